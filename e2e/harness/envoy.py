@@ -1,0 +1,84 @@
+"""Envoy with one of the project's own configurations, other ports and another upstream put in by xtask."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Callable
+
+from . import http, paths
+from .process import Process, free_port
+from .wait import until
+
+
+def render(folder: Path, base: str, **options) -> dict:
+    """The configuration that `cargo xtask envoy-config` writes."""
+    out = folder / "envoy.json"
+    command = [paths.xtask(), "envoy-config", "--base", paths.REPOSITORY / "envoy" / base, "--out", out]
+    env = options.pop("env", None)
+    for name, value in options.items():
+        command += [f"--{name.replace('_', '-')}", value]
+    subprocess.run([str(part) for part in command], check=True, env=env)
+    return json.loads(out.read_text())
+
+
+class Envoy:
+    def __init__(
+        self,
+        folder: Path,
+        upstream: str,
+        grpc_port: int,
+        base: str = "development.yaml",
+        edit: Callable[[dict], None] | None = None,
+        env: dict | None = None,
+    ):
+        self.port = free_port()
+        config = render(
+            folder, base, upstream=upstream, port=self.port, grpc_port=grpc_port, admin_port=0, env=env
+        )
+        if edit:
+            edit(config)
+        file = folder / "envoy.json"
+        file.write_text(json.dumps(config))
+        admin = folder / "envoy-admin"
+        self.process = Process(
+            "envoy",
+            [
+                paths.envoy(),
+                *("--config-path", file),
+                *("--admin-address-path", admin),
+                *("--log-level", "warning"),
+                *("--file-flush-interval-msec", "50"),
+                *("--concurrency", "2"),
+                "--disable-hot-restart",
+            ],
+        )
+
+        def started():
+            assert self.process.running(), f"Envoy ended:\n{self.process.output()}"
+            return admin.is_file() and admin.read_text().count(":") == 1 and self._ready(admin)
+
+        until(started, "Envoy is ready", 20)
+
+    def _ready(self, admin: Path) -> bool:
+        self.admin_port = int(admin.read_text().rsplit(":", 1)[1])
+        try:
+            return http.request(self.admin_port, "GET", "/ready").status == 200
+        except OSError:
+            return False
+
+    def stat(self, name: str) -> int:
+        """One counter or gauge, by its full name."""
+        answer = http.request(self.admin_port, "GET", "/stats?format=json&usedonly=false").json()
+        return next(stat["value"] for stat in answer["stats"] if stat.get("name") == name)
+
+    def grpc_calls(self) -> int:
+        """How many streams to memgate were ever opened, or tried."""
+        return sum(self.stat(f"cluster.memgate_{name}.upstream_rq_total") for name in ("capture", "recall"))
+
+    def access_log(self) -> list[dict]:
+        """The access log so far."""
+        lines = [line for line in self.process.lines if line.startswith("{")]
+        return [json.loads(line) for line in lines]
+
+    def stop(self):
+        self.process.stop()

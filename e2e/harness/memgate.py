@@ -1,0 +1,147 @@
+"""memgate, the real process: its REST API, its log, its metrics, and what can be done to it."""
+
+import json
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+from . import http, paths
+from .process import Process, free_port
+from .wait import until
+
+
+class Memgate:
+    """A process with a data folder. It can be started again on the same ports with the same data."""
+
+    def __init__(self, folder: Path, config: dict | None = None, *, data: Path | None = None):
+        self.folder = folder
+        self.data = data or folder / "data"
+        self.grpc_port, self.http_port = free_port(), free_port()
+        self.config_file = folder / "config.yaml"
+        self.process: Process | None = None
+        self.configure(config or {})
+
+    def configure(self, config: dict):
+        """Writes the configuration (JSON is YAML). Logs are JSON at debug, so that levels can be asserted."""
+        config = {"telemetry": {"log": "debug", "log_format": "json"}, **config}
+        self.config_file.write_text(json.dumps(config, indent=2))
+
+    def start(self, *, ready: bool = True, env: dict | None = None) -> "Memgate":
+        self.process = Process(
+            "memgate",
+            [
+                *(paths.memgate(), "serve"),
+                *("--config", self.config_file),
+                *("--data", self.data),
+                *("--assets", paths.ASSETS),
+                *("--grpc", f"127.0.0.1:{self.grpc_port}"),
+                *("--http", f"127.0.0.1:{self.http_port}"),
+            ],
+            # A file size limit must be an error for memgate, not a deadly signal.
+            keep_signals=False,
+            env=env,
+        )
+        if ready:
+            self.wait_ready()
+        return self
+
+    def wait_ready(self, seconds: float = 60):
+        def ready():
+            assert self.process.running(), f"memgate ended:\n{self.process.output()}"
+            return self.status("/readyz") == 200
+
+        until(ready, "memgate is ready", seconds)
+
+    def status(self, path: str) -> int | None:
+        """The status that GET answers; None when nobody listens."""
+        try:
+            return http.request(self.http_port, "GET", path).status
+        except OSError:
+            return None
+
+    # -- REST ---------------------------------------------------------------------------------------------------
+
+    def api(self, method: str, path: str, body: dict | None = None) -> http.Answer:
+        return http.request(self.http_port, method, path, body)
+
+    def memories(self, user: str, **filters) -> list[dict]:
+        """All memories of a user, newest first."""
+        query = "&".join(f"{name}={quote(str(value), safe='')}" for name, value in {"user_id": user, **filters}.items())
+        found, cursor = [], None
+        while True:
+            after = f"&cursor={quote(cursor, safe='')}" if cursor else ""
+            answer = self.api("GET", f"/v1/memory?limit=100&{query}{after}")
+            assert answer.status == 200, answer.body
+            page = answer.json()
+            found += page["memories"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return found
+
+    def texts(self, user: str) -> str:
+        """The content of all of a user's memories."""
+        return "\n".join(memory["content"] for memory in self.memories(user))
+
+    def flush(self, user: str) -> dict:
+        """Waits until what the user said so far is learnt."""
+        answer = self.api("POST", "/v1/memory/flush", {"user_id": user, "timeout_ms": 30_000})
+        assert answer.status == 200, answer.body
+        flushed = answer.json()
+        assert flushed["jobs_pending"] == 0, flushed
+        return flushed
+
+    def search(self, user: str, query: str, **options) -> list[dict]:
+        answer = self.api("POST", "/v1/memory/search", {"user_id": user, "query": query, **options})
+        assert answer.status == 200, answer.body
+        return answer.json()["hits"]
+
+    # -- what it says of itself ---------------------------------------------------------------------------------
+
+    def metric(self, name: str, **labels) -> float:
+        """The sum of a metric's samples that have these labels; 0 when there is none."""
+        text = http.request(self.http_port, "GET", "/metrics").body.decode()
+        total = 0.0
+        for line in text.splitlines():
+            match = re.fullmatch(r"([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)", line)
+            if not match or match[1] != name:
+                continue
+            found = dict(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', match[2] or ""))
+            if all(found.get(key) == value for key, value in labels.items()):
+                total += float(match[3])
+        return total
+
+    def turns(self) -> float:
+        """How many turns were journaled since the start."""
+        return self.metric("memgate_turns_journaled_total")
+
+    def log(self) -> list[tuple[str, str]]:
+        """(level, message) of each log line."""
+        out = []
+        for line in self.process.lines:
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue
+            message = entry.get("fields", {}).get("message") or entry.get("message", "")
+            out.append((entry.get("level", "").lower(), message))
+        return out
+
+    def wait_log(self, level: str, message: str, seconds: float = 5):
+        """Waits for a log line of this level with `message` in it."""
+        until(
+            lambda: any(found == level and message in text for found, text in self.log()),
+            f"memgate logs [{level}] {message!r}; it logged {self.log()[-8:]}",
+            seconds,
+        )
+
+    # -- what is done to it -------------------------------------------------------------------------------------
+
+    def kill(self):
+        self.process.kill()
+
+    def stop(self) -> int | None:
+        return self.process.stop() if self.process else None
+
+    def restart(self):
+        self.stop()
+        self.start()

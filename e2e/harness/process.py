@@ -1,0 +1,105 @@
+"""A real process: started, watched, stopped, frozen or killed; it never outlives the tests."""
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+from pathlib import Path
+
+from . import paths
+from .wait import until
+
+
+def free_port() -> int:
+    """A port of loopback that is free now."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Process:
+    """One run of a program. Its output is kept line by line."""
+
+    def __init__(self, name: str, command: list, *, keep_signals: bool = True, env: dict | None = None):
+        self.name = name
+        self.lines: list[str] = []
+        # The leash has the kernel end the program when this one ends, however that happens.
+        leashed = [paths.xtask(), "leash", os.getpid(), "--", *command]
+        self._process = subprocess.Popen(
+            [str(part) for part in leashed],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            restore_signals=keep_signals,
+            env={**os.environ, **(env or {})},
+            cwd=paths.REPOSITORY,
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self):
+        for line in self._process.stdout:
+            self.lines.append(line.decode(errors="replace").rstrip("\n"))
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def running(self) -> bool:
+        return self._process.poll() is None
+
+    def output(self) -> str:
+        return "\n".join(self.lines)
+
+    def wait_line(self, part: str, seconds: float = 20) -> str:
+        """The first line with `part` in it; fails at once when the process ends without it."""
+
+        def found():
+            ended = not self.running()
+            if ended:
+                self._reader.join(timeout=5)
+            line = next((line for line in self.lines if part in line), None)
+            if line is None and ended:
+                raise AssertionError(f"{self.name} ended without saying {part!r}:\n{self.output()}")
+            return line
+
+        return until(found, f"{self.name} says {part!r}", seconds)
+
+    def wait_end(self, seconds: float = 10) -> int:
+        """The exit status; fails when the process does not end in time."""
+        status = self._process.wait(timeout=seconds)
+        self._reader.join(timeout=5)
+        return status
+
+    def signal(self, number: int):
+        os.kill(self.pid, number)
+
+    def freeze(self):
+        """Stops it as a debugger would: it keeps its connections and answers nothing."""
+        self.signal(signal.SIGSTOP)
+        until(lambda: self._state() == "T", f"{self.name} stands still")
+
+    def thaw(self):
+        self.signal(signal.SIGCONT)
+
+    def _state(self) -> str:
+        return Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+
+    def kill(self):
+        """Ends it at once, as a crash would."""
+        self._process.kill()
+        self.wait_end()
+
+    def stop(self, seconds: float = 10) -> int | None:
+        """Asks it to end, then makes it; returns the exit status it ended with by itself."""
+        if self.running():
+            self.thaw()
+            self._process.terminate()
+            try:
+                return self.wait_end(seconds)
+            except subprocess.TimeoutExpired:
+                self.kill()
+                return None
+        return self._process.returncode

@@ -1,0 +1,112 @@
+"""The whole stack, and the people who talk through it."""
+
+import uuid
+from pathlib import Path
+
+import openai
+
+from . import http
+from .double import MARK, Double, Received
+from .envoy import Envoy
+from .memgate import Memgate
+
+CHAT = "/v1/chat/completions"
+RESPONSES = "/v1/responses"
+
+
+class Stack:
+    """Envoy before the model double, with memgate; all real."""
+
+    def __init__(self, folder: Path, config: dict | None = None, *, base: str = "development.yaml", edit=None,
+                 memgate: bool = True):
+        self.folder = folder
+        self._stops = []
+        try:
+            self.double = self._keep(Double())
+            self.memgate = self._keep(Memgate(folder, config))
+            if memgate:
+                self.memgate.start()
+            upstream = f"http://127.0.0.1:{self.double.port}"
+            self.envoy = self._keep(Envoy(folder, upstream, self.memgate.grpc_port, base, edit))
+        except BaseException:
+            self.stop()
+            raise
+
+    def _keep(self, part):
+        self._stops.append(part.stop)
+        return part
+
+    def stop(self):
+        while self._stops:
+            self._stops.pop()()
+
+    def person(self, name: str = "user") -> "Person":
+        """Somebody nobody has heard of before."""
+        return Person(self, f"{name}-{uuid.uuid4().hex[:12]}")
+
+    def flush(self, *people: "Person"):
+        for person in people:
+            self.memgate.flush(person.id)
+
+
+class Person:
+    """A user with an id of their own, whose requests can be told apart at the upstream."""
+
+    def __init__(self, stack: Stack, id_: str, session: str | None = None, mark: str | None = None):
+        self.stack, self.id = stack, id_
+        self.session = session or uuid.uuid4().hex
+        self.mark = mark or uuid.uuid4().hex
+
+    def later(self) -> "Person":
+        """The same user in another session."""
+        return Person(self.stack, self.id, mark=self.mark)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"x-authz-user-id": self.id, "x-session-id": self.session, MARK: self.mark}
+
+    # -- with the official client -------------------------------------------------------------------------------
+
+    def openai(self, **headers) -> openai.OpenAI:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return openai.OpenAI(
+            base_url=f"http://127.0.0.1:{self.stack.envoy.port}/v1",
+            api_key="unused",
+            max_retries=0,
+            timeout=60,
+            default_headers={**self.headers, **named},
+        )
+
+    # -- with plain HTTP ----------------------------------------------------------------------------------------
+
+    def post(self, path: str, body, headers: dict | None = None, **options) -> http.Answer:
+        """A request as given; a header that is None is left out."""
+        merged = {**self.headers, **(headers or {})}
+        merged = {name: value for name, value in merged.items() if value is not None}
+        return http.request(self.stack.envoy.port, "POST", path, body, merged, **options)
+
+    def say(self, text: str, headers: dict | None = None, **fields) -> http.Answer:
+        """One user message by Chat Completions."""
+        body = {"model": "echo", "messages": [{"role": "user", "content": text}], **fields}
+        return self.post(CHAT, body, headers)
+
+    def respond(self, text: str, headers: dict | None = None, **fields) -> http.Answer:
+        """One user message by Responses."""
+        return self.post(RESPONSES, {"model": "echo", "input": text, **fields}, headers)
+
+    # -- what became of it --------------------------------------------------------------------------------------
+
+    def received(self) -> list[Received]:
+        """What the upstream received of this person, in any session."""
+        return self.stack.double.requests(self.mark)
+
+    def learn(self):
+        """Waits until what was said is learnt."""
+        self.stack.memgate.flush(self.id)
+
+    def memories(self) -> list[dict]:
+        return self.stack.memgate.memories(self.id)
+
+    def knows(self, text: str) -> bool:
+        """Whether any memory holds this text."""
+        return text in self.stack.memgate.texts(self.id)

@@ -1,0 +1,84 @@
+"""A field of ours that is wrong is answered at once, in the shape that the official client understands."""
+
+import openai
+import pytest
+
+BAD = [
+    ("memory_config", 5, "memory_config"),
+    ("memory_config", [], "memory_config"),
+    ("memory_config", {"enabled": "yes"}, "memory_config.enabled"),
+    ("memory_config", {"memory_types": "semantic"}, "memory_config.memory_types"),
+    ("memory_config", {"memory_types": [1]}, "memory_config.memory_types"),
+    ("memory_config", {"memory_types": ["sematnic"]}, "memory_config.memory_types"),
+    ("memory_config", {"retrieval_limit": 0}, "memory_config.retrieval_limit"),
+    ("memory_config", {"retrieval_limit": 51}, "memory_config.retrieval_limit"),
+    ("memory_config", {"retrieval_limit": 2.5}, "memory_config.retrieval_limit"),
+    ("memory_config", {"retrieval_limit": "5"}, "memory_config.retrieval_limit"),
+    ("memory_config", {"retrieval_limit": True}, "memory_config.retrieval_limit"),
+    ("memory_config", {"similarity_threshold": -0.1}, "memory_config.similarity_threshold"),
+    ("memory_config", {"similarity_threshold": 1.1}, "memory_config.similarity_threshold"),
+    ("memory_config", {"similarity_threshold": "0.5"}, "memory_config.similarity_threshold"),
+    ("memory_config", {"auto_store": 1}, "memory_config.auto_store"),
+    ("memory_config", {"limit": 5}, "memory_config.limit"),
+    ("memory_context", "alice", "memory_context"),
+    ("memory_context", {"user_id": 5}, "memory_context.user_id"),
+    ("memory_context", {"project_id": []}, "memory_context.project_id"),
+    ("memory_context", {"tenant_id": "x"}, "memory_context.tenant_id"),
+    ("auto_store", "false", "auto_store"),
+    ("auto_store", 0, "auto_store"),
+]
+
+
+def names(values):
+    return [f"{param}={value!r}"[:60] for _, value, param in values]
+
+
+@pytest.mark.parametrize("field, value, param", BAD, ids=names(BAD))
+def test_a_wrong_field_is_a_bad_request_that_names_it(stack, field, value, param):
+    person = stack.person()
+    for call in (
+        lambda: person.openai().chat.completions.create(
+            model="echo", messages=[{"role": "user", "content": "hi"}], extra_body={field: value}
+        ),
+        lambda: person.openai().responses.create(model="echo", input="hi", stream=True, extra_body={field: value}),
+    ):
+        with pytest.raises(openai.BadRequestError) as refused:
+            call()
+        error = refused.value
+        assert (error.param, error.type, error.code) == (param, "invalid_request_error", "invalid_value")
+        assert error.body["message"]
+    assert person.received() == [], "the upstream is not asked"
+
+
+@pytest.mark.parametrize("bad", ["", "x" * 257, "a\nb", "a\u0000b"], ids=["empty", "long", "line break", "nul"])
+def test_a_bad_user_id_in_the_body_is_a_bad_request(stack, bad):
+    person = stack.person()
+    answer = person.say("hi", {"x-authz-user-id": None}, memory_context={"user_id": bad})
+    assert answer.status == 400
+    assert answer.json()["error"]["param"] == "memory_context.user_id"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"memory_config": None, "memory_context": None, "auto_store": None},
+        {"memory_config": {}, "memory_context": {}},
+        {"memory_config": {"enabled": None, "memory_types": None, "retrieval_limit": None}},
+        {"memory_config": {"retrieval_limit": 1, "similarity_threshold": 0}},
+        {"memory_config": {"retrieval_limit": 50, "similarity_threshold": 1}},
+        {"memory_config": {"memory_types": ["semantic", "procedural", "episodic", "reflective"]}},
+    ],
+)
+def test_right_fields_null_and_absent_ones_are_taken(stack, fields):
+    person = stack.person()
+    answer = person.say("What is my favourite colour?", **fields)
+    assert (answer.status, answer.decision) == (200, "searched")
+    assert set(person.received()[0].json()) == {"model", "messages"}
+
+
+def test_what_was_refused_is_not_learnt(stack):
+    person = stack.person()
+    assert person.say("My favourite colour is teal", auto_store="no").status == 400
+    person.say("I was born in Bergen")
+    person.learn()
+    assert person.knows("Bergen") and not person.knows("teal")

@@ -1,0 +1,102 @@
+"""Starting, stopping, reloading: data stays, bad configurations are refused in words."""
+
+import signal
+
+import pytest
+
+from harness.context import context_of
+from harness.wait import until
+
+FACT = "My boat is called Halcyon"
+QUESTION = "What is my boat called?"
+
+
+def test_memories_survive_a_restart(start):
+    stack = start()
+    alice = stack.person()
+    alice.say(FACT)
+    alice.learn()
+    before = alice.memories()
+    assert stack.memgate.stop() == 0
+    stack.memgate.start()
+    assert alice.memories() == before
+    alice.later().say(QUESTION)
+    assert "Halcyon" in context_of(alice.received()[-1].json())
+
+
+def test_a_turn_that_was_counted_survives_a_kill(start):
+    stack = start()
+    people = [stack.person() for _ in range(20)]
+    for number, person in enumerate(people):
+        person.say(f"My boat is called Halcyon{number}x")
+    until(lambda: stack.memgate.turns() == len(people), "all turns are counted")
+    stack.memgate.kill()
+    stack.memgate.start()
+    for number, person in enumerate(people):
+        person.learn()
+        texts = [memory["content"] for memory in person.memories()]
+        assert len(texts) == 1 and f"Halcyon{number}x" in texts[0]
+
+
+def test_a_stop_is_clean_and_loses_nothing(start):
+    stack = start()
+    people = [stack.person() for _ in range(10)]
+    for person in people:
+        person.say(FACT)
+    assert stack.memgate.stop(seconds=10) == 0
+    stack.memgate.start()
+    for person in people:
+        person.learn()
+        assert person.knows("Halcyon")
+
+
+def test_a_reload_takes_the_new_configuration_and_refuses_a_bad_one(start):
+    stack = start()
+    alice = stack.person()
+    assert alice.say(QUESTION).decision == "searched"
+    memgate = stack.memgate
+    memgate.configure({"memory": {"policies": [{"match": {"path": "/v1/*"}, "enabled": False}]}})
+    memgate.process.signal(signal.SIGHUP)
+    until(lambda: alice.say(QUESTION).decision == "off", "the new configuration holds")
+    memgate.configure({"memory": {"default_retreival_limit": 3}})
+    refused = memgate.metric("memgate_config_reloads_total", outcome="refused")
+    memgate.process.signal(signal.SIGHUP)
+    until(
+        lambda: memgate.metric("memgate_config_reloads_total", outcome="refused") == refused + 1,
+        "the bad configuration is refused",
+    )
+    assert "default_retreival_limit" in memgate.process.output()
+    assert alice.say(QUESTION).decision == "off", "the old one holds"
+
+
+@pytest.mark.parametrize(
+    "config, words",
+    [
+        ({"memory": {"default_retreival_limit": 3}}, ["default_retreival_limit", "default_retrieval_limit"]),
+        ({"memory": {"default_retrieval_limit": 0}}, ["default_retrieval_limit", "1"]),
+        ({"memory": {"milvus": {"address": "127.0.0.1:19530"}}}, ["milvus"]),
+    ],
+    ids=["unknown key", "out of range", "milvus"],
+)
+def test_a_configuration_that_cannot_be_is_refused_at_start_with_its_place(start, config, words):
+    stack = start(memgate=False)
+    stack.memgate.configure(config)
+    stack.memgate.start(ready=False)
+    assert stack.memgate.process.wait_end(20) == 1
+    said = stack.memgate.process.output()
+    assert "config.yaml" in said and all(word in said for word in words), said
+
+
+def test_a_second_process_on_the_same_data_says_who_has_it(start):
+    stack = start()
+    other = start(memgate=False)
+    other.memgate.data = stack.memgate.data
+    other.memgate.start(ready=False)
+    assert other.memgate.process.wait_end(20) == 1
+    assert str(stack.memgate.process.pid) in other.memgate.process.output()
+
+
+def test_health_and_metrics_answer(start):
+    stack = start()
+    for path in ("/healthz", "/readyz", "/metrics"):
+        assert stack.memgate.status(path) == 200

@@ -1,0 +1,136 @@
+"""Bodies at, over and far over the limit; compressed ones."""
+
+import gzip
+import json
+import zlib
+
+import brotli
+import pytest
+import zstandard
+
+from harness.context import context_of
+from harness.stack import CHAT, RESPONSES
+
+LIMIT = 16 << 20
+FACT = "My locker number is 4711-K"
+QUESTION = "What is my locker number?"
+
+
+@pytest.fixture(scope="module")
+def patient(tmp_path_factory):
+    """A stack whose deadlines leave room for bodies of this size in an unoptimised build: limits are the matter here."""
+    from harness.stack import Stack
+
+    def edit(config):
+        manager = config["static_resources"]["listeners"][0]["filter_chains"][0]["filters"][0]["typed_config"]
+        for http_filter in manager["http_filters"]:
+            if http_filter["name"] == "recall":
+                http_filter["typed_config"]["message_timeout"] = "10s"
+
+    stack = Stack(tmp_path_factory.mktemp("patient"), {"memory": {"deadline_ms": 8000}}, edit=edit)
+    yield stack
+    stack.stop()
+
+
+@pytest.fixture
+def person(patient):
+    person = patient.person()
+    person.say(FACT)
+    person.learn()
+    return person.later()
+
+
+def body_of(size: int) -> bytes:
+    """A chat of exactly this many bytes, filled up by a message before the last."""
+    def build(filler: str) -> bytes:
+        return json.dumps({
+            "model": "echo",
+            "messages": [{"role": "assistant", "content": filler}, {"role": "user", "content": QUESTION}],
+        }).encode()
+
+    body = build("y" * (size - len(build(""))))
+    assert len(body) == size
+    return body
+
+
+@pytest.mark.parametrize("chunked", [False, True], ids=["content-length", "chunked"])
+@pytest.mark.parametrize("size", [1_200_000, LIMIT - 1, LIMIT])
+def test_a_body_up_to_the_limit_gets_its_context(person, size, chunked):
+    answer = person.post(CHAT, body_of(size), {"x-double": "status=404"}, chunked=chunked)
+    assert answer.decision == "searched"
+    received = person.received()[-1].body
+    assert len(received) > size and b"4711-K" in received
+
+
+@pytest.mark.parametrize("chunked", [False, True], ids=["content-length", "chunked"])
+@pytest.mark.parametrize("size", [LIMIT + 1, LIMIT + (1 << 20), 24 << 20])
+def test_a_body_over_the_limit_passes_whole_and_without_memory(person, size, chunked):
+    body = body_of(size)
+    answer = person.post(CHAT, body, {"x-double": "status=404"}, chunked=chunked)
+    assert (answer.status, answer.decision) == (404, "skipped:too_large")
+    assert person.received()[-1].body == body
+
+
+def test_after_large_bodies_memgate_works_as_before(patient, person):
+    assert person.say(QUESTION).decision == "searched"
+    assert patient.memgate.metric("memgate_exchanges_in_flight") == 0
+
+
+def zstd(data: bytes) -> bytes:
+    return zstandard.ZstdCompressor().compress(data)
+
+
+ENCODINGS = [
+    ("gzip", gzip.compress, gzip.decompress),
+    ("deflate", zlib.compress, zlib.decompress),
+    ("br", brotli.compress, brotli.decompress),
+    ("zstd", zstd, zstandard.ZstdDecompressor().decompress),
+]
+
+
+@pytest.mark.parametrize("encoding, compress, _", ENCODINGS, ids=[name for name, *_ in ENCODINGS])
+def test_a_compressed_request_is_read_gets_its_context_and_is_learnt_from(person, encoding, compress, _):
+    body = json.dumps({"model": "echo", "input": QUESTION}).encode()
+    answer = person.post(RESPONSES, compress(body), {"content-encoding": encoding})
+    assert (answer.status, answer.decision) == (200, "searched")
+    received = person.received()[-1]
+    assert received.header("content-encoding") is None
+    assert "4711-K" in context_of(received.json())
+    told = json.dumps({"model": "echo", "input": f"My {encoding} jacket is orange"}).encode()
+    person.post(RESPONSES, compress(told), {"content-encoding": encoding})
+    person.learn()
+    assert person.knows("jacket is orange")
+
+
+@pytest.mark.parametrize("encoding, compress, decompress", ENCODINGS, ids=[name for name, *_ in ENCODINGS])
+def test_a_compressed_request_that_needs_no_change_passes_byte_for_byte(person, encoding, compress, decompress):
+    body = compress(json.dumps({"model": "echo", "input": "Hello!"}).encode())
+    person.post(RESPONSES, body, {"content-encoding": encoding})
+    received = person.received()[-1]
+    assert (received.body, received.header("content-encoding")) == (body, encoding)
+    assert decompress(received.body)
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "identity", "x-unknown", "gzip, br"])
+def test_an_encoding_that_is_unknown_or_untrue_passes(person, encoding):
+    body = b'{"model": "echo", "input": "Hello, what is my locker number?"}'
+    answer = person.post(RESPONSES, body, {"content-encoding": encoding})
+    received = person.received()[-1]
+    if encoding == "identity":
+        assert answer.decision == "searched"
+    else:
+        assert (received.body, answer.decision) == (body, "skipped:unreadable")
+
+
+def test_a_compressed_body_that_unpacks_beyond_the_limit_passes_without_memory(person):
+    body = gzip.compress(body_of(LIMIT + 1))
+    assert len(body) < 1 << 20
+    answer = person.post(CHAT, body, {"content-encoding": "gzip"})
+    assert answer.decision == "skipped:too_large"
+    assert person.received()[-1].body == body
+
+
+def test_a_large_reply_is_passed_whole(person):
+    answer = person.say("Hello!", {"x-double": "reply_bytes=6000000"})
+    assert answer.complete and len(answer.body) > 6_000_000
+    assert person.stack.memgate.process.running()

@@ -1,0 +1,157 @@
+"""`cargo xtask up`: one command, one ready line, no traces afterwards."""
+
+import re
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness import paths
+from harness.http import request
+from harness.process import Process
+from harness.wait import until
+
+
+def children(pid: int) -> list[int]:
+    """The processes that this one started."""
+    return [int(child) for task in Path(f"/proc/{pid}/task").iterdir()
+            for child in (task / "children").read_text().split()]
+
+
+def name(pid: int) -> str:
+    return Path(f"/proc/{pid}/comm").read_text().strip()
+
+
+def gone(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    return not stat.exists() or ") Z " in stat.read_text()
+
+
+class Up:
+    """A running `cargo xtask up`."""
+
+    def __init__(self, folder: Path, *arguments):
+        ports = ["--port", "0", "--grpc-port", "0", "--http-port", "0"]
+        self.process = Process(
+            "up", [paths.xtask(), "up", "--profile", "dev", *ports, "--data", folder / "data", *arguments]
+        )
+        line = self.process.wait_line("ready http", 120)
+        match = re.fullmatch(r"ready http://127\.0\.0\.1:(\d+)/v1 api http://127\.0\.0\.1:(\d+)", line)
+        assert match, line
+        self.port, self.api_port = int(match[1]), int(match[2])
+
+    def child(self, wanted: str) -> int | None:
+        return next((pid for pid in children(self.process.pid) if name(pid) == wanted), None)
+
+    def say(self, text: str, session: str):
+        body = {"model": "echo", "messages": [{"role": "user", "content": text}]}
+        headers = {"x-authz-user-id": "alice", "x-session-id": session}
+        return request(self.port, "POST", "/v1/chat/completions", body, headers)
+
+
+@pytest.fixture
+def up(tmp_path):
+    started = []
+
+    def start(*arguments) -> Up:
+        started.append(Up(tmp_path, *arguments))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.process.stop()
+
+
+def test_it_serves_starts_again_what_dies_and_keeps_its_data(up):
+    one = up()
+    answer = one.say("My budget for the Hawaii trip is $10,000", "a")
+    assert (answer.status, answer.decision) == (200, "searched")
+    request(one.api_port, "POST", "/v1/memory/flush", {"user_id": "alice"})
+
+    for victim in ("memgate", "envoy"):
+        pid = one.child(victim)
+        subprocess.run(["kill", "-KILL", str(pid)], check=True)
+        one.process.wait_line(f"{victim} ended by itself")
+        until(lambda: one.child(victim) not in (None, pid), f"{victim} runs again", 20)
+
+    def remembered():
+        try:
+            return "$10,000" in one.say("What's my budget for the trip?", "b").body.decode()
+        except OSError:
+            return False
+
+    until(remembered, "all is as before", 30)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_a_signal_ends_everything_within_ten_seconds(up, tmp_path, how):
+    one = up()
+    pids = children(one.process.pid)
+    assert sorted(name(pid) for pid in pids) == ["envoy", "memgate", "model-double"]
+    one.process.signal(how)
+    assert one.process.wait_end(10) == 0
+    assert all(gone(pid) for pid in pids)
+    for port in (one.port, one.api_port):
+        with pytest.raises(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            pass
+    again = up()
+    assert again.say("hello", "c").status == 200, "the data folder is free again"
+
+
+def test_when_it_is_killed_itself_nothing_is_left_behind(up):
+    one = up()
+    pids = children(one.process.pid)
+    one.process.kill()
+    until(lambda: all(gone(pid) for pid in pids), "its programs have ended", 10)
+
+
+def refused(*arguments) -> str:
+    """What `up` says when it does not start."""
+    done = subprocess.run(
+        [str(paths.xtask()), "up", "--profile", "dev", *map(str, arguments)],
+        capture_output=True, text=True, timeout=120, cwd=paths.REPOSITORY,
+    )
+    assert done.returncode != 0 and done.stdout == ""
+    return done.stderr.strip()
+
+
+def test_a_port_in_use_gives_one_sentence():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        said = refused("--port", port, "--grpc-port", 0, "--http-port", 0)
+    assert said.count("\n") == 0 and str(port) in said and "--port" in said
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--store", "milvus"], ["milvus", "not available yet"]),
+        (["--upstream", "ftp://x"], ["ftp", "http"]),
+        (["--config", "/nowhere/config.yaml"], ["/nowhere/config.yaml"]),
+    ],
+    ids=["store", "upstream", "config"],
+)
+def test_what_cannot_be_is_refused_in_one_sentence(arguments, words):
+    said = refused(*arguments, "--port", 0, "--grpc-port", 0, "--http-port", 0)
+    assert said.count("\n") == 0 and all(word in said for word in words), said
+
+
+def test_a_bad_configuration_ends_it_with_memgates_words(tmp_path):
+    config = tmp_path / "config.yaml"
+    config.write_text("memory:\n  default_retreival_limit: 3\n")
+    said = refused("--config", config, "--data", tmp_path / "data", "--port", 0, "--grpc-port", 0, "--http-port", 0)
+    assert "default_retrieval_limit" in said and "memgate ended before it was ready" in said
+
+
+def test_the_demo_shows_what_it_is_for_and_keeps_its_promise():
+    done = subprocess.run(
+        [str(paths.xtask()), "up", "--demo", "--profile", "dev"],
+        capture_output=True, text=True, timeout=150, cwd=paths.REPOSITORY,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for part in ("Stored for alice", "Recalled", "received for alice", "received for bob", "$10,000"):
+        assert part in done.stdout

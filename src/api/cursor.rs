@@ -1,0 +1,51 @@
+//! Where a page ended, as an opaque text. What is inside may change at any time.
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use jiff::Timestamp;
+
+use super::ApiError;
+use crate::memory::{Cursor, MemoryId};
+
+/// The text of a cursor.
+pub(super) fn encode(cursor: &Cursor) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{} {}", cursor.created_at.as_nanosecond(), cursor.id))
+}
+
+/// The cursor of a text.
+///
+/// # Errors
+/// 400 when it is not one of ours.
+pub(super) fn decode(text: &str) -> Result<Cursor, ApiError> {
+    parse(text).ok_or_else(|| {
+        ApiError::invalid("cursor", "must be the next_cursor of an earlier page, or absent")
+    })
+}
+
+fn parse(text: &str) -> Option<Cursor> {
+    let inside = String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
+    let (time, id) = inside.split_once(' ')?;
+    let created_at = Timestamp::from_nanosecond(time.parse().ok()?).ok()?;
+    Some(Cursor { created_at, id: MemoryId::from_outside(id) })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_survives_the_way_out_and_back_whatever_the_id() {
+        let created_at: Timestamp = "2026-11-21T10:00:00.123456789Z".parse().unwrap();
+        for id in ["mem_1", "a b c", "ünï/%20"] {
+            let cursor = Cursor { created_at, id: MemoryId::from_outside(id) };
+            assert_eq!(decode(&encode(&cursor)), Ok(cursor));
+        }
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for text in ["", "x", "!!!", "MTIz", "bm90IGEgdGltZQ"] {
+            assert_eq!(decode(text).unwrap_err().param.as_deref(), Some("cursor"), "{text}");
+        }
+    }
+}

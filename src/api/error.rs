@@ -1,0 +1,138 @@
+//! What a caller is told when something did not work: OpenAI's error shape, always.
+
+use axum::{
+    Json,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{memory::StoreError, recall::Failure, sqlite::DatabaseError};
+
+/// An error and its status.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ApiError {
+    /// The HTTP status.
+    pub status: StatusCode,
+    /// What went wrong, for people.
+    pub message: String,
+    /// Which field is meant.
+    pub param: Option<String>,
+    /// What went wrong, for programs.
+    pub code: String,
+}
+
+/// The body of an error.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ErrorBody {
+    /// The error.
+    pub error: ErrorDetail,
+}
+
+/// The inside of [`ErrorBody`].
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ErrorDetail {
+    /// What went wrong, for people.
+    pub message: String,
+    /// `invalid_request_error` for the caller's mistakes, else `api_error`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Which field is meant.
+    pub param: Option<String>,
+    /// What went wrong, for programs.
+    pub code: String,
+}
+
+impl ApiError {
+    pub(super) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
+        Self { status, message: message.into(), param: None, code: code.to_owned() }
+    }
+
+    /// A field's value is wrong: 400.
+    pub(super) fn invalid(param: &str, cause: impl std::fmt::Display) -> Self {
+        Self {
+            param: Some(param.to_owned()),
+            ..Self::new(StatusCode::BAD_REQUEST, "invalid_value", format!("{param}: {cause}"))
+        }
+    }
+
+    /// There is no such thing, or it is another user's: 404.
+    pub(super) fn no_such(what: &str) -> Self {
+        let message = format!("there is no such {what} of this user");
+        Self::new(StatusCode::NOT_FOUND, "not_found", message)
+    }
+
+    /// The body, as REST sends it and the command line prints it.
+    #[must_use]
+    pub fn body(&self) -> ErrorBody {
+        let kind =
+            if self.status.is_client_error() { "invalid_request_error" } else { "api_error" };
+        ErrorBody {
+            error: ErrorDetail {
+                message: self.message.clone(),
+                kind: kind.to_owned(),
+                param: self.param.clone(),
+                code: self.code.clone(),
+            },
+        }
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        let message = error.to_string();
+        match error {
+            StoreError::NotFound => Self::no_such("memory"),
+            StoreError::Exists => Self::new(StatusCode::CONFLICT, "exists", message),
+            StoreError::Conflict { .. } => Self {
+                param: Some("version".into()),
+                ..Self::new(StatusCode::CONFLICT, "version_conflict", message)
+            },
+            StoreError::Invalid { field, cause } => Self::invalid(field, cause),
+            StoreError::Busy(_) => Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message),
+            StoreError::Unavailable(_) => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", message)
+            }
+        }
+    }
+}
+
+impl From<Failure> for ApiError {
+    fn from(failure: Failure) -> Self {
+        let message = failure.to_string();
+        match failure {
+            Failure::Store(error) => error.into(),
+            Failure::Embedding(_) | Failure::Deadline => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "search_unavailable", message)
+            }
+        }
+    }
+}
+
+impl From<DatabaseError> for ApiError {
+    fn from(error: DatabaseError) -> Self {
+        let code = match error {
+            DatabaseError::Busy { .. } => "busy",
+            _ => "journal_unavailable",
+        };
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code, format!("the journal: {error}"))
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(self.body())).into_response();
+        match self.status {
+            StatusCode::UNAUTHORIZED => {
+                let challenge = HeaderValue::from_static("Bearer");
+                response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+            }
+            StatusCode::SERVICE_UNAVAILABLE => {
+                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            _ => {}
+        }
+        response
+    }
+}

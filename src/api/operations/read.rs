@@ -1,0 +1,112 @@
+//! Listing, getting and searching.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+use super::{Operations, not_empty, share};
+use crate::{
+    api::{
+        ApiError, HitView, HitsView, ListRequest, MemoriesView, MemoryView, SearchRequest, Whose,
+        cursor, requests::owner,
+    },
+    memory::{Filter, ListQuery, MemoryId, ScopeQuery},
+    recall::{Request, Terms},
+};
+
+/// Memories of a page when the caller names no number.
+const PAGE: usize = 20;
+/// The most memories of a page.
+const MAX_PAGE: usize = 100;
+/// The most hits of a search, as for a model request.
+const MAX_HITS: usize = 50;
+/// The longest query, in bytes.
+const MAX_QUERY: usize = 64 * 1024;
+/// The longest a search takes. Nobody's model request waits for it.
+const SEARCH_TIME: Duration = Duration::from_secs(10);
+
+impl Operations {
+    /// A page of a user's memories, newest first.
+    ///
+    /// # Errors
+    /// 400 for a bad field, 503 while the store does not work.
+    pub async fn list(&self, request: &ListRequest) -> Result<MemoriesView, ApiError> {
+        let owner = owner(&request.user_id, request.tenant_id.as_deref())?;
+        not_empty("project_id", request.project_id.as_ref())?;
+        self.known_types("type", &request.memory_type)?;
+        let limit = request.limit.unwrap_or(PAGE);
+        if !(1..=MAX_PAGE).contains(&limit) {
+            return Err(ApiError::invalid(
+                "limit",
+                format_args!("must be between 1 and {MAX_PAGE}"),
+            ));
+        }
+        let mut conditions = Vec::new();
+        conditions.extend(request.project_id.clone().map(Filter::Project));
+        conditions.extend(request.memory_type.clone().map(|name| Filter::Type(vec![name])));
+        conditions.extend(request.status.map(|status| Filter::Status(vec![status])));
+        let query = ListQuery {
+            scope: ScopeQuery::of(owner),
+            filter: (!conditions.is_empty()).then_some(Filter::And(conditions)),
+            limit,
+            cursor: request.cursor.as_deref().map(cursor::decode).transpose()?,
+            now: Timestamp::now(),
+        };
+        Ok(self.store.list(&query).await?.into())
+    }
+
+    /// One memory, whatever its status.
+    ///
+    /// # Errors
+    /// 404 when the user has none of this id.
+    pub async fn get(&self, id: &str, whose: &Whose) -> Result<MemoryView, ApiError> {
+        let id = MemoryId::from_outside(id);
+        Ok(self.store.get(&whose.owner()?, &id, Timestamp::now()).await?.into())
+    }
+
+    /// The memories that matter for a query, best first: what a model request would be given.
+    ///
+    /// # Errors
+    /// 400 for a bad field, 503 while neither vectors nor words can be searched.
+    pub async fn search(&self, request: &SearchRequest) -> Result<HitsView, ApiError> {
+        let owner = owner(&request.user_id, request.tenant_id.as_deref())?;
+        not_empty("project_id", request.project_id.as_ref())?;
+        not_empty("query", Some(&request.query))?;
+        if request.query.len() > MAX_QUERY {
+            return Err(ApiError::invalid(
+                "query",
+                format_args!("must have at most {MAX_QUERY} bytes"),
+            ));
+        }
+        self.known_types("types", request.types.iter().flatten())?;
+        share("threshold", request.threshold)?;
+        let config = self.config.get();
+        let limit = request.limit.unwrap_or(config.memory.default_retrieval_limit);
+        if !(1..=MAX_HITS).contains(&limit) {
+            return Err(ApiError::invalid(
+                "limit",
+                format_args!("must be between 1 and {MAX_HITS}"),
+            ));
+        }
+        let terms = Terms {
+            limit,
+            threshold: request.threshold.unwrap_or(config.memory.default_similarity_threshold),
+            types: request.types.clone().unwrap_or_default(),
+        };
+        let hits = self
+            .recall
+            .search(&Request {
+                owner: &owner,
+                project_id: request.project_id.as_deref(),
+                query: &request.query,
+                terms: &terms,
+                filter: request.filter.clone(),
+                now: Timestamp::now(),
+                deadline: Instant::now() + SEARCH_TIME,
+            })
+            .await?;
+        let hits = hits.into_iter().map(|hit| HitView::of(hit, request.explain)).collect();
+        Ok(HitsView { hits })
+    }
+}

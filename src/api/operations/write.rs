@@ -1,0 +1,200 @@
+//! Creating and changing memories. Both ways in pass the screening.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::{Operations, not_empty, share, write};
+use crate::{
+    api::{ApiError, CreateRequest, MemoryView, PatchRequest, Whose, requests::owner},
+    memory::{Embedding, Memory, MemoryId, MemoryType, Source, StoreError},
+    screening::{MAX_MESSAGE_BYTES, screen},
+};
+
+/// The most labels of a memory.
+const MAX_TAGS: usize = 64;
+/// The longest label, in bytes.
+const MAX_TAG: usize = 256;
+/// The most bytes of free members, as JSON.
+const MAX_METADATA: usize = 16 * 1024;
+/// How often a change without a version is tried again when somebody else was first.
+const TRIES: usize = 3;
+
+impl Operations {
+    /// Remembers something.
+    ///
+    /// # Errors
+    /// 400 for a bad field, 503 while the store does not work.
+    pub async fn create(
+        &self,
+        request: CreateRequest,
+        request_id: Option<String>,
+    ) -> Result<MemoryView, ApiError> {
+        let owner = owner(&request.user_id, request.tenant_id.as_deref())?;
+        not_empty("project_id", request.project_id.as_ref())?;
+        not_empty("agent_id", request.agent_id.as_ref())?;
+        not_empty("session_id", request.session_id.as_ref())?;
+        self.known_types("type", &request.memory_type)?;
+        share("importance", request.importance)?;
+        share("confidence", request.confidence)?;
+        let memory_type =
+            MemoryType::new(request.memory_type.as_deref().unwrap_or(MemoryType::SEMANTIC));
+        let mut memory = Memory::new(
+            MemoryId::fresh(),
+            owner,
+            memory_type,
+            content(&request.content)?,
+            request.source.unwrap_or(Source::ExternalData),
+            Timestamp::now(),
+        );
+        memory.project_id = request.project_id;
+        memory.agent_id = request.agent_id;
+        memory.session_id = request.session_id;
+        memory.importance = request.importance.unwrap_or(Memory::DEFAULT_IMPORTANCE);
+        memory.confidence = request.confidence;
+        memory.tags = tags(request.tags)?;
+        memory.metadata = metadata(request.metadata)?;
+        memory.valid_from = request.valid_from;
+        memory.valid_until = request.valid_until;
+        let vectors = self.vectors(&memory.content).await;
+        let stored = self.store.store(memory, vectors, &write("created", request_id)).await?;
+        self.metrics.stored(stored.memory_type.as_str());
+        Ok(stored.into())
+    }
+
+    /// Changes a memory; the old version stays in its history.
+    ///
+    /// # Errors
+    /// 404 when the user has none of this id, 409 when `version` is given and not the stored one.
+    pub async fn patch(
+        &self,
+        id: &str,
+        whose: &Whose,
+        request: PatchRequest,
+        request_id: Option<String>,
+    ) -> Result<MemoryView, ApiError> {
+        let owner = whose.owner()?;
+        let id = MemoryId::from_outside(id);
+        let change = self.checked(request)?;
+        let vectors = match &change.content {
+            Some(content) => Some(self.vectors(content).await),
+            None => None,
+        };
+        let write = write("changed", request_id);
+        for attempt in 1.. {
+            let mut memory = self.store.get(&owner, &id, Timestamp::now()).await?;
+            memory.version = change.version.unwrap_or(memory.version);
+            apply(&change, &mut memory);
+            match self.store.update(memory, vectors.clone(), &write).await {
+                // The caller named no version: what it wants holds for the newer one too.
+                Err(StoreError::Conflict { .. }) if change.version.is_none() && attempt < TRIES => {
+                }
+                Err(error) => return Err(error.into()),
+                Ok(stored) => {
+                    self.metrics.stored(stored.memory_type.as_str());
+                    return Ok(stored.into());
+                }
+            }
+        }
+        Err(ApiError::no_such("memory"))
+    }
+
+    fn checked(&self, mut change: PatchRequest) -> Result<PatchRequest, ApiError> {
+        self.known_types("type", &change.memory_type)?;
+        not_empty("project_id", change.project_id.as_ref().and_then(Option::as_ref))?;
+        share("importance", change.importance)?;
+        share("confidence", change.confidence.flatten())?;
+        change.content = change.content.as_deref().map(content).transpose()?;
+        change.tags = change.tags.map(tags).transpose()?;
+        change.metadata = change.metadata.map(metadata).transpose()?;
+        Ok(change)
+    }
+
+    /// The vectors of a content; none when the embedder fails: the memory is found by its words
+    /// then, and gets its vectors later.
+    async fn vectors(&self, content: &str) -> Vec<Embedding> {
+        match self.embedder.embed_passages(vec![content.to_owned()]).await {
+            Ok(vectors) => {
+                let space = self.embedder.space().id().into();
+                vectors
+                    .into_iter()
+                    .map(|values| Embedding {
+                        space: std::sync::Arc::clone(&space),
+                        part: 0,
+                        values,
+                    })
+                    .collect()
+            }
+            Err(error) => {
+                self.metrics.failed("embedding");
+                tracing::warn!(%error, "a memory was written without a vector");
+                Vec::new()
+            }
+        }
+    }
+}
+
+fn apply(change: &PatchRequest, memory: &mut Memory) {
+    memory.updated_at = Timestamp::now();
+    if let Some(content) = &change.content {
+        memory.content.clone_from(content);
+    }
+    if let Some(name) = &change.memory_type {
+        memory.memory_type = MemoryType::new(name);
+    }
+    if let Some(project_id) = &change.project_id {
+        memory.project_id.clone_from(project_id);
+    }
+    memory.status = change.status.unwrap_or(memory.status);
+    memory.importance = change.importance.unwrap_or(memory.importance);
+    memory.confidence = change.confidence.unwrap_or(memory.confidence);
+    if let Some(tags) = &change.tags {
+        memory.tags.clone_from(tags);
+    }
+    if let Some(metadata) = &change.metadata {
+        memory.metadata.clone_from(metadata);
+    }
+    memory.valid_from = change.valid_from.unwrap_or(memory.valid_from);
+    memory.valid_until = change.valid_until.unwrap_or(memory.valid_until);
+}
+
+/// The content as it may be kept.
+fn content(text: &str) -> Result<String, ApiError> {
+    if text.len() > MAX_MESSAGE_BYTES {
+        let cause = format!("must have at most {MAX_MESSAGE_BYTES} bytes of UTF-8");
+        return Err(ApiError::invalid("content", cause));
+    }
+    let screened = screen(text, MAX_MESSAGE_BYTES).text;
+    if screened.trim().is_empty() {
+        return Err(ApiError::invalid("content", "must not be empty"));
+    }
+    Ok(screened)
+}
+
+fn tags(tags: Vec<String>) -> Result<Vec<String>, ApiError> {
+    if tags.len() > MAX_TAGS || tags.iter().any(|tag| tag.is_empty() || tag.len() > MAX_TAG) {
+        let cause = format!("must be at most {MAX_TAGS} texts of 1 to {MAX_TAG} bytes");
+        return Err(ApiError::invalid("tags", cause));
+    }
+    Ok(tags.iter().map(|tag| screen(tag, MAX_TAG).text).collect())
+}
+
+fn metadata(members: Map<String, Value>) -> Result<Map<String, Value>, ApiError> {
+    let size = serde_json::to_string(&members).map_or(usize::MAX, |text| text.len());
+    if size > MAX_METADATA {
+        let cause = format!("must have at most {MAX_METADATA} bytes as JSON");
+        return Err(ApiError::invalid("metadata", cause));
+    }
+    Ok(members.into_iter().map(|(name, value)| (name, screened(value))).collect())
+}
+
+/// A JSON value with all its texts screened.
+fn screened(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(screen(&text, MAX_METADATA).text),
+        Value::Array(items) => Value::Array(items.into_iter().map(screened).collect()),
+        Value::Object(members) => Value::Object(
+            members.into_iter().map(|(name, value)| (name, screened(value))).collect(),
+        ),
+        other => other,
+    }
+}

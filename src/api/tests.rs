@@ -1,0 +1,136 @@
+//! The real router on a free port, with a store in memory and an embedder without a model.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod guard;
+mod health;
+mod memories;
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use reqwest::{Client, Method, StatusCode};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
+
+use super::*;
+use crate::{
+    capture::{Bounds, Capture, Settings, Tools},
+    config::{Config, Live},
+    embed::deterministic::DeterministicEmbedder,
+    memory::MemoryStore,
+    recall::{Recall, Touches},
+    sqlite::Options,
+    store::InMemoryStore,
+    telemetry::Metrics,
+};
+
+struct Server {
+    origin: String,
+    client: Client,
+    operations: Operations,
+    /// The journal's, removed when the test ends.
+    _folder: TempDir,
+    stop: Option<oneshot::Sender<()>>,
+    served: JoinHandle<io::Result<()>>,
+}
+
+impl Server {
+    async fn start() -> Self {
+        Self::with(Arc::new(InMemoryStore::new()), None).await
+    }
+
+    async fn with(store: Arc<dyn MemoryStore>, key: Option<&str>) -> Self {
+        // Another test may have been first.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let folder = tempfile::tempdir().unwrap();
+        let operations = operations(store, folder.path());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let origin = format!("http://{}", listener.local_addr().unwrap());
+        let (stop, stopped) = oneshot::channel();
+        let router = router(operations.clone(), key.map(Key::new));
+        let served = tokio::spawn(serve(listener, router, async {
+            let _ = stopped.await;
+        }));
+        let client = Client::builder().no_proxy().build().unwrap();
+        Self { origin, client, operations, _folder: folder, stop: Some(stop), served }
+    }
+
+    async fn stop(mut self) {
+        drop(self.client);
+        let _ = self.stop.take().unwrap().send(());
+        self.served.await.unwrap().unwrap();
+        self.operations.capture.shutdown(Duration::from_secs(5)).await;
+    }
+
+    fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.origin))
+    }
+
+    async fn send(&self, request: reqwest::RequestBuilder) -> (StatusCode, Value) {
+        let answer = request.send().await.unwrap();
+        let status = answer.status();
+        (status, serde_json::from_str(&answer.text().await.unwrap()).unwrap())
+    }
+
+    async fn get(&self, path: &str) -> (StatusCode, Value) {
+        self.send(self.request(Method::GET, path)).await
+    }
+
+    async fn delete(&self, path: &str) -> (StatusCode, Value) {
+        self.send(self.request(Method::DELETE, path)).await
+    }
+
+    async fn post(&self, path: &str, body: Value) -> (StatusCode, Value) {
+        self.send(self.request(Method::POST, path).json(&body)).await
+    }
+
+    async fn patch(&self, path: &str, body: Value) -> (StatusCode, Value) {
+        self.send(self.request(Method::PATCH, path).json(&body)).await
+    }
+
+    /// Remembers something; gives its id.
+    async fn remember(&self, user: &str, content: &str) -> String {
+        let body = json!({"user_id": user, "content": content});
+        let (status, memory) = self.post("/v1/memory", body).await;
+        assert_eq!(status, StatusCode::CREATED, "{memory}");
+        memory["id"].as_str().unwrap().to_owned()
+    }
+}
+
+fn operations(store: Arc<dyn MemoryStore>, folder: &Path) -> Operations {
+    let metrics = Metrics::new();
+    let embedder = Arc::new(DeterministicEmbedder::new(64));
+    // Nobody writes the touches of these tests.
+    let (touches, _) = Touches::new(store.clone());
+    let settings = Settings {
+        store_turns: true,
+        extractor: None,
+        extract_every: 10,
+        idle_timeout: Duration::from_secs(1800),
+        types: Config::default().memory.types,
+    };
+    let tools =
+        Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
+    let bounds = Bounds { queue: 16, workers: 2 };
+    let journal = folder.join("journal.db");
+    let capture = Capture::open(&journal, Options::default(), bounds, settings, tools).unwrap();
+    Operations {
+        config: Live::fixed(Config::default()),
+        recall: Recall::new(store.clone(), embedder.clone(), touches, metrics.clone()),
+        capture: Arc::new(capture),
+        store,
+        embedder,
+        metrics,
+    }
+}
+
+/// The error of an answer: status, code and param.
+fn error(answer: &(StatusCode, Value)) -> (u16, &str, Option<&str>) {
+    let (status, body) = answer;
+    let error = &body["error"];
+    let members: Vec<_> = error.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(members, ["code", "message", "param", "type"], "{body}");
+    assert!(!error["message"].as_str().unwrap().is_empty());
+    (status.as_u16(), error["code"].as_str().unwrap(), error["param"].as_str())
+}

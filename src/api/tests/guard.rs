@@ -1,0 +1,68 @@
+use super::*;
+
+#[tokio::test]
+async fn every_wrong_way_to_ask_is_told_in_the_same_shape() {
+    let server = Server::start().await;
+    assert_eq!(error(&server.get("/v1/nothing").await), (404, "unknown_route", None));
+    assert_eq!(error(&server.get("/").await), (404, "unknown_route", None));
+    let put = server.send(server.request(Method::PUT, "/v1/memory?user_id=u")).await;
+    assert_eq!(error(&put), (405, "method_not_allowed", None));
+    let json = |body: &str| {
+        let request = server.request(Method::POST, "/v1/memory").body(body.to_owned());
+        request.header("content-type", "application/json; charset=utf-8")
+    };
+    assert_eq!(error(&server.send(json("{\"user_id\":")).await), (400, "invalid_json", None));
+    assert_eq!(error(&server.send(json("")).await), (400, "invalid_json", None));
+    assert_eq!(error(&server.send(json("[]")).await).0, 400);
+    let large = server.send(json(&" ".repeat(extract::MAX_BODY + 1))).await;
+    assert_eq!(error(&large), (413, "too_large", None));
+    let form = server.request(Method::POST, "/v1/memory").body("{}");
+    let form = server.send(form.header("content-type", "text/plain")).await;
+    assert_eq!(error(&form), (415, "unsupported_media_type", None));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn with_a_key_memories_are_for_those_who_send_it_and_health_is_for_all() {
+    let server = Server::with(Arc::new(InMemoryStore::new()), Some("s3cret\n")).await;
+    for header in [None, Some("Bearer wrong"), Some("Basic s3cret"), Some("s3cret"), Some("Bearer")]
+    {
+        for (method, path) in [
+            (Method::GET, "/v1/memory?user_id=u"),
+            (Method::DELETE, "/v1/memory?user_id=u"),
+            (Method::GET, "/v1/memory/x?user_id=u"),
+            (Method::POST, "/v1/memory/flush"),
+            (Method::POST, "/v1/sessions/s/end"),
+        ] {
+            let mut request = server.request(method, path);
+            if let Some(header) = header {
+                request = request.header("authorization", header);
+            }
+            let answer = server.send(request).await;
+            assert_eq!(error(&answer), (401, "invalid_api_key", None), "{header:?} {path}");
+        }
+    }
+    let request = server.request(Method::GET, "/v1/memory?user_id=u");
+    assert_eq!(server.send(request.bearer_auth("s3cret")).await.0, StatusCode::OK);
+    assert_eq!(server.get("/healthz").await.0, StatusCode::OK);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn without_a_key_a_web_page_that_names_this_machine_reads_nothing() {
+    let server = Server::start().await;
+    for (host, status) in [
+        ("localhost", 200),
+        ("LOCALHOST:8080", 200),
+        ("127.0.0.1:1", 200),
+        ("[::1]:8080", 200),
+        ("evil.example", 403),
+        ("evil.example:8080", 403),
+        ("localhost.evil.example", 403),
+    ] {
+        let request = server.request(Method::GET, "/v1/memory?user_id=u").header("host", host);
+        let (found, body) = server.send(request).await;
+        assert_eq!(found.as_u16(), status, "{host} {body}");
+    }
+    server.stop().await;
+}

@@ -1,0 +1,97 @@
+use jiff::Timestamp;
+
+use super::*;
+use crate::{
+    capture::{FinishedTurn, Place, SessionKey},
+    dialect::{Ending, Reply},
+    memory::Owner,
+};
+
+/// An exchange of `user` that ended well, in the session "s".
+fn turn(user: &str, number: u32, said: &str) -> FinishedTurn {
+    let now = Timestamp::now();
+    FinishedTurn {
+        owner: Owner::of_user(user).unwrap(),
+        project_id: None,
+        agent_id: None,
+        session: SessionKey::Named("s".into()),
+        place: Place::Numbered(number),
+        user_text: said.into(),
+        had_media: false,
+        tool_items: Vec::new(),
+        reply: Reply { text: "I see.".into(), outcome: Ending::Stop, ..Reply::default() },
+        request_id: None,
+        began: now,
+        ended: now,
+    }
+}
+
+impl Server {
+    fn talk(&self, turn: FinishedTurn) {
+        let capture = &self.operations.capture;
+        capture.offer(turn, capture.exchange_begins());
+    }
+
+    async fn flush(&self, user: &str) -> Value {
+        let (status, flushed) = self.post("/v1/memory/flush", json!({"user_id": user})).await;
+        assert_eq!(status, StatusCode::OK, "{flushed}");
+        flushed
+    }
+
+    async fn memories(&self, user: &str) -> Vec<Value> {
+        let (_, page) = self.get(&format!("/v1/memory?user_id={user}")).await;
+        page["memories"].as_array().unwrap().clone()
+    }
+}
+
+#[tokio::test]
+async fn a_flush_turns_what_was_said_into_memories_and_ends_the_sessions() {
+    let server = Server::start().await;
+    server.talk(turn("u", 1, "my budget is $10,000"));
+    server.talk(turn("v", 1, "nothing to do with u"));
+    let flushed = server.flush("u").await;
+    assert_eq!(flushed["sessions_ended"], 1);
+    assert_eq!(flushed["jobs_pending"], 0);
+    assert_eq!(flushed["jobs_dead"], 0);
+    assert!(flushed["jobs_done"].is_number());
+    let memories = server.memories("u").await;
+    assert_eq!(memories.len(), 1);
+    assert!(memories[0]["content"].as_str().unwrap().contains("$10,000"));
+    assert_eq!(memories[0]["session_id"], "s");
+    let too_long = json!({"user_id": "u", "timeout_ms": 600_001});
+    let answer = server.post("/v1/memory/flush", too_long).await;
+    assert_eq!(error(&answer), (400, "invalid_value", Some("timeout_ms")));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn ending_a_session_tells_its_turns_and_another_users_is_404() {
+    let server = Server::start().await;
+    server.talk(turn("u", 1, "one"));
+    server.talk(turn("u", 2, "two"));
+    let end = |user: &str| server.post("/v1/sessions/s/end", json!({"user_id": user}));
+    assert_eq!(error(&end("v").await), (404, "not_found", None));
+    assert_eq!(end("u").await, (StatusCode::OK, json!({"turns": 2})));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_forgotten_does_not_come_back_from_the_journal() {
+    let server = Server::start().await;
+    server.talk(turn("u", 1, "my first secret plan"));
+    server.talk(turn("u", 2, "my second plan"));
+    server.flush("u").await;
+    let memories = server.memories("u").await;
+    assert_eq!(memories.len(), 2);
+    let first = memories.iter().find(|m| m.to_string().contains("first")).unwrap();
+    let path = format!("/v1/memory/{}?user_id=u", first["id"].as_str().unwrap());
+    assert_eq!(server.delete(&path).await.1, json!({"deleted": 1}));
+    server.flush("u").await;
+    assert_eq!(server.memories("u").await.len(), 1);
+    // The third turn is not a memory yet when everything is forgotten.
+    server.talk(turn("u", 3, "my third plan"));
+    assert_eq!(server.delete("/v1/memory?user_id=u").await.0, StatusCode::OK);
+    server.flush("u").await;
+    assert_eq!(server.memories("u").await, Vec::<Value>::new());
+    server.stop().await;
+}

@@ -1,0 +1,8 @@
+//! What becomes of turns: episodic memories at once, and candidates for facts.
+//! It must never know how turns are journaled or who runs it.
+
+pub(super) mod llm;
+pub(super) mod turns;
+
+mod phrases;
+mod repeats;

@@ -1,0 +1,91 @@
+//! Forgetting turns, with all that the journal made of them.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+
+use super::jobs;
+use crate::memory::Owner;
+
+/// Which turns of an owner to forget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Forget {
+    /// All, sessions and jobs included.
+    Everything,
+    /// Those of a project.
+    Project(String),
+    /// The one that a memory's provenance names.
+    Turn(String),
+}
+
+/// Removes turns, their jobs and what extraction had found in their sessions.
+pub(super) fn forget(
+    c: &Connection,
+    owner: &Owner,
+    what: &Forget,
+    now: Timestamp,
+) -> rusqlite::Result<u64> {
+    let (tenant, user) = (owner.tenant(), owner.user());
+    let (condition, value) = match what {
+        Forget::Everything => return everything(c, owner),
+        Forget::Project(project) => ("project", project),
+        Forget::Turn(key) => ("key", key),
+    };
+    let turns: Vec<(i64, i64)> = c
+        .prepare_cached(&format!(
+            "SELECT id, session FROM turns WHERE tenant = ?1 AND user = ?2 AND {condition} = ?3"
+        ))?
+        .query_map(params![tenant, user, value], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (turn, session) in &turns {
+        c.prepare_cached("DELETE FROM jobs WHERE kind = 'store_turn' AND subject = ?1")?
+            .execute([turn])?;
+        find_again(c, *session, now)?;
+        c.prepare_cached(
+            "UPDATE sessions SET
+                 turns = turns - (SELECT counted_at IS NOT NULL FROM turns WHERE id = ?2),
+                 extracted = min(extracted, turns - (SELECT counted_at IS NOT NULL FROM turns WHERE id = ?2))
+             WHERE id = ?1",
+        )?
+        .execute([session, turn])?;
+        c.prepare_cached("DELETE FROM turns WHERE id = ?1")?.execute([turn])?;
+        let emptied = c
+            .prepare_cached(
+                "DELETE FROM sessions
+                 WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM turns WHERE session = ?1)",
+            )?
+            .execute([session])?;
+        if emptied > 0 {
+            c.prepare_cached(
+                "DELETE FROM jobs WHERE (kind = 'end_idle_session' AND subject = ?1)
+                     OR (kind IN ('extract', 'reconcile') AND payload ->> '$.session' = ?1)",
+            )?
+            .execute([session])?;
+        }
+    }
+    Ok(turns.len() as u64)
+}
+
+/// What an extraction of this session has found may come from a turn that is
+/// now gone: it is dropped, and what is left of the batch is read again.
+fn find_again(c: &Connection, session: i64, now: Timestamp) -> rusqlite::Result<()> {
+    let found: Vec<(i64, u32)> = c
+        .prepare_cached(
+            "DELETE FROM jobs WHERE kind = 'reconcile' AND payload ->> '$.session' = ?1
+             RETURNING subject, payload ->> '$.batch'",
+        )?
+        .query_map([session], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (through, batch) in found {
+        jobs::ask_for_extraction(c, through, session, batch, now)?;
+    }
+    Ok(())
+}
+
+fn everything(c: &Connection, owner: &Owner) -> rusqlite::Result<u64> {
+    let of = params![owner.tenant(), owner.user()];
+    c.prepare_cached("DELETE FROM jobs WHERE tenant = ?1 AND user = ?2")?.execute(of)?;
+    let turns =
+        c.prepare_cached("DELETE FROM turns WHERE tenant = ?1 AND user = ?2")?.execute(of)?;
+    c.prepare_cached("DELETE FROM sessions WHERE tenant = ?1 AND user = ?2")?.execute(of)?;
+    Ok(turns as u64)
+}

@@ -1,0 +1,345 @@
+//! Jobs: asked for, claimed by the worker, and settled.
+//!
+//! A claim is kept in memory only, since one process works on a data folder:
+//! after a crash every job that had not been settled is simply owed again.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
+
+use super::{millis, owner, time};
+use crate::memory::Owner;
+
+/// What a job does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::capture) enum JobKind {
+    /// Makes the memory of a turn; the subject is the turn.
+    StoreTurn,
+    /// Asks the helper model for the facts in the last turns up to one; the
+    /// subject is that turn. It can take long, so it has a lane of its own.
+    Extract,
+    /// Makes memories of what an extraction found; the subject is its last turn.
+    Reconcile,
+    /// Ends a session that is idle; the subject is the session.
+    EndIdleSession,
+    /// Gives memories their missing vectors; there is one such job.
+    Embed,
+}
+
+impl JobKind {
+    /// The name in tables and metrics.
+    pub(in crate::capture) fn name(self) -> &'static str {
+        match self {
+            Self::StoreTurn => "store_turn",
+            Self::Extract => "extract",
+            Self::Reconcile => "reconcile",
+            Self::EndIdleSession => "end_idle_session",
+            Self::Embed => "embed",
+        }
+    }
+
+    fn of(name: &str) -> Option<Self> {
+        [Self::StoreTurn, Self::Extract, Self::Reconcile, Self::EndIdleSession, Self::Embed]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
+
+    /// The lane of such jobs. No owner's key begins with a word and two slashes.
+    fn lane(self, owner: Option<&Owner>) -> String {
+        match (self, owner) {
+            (Self::Extract, Some(owner)) => format!("extract//{}", owner.key()),
+            (_, Some(owner)) => owner.key(),
+            (_, None) => format!("{}//", self.name()),
+        }
+    }
+}
+
+/// The lanes in which an owner's jobs run.
+pub(in crate::capture) fn lanes_of(owner: &Owner) -> [String; 2] {
+    [JobKind::StoreTurn, JobKind::Extract].map(|kind| kind.lane(Some(owner)))
+}
+
+/// A job's number.
+pub(in crate::capture) type JobId = i64;
+
+/// A job that was claimed.
+#[derive(Clone, Debug)]
+pub(in crate::capture) struct ClaimedJob {
+    pub(in crate::capture) id: JobId,
+    pub(in crate::capture) kind: JobKind,
+    pub(in crate::capture) subject: i64,
+    /// `None` when it is about nobody in particular.
+    pub(in crate::capture) owner: Option<Owner>,
+    pub(in crate::capture) lane: String,
+    pub(in crate::capture) payload: Option<String>,
+    /// Tries that failed before.
+    pub(in crate::capture) tries: u32,
+    /// Which asking this run answers.
+    wanted: i64,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::capture) enum Settled {
+    /// What it had to do is done, and leads to this.
+    Done(Option<Next>),
+    /// It could not be tried; again at that time, and no try is counted.
+    Postponed(Timestamp),
+    /// It failed for the reason; again at that time.
+    Failed(String, Timestamp),
+    /// It failed for the reason, and is not tried any more.
+    Dead(String),
+}
+
+/// What a job that is done leads to; owed in the same transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::capture) struct Next {
+    pub(in crate::capture) kind: JobKind,
+    pub(in crate::capture) payload: String,
+}
+
+/// The jobs of an owner that are still there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::capture) struct OwnerJobs {
+    pub(in crate::capture) pending: Vec<JobId>,
+    pub(in crate::capture) dead: Vec<JobId>,
+}
+
+/// A job to be asked for.
+struct Wish<'a> {
+    kind: JobKind,
+    subject: i64,
+    owner: Option<&'a Owner>,
+    payload: Option<String>,
+    due: Timestamp,
+    now: Timestamp,
+}
+
+/// Owes the memory of a turn.
+pub(super) fn ask_for_turn(c: &Connection, turn: i64, now: Timestamp) -> rusqlite::Result<()> {
+    let owner = owner_of(c, "SELECT tenant, user FROM turns WHERE id = ?1", turn)?;
+    let kind = JobKind::StoreTurn;
+    ask(c, &Wish { kind, subject: turn, owner: Some(&owner), payload: None, due: now, now })
+}
+
+/// Owes an extraction from the last `batch` turns of a session up to `through`.
+pub(super) fn ask_for_extraction(
+    c: &Connection,
+    through: i64,
+    session: i64,
+    batch: u32,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let owner = owner_of(c, "SELECT tenant, user FROM sessions WHERE id = ?1", session)?;
+    let payload = Some(serde_json::json!({"session": session, "batch": batch}).to_string());
+    let kind = JobKind::Extract;
+    ask(c, &Wish { kind, subject: through, owner: Some(&owner), payload, due: now, now })
+}
+
+/// Owes the end of a session at the time when it will have been idle for long.
+pub(super) fn ask_for_end(
+    c: &Connection,
+    session: i64,
+    owner: &Owner,
+    due: Timestamp,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let kind = JobKind::EndIdleSession;
+    ask(c, &Wish { kind, subject: session, owner: Some(owner), payload: None, due, now })
+}
+
+/// How often missing vectors are looked for: whatever was missed otherwise.
+const EMBED_EVERY: Duration = Duration::from_secs(600);
+
+/// Owes missing vectors after a pause, and then again and again.
+pub(in crate::capture) fn ask_for_vectors(
+    c: &Connection,
+    now: Timestamp,
+    pause: Duration,
+) -> rusqlite::Result<()> {
+    let kind = JobKind::Embed;
+    let due = now.checked_add(pause).unwrap_or(now);
+    ask(c, &Wish { kind, subject: 0, owner: None, payload: None, due, now })?;
+    c.prepare_cached("UPDATE jobs SET every_ms = ?2 WHERE kind = ?1")?.execute(params![
+        kind.name(),
+        i64::try_from(EMBED_EVERY.as_millis()).unwrap_or(i64::MAX)
+    ])?;
+    Ok(())
+}
+
+/// Adds a job, or asks once more for one that is there: dead or running, it
+/// will run again.
+fn ask(c: &Connection, wish: &Wish<'_>) -> rusqlite::Result<()> {
+    let lane = wish.kind.lane(wish.owner);
+    c.prepare_cached(
+        "INSERT INTO jobs (kind, subject, tenant, user, lane, payload, due_at, created_at)
+         VALUES (:kind, :subject, :tenant, :user, :lane, :payload, :due, :now)
+         ON CONFLICT (kind, subject) DO UPDATE SET
+             payload = excluded.payload, due_at = excluded.due_at, state = 'pending', tries = 0,
+             wanted = wanted + 1",
+    )?
+    .execute(named_params! {
+        ":kind": wish.kind.name(), ":subject": wish.subject,
+        ":tenant": wish.owner.map(Owner::tenant), ":user": wish.owner.map(Owner::user),
+        ":lane": lane, ":payload": wish.payload,
+        ":due": millis(wish.due), ":now": millis(wish.now),
+    })?;
+    Ok(())
+}
+
+/// Takes a job back that is not needed any more.
+pub(super) fn cancel(c: &Connection, kind: JobKind, subject: i64) -> rusqlite::Result<()> {
+    c.prepare_cached("DELETE FROM jobs WHERE kind = ?1 AND subject = ?2 AND state = 'pending'")?
+        .execute(params![kind.name(), subject])?;
+    Ok(())
+}
+
+/// Makes all that an owner is owed due at once.
+pub(super) fn hurry(c: &Connection, owner: &Owner, now: Timestamp) -> rusqlite::Result<()> {
+    c.prepare_cached(
+        "UPDATE jobs SET due_at = ?3
+         WHERE tenant = ?1 AND user = ?2 AND state = 'pending' AND due_at > ?3",
+    )?
+    .execute(params![owner.tenant(), owner.user(), millis(now)])?;
+    Ok(())
+}
+
+/// Which jobs may run now.
+#[derive(Clone, Debug)]
+pub(in crate::capture) struct Room {
+    /// The busy lanes, as a JSON array.
+    pub(in crate::capture) busy: String,
+    /// Whether one more extraction may run.
+    pub(in crate::capture) extractions: bool,
+    /// Whether one more job of another kind may run.
+    pub(in crate::capture) others: bool,
+}
+
+/// The job that is due for longest among those that may run now.
+pub(in crate::capture) fn next_due(
+    c: &Connection,
+    room: &Room,
+    now: Timestamp,
+) -> rusqlite::Result<Option<ClaimedJob>> {
+    c.prepare_cached(
+        "SELECT id, kind, subject, tenant, user, lane, payload, tries, wanted FROM jobs
+         WHERE state = 'pending' AND due_at <= ?1
+           AND lane NOT IN (SELECT value FROM json_each(?2)) AND iif(kind = 'extract', ?3, ?4)
+         ORDER BY due_at, id LIMIT 1",
+    )?
+    .query_row(params![millis(now), room.busy, room.extractions, room.others], claimed)
+    .optional()
+}
+
+/// When the next job that may run is due.
+pub(in crate::capture) fn next_time(
+    c: &Connection,
+    room: &Room,
+) -> rusqlite::Result<Option<Timestamp>> {
+    c.prepare_cached(
+        "SELECT due_at FROM jobs
+         WHERE state = 'pending' AND lane NOT IN (SELECT value FROM json_each(?1))
+           AND iif(kind = 'extract', ?2, ?3)
+         ORDER BY due_at, id LIMIT 1",
+    )?
+    .query_row(params![room.busy, room.extractions, room.others], |row| row.get(0))
+    .optional()?
+    .map(time)
+    .transpose()
+}
+
+fn claimed(row: &Row<'_>) -> rusqlite::Result<ClaimedJob> {
+    let kind: String = row.get(1)?;
+    let kind = JobKind::of(&kind).ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    let (tenant, user): (Option<String>, Option<String>) = (row.get(3)?, row.get(4)?);
+    let owner = match (tenant, user) {
+        (Some(tenant), Some(user)) => Some(owner(&tenant, &user)?),
+        _ => None,
+    };
+    Ok(ClaimedJob {
+        id: row.get(0)?,
+        kind,
+        subject: row.get(2)?,
+        owner,
+        lane: row.get(5)?,
+        payload: row.get(6)?,
+        tries: row.get(7)?,
+        wanted: row.get(8)?,
+    })
+}
+
+/// Writes how a run ended. A job that was asked for again meanwhile stays owed.
+pub(in crate::capture) fn settle(
+    c: &Connection,
+    job: &ClaimedJob,
+    settled: &Settled,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    match settled {
+        Settled::Done(next) => {
+            if let Some(Next { kind, payload }) = next {
+                let (owner, payload) = (job.owner.as_ref(), Some(payload.clone()));
+                ask(c, &Wish { kind: *kind, subject: job.subject, owner, payload, due: now, now })?;
+            }
+            c.prepare_cached(
+                "UPDATE jobs SET due_at = ?3 + every_ms, tries = 0, last_error = NULL
+                 WHERE id = ?1 AND wanted = ?2 AND every_ms IS NOT NULL",
+            )?
+            .execute(params![job.id, job.wanted, millis(now)])?;
+            c.prepare_cached(
+                "DELETE FROM jobs WHERE id = ?1 AND wanted = ?2 AND every_ms IS NULL",
+            )?
+            .execute(params![job.id, job.wanted])?;
+        }
+        Settled::Postponed(until) => {
+            c.prepare_cached("UPDATE jobs SET due_at = ?3 WHERE id = ?1 AND wanted = ?2")?
+                .execute(params![job.id, job.wanted, millis(*until)])?;
+        }
+        Settled::Failed(reason, again) => {
+            c.prepare_cached(
+                "UPDATE jobs SET due_at = ?3, tries = tries + 1, last_error = ?4
+                 WHERE id = ?1 AND wanted = ?2",
+            )?
+            .execute(params![job.id, job.wanted, millis(*again), reason])?;
+        }
+        Settled::Dead(reason) => {
+            c.prepare_cached(
+                "UPDATE jobs SET state = 'dead', tries = tries + 1, last_error = ?3
+                 WHERE id = ?1 AND wanted = ?2",
+            )?
+            .execute(params![job.id, job.wanted, reason])?;
+        }
+    }
+    Ok(())
+}
+
+/// How many jobs are pending, and how many dead.
+pub(in crate::capture) fn counts(c: &Connection) -> rusqlite::Result<(u32, u32)> {
+    c.prepare_cached(
+        "SELECT count(*) FILTER (WHERE state = 'pending'), count(*) FILTER (WHERE state = 'dead')
+         FROM jobs",
+    )?
+    .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// An owner's jobs, but for those that only wait for a session to be idle.
+pub(in crate::capture) fn of_owner(c: &Connection, owner: &Owner) -> rusqlite::Result<OwnerJobs> {
+    let mut jobs = OwnerJobs::default();
+    let mut rows = c.prepare_cached(
+        "SELECT id, state FROM jobs
+             WHERE tenant = ?1 AND user = ?2 AND kind <> 'end_idle_session'",
+    )?;
+    let mut rows = rows.query(params![owner.tenant(), owner.user()])?;
+    while let Some(row) = rows.next()? {
+        let state: String = row.get(1)?;
+        if state == "dead" { &mut jobs.dead } else { &mut jobs.pending }.push(row.get(0)?);
+    }
+    Ok(jobs)
+}
+
+fn owner_of(c: &Connection, sql: &str, id: i64) -> rusqlite::Result<Owner> {
+    let (tenant, user): (String, String) =
+        c.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    owner(&tenant, &user)
+}

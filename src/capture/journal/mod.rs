@@ -1,0 +1,169 @@
+//! The durable log of turns, and of the jobs they owe, in a file of its own.
+//!
+//! A turn and its jobs are written in one transaction: after a crash either
+//! both are there or neither. It takes only screened entries. It must never
+//! know what a memory is, nor how one is made of a turn.
+
+mod chain;
+mod entry;
+mod forget;
+mod jobs;
+mod read;
+mod record;
+mod schema;
+mod sessions;
+mod tools;
+mod values;
+
+#[cfg(test)]
+mod tests;
+
+use std::{path::Path, time::Duration};
+
+use jiff::Timestamp;
+use rusqlite::{Connection, types::FromSqlError};
+
+use crate::{
+    memory::Owner,
+    sqlite::{Database, DatabaseError, Options},
+};
+
+pub(super) use chain::chain;
+pub(super) use entry::{Entry, Removed};
+pub use forget::Forget;
+pub(super) use jobs::{
+    ClaimedJob, JobKind, Next, Room, Settled, ask_for_vectors, counts, lanes_of, next_due,
+    next_time, of_owner, settle,
+};
+pub(super) use read::{StoredTurn, batch, turn};
+pub(super) use record::Recorded;
+pub(super) use sessions::{Ended, end_if_idle};
+pub use values::SessionState;
+
+/// What decides which jobs a turn owes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    /// Each turn becomes a memory of its own.
+    pub(super) store_turns: bool,
+    /// Extract facts every so many turns; `None`: never.
+    pub(super) extract_every: Option<u32>,
+    /// A session without a turn for this long has ended.
+    pub(super) idle_timeout: Duration,
+}
+
+impl Rules {
+    /// When a session is idle that was last active at `active`, in milliseconds.
+    fn idle_at(&self, active: i64) -> Timestamp {
+        let active = Timestamp::from_millisecond(active).unwrap_or(Timestamp::MAX);
+        active.checked_add(self.idle_timeout).unwrap_or(Timestamp::MAX)
+    }
+}
+
+/// The journal.
+pub(super) struct Journal {
+    database: Database,
+}
+
+type Result<T> = std::result::Result<T, DatabaseError>;
+
+impl Journal {
+    /// Opens or creates the journal. Blocks.
+    pub(super) fn open(file: &Path, options: Options) -> Result<Self> {
+        Ok(Self { database: Database::open(file, schema::MIGRATIONS, options)? })
+    }
+
+    /// Writes screened turns and the jobs they owe, all or none.
+    pub(super) async fn record(&self, entries: Vec<Entry>, rules: Rules) -> Result<Vec<Recorded>> {
+        self.database
+            .write(move |c| entries.iter().map(|entry| record::record(c, entry, &rules)).collect())
+            .await
+    }
+
+    /// Ends a session by name: what is open in it is complete, what is left to
+    /// extract is owed. `None` when there is no such session.
+    pub(super) async fn end_session(
+        &self,
+        owner: Owner,
+        name: String,
+        rules: Rules,
+        now: Timestamp,
+    ) -> Result<Option<Ended>> {
+        self.database
+            .write(move |c| match sessions::find(c, &owner, &name)? {
+                Some(id) => sessions::end(c, id, &rules, now).map(Some),
+                None => Ok(None),
+            })
+            .await
+    }
+
+    /// Ends all sessions of an owner and makes all their jobs due.
+    pub(super) async fn end_all(&self, owner: Owner, rules: Rules, now: Timestamp) -> Result<u64> {
+        self.database
+            .write(move |c| {
+                let running = sessions::running(c, &owner)?;
+                for id in &running {
+                    sessions::end(c, *id, &rules, now)?;
+                }
+                jobs::hurry(c, &owner, now)?;
+                Ok(running.len() as u64)
+            })
+            .await
+    }
+
+    /// Removes turns and all that was made of them here; returns how many.
+    pub(super) async fn forget(&self, owner: Owner, what: Forget) -> Result<u64> {
+        let now = Timestamp::now();
+        self.database.erase(move |c| forget::forget(c, &owner, &what, now)).await
+    }
+
+    /// Reads on a thread that may block.
+    pub(super) async fn read<T, F>(&self, job: F) -> Result<T>
+    where
+        F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.database.read(move |c| job(c)).await
+    }
+
+    /// Changes something in one transaction.
+    pub(super) async fn write<T, F>(&self, job: F) -> Result<T>
+    where
+        F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.database.write(move |c| job(c)).await
+    }
+
+    /// Whether a write works now: one that changes nothing but is a write.
+    pub(super) async fn check(&self) -> Result<()> {
+        self.database
+            .write(|c| {
+                let version: i64 = c.pragma_query_value(None, "user_version", |row| row.get(0))?;
+                c.pragma_update(None, "user_version", version)
+            })
+            .await
+    }
+
+    pub(super) async fn close(&self) {
+        self.database.close().await;
+    }
+}
+
+/// A time as it stands in the tables.
+fn millis(time: Timestamp) -> i64 {
+    time.as_millisecond()
+}
+
+/// A time as it stood in the tables.
+fn time(millis: i64) -> rusqlite::Result<Timestamp> {
+    Timestamp::from_millisecond(millis).map_err(|error| corrupt(Box::new(error)))
+}
+
+/// An owner as it stood in the tables.
+fn owner(tenant: &str, user: &str) -> rusqlite::Result<Owner> {
+    Owner::new(tenant, user).map_err(|error| corrupt(Box::new(error)))
+}
+
+fn corrupt(error: Box<dyn std::error::Error + Send + Sync>) -> rusqlite::Error {
+    FromSqlError::Other(error).into()
+}

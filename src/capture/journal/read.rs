@@ -1,0 +1,94 @@
+//! Reading turns again.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{owner, time};
+use crate::memory::Owner;
+
+/// A turn with what its jobs need.
+#[derive(Clone, Debug)]
+pub(in crate::capture) struct StoredTurn {
+    pub(in crate::capture) key: String,
+    pub(in crate::capture) owner: Owner,
+    pub(in crate::capture) session: String,
+    pub(in crate::capture) project: Option<String>,
+    pub(in crate::capture) agent: Option<String>,
+    pub(in crate::capture) user_text: String,
+    /// Of the last reply that has words.
+    pub(in crate::capture) reply_text: String,
+    pub(in crate::capture) began: Timestamp,
+    /// Of the first exchange.
+    pub(in crate::capture) request_id: Option<String>,
+}
+
+/// What a response id leads to.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::capture) struct Subject {
+    pub(in crate::capture) turn: i64,
+    pub(in crate::capture) session: i64,
+    pub(in crate::capture) ordinal: i64,
+}
+
+const COLUMNS: &str = "
+    SELECT t.key, t.tenant, t.user, s.name, t.project, t.agent, t.user_text,
+        coalesce((SELECT r.text FROM replies r WHERE r.turn = t.id AND r.text <> ''
+                  ORDER BY r.depth DESC LIMIT 1), ''),
+        t.began_at,
+        (SELECT r.request_id FROM replies r WHERE r.turn = t.id ORDER BY r.depth LIMIT 1)
+    FROM turns t JOIN sessions s ON s.id = t.session";
+
+/// A turn by its number.
+pub(in crate::capture) fn turn(c: &Connection, id: i64) -> rusqlite::Result<Option<StoredTurn>> {
+    c.prepare_cached(&format!("{COLUMNS} WHERE t.id = ?1"))?.query_row([id], stored).optional()
+}
+
+/// The last `count` complete turns of a session up to one, oldest first.
+pub(in crate::capture) fn batch(
+    c: &Connection,
+    session: i64,
+    through: i64,
+    count: u32,
+) -> rusqlite::Result<Vec<StoredTurn>> {
+    let mut turns: Vec<StoredTurn> = c
+        .prepare_cached(&format!(
+            "{COLUMNS} WHERE t.session = ?1 AND t.id <= ?2 AND t.state = 'complete'
+             ORDER BY t.id DESC LIMIT ?3"
+        ))?
+        .query_map(params![session, through, count], stored)?
+        .collect::<rusqlite::Result<_>>()?;
+    turns.reverse();
+    Ok(turns)
+}
+
+/// The turn whose reply had this id, only among the owner's.
+pub(super) fn turn_of_response(
+    c: &Connection,
+    owner: &Owner,
+    response_id: &str,
+) -> rusqlite::Result<Option<Subject>> {
+    c.prepare_cached(
+        "SELECT t.id, t.session, t.ordinal FROM replies r JOIN turns t ON t.id = r.turn
+         WHERE r.tenant = ?1 AND r.user = ?2 AND r.response_id = ?3
+         ORDER BY t.id DESC LIMIT 1",
+    )?
+    .query_row(params![owner.tenant(), owner.user(), response_id], |row| {
+        Ok(Subject { turn: row.get(0)?, session: row.get(1)?, ordinal: row.get(2)? })
+    })
+    .optional()
+}
+
+fn stored(row: &Row<'_>) -> rusqlite::Result<StoredTurn> {
+    let (tenant, user): (String, String) = (row.get(1)?, row.get(2)?);
+    Ok(StoredTurn {
+        key: row.get(0)?,
+        owner: owner(&tenant, &user)?,
+        session: row.get(3)?,
+        project: row.get(4)?,
+        agent: row.get(5)?,
+        user_text: row.get(6)?,
+        reply_text: row.get(7)?,
+        began: time(row.get(8)?)?,
+        request_id: row.get(9)?,
+    })
+}

@@ -1,0 +1,123 @@
+//! The journal's tables, version by version. Times are milliseconds since 1970.
+
+use crate::sqlite::Migration;
+
+/// All versions, oldest first.
+pub(super) const MIGRATIONS: &[Migration] =
+    &[Migration { name: "sessions, turns and jobs", sql: FIRST }];
+
+const FIRST: &str = "
+-- The turns that belong together. `base` names a session as its key does; one
+-- that is derived starts a new `generation`, with a name of its own, after idle time.
+CREATE TABLE sessions (
+    id INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    user TEXT NOT NULL,
+    name TEXT NOT NULL,
+    base TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    started_at INTEGER NOT NULL,
+    active_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    -- Complete turns, and how many of them an extraction was asked for.
+    turns INTEGER NOT NULL DEFAULT 0,
+    extracted INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (tenant, user, name),
+    UNIQUE (tenant, user, base, generation)
+) STRICT;
+
+-- What a session knows besides, by name, for as long as it is true.
+CREATE TABLE session_values (
+    session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    value BLOB NOT NULL,
+    expires_at INTEGER,
+    PRIMARY KEY (session, name)
+) STRICT, WITHOUT ROWID;
+
+-- One user message with all that answered it.
+CREATE TABLE turns (
+    -- Never used twice: jobs name turns by it.
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT NOT NULL,
+    tenant TEXT NOT NULL,
+    user TEXT NOT NULL,
+    session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    project TEXT,
+    agent TEXT,
+    -- The response it follows, where the request named one.
+    follows TEXT,
+    user_text TEXT NOT NULL,
+    had_media INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('open', 'complete')),
+    began_at INTEGER NOT NULL,
+    ended_at INTEGER NOT NULL,
+    -- When it was first complete, and thereby counted in its session.
+    counted_at INTEGER,
+    UNIQUE (session, ordinal, digest)
+) STRICT;
+CREATE UNIQUE INDEX turns_by_key ON turns (tenant, user, key);
+
+-- What the model said, in order: `depth` is the number of tool calls before it.
+CREATE TABLE replies (
+    turn INTEGER NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+    depth INTEGER NOT NULL,
+    tenant TEXT NOT NULL,
+    user TEXT NOT NULL,
+    response_id TEXT,
+    model TEXT,
+    text TEXT NOT NULL,
+    refusal TEXT,
+    ending TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    input_tokens INTEGER,
+    output_tokens INTEGER,
+    request_id TEXT,
+    ended_at INTEGER NOT NULL,
+    PRIMARY KEY (turn, depth)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX replies_by_response ON replies (tenant, user, response_id)
+    WHERE response_id IS NOT NULL;
+
+-- The turn's tool calls in order.
+CREATE TABLE tool_calls (
+    turn INTEGER NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    call_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    input TEXT NOT NULL,
+    output TEXT,
+    -- Unknown until the result is there, or where the result does not say.
+    success INTEGER,
+    error TEXT,
+    latency_ms INTEGER,
+    PRIMARY KEY (turn, position)
+) STRICT, WITHOUT ROWID;
+
+-- Work that is owed. A job is deleted when done; a dead one stays until somebody looks.
+CREATE TABLE jobs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    -- What it is about, unique within its kind: a turn, a session.
+    subject INTEGER NOT NULL,
+    -- Its scope. Jobs of one lane never run at the same time.
+    tenant TEXT,
+    user TEXT,
+    lane TEXT NOT NULL,
+    payload TEXT,
+    due_at INTEGER NOT NULL,
+    -- Runs again so long after it was done.
+    every_ms INTEGER,
+    state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'dead')),
+    tries INTEGER NOT NULL DEFAULT 0,
+    last_error TEXT,
+    -- Grows when it is asked for again, so that a run that began before does not end it.
+    wanted INTEGER NOT NULL DEFAULT 1,
+    created_at INTEGER NOT NULL,
+    UNIQUE (kind, subject)
+) STRICT;
+CREATE INDEX jobs_due ON jobs (due_at, id) WHERE state = 'pending';
+CREATE INDEX jobs_by_owner ON jobs (tenant, user);
+";

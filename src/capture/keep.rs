@@ -1,0 +1,128 @@
+//! Memories into the store, with their vectors; once, however often it is asked.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::extract::turns::parts_of;
+use crate::{
+    embed::Embedder,
+    memory::{Embedding, Memory, MemoryStore, StoreError, Write},
+    telemetry::Metrics,
+};
+
+/// Whether a memory has its vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "without vectors somebody has to make them later"]
+pub(super) enum Kept {
+    /// It has, or needs no new ones.
+    Whole,
+    /// The embedder failed; the memory is found by its words until it has them.
+    WithoutVectors,
+}
+
+/// Who writes memories.
+pub(super) struct Keeper {
+    pub(super) store: Arc<dyn MemoryStore>,
+    pub(super) embedder: Arc<dyn Embedder>,
+    pub(super) metrics: Arc<Metrics>,
+}
+
+impl Keeper {
+    /// Stores a memory under its derived id, or gives the one that is there the
+    /// new content. Nothing happens when it has that already.
+    pub(super) async fn put(
+        &self,
+        memory: Memory,
+        parts: Vec<String>,
+        write: &Write,
+    ) -> Result<Kept, StoreError> {
+        match self.store.get(&memory.owner, &memory.id, memory.updated_at).await {
+            Ok(old) if old.content == memory.content => Ok(Kept::Whole),
+            Ok(old) => {
+                let new = Memory {
+                    content: memory.content,
+                    raw: memory.raw,
+                    provenance: memory.provenance,
+                    updated_at: memory.updated_at,
+                    ..old
+                };
+                self.replace(new, parts, write).await
+            }
+            Err(StoreError::NotFound) => self.create(memory, parts, write).await,
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes a new memory.
+    pub(super) async fn create(
+        &self,
+        memory: Memory,
+        parts: Vec<String>,
+        write: &Write,
+    ) -> Result<Kept, StoreError> {
+        let (vectors, kept) = self.embed(parts).await;
+        let stored = self.store.store(memory, vectors, write).await?;
+        self.metrics.stored(stored.memory_type.as_str());
+        Ok(kept)
+    }
+
+    /// Writes a new version of a memory, as it was read but for its content.
+    pub(super) async fn replace(
+        &self,
+        memory: Memory,
+        parts: Vec<String>,
+        write: &Write,
+    ) -> Result<Kept, StoreError> {
+        let (vectors, kept) = self.embed(parts).await;
+        let stored = self.store.update(memory, Some(vectors), write).await?;
+        self.metrics.stored(stored.memory_type.as_str());
+        Ok(kept)
+    }
+
+    /// Gives at most so many memories their missing vectors; tells how many
+    /// were missing them, or why it failed.
+    pub(super) async fn embed_missing(&self, most: usize) -> Result<usize, String> {
+        let space = self.embedder.space().id();
+        let missing =
+            self.store.unembedded(&space, most).await.map_err(|error| error.to_string())?;
+        for memory in &missing {
+            let vectors =
+                self.vectors(parts_of(memory)).await.map_err(|error| error.to_string())?;
+            self.store
+                .embed(&memory.owner, &memory.id, memory.version, vectors)
+                .await
+                .map_err(|error| error.to_string())?;
+        }
+        Ok(missing.len())
+    }
+
+    async fn embed(&self, parts: Vec<String>) -> (Vec<Embedding>, Kept) {
+        match self.vectors(parts).await {
+            Ok(vectors) => (vectors, Kept::Whole),
+            Err(error) => {
+                self.metrics.failed("embedding");
+                tracing::debug!(%error, "a memory is stored without vectors");
+                (Vec::new(), Kept::WithoutVectors)
+            }
+        }
+    }
+
+    async fn vectors(
+        &self,
+        parts: Vec<String>,
+    ) -> Result<Vec<Embedding>, crate::embed::EmbedError> {
+        let space: Arc<str> = self.embedder.space().id().into();
+        let vectors = self.embedder.embed_passages(parts).await?;
+        Ok((0..)
+            .zip(vectors)
+            .map(|(part, values)| Embedding { space: space.clone(), part, values })
+            .collect())
+    }
+}
+
+/// The time as stores keep it: they cut to milliseconds or microseconds.
+pub(super) fn now() -> Timestamp {
+    let now = Timestamp::now();
+    Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
+}

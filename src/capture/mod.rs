@@ -1,0 +1,257 @@
+//! Capture: finished turns into the journal, and from there into memories, in
+//! the background.
+//!
+//! Nothing here is waited for by a request. It must never know Envoy, a wire
+//! format beyond the dialect's neutral view, or how a store keeps things.
+//!
+//! The way of a turn: [`Capture::offer`] → `intake` (bounded queue, screening) →
+//! `journal` (durable, with the jobs it owes) → `worker` → `extract` → the store.
+
+mod extract;
+mod flush;
+mod inflight;
+mod intake;
+mod journal;
+mod keep;
+mod lanes;
+mod learn;
+mod limited;
+mod reconcile;
+mod session;
+mod settings;
+mod trigger;
+mod turn;
+mod work;
+mod worker;
+
+#[cfg(test)]
+mod kit;
+#[cfg(test)]
+mod tests;
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use tokio::sync::Notify;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    embed::Embedder,
+    memory::{MemoryStore, Owner},
+    sqlite::{DatabaseError, Options},
+    telemetry::Metrics,
+};
+
+pub use flush::Flushed;
+use inflight::Exchanges;
+pub use inflight::InFlight;
+use intake::{Intake, Scribe};
+use journal::Journal;
+pub use journal::{Forget, SessionState};
+use keep::Keeper;
+use lanes::Lanes;
+pub use session::{Place, SessionKey};
+use settings::Live;
+pub use settings::Settings;
+pub use turn::{Circumstances, FinishedTurn, JournaledTurn};
+use work::Workbench;
+use worker::{Slots, Worker};
+
+/// The bounds of learning.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Finished turns that wait for the journal.
+    pub queue: usize,
+    /// Jobs that run at one time, and as many extractions besides.
+    pub workers: usize,
+}
+
+/// What capture works with.
+pub struct Tools {
+    /// Where memories go.
+    pub store: Arc<dyn MemoryStore>,
+    /// What makes their vectors.
+    pub embedder: Arc<dyn Embedder>,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+}
+
+/// Learning from turns. Dropping it without [`Capture::shutdown`] is what a
+/// crash does: what the journal has is kept, what waited for it is lost.
+pub struct Capture {
+    exchanges: Arc<Exchanges>,
+    intake: Intake,
+    journal: Arc<Journal>,
+    live: Arc<Live>,
+    /// Wakes the worker.
+    wake: Arc<Notify>,
+    /// Tells that a job was settled.
+    settled: Arc<Notify>,
+    stop_intake: CancellationToken,
+    stop_worker: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Capture {
+    /// Opens the journal and starts to work off what it owes. Blocks while it
+    /// opens; must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] when the journal cannot be opened.
+    pub fn open(
+        file: &Path,
+        options: Options,
+        bounds: Bounds,
+        settings: Settings,
+        tools: Tools,
+    ) -> Result<Self, DatabaseError> {
+        let journal = Arc::new(Journal::open(file, options)?);
+        let live = Arc::new(Live::new(settings));
+        let (wake, settled) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (lanes, tasks) = (Arc::new(Lanes::default()), TaskTracker::new());
+        let (stop_intake, stop_worker) = (CancellationToken::new(), CancellationToken::new());
+        let metrics = tools.metrics.clone();
+        let scribe = Scribe {
+            journal: journal.clone(),
+            live: live.clone(),
+            lanes: lanes.clone(),
+            metrics: metrics.clone(),
+            wake: wake.clone(),
+            refused: false.into(),
+        };
+        let (intake, writing) = Intake::new(bounds.queue, scribe, stop_intake.clone());
+        tasks.spawn(writing);
+        let bench = Workbench {
+            journal: journal.clone(),
+            live: live.clone(),
+            keeper: Keeper {
+                store: tools.store,
+                embedder: tools.embedder,
+                metrics: metrics.clone(),
+            },
+        };
+        let worker = Worker {
+            journal: journal.clone(),
+            bench,
+            lanes,
+            metrics,
+            wake: wake.clone(),
+            settled: settled.clone(),
+            slots: Slots::new(bounds.workers),
+        };
+        tasks.spawn(worker.run(stop_worker.clone()));
+        Ok(Self {
+            exchanges: Arc::default(),
+            intake,
+            journal,
+            live,
+            wake,
+            settled,
+            stop_intake,
+            stop_worker,
+            tasks,
+        })
+    }
+
+    /// Takes other settings; they hold from the next turn and job on.
+    pub fn reconfigure(&self, settings: Settings) {
+        self.live.set(settings);
+        self.wake.notify_one();
+    }
+
+    /// An exchange has begun; until the guard is dropped, a flush may wait for it.
+    pub fn exchange_begins(&self) -> InFlight {
+        self.exchanges.begin()
+    }
+
+    /// Hands a finished turn over. Never waits: over the queue's bounds the turn
+    /// is shed and counted.
+    pub fn offer(&self, turn: FinishedTurn, flight: InFlight) {
+        self.intake.offer(turn, flight);
+    }
+
+    /// The last `count` turns of the chain that ends with a response, oldest
+    /// first, only among the owner's own. Empty when the journal cannot tell.
+    pub async fn chain_turns(
+        &self,
+        owner: &Owner,
+        response_id: &str,
+        count: usize,
+    ) -> Vec<JournaledTurn> {
+        let (owner, response_id) = (owner.clone(), response_id.to_owned());
+        let turns = self.journal.read(move |c| journal::chain(c, &owner, &response_id, count));
+        turns.await.unwrap_or_else(|error| {
+            tracing::debug!(%error, "the chain's turns cannot be read");
+            Vec::new()
+        })
+    }
+
+    /// Ends a session, those of its turns included that wait for the journal.
+    /// Tells how many turns it has; `None` when the owner has no such session.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] when the journal cannot be written.
+    pub async fn end_session(
+        &self,
+        owner: &Owner,
+        session: &str,
+    ) -> Result<Option<u64>, DatabaseError> {
+        self.intake.barrier().await;
+        let (rules, now) = (self.live.rules(), Timestamp::now());
+        let ended = self.journal.end_session(owner.clone(), session.to_owned(), rules, now).await?;
+        self.wake.notify_one();
+        Ok(ended.map(|ended| ended.turns.into()))
+    }
+
+    /// Forgets turns and what they owe, those included that wait for the
+    /// journal; tells how many. Call it before the memories are forgotten in the
+    /// store: when it answers, no job will write what came from them.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] when the journal cannot be written.
+    pub async fn forget_turns(&self, owner: &Owner, what: Forget) -> Result<u64, DatabaseError> {
+        match self.intake.forget(owner.clone(), what.clone()).await {
+            Some(forgotten) => forgotten,
+            // After the shutdown nothing waits and nothing runs.
+            None => self.journal.forget(owner.clone(), what).await,
+        }
+    }
+
+    /// Values that belong to sessions.
+    #[must_use]
+    pub fn session_state(&self) -> &dyn SessionState {
+        self.journal.as_ref()
+    }
+
+    /// Whether the journal can be written now, found out by doing it.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] says why not.
+    pub async fn check(&self) -> Result<(), DatabaseError> {
+        self.journal.check().await
+    }
+
+    /// Writes what waits into the journal and ends. Jobs that run are left: the
+    /// journal owes them. Takes no longer than `patience`.
+    pub async fn shutdown(&self, patience: Duration) {
+        self.stop_intake.cancel();
+        self.tasks.close();
+        let orderly = tokio::time::timeout(patience, async {
+            // The intake's task is over when this is answered or refused.
+            self.intake.barrier().await;
+            self.stop_worker.cancel();
+            self.tasks.wait().await;
+            self.journal.close().await;
+        });
+        if orderly.await.is_err() {
+            self.stop_worker.cancel();
+            tracing::warn!("learning did not end in time; what the journal has is kept");
+        }
+    }
+}
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        self.stop_worker.cancel();
+    }
+}

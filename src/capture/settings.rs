@@ -1,0 +1,73 @@
+//! What capture is configured to do, exchangeable while it runs.
+
+use std::{
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
+
+use super::journal::Rules;
+use crate::{llm::Helper, memory::MemoryType};
+
+/// What is learnt, and when.
+#[derive(Clone)]
+pub struct Settings {
+    /// Each turn becomes an episodic memory at once.
+    pub store_turns: bool,
+    /// Facts are extracted by this model; `None`: by none.
+    pub extractor: Option<Arc<Helper>>,
+    /// Turns between two extractions.
+    pub extract_every: u32,
+    /// A session without a turn for this long has ended.
+    pub idle_timeout: Duration,
+    /// The types a memory may have.
+    pub types: Vec<String>,
+}
+
+impl Settings {
+    fn rules(&self) -> Rules {
+        Rules {
+            store_turns: self.store_turns && self.allows(MemoryType::EPISODIC),
+            extract_every: self.extractor.is_some().then_some(self.extract_every.max(1)),
+            idle_timeout: self.idle_timeout,
+        }
+    }
+
+    /// Whether a memory may have this type.
+    pub(super) fn allows(&self, memory_type: &str) -> bool {
+        self.types.iter().any(|allowed| allowed == memory_type)
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("store_turns", &self.store_turns)
+            .field("extractor", &self.extractor)
+            .field("extract_every", &self.extract_every)
+            .field("idle_timeout", &self.idle_timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The settings in force.
+#[derive(Debug)]
+pub(super) struct Live(RwLock<Arc<Settings>>);
+
+impl Live {
+    pub(super) fn new(settings: Settings) -> Self {
+        Self(RwLock::new(Arc::new(settings)))
+    }
+
+    pub(super) fn get(&self) -> Arc<Settings> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set(&self, settings: Settings) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+    }
+
+    pub(super) fn rules(&self) -> Rules {
+        self.get().rules()
+    }
+}

@@ -1,0 +1,192 @@
+//! Facts by a helper model, which here is a double.
+
+use std::sync::Mutex;
+
+use axum::{Router, extract::State, http::StatusCode, routing::post};
+use serde_json::json;
+
+use super::*;
+use crate::{
+    capture::kit::said,
+    llm::{LimitName, Settings as HelperSettings},
+    memory::MemoryType,
+};
+
+/// What the model answers, one after the other; the last one again and again.
+#[derive(Clone, Default)]
+struct Model {
+    answers: Arc<Mutex<Vec<(StatusCode, String)>>>,
+    asked: Arc<Mutex<Vec<String>>>,
+    held: Arc<tokio::sync::Mutex<()>>,
+}
+
+async fn answer(State(model): State<Model>, body: String) -> (StatusCode, String) {
+    model.asked.lock().unwrap().push(body);
+    drop(model.held.lock().await);
+    let mut answers = model.answers.lock().unwrap();
+    if answers.len() > 1 { answers.remove(0) } else { answers[0].clone() }
+}
+
+fn completion(content: &str) -> (StatusCode, String) {
+    (StatusCode::OK, json!({"choices": [{"message": {"content": content}}]}).to_string())
+}
+
+fn facts(contents: &[&str]) -> (StatusCode, String) {
+    let items: Vec<_> =
+        contents.iter().map(|c| json!({"type": "semantic", "content": c})).collect();
+    completion(&json!(items).to_string())
+}
+
+async fn model(answers: impl IntoIterator<Item = (StatusCode, String)>) -> (Helper, Model) {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let model =
+        Model { answers: Arc::new(Mutex::new(answers.into_iter().collect())), ..Model::default() };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let app = Router::new().route("/", post(answer)).with_state(model.clone());
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    let helper = Helper::new(HelperSettings {
+        role: "memory_extraction",
+        url,
+        model: "m".into(),
+        api_key: None,
+        limit_name: LimitName::MaxTokens,
+        max_tokens: 100,
+        temperature: 0.0,
+        deadline: Duration::from_secs(5),
+    });
+    (helper.unwrap(), model)
+}
+
+impl House {
+    async fn semantic(&self, user: &str) -> Vec<Memory> {
+        let mut memories = self.memories(user).await;
+        memories.retain(|memory| memory.memory_type.as_str() == MemoryType::SEMANTIC);
+        memories
+    }
+}
+
+const BUDGET: &str = "The budget of the user for the long Hawaii holiday this year is $10,000";
+const NEW_BUDGET: &str = "The budget of the user for the long Hawaii holiday this year is $15,000";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_nth_turn_is_extracted_and_the_same_fact_is_a_new_version() {
+    let (helper, model) = model([
+        facts(&[BUDGET, "The user lives in Lyon"]),
+        facts(&[NEW_BUDGET, "The user likes olives"]),
+    ])
+    .await;
+    let house = House::learning(helper);
+    house.offer(said("alice", 1, "I have a budget").session("s"));
+    house.offer(said("alice", 2, "It is $10,000").session("s"));
+    eventually(|| async { (house.semantic("alice").await.len() == 2).then_some(()) }).await;
+    house.offer(said("alice", 3, "Make it 15").session("s"));
+    let flushed = house.flush("alice").await;
+    assert_eq!((flushed.jobs_pending, flushed.jobs_dead), (0, 0));
+    let semantic = house.semantic("alice").await;
+    let told: Vec<_> = semantic.iter().map(|m| (m.content.as_str(), m.version)).collect();
+    assert_eq!(
+        told,
+        [(NEW_BUDGET, 2), ("The user likes olives", 1), ("The user lives in Lyon", 1)]
+    );
+    assert_eq!(semantic[0].provenance.extractor.as_deref(), Some("llm"));
+    let history = house.store.history(&owner("alice"), &semantic[0].id).await.unwrap();
+    assert_eq!(history.last().unwrap().content, BUDGET);
+    let asked = model.asked.lock().unwrap();
+    assert_eq!(asked.len(), 2);
+    assert!(asked[1].contains("It is $10,000") && asked[1].contains("Make it 15"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fact_of_another_project_is_another_fact() {
+    let (helper, _model) = model([facts(&[BUDGET])]).await;
+    let house = House::learning(helper);
+    for project in ["p", "q"] {
+        let turn = said("alice", 1, "I have a budget").session(project).project(project);
+        house.offer(turn);
+        house.flush("alice").await;
+    }
+    let projects: Vec<_> =
+        house.semantic("alice").await.into_iter().filter_map(|m| m.project_id).collect();
+    assert_eq!(projects.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_that_learn_the_same_fact_at_once_leave_one_memory() {
+    let (helper, _model) = model([facts(&[BUDGET])]).await;
+    let house = House::learning(helper);
+    for session in ["a", "b", "c"] {
+        house.offer(said("alice", 1, "I have a budget").session(session));
+    }
+    house.flush("alice").await;
+    let semantic = house.semantic("alice").await;
+    assert_eq!(semantic.iter().map(|m| m.version).collect::<Vec<_>>(), [1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_in_trouble_is_asked_again_later() {
+    let error = (StatusCode::INTERNAL_SERVER_ERROR, String::new());
+    let (helper, model) = model([error, facts(&[BUDGET])]).await;
+    let house = House::learning(helper);
+    house.offer(said("alice", 1, "I have a budget"));
+    let flushed = house.flush("alice").await;
+    assert_eq!((flushed.jobs_pending, flushed.jobs_dead), (0, 0));
+    assert_eq!(house.semantic("alice").await.len(), 1);
+    assert_eq!(model.asked.lock().unwrap().len(), 2);
+    assert!(house.shows(r#"memgate_job_runs_total{kind="extract",outcome="retry"} 1"#));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nonsense_twice_is_a_dead_job_with_its_reason() {
+    let half = completion(r#"[{"type": "semantic", "cont"#);
+    let (helper, model) = model([completion("I cannot do that"), half]).await;
+    let house = House::learning(helper);
+    house.offer(said("alice", 1, "I have a budget"));
+    let flushed = house.flush("alice").await;
+    assert_eq!((flushed.jobs_pending, flushed.jobs_dead), (0, 1));
+    assert!(house.semantic("alice").await.is_empty());
+    assert_eq!(house.contents("alice").await.len(), 1, "the turn itself is kept");
+    assert_eq!(model.asked.lock().unwrap().len(), 2);
+    let reason = house.capture.journal.read(|c| {
+        c.query_row("SELECT last_error FROM jobs WHERE state = 'dead'", [], |row| {
+            row.get::<_, String>(0)
+        })
+    });
+    assert_eq!(reason.await.unwrap(), "the answer is no JSON array");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_model_does_not_keep_turns_waiting() {
+    let (helper, model) = model([facts(&[BUDGET])]).await;
+    let held = model.held.lock().await;
+    let house = House::learning(helper);
+    for user in ["alice", "bob", "carol"] {
+        for n in 1..=2 {
+            house.offer(said(user, n, &format!("I have fact {n}")));
+        }
+    }
+    eventually(|| async { (model.asked.lock().unwrap().len() == 2).then_some(()) }).await;
+    for user in ["alice", "bob", "carol"] {
+        house.offer(said(user, 3, "I have another fact"));
+        house.until_memories(user, 3).await;
+        assert!(house.semantic(user).await.is_empty());
+    }
+    drop(held);
+    house.flush("carol").await;
+    assert_eq!(house.semantic("carol").await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn forgetting_while_the_model_thinks_leaves_no_fact() {
+    let (helper, model) = model([facts(&[BUDGET])]).await;
+    let held = model.held.lock().await;
+    let house = House::learning(helper);
+    for n in 1..=2 {
+        house.offer(said("alice", n, &format!("I have fact {n}")));
+    }
+    eventually(|| async { (model.asked.lock().unwrap().len() == 1).then_some(()) }).await;
+    house.capture.forget_turns(&owner("alice"), Forget::Everything).await.unwrap();
+    drop(held);
+    house.flush("alice").await;
+    assert!(house.semantic("alice").await.is_empty());
+}

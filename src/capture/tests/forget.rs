@@ -1,0 +1,66 @@
+//! Forgetting wins over everything that is under way.
+
+use super::*;
+use crate::{
+    capture::kit::said,
+    memory::{Actor, ForgetScope, Write},
+};
+
+async fn forget_all(house: &House, user: &str) -> u64 {
+    let turns = house.capture.forget_turns(&owner(user), Forget::Everything).await.unwrap();
+    let scope = ForgetScope { owner: owner(user), project_id: None };
+    house.store.forget_by_scope(&scope, &Write::by(Actor::Api, "test")).await.unwrap();
+    turns
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn forgetting_stops_the_job_that_holds_the_text_and_takes_the_rest_along() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let house = House::in_folder(folder, settings(None), Doll::new(false), 64);
+    house.offer(said("alice", 1, "I hide in zanzibar"));
+    house.offer(said("bob", 1, "bob stays"));
+    house.doll.asked(2).await;
+    // Neither of these has been written when the forgetting is asked for.
+    house.offer(said("alice", 2, "zanzibar is nice"));
+    house.offer(said("alice", 3, "zanzibar is far"));
+    assert_eq!(forget_all(&house, "alice").await, 3);
+    house.doll.gate.close();
+    assert_eq!(house.flush("alice").await, Flushed::default());
+    assert!(house.contents("alice").await.is_empty());
+    assert!(!anywhere(house.folder.path(), "zanzibar"));
+    assert_eq!(house.until_memories("bob", 1).await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_turn_of_one_memory_can_be_forgotten() {
+    let house = House::new();
+    house.offer(said("alice", 1, "I hide in zanzibar"));
+    house.offer(said("alice", 2, "I live in Lyon"));
+    house.flush("alice").await;
+    let memory = house.memories("alice").await.remove(0);
+    assert!(memory.content.contains("zanzibar"));
+    let turn = Forget::Turn(memory.provenance.turn.unwrap());
+    let capture = &house.capture;
+    assert_eq!(capture.forget_turns(&owner("bob"), turn.clone()).await.unwrap(), 0);
+    assert_eq!(capture.forget_turns(&owner("alice"), turn).await.unwrap(), 1);
+    assert!(!anywhere_in_journal(&house, "zanzibar"));
+    house.store.forget(&owner("alice"), &memory.id, &Write::by(Actor::Api, "test")).await.unwrap();
+    house.flush("alice").await;
+    assert_eq!(house.contents("alice").await.len(), 1);
+}
+
+fn anywhere_in_journal(house: &House, needle: &str) -> bool {
+    ["journal.db", "journal.db-wal"].iter().any(|name| {
+        let bytes = std::fs::read(house.folder.path().join(name)).unwrap_or_default();
+        bytes.windows(needle.len()).any(|window| window == needle.as_bytes())
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn learning_goes_on_after_forgetting() {
+    let house = House::new();
+    house.offer(said("alice", 1, "I hide in zanzibar"));
+    assert_eq!(forget_all(&house, "alice").await, 1);
+    house.offer(said("alice", 2, "I live in Lyon"));
+    house.until_memories("alice", 1).await;
+}

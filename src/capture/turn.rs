@@ -1,0 +1,113 @@
+//! What capture is handed after a reply that ended well, and what it gives back.
+
+use jiff::Timestamp;
+
+use super::session::{Place, SessionKey};
+use crate::{
+    dialect::{Ask, Ending, Reply, ToolItem},
+    memory::Owner,
+};
+
+/// An exchange that ended well and may be learnt from. Making one decides that:
+/// [`FinishedTurn::new`] refuses what failed, was cut off or was refused.
+#[derive(Clone, Debug)]
+pub struct FinishedTurn {
+    /// Whose.
+    pub owner: Owner,
+    /// Scope: the project.
+    pub project_id: Option<String>,
+    /// Scope: the agent.
+    pub agent_id: Option<String>,
+    /// The session it belongs to.
+    pub session: SessionKey,
+    /// Its place among the session's turns.
+    pub place: Place,
+    /// The words of the last user message; empty in the middle of a tool loop
+    /// whose earlier messages the model server keeps.
+    pub user_text: String,
+    /// The user message carries more than text.
+    pub had_media: bool,
+    /// Tool calls of this turn so far, with their results where known.
+    pub tool_items: Vec<ToolItem>,
+    /// The reply.
+    pub reply: Reply,
+    /// The request's id, for provenance.
+    pub request_id: Option<String>,
+    /// When the request began.
+    pub began: Timestamp,
+    /// When the reply ended.
+    pub ended: Timestamp,
+}
+
+/// Where an exchange came from and when; what its bodies do not say.
+#[derive(Clone, Debug)]
+pub struct Circumstances {
+    /// Whose.
+    pub owner: Owner,
+    /// Scope: the project.
+    pub project_id: Option<String>,
+    /// Scope: the agent.
+    pub agent_id: Option<String>,
+    /// Header `x-session-id`.
+    pub session_header: Option<String>,
+    /// The request's id.
+    pub request_id: Option<String>,
+    /// When the request began.
+    pub began: Timestamp,
+    /// When the reply ended.
+    pub ended: Timestamp,
+}
+
+impl FinishedTurn {
+    /// The turn of an exchange, or `None` when there is nothing to learn from it:
+    /// a reply that is not whole (unless its tools are still to run), or a
+    /// request that neither holds a user message nor goes on from one.
+    #[must_use]
+    pub fn new(ask: &Ask, reply: Reply, of: Circumstances) -> Option<Self> {
+        if !reply.outcome.is_well_ended() && reply.outcome != Ending::ToolCalls {
+            return None;
+        }
+        let place = Place::of(ask)?;
+        let session = SessionKey::of(of.session_header.as_deref(), ask, &of.owner);
+        Some(Self {
+            owner: of.owner,
+            project_id: of.project_id,
+            agent_id: of.agent_id,
+            session,
+            place,
+            user_text: ask.user_text.clone().unwrap_or_default(),
+            had_media: ask.user_has_media,
+            tool_items: ask.tool_items.clone(),
+            reply,
+            request_id: of.request_id,
+            began: of.began,
+            ended: of.ended,
+        })
+    }
+
+    /// About how much memory it takes while it waits, in bytes.
+    pub(super) fn weight(&self) -> usize {
+        let tool = |item: &ToolItem| {
+            item.name.len() + item.input.len() + item.output.as_ref().map_or(0, String::len)
+        };
+        // The items of a reply hold its words and calls once more.
+        let reply = self.reply.text.len() + self.reply.tool_calls.iter().map(tool).sum::<usize>();
+        size_of::<Self>()
+            + self.user_text.len()
+            + self.tool_items.iter().map(tool).sum::<usize>()
+            + reply * 2
+    }
+}
+
+/// A turn as the journal tells it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JournaledTurn {
+    /// Its session's id.
+    pub session: String,
+    /// The user's words, screened.
+    pub user_text: String,
+    /// The reply's words, screened; of the last reply when tools ran between.
+    pub reply_text: String,
+    /// When the request began.
+    pub at: Timestamp,
+}

@@ -1,0 +1,161 @@
+//! What the jobs do. Each run may be the second one for the same thing, after
+//! a crash or a failure, so each leads to the same memories however often it runs.
+
+use std::{sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+
+use super::{
+    extract::turns,
+    journal::{self, ClaimedJob, JobKind, Journal, Next},
+    keep::{Keeper, Kept, now},
+    settings::Live,
+};
+use crate::{
+    memory::{Actor, ScopeQuery, Search, StoreError, Write},
+    sqlite::DatabaseError,
+};
+
+/// Memories whose vectors are made in one go.
+const EMBED_BATCH: usize = 32;
+
+/// Such goes in one run; the rest waits a moment, so that turns come in between.
+const EMBED_ROUNDS: usize = 16;
+
+/// The pause between two runs while vectors are missing.
+const EMBED_PAUSE: Duration = Duration::from_secs(1);
+
+/// The pause while the embedder or the store fails.
+pub(super) const EMBED_REST: Duration = Duration::from_secs(30);
+
+/// Memories that a reply is compared with, for sentences that repeat them.
+const REPEATABLE: usize = 10;
+
+/// Why a run did not do its work. The texts hold no content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum JobError {
+    /// It cannot be tried now; that is no failed try.
+    NotNow(Duration),
+    /// It failed; worth at most so many tries.
+    Retry { reason: String, tries: u32 },
+    /// It would fail for ever.
+    Final(String),
+}
+
+impl JobError {
+    /// A failure that is worth all tries.
+    pub(super) fn retry(reason: impl ToString) -> Self {
+        Self::Retry { reason: reason.to_string(), tries: u32::MAX }
+    }
+}
+
+impl From<DatabaseError> for JobError {
+    fn from(error: DatabaseError) -> Self {
+        Self::retry(error)
+    }
+}
+
+impl From<StoreError> for JobError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Invalid { .. } => Self::Final(error.to_string()),
+            _ => Self::retry(error),
+        }
+    }
+}
+
+/// Everything jobs work with.
+pub(super) struct Workbench {
+    pub(super) journal: Arc<Journal>,
+    pub(super) keeper: Keeper,
+    pub(super) live: Arc<Live>,
+}
+
+impl Workbench {
+    /// Does a job's work; tells what it leads to.
+    pub(super) async fn run(&self, job: &ClaimedJob) -> Result<Option<Next>, JobError> {
+        match job.kind {
+            JobKind::StoreTurn => self.store_turn(job.subject).await.map(|()| None),
+            JobKind::Extract => self.extract(job).await,
+            JobKind::Reconcile => self.reconcile(job).await.map(|()| None),
+            JobKind::EndIdleSession => self.end_idle(job.subject).await.map(|()| None),
+            JobKind::Embed => self.embed_missing().await.map(|()| None),
+        }
+    }
+
+    /// The memory of a turn. Nothing to do when the turn was forgotten, or is
+    /// not worth one.
+    async fn store_turn(&self, turn: i64) -> Result<(), JobError> {
+        let Some(turn) = self.journal.read(move |c| journal::turn(c, turn)).await? else {
+            return Ok(());
+        };
+        if !turns::worth_it(&turn) {
+            return Ok(());
+        }
+        let now = now();
+        let known = self.remembered(&turn, now).await?;
+        let episode = turns::episode(&turn, &known, now);
+        let write =
+            Write { actor: Actor::Capture, reason: "turn", request_id: turn.request_id.clone() };
+        match self.keeper.put(episode.memory, episode.parts, &write).await? {
+            Kept::Whole => Ok(()),
+            Kept::WithoutVectors => self.owe_vectors(EMBED_REST).await,
+        }
+    }
+
+    /// What is remembered already that the turn's reply may repeat.
+    async fn remembered(
+        &self,
+        turn: &journal::StoredTurn,
+        now: Timestamp,
+    ) -> Result<Vec<String>, JobError> {
+        if turn.reply_text.is_empty() {
+            return Ok(Vec::new());
+        }
+        let search = Search {
+            scopes: vec![ScopeQuery::of(turn.owner.clone())],
+            filter: None,
+            vector: None,
+            text: Some(turn.reply_text.clone()),
+            limit: REPEATABLE,
+            now,
+        };
+        let own = turns::id(turn);
+        let found = self.keeper.store.retrieve(&search).await?;
+        Ok(found.into_iter().filter(|e| e.memory.id != own).map(|e| e.memory.content).collect())
+    }
+
+    async fn end_idle(&self, session: i64) -> Result<(), JobError> {
+        let (rules, now) = (self.live.rules(), Timestamp::now());
+        let idle_at =
+            self.journal.write(move |c| journal::end_if_idle(c, session, &rules, now)).await?;
+        match idle_at {
+            None => Ok(()),
+            Some(later) => {
+                Err(JobError::NotNow(later.duration_since(now).try_into().unwrap_or_default()))
+            }
+        }
+    }
+
+    /// Vectors for memories that have none: their embedding failed, or the
+    /// model has changed. Never given up, since it is about no single memory.
+    async fn embed_missing(&self) -> Result<(), JobError> {
+        for _ in 0..EMBED_ROUNDS {
+            match self.keeper.embed_missing(EMBED_BATCH).await {
+                Ok(0) => return Ok(()),
+                Ok(_) => {}
+                Err(reason) => {
+                    tracing::debug!(reason, "missing vectors cannot be made now");
+                    return Err(JobError::NotNow(EMBED_REST));
+                }
+            }
+        }
+        Err(JobError::NotNow(EMBED_PAUSE))
+    }
+
+    /// Owes the vectors that memories are missing, after a pause.
+    pub(super) async fn owe_vectors(&self, pause: Duration) -> Result<(), JobError> {
+        let now = Timestamp::now();
+        Ok(self.journal.write(move |c| journal::ask_for_vectors(c, now, pause)).await?)
+    }
+}

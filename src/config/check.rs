@@ -1,0 +1,162 @@
+//! What must hold across keys. Bounds of a single key stand at the key, in its schema.
+
+use super::{
+    Config, ModelRole, Problem, StoreKind,
+    interpolate::Lookup,
+    schema::{check, json_schema},
+};
+use crate::memory::MemoryType;
+
+impl Config {
+    /// Everything that is wrong, keys in no particular order; lines are not known here.
+    ///
+    /// # Errors
+    /// The problems, at least one.
+    pub fn check(&self) -> Result<(), Vec<Problem>> {
+        let problems = self.problems(&|name| std::env::var(name).ok());
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+
+    pub(super) fn problems(&self, env: Lookup<'_>) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        match serde_json::to_value(self) {
+            Ok(value) => check(json_schema(), &value, "", &mut problems),
+            // A path that is not UTF-8 is the only way here.
+            Err(error) => problems.push(Problem::new("", error.to_string())),
+        }
+        self.check_listen(&mut problems);
+        self.check_secrets(env, &mut problems);
+        self.check_store(&mut problems);
+        self.check_memory(&mut problems);
+        self.check_policies(&mut problems);
+        self.check_models(&mut problems);
+        problems
+    }
+
+    /// What is allowed but probably not meant; each is worth one line at start.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Problem> {
+        let mut warnings = Vec::new();
+        for (index, model) in self.external_models.iter().enumerate() {
+            if model.model_role == ModelRole::MemoryRewrite {
+                warnings.push(Problem::new(
+                    format!("external_models[{index}]"),
+                    "query rewriting is not available in this version; the memory_rewrite model is not used",
+                ));
+            }
+        }
+        if self.memory.milvus.is_some() && self.memory.store_kind() != StoreKind::Milvus {
+            warnings
+                .push(Problem::new("memory.milvus", "not used, because memory.store is sqlite"));
+        }
+        if self.memory.identity.mode == super::IdentityMode::Development
+            && !self.listen.grpc.ip().is_loopback()
+        {
+            warnings.push(Problem::new(
+                "memory.identity.mode",
+                "development believes every client's word about its user, and listen.grpc is not a loopback address",
+            ));
+        }
+        warnings
+    }
+
+    fn check_listen(&self, problems: &mut Vec<Problem>) {
+        if self.listen.grpc == self.listen.http && self.listen.http.port() != 0 {
+            problems.push(Problem::new("listen.http", "must differ from listen.grpc"));
+        }
+        if !self.listen.http.ip().is_loopback() && self.api.key_env.is_none() {
+            problems.push(Problem::new(
+                "api.key_env",
+                "required, because listen.http is not a loopback address: name the environment variable with the API's key",
+            ));
+        }
+    }
+
+    fn check_secrets(&self, env: Lookup<'_>, problems: &mut Vec<Problem>) {
+        let mut needs = |key: String, name: &Option<String>| {
+            if let Some(name) = name.as_deref().filter(|name| !name.is_empty())
+                && env(name).is_none_or(|value| value.trim().is_empty())
+            {
+                let cause = format!("the environment variable {name} is not set");
+                problems.push(Problem::new(key, cause));
+            }
+        };
+        needs("api.key_env".into(), &self.api.key_env);
+        for (index, model) in self.external_models.iter().enumerate() {
+            let key = format!("external_models[{index}].llm_endpoint.api_key_env");
+            needs(key, &model.llm_endpoint.api_key_env);
+        }
+    }
+
+    fn check_store(&self, problems: &mut Vec<Problem>) {
+        let memory = &self.memory;
+        if memory.store_kind() == StoreKind::Milvus {
+            let (key, because) = match memory.store {
+                Some(_) => ("memory.store", ""),
+                None => {
+                    ("memory.milvus", " (chosen by this section, because memory.store is absent)")
+                }
+            };
+            problems.push(Problem::new(
+                key,
+                format!("the milvus store{because} is not available in this version; write `store: sqlite` under `memory:`"),
+            ));
+        }
+        if let Some(milvus) = &memory.milvus
+            && milvus.dimension != memory.embedding.dimension
+        {
+            problems.push(Problem::new(
+                "memory.milvus.dimension",
+                format!("must equal memory.embedding.dimension, {}", memory.embedding.dimension),
+            ));
+        }
+    }
+
+    fn check_memory(&self, problems: &mut Vec<Problem>) {
+        let memory = &self.memory;
+        for built_in in MemoryType::BUILT_IN {
+            if !memory.knows_type(built_in) {
+                problems.push(Problem::new("memory.types", format!("must include {built_in}")));
+            }
+        }
+        let largest = memory.max_body_bytes.saturating_add(memory.max_reply_bytes);
+        if memory.capture.max_in_flight_bytes < largest {
+            problems.push(Problem::new(
+                "memory.capture.max_in_flight_bytes",
+                format!("must hold one exchange: memory.max_body_bytes and max_reply_bytes together are {largest}"),
+            ));
+        }
+    }
+
+    fn check_policies(&self, problems: &mut Vec<Problem>) {
+        for (index, policy) in self.memory.policies.iter().enumerate() {
+            let key = format!("memory.policies[{index}]");
+            if policy.matches.is_empty() {
+                problems.push(Problem::new(
+                    format!("{key}.match"),
+                    "must name a path, model, header or word; what holds for all requests stands under `memory:`",
+                ));
+            }
+            for name in policy.memory_types.iter().flatten() {
+                if !self.memory.knows_type(name) {
+                    problems.push(Problem::new(
+                        format!("{key}.memory_types"),
+                        format!("\"{name}\" is not one of memory.types"),
+                    ));
+                }
+            }
+        }
+    }
+
+    fn check_models(&self, problems: &mut Vec<Problem>) {
+        for (index, model) in self.external_models.iter().enumerate() {
+            let role = model.model_role;
+            if self.external_models[..index].iter().any(|other| other.model_role == role) {
+                problems.push(Problem::new(
+                    format!("external_models[{index}].model_role"),
+                    format!("{} has a model already", role.as_str()),
+                ));
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Reading the configuration file.
+
+use std::{fs, path::Path};
+
+use super::{
+    Config, ConfigError, Problem, interpolate::Lookup, interpolate::interpolate, node::Node,
+    schema::all_keys, typed,
+};
+
+impl Config {
+    /// Larger files are not configurations.
+    const MAX_FILE_BYTES: u64 = 1 << 20;
+
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    /// [`ConfigError`] naming the file and, for every problem, line, key and cause.
+    pub fn load(path: &Path) -> Result<Self, ConfigError> {
+        Self::load_with(Some(path), &|_| {})
+    }
+
+    /// As [`Config::load`], with `overrides` (of a command line, for example) made before the check.
+    /// Without a file the built-in defaults are taken.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub fn load_with(
+        path: Option<&Path>,
+        overrides: &dyn Fn(&mut Self),
+    ) -> Result<Self, ConfigError> {
+        let text = path.map(read_file).transpose()?;
+        Self::from_text(text.as_deref(), overrides, &|name| std::env::var(name).ok())
+            .map_err(|problems| ConfigError::Invalid { path: path.map(Into::into), problems })
+    }
+
+    pub(super) fn from_text(
+        text: Option<&str>,
+        overrides: &dyn Fn(&mut Self),
+        env: Lookup<'_>,
+    ) -> Result<Self, Vec<Problem>> {
+        let root = text.map(|text| parse(text, env)).transpose()?;
+        let mut config = match &root {
+            Some(root) => typed::read(root, &all_keys())?,
+            None => Self::default(),
+        };
+        overrides(&mut config);
+        let mut problems = config.problems(env);
+        if problems.is_empty() {
+            return Ok(config);
+        }
+        if let Some(root) = &root {
+            for problem in &mut problems {
+                problem.line = Some(root.line_of(&problem.key));
+            }
+        }
+        problems.sort_by_key(|problem| problem.line);
+        Err(problems)
+    }
+}
+
+fn parse(text: &str, env: Lookup<'_>) -> Result<Node, Vec<Problem>> {
+    let Some(mut root) = Node::parse(text).map_err(|problem| vec![problem])? else {
+        let cause = "there is nothing in this file; write `{}` to take every default";
+        return Err(vec![Problem::new("", cause)]);
+    };
+    let mut problems = Vec::new();
+    interpolate(&mut root, "", env, &mut problems);
+    if problems.is_empty() { Ok(root) } else { Err(problems) }
+}
+
+fn read_file(path: &Path) -> Result<String, ConfigError> {
+    let failed = |cause: String| ConfigError::File { path: path.into(), cause };
+    let size = fs::metadata(path)
+        .map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => failed("there is no such file".into()),
+            _ => failed(error.to_string()),
+        })?
+        .len();
+    if size > Config::MAX_FILE_BYTES {
+        return Err(failed(format!("larger than {} bytes", Config::MAX_FILE_BYTES)));
+    }
+    fs::read_to_string(path).map_err(|error| failed(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests;

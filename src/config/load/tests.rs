@@ -1,0 +1,235 @@
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::{fs, path::PathBuf};
+
+use super::*;
+
+fn read(text: &str) -> Result<Config, String> {
+    let env = |name: &str| match name {
+        "QWEN_HOST" => Some("qwen.example".to_owned()),
+        "QWEN_PORT" => Some("8123".to_owned()),
+        "EMPTY" => Some(String::new()),
+        _ => None,
+    };
+    Config::from_text(Some(text), &|_| {}, &env).map_err(|problems| {
+        ConfigError::Invalid { path: Some("c.yaml".into()), problems }.to_string()
+    })
+}
+
+fn refused(text: &str, message: &str) {
+    assert_eq!(read(text).unwrap_err(), message, "for\n{text}");
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn braces_alone_give_every_default() {
+    assert_eq!(read("{}"), Ok(Config::default()));
+    assert_eq!(read("memory:\n  policies:\n"), Ok(Config::default()));
+}
+
+#[test]
+fn unknown_keys_are_refused_with_line_and_suggestion_all_of_them() {
+    refused(
+        "memory:\n  retreival_limit: 3\n",
+        "c.yaml:2: unknown key \"memory.retreival_limit\"; did you mean \"default_retrieval_limit\"?",
+    );
+    refused(
+        "memory:\n  enabled: true\nmemroy: {}\ndeadline_ms: 4\nbanana: 1\n",
+        "c.yaml:3: unknown key \"memroy\"; did you mean \"memory\"?\n\
+         c.yaml:4: unknown key \"deadline_ms\"; did you mean \"memory.deadline_ms\"?\n\
+         c.yaml:5: unknown key \"banana\"",
+    );
+    refused(
+        "memory:\n  policies:\n    - match: {model: x}\n      retrieval_limits: 3\n",
+        "c.yaml:4: unknown key \"memory.policies[0].retrieval_limits\"; did you mean \"retrieval_limit\"?",
+    );
+}
+
+#[test]
+fn wrong_types_and_names_are_refused_with_line_key_and_cause() {
+    refused(
+        "memory:\n  deadline_ms: soon\n",
+        "c.yaml:2: memory.deadline_ms: expected a whole number, 0 or more, found a string",
+    );
+    refused(
+        "memory:\n  enabled: yes\n",
+        "c.yaml:2: memory.enabled: expected true or false, found a string",
+    );
+    refused("\nmemory: 5\n", "c.yaml:2: memory: expected keys with values, found a whole number");
+    refused(
+        "memory:\n  store: sqlit\n",
+        "c.yaml:2: memory.store: must be one of sqlite, milvus; did you mean \"sqlite\"?",
+    );
+    refused(
+        "listen:\n  http: localhost:80\n",
+        "c.yaml:2: listen.http: must be an IP address and a port, 127.0.0.1:8080 for example",
+    );
+    refused(
+        "external_models:\n  - llm_provider: vllm\n    model_role: memory_extraction\n    llm_endpoint: {address: a, port: 70000}\n    llm_model_name: q\n",
+        "c.yaml:4: external_models[0].llm_endpoint.port: out of range for a whole number up to 65535",
+    );
+    refused(
+        "external_models:\n  - llm_provider: vllm\n    model_role: memory_extraction\n    llm_model_name: q\n",
+        "c.yaml:2: external_models[0]: \"llm_endpoint\" is missing",
+    );
+}
+
+#[test]
+fn values_out_of_bounds_are_refused_all_of_them() {
+    refused(
+        "memory:\n  default_retrieval_limit: 51\n  default_similarity_threshold: 1.1\n  types: []\n",
+        "c.yaml:2: memory.default_retrieval_limit: must be between 1 and 50\n\
+         c.yaml:3: memory.default_similarity_threshold: must be between 0 and 1\n\
+         c.yaml:4: memory.types: must not be empty\n\
+         c.yaml:4: memory.types: must include semantic\n\
+         c.yaml:4: memory.types: must include procedural\n\
+         c.yaml:4: memory.types: must include episodic\n\
+         c.yaml:4: memory.types: must include reflective",
+    );
+    refused(
+        "memory:\n  identity:\n    header: X Y\n",
+        "c.yaml:3: memory.identity.header: must match ^[a-z0-9!#$%&'*+.^_`|~-]+$",
+    );
+    refused(
+        "memory:\n  extraction:\n    modes: [turns, turns]\n",
+        "c.yaml:3: memory.extraction.modes: must name each only once",
+    );
+}
+
+#[test]
+fn what_must_hold_across_keys_is_checked() {
+    refused(
+        "memory:\n  policies:\n    - match: {}\n      enabled: false\n",
+        "c.yaml:3: memory.policies[0].match: must name a path, model, header or word; what holds for all requests stands under `memory:`",
+    );
+    refused(
+        "memory:\n  policies:\n    - match: {word: salary}\n      memory_types: [semantik]\n",
+        "c.yaml:4: memory.policies[0].memory_types: \"semantik\" is not one of memory.types",
+    );
+    refused(
+        "listen:\n  http: 0.0.0.0:8080\n",
+        "c.yaml:1: api.key_env: required, because listen.http is not a loopback address: name the environment variable with the API's key",
+    );
+    refused(
+        "api:\n  key_env: EMPTY\n",
+        "c.yaml:2: api.key_env: the environment variable EMPTY is not set",
+    );
+    refused(
+        "memory:\n  max_body_bytes: 1073741824\n",
+        "c.yaml:1: memory.capture.max_in_flight_bytes: must hold one exchange: memory.max_body_bytes and max_reply_bytes together are 1077936128",
+    );
+}
+
+#[test]
+fn the_environment_fills_in_strings_and_what_they_spell() {
+    let config = read(
+        "external_models:\n  - llm_provider: openai\n    model_role: memory_extraction\n    \
+         llm_endpoint: {address: \"${QWEN_HOST}\", port: \"${QWEN_PORT}\"}\n    llm_model_name: q\n",
+    )
+    .unwrap();
+    assert_eq!(
+        config.external_models[0].llm_endpoint.url(),
+        "http://qwen.example:8123/v1/chat/completions"
+    );
+    refused(
+        "data_dir: ./d\nmemory:\n  embedding:\n    model: ${NO_SUCH}\n",
+        "c.yaml:4: memory.embedding.model: the environment variable NO_SUCH is not set",
+    );
+    refused(
+        "memory:\n  deadline_ms: \"50\"\n",
+        "c.yaml:2: memory.deadline_ms: expected a whole number, 0 or more, found a string",
+    );
+}
+
+#[test]
+fn the_main_configuration_means_milvus_until_a_store_is_named() {
+    let text = "
+memory:
+  enabled: true
+  auto_store: true
+  milvus:
+    address: \"milvus:19530\"
+    collection: \"agentic_memory\"
+    dimension: 384
+  embedding:
+    model: \"all-MiniLM-L6-v2\"
+    dimension: 384
+  default_retrieval_limit: 5
+  default_similarity_threshold: 0.6
+  extraction_batch_size: 10
+external_models:
+  - llm_provider: \"vllm\"
+    model_role: \"memory_rewrite\"
+    llm_endpoint:
+      address: \"qwen\"
+      port: 8000
+    llm_model_name: \"qwen3\"
+    llm_timeout_seconds: 30
+    max_tokens: 100
+    temperature: 0.1
+  - llm_provider: \"vllm\"
+    model_role: \"memory_extraction\"
+    llm_endpoint:
+      address: \"qwen\"
+      port: 8000
+    llm_model_name: \"qwen3\"
+    llm_timeout_seconds: 30
+    max_tokens: 500
+    temperature: 0.1
+";
+    refused(
+        text,
+        "c.yaml:5: memory.milvus: the milvus store (chosen by this section, because memory.store is absent) \
+         is not available in this version; write `store: sqlite` under `memory:`",
+    );
+    let config = read(&text.replacen("memory:", "memory:\n  store: sqlite", 1)).unwrap();
+    let warnings: Vec<_> = config.warnings().iter().map(|warning| warning.key.clone()).collect();
+    assert_eq!(warnings, ["external_models[0]", "memory.milvus"]);
+    refused(
+        "memory: {store: milvus}\n",
+        "c.yaml:1: memory.store: the milvus store is not available in this version; write `store: sqlite` under `memory:`",
+    );
+}
+
+#[test]
+fn an_override_is_made_before_the_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("c.yaml");
+    fs::write(&file, "memory: {milvus: {}}\n").unwrap();
+    let sqlite = |config: &mut Config| config.memory.store = Some(crate::config::StoreKind::Sqlite);
+    assert!(Config::load_with(Some(&file), &sqlite).is_ok());
+    assert!(Config::load(&file).is_err());
+}
+
+#[test]
+fn missing_empty_and_broken_files_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("c.yaml");
+    let message = |file| Config::load(file).unwrap_err().to_string();
+    assert_eq!(message(&file), format!("{}: there is no such file", file.display()));
+    fs::write(&file, "# all in comments\n").unwrap();
+    assert!(message(&file).ends_with("nothing in this file; write `{}` to take every default"));
+    fs::write(&file, "memory:\n  enabled: [true\n").unwrap();
+    assert!(message(&file).contains(": not valid YAML: "), "{}", message(&file));
+    fs::write(&file, "a: 1\na: 2\n").unwrap();
+    assert!(message(&file).starts_with(&format!("{}:2: not valid YAML", file.display())));
+}
+
+#[test]
+fn every_example_is_a_valid_configuration() {
+    let mut seen = 0;
+    for entry in fs::read_dir(root().join("config")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ext| ext == "yaml") {
+            // Examples may name secrets; any value will do here.
+            let text = fs::read_to_string(&path).unwrap();
+            let read = Config::from_text(Some(&text), &|_| {}, &|_| Some("example".into()));
+            assert!(read.is_ok(), "{}: {:?}", path.display(), read.unwrap_err());
+            seen += 1;
+        }
+    }
+    assert!(seen > 0);
+}

@@ -1,0 +1,337 @@
+//! The `memory:` section: what is remembered, where, and how it is found again.
+
+use std::{path::PathBuf, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{IdentityConfig, Policy, Pooling, Precision, SignalsConfig};
+
+/// What is remembered, where, and how it is found again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MemoryConfig {
+    /// Whether memory is used at all; a request can only narrow this.
+    pub enabled: bool,
+    /// Whether is learnt from conversations; a request can only narrow this.
+    pub auto_store: bool,
+    /// Where memories live: `sqlite` or `milvus`. Absent: `milvus` when there is a `milvus` section,
+    /// else `sqlite`.
+    pub store: Option<StoreKind>,
+    /// The Milvus server.
+    pub milvus: Option<MilvusConfig>,
+    /// The SQLite store.
+    pub sqlite: SqliteConfig,
+    /// The durable log of turns and of the jobs they owe.
+    pub journal: JournalConfig,
+    /// The model that turns text into vectors.
+    pub embedding: EmbeddingConfig,
+    /// The types a memory may have: the four built-in ones and any of your own.
+    #[schemars(length(min = 1), inner(regex(pattern = "^[a-z][a-z0-9_-]{0,63}$")))]
+    pub types: Vec<String>,
+    /// The most memories presented for one request.
+    #[schemars(range(min = 1, max = 50))]
+    pub default_retrieval_limit: usize,
+    /// The least calibrated relevance of a presented memory, 0 to 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub default_similarity_threshold: f32,
+    /// Turns between two extractions by the `memory_extraction` model.
+    #[schemars(range(min = 1, max = 1000))]
+    pub extraction_batch_size: usize,
+    /// The longest a request waits for memory, in milliseconds. Keep it below Envoy's `message_timeout`.
+    #[schemars(range(min = 1, max = 60000))]
+    pub deadline_ms: u64,
+    /// Request bodies above this many bytes pass without memory.
+    #[schemars(range(min = 1024, max = 1073741824))]
+    pub max_body_bytes: usize,
+    /// Replies above this many bytes are not learnt from.
+    #[schemars(range(min = 1024, max = 1073741824))]
+    pub max_reply_bytes: usize,
+    /// Where the context stands in the request.
+    pub placement: Placement,
+    /// The most tokens of the context, estimated.
+    #[schemars(range(min = 16, max = 65536))]
+    pub max_context_tokens: usize,
+    /// How memories are made of turns.
+    pub extraction: ExtractionConfig,
+    /// When a session ends.
+    pub sessions: SessionsConfig,
+    /// The bounds of learning.
+    pub capture: CaptureConfig,
+    /// Who is asking.
+    pub identity: IdentityConfig,
+    /// What earlier filters said of a request.
+    pub signals: SignalsConfig,
+    /// Overrides for some requests: every matching policy applies, in order, later ones win.
+    pub policies: Vec<Policy>,
+}
+
+impl Default for MemoryConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            auto_store: true,
+            store: None,
+            milvus: None,
+            sqlite: SqliteConfig::default(),
+            journal: JournalConfig::default(),
+            embedding: EmbeddingConfig::default(),
+            types: crate::memory::MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
+            default_retrieval_limit: 5,
+            default_similarity_threshold: 0.6,
+            extraction_batch_size: 10,
+            deadline_ms: 50,
+            max_body_bytes: 16 << 20,
+            max_reply_bytes: 4 << 20,
+            placement: Placement::System,
+            max_context_tokens: 512,
+            extraction: ExtractionConfig::default(),
+            sessions: SessionsConfig::default(),
+            capture: CaptureConfig::default(),
+            identity: IdentityConfig::default(),
+            signals: SignalsConfig::default(),
+            policies: Vec::new(),
+        }
+    }
+}
+
+impl MemoryConfig {
+    /// The store that is meant: the named one, else Milvus when there is a section for it.
+    #[must_use]
+    pub fn store_kind(&self) -> StoreKind {
+        self.store.unwrap_or(if self.milvus.is_some() {
+            StoreKind::Milvus
+        } else {
+            StoreKind::Sqlite
+        })
+    }
+
+    /// The longest a request waits for memory.
+    #[must_use]
+    pub fn deadline(&self) -> Duration {
+        Duration::from_millis(self.deadline_ms)
+    }
+
+    /// Whether a memory may have this type.
+    #[must_use]
+    pub fn knows_type(&self, name: &str) -> bool {
+        self.types.iter().any(|known| known == name)
+    }
+}
+
+/// Where memories live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StoreKind {
+    /// One file in `data_dir`.
+    Sqlite,
+    /// A Milvus server; not available in this version.
+    Milvus,
+}
+
+/// The Milvus server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MilvusConfig {
+    /// `host:port`.
+    #[schemars(regex(pattern = "^.+:[0-9]+$"))]
+    pub address: String,
+    /// The collection's name.
+    #[schemars(regex(pattern = "^[A-Za-z_][A-Za-z0-9_]{0,254}$"))]
+    pub collection: String,
+    /// The vectors' length; must equal `memory.embedding.dimension`.
+    #[schemars(range(min = 1, max = 32768))]
+    pub dimension: usize,
+}
+
+impl Default for MilvusConfig {
+    fn default() -> Self {
+        Self {
+            address: "127.0.0.1:19530".into(),
+            collection: "agentic_memory".into(),
+            dimension: 384,
+        }
+    }
+}
+
+/// The SQLite store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SqliteConfig {
+    /// `normal` survives a killed process, `full` also a power loss, at the price of a disk flush a write.
+    pub synchronous: Sync,
+    /// Reading connections, each with a thread of its own.
+    #[schemars(range(min = 1, max = 64))]
+    pub readers: usize,
+    /// What recently searched users' vectors may take in memory, in MiB; 64 hold about 200 users with
+    /// 100 memories each.
+    #[schemars(range(min = 1, max = 65536))]
+    pub cache_mib: usize,
+}
+
+impl Default for SqliteConfig {
+    fn default() -> Self {
+        Self { synchronous: Sync::Normal, readers: 2, cache_mib: 64 }
+    }
+}
+
+/// How hard a write is pressed to the disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Sync {
+    /// Survives a killed process.
+    #[default]
+    Normal,
+    /// Survives a power loss too.
+    Full,
+}
+
+/// The durable log of turns.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct JournalConfig {
+    /// `normal` survives a killed process, `full` also a power loss, at the price of a disk flush a turn.
+    pub sync: Sync,
+}
+
+/// The embedding model. Any folder with `model.onnx` and `tokenizer.json` will do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EmbeddingConfig {
+    /// The model's name: its folder under `assets_dir/models`, and part of the embedding space's name.
+    #[schemars(length(min = 1))]
+    pub model: String,
+    /// The vectors' length; must be what the model gives.
+    #[schemars(range(min = 1, max = 32768))]
+    pub dimension: usize,
+    /// The model's folder, where it is not `assets_dir/models/<model>`.
+    pub folder: Option<PathBuf>,
+    /// ONNX Runtime's library, where it is not in `assets_dir/onnxruntime`.
+    pub runtime_library: Option<PathBuf>,
+    /// Which of the model's weights are used.
+    pub precision: Precision,
+    /// How token vectors become one; ignored by models that give one vector already.
+    pub pooling: Pooling,
+    /// Put before a query, for models that want it.
+    pub query_prefix: String,
+    /// Put before what is stored, for models that want it.
+    pub passage_prefix: String,
+    /// Threads of the model.
+    #[schemars(range(min = 1, max = 64))]
+    pub threads: usize,
+    /// Texts whose vectors are kept in memory, so that a repeated one costs nothing; 0 keeps none.
+    #[schemars(range(max = 1000000))]
+    pub cache_entries: usize,
+}
+
+impl EmbeddingConfig {
+    /// The file name of ONNX Runtime's library, with the version memgate is built for.
+    pub const RUNTIME_LIBRARY: &'static str = "libonnxruntime.so.1.31.1";
+}
+
+impl Default for EmbeddingConfig {
+    fn default() -> Self {
+        Self {
+            model: "all-MiniLM-L6-v2".into(),
+            dimension: 384,
+            folder: None,
+            runtime_library: None,
+            precision: Precision::Int8,
+            pooling: Pooling::Mean,
+            query_prefix: String::new(),
+            passage_prefix: String::new(),
+            threads: 1,
+            cache_entries: 4096,
+        }
+    }
+}
+
+/// Where the context stands in the request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Placement {
+    /// At the end of the first system message; every chat template takes that.
+    #[default]
+    System,
+    /// In a message of its own before the last user message; keeps the model server's prefix cache.
+    BeforeLastUser,
+    /// In front of the last user message's own text; keeps the model server's prefix cache.
+    LastUser,
+}
+
+/// How memories are made of turns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExtractionConfig {
+    /// The ways that are used, each at most once.
+    #[schemars(length(min = 1), extend("uniqueItems" = true))]
+    pub modes: Vec<ExtractionMode>,
+}
+
+impl ExtractionConfig {
+    /// Whether this way is used.
+    #[must_use]
+    pub fn uses(&self, mode: ExtractionMode) -> bool {
+        self.modes.contains(&mode)
+    }
+}
+
+impl Default for ExtractionConfig {
+    fn default() -> Self {
+        Self { modes: vec![ExtractionMode::Turns, ExtractionMode::Llm] }
+    }
+}
+
+/// A way to make memories of turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ExtractionMode {
+    /// Each turn at once, as an episodic memory.
+    Turns,
+    /// Facts, by the model with the role `memory_extraction`; without one nothing happens.
+    Llm,
+}
+
+/// When a session ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SessionsConfig {
+    /// A session without a turn for this long has ended.
+    #[schemars(range(min = 1, max = 2592000))]
+    pub idle_timeout_seconds: u64,
+}
+
+impl SessionsConfig {
+    /// A session without a turn for this long has ended.
+    #[must_use]
+    pub fn idle_timeout(&self) -> Duration {
+        Duration::from_secs(self.idle_timeout_seconds)
+    }
+}
+
+impl Default for SessionsConfig {
+    fn default() -> Self {
+        Self { idle_timeout_seconds: 1800 }
+    }
+}
+
+/// The bounds of learning: beyond them an exchange is not learnt from, and counted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CaptureConfig {
+    /// Bytes of all exchanges that are read at one time.
+    #[schemars(range(min = 1048576))]
+    pub max_in_flight_bytes: usize,
+    /// Finished exchanges that wait for the journal.
+    #[schemars(range(min = 1, max = 1000000))]
+    pub queue: usize,
+    /// Jobs that run at one time.
+    #[schemars(range(min = 1, max = 64))]
+    pub workers: usize,
+}
+
+impl Default for CaptureConfig {
+    fn default() -> Self {
+        Self { max_in_flight_bytes: 256 << 20, queue: 1024, workers: 2 }
+    }
+}

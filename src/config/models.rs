@@ -1,0 +1,165 @@
+//! The helper models: any OpenAI-compatible server, one entry a role.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A language model that helps memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExternalModel {
+    /// The server's kind.
+    pub llm_provider: LlmProvider,
+    /// What the model is for.
+    pub model_role: ModelRole,
+    /// Where the server is.
+    pub llm_endpoint: LlmEndpoint,
+    /// The model's name in requests.
+    #[schemars(length(min = 1))]
+    pub llm_model_name: String,
+    /// The longest a request may take.
+    #[serde(default = "ExternalModel::default_timeout")]
+    #[schemars(range(min = 1, max = 600))]
+    pub llm_timeout_seconds: u64,
+    /// The most tokens the model may answer with.
+    #[serde(default = "ExternalModel::default_max_tokens")]
+    #[schemars(range(min = 1, max = 32768))]
+    pub max_tokens: u32,
+    /// Sampling temperature.
+    #[serde(default = "ExternalModel::default_temperature")]
+    #[schemars(range(min = 0.0, max = 2.0))]
+    pub temperature: f32,
+}
+
+impl ExternalModel {
+    fn default_timeout() -> u64 {
+        30
+    }
+
+    fn default_max_tokens() -> u32 {
+        500
+    }
+
+    fn default_temperature() -> f32 {
+        0.1
+    }
+
+    /// The longest a request may take.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs(self.llm_timeout_seconds)
+    }
+}
+
+/// The kind of a model server. Both speak Chat Completions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LlmProvider {
+    /// vLLM and other servers that take `max_tokens`.
+    Vllm,
+    /// OpenAI, which takes `max_completion_tokens`.
+    Openai,
+}
+
+/// What a helper model is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelRole {
+    /// Rewrites the search query. Accepted and not used yet: said once at start.
+    MemoryRewrite,
+    /// Extracts facts from conversations.
+    MemoryExtraction,
+}
+
+impl ModelRole {
+    /// The role's name, as in the file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::MemoryRewrite => "memory_rewrite",
+            Self::MemoryExtraction => "memory_extraction",
+        }
+    }
+}
+
+/// Where a model server is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LlmEndpoint {
+    /// Host name or IP address.
+    #[schemars(length(min = 1))]
+    pub address: String,
+    /// Port.
+    #[schemars(range(min = 1))]
+    pub port: u16,
+    /// Whether TLS is spoken; certificates are verified.
+    #[serde(default)]
+    pub scheme: Scheme,
+    /// The path of Chat Completions.
+    #[serde(default = "LlmEndpoint::default_path")]
+    #[schemars(regex(pattern = "^/"))]
+    pub path: String,
+    /// The environment variable with the server's API key; absent: none is sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub api_key_env: Option<String>,
+}
+
+impl LlmEndpoint {
+    fn default_path() -> String {
+        "/v1/chat/completions".to_owned()
+    }
+
+    /// The address requests are posted to.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let Self { address, port, path, .. } = self;
+        // An IPv6 address needs brackets before a port.
+        let bare_v6 = address.contains(':') && !address.starts_with('[');
+        let host = if bare_v6 { format!("[{address}]") } else { address.clone() };
+        format!("{}://{host}:{port}{path}", self.scheme.as_str())
+    }
+}
+
+/// How a model server is spoken to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scheme {
+    /// Plain.
+    #[default]
+    Http,
+    /// With TLS.
+    Https,
+}
+
+impl Scheme {
+    /// The scheme's name in a URL.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_is_a_url_also_with_an_ipv6_address() {
+        let mut endpoint = LlmEndpoint {
+            address: "qwen".into(),
+            port: 8000,
+            scheme: Scheme::Http,
+            path: LlmEndpoint::default_path(),
+            api_key_env: None,
+        };
+        assert_eq!(endpoint.url(), "http://qwen:8000/v1/chat/completions");
+        endpoint.address = "::1".into();
+        endpoint.scheme = Scheme::Https;
+        assert_eq!(endpoint.url(), "https://[::1]:8000/v1/chat/completions");
+    }
+}

@@ -1,0 +1,356 @@
+//! From the tree to the typed configuration, so that every mistake is told with its key and line.
+//! Unknown keys are collected, all of them; the first wrong type ends the reading.
+
+use std::{cell::RefCell, fmt};
+
+use serde::{
+    de::{
+        self, DeserializeSeed, Deserializer, EnumAccess, Error as _, Expected, IntoDeserializer,
+        MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
+    },
+    forward_to_deserialize_any,
+};
+
+use super::{
+    Config, Problem,
+    interpolate::join,
+    node::{Entry, Node, Value},
+    suggest::nearest,
+};
+
+/// Reads the configuration; problems are in the file's order.
+pub(super) fn read(root: &Node, known_keys: &[String]) -> Result<Config, Vec<Problem>> {
+    let unknown = RefCell::new(Vec::new());
+    let reader = Reader { node: root, key: String::new(), known_keys, unknown: &unknown };
+    let read = serde::Deserialize::deserialize(reader);
+    let mut problems = unknown.into_inner();
+    match read {
+        Ok(config) if problems.is_empty() => return Ok(config),
+        Ok(_) => {}
+        Err(Mistake(problem)) => problems.push(problem),
+    }
+    problems.sort_by_key(|problem: &Problem| problem.line);
+    Err(problems)
+}
+
+/// A mistake on its way up; the place is filled in where it is known.
+#[derive(Debug)]
+struct Mistake(Problem);
+
+impl Mistake {
+    fn at(mut self, key: &str, line: u64) -> Self {
+        if self.0.line.is_none() {
+            self.0.key = key.to_owned();
+            self.0.line = Some(line);
+        }
+        self
+    }
+}
+
+impl std::error::Error for Mistake {}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl de::Error for Mistake {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self(Problem::new("", message.to_string()))
+    }
+
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::custom(format_args!("expected {}, found {}", plain(expected), kind(found)))
+    }
+
+    fn invalid_value(_: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::custom(format_args!("out of range for {}", plain(expected)))
+    }
+
+    fn unknown_variant(written: &str, known: &'static [&'static str]) -> Self {
+        let meant = nearest(written, known.iter().copied())
+            .map(|name| format!("; did you mean \"{name}\"?"))
+            .unwrap_or_default();
+        Self::custom(format_args!("must be one of {}{meant}", known.join(", ")))
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self::custom(format_args!("\"{field}\" is missing"))
+    }
+}
+
+/// Serde's name of a type, in words.
+fn plain(expected: &dyn Expected) -> String {
+    match expected.to_string().as_str() {
+        "u16" => "a whole number up to 65535".into(),
+        "u32" | "u64" | "usize" => "a whole number, 0 or more".into(),
+        "f32" | "f64" => "a number".into(),
+        "a boolean" => "true or false".into(),
+        "a sequence" => "a list".into(),
+        text if text.starts_with("struct ") => "keys with values".into(),
+        text => text.into(),
+    }
+}
+
+fn kind(found: Unexpected<'_>) -> &'static str {
+    match found {
+        Unexpected::Bool(_) => "true or false",
+        Unexpected::Unsigned(_) | Unexpected::Signed(_) => "a whole number",
+        Unexpected::Float(_) => "a number",
+        Unexpected::Str(_) => "a string",
+        Unexpected::Unit | Unexpected::Option => "nothing",
+        Unexpected::Seq => "a list",
+        Unexpected::Map => "keys with values",
+        _ => "something else",
+    }
+}
+
+#[derive(Clone)]
+struct Reader<'n> {
+    node: &'n Node,
+    key: String,
+    known_keys: &'n [String],
+    unknown: &'n RefCell<Vec<Problem>>,
+}
+
+impl<'n> Reader<'n> {
+    fn child(&self, node: &'n Node, key: String) -> Self {
+        Self { node, key, known_keys: self.known_keys, unknown: self.unknown }
+    }
+
+    fn placed<T>(&self, result: Result<T, Mistake>) -> Result<T, Mistake> {
+        result.map_err(|mistake| mistake.at(&self.key, self.node.line))
+    }
+
+    /// Notes a key that nobody reads, with what was probably meant.
+    fn note_unknown(&self, entry: &Entry, fields: &'static [&'static str]) {
+        let full = join(&self.key, &entry.key);
+        let sibling = nearest(&entry.key, fields.iter().copied());
+        let elsewhere = || {
+            let last = |key: &'n String| key.rsplit('.').next().unwrap_or_default();
+            let name = nearest(&entry.key, self.known_keys.iter().map(last))?;
+            self.known_keys.iter().find(|key| last(key) == name).map(String::as_str)
+        };
+        let meant = sibling
+            .or_else(elsewhere)
+            .map(|name| format!("; did you mean \"{name}\"?"))
+            .unwrap_or_default();
+        let problem = Problem::new("", format!("unknown key \"{full}\"{meant}")).at(entry.line);
+        self.unknown.borrow_mut().push(problem);
+    }
+
+    /// The scalar that a string from the environment spells, where one is wanted.
+    fn spelt<T: std::str::FromStr>(&self) -> Option<T> {
+        match &self.node.value {
+            Value::Text { text, from_environment: true } => text.trim().parse().ok(),
+            _ => None,
+        }
+    }
+}
+
+macro_rules! scalar {
+    ($($method:ident $visit:ident $type:ty;)*) => {$(
+        fn $method<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Mistake> {
+            match self.spelt::<$type>() {
+                Some(value) => self.placed(visitor.$visit(value)),
+                None => self.deserialize_any(visitor),
+            }
+        }
+    )*};
+}
+
+impl<'n> Deserializer<'n> for Reader<'n> {
+    type Error = Mistake;
+
+    fn deserialize_any<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        let result = match &self.node.value {
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(value) => visitor.visit_bool(*value),
+            Value::Integer(value) => match u64::try_from(*value) {
+                Ok(value) => visitor.visit_u64(value),
+                Err(_) => visitor.visit_i64(*value),
+            },
+            Value::Float(value) => visitor.visit_f64(*value),
+            Value::Text { text, .. } => visitor.visit_borrowed_str(text),
+            Value::List(items) => {
+                visitor.visit_seq(List { of: &self, items: items.iter(), next: 0 })
+            }
+            Value::Map(entries) => visitor.visit_map(Map {
+                of: &self,
+                entries: entries.iter(),
+                current: None,
+                fields: None,
+            }),
+        };
+        self.placed(result)
+    }
+
+    scalar! {
+        deserialize_bool visit_bool bool;
+        deserialize_u16 visit_u64 u64;
+        deserialize_u32 visit_u64 u64;
+        deserialize_u64 visit_u64 u64;
+        deserialize_f32 visit_f64 f64;
+        deserialize_f64 visit_f64 f64;
+    }
+
+    fn deserialize_option<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match self.node.value {
+            Value::Null => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_seq<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match &self.node.value {
+            // A key with nothing after it, or all of it in comments.
+            Value::Null => {
+                let result = visitor.visit_seq(List { of: &self, items: [].iter(), next: 0 });
+                self.placed(result)
+            }
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'n>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Mistake> {
+        let entries = match &self.node.value {
+            Value::Map(entries) => entries.iter(),
+            Value::Null => [].iter(),
+            _ => return self.deserialize_any(visitor),
+        };
+        let result =
+            visitor.visit_map(Map { of: &self, entries, current: None, fields: Some(fields) });
+        self.placed(result)
+    }
+
+    fn deserialize_enum<V: Visitor<'n>>(
+        self,
+        _: &'static str,
+        known: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Mistake> {
+        let result = match &self.node.value {
+            Value::Text { text, .. } => visitor.visit_enum(Name(text)),
+            _ => Err(Mistake::custom(format_args!("must be one of {}", known.join(", ")))),
+        };
+        self.placed(result)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'n>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Mistake> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    forward_to_deserialize_any! {
+        <V: Visitor<'n>>
+        i8 i16 i32 i64 i128 u8 u128 char str string bytes byte_buf unit unit_struct tuple
+        tuple_struct map identifier ignored_any
+    }
+}
+
+struct List<'a, 'n> {
+    of: &'a Reader<'n>,
+    items: std::slice::Iter<'n, Node>,
+    next: usize,
+}
+
+impl<'n> SeqAccess<'n> for List<'_, 'n> {
+    type Error = Mistake;
+
+    fn next_element_seed<T: DeserializeSeed<'n>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Mistake> {
+        let Some(node) = self.items.next() else { return Ok(None) };
+        let key = format!("{}[{}]", self.of.key, self.next);
+        self.next += 1;
+        seed.deserialize(self.of.child(node, key)).map(Some)
+    }
+}
+
+struct Map<'a, 'n> {
+    of: &'a Reader<'n>,
+    entries: std::slice::Iter<'n, Entry>,
+    current: Option<&'n Entry>,
+    /// The keys a struct has; `None` for a free map.
+    fields: Option<&'static [&'static str]>,
+}
+
+impl<'n> MapAccess<'n> for Map<'_, 'n> {
+    type Error = Mistake;
+
+    fn next_key_seed<K: DeserializeSeed<'n>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Mistake> {
+        for entry in self.entries.by_ref() {
+            match self.fields {
+                Some(fields) if !fields.contains(&entry.key.as_str()) => {
+                    self.of.note_unknown(entry, fields);
+                }
+                _ => {
+                    self.current = Some(entry);
+                    return seed.deserialize(entry.key.as_str().into_deserializer()).map(Some);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'n>>(&mut self, seed: V) -> Result<V::Value, Mistake> {
+        let Some(entry) = self.current.take() else {
+            return Err(Mistake::custom("a value was asked for before its key"));
+        };
+        let key = join(&self.of.key, &entry.key);
+        seed.deserialize(self.of.child(&entry.node, key.clone()))
+            .map_err(|mistake| mistake.at(&key, entry.line))
+    }
+}
+
+/// The name of an enum's variant; ours carry nothing.
+struct Name<'n>(&'n str);
+
+impl<'n> EnumAccess<'n> for Name<'n> {
+    type Error = Mistake;
+    type Variant = Unit;
+
+    fn variant_seed<V: DeserializeSeed<'n>>(self, seed: V) -> Result<(V::Value, Unit), Mistake> {
+        let deserializer: de::value::StrDeserializer<'_, Mistake> = self.0.into_deserializer();
+        Ok((seed.deserialize(deserializer)?, Unit))
+    }
+}
+
+struct Unit;
+
+impl<'n> VariantAccess<'n> for Unit {
+    type Error = Mistake;
+
+    fn unit_variant(self) -> Result<(), Mistake> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'n>>(self, _: T) -> Result<T::Value, Mistake> {
+        Err(Mistake::custom("expected a name"))
+    }
+
+    fn tuple_variant<V: Visitor<'n>>(self, _: usize, _: V) -> Result<V::Value, Mistake> {
+        Err(Mistake::custom("expected a name"))
+    }
+
+    fn struct_variant<V: Visitor<'n>>(
+        self,
+        _: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Mistake> {
+        Err(Mistake::custom("expected a name"))
+    }
+}

@@ -1,0 +1,220 @@
+//! Vectors already computed, in front of any [`Embedder`].
+//!
+//! Keys are digests, so no text stays in memory; the bound is a number of vectors.
+
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use lru::LruCache;
+use sha2::{Digest, Sha256};
+
+use super::{EmbedError, Embedder, Space, Vector};
+
+/// Longer texts (bytes) are not looked up: hashing them costs what the caller's thread
+/// should not spend, and they hardly come twice.
+const MAX_TEXT: usize = 64 * 1024;
+
+/// Digest of role and text. One cache serves one embedder, so the space is the same for all.
+type Key = [u8; 32];
+
+#[derive(Clone, Copy)]
+enum Role {
+    Query,
+    Passage,
+}
+
+/// An embedder that remembers the least recently forgotten vectors of another.
+pub struct Cached<E> {
+    inner: E,
+    /// Locked for single look-ups only, never while waiting.
+    vectors: Mutex<LruCache<Key, Vector>>,
+}
+
+impl<E: Embedder> Cached<E> {
+    /// Keeps up to `entries` vectors of `inner`, each of 4 bytes a dimension and about 100 more.
+    pub fn new(inner: E, entries: NonZeroUsize) -> Self {
+        Self { inner, vectors: Mutex::new(LruCache::new(entries)) }
+    }
+
+    fn vectors(&self) -> MutexGuard<'_, LruCache<Key, Vector>> {
+        // A panic while holding the lock leaves a cache that is merely incomplete.
+        self.vectors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn get(&self, key: Option<&Key>) -> Option<Vector> {
+        self.vectors().get(key?).cloned()
+    }
+
+    fn put(&self, key: Option<Key>, vector: &Vector) {
+        if let Some(key) = key {
+            self.vectors().put(key, vector.clone());
+        }
+    }
+}
+
+fn key(role: Role, text: &str) -> Option<Key> {
+    if text.len() > MAX_TEXT {
+        return None;
+    }
+    let role = match role {
+        Role::Query => [0],
+        Role::Passage => [1],
+    };
+    let digest = Sha256::new().chain_update(role).chain_update(text);
+    Some(digest.finalize().into())
+}
+
+#[async_trait]
+impl<E: Embedder> Embedder for Cached<E> {
+    fn space(&self) -> &Space {
+        self.inner.space()
+    }
+
+    async fn embed_query(&self, text: &str) -> Result<Vector, EmbedError> {
+        let key = key(Role::Query, text);
+        if let Some(vector) = self.get(key.as_ref()) {
+            return Ok(vector);
+        }
+        let vector = self.inner.embed_query(text).await?;
+        self.put(key, &vector);
+        Ok(vector)
+    }
+
+    async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
+        let keys: Vec<_> = texts.iter().map(|text| key(Role::Passage, text)).collect();
+        let known: Vec<_> = keys.iter().map(|key| self.get(key.as_ref())).collect();
+        let unknown = texts.into_iter().zip(&known).filter(|(_, known)| known.is_none());
+        let unknown: Vec<String> = unknown.map(|(text, _)| text).collect();
+        let fresh = if unknown.is_empty() {
+            Vec::new()
+        } else {
+            self.inner.embed_passages(unknown).await?
+        };
+        let mut fresh = fresh.into_iter();
+        let mut vectors = Vec::with_capacity(known.len());
+        for (key, known) in keys.into_iter().zip(known) {
+            vectors.push(match known {
+                Some(vector) => vector,
+                None => {
+                    let missing = || EmbedError::Failed("a passage got no vector".into());
+                    let vector = fresh.next().ok_or_else(missing)?;
+                    self.put(key, &vector);
+                    vector
+                }
+            });
+        }
+        Ok(vectors)
+    }
+
+    async fn check(&self) -> Result<(), EmbedError> {
+        self.inner.check().await
+    }
+
+    async fn close(&self) {
+        self.inner.close().await;
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::embed::deterministic::DeterministicEmbedder;
+
+    /// Counts the texts that reach it; fails while told to.
+    struct Counting {
+        inner: DeterministicEmbedder,
+        texts: AtomicUsize,
+        failing: AtomicBool,
+    }
+
+    #[async_trait]
+    impl Embedder for Counting {
+        fn space(&self) -> &Space {
+            self.inner.space()
+        }
+
+        async fn embed_query(&self, text: &str) -> Result<Vector, EmbedError> {
+            self.texts.fetch_add(1, Ordering::Relaxed);
+            if self.failing.load(Ordering::Relaxed) {
+                return Err(EmbedError::Busy);
+            }
+            self.inner.embed_query(text).await
+        }
+
+        async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
+            self.texts.fetch_add(texts.len(), Ordering::Relaxed);
+            self.inner.embed_passages(texts).await
+        }
+    }
+
+    fn cached(entries: usize) -> Cached<Counting> {
+        let inner = Counting {
+            inner: DeterministicEmbedder::new(32),
+            texts: AtomicUsize::new(0),
+            failing: AtomicBool::new(false),
+        };
+        Cached::new(inner, NonZeroUsize::new(entries).unwrap())
+    }
+
+    fn asked(cache: &Cached<Counting>) -> usize {
+        cache.inner.texts.load(Ordering::Relaxed)
+    }
+
+    #[tokio::test]
+    async fn a_text_is_embedded_once_for_each_role() {
+        let cache = cached(8);
+        let first = cache.embed_query("a").await.unwrap();
+        let again = cache.embed_query("a").await.unwrap();
+        assert!(Vector::ptr_eq(&first, &again));
+        cache.embed_passages(vec!["a".into()]).await.unwrap();
+        cache.embed_passages(vec!["a".into()]).await.unwrap();
+        assert_eq!(asked(&cache), 2);
+    }
+
+    #[tokio::test]
+    async fn only_unknown_passages_are_embedded_and_the_order_is_kept() {
+        let cache = cached(8);
+        let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect();
+        cache.embed_passages(words(&["b", "d"])).await.unwrap();
+        let all = cache.embed_passages(words(&["a", "b", "c", "d"])).await.unwrap();
+        assert_eq!(asked(&cache), 4);
+        let plain = cache.inner.inner.embed_passages(words(&["a", "b", "c", "d"])).await;
+        assert_eq!(all, plain.unwrap());
+    }
+
+    #[tokio::test]
+    async fn the_least_recently_used_vector_makes_room() {
+        let cache = cached(2);
+        for text in ["a", "b", "a", "c", "a"] {
+            cache.embed_query(text).await.unwrap();
+        }
+        assert_eq!(asked(&cache), 3);
+        cache.embed_query("b").await.unwrap();
+        assert_eq!(asked(&cache), 4);
+    }
+
+    #[tokio::test]
+    async fn a_failure_is_not_remembered_and_checks_go_past_the_cache() {
+        let cache = cached(2);
+        cache.inner.failing.store(true, Ordering::Relaxed);
+        assert_eq!(cache.embed_query("a").await, Err(EmbedError::Busy));
+        cache.inner.failing.store(false, Ordering::Relaxed);
+        cache.embed_query("a").await.unwrap();
+        cache.check().await.unwrap();
+        cache.inner.failing.store(true, Ordering::Relaxed);
+        assert_eq!(cache.check().await, Err(EmbedError::Busy));
+    }
+
+    #[tokio::test]
+    async fn very_long_texts_pass_by_the_cache() {
+        let cache = cached(2);
+        let text = "x".repeat(MAX_TEXT + 1);
+        cache.embed_query(&text).await.unwrap();
+        cache.embed_query(&text).await.unwrap();
+        assert_eq!(asked(&cache), 2);
+    }
+}

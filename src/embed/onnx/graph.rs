@@ -1,0 +1,115 @@
+//! Opens an ONNX file and finds out how to use its graph: which inputs it wants, and which
+//! of its outputs holds the embedding.
+
+use std::path::Path;
+
+use ort::environment::Environment;
+use ort::session::Session;
+use ort::session::builder::GraphOptimizationLevel;
+use ort::value::ValueType;
+
+use crate::embed::{EmbedError, Pooling};
+
+/// Outputs that hold one vector a text, by the names that exporters give them.
+const POOLED: [&str; 2] = ["sentence_embedding", "pooled_embedding"];
+/// Outputs that hold one vector a token.
+const TOKENS: [&str; 2] = ["last_hidden_state", "token_embeddings"];
+
+/// An open graph.
+pub struct Graph {
+    pub session: Session,
+    /// It wants to be told that all tokens belong to the first segment.
+    pub wants_token_types: bool,
+    /// Name of the output that is read.
+    pub output: String,
+    pub shape: OutputShape,
+    /// Numbers in a vector, when the file says so.
+    pub dimension: Option<usize>,
+}
+
+/// What the output holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputShape {
+    /// One vector a text.
+    Pooled,
+    /// One vector a token, to be pooled by us.
+    Tokens(Pooling),
+}
+
+impl Graph {
+    /// Opens the file at `path`; `pooling` says what to do with a vector for each token.
+    pub fn open(
+        environment: &Environment,
+        path: &Path,
+        pooling: Pooling,
+    ) -> Result<Self, EmbedError> {
+        let session = session(environment, path).map_err(|error| EmbedError::load(path, error))?;
+        let wants_token_types = check_inputs(&session, path)?;
+        let (output, shape, dimension) = find_output(&session, pooling, path)?;
+        Ok(Self { session, wants_token_types, output, shape, dimension })
+    }
+}
+
+fn session(environment: &Environment, path: &Path) -> ort::Result<Session> {
+    Session::builder(environment)?
+        .with_optimization_level(GraphOptimizationLevel::All)?
+        // The threads are ours: one a model, so that queries do not compete for processors.
+        .with_intra_threads(1)?
+        .with_inter_threads(1)?
+        // Shapes differ from run to run; remembering a plan for each would grow for ever.
+        .with_memory_pattern(false)?
+        .commit_from_file(path)
+}
+
+/// Whether the graph wants token types; refuses one that wants what we do not have.
+fn check_inputs(session: &Session, path: &Path) -> Result<bool, EmbedError> {
+    let mut wants_token_types = false;
+    for required in ["input_ids", "attention_mask"] {
+        if !session.inputs().iter().any(|input| input.name() == required) {
+            return Err(EmbedError::load(path, format!("the graph has no input {required}")));
+        }
+    }
+    for input in session.inputs() {
+        match input.name() {
+            "input_ids" | "attention_mask" => {}
+            "token_type_ids" => wants_token_types = true,
+            other => {
+                let cause = format!("the graph wants an input {other}, which is not supported");
+                return Err(EmbedError::load(path, cause));
+            }
+        }
+    }
+    Ok(wants_token_types)
+}
+
+fn find_output(
+    session: &Session,
+    pooling: Pooling,
+    path: &Path,
+) -> Result<(String, OutputShape, Option<usize>), EmbedError> {
+    let find = |names: &[&str], rank: usize| {
+        session.outputs().iter().find_map(|output| match output.dtype() {
+            ValueType::Tensor { shape, .. }
+                if shape.len() == rank && names.contains(&output.name()) =>
+            {
+                let dimension = shape.last().and_then(|&size| usize::try_from(size).ok());
+                Some((output.name().to_owned(), dimension))
+            }
+            _ => None,
+        })
+    };
+    if let Some((name, dimension)) = find(&POOLED, 2) {
+        return Ok((name, OutputShape::Pooled, dimension));
+    }
+    if let Some((name, dimension)) = find(&TOKENS, 3) {
+        return Ok((name, OutputShape::Tokens(pooling), dimension));
+    }
+    let names: Vec<_> = session.outputs().iter().map(|output| output.name()).collect();
+    let cause = format!(
+        "the graph has outputs {}, but none of {} or {} of the right rank",
+        names.join(", "),
+        POOLED.join(", "),
+        TOKENS.join(", "),
+    );
+    Err(EmbedError::load(path, cause))
+}

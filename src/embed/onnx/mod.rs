@@ -1,0 +1,143 @@
+//! Embedding on this machine's processor, by ONNX Runtime and a model in a local folder.
+//!
+//! The model runs on threads of its own behind two bounded queues, so the async runtime
+//! never waits for arithmetic. Nothing is fetched from anywhere.
+
+mod files;
+mod graph;
+mod model;
+mod queue;
+mod runtime;
+#[cfg(test)]
+mod tests;
+mod tokens;
+mod worker;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use async_trait::async_trait;
+use tokio::sync::oneshot;
+
+use self::model::Model;
+use self::queue::{Job, Lane, Queue};
+use self::tokens::Tokens;
+use super::{EmbedError, Embedder, Space, Vector};
+
+/// Passages handed to the queue at a time: a long list does not fill the queue alone.
+const PASSAGES_AT_ONCE: usize = 64;
+
+/// What an [`OnnxEmbedder`] is made from.
+#[derive(Clone, Debug)]
+pub struct OnnxSettings {
+    /// ONNX Runtime's shared library, 1.24 or newer. A process can load one only.
+    pub runtime: PathBuf,
+    /// A folder in Hugging Face layout: `tokenizer.json` and the model's file, the latter
+    /// here or in `onnx/`.
+    pub folder: PathBuf,
+    /// What the model is expected to be; its dimension is checked.
+    pub space: Space,
+    /// Threads that embed. Each holds the weights once more.
+    pub threads: NonZeroUsize,
+}
+
+/// A model in ONNX format, running on threads of its own.
+///
+/// Dropping it ends the threads after the text each is at; [`Embedder::close`] also waits.
+pub struct OnnxEmbedder {
+    space: Space,
+    queue: Arc<Queue>,
+    /// Taken by `close`.
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl OnnxEmbedder {
+    /// Loads the model and starts its threads. Blocks for some hundred milliseconds.
+    ///
+    /// # Errors
+    /// [`EmbedError::Load`] when a file is missing or unusable, [`EmbedError::Dimension`]
+    /// when the model gives vectors of another size than `settings.space` says.
+    pub fn load(settings: &OnnxSettings) -> Result<Self, EmbedError> {
+        let environment = runtime::environment(&settings.runtime)?;
+        let files = files::find(&settings.folder, settings.space.precision)?;
+        let tokens = Arc::new(Tokens::load(&files.tokenizer, &settings.space)?);
+        let queue = Arc::new(Queue::default());
+        // All models load before the first thread starts, so an error leaves none behind.
+        let models: Vec<Model> = (0..settings.threads.get())
+            .map(|_| Model::load(&environment, &files.model, &settings.space, &tokens))
+            .collect::<Result<_, _>>()?;
+        let embedder = Self {
+            space: settings.space.clone(),
+            queue: Arc::clone(&queue),
+            threads: Mutex::default(),
+        };
+        for model in models {
+            let thread = worker::spawn(Arc::clone(&queue), Arc::clone(&tokens), model)
+                .map_err(|error| EmbedError::load(&files.model, error))?;
+            embedder.threads().push(thread);
+        }
+        Ok(embedder)
+    }
+
+    fn threads(&self) -> std::sync::MutexGuard<'_, Vec<JoinHandle<()>>> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn submit(&self, lane: Lane, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
+        let mut jobs = Vec::with_capacity(texts.len());
+        let mut replies = Vec::with_capacity(texts.len());
+        for text in texts {
+            let (reply, answer) = oneshot::channel();
+            jobs.push(Job { text, reply });
+            replies.push(answer);
+        }
+        self.queue.push(lane, jobs)?;
+        let mut vectors = Vec::with_capacity(replies.len());
+        for answer in replies {
+            vectors.push(answer.await.map_err(|_| EmbedError::Closed)??);
+        }
+        Ok(vectors)
+    }
+}
+
+#[async_trait]
+impl Embedder for OnnxEmbedder {
+    fn space(&self) -> &Space {
+        &self.space
+    }
+
+    async fn embed_query(&self, text: &str) -> Result<Vector, EmbedError> {
+        let text = tokens::bounded_query(text);
+        let vectors = self.submit(Lane::Query, vec![text]).await?;
+        vectors.into_iter().next().ok_or(EmbedError::Closed)
+    }
+
+    async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
+        let mut vectors = Vec::with_capacity(texts.len());
+        for some in texts.chunks(PASSAGES_AT_ONCE) {
+            let some = some.iter().map(|text| tokens::bounded_passage(text)).collect();
+            vectors.extend(self.submit(Lane::Passage, some).await?);
+        }
+        Ok(vectors)
+    }
+
+    async fn close(&self) {
+        self.queue.close();
+        let threads = std::mem::take(&mut *self.threads());
+        let join = move || {
+            for thread in threads {
+                // A thread ends by itself; its panics were answered where they happened.
+                let _ = thread.join();
+            }
+        };
+        let _ = tokio::task::spawn_blocking(join).await;
+    }
+}
+
+impl Drop for OnnxEmbedder {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}

@@ -1,0 +1,190 @@
+//! One loaded model: token ids in, normalised vectors out.
+
+use std::path::Path;
+
+use ort::environment::Environment;
+use ort::session::SessionInputValue;
+use ort::value::Tensor;
+
+use super::graph::{Graph, OutputShape};
+use super::tokens::Tokens;
+use crate::embed::{EmbedError, Pooling, Space, Vector, normalise};
+
+/// Two runs of one text may differ by this much, each number: what the order of additions
+/// makes of f32.
+const ROUNDING: f32 = 1e-5;
+/// Two texts of different length, for the self-test.
+const PROBES: [&str; 2] = ["short", "a text that is a good deal longer than the other one"];
+
+/// A graph, and what its vectors must look like.
+pub struct Model {
+    graph: Graph,
+    name: String,
+    dimension: usize,
+    padding: u32,
+    may_batch: bool,
+}
+
+impl Model {
+    /// Loads the graph at `path` and tries it.
+    pub fn load(
+        environment: &Environment,
+        path: &Path,
+        space: &Space,
+        tokens: &Tokens,
+    ) -> Result<Self, EmbedError> {
+        let graph = Graph::open(environment, path, space.pooling)?;
+        let stated = graph.dimension;
+        let mut model = Self {
+            graph,
+            name: space.model.clone(),
+            dimension: space.dimension,
+            padding: tokens.padding(),
+            may_batch: false,
+        };
+        if let Some(found) = stated {
+            model.check_dimension(found)?;
+        }
+        match model.vectors_ignore_their_batch(tokens) {
+            Ok(ignore) => model.may_batch = ignore,
+            Err(error @ EmbedError::Dimension { .. }) => return Err(error),
+            // Memory by words alone is better than no start.
+            Err(error) => tracing::warn!(%error, "The embedding model failed its self-test"),
+        }
+        Ok(model)
+    }
+
+    /// Whether several texts may be run together without changing their vectors. A graph that
+    /// quantises over the whole batch changes them.
+    pub fn may_batch(&self) -> bool {
+        self.may_batch
+    }
+
+    /// The vectors of `texts`, each given as token ids, run together.
+    pub fn run(&mut self, texts: &[Vec<u32>]) -> Result<Vec<Vector>, EmbedError> {
+        let longest = texts.iter().map(Vec::len).max().unwrap_or(0);
+        let input = [texts.len(), longest];
+        let mut ids = Vec::with_capacity(texts.len() * longest);
+        let mut mask = Vec::with_capacity(texts.len() * longest);
+        for text in texts {
+            ids.extend(text.iter().map(|&id| i64::from(id)));
+            mask.resize(ids.len(), 1_i64);
+            ids.resize(ids.len() + longest - text.len(), i64::from(self.padding));
+            mask.resize(ids.len(), 0);
+        }
+        let (shape, values) =
+            self.infer(input, ids, &mask).map_err(|error| EmbedError::Failed(error.to_string()))?;
+        self.check_shape(&shape, input)?;
+        let vectors = match self.graph.shape {
+            OutputShape::Pooled => values,
+            OutputShape::Tokens(pooling) => pool(&values, &mask, longest, self.dimension, pooling),
+        };
+        vectors
+            .chunks_exact(self.dimension)
+            .map(|vector| {
+                let mut vector = vector.to_vec();
+                normalise(&mut vector)?;
+                Ok(vector.into())
+            })
+            .collect()
+    }
+
+    fn infer(
+        &mut self,
+        shape: [usize; 2],
+        ids: Vec<i64>,
+        mask: &[i64],
+    ) -> ort::Result<(Vec<usize>, Vec<f32>)> {
+        let mut inputs: Vec<(&str, SessionInputValue<'_>)> = vec![
+            ("input_ids", Tensor::from_array((shape, ids))?.into()),
+            ("attention_mask", Tensor::from_array((shape, mask.to_vec()))?.into()),
+        ];
+        if self.graph.wants_token_types {
+            let types = vec![0_i64; mask.len()];
+            inputs.push(("token_type_ids", Tensor::from_array((shape, types))?.into()));
+        }
+        let outputs = self.graph.session.run(inputs)?;
+        let Some(output) = outputs.get(&self.graph.output) else {
+            return Err(ort::Error::new("the model gave no output"));
+        };
+        let (shape, values) = output.try_extract_tensor::<f32>()?;
+        let shape = shape.iter().map(|&size| usize::try_from(size).unwrap_or(0));
+        Ok((shape.collect(), values.to_vec()))
+    }
+
+    fn check_shape(&self, found: &[usize], input: [usize; 2]) -> Result<(), EmbedError> {
+        if let Some(&last) = found.last() {
+            self.check_dimension(last)?;
+        }
+        let [texts, tokens] = input;
+        let fits = match self.graph.shape {
+            OutputShape::Pooled => found == [texts, self.dimension],
+            OutputShape::Tokens(_) => found == [texts, tokens, self.dimension],
+        };
+        if fits {
+            return Ok(());
+        }
+        Err(EmbedError::Failed(format!(
+            "for {texts} texts of {tokens} tokens the model's output has shape {found:?}"
+        )))
+    }
+
+    fn check_dimension(&self, found: usize) -> Result<(), EmbedError> {
+        if found == self.dimension {
+            return Ok(());
+        }
+        Err(EmbedError::Dimension { model: self.name.clone(), configured: self.dimension, found })
+    }
+
+    fn vectors_ignore_their_batch(&mut self, tokens: &Tokens) -> Result<bool, EmbedError> {
+        let ids = [tokens.passage(PROBES[0])?, tokens.passage(PROBES[1])?];
+        let together = self.run(&ids)?;
+        for (ids, together) in ids.into_iter().zip(together) {
+            for alone in self.run(&[ids])? {
+                let mut pairs = alone.iter().zip(together.iter());
+                if pairs.any(|(a, b)| (a - b).abs() > ROUNDING) {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// One vector a text from one a token. `mask` is 1 for tokens and 0 for padding; every text
+/// has `length` of both together.
+fn pool(values: &[f32], mask: &[i64], length: usize, size: usize, pooling: Pooling) -> Vec<f32> {
+    let texts = values.chunks_exact(length * size).zip(mask.chunks_exact(length));
+    let mut pooled = Vec::with_capacity(values.len() / length.max(1));
+    for (tokens, mask) in texts {
+        match pooling {
+            Pooling::Cls => pooled.extend_from_slice(&tokens[..size]),
+            // The sum has the mean's direction, and vectors are normalised.
+            Pooling::Mean => {
+                let mut sum = vec![0.0; size];
+                let tokens = tokens.chunks_exact(size).zip(mask);
+                for (token, _) in tokens.filter(|&(_, &mask)| mask == 1) {
+                    for (sum, x) in sum.iter_mut().zip(token) {
+                        *sum += x;
+                    }
+                }
+                pooled.extend(sum);
+            }
+        }
+    }
+    pooled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pooling_takes_the_tokens_without_padding_or_the_first() {
+        // Two texts of up to two tokens, vectors of two numbers; the second text is padded.
+        let values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 99.0, 99.0];
+        let mask = [1, 1, 1, 0];
+        assert_eq!(pool(&values, &mask, 2, 2, Pooling::Mean), [4.0, 6.0, 5.0, 6.0]);
+        assert_eq!(pool(&values, &mask, 2, 2, Pooling::Cls), [1.0, 2.0, 5.0, 6.0]);
+    }
+}

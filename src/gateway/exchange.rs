@@ -1,0 +1,224 @@
+//! One exchange: what Envoy sends on one gRPC stream, message by message, and
+//! what it is answered.
+//!
+//! The first message tells what the stream is for. An observer only watches and
+//! is never answered; an inline stream answers the request, and where a gateway
+//! has no observer it watches the response too.
+
+use envoy_types::pb::envoy::{
+    config::core::v3::Metadata,
+    extensions::filters::http::ext_proc::v3::processing_mode::BodySendMode,
+    service::ext_proc::v3::{
+        HttpBody, HttpHeaders, ProcessingRequest, ProcessingResponse, ProtocolConfiguration,
+        processing_request::Request,
+    },
+};
+
+use super::{
+    capture_side::CaptureSide,
+    head::RequestHead,
+    outcome::Outcome,
+    recall_side::{self, Answer},
+    replies::{self, Verdict},
+    service::Parts,
+};
+use crate::{
+    dialect::Dialect,
+    telemetry::{Phase, join_trace},
+};
+
+/// What to do after a message.
+#[derive(Debug, PartialEq)]
+pub(super) enum Step {
+    /// Answer and go on.
+    Reply(Box<ProcessingResponse>),
+    /// Answer; nothing more is wanted of this exchange.
+    Last(Box<ProcessingResponse>),
+    /// Go on without an answer.
+    Wait,
+    /// Nothing more is wanted, and nothing to say.
+    Over,
+}
+
+/// The state of one exchange.
+pub(super) enum Exchange {
+    /// Nothing came yet.
+    New,
+    /// Watching a request and its response.
+    Observer(Box<CaptureSide>),
+    /// Answering a request.
+    Inline(Box<Inline>),
+    /// Nothing more is wanted.
+    Ended,
+}
+
+/// An exchange that Envoy waits for.
+pub(super) struct Inline {
+    request: Awaiting,
+    configured: Option<ProtocolConfiguration>,
+    /// Watches too, where the response comes on this stream.
+    capture: Option<CaptureSide>,
+}
+
+/// What an inline stream waits for.
+enum Awaiting {
+    Headers,
+    Body {
+        dialect: Dialect,
+        head: Box<RequestHead>,
+        /// Envoy may have kept only the beginning of the body.
+        partial: bool,
+    },
+    /// The request is done; the response may follow.
+    Response,
+}
+
+impl Exchange {
+    /// Takes the next message.
+    pub(super) async fn take(&mut self, parts: &Parts, message: ProcessingRequest) -> Step {
+        let ProcessingRequest {
+            request,
+            metadata_context,
+            observability_mode,
+            protocol_config,
+            ..
+        } = message;
+        let Some(request) = request else { return Step::Wait };
+        if let Self::New = self {
+            *self = Self::begin(parts, observability_mode, protocol_config);
+        }
+        let step = match self {
+            Self::New | Self::Ended => Step::Over,
+            Self::Observer(capture) => capture.see(&request, metadata_context.as_ref()),
+            Self::Inline(inline) => inline.take(parts, request, metadata_context.as_ref()).await,
+        };
+        if matches!(step, Step::Last(_) | Step::Over)
+            && let Self::Observer(capture) = std::mem::replace(self, Self::Ended)
+        {
+            capture.finish().await;
+        }
+        step
+    }
+
+    fn begin(parts: &Parts, observer: bool, configured: Option<ProtocolConfiguration>) -> Self {
+        if observer {
+            return Self::Observer(Box::new(CaptureSide::new(parts)));
+        }
+        let streams_response = configured
+            .is_some_and(|config| config.response_body_mode == BodySendMode::Streamed as i32);
+        Self::Inline(Box::new(Inline {
+            request: Awaiting::Headers,
+            configured,
+            capture: streams_response.then(|| CaptureSide::new(parts)),
+        }))
+    }
+}
+
+impl Inline {
+    async fn take(&mut self, parts: &Parts, request: Request, metadata: Option<&Metadata>) -> Step {
+        let watched = match &mut self.capture {
+            Some(capture) => capture.see(&request, metadata),
+            None => Step::Wait,
+        };
+        let reply = match request {
+            Request::RequestHeaders(headers) => self.request_headers(parts, headers, metadata),
+            Request::RequestBody(body) => match self.request_body(parts, body).await {
+                Some(reply) => reply,
+                None => return Step::Over,
+            },
+            Request::RequestTrailers(_) => replies::request_trailers(),
+            Request::ResponseHeaders(_) => replies::response_headers(),
+            Request::ResponseBody(_) => replies::response_body(),
+            Request::ResponseTrailers(_) => replies::response_trailers(),
+        };
+        if watched == Step::Over
+            && let Some(capture) = self.capture.take()
+        {
+            capture.finish().await;
+        }
+        let answered = matches!(self.request, Awaiting::Response);
+        if answered && self.capture.is_none() {
+            Step::Last(Box::new(reply))
+        } else {
+            Step::Reply(Box::new(reply))
+        }
+    }
+
+    fn request_headers(
+        &mut self,
+        parts: &Parts,
+        headers: HttpHeaders,
+        metadata: Option<&Metadata>,
+    ) -> ProcessingResponse {
+        let ends_here = headers.end_of_stream;
+        let config = parts.config.get();
+        let head = Box::new(RequestHead::read(headers, metadata, &config));
+        trace(&head);
+        self.request = Awaiting::Response;
+        let Some(dialect) = head.dialect() else {
+            return replies::without_body(None, self.configured);
+        };
+        let skipped = |outcome: Outcome| {
+            parts.metrics.decided(outcome.as_str());
+            let verdict = Verdict { outcome, hits: 0, request_id: head.request_id() };
+            replies::without_body(Some(verdict), self.configured)
+        };
+        if ends_here {
+            return skipped(Outcome::SkippedUnreadable);
+        }
+        let partial = match head.headers().content_length() {
+            Some(length) if length > config.memory.max_body_bytes as u64 => {
+                return skipped(Outcome::SkippedTooLarge);
+            }
+            Some(_) => false,
+            // Envoy answers 413 to a buffered body over its limit; of a partial one it keeps
+            // the beginning and lets the rest pass.
+            None => true,
+        };
+        self.request = Awaiting::Body { dialect, head, partial };
+        replies::await_body(
+            partial.then(|| replies::mode(BodySendMode::BufferedPartial, self.configured)),
+        )
+    }
+
+    async fn request_body(&mut self, parts: &Parts, body: HttpBody) -> Option<ProcessingResponse> {
+        let awaited = std::mem::replace(&mut self.request, Awaiting::Response);
+        let Awaiting::Body { dialect, head, partial } = awaited else {
+            // A body after its end, or before its headers: not ours to judge.
+            return None;
+        };
+        let arrived = std::time::Instant::now();
+        let config = parts.config.get();
+        let cut = partial && !body.end_of_stream;
+        let answer = if cut || body.body.len() > config.memory.max_body_bytes {
+            Answer::Unchanged(Outcome::SkippedTooLarge)
+        } else {
+            recall_side::answer(parts, &config, dialect, &head, body.body).await
+        };
+        parts.metrics.phase(Phase::Total, arrived.elapsed());
+        let request_id = head.request_id();
+        Some(match answer {
+            Answer::Unchanged(outcome) => {
+                parts.metrics.decided(outcome.as_str());
+                replies::unchanged(Verdict { outcome, hits: 0, request_id })
+            }
+            Answer::Replaced { body, decoded, outcome, hits } => {
+                parts.metrics.decided(outcome.as_str());
+                replies::replaced(Verdict { outcome, hits, request_id }, body, decoded)
+            }
+            Answer::Rejected(field) => {
+                parts.metrics.decided("invalid");
+                replies::rejected(&field)
+            }
+        })
+    }
+}
+
+/// Makes the exchange's span part of the request's trace.
+pub(super) fn trace(head: &RequestHead) {
+    let span = tracing::Span::current();
+    if let Some(id) = head.request_id() {
+        span.record("request_id", id);
+    }
+    join_trace(&span, head.headers().text("traceparent"), head.headers().text("tracestate"));
+}

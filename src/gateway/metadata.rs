@@ -1,0 +1,73 @@
+//! Envoy's dynamic metadata, read into and written from plain values.
+
+use envoy_types::pb::{
+    envoy::config::core::v3::Metadata,
+    google::protobuf::{Struct, Value, value::Kind},
+};
+use serde_json::{Map, Number, Value as Json};
+
+use super::Outcome;
+
+/// The namespace we write. Envoy must list it under `receiving_namespaces`.
+const NAMESPACE: &str = "memgate";
+
+/// The metadata of one namespace, where Envoy forwards it.
+pub(super) fn namespace(metadata: Option<&Metadata>, name: &str) -> Option<Json> {
+    metadata?.filter_metadata.get(name).map(|object| Json::Object(plain(object)))
+}
+
+fn plain(object: &Struct) -> Map<String, Json> {
+    object.fields.iter().map(|(name, value)| (name.clone(), plain_value(value))).collect()
+}
+
+fn plain_value(value: &Value) -> Json {
+    match &value.kind {
+        None | Some(Kind::NullValue(_)) => Json::Null,
+        Some(Kind::BoolValue(flag)) => Json::Bool(*flag),
+        Some(Kind::StringValue(text)) => Json::String(text.clone()),
+        Some(Kind::ListValue(list)) => Json::Array(list.values.iter().map(plain_value).collect()),
+        Some(Kind::StructValue(object)) => Json::Object(plain(object)),
+        Some(Kind::NumberValue(number)) => number_value(*number),
+    }
+}
+
+/// Envoy has only doubles; a user id that is a number must not become `42.0`.
+fn number_value(number: f64) -> Json {
+    let whole = number as i64;
+    if whole as f64 == number && whole.unsigned_abs() < 1 << 53 {
+        return Json::Number(whole.into());
+    }
+    Number::from_f64(number).map_or(Json::Null, Json::Number)
+}
+
+/// The decision as Envoy turns it into response headers and access logs.
+/// Strings only: that is how every formatter of Envoy prints them unchanged.
+pub(super) fn decision(outcome: Outcome, hits: usize, request_id: Option<&str>) -> Struct {
+    let mut fields = vec![("decision", outcome.as_str().to_owned()), ("hits", hits.to_string())];
+    if let Some(id) = request_id {
+        fields.push(("request_id", id.to_owned()));
+    }
+    let ours = Struct {
+        fields: fields
+            .into_iter()
+            .map(|(name, text)| (name.to_owned(), value(Kind::StringValue(text))))
+            .collect(),
+    };
+    Struct { fields: [(NAMESPACE.to_owned(), value(Kind::StructValue(ours)))].into() }
+}
+
+fn value(kind: Kind) -> Value {
+    Value { kind: Some(kind) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_stay_whole_and_others_stay_numbers() {
+        assert_eq!(number_value(42.0), serde_json::json!(42));
+        assert_eq!(number_value(0.5), serde_json::json!(0.5));
+        assert_eq!(number_value(f64::NAN), Json::Null);
+    }
+}

@@ -1,0 +1,90 @@
+//! What became of memory for one request, in the words of the response header.
+
+use crate::recall::Skip;
+
+/// The decision as clients, logs and metrics see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Memories were searched; perhaps none matched.
+    Searched,
+    /// Switched off by configuration, policy or request.
+    Off,
+    /// A general fact was asked.
+    SkippedFact,
+    /// A tool answers.
+    SkippedTool,
+    /// Nothing was asked.
+    SkippedGreeting,
+    /// Nobody said who asks.
+    SkippedNoIdentity,
+    /// The request has no user message.
+    SkippedNoUserMessage,
+    /// The body is over the limit.
+    SkippedTooLarge,
+    /// The body is not what its path promises.
+    SkippedUnreadable,
+    /// Memory should have been searched and was not.
+    Failed(FailedBecause),
+}
+
+/// Why memory failed; the request went on without it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailedBecause {
+    /// The identity is contradictory or malformed.
+    Identity,
+    /// Neither vectors nor words could be searched.
+    Embedding,
+    /// The store did not answer.
+    Store,
+    /// The time was up.
+    Deadline,
+    /// A mistake of ours.
+    Internal,
+}
+
+impl Outcome {
+    /// The value of `x-memgate-decision`, and the label of the metric.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Searched => "searched",
+            Self::Off => "off",
+            Self::SkippedFact => "skipped:fact",
+            Self::SkippedTool => "skipped:tool",
+            Self::SkippedGreeting => "skipped:greeting",
+            Self::SkippedNoIdentity => "skipped:no_identity",
+            Self::SkippedNoUserMessage => "skipped:no_user_message",
+            Self::SkippedTooLarge => "skipped:too_large",
+            Self::SkippedUnreadable => "skipped:unreadable",
+            Self::Failed(FailedBecause::Identity) => "failed:identity",
+            Self::Failed(FailedBecause::Embedding) => "failed:embedding",
+            Self::Failed(FailedBecause::Store) => "failed:store",
+            Self::Failed(FailedBecause::Deadline) => "failed:deadline",
+            Self::Failed(FailedBecause::Internal) => "failed:internal",
+        }
+    }
+}
+
+impl FailedBecause {
+    /// The label of the metric.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Identity => "identity",
+            Self::Embedding => "embedding",
+            Self::Store => "store",
+            Self::Deadline => "deadline",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+impl From<Skip> for Outcome {
+    fn from(skip: Skip) -> Self {
+        match skip {
+            Skip::Fact => Self::SkippedFact,
+            Skip::Tool => Self::SkippedTool,
+            Skip::Greeting => Self::SkippedGreeting,
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! The request's way through memory: from its body to the body that goes on.
+//!
+//! Whatever happens here, the request is answered: a failed step leaves the
+//! context out, and our own fields are removed all the same.
+
+use std::{borrow::Cow, panic::AssertUnwindSafe};
+
+use futures_util::FutureExt;
+use jiff::Timestamp;
+use tokio::time::{Instant, timeout_at};
+
+use super::{
+    admission::{Admission, Admitted, admit},
+    head::RequestHead,
+    outcome::{FailedBecause, Outcome},
+    service::Parts,
+};
+use crate::{
+    config::Config,
+    dialect::{self, Ask, Dialect, InvalidField, Placed, ReadError, Role},
+    recall::{Context, Decision, Failure, LoopKey, Request, build_query, decide},
+    signals::Signals,
+    telemetry::Phase,
+};
+
+/// Larger bodies are parsed off the async runtime; smaller ones take less time
+/// to parse than to hand over.
+const PARSED_INLINE: usize = 256 * 1024;
+/// Turns of a chain that the journal lends as history.
+const CHAIN_TURNS: usize = 3;
+
+/// What is to be done with the body.
+#[derive(Debug, PartialEq)]
+pub(super) enum Answer {
+    /// It goes on as it is.
+    Unchanged(Outcome),
+    /// This one goes on instead.
+    Replaced {
+        body: Vec<u8>,
+        /// It came compressed and goes on plain.
+        decoded: bool,
+        outcome: Outcome,
+        hits: usize,
+    },
+    /// The client is told what is wrong.
+    Rejected(InvalidField),
+}
+
+/// Answers a request's body.
+pub(super) async fn answer(
+    parts: &Parts,
+    config: &Config,
+    dialect: Dialect,
+    head: &RequestHead,
+    body: Vec<u8>,
+) -> Answer {
+    let arrived = Instant::now();
+    let max = config.memory.max_body_bytes;
+    let read = if body.len() > PARSED_INLINE {
+        let encoding = head.headers().content_encoding().map(str::to_owned);
+        match tokio::task::spawn_blocking(move || read(dialect, encoding.as_deref(), body, max))
+            .await
+        {
+            Ok(read) => read,
+            Err(_) => return Answer::Unchanged(Outcome::Failed(FailedBecause::Internal)),
+        }
+    } else {
+        read(dialect, head.headers().content_encoding(), body, max)
+    };
+    parts.metrics.phase(Phase::Read, arrived.elapsed());
+    let (plain, decoded, request) = match read {
+        Ok(read) => read,
+        Err(Unread::Invalid(field)) => return Answer::Rejected(field),
+        Err(Unread::TooLarge) => return Answer::Unchanged(Outcome::SkippedTooLarge),
+        Err(Unread::Unreadable(reason)) => {
+            tracing::debug!(reason, "the body cannot be read and passes as it is");
+            return Answer::Unchanged(Outcome::SkippedUnreadable);
+        }
+    };
+    let (outcome, context, placement) = match admit(config, head, request.ask()) {
+        Admission::Invalid(field) => return Answer::Rejected(field),
+        Admission::Off => (Outcome::Off, Context::default(), dialect::Placement::System),
+        Admission::NoIdentity => {
+            (Outcome::SkippedNoIdentity, Context::default(), dialect::Placement::System)
+        }
+        Admission::Refused => {
+            let outcome = Outcome::Failed(FailedBecause::Identity);
+            (outcome, Context::default(), dialect::Placement::System)
+        }
+        Admission::Admitted(admitted) => {
+            let ask = request.ask();
+            let (outcome, context) = remember(parts, config, head, ask, &admitted, arrived).await;
+            (outcome, context, admitted.placement)
+        }
+    };
+    let edits = request.plan(Some((&context.text, placement)));
+    let hits = match edits.placed() {
+        Placed::At(_) => context.shown.len(),
+        Placed::NotAsked | Placed::Nowhere => 0,
+    };
+    if edits.is_empty() {
+        return Answer::Unchanged(outcome);
+    }
+    Answer::Replaced { body: edits.apply(&plain), decoded, outcome, hits }
+}
+
+enum Unread {
+    Invalid(InvalidField),
+    TooLarge,
+    Unreadable(&'static str),
+}
+
+type Read = (Vec<u8>, bool, dialect::Request);
+
+fn read(
+    dialect: Dialect,
+    encoding: Option<&str>,
+    body: Vec<u8>,
+    max: usize,
+) -> Result<Read, Unread> {
+    let (plain, decoded) = match encoding {
+        None => (body, false),
+        Some(encoding) => match dialect::decode_body(encoding, &body, max) {
+            Ok(plain) => (plain, true),
+            Err(dialect::DecodeError::TooLarge { .. }) => return Err(Unread::TooLarge),
+            Err(_) => return Err(Unread::Unreadable("the body's encoding cannot be read")),
+        },
+    };
+    match dialect::read(dialect, &plain) {
+        Ok(request) => Ok((plain, decoded, request)),
+        Err(ReadError::Invalid(field)) => Err(Unread::Invalid(field)),
+        Err(ReadError::Unreadable(reason)) => Err(Unread::Unreadable(reason)),
+    }
+}
+
+/// The context for an admitted ask, within the deadline. A panic in here is
+/// this request's alone, and costs it the context and nothing else.
+async fn remember(
+    parts: &Parts,
+    config: &Config,
+    head: &RequestHead,
+    ask: &Ask,
+    admitted: &Admitted,
+    arrived: Instant,
+) -> (Outcome, Context) {
+    let deadline = arrived + config.memory.deadline();
+    let work = AssertUnwindSafe(recalled(parts, config, head, ask, admitted, deadline));
+    let outcome = match timeout_at(deadline, work.catch_unwind()).await {
+        Ok(Ok(Ok(found))) => return found,
+        Ok(Ok(Err(failure))) => failed(&failure),
+        Err(_) => failed(&Failure::Deadline),
+        Ok(Err(_)) => {
+            tracing::error!("recall panicked; the request goes on without a context");
+            FailedBecause::Internal
+        }
+    };
+    parts.metrics.failed(outcome.as_str());
+    (Outcome::Failed(outcome), Context::default())
+}
+
+fn failed(failure: &Failure) -> FailedBecause {
+    match failure {
+        Failure::Deadline => {
+            tracing::warn!("Memory search timeout, skipping");
+            FailedBecause::Deadline
+        }
+        Failure::Embedding(cause) => {
+            tracing::warn!(%cause, "Embedding failed, skipping memory");
+            FailedBecause::Embedding
+        }
+        Failure::Store(cause) => {
+            tracing::warn!(%cause, "Memory search failed, skipping");
+            FailedBecause::Store
+        }
+    }
+}
+
+async fn recalled(
+    parts: &Parts,
+    config: &Config,
+    head: &RequestHead,
+    ask: &Ask,
+    admitted: &Admitted,
+    deadline: Instant,
+) -> Result<(Outcome, Context), Failure> {
+    let owner = admitted.identity.owner();
+    let chain = match (&ask.previous_response_id, parts.capture.get()) {
+        (Some(id), Some(capture)) => capture.chain_turns(owner, id, CHAIN_TURNS).await,
+        _ => Vec::new(),
+    };
+    // A call that only brings tool results asks what its turn asked.
+    let text = match (&ask.user_text, chain.last()) {
+        (Some(text), _) => Cow::Borrowed(text.as_str()),
+        (None, Some(turn)) if ask.in_tool_loop => Cow::Owned(turn.user_text.clone()),
+        _ => Cow::Borrowed(""),
+    };
+    if text.trim().is_empty() {
+        return Ok((Outcome::SkippedNoUserMessage, Context::default()));
+    }
+    let keys = loop_keys(head, ask, admitted, &text);
+    if ask.in_tool_loop
+        && let Some(context) = keys.iter().find_map(|key| parts.held.get(key))
+    {
+        return Ok((Outcome::Searched, context));
+    }
+    let started = Instant::now();
+    if let Decision::Skip(why) = decide(&Signals::of(&text, &head.earlier)) {
+        return Ok((why.into(), Context::default()));
+    }
+    parts.metrics.phase(Phase::Decide, started.elapsed());
+    let started = Instant::now();
+    let earlier: Vec<&str> = chain
+        .iter()
+        .map(|turn| turn.user_text.as_str())
+        .chain(ask.history.iter().filter(|u| u.role == Role::User).map(|u| u.text.as_str()))
+        .collect();
+    let query = build_query(&text, &earlier);
+    parts.metrics.phase(Phase::Query, started.elapsed());
+    let request = Request {
+        owner,
+        project_id: admitted.project_id.as_deref(),
+        query: &query.text,
+        terms: &admitted.terms,
+        filter: None,
+        now: Timestamp::now(),
+        deadline,
+    };
+    // Held before it is known: a loop whose first call failed or came too late
+    // gets nothing in its other calls either.
+    keys.iter().for_each(|key| parts.held.hold(*key, &Context::default()));
+    let context = parts.recall.context(&request, config.memory.max_context_tokens).await?;
+    keys.iter().for_each(|key| parts.held.hold(*key, &context));
+    Ok((Outcome::Searched, context))
+}
+
+/// Under which names the context of this turn is held for the calls of its tool
+/// loop. In a chain the later calls bring neither the conversation's beginning
+/// nor the message, so there the message alone must do.
+fn loop_keys(head: &RequestHead, ask: &Ask, admitted: &Admitted, text: &str) -> Vec<LoopKey> {
+    if ask.tools_offered.is_empty() && !ask.in_tool_loop {
+        return Vec::new();
+    }
+    let owner = admitted.identity.owner();
+    let project = admitted.project_id.as_deref().unwrap_or_default();
+    let session = head
+        .headers()
+        .text("x-session-id")
+        .or(ask.conversation.as_deref())
+        .or(ask.metadata_session_id.as_deref())
+        .unwrap_or_default();
+    let whole = ask.first_user_text.as_deref();
+    let of = |place: &[&str]| LoopKey::of(owner, place, text);
+    whole
+        .map(|first| of(&[project, session, first]))
+        .into_iter()
+        .chain([of(&[project, session])])
+        .collect()
+}

@@ -1,0 +1,158 @@
+//! What is answered to Envoy, one constructor an answer.
+
+use envoy_types::pb::envoy::{
+    config::core::v3::{HeaderValue, HeaderValueOption, header_value_option::HeaderAppendAction},
+    extensions::filters::http::ext_proc::v3::{
+        ProcessingMode,
+        processing_mode::{BodySendMode, HeaderSendMode},
+    },
+    service::ext_proc::v3::{
+        BodyMutation, BodyResponse, CommonResponse, HeaderMutation, HeadersResponse,
+        ImmediateResponse, ProcessingResponse, ProtocolConfiguration, TrailersResponse,
+        body_mutation::Mutation, processing_response::Response,
+    },
+    r#type::v3::{HttpStatus, StatusCode},
+};
+
+use super::{metadata, outcome::Outcome};
+use crate::dialect::{InvalidField, invalid_request_body};
+
+/// What became of memory, for the metadata of a reply.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Verdict<'a> {
+    pub(super) outcome: Outcome,
+    pub(super) hits: usize,
+    pub(super) request_id: Option<&'a str>,
+}
+
+impl Verdict<'_> {
+    fn on(self, response: Response) -> ProcessingResponse {
+        ProcessingResponse {
+            dynamic_metadata: Some(metadata::decision(self.outcome, self.hits, self.request_id)),
+            ..plain(response)
+        }
+    }
+}
+
+fn plain(response: Response) -> ProcessingResponse {
+    ProcessingResponse { response: Some(response), ..ProcessingResponse::default() }
+}
+
+/// Request headers: go on, and send the body. The reply is asked for
+/// uncompressed, so that capture can read it.
+pub(super) fn await_body(mode: Option<ProcessingMode>) -> ProcessingResponse {
+    let headers = HeaderMutation {
+        remove_headers: vec!["accept-encoding".into()],
+        ..HeaderMutation::default()
+    };
+    let common = CommonResponse { header_mutation: Some(headers), ..CommonResponse::default() };
+    ProcessingResponse {
+        mode_override: mode,
+        ..plain(Response::RequestHeaders(HeadersResponse { response: Some(common) }))
+    }
+}
+
+/// Request headers: the body is none of our business.
+pub(super) fn without_body(
+    verdict: Option<Verdict<'_>>,
+    configured: Option<ProtocolConfiguration>,
+) -> ProcessingResponse {
+    let response = Response::RequestHeaders(HeadersResponse { response: None });
+    let reply = match verdict {
+        Some(verdict) => verdict.on(response),
+        None => plain(response),
+    };
+    ProcessingResponse { mode_override: Some(mode(BodySendMode::None, configured)), ..reply }
+}
+
+/// A mode that changes only how the request body comes. An override replaces
+/// the body modes as a whole, so the response's is repeated.
+pub(super) fn mode(
+    request_body: BodySendMode,
+    configured: Option<ProtocolConfiguration>,
+) -> ProcessingMode {
+    let response_body = configured.map_or(0, |config| config.response_body_mode);
+    let response_headers = if response_body == BodySendMode::None as i32 {
+        HeaderSendMode::Skip
+    } else {
+        HeaderSendMode::Send
+    };
+    ProcessingMode {
+        request_body_mode: request_body as i32,
+        response_body_mode: response_body,
+        response_header_mode: response_headers as i32,
+        ..ProcessingMode::default()
+    }
+}
+
+/// Request body: goes on as it is.
+pub(super) fn unchanged(verdict: Verdict<'_>) -> ProcessingResponse {
+    verdict.on(Response::RequestBody(BodyResponse { response: None }))
+}
+
+/// Request body: replaced. `decoded` when it came compressed and goes on plain.
+pub(super) fn replaced(verdict: Verdict<'_>, body: Vec<u8>, decoded: bool) -> ProcessingResponse {
+    // Envoy refuses a changed body whose content-length still tells the old one's.
+    let length = HeaderValueOption {
+        header: Some(HeaderValue {
+            key: "content-length".into(),
+            raw_value: body.len().to_string().into_bytes(),
+            ..HeaderValue::default()
+        }),
+        append_action: HeaderAppendAction::OverwriteIfExistsOrAdd as i32,
+        ..HeaderValueOption::default()
+    };
+    let headers = HeaderMutation {
+        set_headers: vec![length],
+        remove_headers: if decoded { vec!["content-encoding".into()] } else { Vec::new() },
+    };
+    let common = CommonResponse {
+        header_mutation: Some(headers),
+        body_mutation: Some(BodyMutation { mutation: Some(Mutation::Body(body)) }),
+        ..CommonResponse::default()
+    };
+    verdict.on(Response::RequestBody(BodyResponse { response: Some(common) }))
+}
+
+/// The request is answered by us: it got one of our own fields wrong.
+pub(super) fn rejected(field: &InvalidField) -> ProcessingResponse {
+    let content_type = HeaderValueOption {
+        header: Some(HeaderValue {
+            key: "content-type".into(),
+            raw_value: b"application/json".to_vec(),
+            ..HeaderValue::default()
+        }),
+        append_action: HeaderAppendAction::OverwriteIfExistsOrAdd as i32,
+        ..HeaderValueOption::default()
+    };
+    plain(Response::ImmediateResponse(ImmediateResponse {
+        status: Some(HttpStatus { code: StatusCode::BadRequest as i32 }),
+        headers: Some(HeaderMutation {
+            set_headers: vec![content_type],
+            ..HeaderMutation::default()
+        }),
+        body: invalid_request_body(field),
+        details: "memgate_invalid_field".into(),
+        ..ImmediateResponse::default()
+    }))
+}
+
+/// Nothing to say about request trailers.
+pub(super) fn request_trailers() -> ProcessingResponse {
+    plain(Response::RequestTrailers(TrailersResponse::default()))
+}
+
+/// Nothing to say about response headers.
+pub(super) fn response_headers() -> ProcessingResponse {
+    plain(Response::ResponseHeaders(HeadersResponse { response: None }))
+}
+
+/// Nothing to say about a chunk of the response.
+pub(super) fn response_body() -> ProcessingResponse {
+    plain(Response::ResponseBody(BodyResponse { response: None }))
+}
+
+/// Nothing to say about response trailers.
+pub(super) fn response_trailers() -> ProcessingResponse {
+    plain(Response::ResponseTrailers(TrailersResponse::default()))
+}

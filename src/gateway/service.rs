@@ -1,0 +1,154 @@
+//! The gRPC service: one task a stream, and a server that ends in order.
+
+use std::{
+    pin::Pin,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use envoy_types::pb::envoy::service::ext_proc::v3::{
+    ProcessingRequest, ProcessingResponse,
+    external_processor_server::{ExternalProcessor, ExternalProcessorServer},
+};
+use futures_util::Stream;
+use tokio::{net::TcpListener, sync::mpsc};
+use tokio_stream::wrappers::{ReceiverStream, TcpListenerStream};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tonic::{Request, Response, Status, Streaming};
+use tracing::Instrument;
+
+use super::{
+    budget::Budget,
+    exchange::{Exchange, Step},
+};
+use crate::{
+    capture::Capture,
+    config::Live,
+    recall::{HeldContexts, Recall},
+    telemetry::Metrics,
+};
+
+/// Answers that may wait for Envoy to take them; it sends the next message only
+/// after the last answer, so this is never reached.
+const ANSWERS: usize = 4;
+/// Room in a gRPC message beside the body.
+const MESSAGE_OVERHEAD: usize = 1 << 20;
+/// HTTP/2 windows: a 16 MiB body must not crawl, and stalled streams must not
+/// eat the window of their neighbours.
+const STREAM_WINDOW: u32 = 4 << 20;
+const CONNECTION_WINDOW: u32 = 64 << 20;
+/// How long exchanges in flight may go on after the end was asked for.
+const DRAIN: Duration = Duration::from_secs(5);
+
+/// What every exchange needs.
+#[derive(Clone)]
+pub struct Parts {
+    /// The configuration as it is now.
+    pub config: Live,
+    /// Finds memories.
+    pub recall: Recall,
+    /// Learns from turns, once the journal could be opened.
+    pub capture: Arc<OnceLock<Arc<Capture>>>,
+    /// Contexts of open tool loops.
+    pub held: Arc<HeldContexts>,
+    /// Bytes of exchanges being watched.
+    pub budget: Arc<Budget>,
+    /// Counters.
+    pub metrics: Arc<Metrics>,
+}
+
+/// The ext_proc service.
+pub struct Gateway {
+    parts: Parts,
+    exchanges: TaskTracker,
+}
+
+impl Gateway {
+    /// A service of these parts.
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        Self { parts, exchanges: TaskTracker::new() }
+    }
+}
+
+/// Serves until `shutdown`, then lets exchanges in flight end.
+///
+/// # Errors
+/// When the listener fails.
+pub async fn serve(
+    listener: TcpListener,
+    gateway: Gateway,
+    shutdown: CancellationToken,
+) -> Result<(), tonic::transport::Error> {
+    let exchanges = gateway.exchanges.clone();
+    let max_body = gateway.parts.config.get().memory.max_body_bytes;
+    let service = ExternalProcessorServer::new(gateway)
+        .max_decoding_message_size(max_body + MESSAGE_OVERHEAD)
+        .max_encoding_message_size(usize::MAX);
+    let server = tonic::transport::Server::builder()
+        .tcp_nodelay(true)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .http2_keepalive_interval(Some(Duration::from_secs(30)))
+        .add_service(service)
+        .serve_with_incoming_shutdown(
+            TcpListenerStream::new(listener),
+            shutdown.clone().cancelled_owned(),
+        );
+    // Streams that nobody ends must not hold the end up.
+    let drained = async {
+        shutdown.cancelled().await;
+        tokio::time::sleep(DRAIN).await;
+    };
+    let served = tokio::select! {
+        served = server => served,
+        () = drained => Ok(()),
+    };
+    exchanges.close();
+    // The tasks end with their streams; a bound all the same.
+    let _ = tokio::time::timeout(DRAIN, exchanges.wait()).await;
+    served
+}
+
+#[tonic::async_trait]
+impl ExternalProcessor for Gateway {
+    type ProcessStream =
+        Pin<Box<dyn Stream<Item = Result<ProcessingResponse, Status>> + Send + 'static>>;
+
+    async fn process(
+        &self,
+        request: Request<Streaming<ProcessingRequest>>,
+    ) -> Result<Response<Self::ProcessStream>, Status> {
+        let (answers, answered) = mpsc::channel(ANSWERS);
+        let parts = self.parts.clone();
+        let messages = request.into_inner();
+        let span = tracing::info_span!("exchange", request_id = tracing::field::Empty);
+        self.exchanges.spawn(run(parts, messages, answers).instrument(span));
+        Ok(Response::new(Box::pin(ReceiverStream::new(answered))))
+    }
+}
+
+/// One stream from its first message to its end. Envoy mostly resets the stream
+/// when an exchange is over, so an error here is an end like any other.
+async fn run(
+    parts: Parts,
+    mut messages: Streaming<ProcessingRequest>,
+    answers: mpsc::Sender<Result<ProcessingResponse, Status>>,
+) {
+    let _in_flight = parts.metrics.exchange();
+    let mut exchange = Exchange::New;
+    while let Ok(Some(message)) = messages.message().await {
+        let sent = match exchange.take(&parts, message).await {
+            Step::Wait => continue,
+            Step::Over => break,
+            Step::Reply(reply) => answers.send(Ok(*reply)).await,
+            Step::Last(reply) => {
+                let _ = answers.send(Ok(*reply)).await;
+                break;
+            }
+        };
+        if sent.is_err() {
+            break;
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! A mock Envoy: messages in, answers out, on real parts.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use envoy_types::pb::{
+    envoy::{
+        config::core::v3::{HeaderMap, HeaderValue},
+        extensions::filters::http::ext_proc::v3::processing_mode::BodySendMode,
+        service::ext_proc::v3::{
+            HttpBody, HttpHeaders, ImmediateResponse, ProcessingRequest, ProcessingResponse,
+            ProtocolConfiguration, body_mutation::Mutation, processing_request::Request,
+            processing_response::Response,
+        },
+    },
+    google::protobuf::value::Kind,
+};
+
+use super::{
+    Budget, Parts,
+    exchange::{Exchange, Step},
+};
+use crate::{
+    capture::{Bounds, Capture, Settings, Tools},
+    config::{Config, Live},
+    embed::{Embedder, deterministic::DeterministicEmbedder},
+    memory::{MemoryStore, Owner},
+    recall::{HeldContexts, Recall, Touches},
+    sqlite::Options,
+    store::InMemoryStore,
+    telemetry::Metrics,
+};
+
+const PATIENCE: Duration = Duration::from_secs(10);
+const FACT: &str =
+    r#"{"messages":[{"role":"user","content":"My budget for the Hawaii trip is $10,000"}]}"#;
+const QUESTION: &str = r#"{"messages":[{"role":"user","content":"What's my budget for the Hawaii trip?"}],"memory_config":{"similarity_threshold":0.1}}"#;
+const REPLY: &str = r#"{"id":"c1","choices":[{"index":0,"message":{"role":"assistant","content":"Noted."},"finish_reason":"stop"}]}"#;
+
+struct Stack {
+    parts: Parts,
+    capture: Arc<Capture>,
+    _folder: tempfile::TempDir,
+}
+
+impl Stack {
+    fn new(change: impl FnOnce(&mut Config)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        // Nothing here measures time: the machine may be busy.
+        config.memory.deadline_ms = 10_000;
+        change(&mut config);
+        let metrics = Metrics::new();
+        let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::new());
+        let embedder: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(64));
+        let capture = Capture::open(
+            &folder.path().join("journal.db"),
+            Options::default(),
+            Bounds { queue: 16, workers: 2 },
+            Settings {
+                store_turns: true,
+                extractor: None,
+                extract_every: 10,
+                idle_timeout: Duration::from_secs(1800),
+                types: config.memory.types.clone(),
+            },
+            Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() },
+        );
+        let capture = Arc::new(capture.unwrap());
+        let (touches, touching) = Touches::new(store.clone());
+        tokio::spawn(touching);
+        let parts = Parts {
+            budget: Budget::new(config.memory.capture.max_in_flight_bytes),
+            config: Live::fixed(config),
+            recall: Recall::new(store, embedder, touches, metrics.clone()),
+            capture: Arc::new(OnceLock::from(capture.clone())),
+            held: Arc::new(HeldContexts::default()),
+            metrics,
+        };
+        Self { parts, capture, _folder: folder }
+    }
+
+    async fn flushed(&self, user: &str) {
+        let owner = Owner::of_user(user).unwrap();
+        let flushed = self.capture.flush(&owner, PATIENCE).await.unwrap();
+        assert_eq!((flushed.jobs_pending, flushed.jobs_dead), (0, 0));
+    }
+
+    /// A whole exchange as the capture filter sends it; how many messages were taken.
+    async fn observe(&self, user: &str, status: &str, request: &str, reply: &[(&str, bool)]) {
+        let mut exchange = Exchange::New;
+        let mut messages = vec![
+            headers(true, &request_headers(user, request.len())),
+            body(true, false, request.as_bytes(), false),
+            body(true, false, b"", true),
+            response_headers(true, &[(":status", status), ("content-type", "application/json")]),
+        ];
+        messages
+            .extend(reply.iter().map(|(chunk, ends)| body(true, true, chunk.as_bytes(), *ends)));
+        for message in messages {
+            match exchange.take(&self.parts, message).await {
+                Step::Wait => {}
+                Step::Over => return,
+                other => panic!("an observer is never answered: {other:?}"),
+            }
+        }
+    }
+
+    /// A request as the recall filter sends it; its last answer.
+    async fn recall(&self, user: &str, request: &str) -> ProcessingResponse {
+        let mut exchange = Exchange::New;
+        let first =
+            exchange.take(&self.parts, headers(false, &request_headers(user, request.len()))).await;
+        let Step::Reply(first) = first else { panic!("{first:?}") };
+        assert!(first.mode_override.is_none());
+        match exchange.take(&self.parts, body(false, false, request.as_bytes(), true)).await {
+            Step::Last(answer) => *answer,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn request_headers(user: &str, length: usize) -> Vec<(String, String)> {
+    [
+        (":method", "POST"),
+        (":path", "/v1/chat/completions"),
+        ("x-authz-user-id", user),
+        ("x-request-id", "req-1"),
+        ("content-length", &length.to_string()),
+    ]
+    .map(|(key, value)| (key.to_owned(), value.to_owned()))
+    .to_vec()
+}
+
+fn http(headers: &[(impl AsRef<str>, impl AsRef<str>)]) -> HttpHeaders {
+    let headers = headers
+        .iter()
+        .map(|(key, value)| HeaderValue {
+            key: key.as_ref().into(),
+            raw_value: value.as_ref().into(),
+            ..HeaderValue::default()
+        })
+        .collect();
+    HttpHeaders { headers: Some(HeaderMap { headers }), ..HttpHeaders::default() }
+}
+
+fn message(observer: bool, request: Request) -> ProcessingRequest {
+    ProcessingRequest {
+        observability_mode: observer,
+        request: Some(request),
+        ..ProcessingRequest::default()
+    }
+}
+
+fn headers(observer: bool, all: &[(String, String)]) -> ProcessingRequest {
+    message(observer, Request::RequestHeaders(http(all)))
+}
+
+fn response_headers(observer: bool, all: &[(&str, &str)]) -> ProcessingRequest {
+    message(observer, Request::ResponseHeaders(http(all)))
+}
+
+fn body(observer: bool, response: bool, bytes: &[u8], ends: bool) -> ProcessingRequest {
+    let body = HttpBody { body: bytes.to_vec(), end_of_stream: ends, ..HttpBody::default() };
+    message(
+        observer,
+        if response { Request::ResponseBody(body) } else { Request::RequestBody(body) },
+    )
+}
+
+fn decision(answer: &ProcessingResponse) -> String {
+    let namespace = &answer.dynamic_metadata.as_ref().unwrap().fields["memgate"];
+    let Some(Kind::StructValue(ours)) = &namespace.kind else { panic!("{namespace:?}") };
+    let Some(Kind::StringValue(decision)) = &ours.fields["decision"].kind else { panic!() };
+    decision.clone()
+}
+
+/// The body that goes on, where it was replaced; its content-length is checked.
+fn replaced(answer: &ProcessingResponse) -> Option<String> {
+    let Some(Response::RequestBody(body)) = &answer.response else { panic!("{answer:?}") };
+    let common = body.response.as_ref()?;
+    let Some(Mutation::Body(bytes)) = common.body_mutation.clone()?.mutation else { panic!() };
+    let set = &common.header_mutation.as_ref().unwrap().set_headers[0].header.as_ref().unwrap();
+    assert_eq!(
+        (set.key.as_str(), &set.raw_value),
+        ("content-length", &bytes.len().to_string().into_bytes())
+    );
+    Some(String::from_utf8(bytes).unwrap())
+}
+
+#[tokio::test]
+async fn what_was_said_in_one_exchange_is_put_before_the_model_in_another() {
+    let stack = Stack::new(|_| {});
+    stack.observe("alice", "200", FACT, &[(REPLY, true)]).await;
+    stack.flushed("alice").await;
+
+    let answer = stack.recall("alice", QUESTION).await;
+    assert_eq!(decision(&answer), "searched");
+    let body = replaced(&answer).unwrap();
+    assert!(body.contains("$10,000") && body.contains("## User's Relevant Context"), "{body}");
+    assert!(!body.contains("memory_config"), "{body}");
+
+    let other = replaced(&stack.recall("bob", QUESTION).await).unwrap();
+    assert!(!other.contains("$10,000"), "{other}");
+}
+
+#[tokio::test]
+async fn nothing_is_learnt_from_what_did_not_end_well() {
+    let stack = Stack::new(|_| {});
+    stack.observe("u", "500", FACT, &[(REPLY, true)]).await;
+    stack.observe("u", "200", FACT, &[(&REPLY[..40], true)]).await;
+    stack.observe("u", "200", FACT, &[(REPLY, false)]).await;
+    stack.observe("u", "200", r#"{"messages":[],"auto_store":false}"#, &[(REPLY, true)]).await;
+    let opted_out = FACT.replacen('{', r#"{"auto_store":false,"#, 1);
+    stack.observe("u", "200", &opted_out, &[(REPLY, true)]).await;
+    stack.flushed("u").await;
+    assert!(!replaced(&stack.recall("u", QUESTION).await).unwrap().contains("$10,000"));
+}
+
+#[tokio::test]
+async fn a_reply_cut_into_chunks_is_learnt_from_once() {
+    let stack = Stack::new(|_| {});
+    let (first, second) = REPLY.split_at(17);
+    stack.observe("u", "200", FACT, &[(first, false), (second, false), ("", true)]).await;
+    stack.flushed("u").await;
+    assert!(replaced(&stack.recall("u", QUESTION).await).unwrap().contains("$10,000"));
+    assert!(stack.parts.metrics.encode().contains("memgate_turns_journaled_total 1"));
+}
+
+#[tokio::test]
+async fn a_body_of_unknown_length_is_asked_for_in_part_and_passes_when_cut() {
+    let stack = Stack::new(|_| {});
+    let mut all = request_headers("u", 0);
+    all.retain(|(key, _)| key != "content-length");
+    let mut exchange = Exchange::New;
+    let Step::Reply(reply) = exchange.take(&stack.parts, headers(false, &all)).await else {
+        panic!()
+    };
+    let mode = reply.mode_override.unwrap();
+    assert_eq!(mode.request_body_mode, BodySendMode::BufferedPartial as i32);
+    let cut = exchange.take(&stack.parts, body(false, false, QUESTION.as_bytes(), false)).await;
+    let Step::Last(cut) = cut else { panic!("{cut:?}") };
+    assert_eq!((decision(&cut).as_str(), replaced(&cut)), ("skipped:too_large", None));
+}
+
+#[tokio::test]
+async fn the_limit_is_handled_and_one_byte_more_is_not_asked_for() {
+    let stack = Stack::new(|config| config.memory.max_body_bytes = QUESTION.len());
+    assert_eq!(decision(&stack.recall("u", QUESTION).await), "searched");
+
+    let all = request_headers("u", QUESTION.len() + 1);
+    let mut exchange = Exchange::New;
+    let step = exchange.take(&stack.parts, headers(false, &all)).await;
+    let Step::Last(reply) = step else { panic!("{step:?}") };
+    assert_eq!(decision(&reply), "skipped:too_large");
+    assert_eq!(reply.mode_override.unwrap().request_body_mode, BodySendMode::None as i32);
+}
+
+#[tokio::test]
+async fn a_body_after_its_end_is_ignored() {
+    let stack = Stack::new(|_| {});
+    let mut exchange = Exchange::New;
+    let all = request_headers("u", QUESTION.len());
+    let _ = exchange.take(&stack.parts, headers(false, &all)).await;
+    let _ = exchange.take(&stack.parts, body(false, false, QUESTION.as_bytes(), true)).await;
+    let again = exchange.take(&stack.parts, body(false, false, b"again", true)).await;
+    assert_eq!(again, Step::Over);
+}
+
+#[tokio::test]
+async fn other_paths_and_methods_are_none_of_our_business() {
+    let stack = Stack::new(|_| {});
+    for (name, value) in [(":path", "/v1/embeddings"), (":method", "GET")] {
+        let mut all = request_headers("u", 10);
+        all.retain(|(key, _)| key != name);
+        all.push((name.to_owned(), value.to_owned()));
+        let step = Exchange::New.take(&stack.parts, headers(false, &all)).await;
+        let Step::Last(reply) = step else { panic!("{step:?}") };
+        assert!(reply.dynamic_metadata.is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_field_is_answered_with_400() {
+    let stack = Stack::new(|_| {});
+    let answer =
+        stack.recall("u", r#"{"messages":[],"memory_config":{"retrieval_limit":0}}"#).await;
+    let Some(Response::ImmediateResponse(ImmediateResponse { status, body, .. })) = answer.response
+    else {
+        panic!()
+    };
+    assert_eq!(status.unwrap().code, 400);
+    let error: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(error["error"]["param"], "memory_config.retrieval_limit");
+}
+
+#[tokio::test]
+async fn a_body_that_cannot_be_read_passes_as_it_is() {
+    let stack = Stack::new(|_| {});
+    for request in ["not json", "[]", r#"{"messages":7}"#] {
+        let answer = stack.recall("u", request).await;
+        assert_eq!((decision(&answer).as_str(), replaced(&answer)), ("skipped:unreadable", None));
+    }
+}
+
+#[tokio::test]
+async fn every_call_of_a_tool_loop_gets_the_same_context() {
+    let stack = Stack::new(|_| {});
+    stack.observe("u", "200", FACT, &[(REPLY, true)]).await;
+    stack.flushed("u").await;
+    let tools = r#","tools":[{"type":"function","function":{"name":"book"}}]"#;
+    let ask = r#"{"role":"user","content":"Book with my Hawaii trip budget"}"#;
+    let options = r#","memory_config":{"similarity_threshold":0.1}"#;
+    let first = format!(r#"{{"messages":[{ask}]{tools}{options}}}"#);
+    let context = context_of(&replaced(&stack.recall("u", &first).await).unwrap());
+    assert!(context.contains("$10,000"));
+
+    // Something is learnt between the calls.
+    let more = FACT.replace("$10,000", "$12,000 now");
+    stack.observe("u", "200", &more, &[(REPLY, true)]).await;
+    stack.flushed("u").await;
+    let call = r#"{"role":"assistant","tool_calls":[{"id":"t1","type":"function","function":{"name":"book","arguments":"{}"}}]}"#;
+    let result = r#"{"role":"tool","tool_call_id":"t1","content":"booked"}"#;
+    let second = format!(r#"{{"messages":[{ask},{call},{result}]{tools}{options}}}"#);
+    assert_eq!(context_of(&replaced(&stack.recall("u", &second).await).unwrap()), context);
+}
+
+fn context_of(body: &str) -> String {
+    let start = body.find("<memory-context>").unwrap();
+    let end = body.find("</memory-context>").unwrap();
+    body[start..end].to_owned()
+}
+
+#[tokio::test]
+async fn without_an_observer_one_stream_does_both() {
+    let stack = Stack::new(|_| {});
+    let mut exchange = Exchange::New;
+    let all = request_headers("u", FACT.len());
+    let mut first = headers(false, &all);
+    first.protocol_config = Some(ProtocolConfiguration {
+        request_body_mode: BodySendMode::Buffered as i32,
+        response_body_mode: BodySendMode::Streamed as i32,
+        ..ProtocolConfiguration::default()
+    });
+    let messages = [
+        first,
+        body(false, false, FACT.as_bytes(), true),
+        response_headers(false, &[(":status", "200"), ("content-type", "application/json")]),
+        body(false, true, REPLY.as_bytes(), false),
+        body(false, true, b"", true),
+    ];
+    for message in messages {
+        let step = exchange.take(&stack.parts, message).await;
+        assert!(matches!(step, Step::Reply(_) | Step::Last(_)), "{step:?}");
+    }
+    stack.flushed("u").await;
+    assert!(replaced(&stack.recall("u", QUESTION).await).unwrap().contains("$10,000"));
+}
+
+#[tokio::test]
+async fn over_the_byte_budget_an_exchange_is_given_up_and_counted() {
+    let stack = Stack::new(|config| config.memory.capture.max_in_flight_bytes = 10);
+    stack.observe("u", "200", FACT, &[(REPLY, true)]).await;
+    let metrics = stack.parts.metrics.encode();
+    assert!(
+        metrics.contains(r#"memgate_capture_dropped_total{reason="over_budget"} 1"#),
+        "{metrics}"
+    );
+}

@@ -1,0 +1,123 @@
+//! The rules of both modes, as one pure function: recall and capture judge the
+//! same request separately and must agree.
+
+use super::{Claims, Identity};
+use crate::memory::{InvalidId, Owner};
+
+/// Whom we believe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The client, for trying things out.
+    Development,
+    /// Only what Envoy verified.
+    Production,
+}
+
+/// User ids that a request body may carry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BodyIds<'a> {
+    /// `memory_context.user_id`
+    pub memory_context: Option<&'a str>,
+    /// `metadata.user_id`
+    pub metadata: Option<&'a str>,
+    /// `user`
+    pub user: Option<&'a str>,
+}
+
+/// Everything a request says about its user.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Credentials<'a> {
+    /// All values of the identity header.
+    pub header: &'a [&'a [u8]],
+    /// The verified token, if there was one.
+    pub claims: Option<&'a Claims>,
+    /// What the body says.
+    pub body: BodyIds<'a>,
+}
+
+/// What comes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// We know who asks.
+    Known(Identity),
+    /// Nobody said; the request passes without memory.
+    Unknown,
+    /// Somebody said something we must not act on; the request passes without memory.
+    Refused,
+    /// The body holds a bad id; the client is told.
+    Invalid {
+        /// The member, as in `memory_context.user_id`.
+        param: &'static str,
+        /// What is wrong.
+        cause: InvalidId,
+    },
+}
+
+/// Applies the rules of a mode.
+#[must_use]
+pub fn identify(mode: Mode, credentials: &Credentials<'_>) -> Verdict {
+    match mode {
+        Mode::Development => development(credentials),
+        Mode::Production => production(credentials),
+    }
+}
+
+/// The first id present wins: header, then the body's three places.
+fn development(credentials: &Credentials<'_>) -> Verdict {
+    if !credentials.header.is_empty() {
+        return from_header(credentials.header);
+    }
+    let body = credentials.body;
+    let places = [
+        ("memory_context.user_id", body.memory_context),
+        ("metadata.user_id", body.metadata),
+        ("user", body.user),
+    ];
+    for (param, id) in places {
+        let Some(id) = id else { continue };
+        return match Owner::of_user(id) {
+            Ok(owner) => Verdict::Known(Identity { owner, roles: Vec::new() }),
+            Err(cause) => Verdict::Invalid { param, cause },
+        };
+    }
+    Verdict::Unknown
+}
+
+/// A verified token, else the header that only Envoy can have set. Ids in the
+/// body are no evidence, but one that names somebody else is a contradiction.
+fn production(credentials: &Credentials<'_>) -> Verdict {
+    let verdict = match credentials.claims {
+        Some(claims) => from_claims(claims),
+        None if credentials.header.is_empty() => Verdict::Unknown,
+        None => from_header(credentials.header),
+    };
+    match (&verdict, credentials.body.memory_context) {
+        (Verdict::Known(identity), Some(claimed)) if claimed != identity.owner.user() => {
+            Verdict::Refused
+        }
+        _ => verdict,
+    }
+}
+
+fn from_claims(claims: &Claims) -> Verdict {
+    // A token without a user is no anonymous user: the issuer and we disagree.
+    let Some(user) = &claims.user else { return Verdict::Refused };
+    let tenant = claims.tenant.as_deref().unwrap_or(Owner::DEFAULT_TENANT);
+    match Owner::new(tenant, user) {
+        Ok(owner) => Verdict::Known(Identity { owner, roles: claims.roles.clone() }),
+        Err(_) => Verdict::Refused,
+    }
+}
+
+/// Two headers that differ could mean a smuggled one: neither is believed.
+fn from_header(values: &[&[u8]]) -> Verdict {
+    let Some(first) = values.first() else { return Verdict::Unknown };
+    if values.iter().any(|value| value != first) {
+        return Verdict::Refused;
+    }
+    let owner = std::str::from_utf8(first).ok().and_then(|id| Owner::of_user(id).ok());
+    match owner {
+        Some(owner) => Verdict::Known(Identity { owner, roles: Vec::new() }),
+        None => Verdict::Refused,
+    }
+}

@@ -1,0 +1,105 @@
+//! The contract's rules of identity, case by case.
+#![expect(clippy::panic, reason = "a test may panic")]
+
+use super::{BodyIds, Claims, Credentials, Mode, Verdict, identify};
+
+fn user(verdict: &Verdict) -> &str {
+    match verdict {
+        Verdict::Known(identity) => identity.owner().user(),
+        other => panic!("not known: {other:?}"),
+    }
+}
+
+fn ids<'a>(context: &'a str, metadata: &'a str, user: &'a str) -> BodyIds<'a> {
+    let some = |id: &'a str| (!id.is_empty()).then_some(id);
+    BodyIds { memory_context: some(context), metadata: some(metadata), user: some(user) }
+}
+
+#[test]
+fn development_takes_the_first_id_present() {
+    let say = |header: &'static [&'static [u8]], body| {
+        identify(Mode::Development, &Credentials { header, claims: None, body })
+    };
+    assert_eq!(user(&say(&[b"h"], ids("c", "m", "u"))), "h");
+    assert_eq!(user(&say(&[], ids("c", "m", "u"))), "c");
+    assert_eq!(user(&say(&[], ids("", "m", "u"))), "m");
+    assert_eq!(user(&say(&[], ids("", "", "u"))), "u");
+    assert_eq!(say(&[], ids("", "", "")), Verdict::Unknown);
+}
+
+#[test]
+fn a_bad_id_is_told_when_in_the_body_and_refused_when_in_the_header() {
+    let body = BodyIds { memory_context: None, metadata: Some("a\nb"), user: None };
+    let verdict = identify(Mode::Development, &Credentials { body, ..Credentials::default() });
+    assert!(matches!(verdict, Verdict::Invalid { param: "metadata.user_id", .. }), "{verdict:?}");
+
+    for bad in [&b""[..], b"a\x01", b"\xff\xfe", &[b'x'; 257]] {
+        let header: &[&[u8]] = &[bad];
+        let verdict =
+            identify(Mode::Development, &Credentials { header, ..Credentials::default() });
+        assert_eq!(verdict, Verdict::Refused, "{bad:?}");
+    }
+}
+
+#[test]
+fn two_differing_headers_are_refused_and_two_equal_ones_are_one() {
+    for (header, known) in [(&[&b"a"[..], b"b"], false), (&[&b"a"[..], b"a"], true)] {
+        let verdict = identify(Mode::Production, &Credentials { header, ..Credentials::default() });
+        assert_eq!(matches!(verdict, Verdict::Known(_)), known);
+    }
+}
+
+#[test]
+fn production_believes_the_token_before_the_header_and_never_the_body() {
+    let claims = Claims {
+        user: Some("sub".into()),
+        tenant: Some("acme".into()),
+        roles: vec!["admin".into()],
+    };
+    let verdict = identify(
+        Mode::Production,
+        &Credentials { header: &[b"h"], claims: Some(&claims), body: ids("", "m", "u") },
+    );
+    let Verdict::Known(identity) = &verdict else { panic!("{verdict:?}") };
+    assert_eq!((identity.owner().tenant(), identity.owner().user()), ("acme", "sub"));
+    assert_eq!(identity.roles(), ["admin"]);
+
+    let body_only = Credentials { body: ids("c", "m", "bad\nid"), ..Credentials::default() };
+    assert_eq!(identify(Mode::Production, &body_only), Verdict::Unknown);
+}
+
+#[test]
+fn production_turns_memory_off_when_the_body_names_somebody_else() {
+    let header: &[&[u8]] = &[b"alice"];
+    let with = |context| {
+        identify(
+            Mode::Production,
+            &Credentials { header, claims: None, body: ids(context, "", "") },
+        )
+    };
+    assert_eq!(with("mallory"), Verdict::Refused);
+    assert_eq!(user(&with("alice")), "alice");
+}
+
+#[test]
+fn a_token_without_a_user_is_refused_even_beside_a_header() {
+    let verdict = identify(
+        Mode::Production,
+        &Credentials {
+            header: &[b"alice"],
+            claims: Some(&Claims::default()),
+            body: BodyIds::default(),
+        },
+    );
+    assert_eq!(verdict, Verdict::Refused);
+}
+
+#[test]
+fn claims_are_read_by_their_configured_names() {
+    let payload = serde_json::json!({"uid": 42, "org": "acme", "scope": "a b", "groups": ["x", 1]});
+    let claims = Claims::read(&payload, "uid", "org", "scope");
+    assert_eq!(claims.user.as_deref(), Some("42"));
+    assert_eq!(claims.tenant.as_deref(), Some("acme"));
+    assert_eq!(claims.roles, ["a", "b"]);
+    assert_eq!(Claims::read(&payload, "sub", "org", "groups").roles, ["x"]);
+}

@@ -1,0 +1,144 @@
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::{net::SocketAddr, sync::Arc};
+
+use axum::{Router, extract::State, http::StatusCode, response::IntoResponse, routing::post};
+use tokio::sync::Mutex;
+
+use super::*;
+
+/// A request's key and body.
+type Asked = (Option<String>, serde_json::Value);
+
+/// What the double answers, and what it was asked.
+#[derive(Clone)]
+struct Double {
+    answer: (StatusCode, String),
+    delay: Duration,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+async fn serve(
+    State(double): State<Double>,
+    headers: axum::http::HeaderMap,
+    body: String,
+) -> impl IntoResponse {
+    let key = headers.get("authorization").map(|key| key.to_str().unwrap().to_owned());
+    double.asked.lock().await.push((key, serde_json::from_str(&body).unwrap()));
+    tokio::time::sleep(double.delay).await;
+    double.answer
+}
+
+async fn start(answer: (StatusCode, &str), delay: Duration) -> (Helper, Double, SocketAddr) {
+    let answer = (answer.0, answer.1.to_owned());
+    let double = Double { answer, delay, asked: Arc::default() };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = listener.local_addr().unwrap();
+    let app = Router::new().route("/v1/chat/completions", post(serve)).with_state(double.clone());
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    (helper(at), double, at)
+}
+
+fn helper(at: SocketAddr) -> Helper {
+    // Another test may have installed it already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Helper::new(Settings {
+        role: "test",
+        url: format!("http://{at}/v1/chat/completions"),
+        model: "m".into(),
+        api_key: Some("k".into()),
+        limit_name: LimitName::MaxTokens,
+        max_tokens: 7,
+        temperature: 0.25,
+        deadline: Duration::from_millis(500),
+    })
+    .unwrap()
+}
+
+fn completion(content: &str) -> String {
+    json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": content}}]})
+        .to_string()
+}
+
+async fn ask(answer: (StatusCode, &str), delay: Duration) -> Result<String, LlmError> {
+    let (helper, _double, _) = start(answer, delay).await;
+    helper.ask("be brief", "hello").await
+}
+
+#[tokio::test]
+async fn the_model_is_asked_as_configured_and_its_words_come_back() {
+    let (helper, double, _) = start((StatusCode::OK, &completion("hi")), Duration::ZERO).await;
+    assert_eq!(helper.ask("be brief", "hello").await.unwrap(), "hi");
+    let (key, asked) = double.asked.lock().await.remove(0);
+    assert_eq!(key.as_deref(), Some("Bearer k"));
+    assert_eq!(
+        asked,
+        json!({
+            "model": "m",
+            "messages": [
+                {"role": "system", "content": "be brief"},
+                {"role": "user", "content": "hello"},
+            ],
+            "temperature": 0.25,
+            "stream": false,
+            "max_tokens": 7,
+        })
+    );
+}
+
+#[tokio::test]
+async fn answers_in_parts_are_read_too() {
+    let body = r#"{"choices":[{"message":{"content":[{"type":"text","text":"a"},{"text":"b"}]}}]}"#;
+    assert_eq!(ask((StatusCode::OK, body), Duration::ZERO).await.unwrap(), "ab");
+}
+
+#[tokio::test]
+async fn what_is_no_answer_is_told_apart() {
+    let half = &completion("hi")[..20];
+    for (answer, error) in [
+        ((StatusCode::INTERNAL_SERVER_ERROR, "x"), LlmError::Status(500)),
+        ((StatusCode::BAD_REQUEST, "x"), LlmError::Status(400)),
+        ((StatusCode::FOUND, ""), LlmError::Status(302)),
+        ((StatusCode::OK, half), LlmError::Unreadable("not a chat completion")),
+        ((StatusCode::OK, r#"{"choices":[]}"#), LlmError::Unreadable("it has no choice")),
+        (
+            (StatusCode::OK, r#"{"choices":[{"message":{"content":null}}]}"#),
+            LlmError::Unreadable("it has no content"),
+        ),
+        ((StatusCode::OK, &completion(&"x".repeat(MAX_ANSWER_BYTES))), LlmError::TooLarge),
+    ] {
+        assert_eq!(ask(answer, Duration::ZERO).await.unwrap_err(), error);
+    }
+}
+
+#[tokio::test]
+async fn a_slow_server_costs_the_deadline_and_no_more() {
+    let error = ask((StatusCode::OK, ""), Duration::from_secs(30)).await.unwrap_err();
+    assert_eq!(error, LlmError::Timeout { after: Duration::from_millis(500) });
+}
+
+#[tokio::test]
+async fn a_server_that_is_down_is_soon_not_asked_any_more() {
+    // Bound and dropped: nothing listens there.
+    let at = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let helper = helper(at);
+    for _ in 0..3 {
+        assert_eq!(helper.ask("", "").await, Err(LlmError::Unreachable("no connection")));
+    }
+    assert!(matches!(helper.ask("", "").await, Err(LlmError::Resting { .. })));
+}
+
+#[tokio::test]
+async fn a_refused_request_does_not_count_against_the_server() {
+    let (helper, double, _) = start((StatusCode::BAD_REQUEST, ""), Duration::ZERO).await;
+    for _ in 0..5 {
+        assert_eq!(helper.ask("", "").await, Err(LlmError::Status(400)));
+    }
+    assert_eq!(double.asked.lock().await.len(), 5);
+}
+
+#[test]
+fn settings_do_not_print_the_key() {
+    let settings = helper("127.0.0.1:1".parse().unwrap()).settings;
+    assert!(!format!("{settings:?}").contains("api_key"));
+}

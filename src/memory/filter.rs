@@ -1,0 +1,167 @@
+//! The one small language that narrows searches and lists. A store renders it
+//! into its own query language, or evaluates it with [`Filter::matches`].
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Memory, Source, Status};
+
+/// The largest filter a store takes, counted by [`Filter::size`]: more than a
+/// person writes, less than what makes a query slow.
+pub const MAX_FILTER_SIZE: usize = 256;
+
+/// A condition on a memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Filter {
+    /// All of them; empty is true.
+    And(Vec<Filter>),
+    /// One of them; empty is false.
+    Or(Vec<Filter>),
+    /// Not this.
+    Not(Box<Filter>),
+    /// The type is one of these.
+    Type(Vec<String>),
+    /// The status is one of these.
+    Status(Vec<Status>),
+    /// The source is one of these.
+    Source(Vec<Source>),
+    /// Carries this tag.
+    Tag(String),
+    /// A top-level member of the metadata.
+    Metadata(MetadataTest),
+    /// The content holds this text, whatever its case.
+    Text(String),
+    /// Importance compares so.
+    Importance(Comparison, f32),
+    /// Confidence is known and compares so.
+    Confidence(Comparison, f32),
+    /// A time is known and lies in `[from, until)`.
+    Time {
+        /// Which time.
+        field: TimeField,
+        /// Not before.
+        #[serde(default)]
+        from: Option<Timestamp>,
+        /// Before.
+        #[serde(default)]
+        until: Option<Timestamp>,
+    },
+    /// Learnt in this session.
+    Session(String),
+    /// Belongs to exactly this project.
+    Project(String),
+}
+
+/// How a number compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Comparison {
+    /// At least.
+    Gte,
+    /// At most.
+    Lte,
+    /// More than.
+    Gt,
+    /// Less than.
+    Lt,
+}
+
+impl Comparison {
+    /// Whether `left` stands so to `right`.
+    #[must_use]
+    pub fn holds(self, left: f64, right: f64) -> bool {
+        match self {
+            Self::Gte => left >= right,
+            Self::Lte => left <= right,
+            Self::Gt => left > right,
+            Self::Lt => left < right,
+        }
+    }
+}
+
+/// Which time of a memory a filter looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeField {
+    /// When it was stored.
+    Created,
+    /// When it was last changed.
+    Updated,
+    /// When what it tells of happened.
+    Event,
+}
+
+/// A test on one member of the metadata.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MetadataTest {
+    /// The member's name.
+    pub key: String,
+    /// The value it must equal; `null` also matches an absent member.
+    pub equals: serde_json::Value,
+}
+
+impl Filter {
+    /// How many conditions and listed values the filter has.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        match self {
+            Self::And(parts) | Self::Or(parts) => 1 + parts.iter().map(Self::size).sum::<usize>(),
+            Self::Not(inner) => 1 + inner.size(),
+            Self::Type(listed) => 1 + listed.len(),
+            Self::Status(listed) => 1 + listed.len(),
+            Self::Source(listed) => 1 + listed.len(),
+            _ => 1,
+        }
+    }
+
+    /// Whether the filter says something about the status.
+    #[must_use]
+    pub fn mentions_status(&self) -> bool {
+        match self {
+            Self::And(parts) | Self::Or(parts) => parts.iter().any(Self::mentions_status),
+            Self::Not(inner) => inner.mentions_status(),
+            Self::Status(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether a memory meets the condition: the meaning every store must keep.
+    #[must_use]
+    pub fn matches(&self, memory: &Memory) -> bool {
+        match self {
+            Self::And(all) => all.iter().all(|f| f.matches(memory)),
+            Self::Or(any) => any.iter().any(|f| f.matches(memory)),
+            Self::Not(inner) => !inner.matches(memory),
+            Self::Type(names) => names.iter().any(|n| n == memory.memory_type.as_str()),
+            Self::Status(all) => all.contains(&memory.status),
+            Self::Source(all) => all.contains(&memory.source),
+            Self::Tag(tag) => memory.tags.contains(tag),
+            Self::Metadata(test) => {
+                memory.metadata.get(&test.key).unwrap_or(&serde_json::Value::Null) == &test.equals
+            }
+            Self::Text(text) => memory.content.to_lowercase().contains(&text.to_lowercase()),
+            Self::Importance(how, value) => how.holds(memory.importance.into(), (*value).into()),
+            Self::Confidence(how, value) => {
+                memory.confidence.is_some_and(|known| how.holds(known.into(), (*value).into()))
+            }
+            Self::Time { field, from, until } => field.of(memory).is_some_and(|time| {
+                from.is_none_or(|from| time >= from) && until.is_none_or(|until| time < until)
+            }),
+            Self::Session(id) => memory.session_id.as_ref() == Some(id),
+            Self::Project(id) => memory.project_id.as_ref() == Some(id),
+        }
+    }
+}
+
+impl TimeField {
+    /// That time of a memory, where known.
+    #[must_use]
+    pub fn of(self, memory: &Memory) -> Option<Timestamp> {
+        match self {
+            Self::Created => Some(memory.created_at),
+            Self::Updated => Some(memory.updated_at),
+            Self::Event => memory.event_time,
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The domain: what a memory is, whose it is, and what a store must be able to do.
+//!
+//! This module depends on nothing else of memgate. It must never know a wire
+//! format, a database, an embedder, or Envoy.
+
+mod filter;
+mod id;
+mod owner;
+mod record;
+mod search;
+mod store;
+mod write;
+
+pub use filter::{Comparison, Filter, MAX_FILTER_SIZE, MetadataTest, TimeField};
+pub use id::MemoryId;
+pub use owner::{InvalidId, MAX_ID_BYTES, Owner};
+pub use record::{Embedding, Memory, MemoryType, Provenance, Relation, Source, Status, Visibility};
+pub use search::{Cursor, Evidence, Lexical, ListQuery, Page, QueryVector, ScopeQuery, Search};
+pub use store::{Counts, ForgetScope, MemoryStore, StoreError, Touch};
+pub use write::{Actor, Write};

@@ -1,0 +1,342 @@
+//! A memory and everything that is known about it.
+
+use std::{fmt, sync::Arc};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{MemoryId, Owner};
+
+/// The type of a memory. An open string, because deployments define their own;
+/// the configured list decides which are accepted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MemoryType(String);
+
+impl MemoryType {
+    /// A fact, a preference, knowledge.
+    pub const SEMANTIC: &'static str = "semantic";
+    /// How something is done.
+    pub const PROCEDURAL: &'static str = "procedural";
+    /// What happened: a turn, or the summary of a session.
+    pub const EPISODIC: &'static str = "episodic";
+    /// A lesson about the assistant's own work.
+    pub const REFLECTIVE: &'static str = "reflective";
+    /// The types every deployment has.
+    pub const BUILT_IN: [&'static str; 4] =
+        [Self::SEMANTIC, Self::PROCEDURAL, Self::EPISODIC, Self::REFLECTIVE];
+
+    /// A type by its name.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self(name.into())
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for MemoryType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Where a memory comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The user said so.
+    ExplicitUserInput,
+    /// Concluded from what the user said.
+    ImplicitInference,
+    /// Made by memgate itself, a summary for example.
+    SystemGenerated,
+    /// Brought in from outside: REST, import, documents.
+    ExternalData,
+    /// A correction of an earlier memory.
+    CorrectedMemory,
+}
+
+/// Whether a memory may be presented.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// In use.
+    #[default]
+    Active,
+    /// Replaced by a newer memory; history only.
+    Superseded,
+    /// In use, but it contradicts another one and somebody should look.
+    Review,
+    /// Held back by the screening.
+    Quarantined,
+    /// Put away by upkeep.
+    Archived,
+}
+
+impl Source {
+    /// Every source.
+    pub const ALL: [Self; 5] = [
+        Self::ExplicitUserInput,
+        Self::ImplicitInference,
+        Self::SystemGenerated,
+        Self::ExternalData,
+        Self::CorrectedMemory,
+    ];
+
+    /// The name stored and sent.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ExplicitUserInput => "explicit_user_input",
+            Self::ImplicitInference => "implicit_inference",
+            Self::SystemGenerated => "system_generated",
+            Self::ExternalData => "external_data",
+            Self::CorrectedMemory => "corrected_memory",
+        }
+    }
+
+    /// The source of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|source| source.name() == name)
+    }
+}
+
+impl Status {
+    /// Every status.
+    pub const ALL: [Self; 5] =
+        [Self::Active, Self::Superseded, Self::Review, Self::Quarantined, Self::Archived];
+
+    /// The name stored and sent.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Superseded => "superseded",
+            Self::Review => "review",
+            Self::Quarantined => "quarantined",
+            Self::Archived => "archived",
+        }
+    }
+
+    /// The status of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+
+    /// Whether such a memory may be presented.
+    #[must_use]
+    pub fn is_in_use(self) -> bool {
+        matches!(self, Self::Active | Self::Review)
+    }
+}
+
+/// Who besides the owner may read a memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Visibility {
+    /// Nobody.
+    #[default]
+    Private,
+    /// The named users and roles of the same tenant.
+    Shared {
+        /// User ids.
+        #[serde(default)]
+        users: Vec<String>,
+        /// Role names.
+        #[serde(default)]
+        roles: Vec<String>,
+    },
+    /// Everyone of the same tenant.
+    Public,
+}
+
+/// A directed link to another memory of the same owner.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Relation {
+    /// What the link means, `related_to` for example.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The other memory.
+    pub target: MemoryId,
+}
+
+/// What a memory was made of and by whom.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// The journal's key of the turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<String>,
+    /// The extractor's name: `turns`, `llm`, …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extractor: Option<String>,
+    /// That extractor's version; a new one may re-extract what an old one made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extractor_version: Option<String>,
+}
+
+/// A memory. `None` means unknown, never "default".
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Memory {
+    /// Unique within the owner.
+    pub id: MemoryId,
+    /// Whose it is.
+    pub owner: Owner,
+    /// Its type.
+    pub memory_type: MemoryType,
+    /// A finer kind within the type: preference, profile, task, …
+    pub sub_type: Option<String>,
+    /// What is presented and searched.
+    pub content: String,
+    /// The user's own words, where the content is a rewording.
+    pub raw: Option<String>,
+    /// A machine-readable form of the content.
+    pub structured: Option<serde_json::Value>,
+    /// Scope: the project; `None` belongs to every project of the owner.
+    pub project_id: Option<String>,
+    /// Scope: the agent.
+    pub agent_id: Option<String>,
+    /// Scope: the session it was learnt in.
+    pub session_id: Option<String>,
+    /// Who else may read it.
+    pub visibility: Visibility,
+    /// Where it comes from.
+    pub source: Source,
+    /// Whether it may be presented.
+    pub status: Status,
+    /// How much it matters, 0 to 1.
+    pub importance: f32,
+    /// How sure it is, 0 to 1.
+    pub confidence: Option<f32>,
+    /// Free labels.
+    pub tags: Vec<String>,
+    /// Free members, an object.
+    pub metadata: serde_json::Map<String, serde_json::Value>,
+    /// 1 when new; each update adds one.
+    pub version: u32,
+    /// How often it was presented.
+    pub access_count: u64,
+    /// When it was last presented.
+    pub last_accessed_at: Option<Timestamp>,
+    /// What upkeep's decay left of it, 0 to 1.
+    pub decay_score: Option<f32>,
+    /// When what it tells of happened.
+    pub event_time: Option<Timestamp>,
+    /// True from.
+    pub valid_from: Option<Timestamp>,
+    /// True until.
+    pub valid_until: Option<Timestamp>,
+    /// Out of every read from then on.
+    pub expires_at: Option<Timestamp>,
+    /// The document it was cut from.
+    pub document_id: Option<String>,
+    /// Its place in that document.
+    pub chunk: Option<u32>,
+    /// Links to other memories.
+    pub relations: Vec<Relation>,
+    /// What it was made of.
+    pub provenance: Provenance,
+    /// When the first version was written.
+    pub created_at: Timestamp,
+    /// When this version was written.
+    pub updated_at: Timestamp,
+}
+
+impl Memory {
+    /// Whether the memory is out of every read.
+    #[must_use]
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|end| end <= now)
+    }
+
+    /// Whether the memory may be presented.
+    #[must_use]
+    pub fn is_in_use(&self, now: Timestamp) -> bool {
+        self.status.is_in_use() && !self.is_expired(now)
+    }
+
+    /// The importance of a memory nobody rated.
+    pub const DEFAULT_IMPORTANCE: f32 = 0.5;
+
+    /// A new, private, active memory; the rest is set field by field.
+    #[must_use]
+    pub fn new(
+        id: MemoryId,
+        owner: Owner,
+        memory_type: MemoryType,
+        content: impl Into<String>,
+        source: Source,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            owner,
+            memory_type,
+            sub_type: None,
+            content: content.into(),
+            raw: None,
+            structured: None,
+            project_id: None,
+            agent_id: None,
+            session_id: None,
+            visibility: Visibility::Private,
+            source,
+            status: Status::Active,
+            importance: Self::DEFAULT_IMPORTANCE,
+            confidence: None,
+            tags: Vec::new(),
+            metadata: serde_json::Map::new(),
+            version: 1,
+            access_count: 0,
+            last_accessed_at: None,
+            decay_score: None,
+            event_time: None,
+            valid_from: None,
+            valid_until: None,
+            expires_at: None,
+            document_id: None,
+            chunk: None,
+            relations: Vec::new(),
+            provenance: Provenance::default(),
+            created_at: now,
+            updated_at: now,
+        }
+    }
+}
+
+/// One vector of a memory. A memory may have several in one space: a turn has
+/// one for the user's words and one for the reply, a long text one a window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Embedding {
+    /// The embedding space: model, dimension, pooling and prefixes in one name.
+    pub space: Arc<str>,
+    /// Which part of the memory this is, from 0.
+    pub part: u16,
+    /// L2-normalised values.
+    pub values: Arc<[f32]>,
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_sources_and_states_are_those_on_the_wire() {
+        for source in Source::ALL {
+            assert_eq!(serde_json::to_value(source).unwrap(), source.name());
+            assert_eq!(Source::from_name(source.name()), Some(source));
+        }
+        for status in Status::ALL {
+            assert_eq!(serde_json::to_value(status).unwrap(), status.name());
+            assert_eq!(Status::from_name(status.name()), Some(status));
+        }
+        assert_eq!((Source::from_name("?"), Status::from_name("")), (None, None));
+    }
+}

@@ -1,0 +1,198 @@
+//! What every store can do. All implementations pass one conformance suite.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use super::{
+    Embedding, Evidence, Filter, ListQuery, Memory, MemoryId, Owner, Page, ScopeQuery, Search,
+    Write,
+};
+
+/// Why a store did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// No such memory of that owner.
+    #[error("no such memory")]
+    NotFound,
+    /// A memory of that id exists already.
+    #[error("a memory of this id exists already")]
+    Exists,
+    /// Somebody else changed the memory first.
+    #[error("version {expected} was expected, version {found} is stored")]
+    Conflict {
+        /// What the caller had read.
+        expected: u32,
+        /// What is stored.
+        found: u32,
+    },
+    /// What was given cannot be stored; names the field and the cause.
+    #[error("{field}: {cause}")]
+    Invalid {
+        /// The offending field.
+        field: &'static str,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// A bound was reached; asking again later may help.
+    #[error("the store is busy: {0}")]
+    Busy(&'static str),
+    /// The store cannot be reached or used now.
+    #[error("store unavailable: {0}")]
+    Unavailable(String),
+}
+
+/// What to forget, within one owner.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForgetScope {
+    /// Whose.
+    pub owner: Owner,
+    /// Only this project's; `None` is everything of the owner.
+    pub project_id: Option<String>,
+}
+
+/// Memories that were presented.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Touch {
+    /// Whose.
+    pub owner: Owner,
+    /// Which.
+    pub id: MemoryId,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// How much an owner, or the store, holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Counts {
+    /// Memories in use.
+    pub total: u64,
+    /// Of these, with a vector in the asked space.
+    pub embedded: u64,
+}
+
+/// Where memories live. Reads return only what is in use (active or review,
+/// not expired) unless a method says otherwise; every method sees only the
+/// owner it is given.
+#[async_trait]
+pub trait MemoryStore: Send + Sync {
+    /// Writes a new memory with its vectors. Times are kept to the microsecond;
+    /// what is returned is what is stored.
+    ///
+    /// # Errors
+    /// [`StoreError::Exists`] when the owner has this id already;
+    /// [`StoreError::Invalid`] names the field that cannot be stored.
+    async fn store(
+        &self,
+        memory: Memory,
+        vectors: Vec<Embedding>,
+        write: &Write,
+    ) -> Result<Memory, StoreError>;
+
+    /// The evidence for a search, best dense and best lexical merged.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] or [`StoreError::Busy`].
+    async fn retrieve(&self, search: &Search) -> Result<Vec<Evidence>, StoreError>;
+
+    /// One memory, whatever its status, unless expired at `now`.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`], also for another owner's memory.
+    async fn get(&self, owner: &Owner, id: &MemoryId, now: Timestamp)
+    -> Result<Memory, StoreError>;
+
+    /// Writes a new version of `memory.id`; the old one stays in the history.
+    /// `memory.version` is the version the caller read; the stored one is one more.
+    /// `vectors: None` keeps the old vectors, unless the content changed: then
+    /// the memory has none until it is back-filled. What counts presentations
+    /// (`access_count`, `last_accessed_at`) and `created_at` stay as stored.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`], [`StoreError::Conflict`], [`StoreError::Invalid`].
+    async fn update(
+        &self,
+        memory: Memory,
+        vectors: Option<Vec<Embedding>>,
+        write: &Write,
+    ) -> Result<Memory, StoreError>;
+
+    /// All versions of a memory, newest first.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`].
+    async fn history(&self, owner: &Owner, id: &MemoryId) -> Result<Vec<Memory>, StoreError>;
+
+    /// Removes a memory, its history and its vectors. Returns what was removed: 0 or 1.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn forget(&self, owner: &Owner, id: &MemoryId, write: &Write) -> Result<u64, StoreError>;
+
+    /// Removes everything in a scope, with history and vectors; returns how many memories.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn forget_by_scope(&self, scope: &ForgetScope, write: &Write) -> Result<u64, StoreError>;
+
+    /// A page, newest first.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn list(&self, query: &ListQuery) -> Result<Page, StoreError>;
+
+    /// How many memories in use a scope holds, and how many of them `space` covers.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn count(
+        &self,
+        scope: &ScopeQuery,
+        filter: Option<&Filter>,
+        space: &str,
+        now: Timestamp,
+    ) -> Result<Counts, StoreError>;
+
+    /// Raises access counts. Unknown ids are passed over: a forgotten memory
+    /// must not come back because somebody had just read it.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn touch(&self, touches: &[Touch]) -> Result<(), StoreError>;
+
+    /// Memories of any owner without a vector in `space`, oldest first, to back-fill.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn unembedded(&self, space: &str, limit: usize) -> Result<Vec<Memory>, StoreError>;
+
+    /// Gives a memory its vectors without making a version. Passed over when
+    /// the memory is gone or has another version by now.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn embed(
+        &self,
+        owner: &Owner,
+        id: &MemoryId,
+        version: u32,
+        vectors: Vec<Embedding>,
+    ) -> Result<(), StoreError>;
+
+    /// Removes everything of everybody. For tests and for importing afresh.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn clear(&self, write: &Write) -> Result<(), StoreError>;
+
+    /// Whether a real read works now.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] with the cause.
+    async fn check(&self) -> Result<(), StoreError>;
+
+    /// Whether the store takes work at all; false while it was never reached.
+    fn is_enabled(&self) -> bool;
+
+    /// Ends the store; what was acknowledged is durable.
+    async fn close(&self);
+}

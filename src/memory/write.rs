@@ -1,0 +1,43 @@
+//! Who changes a memory, why, and for which request: every change says so.
+
+/// Who changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// Learning from a conversation.
+    Capture,
+    /// The REST API or the command line.
+    Api,
+    /// Scheduled work.
+    Upkeep,
+}
+
+impl Actor {
+    /// The name kept in the history.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Capture => "capture",
+            Self::Api => "api",
+            Self::Upkeep => "upkeep",
+        }
+    }
+}
+
+/// The circumstances of a change, kept with the version it makes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// Who.
+    pub actor: Actor,
+    /// Why, in a word or two of ours; never content.
+    pub reason: &'static str,
+    /// For which request, where there was one.
+    pub request_id: Option<String>,
+}
+
+impl Write {
+    /// A change for no particular request.
+    #[must_use]
+    pub fn by(actor: Actor, reason: &'static str) -> Self {
+        Self { actor, reason, request_id: None }
+    }
+}

@@ -1,0 +1,95 @@
+//! Contexts held for tool loops: every call of one loop must get the same
+//! bytes, whatever was learnt between the calls, or the model server's prefix
+//! cache is lost and the model sees its past change.
+
+use std::{
+    num::NonZeroUsize,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use lru::LruCache;
+use sha2::{Digest, Sha256};
+
+use super::Context;
+use crate::memory::Owner;
+
+/// Loops held at once; the oldest is given up first and then searched anew.
+const MAX_LOOPS: NonZeroUsize = NonZeroUsize::new(4_096).unwrap();
+/// A loop takes this long at most between two of its calls.
+const HELD_FOR: Duration = Duration::from_secs(600);
+
+/// Which loop: a digest, so that no text is kept for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LoopKey([u8; 32]);
+
+impl LoopKey {
+    /// The loop that a user message opened. `place` tells conversations of one
+    /// user apart: session id, conversation, first message, whatever is known.
+    #[must_use]
+    pub fn of(owner: &Owner, place: &[&str], user_text: &str) -> Self {
+        let mut hash = Sha256::new();
+        for part in
+            [owner.key().as_str()].into_iter().chain(place.iter().copied()).chain([user_text])
+        {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        Self(hash.finalize().into())
+    }
+}
+
+/// The contexts of open tool loops.
+#[derive(Debug)]
+pub struct HeldContexts {
+    // Held for a look-up only, never over an await.
+    held: Mutex<LruCache<LoopKey, (Instant, Context)>>,
+}
+
+impl Default for HeldContexts {
+    fn default() -> Self {
+        Self { held: Mutex::new(LruCache::new(MAX_LOOPS)) }
+    }
+}
+
+impl HeldContexts {
+    /// Remembers what a loop's first call got, nothing included.
+    pub fn hold(&self, key: LoopKey, context: &Context) {
+        self.lock().put(key, (Instant::now(), context.clone()));
+    }
+
+    /// What the loop's first call got.
+    #[must_use]
+    pub fn get(&self, key: &LoopKey) -> Option<Context> {
+        let mut held = self.lock();
+        let (at, context) = held.get_mut(key)?;
+        if at.elapsed() > HELD_FOR {
+            held.pop(key);
+            return None;
+        }
+        // A long loop stays held as long as its calls come.
+        *at = Instant::now();
+        Some(context.clone())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, LruCache<LoopKey, (Instant, Context)>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_gets_its_context_again_and_another_users_loop_does_not() {
+        let held = HeldContexts::default();
+        let (alice, bob) = (Owner::of_user("alice").unwrap(), Owner::of_user("bob").unwrap());
+        let context = Context { text: "c".into(), shown: vec![] };
+        held.hold(LoopKey::of(&alice, &["s"], "book it"), &context);
+        assert_eq!(held.get(&LoopKey::of(&alice, &["s"], "book it")), Some(context));
+        assert_eq!(held.get(&LoopKey::of(&bob, &["s"], "book it")), None);
+        assert_eq!(held.get(&LoopKey::of(&alice, &["t"], "book it")), None);
+    }
+}

@@ -1,0 +1,21 @@
+//! Recall: decision → query → hits → context, for one ask.
+//!
+//! Each step is a file, in that order. Recall must never know a wire format,
+//! Envoy, or how a store keeps things.
+
+pub mod calibration;
+mod context;
+mod decide;
+mod held;
+mod query;
+mod rank;
+mod search;
+mod touch;
+
+pub use context::Context;
+pub use decide::{Decision, Skip, decide};
+pub use held::{HeldContexts, LoopKey};
+pub use query::{Query, build as build_query};
+pub use rank::{Hit, Parts, Terms};
+pub use search::{Failure, Recall, Request};
+pub use touch::Touches;

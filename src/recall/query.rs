@@ -1,0 +1,180 @@
+//! From the last user message to what is searched for: as it is when it stands
+//! for itself, with key terms of the last user messages when it does not.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::{
+    embed::{Asking, asking_part},
+    store::lexical,
+};
+
+/// User messages before the last one that lend their key terms.
+const LENDING_MESSAGES: usize = 3;
+/// Key terms lent altogether; more would drown the question.
+const MAX_KEY_TERMS: usize = 12;
+/// Messages up to this long are often vague ("and the hotel?"). Ideographs and
+/// kana count [`CJK_WIDTH`] each, since one says about as much as a short word.
+const VAGUE_WIDTH: usize = 20;
+const CJK_WIDTH: usize = 3;
+/// A longer message is pasted text around a question; about what the 64 tokens
+/// hold that are embedded of a query.
+const ASKING_CHARS: usize = 280;
+
+/// What is searched for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query {
+    /// The text for both dense and lexical search.
+    pub text: String,
+    /// Whether history was used to complete it.
+    pub completed: bool,
+}
+
+/// Builds the query. `earlier` are the user's messages before this one, oldest first.
+#[must_use]
+pub fn build(message: &str, earlier: &[&str]) -> Query {
+    let asking = asking(message);
+    if is_self_contained(message) {
+        return Query { text: asking, completed: false };
+    }
+    let terms = key_terms(&asking, earlier);
+    if terms.is_empty() {
+        tracing::debug!("No history, query-only search");
+        return Query { text: asking, completed: false };
+    }
+    Query { text: format!("{asking} {}", terms.join(" ")), completed: true }
+}
+
+#[expect(clippy::expect_used, reason = "the pattern is a constant; the tests compile it")]
+static VAGUE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i)^\W*(?:",
+        r"how (?:much|many|long|about)\W*$|what about|how about|what else|and (?:that|this|the|what|how|when|where|who|why|for)\b",
+        r"|(?:this|that|the other|the first|the second|the last|the same) one\b|same (?:as|again|for)\b|go on|continue|tell me more|why\W*$|when\W*$|where\W*$|who\W*$",
+        r"|und (?:das|die|der|was|wie|wann|wo|wer)\b|wie viel\W*$|was ist mit\b|weiter\W*$",
+        r"|y (?:el|la|los|las|qué|eso|cuándo|cuánto)\b|cuánto\W*$|qué tal\b|continúa",
+        r"|et (?:le|la|les|ça|pour|quand|combien)\b|combien\W*$|continue",
+        r"|e (?:o|a|os|as|quando|quanto|isso)\b|quanto\W*$|continua",
+        r"|aur (?:wo|woh|kya)\b|kitna\W*$|और (?:वो|वह|क्या)",
+        r"|那(?:个|么|呢)|还有呢|继续|多少|それ|あれ|続けて|いくら",
+        r")"
+    ))
+    .expect("a constant pattern compiles")
+});
+
+/// Whether a message can be understood without what came before it.
+fn is_self_contained(message: &str) -> bool {
+    let message = message.trim();
+    width(message) > VAGUE_WIDTH && !VAGUE.is_match(message) && says_something(message)
+}
+
+/// One word of meaning is too few; a run of a script without spaces is several.
+fn says_something(message: &str) -> bool {
+    lexical::content_words(message).len() > 1 || message.chars().any(lexical::is_unspaced)
+}
+
+fn width(text: &str) -> usize {
+    text.chars().map(|c| if lexical::is_unspaced(c) { CJK_WIDTH } else { 1 }).sum()
+}
+
+/// The content words of the last user messages, newest message first, that the
+/// question does not have already.
+fn key_terms(question: &str, earlier: &[&str]) -> Vec<String> {
+    let mut seen: Vec<String> =
+        lexical::content_words(question).into_iter().map(str::to_lowercase).collect();
+    let mut terms = Vec::new();
+    for message in earlier.iter().rev().take(LENDING_MESSAGES) {
+        for word in lexical::content_words(message) {
+            let folded = word.to_lowercase();
+            if seen.contains(&folded) {
+                continue;
+            }
+            seen.push(folded);
+            terms.push(word.to_owned());
+            if terms.len() == MAX_KEY_TERMS {
+                return terms;
+            }
+        }
+    }
+    terms
+}
+
+/// The part of a message that asks: all of a short one; of a long one the last
+/// question, or both ends, where people say what is to be done with the text between.
+fn asking(message: &str) -> String {
+    let message = message.trim();
+    if message.chars().count() <= ASKING_CHARS {
+        return message.to_owned();
+    }
+    match asking_part(message) {
+        Asking::Question(question) => last_chars(question, ASKING_CHARS).trim().to_owned(),
+        Asking::Ends { head, tail } => {
+            let half = ASKING_CHARS / 2;
+            format!("{} {}", first_chars(head, half).trim(), last_chars(tail, half).trim())
+        }
+    }
+}
+
+fn first_chars(text: &str, count: usize) -> &str {
+    text.char_indices().nth(count).map_or(text, |(end, _)| &text[..end])
+}
+
+fn last_chars(text: &str, count: usize) -> &str {
+    let length = text.chars().count();
+    text.char_indices().nth(length.saturating_sub(count)).map_or("", |(start, _)| &text[start..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_self_contained_message_is_searched_as_it_is() {
+        let query = build("What's my budget for the Hawaii trip?", &["We fly in May"]);
+        assert_eq!(query.text, "What's my budget for the Hawaii trip?");
+        assert!(!query.completed);
+    }
+
+    #[test]
+    fn a_vague_message_gets_the_key_terms_of_the_last_three_user_messages() {
+        let query = build(
+            "How much?",
+            &["Tell me about Norway", "Planning a Hawaii vacation", "hotels there", "and flights"],
+        );
+        assert!(query.completed);
+        for term in ["Hawaii", "vacation", "hotels", "flights"] {
+            assert!(query.text.contains(term), "{}", query.text);
+        }
+        assert!(!query.text.contains("Norway"), "{}", query.text);
+    }
+
+    #[test]
+    fn a_vague_message_without_history_is_searched_as_it_is() {
+        assert_eq!(build("How much?", &[]), Query { text: "How much?".into(), completed: false });
+    }
+
+    #[test]
+    fn key_terms_are_bounded() {
+        let long: String = (0..200).map(|i| format!("word{i} ")).collect();
+        let query = build("and that?", &[&long]);
+        assert!(query.text.split_whitespace().count() <= 2 + MAX_KEY_TERMS);
+    }
+
+    #[test]
+    fn of_a_long_message_the_question_is_searched() {
+        let pasted = "Lorem ipsum dolor sit amet. ".repeat(100);
+        let query = build(&format!("{pasted} What would my sister say to this text?"), &[]);
+        assert!(query.text.ends_with("What would my sister say to this text?"), "{}", query.text);
+        assert!(query.text.chars().count() <= ASKING_CHARS + 1);
+    }
+
+    #[test]
+    fn a_long_message_without_a_question_gives_its_beginning_and_end() {
+        let pasted = "Lorem ipsum dolor sit amet. ".repeat(100);
+        let query =
+            build(&format!("Summarise this for my boss: {pasted} Keep it to two lines."), &[]);
+        assert!(query.text.starts_with("Summarise this for my boss"), "{}", query.text);
+        assert!(query.text.ends_with("Keep it to two lines."), "{}", query.text);
+    }
+}

@@ -1,0 +1,180 @@
+//! From evidence to hits: calibrated, above the threshold, best first, without
+//! near-duplicates.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::calibration;
+use crate::{
+    memory::{Evidence, Memory},
+    store::lexical,
+};
+
+/// Two memories that share this part of their words say the same.
+const NEAR_DUPLICATE: f32 = 0.9;
+/// Hits that differ by less are equally relevant; the newer goes first.
+const TIE: f32 = 0.02;
+
+/// What the configuration, a policy or the request wants of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terms {
+    /// At most this many hits.
+    pub limit: usize,
+    /// Of at least this relevance.
+    pub threshold: f32,
+    /// Of these types; empty means all.
+    pub types: Vec<String>,
+}
+
+/// A memory with its score and the parts of that score.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// The memory.
+    pub memory: Memory,
+    /// Calibrated relevance, 0 to 1; means the same in every store.
+    pub score: f32,
+    /// Why.
+    pub parts: Parts,
+}
+
+/// The parts of a score.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Parts {
+    /// Cosine of the query and the best part of the memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cosine: Option<f32>,
+    /// Which part of the memory that was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<u16>,
+    /// Part of the query's weight in rare words that was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<f32>,
+    /// BM25 over the owner's memories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bm25: Option<f32>,
+}
+
+impl Hit {
+    fn of(evidence: Evidence) -> Self {
+        let parts = Parts {
+            cosine: evidence.cosine,
+            part: evidence.part,
+            coverage: evidence.lexical.map(|l| l.coverage),
+            bm25: evidence.lexical.map(|l| l.bm25),
+        };
+        let score =
+            calibration::relevance(parts.cosine.unwrap_or(0.0), parts.coverage.unwrap_or(0.0));
+        Self { memory: evidence.memory, score, parts }
+    }
+}
+
+/// Ranks all evidence, without threshold and limit.
+#[must_use]
+pub fn rank(evidence: Vec<Evidence>) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = evidence.into_iter().map(Hit::of).collect();
+    // A step of TIE is one rank, so that this is an order and not a matter of who is compared with whom.
+    let step = |hit: &Hit| (hit.score / TIE) as i32;
+    hits.sort_by(|a, b| {
+        step(b)
+            .cmp(&step(a))
+            .then_with(|| b.memory.updated_at.cmp(&a.memory.updated_at))
+            .then_with(|| a.memory.id.cmp(&b.memory.id))
+    });
+    without_near_duplicates(hits)
+}
+
+/// The gate: what is presented of ranked hits.
+#[must_use]
+pub fn gate(hits: Vec<Hit>, terms: &Terms) -> Vec<Hit> {
+    hits.into_iter().filter(|hit| hit.score >= terms.threshold).take(terms.limit).collect()
+}
+
+fn without_near_duplicates(hits: Vec<Hit>) -> Vec<Hit> {
+    let mut kept: Vec<(HashSet<String>, Hit)> = Vec::with_capacity(hits.len());
+    for hit in hits {
+        let tokens = lexical::token_set(&hit.memory.content);
+        if !kept.iter().any(|(other, _)| overlap(other, &tokens) >= NEAR_DUPLICATE) {
+            kept.push((tokens, hit));
+        }
+    }
+    kept.into_iter().map(|(_, hit)| hit).collect()
+}
+
+/// Jaccard: shared tokens of all tokens.
+fn overlap(a: &HashSet<String>, b: &HashSet<String>) -> f32 {
+    let shared = a.intersection(b).count();
+    let all = a.len() + b.len() - shared;
+    if all == 0 { 1.0 } else { shared as f32 / all as f32 }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::memory::{Lexical, MemoryId, MemoryType, Owner, Source};
+
+    fn evidence(content: &str, cosine: f32, coverage: f32, age: i64) -> Evidence {
+        let at = Timestamp::from_second(1_700_000_000 - age).unwrap();
+        Evidence {
+            memory: Memory::new(
+                MemoryId::fresh(),
+                Owner::of_user("u").unwrap(),
+                MemoryType::new(MemoryType::SEMANTIC),
+                content,
+                Source::ExplicitUserInput,
+                at,
+            ),
+            cosine: Some(cosine),
+            part: Some(0),
+            lexical: Some(Lexical { bm25: coverage * 4.0, coverage }),
+        }
+    }
+
+    fn contents(hits: &[Hit]) -> Vec<&str> {
+        hits.iter().map(|hit| hit.memory.content.as_str()).collect()
+    }
+
+    #[test]
+    fn more_evidence_means_more_relevance() {
+        let hits = rank(vec![
+            evidence("weak", 0.1, 0.0, 0),
+            evidence("both", 0.7, 0.8, 0),
+            evidence("dense", 0.7, 0.0, 0),
+        ]);
+        assert_eq!(contents(&hits), ["both", "dense", "weak"]);
+        assert!(hits.iter().all(|hit| (0.0..=1.0).contains(&hit.score)));
+    }
+
+    #[test]
+    fn the_gate_keeps_what_reaches_the_threshold_up_to_the_limit() {
+        let hits =
+            rank((0..9).map(|i| evidence(&format!("m{i}"), i as f32 / 9.0, 0.5, 0)).collect());
+        let threshold = hits[3].score;
+        let terms = |limit| Terms { limit, threshold, types: Vec::new() };
+        assert_eq!(gate(hits.clone(), &terms(50)).len(), 4);
+        assert_eq!(gate(hits, &terms(2)).len(), 2);
+    }
+
+    #[test]
+    fn of_equally_relevant_memories_the_newer_goes_first() {
+        let hits = rank(vec![
+            evidence("old value of it", 0.8, 0.5, 1000),
+            evidence("new value of that", 0.8, 0.5, 10),
+        ]);
+        assert_eq!(contents(&hits)[0], "new value of that");
+    }
+
+    #[test]
+    fn near_duplicates_are_shown_once_also_in_chinese() {
+        let hits = rank(vec![
+            evidence("The budget for Hawaii is $10,000.", 0.8, 0.5, 0),
+            evidence("the budget for hawaii is $10,000", 0.7, 0.5, 0),
+            evidence("我的预算是一万美元", 0.6, 0.5, 0),
+            evidence("我的预算是一万美元。", 0.5, 0.5, 0),
+        ]);
+        assert_eq!(hits.len(), 2, "{:?}", contents(&hits));
+    }
+}

@@ -1,0 +1,175 @@
+//! The search of one ask: embedded and looked up within a deadline. When the
+//! embedder fails or is late the words alone are searched; only when that
+//! fails too, recall has failed.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::time::{Instant, timeout_at};
+
+use super::{
+    Context, Touches,
+    rank::{self, Hit, Terms},
+};
+use crate::{
+    embed::Embedder,
+    memory::{Evidence, Filter, MemoryStore, Owner, QueryVector, ScopeQuery, Search, StoreError},
+    telemetry::{Metrics, Phase},
+};
+
+/// The store is asked for this many times what is presented, since ranking
+/// reorders and drops near-duplicates.
+const OVER_FETCH: usize = 4;
+/// At least this many candidates, so that a small limit does not rank blindly.
+const MIN_CANDIDATES: usize = 20;
+/// The embedder's share of the time left; the rest is for the store.
+const EMBED_SHARE: f64 = 0.6;
+
+/// What is searched for, and whose.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// Whose memories.
+    pub owner: &'a Owner,
+    /// With a project: its memories and those of no project.
+    pub project_id: Option<&'a str>,
+    /// The query's text.
+    pub query: &'a str,
+    /// How much, of what.
+    pub terms: &'a Terms,
+    /// What must hold besides.
+    pub filter: Option<Filter>,
+    /// The time of asking.
+    pub now: Timestamp,
+    /// Nobody waits longer.
+    pub deadline: Instant,
+}
+
+/// Why there is no answer. The texts are ours and hold no content.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// Neither vectors nor words could be searched.
+    #[error("embedding failed and so did the search by words: {0}")]
+    Embedding(StoreError),
+    /// The store did not answer.
+    #[error(transparent)]
+    Store(StoreError),
+    /// The time was up.
+    #[error("deadline passed")]
+    Deadline,
+}
+
+/// Everything recall needs.
+#[derive(Clone)]
+pub struct Recall {
+    store: Arc<dyn MemoryStore>,
+    embedder: Arc<dyn Embedder>,
+    space: Arc<str>,
+    touches: Touches,
+    metrics: Arc<Metrics>,
+}
+
+impl Recall {
+    /// Recall on a store with an embedder.
+    #[must_use]
+    pub fn new(
+        store: Arc<dyn MemoryStore>,
+        embedder: Arc<dyn Embedder>,
+        touches: Touches,
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        let space = embedder.space().id().into();
+        Self { store, embedder, space, touches, metrics }
+    }
+
+    /// The context for one ask, and its hits counted as presented.
+    ///
+    /// # Errors
+    /// [`Failure`]; the request then goes on without a context.
+    pub async fn context(
+        &self,
+        request: &Request<'_>,
+        max_tokens: usize,
+    ) -> Result<Context, Failure> {
+        let hits = self.search(request).await?;
+        let started = std::time::Instant::now();
+        let context = Context::of(&hits, max_tokens);
+        self.metrics.phase(Phase::Context, started.elapsed());
+        if context.shown.is_empty() {
+            tracing::debug!("No memories above threshold");
+        } else {
+            self.metrics.presented(context.shown.len());
+            tracing::info!("Memory: Retrieved {} memories", context.shown.len());
+            self.touches.presented(request.owner, &context.shown, request.now);
+        }
+        Ok(context)
+    }
+
+    /// The hits that pass the gate, best first.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub async fn search(&self, request: &Request<'_>) -> Result<Vec<Hit>, Failure> {
+        Ok(rank::gate(self.ranked(request).await?, request.terms))
+    }
+
+    /// All candidates ranked, before threshold and limit.
+    ///
+    /// # Errors
+    /// [`Failure`].
+    pub async fn ranked(&self, request: &Request<'_>) -> Result<Vec<Hit>, Failure> {
+        let vector = self.embed(request).await;
+        let embedded = vector.is_some();
+        let search = Search {
+            scopes: vec![ScopeQuery {
+                project_id: request.project_id.map(str::to_owned),
+                types: request.terms.types.clone(),
+                ..ScopeQuery::of(request.owner.clone())
+            }],
+            filter: request.filter.clone(),
+            vector,
+            text: Some(request.query.to_owned()),
+            limit: (request.terms.limit * OVER_FETCH).max(MIN_CANDIDATES),
+            now: request.now,
+        };
+        let started = std::time::Instant::now();
+        let found = timeout_at(request.deadline, self.store.retrieve(&search)).await;
+        self.metrics.phase(Phase::Search, started.elapsed());
+        let evidence = match found {
+            Ok(Ok(evidence)) => evidence,
+            Ok(Err(error)) if embedded => return Err(Failure::Store(error)),
+            Ok(Err(error)) => return Err(Failure::Embedding(error)),
+            Err(_) => return Err(Failure::Deadline),
+        };
+        Ok(rank::rank(own(evidence, request.owner)))
+    }
+
+    /// The query's vector, or none when the embedder fails or is late.
+    async fn embed(&self, request: &Request<'_>) -> Option<QueryVector> {
+        let started = Instant::now();
+        let left = request.deadline.saturating_duration_since(started);
+        let until = started + left.mul_f64(EMBED_SHARE);
+        let embedding = timeout_at(until, self.embedder.embed_query(request.query)).await;
+        self.metrics.phase(Phase::Embed, started.elapsed());
+        let error = match embedding {
+            Ok(Ok(values)) => {
+                return Some(QueryVector { space: Arc::clone(&self.space), values });
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "too late".to_owned(),
+        };
+        self.metrics.failed("embedding");
+        tracing::debug!(error, "the query was not embedded, its words are searched");
+        None
+    }
+}
+
+/// A second look at every row's owner, outside the store: a mistake in a query
+/// language must not become somebody else's memory.
+fn own(evidence: Vec<Evidence>, owner: &Owner) -> Vec<Evidence> {
+    let found = evidence.len();
+    let own: Vec<_> = evidence.into_iter().filter(|e| e.memory.owner == *owner).collect();
+    if own.len() != found {
+        tracing::error!(rows = found - own.len(), "the store returned rows of another owner");
+    }
+    own
+}

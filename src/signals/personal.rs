@@ -1,0 +1,88 @@
+//! Does a message refer to the speaker? Pronouns of the first person in the
+//! languages we claim; what stands in quotation marks, back-ticks or code
+//! blocks is somebody else's.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// Words of the first person, matched as whole words.
+const WORDS: &str = concat!(
+    // English
+    "i|im|i'm|i’m|ive|i've|i’ve|i'll|i’ll|i'd|i’d|me|my|mine|myself|we|we're|we’re|we've|we’ve|us|our|ours",
+    // German
+    "|ich|mich|mir|mein|meine|meinem|meinen|meiner|meines|wir|uns|unser|unsere|unserem|unseren|unserer",
+    // Spanish
+    "|yo|mí|mi|mis|mío|mía|míos|mías|conmigo|nosotros|nosotras|nuestro|nuestra|nuestros|nuestras",
+    // French ("ma" and "mes" are French only; "j'" is below)
+    "|je|moi|mon|ma|mes|mien|mienne|nous|notre|nos",
+    // Portuguese
+    "|eu|meu|minha|meus|minhas|comigo|nós|nosso|nossa|nossos|nossas",
+    // Hindi, romanised
+    "|mera|meri|mere|mujhe|mujhko|maine|mein|hamara|hamari|hamare|humein|hume|apna|apni|apne",
+);
+
+#[expect(clippy::expect_used, reason = "the pattern is a constant; the test below compiles it")]
+static FIRST_PERSON: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(&format!(
+        r"(?i)(?:^|[^\p{{L}}\p{{M}}\p{{N}}'’])(?:{WORDS})(?:$|[^\p{{L}}\p{{M}}\p{{N}}])|\b[jm]['’]\p{{L}}|मैं|मैंने|मेरा|मेरी|मेरे|मुझे|मुझको|हम|हमें|हमारा|हमारी|हमारे|अपना|अपनी|अपने|我|咱|俺|私|わたし|あたし|僕|ぼく|うちの|自分"
+    ))
+    .expect("a constant pattern compiles")
+});
+
+#[expect(clippy::expect_used, reason = "the pattern is a constant; the test below compiles it")]
+static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(?s)```.*?(?:```|$)|`[^`]*`|"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|《[^》]*》"#)
+        .expect("a constant pattern compiles")
+});
+
+/// Whether the speaker speaks of themselves.
+#[must_use]
+pub fn is_personal(text: &str) -> bool {
+    FIRST_PERSON.is_match(&QUOTED.replace_all(text, " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_person_words_are_found_in_every_language() {
+        for text in [
+            "What's my budget?",
+            "am I late",
+            "I’ve moved",
+            "tell me",
+            "our flight",
+            "Wo ist mein Schlüssel",
+            "was hat mir gefallen",
+            "¿cuál es mi talla?",
+            "quel est mon code",
+            "j'habite où ?",
+            "qual é o meu peso",
+            "मेरा बजट क्या है",
+            "mera budget kya hai",
+            "我的预算是多少",
+            "私の予算は？",
+            "僕の誕生日",
+        ] {
+            assert!(is_personal(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_quoted_or_coded_is_not_the_speakers() {
+        for text in [
+            "Who wrote \"I, Robot\"?",
+            "who sings “My Way”",
+            "《我不是药神》讲的是什么",
+            "explain `let me = my(x)`",
+            "capital of France?",
+            "What is HTTP/2?",
+            "```\nmy $x = 1;\n``` what language",
+            "Michigan population",
+        ] {
+            assert!(!is_personal(text), "{text}");
+        }
+    }
+}

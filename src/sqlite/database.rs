@@ -1,0 +1,254 @@
+//! One database file: its threads, its queues, and the doors to them.
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    thread::{self, JoinHandle},
+};
+
+use rusqlite::Connection;
+
+use super::{
+    DatabaseError, Migration,
+    connection::{open_reader, open_writer},
+    job::{Answer, Job, Task},
+    migrate::migrate,
+    queue::{Queue, Refused, Taken},
+    writer::Writer,
+};
+
+/// When a commit counts as durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Synchronous {
+    /// Survives the end of the process, however it ends; a power loss may cost
+    /// the last commits, never the consistency of the file.
+    #[default]
+    Normal,
+    /// Survives a power loss too; every group of commits waits for the disk.
+    Full,
+}
+
+impl Synchronous {
+    pub(super) fn pragma(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// How a database is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// When a commit counts as durable.
+    pub synchronous: Synchronous,
+    /// Reading threads, at least 1.
+    pub readers: usize,
+    /// Jobs that may wait: this many reads and this many writes.
+    pub queue: usize,
+    /// Run on every connection when it is opened, to register SQL functions.
+    pub prepare: fn(&Connection) -> rusqlite::Result<()>,
+}
+
+impl Default for Options {
+    /// Two readers, one a core of the smallest machine that is planned for; a
+    /// thousand waiting jobs, a fifth of a second's work of the writer.
+    fn default() -> Self {
+        Self { synchronous: Synchronous::Normal, readers: 2, queue: 1024, prepare: |_| Ok(()) }
+    }
+}
+
+/// An open database. Dropping it lets the threads finish what waits and end by
+/// themselves; [`Database::close`] waits for that.
+pub struct Database {
+    file: Arc<Path>,
+    writes: Arc<Queue<Box<dyn Job>>>,
+    reads: Arc<Queue<Box<dyn Job>>>,
+    threads: Mutex<Threads>,
+}
+
+#[derive(Default)]
+struct Threads {
+    readers: Vec<JoinHandle<()>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl Database {
+    /// Opens or creates a file and brings its schema up to date. Blocks: call it
+    /// at start-up, or from a thread that may block.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] says what is wrong with the file or its folder.
+    pub fn open(
+        file: &Path,
+        migrations: &[Migration],
+        options: Options,
+    ) -> Result<Self, DatabaseError> {
+        let mut connection = open_writer(file, options)?;
+        migrate(file, &mut connection, migrations)?;
+        let file: Arc<Path> = file.into();
+        let database = Self {
+            writes: Arc::new(Queue::new(options.queue.max(1))),
+            reads: Arc::new(Queue::new(options.queue.max(1))),
+            threads: Mutex::default(),
+            file: file.clone(),
+        };
+        // From here on an error drops `database`, which ends the threads that run.
+        let writer = Writer { file: file.clone(), connection, queue: database.writes.clone() };
+        let mut threads = Threads {
+            readers: Vec::new(),
+            writer: Some(database.spawn("write", move || writer.run())?),
+        };
+        for _ in 0..options.readers.max(1) {
+            let (file, queue) = (file.clone(), database.reads.clone());
+            let connection = open_reader(&file, options)?;
+            let work = move || read_until_closed(&file, connection, &queue);
+            threads.readers.push(database.spawn("read", work)?);
+        }
+        *database.threads.lock().unwrap_or_else(PoisonError::into_inner) = threads;
+        Ok(database)
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Runs a job that changes the database, and answers once it is committed.
+    /// An error undoes all that the job did, and nothing of any other job. The
+    /// job stands inside a transaction: it may use savepoints, not transactions.
+    ///
+    /// A queued job runs even when its caller has gone away meanwhile.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Busy`] when the queue is full, else what the job met.
+    pub async fn write<T, F>(&self, job: F) -> Result<T, DatabaseError>
+    where
+        F: FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.wait(self.queue_write(false, job)?).await
+    }
+
+    /// As [`Database::write`], for deletions: answers once the deleted bytes
+    /// have left the log as well. When a reader holds the log for longer than a
+    /// quarter of a second, it answers before that and cleans up as soon as possible.
+    ///
+    /// # Errors
+    /// As [`Database::write`].
+    pub async fn erase<T, F>(&self, job: F) -> Result<T, DatabaseError>
+    where
+        F: FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.wait(self.queue_write(true, job)?).await
+    }
+
+    /// Runs a job that reads one consistent state, including every write that
+    /// was answered before. Skipped when its caller has gone away meanwhile.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Busy`] when the queue is full, else what the job met.
+    pub async fn read<T, F>(&self, job: F) -> Result<T, DatabaseError>
+    where
+        F: FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (task, answer) = Task::new(self.file.clone(), false, job);
+        self.put(&self.reads, "reads", task)?;
+        self.wait(answer).await
+    }
+
+    /// Takes no more jobs, finishes those that wait, and ends the threads. The
+    /// log is then in the main file. Closing twice is allowed.
+    pub async fn close(&self) {
+        self.reads.close();
+        self.writes.close();
+        let threads =
+            std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        // The writer goes last, so that it finds no reader in the log's way.
+        let joined = tokio::task::spawn_blocking(move || {
+            threads.readers.into_iter().chain(threads.writer).all(|thread| thread.join().is_ok())
+        });
+        if !joined.await.unwrap_or(false) {
+            tracing::error!("a database thread had panicked");
+        }
+    }
+
+    fn queue_write<T, F>(&self, erases: bool, job: F) -> Result<Answer<T>, DatabaseError>
+    where
+        F: FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (task, answer) = Task::new(self.file.clone(), erases, job);
+        self.put(&self.writes, "writes", task)?;
+        Ok(answer)
+    }
+
+    fn put(
+        &self,
+        queue: &Queue<Box<dyn Job>>,
+        kind: &'static str,
+        job: impl Job + 'static,
+    ) -> Result<(), DatabaseError> {
+        queue.put(Box::new(job)).map_err(|refused| match refused {
+            Refused::Closed => self.closed(),
+            Refused::Full => {
+                DatabaseError::Busy { file: self.file.to_path_buf(), kind, bound: queue.bound() }
+            }
+        })
+    }
+
+    async fn wait<T>(&self, answer: Answer<T>) -> Result<T, DatabaseError> {
+        answer.await.unwrap_or_else(|_| Err(self.closed()))
+    }
+
+    fn closed(&self) -> DatabaseError {
+        DatabaseError::Closed { file: self.file.to_path_buf() }
+    }
+
+    fn spawn(
+        &self,
+        name: &str,
+        work: impl FnOnce() + Send + 'static,
+    ) -> Result<JoinHandle<()>, DatabaseError> {
+        thread::Builder::new().name(format!("sqlite-{name}")).spawn(work).map_err(|error| {
+            DatabaseError::Unopenable { file: self.file.to_path_buf(), cause: error.to_string() }
+        })
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        self.reads.close();
+        self.writes.close();
+    }
+}
+
+/// The reading thread: each job sees the state of one moment.
+fn read_until_closed(file: &Path, mut connection: Connection, queue: &Queue<Box<dyn Job>>) {
+    while let Taken::Items(jobs) = queue.take(1, None) {
+        for mut job in jobs {
+            if job.abandoned() {
+                continue;
+            }
+            let begun = connection.prepare_cached("BEGIN").and_then(|mut begin| begin.execute([]));
+            if let Err(error) = begun {
+                job.answer(Some(DatabaseError::from_sqlite(file, error)));
+                continue;
+            }
+            // The outcome goes to the caller with the answer.
+            let _ = job.run(&mut connection);
+            if !connection.is_autocommit() {
+                // Nothing was written, so there is nothing that could be lost.
+                let _ = connection.prepare_cached("ROLLBACK").and_then(|mut end| end.execute([]));
+            }
+            job.answer(None);
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+mod tests;

@@ -1,0 +1,237 @@
+use std::sync::mpsc;
+
+use super::*;
+
+const SCHEMA: [Migration; 1] = [Migration {
+    name: "notes",
+    sql: "CREATE TABLE notes(n INTEGER PRIMARY KEY, text TEXT NOT NULL);",
+}];
+
+fn open(folder: &Path, options: Options) -> Database {
+    Database::open(&folder.join("x.db"), &SCHEMA, options).unwrap()
+}
+
+fn insert(connection: &Connection, n: i64, text: &str) -> rusqlite::Result<usize> {
+    connection.prepare_cached("INSERT INTO notes VALUES (?1, ?2)")?.execute((n, text))
+}
+
+fn count(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("SELECT count(*) FROM notes", [], |row| row.get(0))
+}
+
+/// Holds the writer inside a job until the returned end is dropped, so that
+/// what is written meanwhile becomes one group.
+fn hold(database: &Database) -> (mpsc::Sender<()>, Answer<()>) {
+    let (release, held) = mpsc::channel();
+    let (started, running) = mpsc::channel();
+    let answer = database
+        .queue_write(false, move |_| {
+            let _ = started.send(());
+            let _ = held.recv();
+            Ok(())
+        })
+        .unwrap();
+    running.recv().unwrap();
+    (release, answer)
+}
+
+#[tokio::test]
+async fn a_failing_job_of_a_group_undoes_nothing_of_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = open(folder.path(), Options::default());
+    let (release, _held) = hold(&database);
+    let first = database.queue_write(false, |c| insert(c, 1, "one")).unwrap();
+    let failing = database
+        .queue_write(false, |c| {
+            insert(c, 2, "half")?;
+            insert(c, 1, "again")
+        })
+        .unwrap();
+    let panicking = database
+        .queue_write(false, |c| -> rusqlite::Result<()> {
+            insert(c, 3, "half")?;
+            panic!("as meant by the test")
+        })
+        .unwrap();
+    let last = database.queue_write(false, |c| insert(c, 4, "four")).unwrap();
+    drop(release);
+    assert_eq!(first.await.unwrap().unwrap(), 1);
+    assert!(failing.await.unwrap().unwrap_err().is_constraint());
+    assert!(matches!(panicking.await.unwrap(), Err(DatabaseError::Panicked { .. })));
+    assert_eq!(last.await.unwrap().unwrap(), 1);
+    let stored = database
+        .read(|c| {
+            c.prepare("SELECT n FROM notes ORDER BY n")?.query_map([], |r| r.get(0))?.collect()
+        })
+        .await;
+    let stored: Vec<i64> = stored.unwrap();
+    assert_eq!(stored, [1, 4]);
+    database.close().await;
+}
+
+#[tokio::test]
+async fn a_full_disk_is_told_as_such_and_takes_nothing_half() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = open(folder.path(), Options::default());
+    database.write(|c| insert(c, 1, "before")).await.unwrap();
+    database
+        .write(|c| {
+            let pages: i64 = c.pragma_query_value(None, "page_count", |r| r.get(0))?;
+            c.pragma_update(None, "max_page_count", pages + 1)
+        })
+        .await
+        .unwrap();
+    let (release, _held) = hold(&database);
+    let small = database.queue_write(false, |c| insert(c, 2, "small")).unwrap();
+    let large = database.queue_write(false, |c| insert(c, 3, &"x".repeat(100_000))).unwrap();
+    let after = database.queue_write(false, |c| insert(c, 4, "after")).unwrap();
+    drop(release);
+    let small = small.await.unwrap();
+    let error = large.await.unwrap().unwrap_err();
+    assert!(matches!(error, DatabaseError::Full { .. }), "{error}");
+    assert!(error.to_string().contains("x.db: no space left"), "{error}");
+    assert_eq!(after.await.unwrap().unwrap(), 1);
+    // Whether the small one shared the large one's fate is SQLite's choice; the
+    // answer must tell the truth.
+    let stored = database.read(|c| count(c)).await.unwrap();
+    assert_eq!(stored, if small.is_ok() { 3 } else { 2 });
+    database.close().await;
+}
+
+#[tokio::test]
+async fn a_full_queue_answers_busy_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = open(folder.path(), Options { queue: 2, ..Options::default() });
+    let (release, _held) = hold(&database);
+    let waiting: Vec<_> =
+        (0..2).map(|n| database.queue_write(false, move |c| insert(c, n, "x")).unwrap()).collect();
+    let error = database.write(|c| insert(c, 9, "x")).await.unwrap_err();
+    assert!(matches!(error, DatabaseError::Busy { kind: "writes", bound: 2, .. }), "{error}");
+    assert!(error.is_passing());
+    drop(release);
+    for answer in waiting {
+        answer.await.unwrap().unwrap();
+    }
+    database.write(|c| insert(c, 9, "x")).await.unwrap();
+    database.close().await;
+}
+
+#[tokio::test]
+async fn a_write_whose_caller_went_away_is_still_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = open(folder.path(), Options::default());
+    let (release, _held) = hold(&database);
+    drop(database.queue_write(false, |c| insert(c, 1, "x")).unwrap());
+    drop(release);
+    // Answered in order, so the one before is done by then.
+    assert_eq!(database.write(|c| count(c)).await.unwrap(), 1);
+    database.close().await;
+}
+
+#[tokio::test]
+async fn a_read_sees_one_state_and_every_answered_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Arc::new(open(folder.path(), Options::default()));
+    for n in 0..50 {
+        database.write(move |c| insert(c, n, "x")).await.unwrap();
+        assert_eq!(database.read(|c| count(c)).await.unwrap(), n + 1);
+    }
+    let (go_on, wait) = mpsc::channel::<()>();
+    let (begun, running) = mpsc::channel();
+    let reading = tokio::spawn({
+        let database = database.clone();
+        async move {
+            let job = move |c: &mut Connection| {
+                let before = count(c)?;
+                let _ = begun.send(());
+                let _ = wait.recv();
+                Ok((before, count(c)?))
+            };
+            database.read(job).await
+        }
+    });
+    tokio::task::spawn_blocking(move || running.recv()).await.unwrap().unwrap();
+    database.write(|c| insert(c, 99, "x")).await.unwrap();
+    drop(go_on);
+    assert_eq!(reading.await.unwrap().unwrap(), (50, 50));
+    database.close().await;
+}
+
+#[tokio::test]
+async fn readers_cannot_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = open(folder.path(), Options::default());
+    let error = database.read(|c| insert(c, 1, "x")).await.unwrap_err();
+    assert!(matches!(error, DatabaseError::ReadOnly { .. }), "{error}");
+    database.close().await;
+}
+
+#[tokio::test]
+async fn closing_finishes_what_waits_and_then_refuses() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = open(folder.path(), Options::default());
+    let waiting: Vec<_> = (0..100)
+        .map(|n| database.queue_write(false, move |c| insert(c, n, "x")).unwrap())
+        .collect();
+    database.close().await;
+    database.close().await;
+    for answer in waiting {
+        answer.await.unwrap().unwrap();
+    }
+    let error = database.write(|c| insert(c, 999, "x")).await.unwrap_err();
+    assert!(matches!(error, DatabaseError::Closed { .. }), "{error}");
+    let again = open(folder.path(), Options::default());
+    assert_eq!(again.read(|c| count(c)).await.unwrap(), 100);
+    again.close().await;
+}
+
+#[tokio::test]
+async fn what_was_erased_is_in_no_file_when_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = open(folder.path(), Options::default());
+    let secret = "the-cat-is-called-Schnurri";
+    let holds_secret = || {
+        std::fs::read_dir(folder.path()).unwrap().any(|file| {
+            let bytes = std::fs::read(file.unwrap().path()).unwrap();
+            bytes.windows(secret.len()).any(|window| window == secret.as_bytes())
+        })
+    };
+    database.write(move |c| insert(c, 1, secret)).await.unwrap();
+    database.write(move |c| insert(c, 2, &secret.repeat(1000))).await.unwrap();
+    assert!(holds_secret());
+    database.erase(|c| c.execute("DELETE FROM notes", [])).await.unwrap();
+    assert!(!holds_secret());
+    database.close().await;
+}
+
+#[test]
+fn files_that_cannot_be_used_are_named_with_the_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("letter.txt");
+    std::fs::write(&path, "Dear database, this is not for you. ".repeat(100)).unwrap();
+    let refuse =
+        |path: &Path| Database::open(path, &SCHEMA, Options::default()).err().unwrap().to_string();
+    let error = refuse(&path);
+    assert!(error.contains("letter.txt: is not an SQLite database"), "{error}");
+    let error = refuse(&path.join("x.db"));
+    assert!(error.contains("letter.txt/x.db: cannot be opened"), "{error}");
+    let error = refuse(folder.path());
+    assert!(error.contains("cannot be opened"), "{error}");
+    // Unwritable for everybody, root included.
+    let error = refuse(Path::new("/proc/memgate/x.db"));
+    assert!(error.contains("/proc/memgate/x.db: cannot be opened"), "{error}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_file_is_readable_by_its_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let database = open(folder.path(), Options::default());
+    database.write(|c| insert(c, 1, "x")).await.unwrap();
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        let file = file.unwrap();
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o077, 0, "{:?}", file.path());
+    }
+    database.close().await;
+}

@@ -1,0 +1,116 @@
+//! What every store checks before it writes or asks, so that all refuse alike
+//! and keep times alike.
+
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+
+use crate::memory::{Embedding, Filter, MAX_FILTER_SIZE, MAX_ID_BYTES, Memory, StoreError};
+
+/// The longest content, and the longest raw words, in bytes: far above a turn
+/// of a conversation, far below what would make one user's search slow.
+pub const MAX_CONTENT_BYTES: usize = 1024 * 1024;
+
+/// The most vectors of one memory in one space.
+pub const MAX_PARTS: usize = 1024;
+
+/// The most a list or a search answers; more is cut to it.
+pub const MAX_LIMIT: usize = 10_000;
+
+/// Checks a memory and its vectors; brings its times to what stores keep.
+pub(super) fn accept(memory: &mut Memory, vectors: &[Embedding]) -> Result<(), StoreError> {
+    id("id", memory.id.as_str())?;
+    id("type", memory.memory_type.as_str())?;
+    if memory.content.is_empty() {
+        return Err(invalid("content", "must not be empty"));
+    }
+    text("content", &memory.content)?;
+    text("raw", memory.raw.as_deref().unwrap_or_default())?;
+    share("importance", Some(memory.importance))?;
+    share("confidence", memory.confidence)?;
+    share("decay_score", memory.decay_score)?;
+    if memory.version == 0 {
+        return Err(invalid("version", "must be at least 1"));
+    }
+    coordinates(vectors)?;
+    memory.created_at = to_microsecond(memory.created_at);
+    memory.updated_at = to_microsecond(memory.updated_at);
+    for time in [
+        &mut memory.last_accessed_at,
+        &mut memory.event_time,
+        &mut memory.valid_from,
+        &mut memory.valid_until,
+        &mut memory.expires_at,
+    ] {
+        *time = time.map(to_microsecond);
+    }
+    Ok(())
+}
+
+/// Checks the vectors of a memory.
+pub(super) fn coordinates(vectors: &[Embedding]) -> Result<(), StoreError> {
+    let mut places = HashSet::new();
+    for vector in vectors {
+        id("vectors", &vector.space)?;
+        if vector.values.is_empty() || !vector.values.iter().all(|value| value.is_finite()) {
+            return Err(invalid("vectors", "must hold finite numbers"));
+        }
+        if usize::from(vector.part) >= MAX_PARTS {
+            return Err(invalid("vectors", &format!("parts must be below {MAX_PARTS}")));
+        }
+        if !places.insert((&vector.space, vector.part)) {
+            return Err(invalid("vectors", "hold the same part of a space twice"));
+        }
+    }
+    // The first part of a space tells whether a memory has vectors there at all.
+    if vectors.iter().any(|vector| !places.contains(&(&vector.space, 0))) {
+        return Err(invalid("vectors", "parts of a space must begin with 0"));
+    }
+    Ok(())
+}
+
+/// Checks a filter's size.
+pub(super) fn filter(filter: Option<&Filter>) -> Result<(), StoreError> {
+    if filter.is_some_and(|filter| filter.size() > MAX_FILTER_SIZE) {
+        let cause = format!("must have at most {MAX_FILTER_SIZE} conditions and values");
+        return Err(invalid("filter", &cause));
+    }
+    Ok(())
+}
+
+/// The microsecond a time lies in. A store keeps no finer times, since 64 bits
+/// of nanoseconds do not reach far enough.
+pub(super) fn to_microsecond(time: Timestamp) -> Timestamp {
+    let whole = time.as_nanosecond().div_euclid(1000) * 1000;
+    // Only the very first microsecond of the calendar could fail.
+    Timestamp::from_nanosecond(whole).unwrap_or(time)
+}
+
+fn id(field: &'static str, id: &str) -> Result<(), StoreError> {
+    if id.is_empty() || id.len() > MAX_ID_BYTES {
+        let cause = format!("must have 1 to {MAX_ID_BYTES} bytes");
+        return Err(invalid(field, &cause));
+    }
+    if id.chars().any(char::is_control) {
+        return Err(invalid(field, "must not contain control characters"));
+    }
+    Ok(())
+}
+
+fn text(field: &'static str, text: &str) -> Result<(), StoreError> {
+    if text.len() > MAX_CONTENT_BYTES {
+        return Err(invalid(field, &format!("must have at most {MAX_CONTENT_BYTES} bytes")));
+    }
+    Ok(())
+}
+
+fn share(field: &'static str, value: Option<f32>) -> Result<(), StoreError> {
+    if value.is_some_and(|value| !(0.0..=1.0).contains(&value)) {
+        return Err(invalid(field, "must be from 0 to 1"));
+    }
+    Ok(())
+}
+
+fn invalid(field: &'static str, cause: &str) -> StoreError {
+    StoreError::Invalid { field, cause: cause.to_owned() }
+}

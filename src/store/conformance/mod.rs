@@ -1,0 +1,149 @@
+//! What every store must do, as tests: `conforms!` makes one test a case for a
+//! store, so that stores cannot be told apart by the rest of memgate.
+//!
+//! It must never know how a store does it.
+
+mod basics;
+mod differences;
+mod lists;
+mod searches;
+mod vectors;
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+pub(super) use self::{basics::*, differences::*, lists::*, searches::*, vectors::*};
+use crate::memory::{
+    Actor, Embedding, Evidence, Memory, MemoryId, MemoryType, Owner, QueryVector, ScopeQuery,
+    Search, Source, Write,
+};
+
+/// One test for each case. `$make` gives a fresh, empty store and whatever must
+/// live as long as it.
+macro_rules! conforms {
+    ($make:expr) => {
+        $crate::store::conformance::conforms! { $make;
+            a_stored_memory_comes_back_whole
+            an_id_is_taken_once_an_owner
+            an_update_makes_a_version_and_keeps_the_old_one
+            an_update_of_another_version_changes_nothing
+            of_many_updates_at_once_one_wins
+            many_writers_lose_nothing
+            what_is_forgotten_is_gone_with_its_history
+            forgetting_a_scope_spares_the_rest
+            clearing_leaves_nothing
+            touches_count_and_bring_nothing_back
+            what_is_not_in_use_is_shown_to_nobody
+            what_cannot_be_stored_is_refused_by_field
+            strange_ids_and_texts_are_kept_as_they_are
+            a_closed_store_says_so
+            lists_are_newest_first_and_page_without_gaps
+            pages_stay_stable_while_memories_are_added
+            scopes_narrow_by_project_agent_session_and_type
+            every_kind_of_filter_narrows
+            too_large_a_filter_is_refused
+            counts_are_of_what_is_in_use
+            words_find_what_holds_them
+            vectors_find_what_is_near
+            the_nearest_part_counts
+            the_best_of_both_kinds_are_returned
+            a_search_for_nothing_in_particular_gives_the_newest
+            several_scopes_are_merged_without_repetition
+            another_owners_memories_change_no_score
+            a_search_sees_every_write_before_it
+            other_spaces_and_dimensions_do_not_compare
+            memories_without_a_vector_are_found_and_back_filled
+            a_new_space_is_back_filled_beside_the_old
+            changed_content_loses_its_old_vectors
+            nobody_sees_anything_of_anybody_else
+            no_sequence_of_operations_tells_stores_apart
+        }
+    };
+    ($make:expr; $($case:ident)*) => { $(
+        #[tokio::test]
+        async fn $case() {
+            let (store, _kept) = $make.await;
+            $crate::store::conformance::$case(&store).await;
+            $crate::memory::MemoryStore::close(&store).await;
+        }
+    )* };
+}
+pub(super) use conforms;
+
+/// A space of vectors.
+const SPACE: &str = "test/4/mean";
+
+/// The write of a case that does not care.
+fn write() -> Write {
+    Write::by(Actor::Api, "test")
+}
+
+fn owner(user: &str) -> Owner {
+    Owner::of_user(user).unwrap()
+}
+
+/// Seconds after the moment at which all cases begin.
+fn at(seconds: i64) -> Timestamp {
+    "2026-03-01T12:00:00Z".parse::<Timestamp>().unwrap() + SignedDuration::from_secs(seconds)
+}
+
+/// When cases look.
+fn now() -> Timestamp {
+    at(100_000)
+}
+
+fn id(id: &str) -> MemoryId {
+    MemoryId::from_outside(id)
+}
+
+fn note(user: &str, name: &str, content: &str) -> Memory {
+    let kind = MemoryType::new(MemoryType::SEMANTIC);
+    Memory::new(id(name), owner(user), kind, content, Source::ExplicitUserInput, at(0))
+}
+
+/// A vector of length 1 in the direction of these.
+fn direction(values: [f32; 4]) -> Arc<[f32]> {
+    let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
+    values.map(|value| value / length).into()
+}
+
+fn embedding(part: u16, values: [f32; 4]) -> Embedding {
+    Embedding { space: SPACE.into(), part, values: direction(values) }
+}
+
+fn query(values: [f32; 4]) -> QueryVector {
+    QueryVector { space: SPACE.into(), values: direction(values) }
+}
+
+/// A search through all of one user's memories.
+fn search(user: &str) -> Search {
+    Search {
+        scopes: vec![ScopeQuery::of(owner(user))],
+        filter: None,
+        vector: None,
+        text: None,
+        limit: 10,
+        now: now(),
+    }
+}
+
+fn words(user: &str, text: &str) -> Search {
+    Search { text: Some(text.into()), ..search(user) }
+}
+
+fn near(user: &str, values: [f32; 4]) -> Search {
+    Search { vector: Some(query(values)), ..search(user) }
+}
+
+/// The ids found, in their order.
+fn ids(found: &[Evidence]) -> Vec<&str> {
+    found.iter().map(|evidence| evidence.memory.id.as_str()).collect()
+}
+
+/// The ids found, sorted, for cases that do not look at the order.
+fn sorted(found: &[Evidence]) -> Vec<&str> {
+    let mut ids = ids(found);
+    ids.sort_unstable();
+    ids
+}

@@ -1,0 +1,352 @@
+//! A store without a file, for tests and for trying things out: the plainest
+//! code that does what a store must, against which the others are compared.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{
+        PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use super::{
+    MAX_LIMIT,
+    accept::{self, accept, to_microsecond},
+    best::{Candidate, best},
+    dense,
+    lexical::{Postings, QueryTerms, Terms},
+};
+use crate::memory::{
+    Counts, Cursor, Embedding, Evidence, Filter, ForgetScope, ListQuery, Memory, MemoryId,
+    MemoryStore, Owner, Page, ScopeQuery, Search, StoreError, Touch, Write,
+};
+
+type Kept = HashMap<Owner, HashMap<MemoryId, Entry>>;
+
+/// Memories in the process's own memory, gone with it.
+#[derive(Default)]
+pub struct InMemoryStore {
+    kept: RwLock<Kept>,
+    closed: AtomicBool,
+}
+
+struct Entry {
+    memory: Memory,
+    /// Earlier versions, oldest first.
+    history: Vec<Memory>,
+    vectors: Vec<Embedding>,
+}
+
+impl Entry {
+    /// The vector of `search`'s space that is nearest.
+    fn cosine(&self, search: &Search) -> Option<(f32, u16)> {
+        let query = search.vector.as_ref()?;
+        let mut nearest = None;
+        for vector in self.vectors.iter().filter(|vector| vector.space == query.space) {
+            if vector.values.len() == query.values.len() {
+                let cosine = dense::cosine(&vector.values, &query.values);
+                dense::keep_best(&mut nearest, (cosine, vector.part));
+            }
+        }
+        nearest
+    }
+
+    fn has(&self, space: &str) -> bool {
+        self.vectors.iter().any(|vector| &*vector.space == space)
+    }
+}
+
+impl InMemoryStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn read(&self) -> Result<RwLockReadGuard<'_, Kept>, StoreError> {
+        self.open()?;
+        Ok(self.kept.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn write(&self) -> Result<RwLockWriteGuard<'_, Kept>, StoreError> {
+        self.open()?;
+        Ok(self.kept.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn open(&self) -> Result<(), StoreError> {
+        if self.is_enabled() { Ok(()) } else { Err(StoreError::Unavailable("is closed".into())) }
+    }
+}
+
+/// Newest first: the order of lists, and of equally good hits.
+fn newest_first(a: &Memory, b: &Memory) -> std::cmp::Ordering {
+    (b.created_at, &b.id).cmp(&(a.created_at, &a.id))
+}
+
+/// The evidence for one owner's part of a search.
+fn evidence(
+    entries: &HashMap<MemoryId, Entry>,
+    search: &Search,
+    scopes: &[&ScopeQuery],
+) -> Vec<Evidence> {
+    let mut entries: Vec<&Entry> =
+        entries.values().filter(|entry| entry.memory.is_in_use(search.now)).collect();
+    entries.sort_by(|a, b| newest_first(&a.memory, &b.memory));
+    let query = search.text.as_deref().and_then(QueryTerms::of);
+    let scores = query.map(|query| {
+        let terms: Vec<Terms> = entries.iter().map(|e| Terms::of(&e.memory.content)).collect();
+        Postings::of(&terms).score(&query, |_| true)
+    });
+    let found = entries.into_iter().enumerate().filter(|(_, entry)| {
+        scopes.iter().any(|scope| scope.holds(&entry.memory))
+            && search.filter.as_ref().is_none_or(|filter| filter.matches(&entry.memory))
+    });
+    found
+        .map(|(place, entry)| {
+            let cosine = entry.cosine(search);
+            Evidence {
+                memory: entry.memory.clone(),
+                cosine: cosine.map(|(cosine, _)| cosine),
+                part: cosine.map(|(_, part)| part),
+                lexical: scores.as_ref().map(|scores| scores[place]),
+            }
+        })
+        .collect()
+}
+
+#[async_trait]
+impl MemoryStore for InMemoryStore {
+    async fn store(
+        &self,
+        mut memory: Memory,
+        vectors: Vec<Embedding>,
+        _write: &Write,
+    ) -> Result<Memory, StoreError> {
+        accept(&mut memory, &vectors)?;
+        let mut kept = self.write()?;
+        let entries = kept.entry(memory.owner.clone()).or_default();
+        if entries.contains_key(&memory.id) {
+            return Err(StoreError::Exists);
+        }
+        let entry = Entry { memory: memory.clone(), history: Vec::new(), vectors };
+        entries.insert(memory.id.clone(), entry);
+        Ok(memory)
+    }
+
+    async fn retrieve(&self, search: &Search) -> Result<Vec<Evidence>, StoreError> {
+        accept::filter(search.filter.as_ref())?;
+        let kept = self.read()?;
+        let limit = search.limit.min(MAX_LIMIT);
+        let mut found = Vec::new();
+        let mut seen = HashSet::new();
+        for scope in &search.scopes {
+            if let Some(entries) = kept.get(&scope.owner)
+                && seen.insert(&scope.owner)
+            {
+                let scopes = search.scopes.iter().filter(|other| other.owner == scope.owner);
+                found.extend(evidence(entries, search, &scopes.collect::<Vec<_>>()));
+            }
+        }
+        if search.vector.is_none() && search.text.is_none() {
+            found.sort_by(|a, b| newest_first(&a.memory, &b.memory));
+            found.truncate(limit);
+            return Ok(found);
+        }
+        let candidates = found.iter().enumerate().map(|(place, evidence)| Candidate {
+            place,
+            cosine: evidence.cosine.zip(evidence.part),
+            lexical: evidence.lexical,
+        });
+        let chosen = best(candidates.collect(), limit);
+        Ok(chosen.into_iter().map(|candidate| found[candidate.place].clone()).collect())
+    }
+
+    async fn get(
+        &self,
+        owner: &Owner,
+        id: &MemoryId,
+        now: Timestamp,
+    ) -> Result<Memory, StoreError> {
+        let kept = self.read()?;
+        let entry = kept.get(owner).and_then(|entries| entries.get(id));
+        let memory = entry.map(|entry| &entry.memory).filter(|memory| !memory.is_expired(now));
+        memory.cloned().ok_or(StoreError::NotFound)
+    }
+
+    async fn update(
+        &self,
+        mut memory: Memory,
+        vectors: Option<Vec<Embedding>>,
+        _write: &Write,
+    ) -> Result<Memory, StoreError> {
+        accept(&mut memory, vectors.as_deref().unwrap_or_default())?;
+        let mut kept = self.write()?;
+        let entries = kept.get_mut(&memory.owner).ok_or(StoreError::NotFound)?;
+        let entry = entries.get_mut(&memory.id).ok_or(StoreError::NotFound)?;
+        let old = &entry.memory;
+        if old.version != memory.version {
+            return Err(StoreError::Conflict { expected: memory.version, found: old.version });
+        }
+        memory.version += 1;
+        memory.created_at = old.created_at;
+        memory.access_count = old.access_count;
+        memory.last_accessed_at = old.last_accessed_at;
+        match vectors {
+            Some(vectors) => entry.vectors = vectors,
+            None if old.content != memory.content => entry.vectors.clear(),
+            None => {}
+        }
+        entry.history.push(std::mem::replace(&mut entry.memory, memory.clone()));
+        Ok(memory)
+    }
+
+    async fn history(&self, owner: &Owner, id: &MemoryId) -> Result<Vec<Memory>, StoreError> {
+        let kept = self.read()?;
+        let entry =
+            kept.get(owner).and_then(|entries| entries.get(id)).ok_or(StoreError::NotFound)?;
+        Ok(std::iter::once(&entry.memory).chain(entry.history.iter().rev()).cloned().collect())
+    }
+
+    async fn forget(
+        &self,
+        owner: &Owner,
+        id: &MemoryId,
+        _write: &Write,
+    ) -> Result<u64, StoreError> {
+        let mut kept = self.write()?;
+        Ok(kept.get_mut(owner).and_then(|entries| entries.remove(id)).map_or(0, |_| 1))
+    }
+
+    async fn forget_by_scope(
+        &self,
+        scope: &ForgetScope,
+        _write: &Write,
+    ) -> Result<u64, StoreError> {
+        let mut kept = self.write()?;
+        let Some(entries) = kept.get_mut(&scope.owner) else { return Ok(0) };
+        let before = entries.len();
+        entries.retain(|_, entry| {
+            scope.project_id.is_some() && scope.project_id != entry.memory.project_id
+        });
+        Ok((before - entries.len()) as u64)
+    }
+
+    async fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
+        accept::filter(query.filter.as_ref())?;
+        let kept = self.read()?;
+        let any_status = query.filter.as_ref().is_some_and(Filter::mentions_status);
+        let cursor =
+            query.cursor.as_ref().map(|cursor| (to_microsecond(cursor.created_at), &cursor.id));
+        let mut memories: Vec<&Memory> = kept
+            .get(&query.scope.owner)
+            .into_iter()
+            .flat_map(|entries| entries.values())
+            .map(|entry| &entry.memory)
+            .filter(|memory| {
+                query.scope.holds(memory)
+                    && !memory.is_expired(query.now)
+                    && (any_status || memory.status.is_in_use())
+                    && query.filter.as_ref().is_none_or(|filter| filter.matches(memory))
+                    && cursor.is_none_or(|cursor| (memory.created_at, &memory.id) < cursor)
+            })
+            .collect();
+        memories.sort_by(|a, b| newest_first(a, b));
+        let limit = query.limit.min(MAX_LIMIT);
+        let more = memories.len() > limit;
+        memories.truncate(limit);
+        let last = memories.last().filter(|_| more);
+        let next = last.map(|last| Cursor { created_at: last.created_at, id: last.id.clone() });
+        Ok(Page { memories: memories.into_iter().cloned().collect(), next })
+    }
+
+    async fn count(
+        &self,
+        scope: &ScopeQuery,
+        filter: Option<&Filter>,
+        space: &str,
+        now: Timestamp,
+    ) -> Result<Counts, StoreError> {
+        accept::filter(filter)?;
+        let kept = self.read()?;
+        let mut counts = Counts::default();
+        for entry in kept.get(&scope.owner).into_iter().flat_map(|entries| entries.values()) {
+            if entry.memory.is_in_use(now)
+                && scope.holds(&entry.memory)
+                && filter.is_none_or(|filter| filter.matches(&entry.memory))
+            {
+                counts.total += 1;
+                counts.embedded += u64::from(entry.has(space));
+            }
+        }
+        Ok(counts)
+    }
+
+    async fn touch(&self, touches: &[Touch]) -> Result<(), StoreError> {
+        let mut kept = self.write()?;
+        for touch in touches {
+            if let Some(entry) = kept.get_mut(&touch.owner).and_then(|e| e.get_mut(&touch.id)) {
+                let at = to_microsecond(touch.at);
+                entry.memory.access_count += 1;
+                entry.memory.last_accessed_at = entry.memory.last_accessed_at.max(Some(at));
+            }
+        }
+        Ok(())
+    }
+
+    async fn unembedded(&self, space: &str, limit: usize) -> Result<Vec<Memory>, StoreError> {
+        let kept = self.read()?;
+        let entries = kept.values().flat_map(|entries| entries.values());
+        let mut missing: Vec<&Memory> = entries
+            .filter(|entry| entry.memory.status.is_in_use() && !entry.has(space))
+            .map(|entry| &entry.memory)
+            .collect();
+        missing.sort_by_key(|memory| memory.created_at);
+        missing.truncate(limit.min(MAX_LIMIT));
+        Ok(missing.into_iter().cloned().collect())
+    }
+
+    async fn embed(
+        &self,
+        owner: &Owner,
+        id: &MemoryId,
+        version: u32,
+        vectors: Vec<Embedding>,
+    ) -> Result<(), StoreError> {
+        accept::coordinates(&vectors)?;
+        let mut kept = self.write()?;
+        let entry = kept.get_mut(owner).and_then(|entries| entries.get_mut(id));
+        if let Some(entry) = entry.filter(|entry| entry.memory.version == version) {
+            let new: HashSet<&str> = vectors.iter().map(|vector| &*vector.space).collect();
+            entry.vectors.retain(|vector| !new.contains(&*vector.space));
+            entry.vectors.extend(vectors);
+        }
+        Ok(())
+    }
+
+    async fn clear(&self, _write: &Write) -> Result<(), StoreError> {
+        self.write()?.clear();
+        Ok(())
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        self.open()
+    }
+
+    fn is_enabled(&self) -> bool {
+        !self.closed.load(Ordering::Acquire)
+    }
+
+    async fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::store::{InMemoryStore, conformance::conforms};
+
+    conforms!(async { (InMemoryStore::new(), ()) });
+}

@@ -1,0 +1,19 @@
+//! Where memories are kept: the implementations of `memory::MemoryStore`. All
+//! pass one conformance suite, so that nothing else can tell them apart.
+//!
+//! It must never know Envoy, a wire format of a model server, or why a memory
+//! is searched for; ranking is recall's.
+
+mod accept;
+mod best;
+#[cfg(test)]
+#[expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+mod conformance;
+mod dense;
+mod inmemory;
+pub mod lexical;
+mod sqlite;
+
+pub use accept::{MAX_CONTENT_BYTES, MAX_LIMIT, MAX_PARTS};
+pub use inmemory::InMemoryStore;
+pub use sqlite::{SqliteOptions, SqliteStore};

@@ -1,0 +1,201 @@
+//! Writing. Each function is one job of the writer: what it did stands or
+//! falls as a whole.
+
+use std::collections::HashSet;
+
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
+
+use super::{
+    index::space_number,
+    rows::{COLUMNS, VALUES, WRITE_COLUMNS, micros, values},
+    search::by_id,
+};
+use crate::{
+    memory::{Embedding, ForgetScope, Memory, MemoryId, Owner, StoreError, Touch, Write},
+    store::{accept::to_microsecond, dense},
+};
+
+/// Inner errors are answers: the job has changed nothing before one.
+type Answer<T> = rusqlite::Result<Result<T, StoreError>>;
+
+/// Writes a new memory.
+pub(super) fn store(
+    connection: &Connection,
+    memory: Memory,
+    vectors: &[Embedding],
+    write: &Write,
+) -> Answer<Memory> {
+    if row_and_version(connection, &memory.owner, &memory.id)?.is_some() {
+        return Ok(Err(StoreError::Exists));
+    }
+    let sql = format!(
+        "INSERT INTO memories ({COLUMNS}, {WRITE_COLUMNS}, terms) VALUES ({})",
+        places(VALUES)
+    );
+    let row = connection.prepare_cached(&sql)?.insert(params_from_iter(values(&memory, write)?))?;
+    put_vectors(connection, row, vectors)?;
+    Ok(Ok(memory))
+}
+
+/// Writes a new version of a memory, and the old one to the history.
+pub(super) fn update(
+    connection: &Connection,
+    mut memory: Memory,
+    vectors: Option<&[Embedding]>,
+    write: &Write,
+) -> Answer<Memory> {
+    let Some((row, old)) = by_id(connection, &memory.owner, memory.id.as_str())? else {
+        return Ok(Err(StoreError::NotFound));
+    };
+    if old.version != memory.version {
+        return Ok(Err(StoreError::Conflict { expected: memory.version, found: old.version }));
+    }
+    memory.version += 1;
+    memory.created_at = old.created_at;
+    memory.access_count = old.access_count;
+    memory.last_accessed_at = old.last_accessed_at;
+    let keep = format!(
+        "INSERT INTO versions (memory, {COLUMNS}, {WRITE_COLUMNS}) \
+         SELECT row, {COLUMNS}, {WRITE_COLUMNS} FROM memories WHERE row = ?1"
+    );
+    connection.prepare_cached(&keep)?.execute([row])?;
+    let change = format!(
+        "UPDATE memories SET ({COLUMNS}, {WRITE_COLUMNS}, terms) = ({}) WHERE row = ?",
+        places(VALUES)
+    );
+    let values = values(&memory, write)?.into_iter().chain([row.into()]);
+    connection.prepare_cached(&change)?.execute(params_from_iter(values))?;
+    match vectors {
+        Some(vectors) => replace_vectors(connection, row, vectors, |_| true)?,
+        None if old.content != memory.content => {
+            replace_vectors(connection, row, &[], |_| true)?;
+        }
+        None => {}
+    }
+    Ok(Ok(memory))
+}
+
+/// Gives a memory vectors, in place of those it has in the same spaces.
+pub(super) fn embed(
+    connection: &Connection,
+    owner: &Owner,
+    id: &MemoryId,
+    version: u32,
+    vectors: &[Embedding],
+) -> rusqlite::Result<()> {
+    let mut spaces = HashSet::new();
+    for vector in vectors {
+        spaces.insert(make_space(connection, &vector.space)?);
+    }
+    match row_and_version(connection, owner, id)? {
+        Some((row, stored)) if stored == version => {
+            replace_vectors(connection, row, vectors, |space| spaces.contains(&space))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Removes a memory; its history and vectors go with it.
+pub(super) fn forget(
+    connection: &Connection,
+    owner: &Owner,
+    id: &MemoryId,
+) -> rusqlite::Result<u64> {
+    connection
+        .prepare_cached("DELETE FROM memories WHERE owner = ?1 AND id = ?2")?
+        .execute((owner.key(), id.as_str()))
+        .map(|removed| removed as u64)
+}
+
+/// Removes everything in a scope.
+pub(super) fn forget_by_scope(
+    connection: &Connection,
+    scope: &ForgetScope,
+) -> rusqlite::Result<u64> {
+    let owner = scope.owner.key();
+    let removed = match &scope.project_id {
+        None => connection.execute("DELETE FROM memories WHERE owner = ?1", [owner]),
+        Some(project) => connection
+            .execute("DELETE FROM memories WHERE owner = ?1 AND project = ?2", (owner, project)),
+    };
+    removed.map(|removed| removed as u64)
+}
+
+/// Raises access counts of memories that still exist.
+pub(super) fn touch(connection: &Connection, touches: &[Touch]) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "UPDATE memories SET access_count = access_count + 1, \
+             last_accessed_at = max(ifnull(last_accessed_at, ?3), ?3) \
+         WHERE owner = ?1 AND id = ?2",
+    )?;
+    for touch in touches {
+        let at = micros(to_microsecond(touch.at));
+        statement.execute((touch.owner.key(), touch.id.as_str(), at))?;
+    }
+    Ok(())
+}
+
+fn row_and_version(
+    connection: &Connection,
+    owner: &Owner,
+    id: &MemoryId,
+) -> rusqlite::Result<Option<(i64, u32)>> {
+    connection
+        .prepare_cached("SELECT row, version FROM memories WHERE owner = ?1 AND id = ?2")?
+        .query_row((owner.key(), id.as_str()), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()
+}
+
+/// Writes vectors over those of the same place.
+fn put_vectors(connection: &Connection, row: i64, vectors: &[Embedding]) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO vectors (memory, space, part, coordinates) VALUES (?1, ?2, ?3, ?4) \
+         ON CONFLICT (memory, space, part) DO UPDATE SET coordinates = excluded.coordinates",
+    )?;
+    for vector in vectors {
+        let space = make_space(connection, &vector.space)?;
+        statement.execute((row, space, vector.part, dense::to_bytes(&vector.values)))?;
+    }
+    Ok(())
+}
+
+/// Writes vectors, and removes all others of the spaces that `replaced` names.
+/// A vector whose place is taken again is written over and not removed first,
+/// so that removing one really means that the memory has lost it.
+fn replace_vectors(
+    connection: &Connection,
+    row: i64,
+    vectors: &[Embedding],
+    replaced: impl Fn(i64) -> bool,
+) -> rusqlite::Result<()> {
+    put_vectors(connection, row, vectors)?;
+    let mut kept = HashSet::new();
+    for vector in vectors {
+        kept.insert((make_space(connection, &vector.space)?, vector.part));
+    }
+    let mut statement =
+        connection.prepare_cached("SELECT space, part FROM vectors WHERE memory = ?1")?;
+    let stored = statement.query_map([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let stored: Vec<(i64, u16)> = stored.collect::<rusqlite::Result<_>>()?;
+    let mut remove = connection
+        .prepare_cached("DELETE FROM vectors WHERE memory = ?1 AND space = ?2 AND part = ?3")?;
+    for (space, part) in stored {
+        if replaced(space) && !kept.contains(&(space, part)) {
+            remove.execute((row, space, part))?;
+        }
+    }
+    Ok(())
+}
+
+/// The number of a space, which it gets when it is first seen.
+fn make_space(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
+    if let Some(number) = space_number(connection, name)? {
+        return Ok(number);
+    }
+    connection.prepare_cached("INSERT INTO spaces (name) VALUES (?1)")?.insert([name])
+}
+
+/// `count` parameters: `?, ?, …`.
+fn places(count: usize) -> String {
+    vec!["?"; count].join(", ")
+}

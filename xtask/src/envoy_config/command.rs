@@ -1,0 +1,48 @@
+//! `cargo xtask envoy-config`: writes an Envoy configuration with other ports and another upstream.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use super::{Settings, Upstream, render};
+
+/// Arguments of `cargo xtask envoy-config`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The file to begin with.
+    #[arg(long, default_value = "envoy/development.yaml")]
+    base: PathBuf,
+    /// The model server: an origin, and what stands before /v1.
+    #[arg(long, default_value = "http://127.0.0.1:8000")]
+    upstream: String,
+    /// Where clients connect.
+    #[arg(long, default_value_t = 8888)]
+    port: u16,
+    /// Where memgate serves ext_proc.
+    #[arg(long, default_value_t = 50051)]
+    grpc_port: u16,
+    /// Envoy's admin port; 0 lets Envoy pick one.
+    #[arg(long, default_value_t = 9901)]
+    admin_port: u16,
+    /// Where to write it, as JSON, which Envoy reads like YAML.
+    #[arg(long)]
+    out: PathBuf,
+}
+
+impl Args {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// Those of [`render`], and of writing the file.
+    pub fn run(&self) -> Result<()> {
+        let settings = Settings {
+            port: self.port,
+            grpc_port: self.grpc_port,
+            admin_port: self.admin_port,
+            upstream: Upstream::parse(&self.upstream)?,
+        };
+        let config = render(&self.base, &settings)?;
+        std::fs::write(&self.out, format!("{config:#}\n"))
+            .with_context(|| format!("cannot write {}", self.out.display()))
+    }
+}

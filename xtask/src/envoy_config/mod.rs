@@ -1,0 +1,134 @@
+//! Puts other ports and another model server into one of the files in `envoy/`, and nothing else: what runs in
+//! development and in the tests is the file that people copy.
+//!
+//! It must not know what the filters do.
+
+pub mod command;
+mod upstream;
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+pub use self::upstream::Upstream;
+
+/// Where Envoy's clusters for memgate are, in both files.
+const MEMGATE_CLUSTERS: [&str; 2] = ["memgate_capture", "memgate_recall"];
+/// The cluster of the model server, in both files.
+const UPSTREAM_CLUSTER: &str = "upstream";
+
+/// What is put in. All ports are on loopback.
+pub struct Settings {
+    /// Where clients connect.
+    pub port: u16,
+    /// Where memgate serves ext_proc.
+    pub grpc_port: u16,
+    /// Envoy's admin port; with 0 Envoy picks one (see its `--admin-address-path`).
+    pub admin_port: u16,
+    /// The model server.
+    pub upstream: Upstream,
+}
+
+/// Reads the Envoy configuration at `base` and puts `settings` in.
+///
+/// # Errors
+/// When the file cannot be read, or lacks a part that is to be replaced (named in the error).
+pub fn render(base: &Path, settings: &Settings) -> Result<Value> {
+    let text =
+        std::fs::read_to_string(base).with_context(|| format!("cannot read {}", base.display()))?;
+    let mut config: Value = serde_saphyr::from_str(&text)
+        .with_context(|| format!("{} is no valid YAML", base.display()))?;
+    put_in(&mut config, settings)
+        .with_context(|| format!("{} is not as expected", base.display()))?;
+    Ok(config)
+}
+
+fn put_in(config: &mut Value, settings: &Settings) -> Result<()> {
+    *part(config, "/admin/address/socket_address/port_value")? = settings.admin_port.into();
+    let listener = part(config, "/static_resources/listeners/0")?;
+    *part(listener, "/address/socket_address/port_value")? = settings.port.into();
+    let manager = part(listener, "/filter_chains/0/filters/0/typed_config")?;
+    let hosts = part(manager, "/route_config/virtual_hosts/0/routes")?;
+    for route in hosts.as_array_mut().into_iter().flatten() {
+        settings.upstream.put_into_route(route)?;
+    }
+    for name in MEMGATE_CLUSTERS {
+        let endpoint =
+            "/load_assignment/endpoints/0/lb_endpoints/0/endpoint/address/socket_address";
+        *part(cluster(config, name)?, endpoint)? =
+            json!({"address": "127.0.0.1", "port_value": settings.grpc_port});
+    }
+    settings.upstream.put_into_cluster(cluster(config, UPSTREAM_CLUSTER)?)
+}
+
+fn cluster<'a>(config: &'a mut Value, name: &str) -> Result<&'a mut Value> {
+    let clusters = part(config, "/static_resources/clusters")?;
+    let found =
+        clusters.as_array_mut().into_iter().flatten().find(|cluster| cluster["name"] == name);
+    match found {
+        Some(cluster) => Ok(cluster),
+        None => bail!("there is no cluster {name}"),
+    }
+}
+
+fn part<'a>(value: &'a mut Value, pointer: &str) -> Result<&'a mut Value> {
+    value.pointer_mut(pointer).with_context(|| format!("{pointer} is missing"))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use crate::assets::repository;
+
+    fn rendered(file: &str, upstream: &str) -> Value {
+        let settings = Settings {
+            port: 1001,
+            grpc_port: 1002,
+            admin_port: 1003,
+            upstream: Upstream::parse(upstream).unwrap(),
+        };
+        render(&repository().join("envoy").join(file), &settings).unwrap()
+    }
+
+    #[test]
+    fn only_ports_change_for_a_plain_upstream_at_its_root() {
+        for file in ["development.yaml", "production.yaml"] {
+            let text = rendered(file, "http://127.0.0.1:1004").to_string();
+            let original = std::fs::read_to_string(repository().join("envoy").join(file)).unwrap();
+            let original: Value = serde_saphyr::from_str(&original).unwrap();
+            let original = original
+                .to_string()
+                .replace("\"port_value\":8888", "\"port_value\":1001")
+                .replace("\"port_value\":50051", "\"port_value\":1002")
+                .replace("\"port_value\":9901", "\"port_value\":1003")
+                .replace("\"port_value\":8000", "\"port_value\":1004");
+            assert_eq!(without_host(&text), original);
+        }
+    }
+
+    /// The host header follows the upstream; everything else must not change.
+    fn without_host(text: &str) -> String {
+        let mut config: Value = serde_json::from_str(text).unwrap();
+        let routes = "/static_resources/listeners/0/filter_chains/0/filters/0/typed_config\
+                      /route_config/virtual_hosts/0/routes";
+        for route in config.pointer_mut(routes).unwrap().as_array_mut().unwrap() {
+            let removed = route["route"].as_object_mut().unwrap().remove("host_rewrite_literal");
+            assert_eq!(removed, Some("127.0.0.1:1004".into()));
+        }
+        config.to_string()
+    }
+
+    #[test]
+    fn a_part_that_is_missing_is_named() {
+        let settings = Settings {
+            port: 1,
+            grpc_port: 2,
+            admin_port: 3,
+            upstream: Upstream::parse("http://127.0.0.1:4").unwrap(),
+        };
+        let error = put_in(&mut json!({"admin": {}}), &settings).unwrap_err();
+        assert!(error.to_string().contains("/admin/address"), "{error}");
+    }
+}

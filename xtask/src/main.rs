@@ -1,0 +1,54 @@
+//! What a developer does with memgate, one command each: `cargo xtask COMMAND`.
+//!
+//! This file only names the commands; each lives in a file of its own.
+
+mod assets;
+mod build;
+mod envoy_config;
+mod process;
+mod test;
+mod up;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// What a developer does with memgate.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run Envoy and memgate before a model server, in the foreground; or show with --demo what it is for.
+    Up(up::Args),
+    /// Everything a commit must pass; ends with counts.
+    Test(test::Args),
+    /// Fetch what is not built here (Envoy, ONNX Runtime, the embedding model, Python tools) into .assets/.
+    Assets(assets::command::Args),
+    /// Write an Envoy configuration with other ports and another model server.
+    EnvoyConfig(envoy_config::command::Args),
+    /// Run a program that ends when its parent does.
+    #[command(name = process::LEASH, hide = true)]
+    Leash(process::LeashArgs),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Up(args) => args.run(),
+        Command::Test(args) => args.run(),
+        Command::Assets(args) => args.run(),
+        Command::EnvoyConfig(args) => args.run(),
+        Command::Leash(args) => args.run(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            assets::progress::say(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}

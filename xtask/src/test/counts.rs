@@ -1,0 +1,94 @@
+//! Reads how many tests passed from what the test runners print.
+
+use std::fmt;
+use std::iter::Sum;
+
+/// How many tests did what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub passed: u64,
+    pub failed: u64,
+    /// Not run: ignored, skipped, deselected.
+    pub skipped: u64,
+}
+
+impl Counts {
+    /// The counts in a closing line of `cargo test` or pytest; of any other line none.
+    pub fn in_line(line: &str) -> Option<Self> {
+        let cargo = line.strip_prefix("test result: ");
+        let pytest =
+            line.strip_prefix('=').map(|line| line.trim_matches(['=', ' '])).filter(|line| {
+                line.contains(" in ") && line.starts_with(|first: char| first.is_ascii_digit())
+            });
+        let line = cargo.or(pytest)?;
+        let mut counts = Self::default();
+        let words: Vec<&str> =
+            line.split([' ', ',', ';', '.']).filter(|word| !word.is_empty()).collect();
+        for pair in words.windows(2) {
+            let &[number, word] = pair else { continue };
+            let Ok(number) = number.parse::<u64>() else { continue };
+            match word {
+                "passed" | "xfailed" => counts.passed += number,
+                "failed" | "error" | "errors" | "xpassed" => counts.failed += number,
+                "ignored" | "skipped" | "deselected" => counts.skipped += number,
+                _ => {}
+            }
+        }
+        Some(counts)
+    }
+}
+
+impl Sum for Counts {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, counts| Self {
+            passed: sum.passed + counts.passed,
+            failed: sum.failed + counts.failed,
+            skipped: sum.skipped + counts.skipped,
+        })
+    }
+}
+
+impl fmt::Display for Counts {
+    /// Nothing for a step that counts nothing.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::default() {
+            return Ok(());
+        }
+        write!(f, "{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(passed: u64, failed: u64, skipped: u64) -> Option<Counts> {
+        Some(Counts { passed, failed, skipped })
+    }
+
+    #[test]
+    fn the_closing_line_of_cargo_test_is_read() {
+        let line = "test result: FAILED. 18 passed; 2 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.40s";
+        assert_eq!(Counts::in_line(line), counts(18, 2, 1));
+    }
+
+    #[test]
+    fn the_closing_line_of_pytest_is_read() {
+        let line =
+            "=== 1 failed, 41 passed, 2 skipped, 3 deselected, 1 error in 12.34s (0:01:02) ===";
+        assert_eq!(Counts::in_line(line), counts(41, 2, 5));
+    }
+
+    #[test]
+    fn other_lines_count_nothing() {
+        for line in [
+            "test a ... ok",
+            "=== FAILURES ===",
+            "=== test session starts ===",
+            "5 passed in prose",
+            "",
+        ] {
+            assert_eq!(Counts::in_line(line), None, "{line}");
+        }
+    }
+}

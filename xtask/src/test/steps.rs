@@ -1,0 +1,127 @@
+//! The steps of `cargo xtask test`: what is run, and how its output is shown and counted.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+
+use super::counts::Counts;
+use crate::assets::{self, Kind, repository};
+use crate::build::{self, Profile, cargo};
+
+/// One step.
+pub struct Step {
+    pub name: &'static str,
+    run: fn() -> Result<(bool, Counts)>,
+}
+
+impl Step {
+    /// All steps, quick ones first.
+    pub fn all(long: bool) -> Vec<Self> {
+        let mut steps = vec![
+            Self { name: "assets", run: fetch },
+            Self { name: "fmt", run: fmt },
+            Self { name: "clippy", run: clippy },
+            Self { name: "cargo test", run: unit },
+            Self { name: "envoy configs", run: envoy_configs },
+            Self { name: "end to end", run: end_to_end },
+        ];
+        if long {
+            steps.push(Self { name: "cargo test long", run: unit_long });
+            steps.push(Self { name: "end to end long", run: end_to_end_long });
+        }
+        steps
+    }
+
+    /// Runs it: whether it passed, and what it counted.
+    ///
+    /// # Errors
+    /// When it could not be run at all.
+    pub fn run(&self) -> Result<(bool, Counts)> {
+        (self.run)()
+    }
+}
+
+fn fetch() -> Result<(bool, Counts)> {
+    assets::ensure(&Kind::ALL)?;
+    Ok((true, Counts::default()))
+}
+
+fn fmt() -> Result<(bool, Counts)> {
+    show(cargo().args(["fmt", "--all", "--check"]))
+}
+
+fn clippy() -> Result<(bool, Counts)> {
+    show(cargo().args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
+}
+
+fn unit() -> Result<(bool, Counts)> {
+    show(cargo().args(["test", "--workspace", "--no-fail-fast"]))
+}
+
+fn unit_long() -> Result<(bool, Counts)> {
+    show(cargo().args(["test", "--workspace", "--no-fail-fast", "--", "--ignored"]))
+}
+
+/// Envoy itself says whether it takes the files that people copy.
+fn envoy_configs() -> Result<(bool, Counts)> {
+    let envoy = assets::ensure(&[Kind::Envoy])?.envoy();
+    let mut counts = Counts::default();
+    for file in ["envoy/development.yaml", "envoy/production.yaml"] {
+        let mut validate = Command::new(&envoy);
+        validate
+            .args(["--mode", "validate", "--log-level", "error", "--config-path", file])
+            .current_dir(repository());
+        let (valid, _) = show(&mut validate)?;
+        if valid {
+            counts.passed += 1;
+        } else {
+            counts.failed += 1;
+        }
+    }
+    Ok((counts.failed == 0, counts))
+}
+
+fn end_to_end() -> Result<(bool, Counts)> {
+    pytest("not long")
+}
+
+fn end_to_end_long() -> Result<(bool, Counts)> {
+    pytest("long")
+}
+
+fn pytest(which: &str) -> Result<(bool, Counts)> {
+    let assets = assets::ensure(&Kind::ALL)?;
+    let binaries = build::binaries(Profile::Dev)?;
+    let mut pytest = Command::new(assets.python());
+    pytest
+        .args(["-m", "pytest", "-m", which])
+        .current_dir(repository().join("e2e"))
+        .env("MEMGATE_E2E_MEMGATE", &binaries.memgate)
+        .env("MEMGATE_E2E_DOUBLE", &binaries.model_double)
+        .env("MEMGATE_E2E_ENVOY", assets.envoy())
+        .env("MEMGATE_E2E_XTASK", &binaries.xtask);
+    show(&mut pytest)
+}
+
+/// Runs a command with its output passed on line by line, and adds up the counts in it.
+#[expect(clippy::print_stdout, reason = "the runners' own output is what a reader wants")]
+fn show(command: &mut Command) -> Result<(bool, Counts)> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot run {program}"))?;
+    let mut counts = Vec::new();
+    if let Some(stdout) = child.stdout.take() {
+        for line in BufReader::new(stdout).split(b'\n') {
+            let line = line.with_context(|| format!("cannot read what {program} says"))?;
+            let line = String::from_utf8_lossy(&line);
+            println!("{line}");
+            counts.extend(Counts::in_line(&line));
+        }
+    }
+    let status = child.wait().with_context(|| format!("cannot wait for {program}"))?;
+    Ok((status.success(), counts.into_iter().sum()))
+}

@@ -1,0 +1,168 @@
+//! `cargo xtask up`: the whole stack in the foreground, for a person with `curl` or an OpenAI client; with `--demo`,
+//! a short conversation that shows what it is for.
+
+mod demo;
+mod ports;
+mod stack;
+mod supervisor;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use tokio::signal::unix::{SignalKind, signal};
+
+use self::ports::Ports;
+use self::stack::{Plan, Stack};
+use self::supervisor::Output;
+use crate::assets::progress::say;
+use crate::assets::{self, Kind, repository};
+use crate::build::{self, Profile};
+use crate::envoy_config::Upstream;
+
+/// Arguments of `cargo xtask up`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Play a conversation that shows what memgate does, on free ports and a temporary data folder, and end.
+    #[arg(long, conflicts_with_all = ["upstream", "data", "port", "grpc_port", "http_port"])]
+    demo: bool,
+    /// The model server: an origin and what stands before /v1 [default: an echo of what it is sent].
+    #[arg(long, value_name = "URL")]
+    upstream: Option<String>,
+    /// memgate's configuration [default: the project's config/config.yaml].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Where memories are kept.
+    #[arg(long, value_name = "DIR", default_value = "./data")]
+    data: PathBuf,
+    /// What keeps them.
+    #[arg(long, value_enum, default_value_t = Store::Sqlite)]
+    store: Store,
+    /// Where clients connect to Envoy; 0 picks a free port, here and below.
+    #[arg(long, default_value_t = 8888)]
+    port: u16,
+    /// Where Envoy reaches memgate.
+    #[arg(long, default_value_t = 50051)]
+    grpc_port: u16,
+    /// memgate's REST API.
+    #[arg(long, default_value_t = 8080)]
+    http_port: u16,
+    /// How memgate is built.
+    #[arg(long, value_enum, default_value_t = Profile::Release)]
+    profile: Profile,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Store {
+    Sqlite,
+    Milvus,
+}
+
+impl Args {
+    /// Runs the command until a signal (or, for the demo, its end).
+    ///
+    /// # Errors
+    /// One sentence: what is missing, in use, or failed.
+    pub fn run(self) -> Result<()> {
+        if self.store == Store::Milvus {
+            bail!(
+                "--store milvus is not available yet: this version keeps memories in SQLite (--store sqlite)"
+            );
+        }
+        // reqwest asks for one, though only plain HTTP on loopback is spoken here.
+        if rustls::crypto::ring::default_provider().install_default().is_err() {
+            bail!("a TLS provider was installed already");
+        }
+        // What a person may have given wrongly is looked at before anything is fetched or built.
+        let upstream = self.upstream.as_deref().map(Upstream::parse).transpose()?;
+        let config = self.config()?;
+        if !self.demo {
+            Ports::choose(self.port, self.grpc_port, self.http_port)?;
+        }
+        let assets = assets::ensure(&[Kind::Envoy, Kind::Runtime, Kind::Model])?;
+        let binaries = build::binaries(self.profile)?;
+
+        // One thread, the main one: children are tied to the thread that starts them.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            if self.demo {
+                let ports = Ports::choose(0, 0, 0)?;
+                return until_signal(demo::run(binaries, assets, ports, config)).await;
+            }
+            let plan = Plan {
+                ports: Ports::choose(self.port, self.grpc_port, self.http_port)?,
+                data: std::path::absolute(&self.data)
+                    .context("the data folder cannot be resolved")?,
+                binaries,
+                assets,
+                config,
+                upstream,
+                output: Output::Terminal,
+            };
+            serve(plan).await
+        })
+    }
+
+    fn config(&self) -> Result<PathBuf> {
+        let config = match &self.config {
+            Some(config) => std::path::absolute(config)
+                .context("the configuration's path cannot be resolved")?,
+            None => repository().join("config/config.yaml"),
+        };
+        if !config.is_file() {
+            bail!("there is no configuration file {}", config.display());
+        }
+        Ok(config)
+    }
+}
+
+/// Keeps the stack up until a signal.
+#[expect(clippy::print_stdout, reason = "the ready line is for whoever started us")]
+async fn serve(plan: Plan) -> Result<()> {
+    let ports = plan.ports;
+    let mut end = Signals::new()?;
+    let mut stack = tokio::select! {
+        stack = Stack::start(plan) => stack?,
+        // The stack's programs are dropped, which kills them.
+        () = end.next() => return Ok(()),
+    };
+    println!("ready http://127.0.0.1:{}/v1 api http://127.0.0.1:{}", ports.envoy, ports.http);
+    let outcome = tokio::select! {
+        error = stack.failure() => Err(error),
+        () = end.next() => Ok(()),
+    };
+    say("ending …");
+    stack.end().await;
+    outcome
+}
+
+/// Runs `work`; a signal ends it early, as a failure.
+async fn until_signal(work: impl Future<Output = Result<()>>) -> Result<()> {
+    let mut end = Signals::new()?;
+    tokio::select! {
+        outcome = work => outcome,
+        () = end.next() => bail!("ended by a signal"),
+    }
+}
+
+/// The signals that ask us to end.
+struct Signals([tokio::signal::unix::Signal; 3]);
+
+impl Signals {
+    fn new() -> Result<Self> {
+        let on = |kind| signal(kind).context("cannot listen for signals");
+        Ok(Self([
+            on(SignalKind::interrupt())?,
+            on(SignalKind::terminate())?,
+            on(SignalKind::hangup())?,
+        ]))
+    }
+
+    async fn next(&mut self) {
+        let Self([interrupt, terminate, hangup]) = self;
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    }
+}

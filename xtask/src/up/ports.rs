@@ -1,0 +1,73 @@
+//! The ports that the stack listens on: those asked for, or free ones. All on loopback.
+
+use std::net::{Ipv4Addr, TcpListener};
+
+use anyhow::{Context, Result};
+
+/// Where each part listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ports {
+    /// Envoy: where clients connect.
+    pub envoy: u16,
+    /// memgate's ext_proc service.
+    pub grpc: u16,
+    /// memgate's REST API.
+    pub http: u16,
+    /// The model double, when it is the upstream.
+    pub double: u16,
+}
+
+impl Ports {
+    /// Checks the ports asked for and replaces each 0 by a free one.
+    ///
+    /// A port found free can be taken by another process before its owner binds it; the owner's own error says so
+    /// then.
+    ///
+    /// # Errors
+    /// One sentence that names the port, what it is for and the option that changes it.
+    pub fn choose(envoy: u16, grpc: u16, http: u16) -> Result<Self> {
+        // Held together, so that no two zeros get the same port.
+        let envoy = claim(envoy, "Envoy", "--port")?;
+        let grpc = claim(grpc, "memgate's gRPC", "--grpc-port")?;
+        let http = claim(http, "memgate's HTTP", "--http-port")?;
+        let double = claim(0, "the echo upstream", "")?;
+        let port = |listener: &TcpListener| listener.local_addr().map(|address| address.port());
+        Ok(Self {
+            envoy: port(&envoy)?,
+            grpc: port(&grpc)?,
+            http: port(&http)?,
+            double: port(&double)?,
+        })
+    }
+}
+
+fn claim(port: u16, what: &str, option: &str) -> Result<TcpListener> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).with_context(|| {
+        format!(
+            "port {port} for {what} cannot be had; give another with {option} (0 picks a free one)"
+        )
+    })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_become_different_free_ports() {
+        let ports = Ports::choose(0, 0, 0).unwrap();
+        let mut all = [ports.envoy, ports.grpc, ports.http, ports.double];
+        all.sort_unstable();
+        assert!(all[0] > 0 && all.windows(2).all(|pair| pair[0] != pair[1]));
+    }
+
+    #[test]
+    fn a_port_in_use_is_named_with_the_option_that_changes_it() {
+        let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let error = Ports::choose(0, port, 0).unwrap_err().to_string();
+        assert!(error.contains(&format!("port {port} for memgate's gRPC")), "{error}");
+        assert!(error.contains("--grpc-port"), "{error}");
+    }
+}

@@ -1,0 +1,177 @@
+//! The stack: which programs run, with which arguments, and when they are ready.
+
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use tempfile::TempDir;
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+use super::ports::Ports;
+use super::supervisor::{Output, Service, Supervisor};
+use crate::assets::{Assets, repository};
+use crate::build::Binaries;
+use crate::envoy_config::{self, Upstream};
+use crate::process::Program;
+
+/// How long the whole may take to become ready: loading the model on a slow machine takes seconds.
+const READY_WITHIN: Duration = Duration::from_secs(90);
+/// How often it is asked.
+const ASK_EVERY: Duration = Duration::from_millis(100);
+/// memgate finishes writing what it has; with the others' patience this stays below the ten seconds promised.
+const MEMGATE_PATIENCE: Duration = Duration::from_secs(6);
+const OTHERS_PATIENCE: Duration = Duration::from_millis(1500);
+
+/// All that is needed to start the stack.
+pub struct Plan {
+    pub binaries: Binaries,
+    pub assets: Assets,
+    pub ports: Ports,
+    /// memgate's configuration file.
+    pub config: PathBuf,
+    /// memgate's data folder.
+    pub data: PathBuf,
+    /// The model server; without one, the double.
+    pub upstream: Option<Upstream>,
+    pub output: Output,
+}
+
+/// A stack that runs and is ready.
+pub struct Stack {
+    supervisor: Supervisor,
+    /// Holds Envoy's configuration; removed with the stack.
+    _scratch: TempDir,
+}
+
+impl Stack {
+    /// Starts everything and waits until it is ready. On failure what was started is ended.
+    ///
+    /// # Errors
+    /// When a program cannot be started, ends, or is not ready in time: one sentence.
+    pub async fn start(plan: Plan) -> Result<Self> {
+        let scratch =
+            TempDir::with_prefix("memgate-up-").context("cannot create a temporary folder")?;
+        std::fs::create_dir_all(&plan.data)
+            .with_context(|| format!("cannot create {}", plan.data.display()))?;
+        let envoy = envoy(&plan, &scratch)?;
+        let mut supervisor = Supervisor::new(plan.output.clone());
+        supervisor.start(memgate(&plan));
+        if plan.upstream.is_none() {
+            supervisor.start(double(&plan));
+        }
+        supervisor.start(envoy);
+        let outcome = tokio::select! {
+            error = supervisor.failure() => Err(error),
+            outcome = ready(&plan.ports) => outcome,
+        };
+        if let Err(error) = outcome {
+            supervisor.end().await;
+            return Err(error);
+        }
+        supervisor.all_is_ready();
+        Ok(Self { supervisor, _scratch: scratch })
+    }
+
+    /// Waits until something fails that starting again cannot mend.
+    pub async fn failure(&mut self) -> anyhow::Error {
+        self.supervisor.failure().await
+    }
+
+    /// Ends everything.
+    pub async fn end(self) {
+        self.supervisor.end().await;
+    }
+}
+
+fn memgate(plan: &Plan) -> Service {
+    let arguments = [
+        "serve".into(),
+        "--config".into(),
+        plan.config.clone().into(),
+        "--data".into(),
+        plan.data.clone().into(),
+        "--assets".into(),
+        repository().join(".assets").into(),
+        "--grpc".into(),
+        format!("127.0.0.1:{}", plan.ports.grpc).into(),
+        "--http".into(),
+        format!("127.0.0.1:{}", plan.ports.http).into(),
+    ];
+    Service {
+        name: "memgate",
+        program: program(plan.binaries.memgate.clone(), arguments.into()),
+        patience: MEMGATE_PATIENCE,
+    }
+}
+
+fn double(plan: &Plan) -> Service {
+    let arguments = ["--port".into(), plan.ports.double.to_string().into()];
+    Service {
+        name: "model",
+        program: program(plan.binaries.model_double.clone(), arguments.into()),
+        patience: OTHERS_PATIENCE,
+    }
+}
+
+fn envoy(plan: &Plan, scratch: &TempDir) -> Result<Service> {
+    let upstream = match &plan.upstream {
+        Some(upstream) => upstream.clone(),
+        None => Upstream::parse(&format!("http://127.0.0.1:{}", plan.ports.double))?,
+    };
+    let settings = envoy_config::Settings {
+        port: plan.ports.envoy,
+        grpc_port: plan.ports.grpc,
+        admin_port: 0,
+        upstream,
+    };
+    let config = envoy_config::render(&repository().join("envoy/development.yaml"), &settings)?;
+    let file = scratch.path().join("envoy.json");
+    std::fs::write(&file, config.to_string())
+        .with_context(|| format!("cannot write {}", file.display()))?;
+    let arguments = [
+        "--config-path".into(),
+        file.into(),
+        // Several stacks may run on one machine.
+        "--disable-hot-restart".into(),
+        "--log-level".into(),
+        "warning".into(),
+        "--file-flush-interval-msec".into(),
+        "200".into(),
+    ];
+    Ok(Service {
+        name: "envoy",
+        program: program(plan.assets.envoy(), arguments.into()),
+        patience: OTHERS_PATIENCE,
+    })
+}
+
+fn program(path: PathBuf, arguments: Vec<std::ffi::OsString>) -> Program {
+    Program { path, arguments, folder: repository() }
+}
+
+/// Waits until memgate says that it is ready and Envoy listens.
+async fn ready(ports: &Ports) -> Result<()> {
+    let deadline = Instant::now() + READY_WITHIN;
+    let url = format!("http://127.0.0.1:{}/readyz", ports.http);
+    let client = reqwest::Client::new();
+    loop {
+        let missing = match client.get(&url).timeout(Duration::from_secs(2)).send().await {
+            Ok(answer) if answer.status().is_success() => {
+                match TcpStream::connect((Ipv4Addr::LOCALHOST, ports.envoy)).await {
+                    Ok(_) => return Ok(()),
+                    Err(_) => "Envoy does not listen".to_owned(),
+                }
+            }
+            Ok(answer) => {
+                format!("memgate says: {}", answer.text().await.unwrap_or_default().trim())
+            }
+            Err(_) => "memgate does not answer".to_owned(),
+        };
+        if Instant::now() >= deadline {
+            bail!("not ready within {} s: {missing}", READY_WITHIN.as_secs());
+        }
+        tokio::time::sleep(ASK_EVERY).await;
+    }
+}
