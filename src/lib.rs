@@ -3,6 +3,7 @@
 
 pub mod api;
 pub mod capture;
+pub mod cli;
 pub mod config;
 pub mod dialect;
 pub mod embed;
@@ -14,5 +15,6 @@ pub mod recall;
 pub mod screening;
 pub mod signals;
 pub mod sqlite;
+pub mod startup;
 pub mod store;
 pub mod telemetry;

@@ -11,7 +11,7 @@ use axum::{
 use serde::Serialize;
 use tokio::time::timeout;
 
-use super::Operations;
+use super::{Operations, door::Door};
 use crate::telemetry::METRICS_CONTENT_TYPE;
 
 /// The longest one part may take to show that it works.
@@ -32,8 +32,8 @@ pub(super) struct Alive {
 }
 
 /// `/metrics`.
-pub(super) async fn metrics(State(operations): State<Operations>) -> Response {
-    ([(header::CONTENT_TYPE, METRICS_CONTENT_TYPE)], operations.metrics.encode()).into_response()
+pub(super) async fn metrics(State(door): State<Door>) -> Response {
+    ([(header::CONTENT_TYPE, METRICS_CONTENT_TYPE)], door.metrics.encode()).into_response()
 }
 
 /// The answer of `/readyz`.
@@ -46,12 +46,16 @@ pub(super) struct Ready {
 }
 
 /// `/readyz`: store, embedder and journal do real work now.
-pub(super) async fn ready(State(operations): State<Operations>) -> Response {
-    let Operations { store, embedder, capture, metrics, .. } = &operations;
-    let (store, embedder, journal) =
-        tokio::join!(works(store.check()), works(embedder.check()), works(capture.check()),);
-    metrics.set_store_up(store.is_ok());
-    metrics.set_embedder_up(embedder.is_ok());
+pub(super) async fn ready(State(door): State<Door>) -> Response {
+    let (store, embedder, journal) = match door.operations() {
+        Some(operations) => {
+            let Operations { store, embedder, capture, .. } = operations;
+            tokio::join!(works(store.check()), works(embedder.check()), works(capture.check()))
+        }
+        None => (Err("not open".into()), Ok(()), Err("not open".into())),
+    };
+    door.metrics.set_store_up(store.is_ok());
+    door.metrics.set_embedder_up(embedder.is_ok());
     let all = store.is_ok() && embedder.is_ok() && journal.is_ok();
     let told = |part: Result<(), String>| part.err().unwrap_or_else(|| "ok".to_owned());
     let body = Ready {

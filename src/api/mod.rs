@@ -6,6 +6,7 @@
 
 mod auth;
 mod cursor;
+mod door;
 mod error;
 mod extract;
 mod health;
@@ -23,6 +24,7 @@ use axum::Router;
 use tokio::net::TcpListener;
 
 pub use auth::Key;
+pub use door::Door;
 pub use error::{ApiError, ErrorBody, ErrorDetail};
 pub use operations::Operations;
 pub use requests::{

@@ -2,7 +2,7 @@
 
 use axum::{
     Json as Answer, Router,
-    extract::{DefaultBodyLimit, FromRequestParts, Path, State},
+    extract::{DefaultBodyLimit, FromRequestParts, Path},
     http::{StatusCode, request::Parts},
     middleware,
     routing::{get, post},
@@ -10,8 +10,8 @@ use axum::{
 
 use super::{
     ApiError, CreateRequest, DeletedView, EndedView, FlushRequest, FlushedView, ForgetRequest,
-    HitsView, Key, ListRequest, MemoriesView, MemoryView, Operations, PatchRequest, SearchRequest,
-    Whose, auth,
+    HitsView, Key, ListRequest, MemoriesView, MemoryView, PatchRequest, SearchRequest, Whose, auth,
+    door::{Door, Open},
     extract::{Asked, Json, MAX_BODY, RequestId},
     health,
 };
@@ -19,7 +19,7 @@ use super::{
 type Answered<T> = Result<Answer<T>, ApiError>;
 
 /// All routes. With a `key`, `/v1/…` is for those who send it.
-pub fn router(operations: Operations, key: Option<Key>) -> Router {
+pub fn router(door: Door, key: Option<Key>) -> Router {
     let v1 = Router::new()
         .route("/v1/memory", get(list).post(create).delete(forget_scope))
         .route("/v1/memory/search", post(search))
@@ -35,7 +35,7 @@ pub fn router(operations: Operations, key: Option<Key>) -> Router {
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .with_state(operations)
+        .with_state(door)
 }
 
 async fn no_route() -> ApiError {
@@ -62,14 +62,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
 }
 
 async fn list(
-    State(operations): State<Operations>,
+    Open(operations): Open,
     Asked(request): Asked<ListRequest>,
 ) -> Answered<MemoriesView> {
     operations.list(&request).await.map(Answer)
 }
 
 async fn create(
-    State(operations): State<Operations>,
+    Open(operations): Open,
     RequestId(request_id): RequestId,
     Json(request): Json<CreateRequest>,
 ) -> Result<(StatusCode, Answer<MemoryView>), ApiError> {
@@ -78,29 +78,23 @@ async fn create(
 }
 
 async fn forget_scope(
-    State(operations): State<Operations>,
+    Open(operations): Open,
     RequestId(request_id): RequestId,
     Asked(request): Asked<ForgetRequest>,
 ) -> Answered<DeletedView> {
     operations.forget_scope(&request, request_id).await.map(Answer)
 }
 
-async fn search(
-    State(operations): State<Operations>,
-    Json(request): Json<SearchRequest>,
-) -> Answered<HitsView> {
+async fn search(Open(operations): Open, Json(request): Json<SearchRequest>) -> Answered<HitsView> {
     operations.search(&request).await.map(Answer)
 }
 
-async fn flush(
-    State(operations): State<Operations>,
-    Json(request): Json<FlushRequest>,
-) -> Answered<FlushedView> {
+async fn flush(Open(operations): Open, Json(request): Json<FlushRequest>) -> Answered<FlushedView> {
     operations.flush(&request).await.map(Answer)
 }
 
 async fn one(
-    State(operations): State<Operations>,
+    Open(operations): Open,
     Id(id): Id,
     Asked(whose): Asked<Whose>,
 ) -> Answered<MemoryView> {
@@ -108,7 +102,7 @@ async fn one(
 }
 
 async fn patch(
-    State(operations): State<Operations>,
+    Open(operations): Open,
     RequestId(request_id): RequestId,
     Id(id): Id,
     Asked(whose): Asked<Whose>,
@@ -118,7 +112,7 @@ async fn patch(
 }
 
 async fn forget(
-    State(operations): State<Operations>,
+    Open(operations): Open,
     RequestId(request_id): RequestId,
     Id(id): Id,
     Asked(whose): Asked<Whose>,
@@ -127,7 +121,7 @@ async fn forget(
 }
 
 async fn end_session(
-    State(operations): State<Operations>,
+    Open(operations): Open,
     Id(id): Id,
     Json(whose): Json<Whose>,
 ) -> Answered<EndedView> {

@@ -48,7 +48,9 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let origin = format!("http://{}", listener.local_addr().unwrap());
         let (stop, stopped) = oneshot::channel();
-        let router = router(operations.clone(), key.map(Key::new));
+        let door = Door::closed(operations.metrics.clone());
+        door.open(operations.clone());
+        let router = router(door, key.map(Key::new));
         let served = tokio::spawn(serve(listener, router, async {
             let _ = stopped.await;
         }));

@@ -66,7 +66,7 @@ enum Incoming {
 impl CaptureSide {
     pub(super) fn new(parts: &Parts) -> Self {
         Self {
-            in_flight: parts.capture.get().map(|capture| capture.exchange_begins()),
+            in_flight: parts.memory.get().map(|memory| memory.capture.exchange_begins()),
             share: parts.budget.share(),
             began: Timestamp::now(),
             state: State::Request { head: None, body: Vec::new(), ended: false },
@@ -210,9 +210,9 @@ impl CaptureSide {
             parts.metrics.dropped(CaptureDrop::Unreadable);
             return;
         };
-        match (turn(*asked, reply), parts.capture.get(), in_flight) {
+        match (turn(*asked, reply), parts.memory.get(), in_flight) {
             (None, ..) => parts.metrics.dropped(CaptureDrop::Incomplete),
-            (Some(turn), Some(capture), Some(in_flight)) => capture.offer(turn, in_flight),
+            (Some(turn), Some(memory), Some(in_flight)) => memory.capture.offer(turn, in_flight),
             (Some(_), ..) => parts.metrics.dropped(CaptureDrop::Journal),
         }
     }

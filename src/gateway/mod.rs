@@ -21,4 +21,4 @@ mod tests;
 pub use admission::{Admission, Admitted, admit};
 pub use budget::Budget;
 pub use outcome::{FailedBecause, Outcome};
-pub use service::{Gateway, Parts, serve};
+pub use service::{Gateway, Memory, Parts, serve};

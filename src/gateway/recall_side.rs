@@ -18,6 +18,7 @@ use super::{
 use crate::{
     config::Config,
     dialect::{self, Ask, Dialect, InvalidField, Placed, ReadError, Role},
+    memory::StoreError,
     recall::{Context, Decision, Failure, LoopKey, Request, build_query, decide},
     signals::Signals,
     telemetry::Phase,
@@ -184,8 +185,9 @@ async fn recalled(
     deadline: Instant,
 ) -> Result<(Outcome, Context), Failure> {
     let owner = admitted.identity.owner();
-    let chain = match (&ask.previous_response_id, parts.capture.get()) {
-        (Some(id), Some(capture)) => capture.chain_turns(owner, id, CHAIN_TURNS).await,
+    let memory = parts.memory.get();
+    let chain = match (&ask.previous_response_id, memory) {
+        (Some(id), Some(memory)) => memory.capture.chain_turns(owner, id, CHAIN_TURNS).await,
         _ => Vec::new(),
     };
     // A call that only brings tool results asks what its turn asked.
@@ -208,6 +210,9 @@ async fn recalled(
         return Ok((why.into(), Context::default()));
     }
     parts.metrics.phase(Phase::Decide, started.elapsed());
+    let Some(memory) = memory else {
+        return Err(Failure::Store(StoreError::Unavailable("not open yet".to_owned())));
+    };
     let started = Instant::now();
     let earlier: Vec<&str> = chain
         .iter()
@@ -228,7 +233,7 @@ async fn recalled(
     // Held before it is known: a loop whose first call failed or came too late
     // gets nothing in its other calls either.
     keys.iter().for_each(|key| parts.held.hold(*key, &Context::default()));
-    let context = parts.recall.context(&request, config.memory.max_context_tokens).await?;
+    let context = memory.recall.context(&request, config.memory.max_context_tokens).await?;
     keys.iter().for_each(|key| parts.held.hold(*key, &context));
     Ok((Outcome::Searched, context))
 }

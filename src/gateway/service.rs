@@ -38,23 +38,30 @@ const MESSAGE_OVERHEAD: usize = 1 << 20;
 const STREAM_WINDOW: u32 = 4 << 20;
 const CONNECTION_WINDOW: u32 = 64 << 20;
 /// How long exchanges in flight may go on after the end was asked for.
-const DRAIN: Duration = Duration::from_secs(5);
+const DRAIN: Duration = Duration::from_secs(4);
 
 /// What every exchange needs.
 #[derive(Clone)]
 pub struct Parts {
     /// The configuration as it is now.
     pub config: Live,
-    /// Finds memories.
-    pub recall: Recall,
-    /// Learns from turns, once the journal could be opened.
-    pub capture: Arc<OnceLock<Arc<Capture>>>,
+    /// What exchanges remember with, once the data folder could be opened.
+    pub memory: Arc<OnceLock<Memory>>,
     /// Contexts of open tool loops.
     pub held: Arc<HeldContexts>,
     /// Bytes of exchanges being watched.
     pub budget: Arc<Budget>,
     /// Counters.
     pub metrics: Arc<Metrics>,
+}
+
+/// What exchanges remember with.
+#[derive(Clone)]
+pub struct Memory {
+    /// Finds memories.
+    pub recall: Recall,
+    /// Learns from turns.
+    pub capture: Arc<Capture>,
 }
 
 /// The ext_proc service.

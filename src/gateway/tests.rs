@@ -20,7 +20,7 @@ use envoy_types::pb::{
 };
 
 use super::{
-    Budget, Parts,
+    Budget, Memory, Parts,
     exchange::{Exchange, Step},
 };
 use crate::{
@@ -75,8 +75,10 @@ impl Stack {
         let parts = Parts {
             budget: Budget::new(config.memory.capture.max_in_flight_bytes),
             config: Live::fixed(config),
-            recall: Recall::new(store, embedder, touches, metrics.clone()),
-            capture: Arc::new(OnceLock::from(capture.clone())),
+            memory: Arc::new(OnceLock::from(Memory {
+                recall: Recall::new(store, embedder, touches, metrics.clone()),
+                capture: capture.clone(),
+            })),
             held: Arc::new(HeldContexts::default()),
             metrics,
         };

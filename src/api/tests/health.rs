@@ -31,3 +31,25 @@ async fn a_closed_store_is_not_ready_and_says_why() {
     assert!(server.operations.metrics.encode().contains("memgate_store_up 0"));
     server.stop().await;
 }
+
+#[tokio::test]
+async fn before_the_store_is_open_figures_are_served_and_operations_wait() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    let router = router(Door::closed(Metrics::new()), None);
+    let (stop, stopped) = oneshot::channel::<()>();
+    let served = tokio::spawn(serve(listener, router, async {
+        let _ = stopped.await;
+    }));
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = Client::builder().no_proxy().build().unwrap();
+    for (path, expected) in
+        [("/healthz", 200), ("/metrics", 200), ("/readyz", 503), ("/v1/memory?user_id=u", 503)]
+    {
+        let answer = client.get(format!("{origin}{path}")).send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), expected, "{path}");
+    }
+    drop(client);
+    stop.send(()).unwrap();
+    served.await.unwrap().unwrap();
+}

@@ -1,0 +1,78 @@
+//! `memgate serve`.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use anyhow::{Context, Result};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use super::config_file::ConfigFile;
+use crate::{
+    config::{Config, Live},
+    startup,
+    telemetry::Telemetry,
+};
+
+/// Arguments of `memgate serve`. What is given here wins over the file, also at a reload.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    config: ConfigFile,
+    /// Where memories and the journal are kept (data_dir).
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Where ONNX Runtime and the models are (assets_dir).
+    #[arg(long, value_name = "DIR")]
+    assets: Option<PathBuf>,
+    /// Where Envoy connects (listen.grpc).
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    grpc: Option<SocketAddr>,
+    /// Where the REST API listens (listen.http).
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    http: Option<SocketAddr>,
+}
+
+impl Args {
+    pub(super) fn run(self) -> Result<()> {
+        let Self { config, data, assets, grpc, http } = self;
+        let config = Live::load(config.path(), move |config: &mut Config| {
+            replace(&mut config.data_dir, data.as_ref());
+            replace(&mut config.assets_dir, assets.as_ref());
+            replace(&mut config.listen.grpc, grpc.as_ref());
+            replace(&mut config.listen.http, http.as_ref());
+        })?;
+        // Said twice is an error of ours, and harmless: the first provider stays.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .context("cannot start the async runtime")?;
+        runtime.block_on(async {
+            let telemetry = Telemetry::start(&config.get().telemetry)?;
+            let shutdown = on_signal()?;
+            Ok(startup::serve(config, telemetry, shutdown).await?)
+        })
+    }
+}
+
+fn replace<T: Clone>(value: &mut T, with: Option<&T>) {
+    if let Some(with) = with {
+        value.clone_from(with);
+    }
+}
+
+/// A token that SIGINT and SIGTERM cancel.
+fn on_signal() -> Result<CancellationToken> {
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
+    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
+    let shutdown = CancellationToken::new();
+    let token = shutdown.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        token.cancel();
+    });
+    Ok(shutdown)
+}

@@ -1,0 +1,64 @@
+//! Why memgate does not start, in words for whoever starts it.
+
+use std::{io, net::SocketAddr};
+
+use crate::{
+    embed::EmbedError,
+    sqlite::{DatabaseError, FolderError},
+};
+
+/// Why there is no running memgate.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The embedding model or its runtime cannot be used.
+    #[error("memory.embedding: {0}")]
+    Embedder(#[from] EmbedError),
+    /// The data folder belongs to another process, or cannot be used.
+    #[error("data_dir: {0}")]
+    Folder(#[from] FolderError),
+    /// A database in the data folder cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The client of a helper model cannot be made.
+    #[error("external_models: {0}")]
+    Helper(#[from] reqwest::Error),
+    /// An address cannot be listened on.
+    #[error("{key}: cannot listen on {address}: {cause}")]
+    Listen {
+        /// The configuration's key.
+        key: &'static str,
+        /// The address.
+        address: SocketAddr,
+        /// What the operating system says.
+        cause: io::Error,
+    },
+    /// A listener failed while serving.
+    #[error("{what} ended: {cause}")]
+    Served {
+        /// Which side.
+        what: &'static str,
+        /// What it said.
+        cause: String,
+    },
+    /// A thread of ours panicked.
+    #[error("start-up was interrupted")]
+    Interrupted,
+}
+
+impl StartError {
+    /// Whether trying again may help without anybody changing the files or the program: the disk
+    /// is full, the folder is not mounted yet. What needs a person refuses the start instead.
+    pub(super) fn may_pass(&self) -> bool {
+        match self {
+            Self::Folder(error) => matches!(error, FolderError::Unusable { .. }),
+            Self::Database(error) => !matches!(
+                error,
+                DatabaseError::NewerSchema { .. }
+                    | DatabaseError::NotADatabase { .. }
+                    | DatabaseError::Damaged { .. }
+                    | DatabaseError::Migration { .. }
+            ),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Store and journal in the data folder, opened together, and everything that lives on them.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use tokio_util::task::TaskTracker;
+
+use super::StartError;
+use crate::{
+    api::Operations,
+    capture::{Bounds, Capture, Settings, Tools},
+    config::{Config, ExtractionMode, Live, LlmProvider, ModelRole, Sync},
+    embed::Embedder,
+    gateway,
+    llm::{self, Helper, LimitName},
+    memory::MemoryStore,
+    recall::{Recall, Touches},
+    sqlite::{DataFolder, Options, Synchronous},
+    store::{SqliteOptions, SqliteStore},
+    telemetry::Metrics,
+};
+
+/// The store's file in the data folder.
+const STORE_FILE: &str = "memories.db";
+/// The journal's file in the data folder.
+const JOURNAL_FILE: &str = "journal.db";
+
+/// An opened data folder. It is this process's until dropped.
+pub(super) struct OpenMemory {
+    pub(super) folder: DataFolder,
+    pub(super) store: Arc<dyn MemoryStore>,
+    pub(super) capture: Arc<Capture>,
+    pub(super) recall: Recall,
+    background: TaskTracker,
+}
+
+impl OpenMemory {
+    /// Takes the data folder and opens what is in it. Blocks; must be called within a tokio
+    /// runtime.
+    ///
+    /// # Errors
+    /// [`StartError`]; nothing is left open then.
+    pub(super) fn open(
+        config: &Config,
+        embedder: &Arc<dyn Embedder>,
+        metrics: &Arc<Metrics>,
+    ) -> Result<Self, StartError> {
+        let folder = DataFolder::lock(&config.data_dir, None)?;
+        let store = open_store(config, folder.path())?;
+        let tools =
+            Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
+        let options =
+            Options { synchronous: synchronous(config.memory.journal.sync), ..Options::default() };
+        let capture = config.memory.capture.clone();
+        let bounds = Bounds { queue: capture.queue, workers: capture.workers };
+        let journal = folder.path().join(JOURNAL_FILE);
+        let capture = Capture::open(&journal, options, bounds, settings(config)?, tools)?;
+        let (touches, touching) = Touches::new(store.clone());
+        let background = TaskTracker::new();
+        background.spawn(touching);
+        let recall = Recall::new(store.clone(), embedder.clone(), touches, metrics.clone());
+        Ok(Self { folder, store, capture: Arc::new(capture), recall, background })
+    }
+
+    /// What exchanges use.
+    pub(super) fn for_gateway(&self) -> gateway::Memory {
+        gateway::Memory { recall: self.recall.clone(), capture: self.capture.clone() }
+    }
+
+    /// What callers of the API may do.
+    pub(super) fn operations(
+        &self,
+        config: &Live,
+        embedder: &Arc<dyn Embedder>,
+        metrics: &Arc<Metrics>,
+    ) -> Operations {
+        Operations {
+            config: config.clone(),
+            store: self.store.clone(),
+            embedder: embedder.clone(),
+            recall: self.recall.clone(),
+            capture: self.capture.clone(),
+            metrics: metrics.clone(),
+        }
+    }
+
+    /// Writes what waits and closes the files, the journal first: its jobs write to the store.
+    /// Each step takes at most `patience`.
+    pub(super) async fn close(self, patience: Duration) {
+        let Self { folder, store, capture, recall, background } = self;
+        capture.shutdown(patience).await;
+        drop((capture, recall));
+        background.close();
+        // Ends once nobody can recall any more; access counts are hints, so a bound is enough.
+        let _ = tokio::time::timeout(patience, background.wait()).await;
+        if tokio::time::timeout(patience, store.close()).await.is_err() {
+            tracing::warn!("the store did not close in time; what was acknowledged is kept");
+        }
+        drop(folder);
+    }
+}
+
+fn open_store(config: &Config, folder: &Path) -> Result<Arc<dyn MemoryStore>, StartError> {
+    let sqlite = &config.memory.sqlite;
+    let options = SqliteOptions {
+        synchronous: synchronous(sqlite.synchronous),
+        readers: sqlite.readers,
+        cache_bytes: sqlite.cache_mib << 20,
+        ..SqliteOptions::default()
+    };
+    Ok(Arc::new(SqliteStore::open(&folder.join(STORE_FILE), options)?))
+}
+
+fn synchronous(sync: Sync) -> Synchronous {
+    match sync {
+        Sync::Normal => Synchronous::Normal,
+        Sync::Full => Synchronous::Full,
+    }
+}
+
+/// What capture is configured to do.
+///
+/// # Errors
+/// [`StartError::Helper`] when the extraction model's client cannot be made.
+pub(super) fn settings(config: &Config) -> Result<Settings, StartError> {
+    let memory = &config.memory;
+    let model = config
+        .model(ModelRole::MemoryExtraction)
+        .filter(|_| memory.extraction.uses(ExtractionMode::Llm));
+    let extractor = model.map(|model| {
+        Helper::new(llm::Settings {
+            role: model.model_role.as_str(),
+            url: model.llm_endpoint.url(),
+            model: model.llm_model_name.clone(),
+            // That it is set was checked with the configuration.
+            api_key: model
+                .llm_endpoint
+                .api_key_env
+                .as_ref()
+                .and_then(|name| std::env::var(name).ok().map(|key| key.trim().to_owned())),
+            limit_name: match model.llm_provider {
+                LlmProvider::Vllm => LimitName::MaxTokens,
+                LlmProvider::Openai => LimitName::MaxCompletionTokens,
+            },
+            max_tokens: model.max_tokens,
+            temperature: model.temperature,
+            deadline: model.timeout(),
+        })
+    });
+    Ok(Settings {
+        store_turns: memory.extraction.uses(ExtractionMode::Turns),
+        extractor: extractor.transpose()?.map(Arc::new),
+        extract_every: u32::try_from(memory.extraction_batch_size).unwrap_or(u32::MAX),
+        idle_timeout: memory.sessions.idle_timeout(),
+        types: memory.types.clone(),
+    })
+}

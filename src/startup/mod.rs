@@ -1,0 +1,18 @@
+//! Start-up: the one place where implementations are chosen and the parts are joined, and the
+//! order in which they end.
+//!
+//! It must never look into a request, a memory or a reply. The way up: `embedder` (a model that
+//! cannot be loaded refuses the start) → `memory` (store and journal in the data folder; while
+//! they cannot be opened, requests pass without memory and `opener` goes on trying) → `serve`.
+
+mod embedder;
+mod error;
+mod memory;
+mod offline;
+mod opener;
+mod reload;
+mod serve;
+
+pub use error::StartError;
+pub use offline::Offline;
+pub use serve::serve;

@@ -1,0 +1,53 @@
+//! A data folder that cannot be used yet: requests pass without memory, and it is tried again.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::task::spawn_blocking;
+use tokio_util::sync::CancellationToken;
+
+use super::{StartError, memory::OpenMemory};
+use crate::{config::Config, embed::Embedder, telemetry::Metrics};
+
+/// The pause after the first failure; it doubles …
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// … up to this.
+const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+
+/// What it takes to open the data folder.
+#[derive(Clone)]
+pub(super) struct Opener {
+    pub(super) config: Arc<Config>,
+    pub(super) embedder: Arc<dyn Embedder>,
+    pub(super) metrics: Arc<Metrics>,
+}
+
+impl Opener {
+    /// Tries once, off the runtime.
+    pub(super) async fn try_open(&self) -> Result<OpenMemory, StartError> {
+        let Self { config, embedder, metrics } = self.clone();
+        let opened = spawn_blocking(move || OpenMemory::open(&config, &embedder, &metrics)).await;
+        let opened = opened.unwrap_or(Err(StartError::Interrupted));
+        self.metrics.set_store_up(opened.is_ok());
+        if let Err(error) = &opened {
+            tracing::error!(%error, "Store unavailable, memory disabled");
+        }
+        opened
+    }
+
+    /// Tries until it works; `None` when the end came first.
+    pub(super) async fn keep_trying(&self, shutdown: &CancellationToken) -> Option<OpenMemory> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            tokio::select! {
+                () = shutdown.cancelled() => return None,
+                () = tokio::time::sleep(pause) => {}
+            }
+            // Not in the select: an attempt that is dropped half way could open it for nobody.
+            if let Ok(memory) = self.try_open().await {
+                tracing::info!("Store available, memory enabled");
+                return Some(memory);
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+}

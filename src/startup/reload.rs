@@ -1,0 +1,74 @@
+//! SIGHUP: the configuration is read again; a bad one changes nothing.
+
+use std::sync::{Arc, OnceLock};
+
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    task::spawn_blocking,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::memory;
+use crate::{
+    config::{Live, Reloaded},
+    gateway,
+    telemetry::{Metrics, Telemetry},
+};
+
+/// What a reload reaches.
+pub(super) struct Reloader {
+    pub(super) config: Live,
+    pub(super) memory: Arc<OnceLock<gateway::Memory>>,
+    pub(super) telemetry: Arc<Telemetry>,
+    pub(super) metrics: Arc<Metrics>,
+}
+
+impl Reloader {
+    /// Reloads at every SIGHUP until `shutdown`.
+    pub(super) async fn run(self, shutdown: CancellationToken) {
+        let mut hangups = match signal(SignalKind::hangup()) {
+            Ok(hangups) => hangups,
+            Err(error) => {
+                tracing::error!(%error, "SIGHUP cannot be listened for; no reloads");
+                return;
+            }
+        };
+        loop {
+            tokio::select! {
+                () = shutdown.cancelled() => return,
+                hangup = hangups.recv() => if hangup.is_none() { return },
+            }
+            self.reload().await;
+        }
+    }
+
+    async fn reload(&self) {
+        let config = self.config.clone();
+        let outcome = match spawn_blocking(move || config.reload()).await {
+            Ok(Ok(reloaded)) => self.apply(&reloaded),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        self.metrics.reloaded(outcome.is_ok());
+        if let Err(error) = outcome {
+            tracing::error!(error, "the new configuration is refused; the old one stays in use");
+        }
+    }
+
+    fn apply(&self, reloaded: &Reloaded) -> Result<(), String> {
+        let config = self.config.get();
+        self.telemetry.set_level(config.telemetry.log);
+        if let Some(memory) = self.memory.get() {
+            let settings = memory::settings(&config).map_err(|error| error.to_string())?;
+            memory.capture.reconfigure(settings);
+        }
+        for warning in config.warnings() {
+            tracing::warn!("{warning}");
+        }
+        for key in &reloaded.need_restart {
+            tracing::warn!(key, "the new value is used after a restart only");
+        }
+        tracing::info!(changed = reloaded.changed, "the configuration was read again");
+        Ok(())
+    }
+}

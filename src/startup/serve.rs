@@ -1,0 +1,214 @@
+//! `memgate serve`: up, until told to end, and down in order.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use tokio::{net::TcpListener, task::spawn_blocking};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use super::{StartError, embedder, memory::OpenMemory, opener::Opener, reload::Reloader};
+use crate::{
+    api::{self, Door, Key},
+    config::{Config, Live},
+    embed::Embedder,
+    gateway::{self, Budget, Gateway, Parts},
+    recall::HeldContexts,
+    telemetry::{Metrics, Telemetry},
+};
+
+/// How long API requests may go on after the end was asked for; exchanges have their own, equal
+/// bound. Together with [`CLOSE`] below the ten seconds that supervisors usually wait.
+const LINGER: Duration = Duration::from_secs(4);
+/// The longest each step of closing may take; a step takes milliseconds unless the disk hangs.
+const CLOSE: Duration = Duration::from_millis(1500);
+
+/// Runs memgate until `shutdown`.
+///
+/// # Errors
+/// [`StartError`] when it cannot start, or when a listener fails.
+pub async fn serve(
+    config: Live,
+    telemetry: Telemetry,
+    shutdown: CancellationToken,
+) -> Result<(), StartError> {
+    let telemetry = Arc::new(telemetry);
+    let served = run(config, &telemetry, shutdown).await;
+    if let Some(telemetry) = Arc::into_inner(telemetry) {
+        telemetry.shutdown(CLOSE).await;
+    }
+    served
+}
+
+async fn run(
+    config: Live,
+    telemetry: &Arc<Telemetry>,
+    shutdown: CancellationToken,
+) -> Result<(), StartError> {
+    let at_start = config.get();
+    for warning in at_start.warnings() {
+        tracing::warn!("{warning}");
+    }
+    // Before anybody can connect: Envoy lets requests pass at once while nobody listens.
+    let loading = at_start.clone();
+    let embedder = spawn_blocking(move || embedder::load(&loading))
+        .await
+        .map_err(|_| StartError::Interrupted)??;
+    let metrics = Metrics::new();
+    metrics.set_embedder_up(true);
+    let opener =
+        Opener { config: at_start.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
+    let opened = match opener.try_open().await {
+        Ok(memory) => Some(memory),
+        Err(error) if error.may_pass() => None,
+        Err(error) => return Err(error),
+    };
+    let grpc = listen("listen.grpc", at_start.listen.grpc).await?;
+    let http = listen("listen.http", at_start.listen.http).await?;
+    let joint = Joint {
+        api: origin(&http)?,
+        door: Door::closed(metrics.clone()),
+        gateway: Arc::default(),
+        config,
+        embedder: embedder.clone(),
+        metrics,
+    };
+    let served = joint.serve((grpc, http), opened, opener, telemetry, shutdown).await;
+    let _ = tokio::time::timeout(CLOSE, embedder.close()).await;
+    served
+}
+
+/// Where Envoy's side, the API and the memory under both meet.
+struct Joint {
+    api: String,
+    door: Door,
+    gateway: Arc<OnceLock<gateway::Memory>>,
+    config: Live,
+    embedder: Arc<dyn Embedder>,
+    metrics: Arc<Metrics>,
+}
+
+impl Joint {
+    async fn serve(
+        self,
+        (grpc, http): (TcpListener, TcpListener),
+        opened: Option<OpenMemory>,
+        opener: Opener,
+        telemetry: &Arc<Telemetry>,
+        shutdown: CancellationToken,
+    ) -> Result<(), StartError> {
+        let tasks = TaskTracker::new();
+        let reloader = Reloader {
+            config: self.config.clone(),
+            memory: self.gateway.clone(),
+            telemetry: telemetry.clone(),
+            metrics: self.metrics.clone(),
+        };
+        tasks.spawn(reloader.run(shutdown.clone()));
+        tracing::info!(grpc = %show(&grpc), api = self.api, "memgate serves");
+
+        let exchanges = ended(&shutdown, self.exchanges(grpc, shutdown.clone()));
+        let requests = ended(&shutdown, self.requests(http, shutdown.clone()));
+        let remembering = async {
+            let memory = match opened {
+                Some(memory) => Some(memory),
+                None => opener.keep_trying(&shutdown).await,
+            };
+            if let Some(memory) = &memory {
+                self.join(memory);
+            }
+            memory
+        };
+        let (exchanges, requests, memory) = tokio::join!(exchanges, requests, remembering);
+        tasks.close();
+        tasks.wait().await;
+        // Whoever still recalls is over its bound; what it holds goes with it.
+        drop(self);
+        if let Some(memory) = memory {
+            memory.close(CLOSE).await;
+        }
+        tracing::info!("memgate ended");
+        exchanges.and(requests)
+    }
+
+    /// Lets exchanges and callers use the opened memory.
+    fn join(&self, memory: &OpenMemory) {
+        if let Err(error) = memory.folder.announce(Some(&self.api)) {
+            tracing::warn!(%error, "the command line will not find this process by its data folder");
+        }
+        // Set once: it is opened once.
+        let _ = self.gateway.set(memory.for_gateway());
+        self.door.open(memory.operations(&self.config, &self.embedder, &self.metrics));
+    }
+
+    async fn exchanges(
+        &self,
+        listener: TcpListener,
+        shutdown: CancellationToken,
+    ) -> Result<(), StartError> {
+        let config = self.config.get();
+        let gateway = Gateway::new(Parts {
+            config: self.config.clone(),
+            memory: self.gateway.clone(),
+            held: Arc::new(HeldContexts::default()),
+            budget: Budget::new(config.memory.capture.max_in_flight_bytes),
+            metrics: self.metrics.clone(),
+        });
+        let served = gateway::serve(listener, gateway, shutdown).await;
+        served.map_err(|error| StartError::Served { what: "listen.grpc", cause: error.to_string() })
+    }
+
+    async fn requests(
+        &self,
+        listener: TcpListener,
+        shutdown: CancellationToken,
+    ) -> Result<(), StartError> {
+        let router = api::router(self.door.clone(), key(&self.config.get()));
+        let late = async {
+            shutdown.cancelled().await;
+            tokio::time::sleep(LINGER).await;
+        };
+        let served = tokio::select! {
+            served = api::serve(listener, router, shutdown.clone().cancelled_owned()) => served,
+            () = late => Ok(()),
+        };
+        served.map_err(|error| StartError::Served { what: "listen.http", cause: error.to_string() })
+    }
+}
+
+/// When one side ends, for whatever reason, so does the other.
+async fn ended<T>(shutdown: &CancellationToken, served: impl Future<Output = T>) -> T {
+    let outcome = served.await;
+    shutdown.cancel();
+    outcome
+}
+
+/// The key that callers of the API send; that it is set was checked with the configuration.
+fn key(config: &Config) -> Option<Key> {
+    let name = config.api.key_env.as_ref()?;
+    std::env::var(name).ok().map(|key| Key::new(&key))
+}
+
+async fn listen(key: &'static str, address: SocketAddr) -> Result<TcpListener, StartError> {
+    TcpListener::bind(address).await.map_err(|cause| StartError::Listen { key, address, cause })
+}
+
+/// Where the API answers for a process on this machine.
+fn origin(listener: &TcpListener) -> Result<String, StartError> {
+    let mut address = listener
+        .local_addr()
+        .map_err(|error| StartError::Served { what: "listen.http", cause: error.to_string() })?;
+    if address.ip().is_unspecified() {
+        address.set_ip(match address {
+            SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    Ok(format!("http://{address}"))
+}
+
+fn show(listener: &TcpListener) -> String {
+    listener.local_addr().map(|address| address.to_string()).unwrap_or_default()
+}
