@@ -4,6 +4,7 @@
 //! Exit codes: 0 done, 1 failed, 2 called wrongly.
 
 mod config_file;
+mod eval;
 mod serve;
 
 use std::process::ExitCode;
@@ -22,6 +23,8 @@ pub struct Cli {
 enum Command {
     /// Serve Envoy and the REST API until SIGINT or SIGTERM; SIGHUP reads the configuration again.
     Serve(serve::Args),
+    /// Measure the quality of memory on labelled data.
+    Eval(eval::Args),
 }
 
 impl Cli {
@@ -30,6 +33,7 @@ impl Cli {
     pub fn run(self) -> ExitCode {
         let outcome = match self.command {
             Command::Serve(args) => args.run(),
+            Command::Eval(args) => args.run(),
         };
         match outcome {
             Ok(()) => ExitCode::SUCCESS,

@@ -14,7 +14,7 @@ mod tokens;
 mod worker;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 use self::model::Model;
 use self::queue::{Job, Lane, Queue};
 use self::tokens::Tokens;
-use super::{EmbedError, Embedder, Space, Vector};
+use super::{EmbedError, Embedder, Precision, Space, Vector};
 
 /// Passages handed to the queue at a time: a long list does not fill the queue alone.
 const PASSAGES_AT_ONCE: usize = 64;
@@ -41,6 +41,14 @@ pub struct OnnxSettings {
     pub space: Space,
     /// Threads that embed. Each holds the weights once more.
     pub threads: NonZeroUsize,
+}
+
+/// The model's file in a folder, as [`OnnxEmbedder::load`] finds it.
+///
+/// # Errors
+/// [`EmbedError::Load`] when there is none.
+pub fn model_file(folder: &Path, precision: Precision) -> Result<PathBuf, EmbedError> {
+    files::find(folder, precision).map(|files| files.model)
 }
 
 /// A model in ONNX format, running on threads of its own.

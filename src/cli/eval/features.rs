@@ -1,0 +1,44 @@
+//! What a calibration learns from: every candidate's evidence, and whether it was needed.
+
+use std::{fs, io::Write, path::Path};
+
+use anyhow::{Context, Result};
+use serde_json::json;
+
+use super::{
+    replay::{Recalled, Scenario},
+    score::items_in,
+};
+
+/// Writes one line a scenario; `tools/calibrate.py` reads it.
+///
+/// # Errors
+/// When the file cannot be written.
+pub(super) fn write(file: &Path, results: &[(&Scenario, Recalled)]) -> Result<()> {
+    let mut text = Vec::new();
+    for (scenario, recalled) in results {
+        let candidates: Vec<_> = recalled
+            .ranked
+            .iter()
+            .map(|hit| {
+                json!({
+                    "cosine": hit.parts.cosine,
+                    "coverage": hit.parts.coverage,
+                    "bm25": hit.parts.bm25,
+                    "score": hit.score,
+                    "items": items_in(scenario, hit),
+                })
+            })
+            .collect();
+        let line = json!({
+            "id": scenario.id,
+            "kind": scenario.kind,
+            "lang": scenario.lang,
+            "needed": scenario.must_recall.len(),
+            "searched": recalled.searched,
+            "candidates": candidates,
+        });
+        writeln!(text, "{line}")?;
+    }
+    fs::write(file, text).with_context(|| format!("{}", file.display()))
+}

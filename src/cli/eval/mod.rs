@@ -1,0 +1,47 @@
+//! `memgate eval`: how good memory is, measured on labelled data. The parts are those that
+//! `memgate serve` joins, on a temporary data folder; nothing is simulated but the clock.
+//!
+//! It must never change what it measures: no setting exists for its sake.
+
+mod data;
+mod features;
+mod replay;
+mod scenarios;
+mod score;
+mod signals;
+
+use std::io::{self, ErrorKind, Write};
+
+use anyhow::{Context, Result};
+
+/// Arguments of `memgate eval`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Whole stories over several sessions: is what was told recalled later, and nothing else?
+    Scenarios(scenarios::Args),
+    /// Single messages: is memory searched for those that it could help, and skipped for the rest?
+    Signals(signals::Args),
+}
+
+impl Args {
+    pub(super) fn run(self) -> Result<()> {
+        match self.what {
+            What::Scenarios(args) => args.run(),
+            What::Signals(args) => args.run(),
+        }
+    }
+}
+
+/// Writes to standard output. A reader who has seen enough (`| head`) is no failure.
+fn print(text: &str) -> Result<()> {
+    match writeln!(io::stdout().lock(), "{text}") {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.context("standard output cannot be written"),
+    }
+}

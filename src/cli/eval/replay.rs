@@ -1,0 +1,278 @@
+//! One story, told to a memory and asked about: requests as a client sends them, turns as capture
+//! takes them, at the story's own dates.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::{
+    api::Operations,
+    capture::{Circumstances, FinishedTurn},
+    config::MemoryConfig,
+    dialect::{self, Dialect, Ending, Reply, Role},
+    memory::Owner,
+    recall::{Context, Decision, Hit, Request, Terms, build_query, decide},
+    signals::{Earlier, Signals},
+};
+
+/// The longest one session's jobs, or one search, may take. Quality is measured here, not speed:
+/// a slow machine must not change the figures.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The story's time between two turns of a session.
+const BETWEEN_TURNS: SignedDuration = SignedDuration::from_mins(1);
+
+/// A row of a scenarios file.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Scenario {
+    pub(super) id: String,
+    pub(super) lang: String,
+    pub(super) kind: String,
+    sessions: Vec<Session>,
+    ask: Question,
+    /// Items; of each, one of the alternatives must be in what is presented.
+    pub(super) must_recall: Vec<Vec<String>>,
+    /// None of these may be in what is presented.
+    pub(super) must_not_recall: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Session {
+    date: Timestamp,
+    turns: Vec<Turn>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Turn {
+    user: String,
+    assistant: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Question {
+    date: Timestamp,
+    turns: Vec<Turn>,
+    user: String,
+}
+
+/// What a memory made of a story's question.
+#[derive(Debug)]
+pub(super) struct Recalled {
+    /// What the model would be given, lower case: the lines of the memories, without the fence.
+    pub(super) presented: String,
+    /// How many memories that are.
+    pub(super) shown: usize,
+    /// All candidates, ranked, before threshold and limit. Empty when the search was skipped.
+    pub(super) ranked: Vec<Hit>,
+    /// Whether memory was searched.
+    pub(super) searched: bool,
+}
+
+/// Tells a story to a memory that knows nothing of its user yet, and asks its question.
+///
+/// # Errors
+/// When a part of memory fails, or does not get done.
+pub(super) async fn replay(
+    memory: &Operations,
+    config: &MemoryConfig,
+    scenario: &Scenario,
+) -> Result<Recalled> {
+    let owner = Owner::of_user(&scenario.id).context("the id is no user id")?;
+    for (number, session) in scenario.sessions.iter().enumerate() {
+        tell(memory, &owner, &format!("session-{number}"), session.date, &session.turns).await?;
+    }
+    // What was said before the question is memory, too, by the time it is asked.
+    let Question { date, turns, user } = &scenario.ask;
+    let began = *date - BETWEEN_TURNS * i32::try_from(turns.len())?;
+    tell(memory, &owner, "ask", began, turns).await?;
+    ask(memory, config, &owner, *date, &request(turns, user)).await
+}
+
+/// Hands the turns of one session to capture and waits until they are memories.
+async fn tell(
+    memory: &Operations,
+    owner: &Owner,
+    session: &str,
+    date: Timestamp,
+    turns: &[Turn],
+) -> Result<()> {
+    for (number, turn) in turns.iter().enumerate() {
+        let began = date + BETWEEN_TURNS * i32::try_from(number)?;
+        let ask = dialect::read(Dialect::Chat, &request(&turns[..number], &turn.user))?;
+        let of = Circumstances {
+            owner: owner.clone(),
+            project_id: None,
+            agent_id: None,
+            session_header: Some(session.to_owned()),
+            request_id: None,
+            began,
+            ended: began,
+        };
+        let Some(finished) = FinishedTurn::new(ask.ask(), reply(&turn.assistant), of) else {
+            bail!("a turn of {session} cannot be learnt from");
+        };
+        let flight = memory.capture.exchange_begins();
+        flight.known(owner);
+        memory.capture.offer(finished, flight);
+    }
+    let flushed = memory.capture.flush(owner, PATIENCE).await?;
+    ensure!(flushed.jobs_pending == 0, "{session} was not learnt within {PATIENCE:?}");
+    ensure!(flushed.jobs_dead == 0, "{session} cannot be learnt");
+    Ok(())
+}
+
+/// A Chat Completions body.
+fn request(before: &[Turn], user: &str) -> Vec<u8> {
+    let message = |role: &str, text: &str| json!({"role": role, "content": text});
+    let mut messages: Vec<Value> = before
+        .iter()
+        .flat_map(|turn| [message("user", &turn.user), message("assistant", &turn.assistant)])
+        .collect();
+    messages.push(message("user", user));
+    json!({"model": "m", "messages": messages}).to_string().into_bytes()
+}
+
+fn reply(text: &str) -> Reply {
+    Reply {
+        response_id: None,
+        model: None,
+        text: text.to_owned(),
+        refusal: None,
+        tool_calls: Vec::new(),
+        outcome: Ending::Complete,
+        usage: None,
+        items: Vec::new(),
+    }
+}
+
+/// The question's way through recall, as the gateway takes it.
+async fn ask(
+    memory: &Operations,
+    config: &MemoryConfig,
+    owner: &Owner,
+    now: Timestamp,
+    body: &[u8],
+) -> Result<Recalled> {
+    let request = dialect::read(Dialect::Chat, body)?;
+    let ask = request.ask();
+    let text = ask.user_text.as_deref().unwrap_or_default();
+    if let Decision::Skip(_) = decide(&Signals::of(text, &Earlier::default())) {
+        let (presented, ranked) = (String::new(), Vec::new());
+        return Ok(Recalled { presented, shown: 0, ranked, searched: false });
+    }
+    let said = ask.history.iter().filter(|said| said.role == Role::User);
+    let earlier: Vec<&str> = said.map(|said| said.text.as_str()).collect();
+    let query = build_query(text, &earlier);
+    let terms = Terms {
+        limit: config.default_retrieval_limit,
+        threshold: config.default_similarity_threshold,
+        types: Vec::new(),
+    };
+    let request = Request {
+        owner,
+        project_id: None,
+        query: &query.text,
+        terms: &terms,
+        filter: None,
+        now,
+        deadline: Instant::now() + PATIENCE,
+    };
+    let ranked = memory.recall.ranked(&request).await?;
+    let context = memory.recall.context(&request, config.max_context_tokens).await?;
+    let (presented, shown) = (lines(&context), context.shown.len());
+    Ok(Recalled { presented, shown, ranked, searched: true })
+}
+
+/// The memories of a context, lower case, without the words that stand around them.
+pub(super) fn lines(context: &Context) -> String {
+    let lines = context.text.lines().filter(|line| line.starts_with("- "));
+    lines.collect::<Vec<_>>().join("\n").to_lowercase()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use std::{path::Path, sync::Arc};
+
+    use super::*;
+    use crate::{
+        capture::{Bounds, Capture, Settings, Tools},
+        config::{Config, Live},
+        embed::{Embedder, deterministic::DeterministicEmbedder},
+        memory::{MemoryStore, MemoryType},
+        recall::{Recall, Touches},
+        sqlite::Options,
+        store::InMemoryStore,
+        telemetry::Metrics,
+    };
+
+    fn memory(folder: &Path) -> Operations {
+        let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::default());
+        let embedder: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(256));
+        let metrics = Metrics::new();
+        let settings = Settings {
+            store_turns: true,
+            extractor: None,
+            extract_every: 10,
+            idle_timeout: Duration::from_secs(1800),
+            types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
+        };
+        let tools =
+            Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
+        let bounds = Bounds { queue: 64, workers: 1 };
+        let journal = folder.join("journal.db");
+        let capture = Capture::open(&journal, Options::default(), bounds, settings, tools).unwrap();
+        let (touches, _) = Touches::new(store.clone());
+        Operations {
+            config: Live::fixed(Config::default()),
+            recall: Recall::new(store.clone(), embedder.clone(), touches, metrics.clone()),
+            store,
+            embedder,
+            capture: Arc::new(capture),
+            metrics,
+        }
+    }
+
+    fn scenario(ask: &str) -> Scenario {
+        serde_json::from_value(json!({
+            "id": "s1", "lang": "en", "kind": "temporal",
+            "sessions": [
+                {"date": "2026-02-09T10:00:00Z", "turns": [
+                    {"user": "My dog Rex got his rabies vaccination", "assistant": "Good boy, Rex."},
+                    {"user": "thanks", "assistant": "You are welcome!"},
+                ]},
+                {"date": "2026-03-01T10:00:00Z", "turns": [
+                    {"user": "Where is Oslo?", "assistant": "In Norway."},
+                ]},
+            ],
+            "ask": {"date": "2026-05-01T10:00:00Z", "turns": [], "user": ask},
+            "must_recall": [["2026-02-09"]], "must_not_recall": [],
+        }))
+        .unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_story_is_learnt_at_its_own_dates_and_asked_about() {
+        let folder = tempfile::tempdir().unwrap();
+        let (memory, config) = (memory(folder.path()), MemoryConfig::default());
+        let scenario = scenario("My dog Rex got his rabies vaccination when?");
+        let recalled = replay(&memory, &config, &scenario).await.unwrap();
+        assert!(recalled.searched);
+        assert_eq!(recalled.shown, 1, "greetings and bare questions are no memories");
+        assert!(recalled.presented.starts_with("- [2026-02-09] user: my dog rex"));
+        assert_eq!(recalled.ranked.len(), 1);
+        memory.capture.shutdown(PATIENCE).await;
+    }
+
+    #[tokio::test]
+    async fn what_the_decision_skips_is_not_searched() {
+        let folder = tempfile::tempdir().unwrap();
+        let (memory, config) = (memory(folder.path()), MemoryConfig::default());
+        let recalled = replay(&memory, &config, &scenario("hello!")).await.unwrap();
+        assert!(!recalled.searched && recalled.ranked.is_empty() && recalled.presented.is_empty());
+        memory.capture.shutdown(PATIENCE).await;
+    }
+}

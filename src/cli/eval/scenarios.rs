@@ -1,0 +1,117 @@
+//! `memgate eval scenarios`.
+
+use std::{fmt::Write as _, path::PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::{
+    data, features,
+    replay::{Recalled, Scenario, replay},
+    score::{Outcome, Report, Shares, overall},
+};
+use crate::{cli::config_file::ConfigFile, config::Config, embed::onnx, startup::Offline};
+
+/// Arguments of `memgate eval scenarios`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The scenarios: one JSON object a line (testdata/scenarios/README.md).
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    config: ConfigFile,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    /// Also write every candidate's evidence to this file, for tools/calibrate.py.
+    #[arg(long, value_name = "FILE")]
+    features: Option<PathBuf>,
+}
+
+impl Args {
+    pub(super) fn run(self) -> Result<()> {
+        let (scenarios, data_sha256) = data::rows::<Scenario>(&self.file)?;
+        let config = Config::load_with(self.config.path().as_deref(), &|_| {})?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .context("cannot start the async runtime")?;
+        let recalled = runtime.block_on(replay_all(config.clone(), &scenarios))?;
+        let results: Vec<(&Scenario, Recalled)> = scenarios.iter().zip(recalled).collect();
+        if let Some(file) = &self.features {
+            features::write(file, &results)?;
+        }
+        let outcomes: Vec<(&Scenario, Outcome)> =
+            results.iter().map(|(s, recalled)| (*s, Outcome::of(s, recalled))).collect();
+        let report = Report::of(&outcomes);
+        if self.json {
+            return super::print(&serde_json::to_string(&report)?);
+        }
+        let model = onnx::model_file(&config.model_folder(), config.memory.embedding.precision)?;
+        let model_sha256 = data::digest(&model)?;
+        super::print(&told(&report, overall(&outcomes), &config, &data_sha256, &model_sha256))
+    }
+}
+
+/// Replays every scenario on one memory, each as a user of its own.
+async fn replay_all(mut config: Config, scenarios: &[Scenario]) -> Result<Vec<Recalled>> {
+    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    config.data_dir = folder.path().to_owned();
+    let rules = config.memory.clone();
+    let memory = Offline::open(config).await?;
+    let mut recalled = Vec::with_capacity(scenarios.len());
+    for scenario in scenarios {
+        let outcome = replay(memory.operations(), &rules, scenario).await;
+        match outcome.with_context(|| scenario.id.clone()) {
+            Ok(found) => recalled.push(found),
+            Err(error) => {
+                memory.close().await;
+                return Err(error);
+            }
+        }
+    }
+    memory.close().await;
+    Ok(recalled)
+}
+
+/// The measurement for people.
+fn told(report: &Report, all: Shares, config: &Config, data: &str, model: &str) -> String {
+    let memory = &config.memory;
+    let mut text = format!(
+        "k {} memories, threshold {}, granularity: a turn is a memory\n\
+         data sha256  {data}\nmodel sha256 {model} ({} {:?})\n\n",
+        memory.default_retrieval_limit,
+        memory.default_similarity_threshold,
+        memory.embedding.model,
+        memory.embedding.precision,
+    );
+    let mut line = |name: &str, shares: &Shares| {
+        let _ = writeln!(
+            text,
+            "{name:<12} {:>9} {:>7} {:>9} {:>6.1}",
+            shares.scenarios,
+            percent(shares.recall),
+            percent(shares.precision),
+            shares.shown,
+        );
+    };
+    line("all", &all);
+    report.by_kind.iter().chain(&report.by_lang).for_each(|(name, shares)| line(name, shares));
+    let head = format!(
+        "{:<12} {:>9} {:>7} {:>9} {:>6}\n",
+        "", "scenarios", "recall", "precision", "shown"
+    );
+    let at = text.find("\n\n").map_or(0, |at| at + 2);
+    text.insert_str(at, &head);
+    let _ = write!(
+        text,
+        "\nnegatives clean {}, outdated shown {}\nnot right: {}",
+        percent(report.negatives_clean),
+        percent(report.outdated_shown),
+        report.errors.join(" "),
+    );
+    text
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), |share| format!("{:.1}%", 100.0 * share))
+}

@@ -1,0 +1,198 @@
+//! From what was presented to shares, added up over scenarios.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::replay::{Recalled, Scenario, lines};
+use crate::recall::{Context, Hit};
+
+/// Tokens of a context that shows one memory alone; only its length is at stake.
+const WHOLE: usize = 65_536;
+
+/// What became of one scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Outcome {
+    /// Needed items, and those of them presented.
+    pub(super) needed: usize,
+    pub(super) found: usize,
+    /// Memories presented, and those of them that hold a needed item.
+    pub(super) shown: usize,
+    pub(super) useful: usize,
+    /// Something was presented that must not be.
+    pub(super) stale: bool,
+}
+
+impl Outcome {
+    pub(super) fn of(scenario: &Scenario, recalled: &Recalled) -> Self {
+        let holds = |line: &str, item: &[String]| item.iter().any(|words| line.contains(words));
+        let presented = &recalled.presented;
+        let useful = presented
+            .lines()
+            .filter(|line| scenario.must_recall.iter().any(|item| holds(line, item)))
+            .count();
+        Self {
+            needed: scenario.must_recall.len(),
+            found: scenario.must_recall.iter().filter(|item| holds(presented, item)).count(),
+            shown: recalled.shown,
+            useful,
+            stale: scenario.must_not_recall.iter().any(|words| presented.contains(words)),
+        }
+    }
+
+    /// Whether everything needed was presented and nothing that must not be.
+    pub(super) fn is_right(&self) -> bool {
+        self.found == self.needed && !self.stale
+    }
+}
+
+/// Which needed items a candidate holds, when presented alone.
+pub(super) fn items_in(scenario: &Scenario, hit: &Hit) -> Vec<usize> {
+    let line = lines(&Context::of(std::slice::from_ref(hit), WHOLE));
+    let items = scenario.must_recall.iter().enumerate();
+    let held = items.filter(|(_, item)| item.iter().any(|words| line.contains(words)));
+    held.map(|(number, _)| number).collect()
+}
+
+/// Shares over some scenarios; `None` where there is nothing to take a share of.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct Shares {
+    /// Scenarios.
+    pub(super) scenarios: usize,
+    /// Needed items presented, of all needed.
+    pub(super) recall: Option<f64>,
+    /// Presented memories that hold a needed item, of all presented.
+    pub(super) precision: Option<f64>,
+    /// Memories presented for one question, on average.
+    pub(super) shown: f64,
+}
+
+impl Shares {
+    fn of<'a>(outcomes: impl Iterator<Item = &'a Outcome> + Clone) -> Self {
+        let sum = |of: fn(&Outcome) -> usize| outcomes.clone().map(of).sum::<usize>();
+        let scenarios = outcomes.clone().count();
+        Self {
+            scenarios,
+            recall: share(sum(|o| o.found), sum(|o| o.needed)),
+            precision: share(sum(|o| o.useful), sum(|o| o.shown)),
+            shown: share(sum(|o| o.shown), scenarios).unwrap_or(0.0),
+        }
+    }
+}
+
+/// The measurement, as `--json` prints it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Report {
+    /// Needed items presented, of all needed.
+    pub(super) recall: Option<f64>,
+    /// Negative scenarios for which nothing unrelated was presented, of all negative ones.
+    pub(super) negatives_clean: Option<f64>,
+    /// Update scenarios for which an outdated value was presented, of all update ones.
+    pub(super) outdated_shown: Option<f64>,
+    /// By the scenario's kind.
+    pub(super) by_kind: BTreeMap<String, Shares>,
+    /// By the scenario's language.
+    pub(super) by_lang: BTreeMap<String, Shares>,
+    /// Scenarios with something missing or something that must not be.
+    pub(super) errors: Vec<String>,
+}
+
+impl Report {
+    pub(super) fn of(results: &[(&Scenario, Outcome)]) -> Self {
+        let of_kind = |kind: &str, stale: bool| {
+            let some = results.iter().filter(|(scenario, _)| scenario.kind == kind);
+            share(some.clone().filter(|(_, outcome)| outcome.stale == stale).count(), some.count())
+        };
+        Self {
+            recall: overall(results).recall,
+            negatives_clean: of_kind("negative", false),
+            outdated_shown: of_kind("update", true),
+            by_kind: groups(results, |scenario| &scenario.kind),
+            by_lang: groups(results, |scenario| &scenario.lang),
+            errors: results
+                .iter()
+                .filter(|(_, outcome)| !outcome.is_right())
+                .map(|(scenario, _)| scenario.id.clone())
+                .collect(),
+        }
+    }
+}
+
+/// Shares over all scenarios.
+pub(super) fn overall(results: &[(&Scenario, Outcome)]) -> Shares {
+    Shares::of(results.iter().map(|(_, outcome)| outcome))
+}
+
+fn groups(
+    results: &[(&Scenario, Outcome)],
+    key: impl Fn(&Scenario) -> &String,
+) -> BTreeMap<String, Shares> {
+    let names: std::collections::BTreeSet<&String> =
+        results.iter().map(|(scenario, _)| key(scenario)).collect();
+    let of = |name: &String| {
+        let some = results.iter().filter(|(scenario, _)| key(scenario) == name);
+        Shares::of(some.map(|(_, outcome)| outcome))
+    };
+    names.into_iter().map(|name| (name.clone(), of(name))).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of rows are far below 2^52")]
+pub(super) fn share(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn scenario(kind: &str, needed: &[&[&str]], forbidden: &[&str]) -> Scenario {
+        serde_json::from_value(json!({
+            "id": kind, "lang": "en", "kind": kind, "sessions": [],
+            "ask": {"date": "2026-05-01T10:00:00Z", "turns": [], "user": "?"},
+            "must_recall": needed, "must_not_recall": forbidden,
+        }))
+        .unwrap()
+    }
+
+    fn outcome(scenario: &Scenario, presented: &[&str]) -> Outcome {
+        let recalled = Recalled {
+            presented: presented.join("\n"),
+            shown: presented.len(),
+            ranked: Vec::new(),
+            searched: true,
+        };
+        Outcome::of(scenario, &recalled)
+    }
+
+    #[test]
+    fn an_item_is_found_by_any_of_its_alternatives_and_useless_memories_count_against() {
+        let scenario = scenario("fact", &[&["ten", "10"], &["maui"]], &[]);
+        let half = outcome(&scenario, &["- it is 10", "- rain", "- in 10 days"]);
+        assert_eq!((half.found, half.needed, half.useful, half.shown), (1, 2, 2, 3));
+        assert!(!half.is_right());
+        assert!(outcome(&scenario, &["- ten for maui"]).is_right());
+    }
+
+    #[test]
+    fn what_must_not_be_presented_is_told_apart_by_kind() {
+        let update = scenario("update", &[&["new"]], &["old"]);
+        let negative = scenario("negative", &[], &["dog"]);
+        let clean = scenario("negative", &[], &["cat"]);
+        let results = [
+            (&update, outcome(&update, &["- new", "- old"])),
+            (&negative, outcome(&negative, &["- my dog"])),
+            (&clean, outcome(&clean, &["- my dog"])),
+        ];
+        let report = Report::of(&results);
+        assert_eq!(report.recall, Some(1.0));
+        assert_eq!(report.negatives_clean, Some(0.5));
+        assert_eq!(report.outdated_shown, Some(1.0));
+        assert_eq!(report.errors, ["update", "negative"]);
+        assert_eq!(report.by_kind["negative"].recall, None);
+        assert_eq!(report.by_kind["update"].precision, Some(0.5));
+        assert_eq!(report.by_lang["en"].scenarios, 3);
+    }
+}
