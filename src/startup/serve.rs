@@ -57,7 +57,8 @@ async fn run(
         .await
         .map_err(|_| StartError::Interrupted)??;
     let metrics = Metrics::new();
-    metrics.set_embedder_up(true);
+    // The first run of a model takes far longer than the rest; no request shall pay for it.
+    metrics.set_embedder_up(embedder.check().await.is_ok());
     let opener =
         Opener { config: at_start.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
     let opened = match opener.try_open().await {
