@@ -7,21 +7,22 @@ use crate::{
     sqlite::{DatabaseError, FolderError},
 };
 
-/// Why there is no running memgate.
+/// Why there is no running memgate. Each says all in one sentence, so none has a source: a chain of
+/// causes would say it twice.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The embedding model or its runtime cannot be used.
     #[error("memory.embedding: {0}")]
-    Embedder(#[from] EmbedError),
+    Embedder(EmbedError),
     /// The data folder belongs to another process, or cannot be used.
     #[error("data_dir: {0}")]
-    Folder(#[from] FolderError),
+    Folder(FolderError),
     /// A database in the data folder cannot be used.
-    #[error(transparent)]
-    Database(#[from] DatabaseError),
+    #[error("{0}")]
+    Database(DatabaseError),
     /// The client of a helper model cannot be made.
     #[error("external_models: {0}")]
-    Helper(#[from] reqwest::Error),
+    Helper(reqwest::Error),
     /// An address cannot be listened on.
     #[error("{key}: cannot listen on {address}: {cause}")]
     Listen {

@@ -44,7 +44,7 @@ impl OpenMemory {
         embedder: &Arc<dyn Embedder>,
         metrics: &Arc<Metrics>,
     ) -> Result<Self, StartError> {
-        let folder = DataFolder::lock(&config.data_dir, None)?;
+        let folder = DataFolder::lock(&config.data_dir, None).map_err(StartError::Folder)?;
         let store = open_store(config, folder.path())?;
         let tools =
             Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
@@ -53,7 +53,8 @@ impl OpenMemory {
         let capture = config.memory.capture.clone();
         let bounds = Bounds { queue: capture.queue, workers: capture.workers };
         let journal = folder.path().join(JOURNAL_FILE);
-        let capture = Capture::open(&journal, options, bounds, settings(config)?, tools)?;
+        let capture = Capture::open(&journal, options, bounds, settings(config)?, tools)
+            .map_err(StartError::Database)?;
         let (touches, touching) = Touches::new(store.clone());
         let background = TaskTracker::new();
         background.spawn(touching);
@@ -107,7 +108,8 @@ fn open_store(config: &Config, folder: &Path) -> Result<Arc<dyn MemoryStore>, St
         cache_bytes: sqlite.cache_mib << 20,
         ..SqliteOptions::default()
     };
-    Ok(Arc::new(SqliteStore::open(&folder.join(STORE_FILE), options)?))
+    let store = SqliteStore::open(&folder.join(STORE_FILE), options);
+    Ok(Arc::new(store.map_err(StartError::Database)?))
 }
 
 fn synchronous(sync: Sync) -> Synchronous {
@@ -148,7 +150,7 @@ pub(super) fn settings(config: &Config) -> Result<Settings, StartError> {
     });
     Ok(Settings {
         store_turns: memory.extraction.uses(ExtractionMode::Turns),
-        extractor: extractor.transpose()?.map(Arc::new),
+        extractor: extractor.transpose().map_err(StartError::Helper)?.map(Arc::new),
         extract_every: u32::try_from(memory.extraction_batch_size).unwrap_or(u32::MAX),
         idle_timeout: memory.sessions.idle_timeout(),
         types: memory.types.clone(),

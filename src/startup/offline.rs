@@ -30,7 +30,7 @@ impl Offline {
     /// [`StartError`], which names the process that has the folder.
     pub async fn open(config: Config) -> Result<Self, StartError> {
         let open = move || {
-            let embedder = embedder::load(&config)?;
+            let embedder = embedder::load(&config).map_err(StartError::Embedder)?;
             let metrics = Metrics::new();
             let memory = OpenMemory::open(&config, &embedder, &metrics)?;
             let operations = memory.operations(&Live::fixed(config), &embedder, &metrics);

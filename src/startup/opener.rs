@@ -28,7 +28,9 @@ impl Opener {
         let opened = spawn_blocking(move || OpenMemory::open(&config, &embedder, &metrics)).await;
         let opened = opened.unwrap_or(Err(StartError::Interrupted));
         self.metrics.set_store_up(opened.is_ok());
-        if let Err(error) = &opened {
+        if let Err(error) = &opened
+            && error.may_pass()
+        {
             tracing::error!(%error, "Store unavailable, memory disabled");
         }
         opened

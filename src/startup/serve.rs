@@ -55,7 +55,8 @@ async fn run(
     let loading = at_start.clone();
     let embedder = spawn_blocking(move || embedder::load(&loading))
         .await
-        .map_err(|_| StartError::Interrupted)??;
+        .map_err(|_| StartError::Interrupted)?
+        .map_err(StartError::Embedder)?;
     let metrics = Metrics::new();
     // The first run of a model takes far longer than the rest; no request shall pay for it.
     metrics.set_embedder_up(embedder.check().await.is_ok());
