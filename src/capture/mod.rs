@@ -62,7 +62,8 @@ use worker::{Slots, Worker};
 pub struct Bounds {
     /// Finished turns that wait for the journal.
     pub queue: usize,
-    /// Jobs that run at one time, and as many extractions besides.
+    /// Jobs that run at one time, and as many extractions besides; with 0 none
+    /// runs, and the journal goes on owing them.
     pub workers: usize,
 }
 
@@ -130,7 +131,7 @@ impl Capture {
                 metrics: metrics.clone(),
             },
         };
-        let worker = Worker {
+        let worker = (bounds.workers > 0).then(|| Worker {
             journal: journal.clone(),
             bench,
             lanes,
@@ -138,8 +139,10 @@ impl Capture {
             wake: wake.clone(),
             settled: settled.clone(),
             slots: Slots::new(bounds.workers),
-        };
-        tasks.spawn(worker.run(stop_worker.clone()));
+        });
+        if let Some(worker) = worker {
+            tasks.spawn(worker.run(stop_worker.clone()));
+        }
         Ok(Self {
             exchanges: Arc::default(),
             intake,

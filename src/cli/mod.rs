@@ -1,11 +1,25 @@
 //! The command line, one file a subcommand. It reads arguments, calls one thing and shows the
 //! outcome; it must never do what the API could not do as well.
 //!
-//! Exit codes: 0 done, 1 failed, 2 called wrongly.
+//! Exit codes: 0 done, 1 failed, 2 called wrongly: arguments that cannot be read, or a value that
+//! the API refuses. docs/cli.md is for users.
 
+mod answer;
+mod check_config;
+mod client;
 mod config_file;
 mod eval;
+mod failure;
+mod forget;
+mod list;
+mod memories;
+mod options;
+mod print;
+mod remember;
+mod search;
 mod serve;
+mod show;
+mod text;
 
 use std::process::ExitCode;
 
@@ -23,6 +37,16 @@ pub struct Cli {
 enum Command {
     /// Serve Envoy and the REST API until SIGINT or SIGTERM; SIGHUP reads the configuration again.
     Serve(serve::Args),
+    /// Tell what is wrong with a configuration.
+    CheckConfig(check_config::Args),
+    /// Show a user's memories, newest first.
+    List(list::Args),
+    /// Find the memories that matter for a query, best first.
+    Search(search::Args),
+    /// Store a memory as it is told.
+    Remember(remember::Args),
+    /// Forget one memory, or all of a user's or of a project's, for good.
+    Forget(forget::Args),
     /// Measure the quality of memory on labelled data.
     Eval(eval::Args),
 }
@@ -34,6 +58,11 @@ impl Cli {
         let outcome = match self.command {
             Command::Serve(args) => args.run(),
             Command::Eval(args) => args.run(),
+            Command::CheckConfig(args) => return args.run(),
+            Command::List(args) => return args.run(),
+            Command::Search(args) => return args.run(),
+            Command::Remember(args) => return args.run(),
+            Command::Forget(args) => return args.run(),
         };
         match outcome {
             Ok(()) => ExitCode::SUCCESS,
@@ -48,4 +77,61 @@ impl Cli {
 #[expect(clippy::print_stderr, reason = "the command line's own words")]
 fn complain(error: &anyhow::Error) {
     eprintln!("error: {error:#}");
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, error::ErrorKind};
+
+    use super::*;
+
+    /// What is wrong with a command line, if anything is.
+    fn wrong(line: &str) -> Option<ErrorKind> {
+        Cli::try_parse_from(line.split_whitespace()).err().map(|error| error.kind())
+    }
+
+    #[test]
+    fn the_definition_holds() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_user_is_always_named() {
+        for line in ["list", "search x", "remember x", "forget x", "forget --all"] {
+            let line = format!("memgate {line}");
+            assert_eq!(wrong(&line), Some(ErrorKind::MissingRequiredArgument), "{line}");
+            assert_eq!(wrong(&format!("{line} --user u")), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn one_memory_is_forgotten_or_all_and_never_by_mistake() {
+        for (line, kind) in [
+            ("", ErrorKind::MissingRequiredArgument),
+            ("--project p", ErrorKind::MissingRequiredArgument),
+            ("mem_1 --all", ErrorKind::ArgumentConflict),
+            ("mem_1 --project p", ErrorKind::ArgumentConflict),
+            ("..", ErrorKind::ValueValidation),
+        ] {
+            assert_eq!(wrong(&format!("memgate forget --user u {line}")), Some(kind), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_no_status_and_no_address_is_refused() {
+        for line in [
+            "list --user u --limit many",
+            "list --user u --limit -1",
+            "search x --user u --threshold nan",
+            "remember x --user u --importance inf",
+            "list --user u --server localhost:8080",
+        ] {
+            assert_eq!(
+                wrong(&format!("memgate {line}")),
+                Some(ErrorKind::ValueValidation),
+                "{line}"
+            );
+        }
+        assert_eq!(wrong("memgate list --user u --status gone"), Some(ErrorKind::InvalidValue));
+    }
 }

@@ -136,7 +136,7 @@ impl<'n> Reader<'n> {
             .or_else(elsewhere)
             .map(|name| format!("; did you mean \"{name}\"?"))
             .unwrap_or_default();
-        let problem = Problem::new("", format!("unknown key \"{full}\"{meant}")).at(entry.line);
+        let problem = Problem::new(full, format!("unknown key{meant}")).at(entry.line);
         self.unknown.borrow_mut().push(problem);
     }
 

@@ -14,5 +14,5 @@ mod reload;
 mod serve;
 
 pub use error::StartError;
-pub use offline::Offline;
+pub use offline::{Need, Offline};
 pub use serve::serve;

@@ -16,6 +16,18 @@ use crate::{
 /// The longest each step of closing may take.
 const CLOSE: Duration = Duration::from_secs(5);
 
+/// How much of memgate a command needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Need {
+    /// What is stored. It works without the model's files.
+    Stored,
+    /// The embedding model besides, which takes a third of a second to load.
+    Model,
+    /// The jobs besides: what the journal owes is done, as `memgate serve` does it. Without them it
+    /// stays owed; most commands are too short to learn.
+    Jobs,
+}
+
 /// An opened data folder and what may be done to it.
 pub struct Offline {
     memory: OpenMemory,
@@ -24,13 +36,21 @@ pub struct Offline {
 }
 
 impl Offline {
-    /// Takes the data folder, loads the model and opens store and journal.
+    /// Loads the model, if it is needed, takes the data folder and opens store and journal.
     ///
     /// # Errors
     /// [`StartError`], which names the process that has the folder.
-    pub async fn open(config: Config) -> Result<Self, StartError> {
+    pub async fn open(mut config: Config, need: Need) -> Result<Self, StartError> {
         let open = move || {
-            let embedder = embedder::load(&config).map_err(StartError::Embedder)?;
+            let embedder = match need {
+                Need::Stored => embedder::absent(&config),
+                Need::Model | Need::Jobs => {
+                    embedder::load(&config).map_err(StartError::Embedder)?
+                }
+            };
+            if need < Need::Jobs {
+                config.memory.capture.workers = 0;
+            }
             let metrics = Metrics::new();
             let memory = OpenMemory::open(&config, &embedder, &metrics)?;
             let operations = memory.operations(&Live::fixed(config), &embedder, &metrics);

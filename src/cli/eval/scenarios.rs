@@ -9,7 +9,12 @@ use super::{
     replay::{Recalled, Scenario, replay},
     score::{Outcome, Report, Shares, overall},
 };
-use crate::{cli::config_file::ConfigFile, config::Config, embed::onnx, startup::Offline};
+use crate::{
+    cli::config_file::ConfigFile,
+    config::Config,
+    embed::onnx,
+    startup::{Need, Offline},
+};
 
 /// Arguments of `memgate eval scenarios`.
 #[derive(Debug, clap::Args)]
@@ -57,7 +62,7 @@ async fn replay_all(mut config: Config, scenarios: &[Scenario]) -> Result<Vec<Re
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     config.data_dir = folder.path().to_owned();
     let rules = config.memory.clone();
-    let memory = Offline::open(config).await?;
+    let memory = Offline::open(config, Need::Jobs).await?;
     let mut recalled = Vec::with_capacity(scenarios.len());
     for scenario in scenarios {
         let outcome = replay(memory.operations(), &rules, scenario).await;

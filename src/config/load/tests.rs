@@ -34,17 +34,17 @@ fn braces_alone_give_every_default() {
 fn unknown_keys_are_refused_with_line_and_suggestion_all_of_them() {
     refused(
         "memory:\n  retreival_limit: 3\n",
-        "c.yaml:2: unknown key \"memory.retreival_limit\"; did you mean \"default_retrieval_limit\"?",
+        "c.yaml:2: memory.retreival_limit: unknown key; did you mean \"default_retrieval_limit\"?",
     );
     refused(
         "memory:\n  enabled: true\nmemroy: {}\ndeadline_ms: 4\nbanana: 1\n",
-        "c.yaml:3: unknown key \"memroy\"; did you mean \"memory\"?\n\
-         c.yaml:4: unknown key \"deadline_ms\"; did you mean \"memory.deadline_ms\"?\n\
-         c.yaml:5: unknown key \"banana\"",
+        "c.yaml:3: memroy: unknown key; did you mean \"memory\"?\n\
+         c.yaml:4: deadline_ms: unknown key; did you mean \"memory.deadline_ms\"?\n\
+         c.yaml:5: banana: unknown key",
     );
     refused(
         "memory:\n  policies:\n    - match: {model: x}\n      retrieval_limits: 3\n",
-        "c.yaml:4: unknown key \"memory.policies[0].retrieval_limits\"; did you mean \"retrieval_limit\"?",
+        "c.yaml:4: memory.policies[0].retrieval_limits: unknown key; did you mean \"retrieval_limit\"?",
     );
 }
 

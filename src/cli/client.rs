@@ -1,0 +1,160 @@
+//! A running memgate's REST API.
+
+use std::time::Duration;
+
+use reqwest::{Method, RequestBuilder, Response, Url, redirect::Policy};
+use serde::de::DeserializeOwned;
+
+use super::{answer::Answer, failure::Failure};
+use crate::api::{
+    CreateRequest, DeletedView, ErrorBody, ForgetRequest, HitsView, ListRequest, MemoriesView,
+    MemoryView, SearchRequest, Whose,
+};
+
+/// How long the connection may take.
+const CONNECT: Duration = Duration::from_secs(5);
+/// The longest an answer may take: who forgets very much cleans up before answering.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How long whoever listens at the configured address may take to say who it is.
+const GLANCE: Duration = Duration::from_secs(1);
+/// The longest answer that is read, in bytes: several times a page of the longest memories.
+const MAX_ANSWER: usize = 64 << 20;
+
+/// A server, and the key to it.
+pub(super) struct Client {
+    http: reqwest::Client,
+    server: Url,
+    key: Option<String>,
+}
+
+impl Client {
+    /// # Errors
+    /// When this machine's TLS cannot be set up.
+    pub(super) fn new(server: Url, key: Option<String>) -> Result<Self, Failure> {
+        // It fails only when there is one already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder()
+            .connect_timeout(CONNECT)
+            .timeout(PATIENCE)
+            // What is asked, and the key, are for the named server alone.
+            .redirect(Policy::none())
+            .no_proxy()
+            .user_agent(concat!("memgate/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| Failure::new("client", root(&error)))?;
+        Ok(Self { http, server, key })
+    }
+
+    /// Which it is.
+    pub(super) fn server(&self) -> &Url {
+        &self.server
+    }
+
+    /// Whether a memgate answers there. The key is not sent.
+    pub(super) async fn is_memgate(&self) -> bool {
+        let glance = async {
+            let answer = self.http.get(self.url(&["healthz"])).send().await.ok()?;
+            let body = self.read(answer).await.ok()?;
+            let told: serde_json::Value = serde_json::from_slice(&body).ok()?;
+            Some(told.get("service")? == "memgate")
+        };
+        tokio::time::timeout(GLANCE, glance).await.ok().flatten().unwrap_or(false)
+    }
+
+    pub(super) async fn list(
+        &self,
+        request: &ListRequest,
+    ) -> Result<Answer<MemoriesView>, Failure> {
+        self.send(self.request(Method::GET, &["memory"]).query(request)).await
+    }
+
+    pub(super) async fn search(
+        &self,
+        request: &SearchRequest,
+    ) -> Result<Answer<HitsView>, Failure> {
+        self.send(self.request(Method::POST, &["memory", "search"]).json(request)).await
+    }
+
+    pub(super) async fn create(
+        &self,
+        request: &CreateRequest,
+    ) -> Result<Answer<MemoryView>, Failure> {
+        self.send(self.request(Method::POST, &["memory"]).json(request)).await
+    }
+
+    pub(super) async fn forget(
+        &self,
+        id: &str,
+        whose: &Whose,
+    ) -> Result<Answer<DeletedView>, Failure> {
+        self.send(self.request(Method::DELETE, &["memory", id]).query(whose)).await
+    }
+
+    pub(super) async fn forget_scope(
+        &self,
+        request: &ForgetRequest,
+    ) -> Result<Answer<DeletedView>, Failure> {
+        self.send(self.request(Method::DELETE, &["memory"]).query(request)).await
+    }
+
+    fn request(&self, method: Method, path: &[&str]) -> RequestBuilder {
+        let request = self.http.request(method, self.url(&[&["v1"], path].concat()));
+        match &self.key {
+            Some(key) => request.bearer_auth(key),
+            None => request,
+        }
+    }
+
+    fn url(&self, path: &[&str]) -> Url {
+        let mut url = self.server.clone();
+        // It fails only for addresses without a host, and a server has one.
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path);
+        }
+        url
+    }
+
+    async fn send<T: DeserializeOwned>(
+        &self,
+        request: RequestBuilder,
+    ) -> Result<Answer<T>, Failure> {
+        let answer = request.send().await.map_err(|error| self.silent(&error))?;
+        let status = answer.status();
+        let body = self.read(answer).await?;
+        if status.is_success() {
+            if let Ok(view) = serde_json::from_slice(&body) {
+                return Ok(Answer { body, view });
+            }
+        } else if let Ok(told) = serde_json::from_slice::<ErrorBody>(&body) {
+            return Err(Failure::refused(status.as_u16(), &told.error, body));
+        }
+        let message = format!("{}: answers {status}, but not as this memgate would", self.server);
+        Err(Failure::new("not_memgate", message))
+    }
+
+    async fn read(&self, mut answer: Response) -> Result<Vec<u8>, Failure> {
+        let mut body = Vec::new();
+        while let Some(chunk) = answer.chunk().await.map_err(|error| self.silent(&error))? {
+            if body.len() + chunk.len() > MAX_ANSWER {
+                let message = format!("{}: answers more than {MAX_ANSWER} bytes", self.server);
+                return Err(Failure::new("answer_too_large", message));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+
+    /// The server did not answer, or not to the end.
+    fn silent(&self, error: &reqwest::Error) -> Failure {
+        let cause = if error.is_timeout() { "no answer in time".to_owned() } else { root(error) };
+        Failure::new("unreachable", format!("{}: {cause}", self.server))
+    }
+}
+
+/// The cause behind all others; those before it say only that there is one.
+fn root(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => root(source),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,163 @@
+//! Why a command did not do what it should: a sentence for people, REST's error body for programs,
+//! and the exit status.
+
+use std::process::ExitCode;
+
+use crate::{
+    api::{ApiError, ErrorBody, ErrorDetail},
+    config::ConfigError,
+    sqlite::FolderError,
+    startup::StartError,
+};
+
+/// Exit status of a command that was asked wrongly. The same as of arguments that cannot be read.
+const USAGE: u8 = 2;
+/// Exit status of a command that failed.
+const FAILED: u8 = 1;
+/// REST's status for a field that is wrong.
+const BAD_REQUEST: u16 = 400;
+
+/// A command that did not do what it should.
+#[derive(Debug)]
+pub(super) struct Failure {
+    exit: u8,
+    message: String,
+    /// The body as a server sent it, or as it would have.
+    body: Vec<u8>,
+    held: bool,
+}
+
+impl Failure {
+    /// A failure that is not about what was asked. `code` is for programs.
+    pub(super) fn new(code: &str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        let detail = ErrorDetail {
+            message: message.clone(),
+            kind: "api_error".into(),
+            param: None,
+            code: code.into(),
+        };
+        let body = serde_json::to_vec(&ErrorBody { error: detail }).unwrap_or_default();
+        Self { exit: FAILED, message, body, held: false }
+    }
+
+    /// What REST refused, with the body it did so with.
+    pub(super) fn refused(status: u16, error: &ErrorDetail, body: Vec<u8>) -> Self {
+        let exit = if status == BAD_REQUEST { USAGE } else { FAILED };
+        Self { exit, message: told(error), body, held: false }
+    }
+
+    /// Whether another process has the data folder.
+    pub(super) fn is_held(&self) -> bool {
+        self.held
+    }
+
+    /// What a person is told.
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The same as the REST API's body.
+    pub(super) fn body(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// The status to end with.
+    pub(super) fn exit_code(&self) -> ExitCode {
+        self.exit.into()
+    }
+}
+
+/// REST's message, with the name that the field has on the command line.
+fn told(error: &ErrorDetail) -> String {
+    let ErrorDetail { message, param, .. } = error;
+    let Some(param) = param.as_deref() else { return message.clone() };
+    let argument = match param {
+        "user_id" => "--user",
+        "tenant_id" => "--tenant",
+        "project_id" => "--project",
+        "type" | "types" => "--type",
+        "tags" => "--tag",
+        "limit" => "--limit",
+        "cursor" => "--cursor",
+        "threshold" => "--threshold",
+        "importance" => "--importance",
+        "content" => "TEXT",
+        "query" => "QUERY",
+        _ => return message.clone(),
+    };
+    let cause = message.strip_prefix(param).and_then(|rest| rest.strip_prefix(": "));
+    format!("{argument}: {}", cause.unwrap_or(message))
+}
+
+impl From<ApiError> for Failure {
+    fn from(error: ApiError) -> Self {
+        let body = error.body();
+        let bytes = serde_json::to_vec(&body).unwrap_or_default();
+        Self::refused(error.status.as_u16(), &body.error, bytes)
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::new("invalid_configuration", error.to_string())
+    }
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Folder(error) => error.into(),
+            other => Self::new("cannot_start", other.to_string()),
+        }
+    }
+}
+
+impl From<FolderError> for Failure {
+    fn from(error: FolderError) -> Self {
+        let held = matches!(error, FolderError::Held { .. });
+        let code = if held { "data_folder_in_use" } else { "data_folder_unusable" };
+        Self { held, ..Self::new(code, error.to_string()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detail(message: &str, param: Option<&str>) -> ErrorDetail {
+        ErrorDetail {
+            message: message.into(),
+            kind: "invalid_request_error".into(),
+            param: param.map(str::to_owned),
+            code: "invalid_value".into(),
+        }
+    }
+
+    #[test]
+    fn a_refused_field_has_the_name_it_was_given_by() {
+        for (message, param, expected) in [
+            ("limit: must be 1", Some("limit"), "--limit: must be 1"),
+            ("user_id: must not be empty", Some("user_id"), "--user: must not be empty"),
+            ("content: must not be empty", Some("content"), "TEXT: must not be empty"),
+            ("version: is 3", Some("version"), "version: is 3"),
+            ("no such memory", None, "no such memory"),
+        ] {
+            assert_eq!(told(&detail(message, param)), expected);
+        }
+    }
+
+    #[test]
+    fn a_wrong_field_is_bad_usage_and_everything_else_a_failure() {
+        let exit = |status| Failure::refused(status, &detail("m", None), Vec::new()).exit;
+        assert_eq!([400, 401, 404, 503].map(exit), [USAGE, FAILED, FAILED, FAILED]);
+        assert_eq!(Failure::new("x", "y").exit, FAILED);
+    }
+
+    #[test]
+    fn every_failure_has_rest_s_body() {
+        let failure = Failure::new("data_folder_in_use", "in use");
+        let expected = br#"{"error":{"message":"in use","type":"api_error","param":null,"code":"data_folder_in_use"}}"#;
+        assert_eq!(failure.body(), expected);
+    }
+}

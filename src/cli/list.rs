@@ -1,0 +1,58 @@
+//! `memgate list`: a user's memories, newest first.
+
+use std::process::ExitCode;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use super::{
+    answer,
+    memories::Memories,
+    options::{Common, Whose, count},
+    show,
+};
+use crate::{api::ListRequest, memory::Status, startup::Need};
+
+/// Arguments of `memgate list`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    whose: Whose,
+    /// Only this project's.
+    #[arg(long, value_name = "ID")]
+    project: Option<String>,
+    /// Only this type.
+    #[arg(long = "type", value_name = "TYPE")]
+    memory_type: Option<String>,
+    /// Only this status; else what is in use.
+    #[arg(long, value_parser = status())]
+    status: Option<Status>,
+    /// At most this many, 1 to 100; else 20.
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    limit: Option<usize>,
+    /// Where the page before ended, as it said.
+    #[arg(long)]
+    cursor: Option<String>,
+}
+
+fn status() -> impl TypedValueParser<Value = Status> {
+    PossibleValuesParser::new(Status::ALL.map(Status::name))
+        .map(|name| Status::from_name(&name).unwrap_or_default())
+}
+
+impl Args {
+    pub(super) fn run(self) -> ExitCode {
+        let request = ListRequest {
+            user_id: self.whose.user,
+            tenant_id: self.whose.tenant,
+            project_id: self.project,
+            memory_type: self.memory_type,
+            status: self.status,
+            limit: self.limit,
+            cursor: self.cursor,
+        };
+        let list = async |memories: &Memories| memories.list(&request).await;
+        answer::run(self.common, Need::Stored, list, show::memories)
+    }
+}

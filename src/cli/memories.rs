@@ -1,0 +1,176 @@
+//! Where the memories are: behind a running memgate's REST API, or in a data folder that this
+//! process takes for itself. Both answer alike, because both do what `api::Operations` does.
+
+use std::time::Duration;
+
+use reqwest::Url;
+use serde::Serialize;
+
+use super::{
+    answer::{Answer, tell},
+    client::Client,
+    failure::Failure,
+    options::Common,
+};
+use crate::{
+    api::{
+        ApiError, CreateRequest, DeletedView, ForgetRequest, HitsView, ListRequest, MemoriesView,
+        MemoryView, SearchRequest, Whose,
+    },
+    config::Config,
+    sqlite::{DataFolder, FolderError},
+    startup::{Need, Offline},
+};
+
+/// How often a data folder is asked for again while somebody has it who cannot be asked …
+const PAUSES: u32 = 50;
+/// … and the pause in between.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Memories that can be read and changed.
+pub(super) enum Memories {
+    /// A running memgate's.
+    Server(Client),
+    /// Those of a folder that is ours until [`Memories::close`].
+    Folder(Box<Offline>),
+}
+
+impl Memories {
+    /// Finds them: the server that was named, else the one that has the data folder, else the one
+    /// that listens where the configuration says, else the data folder.
+    pub(super) async fn find(common: Common, need: Need) -> Result<Self, Failure> {
+        let Common { config, data, server, json: _ } = common;
+        let config = Config::load_with(config.path().as_deref(), &|config| {
+            // No command on memories asks a helper model, so nobody has to set their keys.
+            config.external_models.clear();
+            if let Some(data) = &data {
+                config.data_dir.clone_from(data);
+            }
+        })?;
+        if let Some(server) = server {
+            return Client::new(server, key(&config)).map(Self::Server);
+        }
+        let probe = data.is_none();
+        let mut pauses = 0;
+        loop {
+            match Self::usual(&config, need, probe).await {
+                // Another command, or a server that is just starting: it will be done, or say
+                // where it answers.
+                Err(error) if error.is_held() && pauses < PAUSES => tokio::time::sleep(PAUSE).await,
+                found => return found,
+            }
+            pauses += 1;
+        }
+    }
+
+    /// Finds the memories that nobody named; `probe`: also at `listen.http`.
+    async fn usual(config: &Config, need: Need, probe: bool) -> Result<Self, Failure> {
+        let folder = &config.data_dir;
+        if let Some(holder) = DataFolder::holder(folder)? {
+            return match holder.api.as_deref().and_then(|api| Url::parse(api).ok()) {
+                Some(server) => Client::new(server, key(config)).map(Self::Server),
+                None => Err(FolderError::Held { path: folder.clone(), holder }.into()),
+            };
+        }
+        let known = folder.exists();
+        if probe && let Some(found) = listening(config).await? {
+            if known {
+                let (server, folder) = (found.server(), folder.display());
+                tell(&format!("note: asking {server}, which does not use {folder}"));
+            }
+            return Ok(Self::Server(found));
+        }
+        let offline = Offline::open(config.clone(), need).await?;
+        if !known {
+            tell(&format!("note: there was no data folder {}; made it", folder.display()));
+        }
+        Ok(Self::Folder(Box::new(offline)))
+    }
+
+    pub(super) async fn list(
+        &self,
+        request: &ListRequest,
+    ) -> Result<Answer<MemoriesView>, Failure> {
+        match self {
+            Self::Server(client) => client.list(request).await,
+            Self::Folder(folder) => answer(folder.operations().list(request).await),
+        }
+    }
+
+    pub(super) async fn search(
+        &self,
+        request: &SearchRequest,
+    ) -> Result<Answer<HitsView>, Failure> {
+        match self {
+            Self::Server(client) => client.search(request).await,
+            Self::Folder(folder) => answer(folder.operations().search(request).await),
+        }
+    }
+
+    pub(super) async fn create(
+        &self,
+        request: CreateRequest,
+    ) -> Result<Answer<MemoryView>, Failure> {
+        match self {
+            Self::Server(client) => client.create(&request).await,
+            Self::Folder(folder) => answer(folder.operations().create(request, None).await),
+        }
+    }
+
+    pub(super) async fn forget(
+        &self,
+        id: &str,
+        whose: &Whose,
+    ) -> Result<Answer<DeletedView>, Failure> {
+        match self {
+            Self::Server(client) => client.forget(id, whose).await,
+            Self::Folder(folder) => answer(folder.operations().forget(id, whose, None).await),
+        }
+    }
+
+    pub(super) async fn forget_scope(
+        &self,
+        request: &ForgetRequest,
+    ) -> Result<Answer<DeletedView>, Failure> {
+        match self {
+            Self::Server(client) => client.forget_scope(request).await,
+            Self::Folder(folder) => answer(folder.operations().forget_scope(request, None).await),
+        }
+    }
+
+    /// Gives the folder back.
+    pub(super) async fn close(self) {
+        if let Self::Folder(folder) = self {
+            folder.close().await;
+        }
+    }
+}
+
+/// The memgate at `listen.http`, if one is there. Its data folder is not the configured one: another
+/// was named when it was started, or it is on another machine.
+async fn listening(config: &Config) -> Result<Option<Client>, Failure> {
+    let mut address = config.listen.http;
+    if address.ip().is_unspecified() {
+        address.set_ip(match address {
+            std::net::SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+            std::net::SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    let Ok(server) = Url::parse(&format!("http://{address}")) else { return Ok(None) };
+    let client = Client::new(server, key(config))?;
+    Ok((address.port() != 0 && client.is_memgate().await).then_some(client))
+}
+
+/// An operation's answer as REST would send it.
+fn answer<T: Serialize>(view: Result<T, ApiError>) -> Result<Answer<T>, Failure> {
+    let view = view?;
+    let body = serde_json::to_vec(&view)
+        .map_err(|error| Failure::new("output", format!("the answer is no JSON: {error}")))?;
+    Ok(Answer { body, view })
+}
+
+/// The key that the configuration names; that it is set was checked with the configuration.
+fn key(config: &Config) -> Option<String> {
+    let name = config.api.key_env.as_deref()?;
+    std::env::var(name).ok().map(|key| key.trim().to_owned())
+}

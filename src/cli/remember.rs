@@ -1,0 +1,59 @@
+//! `memgate remember`: stores a memory as it is told.
+
+use std::process::ExitCode;
+
+use serde_json::Map;
+
+use super::{
+    answer,
+    memories::Memories,
+    options::{Common, Whose, number},
+    show,
+};
+use crate::{api::CreateRequest, startup::Need};
+
+/// Arguments of `memgate remember`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// What to remember.
+    text: String,
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    whose: Whose,
+    /// Its type; else semantic.
+    #[arg(long = "type", value_name = "TYPE")]
+    memory_type: Option<String>,
+    /// Its project; else it belongs to all of the user's.
+    #[arg(long, value_name = "ID")]
+    project: Option<String>,
+    /// How much it matters, 0 to 1; else 0.5.
+    #[arg(long, value_name = "SHARE", value_parser = number, allow_negative_numbers = true)]
+    importance: Option<f32>,
+    /// A label; may be repeated.
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+}
+
+impl Args {
+    pub(super) fn run(self) -> ExitCode {
+        let request = CreateRequest {
+            user_id: self.whose.user,
+            tenant_id: self.whose.tenant,
+            content: self.text,
+            memory_type: self.memory_type,
+            project_id: self.project,
+            agent_id: None,
+            session_id: None,
+            source: None,
+            importance: self.importance,
+            confidence: None,
+            tags: self.tags,
+            metadata: Map::new(),
+            valid_from: None,
+            valid_until: None,
+        };
+        let create = async |memories: &Memories| memories.create(request).await;
+        answer::run(self.common, Need::Model, create, show::stored)
+    }
+}
