@@ -16,6 +16,8 @@ const USAGE: u8 = 2;
 const FAILED: u8 = 1;
 /// REST's status for a field that is wrong.
 const BAD_REQUEST: u16 = 400;
+/// REST's status for a key that is missing or wrong.
+const UNAUTHORIZED: u16 = 401;
 
 /// A command that did not do what it should.
 #[derive(Debug)]
@@ -44,7 +46,11 @@ impl Failure {
     /// What REST refused, with the body it did so with.
     pub(super) fn refused(status: u16, error: &ErrorDetail, body: Vec<u8>) -> Self {
         let exit = if status == BAD_REQUEST { USAGE } else { FAILED };
-        Self { exit, message: told(error), body, held: false }
+        let mut message = told(error);
+        if status == UNAUTHORIZED {
+            message.push_str("; here it comes from the variable that api.key_env names");
+        }
+        Self { exit, message, body, held: false }
     }
 
     /// Whether another process has the data folder.
