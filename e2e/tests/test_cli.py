@@ -1,0 +1,382 @@
+"""The command line: the real program, beside a running memgate and alone with the data folder."""
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from harness import http, paths
+from harness.memgate import Memgate
+from harness.wait import until
+
+FACT = "My budget for the Hawaii trip is $10,000"
+QUESTION = "What's my budget for the trip?"
+ODD = "a+b@x.org 'quoted' 予算 👨‍👩‍👧 &=%2F/?#"
+
+
+class Place:
+    """A configuration and its data folder, with or without a memgate that runs on them."""
+
+    def __init__(self, folder: Path, config: dict | None = None):
+        self.folder = folder
+        self.memgate = Memgate(folder)
+        self.configure(config or {})
+
+    def configure(self, config: dict):
+        ports = {"http": f"127.0.0.1:{self.memgate.http_port}", "grpc": f"127.0.0.1:{self.memgate.grpc_port}"}
+        usual = {"listen": ports, "data_dir": str(self.memgate.data), "assets_dir": str(paths.ASSETS)}
+        self.memgate.configure({**usual, **config})
+
+    def command(self, *args) -> list[str]:
+        return [str(part) for part in (paths.memgate(), *args)]
+
+    def environment(self, env: dict) -> dict:
+        return {**os.environ, "MEMGATE_CONFIG": str(self.memgate.config_file), **env}
+
+    def run(self, *args, env: dict | None = None, timeout: float = 30) -> subprocess.CompletedProcess:
+        """Runs a command to its end; what it says on standard error is for people."""
+        # In a folder without a configuration, so that only what is named counts.
+        return subprocess.run(
+            self.command(*args), env=self.environment(env or {}), cwd=self.folder,
+            capture_output=True, timeout=timeout,
+        )
+
+    def ok(self, *args, **options) -> str:
+        done = self.run(*args, **options)
+        assert done.returncode == 0, done
+        return done.stdout.decode()
+
+    def json(self, *args, **options):
+        return json.loads(self.ok(*args, "--json", **options))
+
+    def fails(self, status: int, *args, **options) -> str:
+        done = self.run(*args, **options)
+        said = done.stderr.decode()
+        assert done.returncode == status, done
+        assert "error: " in said and "panicked" not in said, said
+        return said
+
+
+@pytest.fixture
+def place(tmp_path):
+    """Nobody runs on it until `place.memgate.start()`."""
+    made = Place(tmp_path)
+    yield made
+    made.memgate.stop()
+
+
+@pytest.fixture(params=["alone", "served"])
+def either(place, request):
+    """Commands must not differ by whether a memgate is running."""
+    if request.param == "served":
+        place.memgate.start()
+    return place
+
+
+@pytest.mark.parametrize("user", ["alice", ODD], ids=["plain", "odd"])
+def test_what_is_remembered_is_listed_found_and_forgotten(either, user):
+    told = either.ok("remember", FACT, "--user", user, "--tag", "trip", "--importance", "0.9")
+    assert FACT in told
+    listed = either.json("list", "--user", user)["memories"]
+    assert [(m["content"], m["user_id"], m["tags"], m["importance"]) for m in listed] == [(FACT, user, ["trip"], 0.9)]
+    found = either.json("search", QUESTION, "--user", user, "--explain")["hits"]
+    assert found[0]["memory"]["id"] == listed[0]["id"] and found[0]["parts"]["cosine"] > 0.3
+    assert FACT in either.ok("search", QUESTION, "--user", user)
+    assert either.json("list", "--user", "somebody else") == {"memories": [], "next_cursor": None}
+    assert either.json("forget", listed[0]["id"], "--user", user) == {"deleted": 1}
+    assert either.json("list", "--user", user)["memories"] == []
+
+
+def test_a_page_leads_to_the_next(either):
+    for number in range(5):
+        either.ok("remember", f"Fact number {number}", "--user", "alice")
+    seen, cursor = [], []
+    while True:
+        page = either.json("list", "--user", "alice", "--limit", "2", *cursor)
+        seen += [memory["content"][-1] for memory in page["memories"]]
+        if page["next_cursor"] is None:
+            break
+        cursor = ["--cursor", page["next_cursor"]]
+    assert "".join(seen) == "43210"
+    assert "--cursor" in either.ok("list", "--user", "alice", "--limit", "2")
+
+
+def test_scopes_narrow_and_never_widen(either):
+    either.ok("remember", "In the blue project", "--user", "alice", "--project", "blue")
+    either.ok("remember", "How to bake", "--user", "alice", "--type", "procedural")
+    either.ok("remember", "Of another tenant", "--user", "alice", "--tenant", "acme")
+
+    def contents(*options):
+        return [memory["content"] for memory in either.json("list", "--user", "alice", *options)["memories"]]
+
+    assert contents() == ["How to bake", "In the blue project"]
+    assert contents("--project", "blue") == ["In the blue project"]
+    assert contents("--type", "procedural") == ["How to bake"]
+    assert contents("--tenant", "acme") == ["Of another tenant"]
+    assert contents("--status", "archived") == []
+    assert "Forgot 1 memory" in either.ok("forget", "--all", "--project", "blue", "--user", "alice")
+    assert contents() == ["How to bake"]
+    assert either.json("forget", "--all", "--user", "alice") == {"deleted": 1}
+    assert contents("--tenant", "acme") == ["Of another tenant"]
+
+
+def test_json_is_what_rest_answers_byte_for_byte(place):
+    place.ok("remember", FACT, "--user", ODD, "--tag", "ü")
+    alone = place.ok("list", "--user", ODD, "--json")
+    wrong_alone = place.run("list", "--user", ODD, "--limit", "0", "--json").stdout
+    place.memgate.start()
+    served = place.ok("list", "--user", ODD, "--json")
+    query = f"/v1/memory?user_id={quote(ODD, safe='')}"
+    rest = http.request(place.memgate.http_port, "GET", query).body.decode()
+    assert alone == served == rest + "\n"
+    wrong = http.request(place.memgate.http_port, "GET", f"{query}&limit=0").body + b"\n"
+    assert wrong == wrong_alone == place.run("list", "--user", ODD, "--limit", "0", "--json").stdout
+
+
+@pytest.mark.parametrize(
+    "args, words",
+    [
+        (["list", "--limit", "0"], ["--limit", "between 1 and 100"]),
+        (["list", "--limit", "-1"], ["--limit", "whole number"]),
+        (["list", "--type", "semantik"], ["--type", "semantic, procedural"]),
+        (["list", "--status", "activ"], ["--status", "active"]),
+        (["list", "--cursor", "x"], ["--cursor", "next_cursor"]),
+        (["list", "--project", ""], ["--project", "empty"]),
+        (["search", ""], ["QUERY", "empty"]),
+        (["search", "x", "--threshold", "1.5"], ["--threshold", "between 0 and 1"]),
+        (["search", "x", "--threshold", "nan"], ["--threshold", "number"]),
+        (["search", "x", "--limit", "51"], ["--limit", "between 1 and 50"]),
+        (["remember", " "], ["TEXT", "empty"]),
+        (["remember", "x", "--importance", "-0.1"], ["--importance", "between 0 and 1"]),
+        (["forget", ".."], ["'..'", "no memory has this id"]),
+        (["forget"], ["<ID|--all>"]),
+        (["forget", "mem_1", "--project", "p"], ["--project"]),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("user", ["alice"])
+def test_a_wrong_value_is_told_by_the_name_it_was_given_by(either, args, words, user):
+    said = either.fails(2, *args, "--user", user)
+    assert all(word in said for word in words), said
+
+
+@pytest.mark.parametrize("user", ["", "a\nb", "é" * 129], ids=["empty", "control", "long"])
+def test_a_bad_user_is_refused(either, user):
+    assert "--user: must" in either.fails(2, "list", "--user", user)
+
+
+def test_another_user_s_memory_cannot_be_forgotten(either):
+    id_ = either.json("remember", FACT, "--user", "alice")["id"]
+    for name in (id_, "mem_none", "a/../b", "%2e%2e", "?user_id=alice"):
+        assert "no such memory" in either.fails(1, "forget", name, "--user", "bob")
+    assert len(either.json("list", "--user", "alice")["memories"]) == 1
+
+
+def test_listing_and_forgetting_do_without_the_model_and_searching_names_what_is_missing(place):
+    id_ = place.json("remember", FACT, "--user", "alice")["id"]
+    place.configure({"assets_dir": str(place.folder / "nothing")})
+    assert FACT in place.ok("list", "--user", "alice")
+    for command in (["search", QUESTION], ["remember", "More"]):
+        said = place.fails(1, *command, "--user", "alice")
+        assert "memory.embedding" in said and "libonnxruntime" in said
+    assert "Forgot 1 memory." in place.ok("forget", id_, "--user", "alice")
+
+
+def test_a_secret_is_not_kept_and_the_user_sees_so(either):
+    key = "sk-proj-" + "aB3dE6gH9jK2mN5pQ8sT1vW4" * 2
+    told = either.ok("remember", f"My key is {key}", "--user", "alice")
+    assert key not in told and "My key is" in told
+
+
+@pytest.mark.parametrize("columns", ["1", "7", "40", "0", "wide"])
+def test_any_text_is_shown_at_any_width(place, columns):
+    text = "\x1b[2J予算👨‍👩‍👧é \u202e\x07 الميزانية \n## x " * 20
+    place.ok("remember", text, "--user", "alice", "--tag", "👩‍👩‍👧", env={"COLUMNS": columns})
+    for args in (["list"], ["search", "予算", "--explain", "--threshold", "0"]):
+        shown = place.ok(*args, "--user", "alice", env={"COLUMNS": columns})
+        assert not any(ord(c) < 32 and c != "\n" or c == "\u202e" for c in shown), repr(shown)
+
+
+def test_a_reader_that_goes_away_is_no_error(place):
+    for number in range(20):
+        place.ok("remember", f"{number} " + "long " * 2000, "--user", "alice")
+    for option in ([], ["--json"]):
+        command = place.command("list", "--user", "alice", *option)
+        with subprocess.Popen(
+            command, env=place.environment({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            process.stdout.read(10)
+            process.stdout.close()
+            assert process.stderr.read() == b""
+            assert process.wait(10) == 0
+
+
+def test_an_output_that_cannot_be_written_is_an_error(place):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            place.command("list", "--user", "alice"), env=place.environment({}), stdout=full, stderr=subprocess.PIPE
+        )
+    assert done.returncode == 1 and b"standard output" in done.stderr
+
+
+def test_an_interrupt_ends_a_command_that_waits(place):
+    place.memgate.start()
+    place.memgate.process.freeze()
+    try:
+        command = place.command("list", "--user", "alice")
+        with subprocess.Popen(command, env=place.environment({}), stderr=subprocess.PIPE) as process:
+            until(lambda: connected(process.pid), "the command waits for the answer")
+            process.send_signal(signal.SIGINT)
+            assert process.wait(5) == -signal.SIGINT
+            assert process.stderr.read() == b""
+    finally:
+        place.memgate.process.thaw()
+
+
+def connected(pid: int) -> bool:
+    links = [os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()]
+    return any(link.startswith("socket:") for link in links)
+
+
+def test_a_folder_in_use_is_told_with_the_process(place):
+    place.ok("list", "--user", "alice")
+    with open(place.memgate.data / "memgate.lock", "r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.truncate()
+        lock.write(json.dumps({"pid": 4711, "api": None}) + "\n")
+        lock.flush()
+        done = place.run("list", "--user", "alice", "--json")
+    assert done.returncode == 1
+    assert b"4711" in done.stderr and str(place.memgate.data).encode() in done.stderr
+    error = json.loads(done.stdout)["error"]
+    assert error["code"] == "data_folder_in_use" and "4711" in error["message"]
+
+
+def test_commands_at_the_same_time_wait_for_each_other(place):
+    with ThreadPoolExecutor(4) as pool:
+        done = [pool.submit(place.run, "remember", f"Fact {n}", "--user", "alice") for n in range(6)]
+    assert [one.result().returncode for one in done] == [0] * 6, [one.result().stderr for one in done]
+    assert len(place.json("list", "--user", "alice")["memories"]) == 6
+
+
+def test_a_server_is_found_by_its_folder_by_its_address_or_by_name(place):
+    place.memgate.start()
+    place.ok("remember", FACT, "--user", "alice")
+    listen = {"listen": {"http": f"127.0.0.1:{place.memgate.http_port}"}}
+    elsewhere = str(place.folder / "elsewhere")
+
+    def known(*options):
+        return len(place.json("list", "--user", "alice", *options)["memories"]) == 1
+
+    assert known()
+    # The folder says where its memgate answers, whatever the configuration says.
+    place.configure({"listen": {"http": "127.0.0.1:1"}})
+    assert known()
+    # A memgate whose data is elsewhere is found by its address.
+    place.configure({**listen, "data_dir": elsewhere})
+    assert known() and not Path(elsewhere).exists()
+    place.configure({"listen": {"http": "127.0.0.1:1"}, "data_dir": elsewhere})
+    assert known("--server", f"http://127.0.0.1:{place.memgate.http_port}/")
+    # A folder that is named is meant.
+    place.configure(listen)
+    assert not known("--data", elsewhere)
+
+
+def test_a_server_that_is_not_there_or_not_memgate_is_named(place):
+    said = place.fails(1, "list", "--user", "alice", "--server", "http://127.0.0.1:1")
+    assert "http://127.0.0.1:1" in said and "refused" in said
+    assert "--server" in place.fails(2, "list", "--user", "alice", "--server", "127.0.0.1:8080")
+    assert not place.memgate.data.exists()
+
+
+def test_the_key_comes_from_the_variable_that_the_configuration_names(place):
+    place.configure({"api": {"key_env": "THE_KEY"}})
+    place.memgate.start(env={"THE_KEY": "right"})
+    assert place.json("list", "--user", "alice", env={"THE_KEY": "right"})["memories"] == []
+    assert "api.key_env" in place.fails(1, "list", "--user", "alice", env={"THE_KEY": "wrong"})
+    said = place.fails(1, "list", "--user", "alice", env={"THE_KEY": ""})
+    assert "THE_KEY is not set" in said and "wrong" not in said
+
+
+def test_the_keys_of_helper_models_need_not_be_set_for_a_command(place):
+    endpoint = {"address": "127.0.0.1", "port": 9, "api_key_env": "NOT_SET_HERE"}
+    model = {"llm_provider": "vllm", "model_role": "memory_extraction", "llm_endpoint": endpoint, "llm_model_name": "m"}
+    place.configure({"external_models": [model]})
+    place.ok("list", "--user", "alice")
+    assert "NOT_SET_HERE is not set" in place.run("check-config").stdout.decode()
+
+
+# -- check-config -----------------------------------------------------------------------------------------------
+
+
+def check(place, text: str, *options) -> subprocess.CompletedProcess:
+    file = place.folder / "checked.yaml"
+    file.write_text(text)
+    return place.run("check-config", "--config", file, *options)
+
+
+def test_the_configuration_of_the_project_is_good(place):
+    done = place.run("check-config", "--config", paths.REPOSITORY / "config/config.yaml")
+    assert (done.returncode, done.stderr) == (0, b""), done
+
+
+def test_every_problem_of_a_configuration_is_told_with_its_place(place):
+    text = "memory:\n  default_retreival_limit: 3\n  deadlin: 5\nbanana: 1\n"
+    done = check(place, text)
+    lines = done.stdout.decode().splitlines()
+    assert done.returncode == 1
+    assert lines[0].endswith(
+        'checked.yaml:2: memory.default_retreival_limit: unknown key; did you mean "default_retrieval_limit"?'
+    )
+    assert ":3: memory.deadlin: " in lines[1] and ":4: banana: " in lines[2] and lines[3].endswith("3 problems")
+    findings = json.loads(check(place, text, "--json").stdout)
+    assert findings["ok"] is False and findings["file"].endswith("checked.yaml")
+    assert [(one["line"], one["key"]) for one in findings["problems"]] == [
+        (2, "memory.default_retreival_limit"), (3, "memory.deadlin"), (4, "banana"),
+    ]
+
+
+def test_a_model_that_is_not_used_yet_is_told_and_no_problem(place):
+    text = """
+external_models:
+  - llm_provider: vllm
+    model_role: memory_rewrite
+    llm_endpoint: {address: 127.0.0.1, port: 8000}
+    llm_model_name: qwen3
+"""
+    done = check(place, text)
+    assert done.returncode == 0
+    assert b"warning: external_models[0]" in done.stdout and b"not used" in done.stdout
+    assert json.loads(check(place, text, "--json").stdout)["warnings"][0]["key"] == "external_models[0]"
+
+
+@pytest.mark.parametrize("text", ["", "a: [", "- 1", "memory: 5", "\x00", "memory:\n\tx: 1"])
+def test_what_is_no_configuration_is_told_in_a_sentence(place, text):
+    done = check(place, text)
+    assert done.returncode == 1 and b"checked.yaml" in done.stdout and b"panicked" not in done.stderr
+
+
+def test_a_file_that_is_not_there_is_told(place):
+    done = place.run("check-config", "--config", "/nowhere/c.yaml")
+    assert done.returncode == 1 and b"/nowhere/c.yaml: there is no such file" in done.stdout
+    assert "/nowhere/c.yaml" in place.fails(1, "list", "--user", "alice", "--config", "/nowhere/c.yaml")
+
+
+def test_without_any_file_the_defaults_are_good(place):
+    done = subprocess.run(
+        place.command("check-config"), cwd=place.folder, capture_output=True,
+        env={name: value for name, value in os.environ.items() if name != "MEMGATE_CONFIG"},
+    )
+    assert done.returncode == 0 and b"defaults" in done.stdout
+
+
+@pytest.mark.parametrize("args", [[], ["lst"], ["list"], ["list", "--user"], ["check-config", "--user", "x"]], ids=" ".join)
+def test_a_command_line_that_cannot_be_read_is_a_usage_error(place, args):
+    done = place.run(*args)
+    assert done.returncode == 2 and b"Usage" in done.stderr
