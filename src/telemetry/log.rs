@@ -120,6 +120,19 @@ mod tests {
     }
 
     #[test]
+    fn lines_for_a_terminal_are_coloured_and_what_is_logged_cannot_steer_it() {
+        let sink = Sink::default();
+        let out = sink.clone();
+        let layer = lines(LogFormat::Text, true, move || out.clone());
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || {
+            tracing::warn!(cause = "a\u{1b}[2Jb", "No");
+        });
+        let text = sink.text();
+        assert!(text.contains("\u{1b}[33m WARN"), "{text:?}");
+        assert!(!text.contains("\u{1b}[2J"), "{text:?}");
+    }
+
+    #[test]
     fn json_lines_are_objects_with_level_and_message() {
         let sink = Sink::default();
         let out = sink.clone();
