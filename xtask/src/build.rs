@@ -40,9 +40,28 @@ pub struct Binaries {
 /// # Errors
 /// When cargo is missing or the code does not build.
 pub fn binaries(profile: Profile) -> Result<Binaries> {
+    let text = build(profile, &["--bins"])?;
+    Ok(Binaries {
+        memgate: executable(&text, "memgate")?,
+        model_double: executable(&text, "model-double")?,
+        xtask: executable(&text, "xtask")?,
+    })
+}
+
+/// Builds one of the examples.
+///
+/// # Errors
+/// As [`binaries`].
+pub fn example(profile: Profile, name: &str) -> Result<PathBuf> {
+    executable(&build(profile, &["--example", name])?, name)
+}
+
+/// What cargo says of a build, a line of JSON each.
+fn build(profile: Profile, targets: &[&str]) -> Result<String> {
     let mut cargo = cargo();
     cargo
-        .args(["build", "--workspace", "--bins"])
+        .args(["build", "--workspace"])
+        .args(targets)
         .args(["--profile", profile.as_str(), "--message-format", "json-render-diagnostics"])
         .stdout(Stdio::piped());
     let output = cargo
@@ -52,12 +71,7 @@ pub fn binaries(profile: Profile) -> Result<Binaries> {
     if !output.status.success() {
         bail!("the project does not build; cargo said why above");
     }
-    let text = String::from_utf8_lossy(&output.stdout);
-    Ok(Binaries {
-        memgate: executable(&text, "memgate")?,
-        model_double: executable(&text, "model-double")?,
-        xtask: executable(&text, "xtask")?,
-    })
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// The cargo that runs us, in the project's folder.

@@ -3,10 +3,13 @@
 //! This file only names the commands; each lives in a file of its own.
 
 mod assets;
+mod bench;
 mod build;
 mod envoy_config;
 mod process;
+mod signals;
 mod test;
+mod tls;
 mod up;
 
 use std::process::ExitCode;
@@ -27,6 +30,8 @@ enum Command {
     Up(up::Args),
     /// Everything a commit must pass; ends with counts.
     Test(test::Args),
+    /// Measure memgate against a no-op behind the same filters of a real Envoy.
+    Bench(bench::Args),
     /// Fetch what is not built here (Envoy, ONNX Runtime, the embedding model, Python tools) into .assets/.
     Assets(assets::command::Args),
     /// Write an Envoy configuration with other ports and another model server.
@@ -40,6 +45,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Up(args) => args.run(),
         Command::Test(args) => args.run(),
+        Command::Bench(args) => args.run(),
         Command::Assets(args) => args.run(),
         Command::EnvoyConfig(args) => args.run(),
         Command::Leash(args) => args.run(),

@@ -9,7 +9,6 @@ mod supervisor;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use tokio::signal::unix::{SignalKind, signal};
 
 use self::ports::Ports;
 use self::stack::{Plan, Stack};
@@ -18,6 +17,7 @@ use crate::assets::progress::say;
 use crate::assets::{self, Kind, repository};
 use crate::build::{self, Profile};
 use crate::envoy_config::Upstream;
+use crate::signals::{Signals, until_signal};
 
 /// Arguments of `cargo xtask up`.
 #[derive(clap::Args)]
@@ -68,10 +68,7 @@ impl Args {
                 "--store milvus is not available yet: this version keeps memories in SQLite (--store sqlite)"
             );
         }
-        // reqwest asks for one, though only plain HTTP on loopback is spoken here.
-        if rustls::crypto::ring::default_provider().install_default().is_err() {
-            bail!("a TLS provider was installed already");
-        }
+        crate::tls::provide()?;
         // What a person may have given wrongly is looked at before anything is fetched or built.
         let upstream = self.upstream.as_deref().map(Upstream::parse).transpose()?;
         let config = self.config()?;
@@ -133,36 +130,4 @@ async fn serve(plan: Plan) -> Result<()> {
     say("ending …");
     stack.end().await;
     outcome
-}
-
-/// Runs `work`; a signal ends it early, as a failure.
-async fn until_signal(work: impl Future<Output = Result<()>>) -> Result<()> {
-    let mut end = Signals::new()?;
-    tokio::select! {
-        outcome = work => outcome,
-        () = end.next() => bail!("ended by a signal"),
-    }
-}
-
-/// The signals that ask us to end.
-struct Signals([tokio::signal::unix::Signal; 3]);
-
-impl Signals {
-    fn new() -> Result<Self> {
-        let on = |kind| signal(kind).context("cannot listen for signals");
-        Ok(Self([
-            on(SignalKind::interrupt())?,
-            on(SignalKind::terminate())?,
-            on(SignalKind::hangup())?,
-        ]))
-    }
-
-    async fn next(&mut self) {
-        let Self([interrupt, terminate, hangup]) = self;
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
-        }
-    }
 }

@@ -1,0 +1,55 @@
+//! One question of 16 tokens through the embedding model, from the caller's side: queue, tokenizer, model. Nothing is
+//! cached. Needs `cargo xtask assets`.
+#![expect(clippy::unwrap_used, reason = "a bench may panic")]
+
+use std::hint::black_box;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use memgate::config::Config;
+use memgate::embed::onnx::{OnnxEmbedder, OnnxSettings};
+use memgate::embed::{Embedder, Precision, Space};
+
+const QUESTION: &str = "What did I tell you about the hotel in Lisbon for next May?";
+
+fn embed(c: &mut Criterion) {
+    let assets = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(".assets");
+    let config = Config { assets_dir: assets, ..Config::default() };
+    if !config.runtime_library().is_file() || !config.model_folder().is_dir() {
+        skipped();
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let mut group = c.benchmark_group("embed 16 tokens");
+    for (name, precision) in [("int8", Precision::Int8), ("fp32", Precision::Fp32)] {
+        let model = &config.memory.embedding;
+        let embedder = OnnxEmbedder::load(&OnnxSettings {
+            runtime: config.runtime_library(),
+            folder: config.model_folder(),
+            space: Space {
+                model: model.model.clone(),
+                dimension: model.dimension,
+                pooling: model.pooling,
+                precision,
+                query_prefix: model.query_prefix.clone(),
+                passage_prefix: model.passage_prefix.clone(),
+            },
+            threads: NonZeroUsize::MIN,
+        })
+        .unwrap();
+        group.bench_function(name, |b| {
+            b.iter(|| runtime.block_on(embedder.embed_query(black_box(QUESTION))).unwrap());
+        });
+        runtime.block_on(embedder.close());
+    }
+    group.finish();
+}
+
+#[expect(clippy::print_stderr, reason = "whoever runs this must know")]
+fn skipped() {
+    eprintln!("embed: skipped, there is no model; `cargo xtask assets` fetches it");
+}
+
+criterion_group!(benches, embed);
+criterion_main!(benches);

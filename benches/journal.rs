@@ -1,0 +1,115 @@
+//! Turns from the gateway's hand into the journal: screened, written with the jobs they owe, committed. The time is
+//! over when all are durable. `normal` survives the end of the process, `full` a power loss as well.
+#![expect(clippy::unwrap_used, reason = "a bench may panic")]
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use jiff::Timestamp;
+use memgate::capture::{Bounds, Capture, Circumstances, FinishedTurn, Settings, Tools};
+use memgate::dialect::{Ask, Ending, Reply};
+use memgate::embed::deterministic::DeterministicEmbedder;
+use memgate::memory::{MemoryType, Owner};
+use memgate::sqlite::{Options, Synchronous};
+use memgate::store::InMemoryStore;
+use memgate::telemetry::Metrics;
+
+/// Turns offered at one time, as many as the queue takes.
+const TURNS: u32 = 1_024;
+
+fn turn(user: &str, number: u32) -> FinishedTurn {
+    let ask = Ask {
+        user_text: Some(format!(
+            "{number}: my budget for the trip to Hawaii is $10,000, and I would like to go in May"
+        )),
+        user_ordinal: number,
+        ..Ask::default()
+    };
+    let reply = Reply {
+        response_id: None,
+        model: Some("m".to_owned()),
+        text: "That should be enough for two weeks, if you book the flight early.".to_owned(),
+        refusal: None,
+        tool_calls: Vec::new(),
+        outcome: Ending::Complete,
+        usage: None,
+        items: Vec::new(),
+    };
+    let of = Circumstances {
+        owner: Owner::of_user(user).unwrap(),
+        project_id: None,
+        agent_id: None,
+        session_header: Some("session".to_owned()),
+        request_id: None,
+        began: Timestamp::now(),
+        ended: Timestamp::now(),
+    };
+    FinishedTurn::new(&ask, reply, of).unwrap()
+}
+
+fn open(
+    folder: &tempfile::TempDir,
+    synchronous: Synchronous,
+    store_turns: bool,
+    metrics: &Arc<Metrics>,
+) -> Capture {
+    let options = Options { synchronous, ..Options::default() };
+    let settings = Settings {
+        store_turns,
+        extractor: None,
+        extract_every: 10,
+        idle_timeout: Duration::from_secs(1800),
+        types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
+    };
+    let tools = Tools {
+        store: Arc::new(InMemoryStore::new()),
+        embedder: Arc::new(DeterministicEmbedder::new(384)),
+        metrics: Arc::clone(metrics),
+    };
+    let bounds = Bounds { queue: TURNS as usize, workers: 2 };
+    Capture::open(&folder.path().join("journal.db"), options, bounds, settings, tools).unwrap()
+}
+
+fn journal(c: &mut Criterion) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().build().unwrap();
+    let _guard = runtime.enter();
+    let mut group = c.benchmark_group("journal");
+    group.throughput(Throughput::Elements(TURNS.into())).sample_size(20);
+    for (name, synchronous, store_turns) in [
+        ("normal", Synchronous::Normal, false),
+        ("full", Synchronous::Full, false),
+        ("full, while turns become memories", Synchronous::Full, true),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let metrics = Metrics::new();
+        let capture = open(&folder, synchronous, store_turns, &metrics);
+        let mut batch: u32 = 0;
+        group.bench_function(name, |b| {
+            b.iter_custom(|times| {
+                let mut spent = Duration::ZERO;
+                for _ in 0..times {
+                    batch += 1;
+                    let user = format!("user-{batch}");
+                    let turns: Vec<_> = (0..TURNS).map(|number| turn(&user, number)).collect();
+                    let started = Instant::now();
+                    for turn in turns {
+                        capture.offer(turn, capture.exchange_begins());
+                    }
+                    // Ending a session waits for everything offered before.
+                    let nobody = Owner::of_user("nobody").unwrap();
+                    runtime.block_on(capture.end_session(&nobody, "none")).unwrap();
+                    spent += started.elapsed();
+                }
+                spent
+            });
+        });
+        let journaled = format!("memgate_turns_journaled_total {}\n", batch * TURNS);
+        assert!(metrics.encode().contains(&journaled), "turns were shed, the times mean nothing");
+        runtime.block_on(capture.shutdown(Duration::from_secs(10)));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, journal);
+criterion_main!(benches);

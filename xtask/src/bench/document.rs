@@ -1,0 +1,70 @@
+//! The file that shows the figures: what stands between its two markers is written anew, the rest is people's.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+const BEGIN: &str = "<!-- figures: `cargo xtask bench --out` writes from here -->";
+const END: &str = "<!-- figures: to here -->";
+
+/// A file with both markers.
+pub struct Document {
+    path: PathBuf,
+}
+
+impl Document {
+    /// Looks whether the file has both markers, before anything is measured.
+    ///
+    /// # Errors
+    /// When it cannot be read or has not.
+    pub fn open(path: &Path) -> Result<Self> {
+        put_between(&read(path)?, "").with_context(|| path.display().to_string())?;
+        Ok(Self { path: path.to_owned() })
+    }
+
+    /// Writes the figures.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written any more.
+    pub fn rewrite(&self, figures: &str) -> Result<()> {
+        let text = put_between(&read(&self.path)?, figures)?;
+        std::fs::write(&self.path, text)
+            .with_context(|| format!("cannot write {}", self.path.display()))
+    }
+}
+
+fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+fn put_between(text: &str, figures: &str) -> Result<String> {
+    let (Some((before, rest)), true) = (text.split_once(BEGIN), text.matches(BEGIN).count() == 1)
+    else {
+        bail!("the line `{BEGIN}` must stand in it once");
+    };
+    let Some((_, after)) = rest.split_once(END) else {
+        bail!("the line `{END}` must follow");
+    };
+    Ok(format!("{before}{BEGIN}\n\n{}\n\n{END}{after}", figures.trim()))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_stands_between_the_markers_changes() {
+        let text = format!("# Title\n{BEGIN}\nold\n{END}\nmore\n");
+        let once = put_between(&text, "new\n").unwrap();
+        assert_eq!(once, format!("# Title\n{BEGIN}\n\nnew\n\n{END}\nmore\n"));
+        assert_eq!(put_between(&once, "new").unwrap(), once);
+    }
+
+    #[test]
+    fn a_file_without_its_markers_is_refused() {
+        assert!(put_between("# Title", "new").is_err());
+        assert!(put_between(&format!("{BEGIN} {BEGIN} {END}"), "new").is_err());
+        assert!(put_between(&format!("{END} {BEGIN}"), "new").is_err());
+    }
+}

@@ -1,0 +1,110 @@
+//! `cargo xtask bench`: what memgate costs, through a real Envoy, beside what two filters cost that do nothing.
+//!
+//! Everything runs at the same time and is measured in turn, round after round, so that whatever else the machine
+//! does meets all of it alike. Compare columns of one run; never figures of two.
+
+mod document;
+mod figures;
+mod load;
+mod machine;
+mod plan;
+mod proc;
+mod report;
+mod request;
+mod rounds;
+mod samples;
+mod seed;
+mod servers;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+
+use self::plan::Plan;
+use self::servers::Servers;
+use crate::assets::progress::say;
+use crate::assets::{self, Kind, repository};
+use crate::build::{self, Profile};
+use crate::signals::until_signal;
+
+/// Arguments of `cargo xtask bench`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Fewer users, rounds and requests: shows that it works, not how fast it is.
+    #[arg(long)]
+    quick: bool,
+    /// Rewrite the figures in this file, between its two markers.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// How memgate is built.
+    #[arg(long, value_enum, default_value_t = Profile::Release)]
+    profile: Profile,
+}
+
+/// The programs that run only here.
+pub struct Programs {
+    binaries: build::Binaries,
+    noop: PathBuf,
+    seeder: PathBuf,
+    assets: assets::Assets,
+}
+
+impl Args {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// One sentence: what is missing or failed; also when a request failed while measuring.
+    pub fn run(self) -> Result<()> {
+        crate::tls::provide()?;
+        let document = self.out.as_deref().map(document::Document::open).transpose()?;
+        let assets = assets::ensure(&[Kind::Envoy, Kind::Runtime, Kind::Model])?;
+        let programs = Programs {
+            binaries: build::binaries(self.profile)?,
+            noop: build::example(self.profile, "noop_ext_proc")?,
+            seeder: build::example(self.profile, "seed_memories")?,
+            assets,
+        };
+        let plan = if self.quick { Plan::quick() } else { Plan::full() };
+
+        // One thread, the main one: children are tied to the thread that starts them.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (text, failed) = runtime.block_on(until_signal(measure(&programs, &plan)))?;
+        show(&text);
+        if let Some(document) = document {
+            document.rewrite(&text)?;
+        }
+        if failed > 0 {
+            bail!("{failed} requests failed");
+        }
+        Ok(())
+    }
+}
+
+/// The figures as Markdown, and how many requests failed.
+async fn measure(programs: &Programs, plan: &Plan) -> Result<(String, usize)> {
+    // On the disk that the project is on: a temporary folder may be in memory.
+    let target = repository().join("target");
+    std::fs::create_dir_all(&target).context("cannot create target/")?;
+    let folder = tempfile::Builder::new()
+        .prefix("bench-")
+        .tempdir_in(target)
+        .context("cannot create a folder in target/")?;
+    let mut before = machine::Machine::look()?;
+    for store in plan.stores() {
+        seed::fill(programs, folder.path(), store).await?;
+    }
+    let servers = Servers::start(programs, plan, folder.path()).await?;
+    say("everything is ready");
+    before.load_average = machine::load_average()?;
+    let outcome = rounds::run(plan, &servers).await;
+    let memory = servers.memory();
+    servers.end().await;
+    let results = outcome?;
+    let failed = results.failed();
+    Ok((report::render(plan, &before, &results, &memory?)?, failed))
+}
+
+#[expect(clippy::print_stdout, reason = "the figures are this command's answer")]
+fn show(text: &str) {
+    println!("{text}");
+}

@@ -1,0 +1,180 @@
+//! What is measured: who answers, what is sent, how often. Nothing here runs anything.
+
+/// Who stands between Envoy and the model server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// Nobody: Envoy without our filters.
+    Nobody,
+    /// A server behind both filters that changes nothing.
+    NoOp,
+    /// memgate with a small store.
+    Small,
+    /// memgate with a large store.
+    Large,
+}
+
+impl Subject {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Nobody, Self::NoOp, Self::Small, Self::Large];
+
+    /// A name for files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nobody => "nobody",
+            Self::NoOp => "noop",
+            Self::Small => "small",
+            Self::Large => "large",
+        }
+    }
+
+    /// Whether it is memgate.
+    pub fn is_memgate(self) -> bool {
+        matches!(self, Self::Small | Self::Large)
+    }
+}
+
+/// What the last user message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// Nothing to search for.
+    Greeting,
+    /// A question of 16 tokens, never the same twice.
+    Question,
+}
+
+/// One thing to measure, at one body size and one concurrency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Case {
+    pub subject: Subject,
+    pub message: Message,
+    /// Whether memgate may learn from the exchange, as it does unless told otherwise.
+    pub learns: bool,
+    /// The first token comes after [`FIRST_TOKEN_MS`]; what is timed is its arrival.
+    pub streamed: bool,
+    /// Bytes of the request's body, about.
+    pub bytes: usize,
+    /// Requests at one time.
+    pub at_once: usize,
+}
+
+/// What the model server waits before the first token of a stream.
+pub const FIRST_TOKEN_MS: u32 = 50;
+/// Requests at one time, beside one.
+pub const AT_ONCE: usize = 8;
+/// Body sizes.
+pub const SIZES: [usize; 3] = [1_000, 20_000, 1_000_000];
+/// Memories of each user.
+pub const MEMORIES: u64 = 100;
+
+/// A store to fill.
+#[derive(Clone, Copy, Debug)]
+pub struct Store {
+    pub subject: Subject,
+    pub users: u64,
+}
+
+/// How much is done.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Users of the small and of the large store.
+    small: u64,
+    large: u64,
+    /// Rounds that count; one before them does not.
+    pub rounds: usize,
+    /// Requests of a case in one round, at one connection; divided for large bodies and streams.
+    requests: usize,
+    /// Whether this is the run whose figures mean something.
+    pub quick: bool,
+}
+
+impl Plan {
+    /// What docs/benchmarks.md shows.
+    pub fn full() -> Self {
+        Self { small: 100, large: 10_000, rounds: 9, requests: 200, quick: false }
+    }
+
+    /// Minutes less, and worth less.
+    pub fn quick() -> Self {
+        Self { small: 100, large: 500, rounds: 3, requests: 60, quick: true }
+    }
+
+    /// The stores to fill.
+    pub fn stores(&self) -> [Store; 2] {
+        [
+            Store { subject: Subject::Small, users: self.small },
+            Store { subject: Subject::Large, users: self.large },
+        ]
+    }
+
+    /// Whose memories are asked for at a subject. Nobody and the no-op do not look.
+    pub fn users(&self, subject: Subject) -> u64 {
+        if subject == Subject::Large { self.large } else { self.small }
+    }
+
+    /// Everything to measure in one round.
+    pub fn cases(&self) -> Vec<Case> {
+        let mut cases = Vec::new();
+        for bytes in SIZES {
+            for at_once in [1, AT_ONCE] {
+                cases.extend(kinds().map(|case| Case { bytes, at_once, ..case }));
+            }
+        }
+        for at_once in [1, AT_ONCE] {
+            cases.extend(streams().map(|case| Case { at_once, ..case }));
+        }
+        cases
+    }
+
+    /// How many requests a case sends in one round.
+    pub fn requests(&self, case: &Case) -> usize {
+        let all = if case.at_once > 1 { 2 * self.requests } else { self.requests };
+        match case {
+            Case { streamed: true, .. } => all / 5,
+            Case { bytes: 100_001.., .. } => all / 10,
+            _ => all,
+        }
+    }
+}
+
+/// The rows of the table of whole replies.
+pub fn kinds() -> impl Iterator<Item = Case> {
+    let row = |subject, message, learns| Case {
+        subject,
+        message,
+        learns,
+        streamed: false,
+        bytes: SIZES[0],
+        at_once: 1,
+    };
+    [
+        row(Subject::Nobody, Message::Question, false),
+        row(Subject::NoOp, Message::Question, false),
+        row(Subject::Small, Message::Greeting, false),
+        row(Subject::Small, Message::Greeting, true),
+        row(Subject::Small, Message::Question, false),
+        row(Subject::Large, Message::Question, false),
+        row(Subject::Large, Message::Question, true),
+    ]
+    .into_iter()
+}
+
+/// The rows of the table of first chunks: without memory, with no-op filters, with memory.
+pub fn streams() -> impl Iterator<Item = Case> {
+    kinds()
+        .filter(|case| case.message == Message::Question && case.subject != Subject::Small)
+        .map(|case| Case { streamed: true, ..case })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_is_measured_once_and_has_requests() {
+        let plan = Plan::quick();
+        let cases = plan.cases();
+        let distinct: std::collections::HashSet<_> = cases.iter().collect();
+        assert_eq!(distinct.len(), cases.len());
+        assert!(cases.iter().all(|case| plan.requests(case) >= case.at_once));
+    }
+}

@@ -1,0 +1,92 @@
+//! What Linux tells of a process: its memory, and the processor time it used.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+/// Memory of a process, in MiB.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    pub now: u64,
+    pub most: u64,
+}
+
+/// The memory that a process has in RAM, now and at most so far.
+///
+/// # Errors
+/// When there is no such process.
+pub fn memory(pid: u32) -> Result<Memory> {
+    let path = format!("/proc/{pid}/status");
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+    let mib = |name: &str| -> Result<u64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        let kib = line.and_then(|rest| rest.trim_matches([':', ' ', '\t']).split(' ').next());
+        Ok(kib.and_then(|kib| kib.parse::<u64>().ok()).context("no memory figure")? / 1024)
+    };
+    Ok(Memory { now: mib("VmRSS")?, most: mib("VmHWM")? })
+}
+
+/// How often it is looked whether processes still work.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Hundredths of a second of processor time in that while that still count as idle.
+const IDLE_TICKS: u64 = 1;
+/// Looks in a row that must find them idle: work may wait for a timer.
+const IDLE_LOOKS: u32 = 2;
+/// How long they may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Waits until none of these processes does anything, so that work left over from one case is not measured with
+/// the next.
+///
+/// # Errors
+/// When one has ended, or they are still at work after two minutes.
+pub async fn settled(pids: &[u32]) -> Result<()> {
+    let started = tokio::time::Instant::now();
+    let mut before = ticks(pids)?;
+    let mut idle = 0;
+    while idle < IDLE_LOOKS {
+        tokio::time::sleep(LOOK_EVERY).await;
+        let now = ticks(pids)?;
+        idle = if now - before <= IDLE_TICKS { idle + 1 } else { 0 };
+        before = now;
+        if started.elapsed() > PATIENCE {
+            bail!("memgate is still at work {} s after the last request", PATIENCE.as_secs());
+        }
+    }
+    Ok(())
+}
+
+/// Processor time used so far, by all together, in hundredths of a second.
+fn ticks(pids: &[u32]) -> Result<u64> {
+    pids.iter().map(|pid| ticks_of(*pid)).sum()
+}
+
+fn ticks_of(pid: u32) -> Result<u64> {
+    let path = format!("/proc/{pid}/stat");
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+    // The name, in parentheses, may hold anything; user and system time are the 12th and 13th field after it.
+    let fields =
+        text.rsplit_once(')').map(|(_, fields)| fields.split_whitespace().skip(11).take(2));
+    fields
+        .into_iter()
+        .flatten()
+        .map(|field| field.parse::<u64>().context("a figure in /proc is no number"))
+        .sum()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_has_memory_and_uses_time() {
+        let memory = memory(std::process::id()).unwrap();
+        assert!(memory.now > 0 && memory.most >= memory.now);
+        let before = ticks_of(std::process::id()).unwrap();
+        let started = std::time::Instant::now();
+        while ticks_of(std::process::id()).unwrap() == before {
+            assert!(started.elapsed() < Duration::from_secs(10), "the time does not move");
+        }
+    }
+}

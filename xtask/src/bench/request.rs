@@ -1,0 +1,128 @@
+//! The requests: conversations of a given size that end in a greeting, or in a question that was never asked before.
+
+use super::plan::{Case, FIRST_TOKEN_MS, Message};
+
+/// Words that the seeded memories speak of (`examples/seed_memories.rs`): a line of topics, a line of places. Each is
+/// one token of all-MiniLM-L6-v2, so every question has 16 tokens with the two special ones.
+const VOCABULARY: &str = include_str!("../../../testdata/bench/vocabulary.txt");
+/// Each one token too.
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+/// Bodies of one case.
+pub struct Template {
+    before: String,
+    after: String,
+    message: Message,
+}
+
+impl Template {
+    /// A conversation of about `case.bytes` bytes.
+    pub fn of(case: &Case) -> Self {
+        const SAID: &str = "I was thinking about how we would go on with the plan from last week and wrote some of it \
+                            down so that we can look at it together.";
+        const ANSWERED: &str = "That sounds reasonable. Shall we go through it point by point, or would you rather \
+                                begin with what has to be decided first?";
+        let mut before = format!(
+            r#"{{"model":"echo","stream":{},"messages":[{{"role":"system","content":"You are a helpful assistant."}}"#,
+            case.streamed
+        );
+        let after = r#""}]}"#.to_owned();
+        let mut turn = 0;
+        loop {
+            let more = format!(
+                r#",{{"role":"user","content":"{turn}. {SAID}"}},{{"role":"assistant","content":"{ANSWERED}"}}"#
+            );
+            // The last message has about a hundred bytes.
+            if before.len() + more.len() + after.len() + 100 > case.bytes {
+                break;
+            }
+            before.push_str(&more);
+            turn += 1;
+        }
+        before.push_str(r#",{"role":"user","content":""#);
+        Self { before, after, message: case.message }
+    }
+
+    /// The body of request `number`.
+    pub fn body(&self, number: u64) -> String {
+        let message = match self.message {
+            Message::Greeting => "Hello there!".to_owned(),
+            Message::Question => question(number),
+        };
+        let mut body = String::with_capacity(self.before.len() + message.len() + self.after.len());
+        body.push_str(&self.before);
+        body.push_str(&message);
+        body.push_str(&self.after);
+        body
+    }
+}
+
+/// Another question for every number; after 12,288 they begin again, long after caches forgot the first.
+fn question(number: u64) -> String {
+    let pick =
+        |words: &[&'static str], divisor: usize| words[(number as usize / divisor) % words.len()];
+    let mut lines = VOCABULARY.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    let (topics, places) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    let (topic, place) = (pick(&topics, 1), pick(&places, topics.len()));
+    let month = pick(&MONTHS, topics.len() * places.len());
+    format!("What did I tell you about the {topic} in {place} for next {month}?")
+}
+
+/// Who asks in request `number`: any of them, and neighbours in number are strangers.
+pub fn user(number: u64, users: u64) -> String {
+    // SplitMix64's finaliser.
+    let mut x = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    format!("user-{}", (x ^ (x >> 31)) % users)
+}
+
+/// The header that tells the model double when to answer; only of streams.
+pub fn directive(case: &Case) -> Option<String> {
+    case.streamed.then(|| format!("first_token_ms={FIRST_TOKEN_MS}"))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::super::plan::Plan;
+    use super::*;
+
+    #[test]
+    fn bodies_have_their_size_and_are_conversations() {
+        for case in Plan::full().cases() {
+            let body = Template::of(&case).body(7);
+            let off = body.len().abs_diff(case.bytes);
+            assert!(off < 400, "{} bytes for {}", body.len(), case.bytes);
+            let json: serde_json::Value = serde_json::from_str(&body).unwrap();
+            assert_eq!(json["messages"].as_array().unwrap().last().unwrap()["role"], "user");
+        }
+    }
+
+    #[test]
+    fn no_question_comes_twice_while_a_cache_could_remember_it() {
+        let questions: HashSet<String> = (0..12_288).map(question).collect();
+        assert_eq!(questions.len(), 12_288);
+    }
+
+    #[test]
+    fn all_users_ask() {
+        let users: HashSet<String> = (0..2_000).map(|number| user(number, 100)).collect();
+        assert_eq!(users.len(), 100);
+    }
+}

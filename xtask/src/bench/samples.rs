@@ -1,0 +1,62 @@
+//! Times of requests, and what is said of them.
+
+use std::time::Duration;
+
+/// What one case measured in one round.
+#[derive(Clone, Debug, Default)]
+pub struct Round {
+    /// How long each request that ended well took.
+    pub times: Vec<Duration>,
+    /// Requests without a 200 and a whole body.
+    pub failed: usize,
+    /// Requests that ended well, but that memgate did not decide as expected: it was too late, for example.
+    pub undecided: usize,
+    /// Memories presented, over all requests.
+    pub hits: usize,
+}
+
+/// The value that `part` of the samples do not exceed, in milliseconds; nearest rank. `None` without samples.
+pub fn percentile(times: &[Duration], part: f64) -> Option<f64> {
+    let mut sorted = times.to_vec();
+    sorted.sort_unstable();
+    let rank = (part * sorted.len() as f64).ceil() as usize;
+    let value = sorted.get(rank.clamp(1, sorted.len().max(1)) - 1)?;
+    Some(value.as_secs_f64() * 1e3)
+}
+
+/// The middle of some numbers; the mean of the two middle ones of an even count. `None` without numbers.
+pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut sorted: Vec<f64> = values.into_iter().collect();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    let upper = *sorted.get(middle)?;
+    if sorted.len().is_multiple_of(2) {
+        return Some((sorted[middle - 1] + upper) / 2.0);
+    }
+    Some(upper)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn millis(values: &[u64]) -> Vec<Duration> {
+        values.iter().map(|&value| Duration::from_millis(value)).collect()
+    }
+
+    #[test]
+    fn percentiles_are_samples_that_exist() {
+        let times = millis(&[5, 1, 4, 2, 3]);
+        assert_eq!(percentile(&times, 0.5), Some(3.0));
+        assert_eq!(percentile(&times, 0.99), Some(5.0));
+        assert_eq!(percentile(&times, 0.0), Some(1.0));
+        assert_eq!(percentile(&[], 0.5), None);
+    }
+
+    #[test]
+    fn a_median_is_in_the_middle() {
+        assert_eq!(median([3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median([4.0, 1.0, 2.0, 3.0]), Some(2.5));
+        assert_eq!(median([]), None);
+    }
+}

@@ -1,0 +1,45 @@
+//! Fills the data folder of a memgate before it starts.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::Programs;
+use super::plan::{MEMORIES, Store};
+use crate::assets::progress::say;
+use crate::assets::repository;
+use crate::process::Program;
+
+/// The data folder of a store.
+pub fn folder(root: &Path, store: &Store) -> PathBuf {
+    root.join(store.subject.name())
+}
+
+/// Fills it; the seeder shows its progress.
+///
+/// # Errors
+/// When the seeder fails.
+pub async fn fill(programs: &Programs, root: &Path, store: Store) -> Result<()> {
+    let folder = folder(root, &store);
+    say(&format!("filling a store: {} users with {MEMORIES} memories each", store.users));
+    let program = Program {
+        path: programs.seeder.clone(),
+        arguments: [
+            "--data".into(),
+            folder.into(),
+            "--assets".into(),
+            repository().join(".assets").into(),
+            "--users".into(),
+            store.users.to_string().into(),
+            "--memories".into(),
+            MEMORIES.to_string().into(),
+        ]
+        .into(),
+        folder: repository(),
+    };
+    let ended = program.command().status().await.context("cannot start the seeder")?;
+    if !ended.success() {
+        bail!("the store could not be filled ({ended}); the seeder said why above");
+    }
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! The signals that ask a command to end, so that it can end its programs and remove its folders first.
+
+use anyhow::{Context, Result, bail};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// The signals that ask us to end.
+pub struct Signals([Signal; 3]);
+
+impl Signals {
+    /// Listens from now on.
+    ///
+    /// # Errors
+    /// When the system does not let us.
+    pub fn new() -> Result<Self> {
+        let on = |kind| signal(kind).context("cannot listen for signals");
+        Ok(Self([
+            on(SignalKind::interrupt())?,
+            on(SignalKind::terminate())?,
+            on(SignalKind::hangup())?,
+        ]))
+    }
+
+    /// Waits for the next one.
+    pub async fn next(&mut self) {
+        let Self([interrupt, terminate, hangup]) = self;
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    }
+}
+
+/// Runs `work`; a signal ends it early, as a failure.
+///
+/// # Errors
+/// Those of `work`, and the signal.
+pub async fn until_signal<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    let mut end = Signals::new()?;
+    tokio::select! {
+        outcome = work => outcome,
+        () = end.next() => bail!("ended by a signal"),
+    }
+}
