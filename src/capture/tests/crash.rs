@@ -92,3 +92,19 @@ async fn a_shutdown_writes_what_waits_and_ends_all_tasks() {
     let house = house.crash_and_open();
     assert_eq!(house.until_memories("alice", 50).await.len(), 50);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_workers_nothing_is_learnt_and_everything_stays_owed() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let bounds = Bounds { queue: 64, workers: 0 };
+    let house = House::with_bounds(folder, settings(None), Doll::new(true), bounds);
+    house.offer(said("alice", 1, "I moved to Lyon"));
+    house.offer(said("bob", 1, "I moved to Turin"));
+    let flushed = house.capture.flush(&owner("alice"), Duration::from_millis(50)).await.unwrap();
+    assert_eq!((flushed.jobs_done, flushed.jobs_pending), (0, 1));
+    assert_eq!(house.capture.forget_turns(&owner("bob"), Forget::Everything).await.unwrap(), 1);
+    house.capture.shutdown(PATIENCE).await;
+    let house = house.crash_and_open();
+    assert_eq!(house.until_memories("alice", 1).await.len(), 1);
+    assert!(house.contents("bob").await.is_empty());
+}

@@ -118,13 +118,22 @@ impl House {
         doll: Arc<Doll>,
         queue: usize,
     ) -> Self {
+        Self::with_bounds(folder, settings, doll, Bounds { queue, workers: 2 })
+    }
+
+    pub(super) fn with_bounds(
+        folder: Arc<tempfile::TempDir>,
+        settings: Settings,
+        doll: Arc<Doll>,
+        bounds: Bounds,
+    ) -> Self {
         let file = folder.path().join("memory.db");
         let store = Arc::new(SqliteStore::open(&file, SqliteOptions::default()).unwrap());
         let metrics = Metrics::new();
         let capture = Capture::open(
             &folder.path().join("journal.db"),
             Options::default(),
-            Bounds { queue, workers: 2 },
+            bounds,
             settings,
             Tools { store: store.clone(), embedder: doll.clone(), metrics: metrics.clone() },
         )
