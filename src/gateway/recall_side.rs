@@ -225,6 +225,7 @@ async fn recalled(
         owner,
         project_id: admitted.project_id.as_deref(),
         query: &query.text,
+        said: &earlier,
         terms: &admitted.terms,
         filter: None,
         now: Timestamp::now(),

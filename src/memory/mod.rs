@@ -9,6 +9,7 @@ mod owner;
 mod record;
 mod search;
 mod store;
+mod turn;
 mod write;
 
 pub use filter::{Comparison, Filter, MAX_FILTER_SIZE, MetadataTest, TimeField};
@@ -17,4 +18,5 @@ pub use owner::{InvalidId, MAX_ID_BYTES, Owner};
 pub use record::{Embedding, Memory, MemoryType, Provenance, Relation, Source, Status, Visibility};
 pub use search::{Cursor, Evidence, Lexical, ListQuery, Page, QueryVector, ScopeQuery, Search};
 pub use store::{Counts, ForgetScope, MemoryStore, StoreError, Touch};
+pub use turn::turn_content;
 pub use write::{Actor, Write};

@@ -1,18 +1,84 @@
 //! From evidence to a relevance between 0 and 1 that a threshold can act on.
 //!
-//! A logistic regression on the cosine and on the part of the query's weight in
-//! rare words that was found: `1 / (1 + exp(-(bias + cosine·c + coverage·l)))`.
+//! A logistic regression, fitted by `tools/calibrate.py` to the scenarios in `testdata/` and
+//! shifted so that 0.6 is the best place for a threshold. docs/quality.md has the figures.
 
 /// Added to every sum.
-pub const BIAS: f32 = -3.2;
+const BIAS: f32 = -2.62;
 /// Weight of the best cosine of a memory's parts.
-pub const COSINE: f32 = 6.0;
-/// Weight of the lexical coverage.
-pub const COVERAGE: f32 = 3.0;
+const COSINE: f32 = 7.10;
+/// Weight of the square root of the lexical coverage.
+const COVERAGE: f32 = 4.71;
 
-/// How likely it is that a memory matters to the query.
+/// The same where there is no vector: what the words alone tell.
+const LEXICAL_BIAS: f32 = -0.49;
+/// Weight of the square root of the lexical coverage where there is no vector.
+const LEXICAL_COVERAGE: f32 = 6.50;
+
+/// How far a hit must be beyond the threshold for every step that it is behind the best hit,
+/// in log-odds: where one memory answers, those that are only near are left out.
+const BEHIND: f32 = 0.70;
+
+/// How relevant a memory is for a query: by the best cosine of its parts, where both sides have
+/// a vector, and by the part of the query's weight in rare words that it holds.
 #[must_use]
-pub fn relevance(cosine: f32, coverage: f32) -> f32 {
-    let sum = BIAS + COSINE * cosine.max(0.0) + COVERAGE * coverage;
+pub fn relevance(cosine: Option<f32>, coverage: f32) -> f32 {
+    // The first rare word that is found tells more than the next ones.
+    let found = coverage.max(0.0).sqrt();
+    let sum = match cosine {
+        Some(cosine) => BIAS + COSINE * cosine + COVERAGE * found,
+        None => LEXICAL_BIAS + LEXICAL_COVERAGE * found,
+    };
     1.0 / (1.0 + (-sum).exp())
+}
+
+/// Whether a hit passes a threshold, beside the best one. The best one passes exactly when it
+/// reaches the threshold; at 0 everything passes.
+#[must_use]
+pub fn passes(score: f32, best: f32, threshold: f32) -> bool {
+    let beyond = log_odds(score) - BEHIND * (log_odds(best) - log_odds(score));
+    threshold <= 0.0 || (score >= threshold && beyond >= log_odds(threshold))
+}
+
+fn log_odds(share: f32) -> f32 {
+    let share = share.clamp(1e-6, 1.0 - 1e-6);
+    (share / (1.0 - share)).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_evidence_means_more_relevance_with_a_vector_and_without() {
+        for cosine in [None, Some(0.3)] {
+            let of = |coverage| relevance(cosine, coverage);
+            assert!(of(0.0) < of(0.2) && of(0.2) < of(0.9), "{cosine:?}");
+            assert!((0.0..=1.0).contains(&of(0.0)) && of(0.9) <= 1.0);
+        }
+        assert!(relevance(Some(0.2), 0.1) < relevance(Some(0.6), 0.1));
+    }
+
+    #[test]
+    fn at_the_default_threshold_one_strong_sign_is_enough_and_none_is_not() {
+        assert!(relevance(Some(0.65), 0.0) >= 0.6);
+        assert!(relevance(None, 0.6) >= 0.6);
+        assert!(relevance(Some(0.05), 0.0) < 0.6);
+        assert!(relevance(None, 0.0) < 0.6);
+    }
+
+    #[test]
+    fn what_is_far_behind_the_best_hit_needs_more() {
+        assert!(passes(0.61, 0.61, 0.6));
+        assert!(!passes(0.61, 0.99, 0.6));
+        assert!(passes(0.98, 0.99, 0.6));
+        assert!(!passes(0.59, 0.59, 0.6));
+    }
+
+    #[test]
+    fn a_threshold_of_zero_lets_everything_pass_and_one_only_what_is_certain() {
+        assert!(passes(0.0, 1.0, 0.0));
+        assert!(!passes(0.999, 0.999, 1.0));
+        assert!(passes(1.0, 1.0, 1.0));
+    }
 }

@@ -9,6 +9,7 @@ mod decide;
 mod held;
 mod query;
 mod rank;
+mod said;
 mod search;
 mod touch;
 

@@ -63,8 +63,8 @@ impl Hit {
             coverage: evidence.lexical.map(|l| l.coverage),
             bm25: evidence.lexical.map(|l| l.bm25),
         };
-        let score =
-            calibration::relevance(parts.cosine.unwrap_or(0.0), parts.coverage.unwrap_or(0.0));
+        let coverage = parts.coverage.unwrap_or(0.0);
+        let score = calibration::relevance(parts.cosine, coverage);
         Self { memory: evidence.memory, score, parts }
     }
 }
@@ -87,7 +87,10 @@ pub fn rank(evidence: Vec<Evidence>) -> Vec<Hit> {
 /// The gate: what is presented of ranked hits.
 #[must_use]
 pub fn gate(hits: Vec<Hit>, terms: &Terms) -> Vec<Hit> {
-    hits.into_iter().filter(|hit| hit.score >= terms.threshold).take(terms.limit).collect()
+    let best = hits.iter().map(|hit| hit.score).fold(0.0, f32::max);
+    let passing =
+        hits.into_iter().filter(|hit| calibration::passes(hit.score, best, terms.threshold));
+    passing.take(terms.limit).collect()
 }
 
 fn without_near_duplicates(hits: Vec<Hit>) -> Vec<Hit> {
@@ -150,12 +153,13 @@ mod tests {
 
     #[test]
     fn the_gate_keeps_what_reaches_the_threshold_up_to_the_limit() {
-        let hits =
-            rank((0..9).map(|i| evidence(&format!("m{i}"), i as f32 / 9.0, 0.5, 0)).collect());
-        let threshold = hits[3].score;
-        let terms = |limit| Terms { limit, threshold, types: Vec::new() };
-        assert_eq!(gate(hits.clone(), &terms(50)).len(), 4);
-        assert_eq!(gate(hits, &terms(2)).len(), 2);
+        let strong = (0..4).map(|i| evidence(&format!("s{i}"), 0.6, 0.5, 0));
+        let weak = (0..5).map(|i| evidence(&format!("w{i}"), 0.0, 0.0, 0));
+        let hits = rank(strong.chain(weak).collect());
+        let terms = |limit, threshold| Terms { limit, threshold, types: Vec::new() };
+        assert_eq!(gate(hits.clone(), &terms(50, 0.6)).len(), 4);
+        assert_eq!(gate(hits.clone(), &terms(2, 0.6)).len(), 2);
+        assert_eq!(gate(hits, &terms(50, 0.0)).len(), 9);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use super::{
     Context, Touches,
     rank::{self, Hit, Terms},
+    said::without_said,
 };
 use crate::{
     embed::Embedder,
@@ -34,6 +35,8 @@ pub struct Request<'a> {
     pub project_id: Option<&'a str>,
     /// The query's text.
     pub query: &'a str,
+    /// The user's messages that the model is shown anyway, whatever memory finds.
+    pub said: &'a [&'a str],
     /// How much, of what.
     pub terms: &'a Terms,
     /// What must hold besides.
@@ -140,7 +143,8 @@ impl Recall {
             Ok(Err(error)) => return Err(Failure::Embedding(error)),
             Err(_) => return Err(Failure::Deadline),
         };
-        Ok(rank::rank(own(evidence, request.owner)))
+        let evidence = without_said(own(evidence, request.owner), request.said);
+        Ok(rank::rank(evidence))
     }
 
     /// The query's vector, or none when the embedder fails or is late.

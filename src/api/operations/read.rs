@@ -100,6 +100,7 @@ impl Operations {
                 owner: &owner,
                 project_id: request.project_id.as_deref(),
                 query: &request.query,
+                said: &[],
                 terms: &terms,
                 filter: request.filter.clone(),
                 now: Timestamp::now(),

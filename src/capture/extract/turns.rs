@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     capture::journal::StoredTurn,
-    memory::{Memory, MemoryId, MemoryType, Provenance, Source},
+    memory::{Memory, MemoryId, MemoryType, Provenance, Source, turn_content},
     signals::is_greeting,
 };
 
@@ -29,11 +29,6 @@ const REPLY: usize = 400;
 
 /// A reply of fewer words says nothing that could be looked for.
 const FEWEST_REPLY_WORDS: usize = 3;
-
-/// What stands before the two sides in the content. Both are one line each, so
-/// that they can be told apart again.
-const USER: &str = "User: ";
-const ASSISTANT: &str = "\nAssistant: ";
 
 /// An episodic memory to be, and the texts of its vectors.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,12 +55,14 @@ pub(in crate::capture) fn episode(turn: &StoredTurn, known: &[String], now: Time
     let user = ends(&fold(&turn.user_text), USER_HEAD, USER_TAIL);
     let reply = ends(&fold(&drop_repeats(&turn.reply_text, known)), REPLY, 0);
     let says = words(&reply).len() >= FEWEST_REPLY_WORDS && !is_greeting(&reply);
-    let parts: Vec<String> = [Some(user), says.then_some(reply)].into_iter().flatten().collect();
+    let reply = says.then_some(reply);
+    let content = turn_content(&user, reply.as_deref());
+    let parts: Vec<String> = [Some(user), reply].into_iter().flatten().collect();
     let mut memory = Memory::new(
         id(turn),
         turn.owner.clone(),
         MemoryType::new(MemoryType::EPISODIC),
-        content(&parts),
+        content,
         Source::ExplicitUserInput,
         now,
     );
@@ -81,20 +78,14 @@ pub(in crate::capture) fn episode(turn: &StoredTurn, known: &[String], now: Time
     Episode { memory, parts }
 }
 
-fn content(parts: &[String]) -> String {
-    match parts {
-        [user, reply, ..] => format!("{USER}{user}{ASSISTANT}{reply}"),
-        [user] => format!("{USER}{user}"),
-        [] => String::new(),
-    }
-}
-
 /// The texts whose vectors a stored memory should have: the two sides of a
 /// turn, or the whole content of any other memory.
 pub(in crate::capture) fn parts_of(memory: &Memory) -> Vec<String> {
     let turn = memory.provenance.extractor.as_deref() == Some(NAME);
-    match memory.content.strip_prefix(USER).filter(|_| turn) {
-        Some(said) => said.split(ASSISTANT).map(str::to_owned).collect(),
+    match memory.as_turn().filter(|_| turn) {
+        Some((user, reply)) => {
+            [Some(user), reply].into_iter().flatten().map(str::to_owned).collect()
+        }
         None => vec![memory.content.clone()],
     }
 }

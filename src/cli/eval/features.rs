@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{
     replay::{Recalled, Scenario},
-    score::items_in,
+    score::{is_stale, items_in},
 };
 
 /// Writes one line a scenario; `tools/calibrate.py` reads it.
@@ -26,7 +26,9 @@ pub(super) fn write(file: &Path, results: &[(&Scenario, Recalled)]) -> Result<()
                     "coverage": hit.parts.coverage,
                     "bm25": hit.parts.bm25,
                     "score": hit.score,
+                    "content": hit.memory.content,
                     "items": items_in(scenario, hit),
+                    "stale": is_stale(scenario, hit),
                 })
             })
             .collect();
@@ -36,6 +38,7 @@ pub(super) fn write(file: &Path, results: &[(&Scenario, Recalled)]) -> Result<()
             "lang": scenario.lang,
             "needed": scenario.must_recall.len(),
             "searched": recalled.searched,
+            "query": recalled.query,
             "candidates": candidates,
         });
         writeln!(text, "{line}")?;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ struct Question {
 }
 
 /// What a memory made of a story's question.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Recalled {
     /// What the model would be given, lower case: the lines of the memories, without the fence.
     pub(super) presented: String,
@@ -67,32 +67,70 @@ pub(super) struct Recalled {
     pub(super) shown: usize,
     /// All candidates, ranked, before threshold and limit. Empty when the search was skipped.
     pub(super) ranked: Vec<Hit>,
+    /// What was searched for.
+    pub(super) query: String,
     /// Whether memory was searched.
     pub(super) searched: bool,
 }
 
-/// Tells a story to a memory that knows nothing of its user yet, and asks its question.
+/// Tells a story's sessions to the memory of a user.
 ///
 /// # Errors
 /// When a part of memory fails, or does not get done.
-pub(super) async fn replay(
-    memory: &Operations,
-    config: &MemoryConfig,
-    scenario: &Scenario,
-) -> Result<Recalled> {
-    let owner = Owner::of_user(&scenario.id).context("the id is no user id")?;
+pub(super) async fn tell(memory: &Operations, owner: &Owner, scenario: &Scenario) -> Result<()> {
     for (number, session) in scenario.sessions.iter().enumerate() {
-        tell(memory, &owner, &format!("session-{number}"), session.date, &session.turns).await?;
+        let name = format!("{}-{number}", scenario.id);
+        learn(memory, owner, &name, session.date, &session.turns).await?;
     }
     // What was said before the question is memory, too, by the time it is asked.
-    let Question { date, turns, user } = &scenario.ask;
+    let Question { date, turns, .. } = &scenario.ask;
     let began = *date - BETWEEN_TURNS * i32::try_from(turns.len())?;
-    tell(memory, &owner, "ask", began, turns).await?;
-    ask(memory, config, &owner, *date, &request(turns, user)).await
+    learn(memory, owner, &format!("{}-ask", scenario.id), began, turns).await
+}
+
+/// Asks a story's question: its way through recall, as the gateway takes it.
+///
+/// # Errors
+/// When a part of memory fails.
+pub(super) async fn ask(
+    memory: &Operations,
+    config: &MemoryConfig,
+    owner: &Owner,
+    scenario: &Scenario,
+) -> Result<Recalled> {
+    let Question { date, turns, user } = &scenario.ask;
+    let request = dialect::read(Dialect::Chat, &request(turns, user))?;
+    let ask = request.ask();
+    let text = ask.user_text.as_deref().unwrap_or_default();
+    if let Decision::Skip(_) = decide(&Signals::of(text, &Earlier::default())) {
+        return Ok(Recalled::default());
+    }
+    let said = ask.history.iter().filter(|said| said.role == Role::User);
+    let earlier: Vec<&str> = said.map(|said| said.text.as_str()).collect();
+    let query = build_query(text, &earlier).text;
+    let terms = Terms {
+        limit: config.default_retrieval_limit,
+        threshold: config.default_similarity_threshold,
+        types: Vec::new(),
+    };
+    let request = Request {
+        owner,
+        project_id: None,
+        query: &query,
+        said: &earlier,
+        terms: &terms,
+        filter: None,
+        now: *date,
+        deadline: Instant::now() + PATIENCE,
+    };
+    let ranked = memory.recall.ranked(&request).await?;
+    let context = memory.recall.context(&request, config.max_context_tokens).await?;
+    let (presented, shown) = (lines(&context), context.shown.len());
+    Ok(Recalled { presented, shown, ranked, query, searched: true })
 }
 
 /// Hands the turns of one session to capture and waits until they are memories.
-async fn tell(
+async fn learn(
     memory: &Operations,
     owner: &Owner,
     session: &str,
@@ -146,44 +184,6 @@ fn reply(text: &str) -> Reply {
         usage: None,
         items: Vec::new(),
     }
-}
-
-/// The question's way through recall, as the gateway takes it.
-async fn ask(
-    memory: &Operations,
-    config: &MemoryConfig,
-    owner: &Owner,
-    now: Timestamp,
-    body: &[u8],
-) -> Result<Recalled> {
-    let request = dialect::read(Dialect::Chat, body)?;
-    let ask = request.ask();
-    let text = ask.user_text.as_deref().unwrap_or_default();
-    if let Decision::Skip(_) = decide(&Signals::of(text, &Earlier::default())) {
-        let (presented, ranked) = (String::new(), Vec::new());
-        return Ok(Recalled { presented, shown: 0, ranked, searched: false });
-    }
-    let said = ask.history.iter().filter(|said| said.role == Role::User);
-    let earlier: Vec<&str> = said.map(|said| said.text.as_str()).collect();
-    let query = build_query(text, &earlier);
-    let terms = Terms {
-        limit: config.default_retrieval_limit,
-        threshold: config.default_similarity_threshold,
-        types: Vec::new(),
-    };
-    let request = Request {
-        owner,
-        project_id: None,
-        query: &query.text,
-        terms: &terms,
-        filter: None,
-        now,
-        deadline: Instant::now() + PATIENCE,
-    };
-    let ranked = memory.recall.ranked(&request).await?;
-    let context = memory.recall.context(&request, config.max_context_tokens).await?;
-    let (presented, shown) = (lines(&context), context.shown.len());
-    Ok(Recalled { presented, shown, ranked, searched: true })
 }
 
 /// The memories of a context, lower case, without the words that stand around them.
@@ -259,7 +259,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (memory, config) = (memory(folder.path()), MemoryConfig::default());
         let scenario = scenario("My dog Rex got his rabies vaccination when?");
-        let recalled = replay(&memory, &config, &scenario).await.unwrap();
+        let owner = Owner::of_user("u").unwrap();
+        tell(&memory, &owner, &scenario).await.unwrap();
+        let recalled = ask(&memory, &config, &owner, &scenario).await.unwrap();
         assert!(recalled.searched);
         assert_eq!(recalled.shown, 1, "greetings and bare questions are no memories");
         assert!(recalled.presented.starts_with("- [2026-02-09] user: my dog rex"));
@@ -271,7 +273,8 @@ mod tests {
     async fn what_the_decision_skips_is_not_searched() {
         let folder = tempfile::tempdir().unwrap();
         let (memory, config) = (memory(folder.path()), MemoryConfig::default());
-        let recalled = replay(&memory, &config, &scenario("hello!")).await.unwrap();
+        let owner = Owner::of_user("u").unwrap();
+        let recalled = ask(&memory, &config, &owner, &scenario("hello!")).await.unwrap();
         assert!(!recalled.searched && recalled.ranked.is_empty() && recalled.presented.is_empty());
         memory.capture.shutdown(PATIENCE).await;
     }

@@ -6,13 +6,14 @@ use anyhow::{Context, Result};
 
 use super::{
     data, features,
-    replay::{Recalled, Scenario, replay},
+    replay::{Recalled, Scenario, ask, tell},
     score::{Outcome, Report, Shares, overall},
 };
 use crate::{
     cli::config_file::ConfigFile,
     config::Config,
     embed::onnx,
+    memory::Owner,
     startup::{Need, Offline},
 };
 
@@ -27,6 +28,10 @@ pub(super) struct Args {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    /// Tell all stories to one user's memory before anything is asked: many more memories, most
+    /// of which have nothing to do with a question.
+    #[arg(long)]
+    together: bool,
     /// Also write every candidate's evidence to this file, for tools/calibrate.py.
     #[arg(long, value_name = "FILE")]
     features: Option<PathBuf>,
@@ -40,7 +45,7 @@ impl Args {
             .enable_all()
             .build()
             .context("cannot start the async runtime")?;
-        let recalled = runtime.block_on(replay_all(config.clone(), &scenarios))?;
+        let recalled = runtime.block_on(replay(config.clone(), &scenarios, self.together))?;
         let results: Vec<(&Scenario, Recalled)> = scenarios.iter().zip(recalled).collect();
         if let Some(file) = &self.features {
             features::write(file, &results)?;
@@ -57,25 +62,36 @@ impl Args {
     }
 }
 
-/// Replays every scenario on one memory, each as a user of its own.
-async fn replay_all(mut config: Config, scenarios: &[Scenario]) -> Result<Vec<Recalled>> {
+/// Replays the scenarios on one memory: each as a user of its own, or all as one user.
+async fn replay(
+    mut config: Config,
+    scenarios: &[Scenario],
+    together: bool,
+) -> Result<Vec<Recalled>> {
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     config.data_dir = folder.path().to_owned();
     let rules = config.memory.clone();
-    let memory = Offline::open(config, Need::Jobs).await?;
-    let mut recalled = Vec::with_capacity(scenarios.len());
-    for scenario in scenarios {
-        let outcome = replay(memory.operations(), &rules, scenario).await;
-        match outcome.with_context(|| scenario.id.clone()) {
-            Ok(found) => recalled.push(found),
-            Err(error) => {
-                memory.close().await;
-                return Err(error);
-            }
+    let offline = Offline::open(config, Need::Jobs).await?;
+    let memory = offline.operations();
+    let recalled = async {
+        let owner = |scenario: &Scenario| {
+            let user = if together { "everybody" } else { scenario.id.as_str() };
+            Owner::of_user(user).with_context(|| scenario.id.clone())
+        };
+        for scenario in scenarios {
+            let told = tell(memory, &owner(scenario)?, scenario).await;
+            told.with_context(|| scenario.id.clone())?;
         }
-    }
-    memory.close().await;
-    Ok(recalled)
+        let mut recalled = Vec::with_capacity(scenarios.len());
+        for scenario in scenarios {
+            let answer = ask(memory, &rules, &owner(scenario)?, scenario).await;
+            recalled.push(answer.with_context(|| scenario.id.clone())?);
+        }
+        Ok(recalled)
+    };
+    let recalled = recalled.await;
+    offline.close().await;
+    recalled
 }
 
 /// The measurement for people.

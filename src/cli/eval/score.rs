@@ -48,10 +48,20 @@ impl Outcome {
 
 /// Which needed items a candidate holds, when presented alone.
 pub(super) fn items_in(scenario: &Scenario, hit: &Hit) -> Vec<usize> {
-    let line = lines(&Context::of(std::slice::from_ref(hit), WHOLE));
+    let line = alone(hit);
     let items = scenario.must_recall.iter().enumerate();
     let held = items.filter(|(_, item)| item.iter().any(|words| line.contains(words)));
     held.map(|(number, _)| number).collect()
+}
+
+/// Whether a candidate holds what must not be presented.
+pub(super) fn is_stale(scenario: &Scenario, hit: &Hit) -> bool {
+    let line = alone(hit);
+    scenario.must_not_recall.iter().any(|words| line.contains(words))
+}
+
+fn alone(hit: &Hit) -> String {
+    lines(&Context::of(std::slice::from_ref(hit), WHOLE))
 }
 
 /// Shares over some scenarios; `None` where there is nothing to take a share of.
@@ -162,6 +172,7 @@ mod tests {
             presented: presented.join("\n"),
             shown: presented.len(),
             ranked: Vec::new(),
+            query: String::new(),
             searched: true,
         };
         Outcome::of(scenario, &recalled)

@@ -1,0 +1,72 @@
+//! Turns of the conversation that the model has before it anyway: presenting them once more
+//! would cost tokens and push out what it does not know.
+
+use crate::memory::Evidence;
+
+/// Messages that begin with the same so many characters are the same: a long one is remembered
+/// shortened.
+const COMPARED: usize = 300;
+
+/// Leaves out the turns that one of these messages opened.
+pub(super) fn without_said(mut evidence: Vec<Evidence>, said: &[&str]) -> Vec<Evidence> {
+    if said.is_empty() {
+        return evidence;
+    }
+    let said: Vec<String> = said.iter().map(|text| beginning(text)).collect();
+    evidence.retain(|found| match found.memory.as_turn() {
+        Some((user, _)) => !said.contains(&beginning(user)),
+        None => true,
+    });
+    evidence
+}
+
+/// The first characters, with single spaces.
+fn beginning(text: &str) -> String {
+    let mut start = String::new();
+    for word in text.split_whitespace() {
+        if !start.is_empty() {
+            start.push(' ');
+        }
+        start.push_str(word);
+        if let Some((end, _)) = start.char_indices().nth(COMPARED) {
+            start.truncate(end);
+            break;
+        }
+    }
+    start
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use crate::memory::{Memory, MemoryId, MemoryType, Owner, Source, turn_content};
+
+    fn evidence(content: String, turn: bool) -> Evidence {
+        let mut memory = Memory::new(
+            MemoryId::fresh(),
+            Owner::of_user("u").unwrap(),
+            MemoryType::new(MemoryType::EPISODIC),
+            content,
+            Source::ExplicitUserInput,
+            jiff::Timestamp::UNIX_EPOCH,
+        );
+        memory.provenance.turn = turn.then(|| "t".to_owned());
+        Evidence { memory, cosine: None, part: None, lexical: None }
+    }
+
+    #[test]
+    fn turns_of_the_conversation_are_left_out_and_nothing_else() {
+        let long = "word ".repeat(100);
+        let found = vec![
+            evidence(turn_content("I fly to Rome", Some("Nice!")), true),
+            evidence(turn_content("I fly to Rome on Monday", None), true),
+            evidence(turn_content(&format!("{} … end", &long.trim()[..400]), None), true),
+            evidence("I fly to Rome".into(), false),
+        ];
+        let left = without_said(found.clone(), &["I fly\nto  Rome", &long]);
+        let left: Vec<_> = left.iter().map(|e| e.memory.content.as_str()).collect();
+        assert_eq!(left, ["User: I fly to Rome on Monday", "I fly to Rome"]);
+        assert_eq!(without_said(found.clone(), &[]), found);
+    }
+}
