@@ -25,7 +25,7 @@ def start(tmp_path):
     """Starts stacks of the test's own: `start(config, edit=…)`."""
     stacks = []
 
-    def start_one(config: dict | None = None, **options) -> Stack:
+    def start_one(config=None, **options) -> Stack:
         folder = tmp_path / f"stack{len(stacks)}"
         folder.mkdir()
         stacks.append(Stack(folder, config, **options))

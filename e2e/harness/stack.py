@@ -2,6 +2,7 @@
 
 import uuid
 from pathlib import Path
+from typing import Callable
 
 import openai
 
@@ -15,15 +16,18 @@ RESPONSES = "/v1/responses"
 
 
 class Stack:
-    """Envoy before the model double, with memgate; all real."""
+    """Envoy before the model double, with memgate; all real.
 
-    def __init__(self, folder: Path, config: dict | None = None, *, base: str = "development.yaml", edit=None,
-                 memgate: bool = True):
+    `config` may be a function of the double, for a memgate that asks it for help too.
+    """
+
+    def __init__(self, folder: Path, config: dict | Callable[[Double], dict] | None = None, *,
+                 base: str = "development.yaml", edit=None, memgate: bool = True):
         self.folder = folder
         self._stops = []
         try:
             self.double = self._keep(Double())
-            self.memgate = self._keep(Memgate(folder, config))
+            self.memgate = self._keep(Memgate(folder, config(self.double) if callable(config) else config))
             if memgate:
                 self.memgate.start()
             upstream = f"http://127.0.0.1:{self.double.port}"

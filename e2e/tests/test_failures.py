@@ -1,13 +1,8 @@
-"""memgate killed, frozen, starved: the real process, behind the real Envoy. The request always succeeds."""
+"""memgate killed, frozen, late: the real process, behind the real Envoy. The request always succeeds."""
 
-import os
-import resource
-import shutil
+import json
 import threading
 
-import pytest
-
-from harness import paths
 from harness.context import context_of
 from harness.http import events
 from harness.stack import CHAT
@@ -116,70 +111,32 @@ def test_frozen_in_the_middle_of_a_stream_no_chunk_is_late(start):
     assert events(answer.body)[-1] == "[DONE]"
 
 
-def starve(memgate):
-    """From now on the process cannot make any file longer: as with a full disk."""
-    resource.prlimit(memgate.process.pid, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
-
-
-def feed(memgate):
-    resource.prlimit(memgate.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-
-
-def test_with_a_store_that_cannot_be_written_requests_succeed_and_memories_are_still_read(start):
-    stack = start()
-    alice = knowing(stack)
-    dropped = stack.memgate.metric("memgate_capture_dropped_total")
-    turns = stack.memgate.turns()
-    starve(stack.memgate)
-    answer = alice.say(QUESTION)
-    assert (answer.status, answer.decision) == (200, "searched")
-    assert "$10,000" in context_of(alice.received()[-1].json())
-    answer = alice.say("My boat is called Halcyon")
-    assert answer.status == 200 and answer.seconds < 1
-    until(lambda: stack.memgate.metric("memgate_capture_dropped_total") > dropped, "the loss is counted")
-    assert stack.memgate.turns() == turns
-    assert stack.memgate.process.running()
-    feed(stack.memgate)
-    alice.say("My village is Flåm")
-    alice.learn()
-    assert alice.knows("Flåm")
-
-
-def test_with_a_broken_model_recall_is_by_words(start, tmp_path):
-    model = tmp_path / "model"
-    shutil.copytree(paths.ASSETS / "models/all-MiniLM-L6-v2", model)
-    stack = start({"memory": {"embedding": {"folder": str(model)}}})
-    alice = knowing(stack)
-    stack.memgate.stop()
-    for file in model.glob("*.onnx"):
-        file.write_bytes(b"no model")
-    stack.memgate.start(ready=False)
-    until(lambda: stack.memgate.status("/healthz") == 200, "memgate lives without its model", 30)
-    assert stack.memgate.status("/readyz") == 503
-    answer = alice.say("What is my budget for the Hawaii trip?")
-    assert (answer.status, answer.decision) == (200, "searched")
-    assert "$10,000" in (context_of(alice.received()[-1].json()) or "")
-    assert stack.memgate.metric("memgate_failures_total", kind="embedding") > 0
-    alice.say("My boat is called Halcyon")
-    alice.learn()
-    assert alice.knows("Halcyon"), "it is learnt without a vector"
-
-
 def test_a_deadline_that_passes_leaves_the_request_as_it_is(start):
     stack = start({"memory": {"deadline_ms": 1}})
     alice = stack.person()
     alice.say(FACT)
     alice.learn()
-    # Longer than a millisecond to embed, whatever the machine: no two questions are alike.
-    answers = [
-        alice.later().say(f"What was my {number}th budget for the trip to Hawaii? {'and more ' * 60}")
-        for number in range(20)
-    ]
-    assert all(answer.status == 200 and answer.seconds < 1 for answer in answers)
-    late = [answer for answer in answers if answer.decision == "failed:deadline"]
-    assert late, [answer.decision for answer in answers]
-    assert stack.memgate.metric("memgate_decisions_total", decision="failed:deadline") == len(late)
+    # Reading so much takes longer than a millisecond, and that counts too.
+    history = [{"role": "assistant", "content": "and more " * 100_000}]
+    body = json.dumps({"model": "echo", "messages": [*history, {"role": "user", "content": QUESTION}]}).encode()
+    failures = stack.memgate.metric("memgate_failures_total", kind="deadline")
+    answer = alice.later().post(CHAT, body, {"x-double": "status=404"})
+    assert (answer.status, answer.decision, answer.headers["x-memgate-hits"]) == (404, "failed:deadline", "0")
+    assert answer.seconds < MESSAGE_TIMEOUT * 2
+    assert alice.received()[-1].body == body
+    assert stack.memgate.metric("memgate_decisions_total", decision="failed:deadline") == 1
+    assert stack.memgate.metric("memgate_failures_total", kind="deadline") == failures + 1
     stack.memgate.wait_log("warn", "Memory search timeout, skipping")
+
+
+def test_after_a_deadline_that_passed_our_fields_are_removed_all_the_same(start):
+    stack = start({"memory": {"deadline_ms": 1}})
+    alice = stack.person()
+    history = [{"role": "assistant", "content": "and more " * 100_000}]
+    body = {"model": "echo", "messages": [*history, {"role": "user", "content": QUESTION}], "auto_store": False}
+    assert alice.post(CHAT, body).decision == "failed:deadline"
+    del body["auto_store"]
+    assert alice.received()[-1].json() == body
 
 
 def test_every_client_request_succeeds_while_memgate_comes_and_goes(start):
@@ -207,13 +164,3 @@ def test_every_client_request_succeeds_while_memgate_comes_and_goes(start):
         for thread in threads:
             thread.join()
     assert set(statuses) == {200}
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_data_folder_that_cannot_be_written_is_refused_at_start(start, tmp_path):
-    stack = start(memgate=False)
-    stack.memgate.data.mkdir()
-    stack.memgate.data.chmod(0o500)
-    stack.memgate.start(ready=False)
-    assert stack.memgate.process.wait_end(20) == 1
-    assert str(stack.memgate.data) in stack.memgate.process.output()

@@ -34,11 +34,32 @@ pub struct Binaries {
     pub xtask: PathBuf,
 }
 
+/// Refuses a machine without a C compiler: SQLite and others are compiled, and Rust links with it.
+///
+/// # Errors
+/// One sentence that names it.
+pub fn check_compiler() -> Result<()> {
+    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let found = Command::new(&compiler)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    match found {
+        Ok(status) if status.success() => Ok(()),
+        _ => bail!(
+            "a C compiler is needed, and {} could not be run: install one (Debian: apt install gcc)",
+            compiler.display()
+        ),
+    }
+}
+
 /// Builds all programs (the whole workspace, so that its dependencies are built with one set of features whatever
 /// is asked for); cargo's progress and errors go to the terminal.
 ///
 /// # Errors
-/// When cargo is missing or the code does not build.
+/// When cargo or a C compiler is missing, or the code does not build.
 pub fn binaries(profile: Profile) -> Result<Binaries> {
     let text = build(profile, &["--bins"])?;
     Ok(Binaries {
@@ -58,6 +79,7 @@ pub fn example(profile: Profile, name: &str) -> Result<PathBuf> {
 
 /// What cargo says of a build, a line of JSON each.
 fn build(profile: Profile, targets: &[&str]) -> Result<String> {
+    check_compiler()?;
     let mut cargo = cargo();
     cargo
         .args(["build", "--workspace"])

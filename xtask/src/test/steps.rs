@@ -43,6 +43,7 @@ impl Step {
 }
 
 fn fetch() -> Result<(bool, Counts)> {
+    build::check_compiler()?;
     assets::ensure(&Kind::ALL)?;
     Ok((true, Counts::default()))
 }

@@ -1,0 +1,118 @@
+"""The embedding model fails, dawdles or is broken: what is asked is then found by its words, and in time."""
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from harness import paths
+from harness.context import context_of
+from harness.stack import CHAT
+from harness.wait import until
+
+# Real models of a few kilobytes that misbehave: tools/export_test_models.py made them.
+MODELS = paths.REPOSITORY / "testdata/embed"
+FACT = "My budget for the Hawaii trip is $10,000"
+
+
+def model(name: str) -> dict:
+    embedding = {"model": name, "folder": str(MODELS / name), "precision": "fp32", "dimension": 384}
+    return {"memory": {"embedding": embedding}}
+
+
+def alive(memgate):
+    """Starts it, ready or not."""
+    memgate.start(ready=False)
+    until(lambda: memgate.status("/healthz") == 200, "memgate lives", 30)
+
+
+def asking(question: str) -> bytes:
+    return b'{"model":"echo", "messages":[{"role":"user","content":"%s"}]}' % question.encode()
+
+
+def embedding_failures(stack) -> float:
+    return stack.memgate.metric("memgate_failures_total", kind="embedding")
+
+
+@pytest.mark.parametrize(
+    "name, question",
+    [
+        ("failing", "What is my budget for the Hawaii trip?"),
+        ("tripwire", "What is my budget for the Hawaii trip? explode"),
+        # This one takes about a second, and memory.deadline_ms is 50.
+        ("tripwire", "What is my budget for the Hawaii trip? dawdle"),
+    ],
+    ids=["always", "this question", "too late"],
+)
+def test_a_question_that_cannot_be_embedded_is_searched_by_its_words(start, name, question):
+    stack = start(model(name), memgate=False)
+    alive(stack.memgate)
+    assert stack.memgate.status("/readyz") == (503 if name == "failing" else 200)
+    alice = stack.person()
+    alice.say(FACT)
+    alice.learn()
+    before = embedding_failures(stack)
+    answer = alice.later().post(CHAT, asking(question))
+    assert (answer.status, answer.decision) == (200, "searched")
+    assert answer.seconds < 0.25, "memgate answered before Envoy would have given up"
+    assert "$10,000" in context_of(alice.received()[-1].json())
+    assert embedding_failures(stack) == before + 1
+    stack.memgate.wait_log("debug", "the query was not embedded, its words are searched")
+    assert stack.memgate.metric("memgate_decisions_total", decision="failed:embedding") == 0
+
+
+def test_one_question_that_fails_does_not_spoil_the_next(start):
+    stack = start(model("tripwire"))
+    alice = stack.person()
+    alice.say("My budget explode is $10,000")
+    alice.say("My boat is called Halcyon")
+    alice.learn()
+    assert alice.knows("$10,000") and alice.knows("Halcyon"), "what cannot be embedded is kept all the same"
+    failures = embedding_failures(stack)
+    assert alice.later().say("What is my boat called?").decision == "searched"
+    assert embedding_failures(stack) == failures
+
+
+def test_many_slow_questions_at_once_delay_nobody_beyond_envoys_timeout(start):
+    stack = start(model("tripwire"))
+    people = [stack.person() for _ in range(12)]
+    with ThreadPoolExecutor(len(people)) as pool:
+        answers = list(pool.map(lambda person: person.say("What is my dawdle budget?"), people))
+    assert {answer.status for answer in answers} == {200}
+    # On a busy machine the search by words may be late too.
+    assert {answer.decision for answer in answers} <= {"searched", "failed:deadline"}
+    assert max(answer.seconds for answer in answers) < 1
+
+
+def test_a_model_file_that_is_none_is_refused_at_start_in_a_sentence(start, tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(MODELS / "tripwire", folder)
+    (folder / "model.onnx").write_bytes(b"no model")
+    config = model("tripwire")
+    config["memory"]["embedding"]["folder"] = str(folder)
+    stack = start(config, memgate=False)
+    stack.memgate.start(ready=False)
+    assert stack.memgate.process.wait_end(20) == 1
+    said = stack.memgate.process.output()
+    assert "memory.embedding" in said and str(folder) in said
+
+
+def test_vectors_that_could_not_be_made_are_made_when_the_model_is_back(start, tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(MODELS / "failing", folder)
+    config = model("tripwire")
+    config["memory"]["embedding"]["folder"] = str(folder)
+    stack = start(config, memgate=False)
+    alive(stack.memgate)
+    alice = stack.person()
+    alice.say(FACT)
+    alice.learn()
+    stack.memgate.stop()
+    shutil.copytree(MODELS / "tripwire", folder, dirs_exist_ok=True)
+    stack.memgate.start()
+
+    def found_by_its_vector():
+        hits = stack.memgate.search(alice.id, FACT, threshold=0, explain=True)
+        return hits and hits[0].get("parts", {}).get("cosine") is not None
+
+    until(found_by_its_vector, "the memory has its vector", 20)

@@ -1,0 +1,223 @@
+"""Facts by a helper model: asked every so many turns, compared with what is stored, never in a client's way."""
+
+import json
+
+import pytest
+
+from harness.process import free_port
+from harness.stack import Stack
+from harness.wait import holds, until
+
+# Of the prompt's two messages only memgate's own holds this.
+PROMPT = "The conversation, oldest turn first"
+BUDGET = "The user's budget for the Hawaii holiday is $10,000."
+NEW_BUDGET = "The user's budget for the Hawaii holiday is $12,000."
+SEAT = "The user always wants a window seat on flights."
+EVERY = 3
+
+
+def extracting(port=None, every=EVERY, **options):
+    """A configuration whose extraction model is the double, or something else at `port`."""
+    def config(double):
+        model = {
+            "llm_provider": "vllm",
+            "model_role": "memory_extraction",
+            "llm_endpoint": {"address": "127.0.0.1", "port": port or double.port},
+            "llm_model_name": "extractor",
+            "llm_timeout_seconds": 5,
+            **options,
+        }
+        return {"memory": {"extraction_batch_size": every}, "external_models": [model]}
+
+    return config
+
+
+def finds(*facts, kind="semantic") -> str:
+    return json.dumps([{"type": kind, "content": fact} for fact in facts])
+
+
+def asked(stack: Stack) -> list[dict]:
+    """What the helper model was asked, oldest first."""
+    bodies = [request.json() for request in stack.double.requests() if request.path == "/v1/chat/completions"]
+    return [body for body in bodies if body["model"] == "extractor"]
+
+
+def shown(body: dict) -> list[dict]:
+    """The turns that a request to the helper model shows."""
+    text = body["messages"][-1]["content"]
+    return json.loads(text[text.index("["):])
+
+
+def facts(stack: Stack, person) -> dict[str, dict]:
+    """What was extracted for a user, by its words."""
+    found = stack.memgate.memories(person.id)
+    return {memory["content"]: memory for memory in found if memory["type"] != "episodic"}
+
+
+def talk(person, *texts):
+    """Turns of one session, each a turn in the journal before the next begins."""
+    for text in texts:
+        turns = person.stack.memgate.turns()
+        assert person.say(text).status == 200
+        until(lambda: person.stack.memgate.turns() == turns + 1, "the turn is journaled")
+
+
+def test_every_nth_turn_the_batch_is_read_and_its_facts_are_stored(start):
+    stack = start(extracting())
+    stack.double.script({"contains": PROMPT, "reply": finds(BUDGET, SEAT)})
+    alice = stack.person()
+    talk(alice, "My budget for the Hawaii trip is $10,000", "I want to sit at the window")
+    holds(lambda: not asked(stack), "before the batch is full nobody is asked")
+    talk(alice, "We leave in May")
+    until(lambda: len(facts(stack, alice)) == 2, "the facts are stored")
+    assert set(facts(stack, alice)) == {BUDGET, SEAT}
+    stack.memgate.wait_log("info", "Memory: Stored 2 facts")
+    body, = asked(stack)
+    assert [turn["user"] for turn in shown(body)] == [
+        "My budget for the Hawaii trip is $10,000", "I want to sit at the window", "We leave in May",
+    ]
+    assert (body["max_tokens"], body["stream"]) == (500, False)
+    bob = stack.person()
+    assert facts(stack, bob) == {}
+    answer = alice.later().say("What's my budget for the holiday?")
+    assert answer.decision == "searched"
+    assert BUDGET in alice.received()[-1].body.decode()
+
+
+def test_a_batch_is_the_last_n_turns_and_five_before(start):
+    stack = start(extracting())
+    stack.double.script({"contains": PROMPT, "reply": "[]"})
+    alice = stack.person()
+    talk(alice, *(f"My locker {number} holds a spare key" for number in range(4 * EVERY)))
+    until(lambda: len(asked(stack)) == 4, "four batches were read")
+    batches = [[int(turn["user"].split()[2]) for turn in shown(body)] for body in asked(stack)]
+    assert batches == [[0, 1, 2], [0, 1, 2, 3, 4, 5], list(range(1, 9)), list(range(4, 12))]
+
+
+def test_the_end_of_a_session_reads_what_is_left(start):
+    stack = start(extracting())
+    stack.double.script({"contains": PROMPT, "reply": finds(SEAT, kind="procedural")})
+    alice = stack.person()
+    talk(alice, "I want to sit at the window")
+    ended = stack.memgate.api("POST", f"/v1/sessions/{alice.session}/end", {"user_id": alice.id})
+    assert ended.json() == {"turns": 1}
+    until(lambda: SEAT in facts(stack, alice), "what was left is read")
+    assert facts(stack, alice)[SEAT]["type"] == "procedural"
+
+
+def test_the_same_fact_in_newer_words_is_an_update_and_another_fact_is_new(start):
+    stack = start(extracting(every=1))
+    stack.double.script(
+        {"contains": PROMPT, "times": 1, "reply": finds(BUDGET)},
+        {"contains": PROMPT, "times": 1, "reply": finds(NEW_BUDGET, SEAT)},
+        {"contains": PROMPT, "reply": finds(NEW_BUDGET)},
+    )
+    alice = stack.person()
+    talk(alice, "My budget for the Hawaii trip is $10,000")
+    until(lambda: BUDGET in facts(stack, alice), "the first fact is stored")
+    first = facts(stack, alice)[BUDGET]
+    talk(alice, "I may spend $12,000 in Hawaii after all, at the window please")
+    until(lambda: SEAT in facts(stack, alice), "the second batch is stored")
+    found = facts(stack, alice)
+    assert set(found) == {NEW_BUDGET, SEAT}
+    assert (found[NEW_BUDGET]["id"], found[NEW_BUDGET]["version"]) == (first["id"], first["version"] + 1)
+    assert found[SEAT]["id"] != first["id"]
+    talk(alice, "Yes, $12,000")
+    alice.learn()
+    assert facts(stack, alice)[NEW_BUDGET]["version"] == first["version"] + 1, "the same words are no new version"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["I could not find anything.", '[{"type": "semantic", "content": "cut o', "", "<think>hm"],
+    ids=["prose", "cut off", "empty", "thinking only"],
+)
+def test_a_malformed_answer_skips_the_batch(start, reply):
+    stack = start(extracting(every=1))
+    stack.double.script(
+        {"contains": "I moved to Bergen", "reply": reply},
+        {"contains": PROMPT, "reply": finds(SEAT)},
+    )
+    alice = stack.person()
+    dead = stack.memgate.metric("memgate_job_runs_total", kind="extract", outcome="dead")
+    talk(alice, "I moved to Bergen last week")
+    stack.memgate.wait_log("warn", "Extraction parse failed")
+    until(
+        lambda: stack.memgate.metric("memgate_job_runs_total", kind="extract", outcome="dead") == dead + 1,
+        "the batch is given up", 20,
+    )
+    assert len(asked(stack)) <= 2, "who answers nonsense is not asked for ever"
+    assert facts(stack, alice) == {} and alice.knows("Bergen"), "the turn itself is remembered"
+    bob = stack.person()
+    talk(bob, "I want to sit at the window")
+    until(lambda: SEAT in facts(stack, bob), "later batches are read")
+
+
+def test_an_answer_that_is_no_chat_completion_is_malformed_too(start):
+    stack = start(extracting(every=1))
+    stack.double.script({"contains": PROMPT, "body": {"hello": "world"}})
+    talk(stack.person(), "I moved to Bergen last week")
+    stack.memgate.wait_log("warn", "Extraction parse failed")
+
+
+@pytest.mark.parametrize("port", [None, free_port()], ids=["error status", "unreachable"])
+def test_a_model_server_in_trouble_costs_facts_and_no_request(start, port):
+    stack = start(extracting(port, every=1))
+    stack.double.script({"contains": PROMPT, "status": 503})
+    alice = stack.person()
+    answer = alice.say("I moved to Bergen last week")
+    assert answer.status == 200 and answer.seconds < 1
+    stack.memgate.wait_log("warn", "Extraction failed, batch skipped")
+    until(lambda: alice.knows("Bergen"), "the turn itself is remembered")
+    answer = alice.later().say("Where do I live, in Bergen?")
+    assert (answer.status, answer.decision) == (200, "searched")
+    assert stack.memgate.status("/readyz") == 200
+
+
+def test_after_a_trouble_that_passes_the_batch_is_read_again(start):
+    stack = start(extracting(every=1))
+    stack.double.script(
+        {"contains": PROMPT, "times": 1, "status": 503},
+        {"contains": PROMPT, "reply": finds(SEAT)},
+    )
+    alice = stack.person()
+    talk(alice, "I want to sit at the window")
+    until(lambda: SEAT in facts(stack, alice), "the batch is read again", 20)
+
+
+def test_what_the_user_forgets_while_the_model_thinks_is_not_learnt(start):
+    stack = start(extracting(every=1))
+    stack.double.script(
+        {"contains": PROMPT, "times": 1, "status": 503},
+        {"contains": PROMPT, "reply": finds(SEAT)},
+    )
+    alice, bob = stack.person(), stack.person()
+    talk(alice, "I want to sit at the window")
+    stack.memgate.wait_log("warn", "Extraction failed, batch skipped")
+    stack.memgate.api("DELETE", f"/v1/memory?user_id={alice.id}")
+    talk(bob, "I want to sit at the window")
+    until(lambda: SEAT in facts(stack, bob), "the model works again", 20)
+    alice.learn()
+    assert alice.memories() == []
+
+
+def test_the_helper_model_sees_no_secret_and_no_context(start):
+    stack = start(extracting(every=2))
+    stack.double.script({"contains": PROMPT, "reply": "[]"})
+    alice = stack.person()
+    key = "sk-proj-" + "aB3dE6gH9jK2mN5pQ8sT1vW4" * 2
+    talk(alice, f"My locker number is 4711-K and my key is {key}", "What is my locker number? I forgot it")
+    body, = until(lambda: asked(stack), "the batch is read")
+    assert [request for request in alice.received() if b"Relevant Context" in request.body], "there was a context"
+    said = json.dumps(body)
+    assert key not in said and "Relevant Context" not in said and alice.id not in said
+
+
+def test_a_rewriting_model_is_accepted_reported_as_unused_and_not_asked(start):
+    stack = start(extracting(model_role="memory_rewrite"))
+    assert any("memory_rewrite" in message and "not used" in message for _, message in stack.memgate.log())
+    alice = stack.person()
+    alice.say("My locker number is 4711-K")
+    alice.learn()
+    assert alice.later().say("And the number?").decision == "searched"
+    assert asked(stack) == []

@@ -1,0 +1,120 @@
+"""The store cannot be written, or its file is damaged: requests succeed, and it is said in the log and the metrics."""
+
+import os
+import resource
+
+import pytest
+
+from harness.context import context_of
+from harness.stack import CHAT
+from harness.wait import until
+
+FACT = "My budget for the Hawaii trip is $10,000"
+QUESTION = "What's my budget for the trip?"
+BODY = b'{"model":"echo", "messages":[{"role":"user","content":"What\'s my budget for the trip?"}]}'
+
+
+def starve(memgate):
+    """From now on the process cannot make any file longer: as with a full disk."""
+    resource.prlimit(memgate.process.pid, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+
+
+def feed(memgate):
+    resource.prlimit(memgate.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+def test_with_a_store_that_cannot_be_written_requests_succeed_and_memories_are_still_read(start):
+    stack = start()
+    alice = stack.person()
+    alice.say(FACT)
+    alice.learn()
+    alice = alice.later()
+    dropped = stack.memgate.metric("memgate_capture_dropped_total", reason="journal")
+    turns = stack.memgate.turns()
+    starve(stack.memgate)
+    answer = alice.post(CHAT, BODY)
+    assert (answer.status, answer.decision) == (200, "searched")
+    assert "$10,000" in context_of(alice.received()[-1].json())
+    answer = alice.say("My boat is called Halcyon")
+    assert answer.status == 200 and answer.seconds < 1
+    until(
+        lambda: stack.memgate.metric("memgate_capture_dropped_total", reason="journal") >= dropped + 2,
+        "the loss is counted",
+    )
+    stack.memgate.wait_log("error", "The journal cannot be written, learning is off until it can")
+    assert stack.memgate.turns() == turns
+    assert stack.memgate.status("/readyz") == 503 and stack.memgate.status("/healthz") == 200
+    feed(stack.memgate)
+    alice.say("My village is Flåm")
+    alice.learn()
+    assert alice.knows("Flåm") and not alice.knows("Halcyon")
+    stack.memgate.wait_log("info", "The journal can be written again, learning goes on")
+    assert stack.memgate.status("/readyz") == 200
+
+
+def damage(file):
+    """Leaves a file's header and makes noise of the rest: as a dying disk."""
+    with open(file, "r+b") as pages:
+        size = pages.seek(0, os.SEEK_END)
+        pages.seek(4096)
+        pages.write(b"\xa5" * (size - 4096))
+
+
+def damaged(start, config=None):
+    """A stack whose file of memories is damaged while memgate runs, before anybody was looked up."""
+    stack = start(config)
+    alice = stack.person()
+    alice.say(FACT)
+    alice.learn()
+    # Enough that what is read at the start is not all there is.
+    for number in range(60):
+        body = {"user_id": "filler", "content": f"filler {number} " * 200}
+        assert stack.memgate.api("POST", "/v1/memory", body).status == 201
+    assert stack.memgate.stop() == 0
+    stack.memgate.start()
+    damage(stack.memgate.data / "memories.db")
+    return stack, alice.later()
+
+
+def test_a_damaged_store_costs_the_context_and_nothing_else(start):
+    stack, alice = damaged(start)
+    answer = alice.post(CHAT, BODY)
+    assert (answer.status, answer.decision, answer.headers["x-memgate-hits"]) == (200, "failed:store", "0")
+    assert answer.seconds < 1
+    assert alice.received()[-1].body == BODY
+    assert stack.memgate.metric("memgate_decisions_total", decision="failed:store") == 1
+    assert stack.memgate.metric("memgate_failures_total", kind="store") == 1
+    stack.memgate.wait_log("error", "Store unavailable, memory disabled")
+    assert stack.memgate.process.running()
+
+
+def test_when_neither_vectors_nor_words_can_be_searched_embedding_has_failed(start):
+    from test_embedder_failures import model
+
+    stack, alice = damaged(start, model("tripwire"))
+    body = BODY.replace(b"my budget", b"my explode budget")
+    answer = alice.post(CHAT, body)
+    assert (answer.status, answer.decision) == (200, "failed:embedding")
+    assert alice.received()[-1].body == body
+    assert stack.memgate.metric("memgate_decisions_total", decision="failed:embedding") == 1
+    stack.memgate.wait_log("warn", "Embedding failed, skipping memory")
+
+
+@pytest.mark.parametrize("file", ["memories.db", "journal.db"])
+def test_a_file_that_is_no_database_is_refused_at_start_in_a_sentence(start, file):
+    stack = start(memgate=False)
+    stack.memgate.data.mkdir()
+    (stack.memgate.data / file).write_bytes(b"this is no database " * 500)
+    stack.memgate.start(ready=False)
+    assert stack.memgate.process.wait_end(20) == 1
+    assert file in stack.memgate.process.output()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_data_folder_that_cannot_be_written_is_refused_at_start(start):
+    stack = start(memgate=False)
+    stack.memgate.data.mkdir()
+    stack.memgate.data.chmod(0o500)
+    stack.memgate.start(ready=False)
+    assert stack.memgate.process.wait_end(20) == 1
+    assert str(stack.memgate.data) in stack.memgate.process.output()
