@@ -67,9 +67,9 @@ class Envoy:
             return False
 
     def stat(self, name: str) -> int:
-        """One counter or gauge, by its full name."""
+        """One counter or gauge, by its full name; 0 before its first use, when Envoy has not made it yet."""
         answer = http.request(self.admin_port, "GET", "/stats?format=json&usedonly=false").json()
-        return next(stat["value"] for stat in answer["stats"] if stat.get("name") == name)
+        return next((stat["value"] for stat in answer["stats"] if stat.get("name") == name), 0)
 
     def grpc_calls(self) -> int:
         """How many streams to memgate were ever opened, or tried."""

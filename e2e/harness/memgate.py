@@ -140,6 +140,7 @@ class Memgate:
         self.process.kill()
 
     def stop(self) -> int | None:
+        """The exit status it ended with by itself within ten seconds; None when it had to be made to."""
         return self.process.stop() if self.process else None
 
     def restart(self):

@@ -3,6 +3,8 @@
 import json
 import threading
 
+import pytest
+
 from harness.context import context_of
 from harness.http import events
 from harness.stack import CHAT
@@ -100,6 +102,21 @@ def test_frozen_a_request_waits_no_longer_than_envoys_timeout(start):
     until(lambda: alice.post(CHAT, BODY).decision == "searched", "memory is back", 20)
 
 
+@pytest.mark.parametrize("chunked", [False, True], ids=["content-length", "chunked"])
+def test_frozen_a_large_request_and_a_large_reply_wait_no_longer(start, chunked):
+    stack = start()
+    person = stack.person()
+    stack.memgate.process.freeze()
+    for size in (1 << 20, 8 << 20, 16 << 20, 24 << 20):
+        body = json.dumps({"model": "echo", "messages": [{"role": "user", "content": "y" * size}]}).encode()
+        answer = person.post(CHAT, body, {"x-double": "status=404"}, chunked=chunked)
+        assert (answer.status, answer.decision) == (404, None), size
+        assert answer.seconds < MESSAGE_TIMEOUT + 1.5, size
+        assert person.received()[-1].body == body
+    answer = person.say("Hello!", {"x-double": "reply_bytes=12000000"})
+    assert answer.complete and len(answer.body) > 12_000_000 and answer.seconds < MESSAGE_TIMEOUT + 1.5
+
+
 def test_frozen_in_the_middle_of_a_stream_no_chunk_is_late(start):
     stack = start()
     alice = knowing(stack)
@@ -119,13 +136,19 @@ def test_a_deadline_that_passes_leaves_the_request_as_it_is(start):
     # Reading so much takes longer than a millisecond, and that counts too.
     history = [{"role": "assistant", "content": "and more " * 100_000}]
     body = json.dumps({"model": "echo", "messages": [*history, {"role": "user", "content": QUESTION}]}).encode()
-    failures = stack.memgate.metric("memgate_failures_total", kind="deadline")
+
+    def counted():
+        metric = stack.memgate.metric
+        return metric("memgate_decisions_total", decision="failed:deadline"), metric(
+            "memgate_failures_total", kind="deadline"
+        )
+
+    decisions, failures = counted()
     answer = alice.later().post(CHAT, body, {"x-double": "status=404"})
     assert (answer.status, answer.decision, answer.headers["x-memgate-hits"]) == (404, "failed:deadline", "0")
     assert answer.seconds < MESSAGE_TIMEOUT * 2
     assert alice.received()[-1].body == body
-    assert stack.memgate.metric("memgate_decisions_total", decision="failed:deadline") == 1
-    assert stack.memgate.metric("memgate_failures_total", kind="deadline") == failures + 1
+    assert counted() == (decisions + 1, failures + 1)
     stack.memgate.wait_log("warn", "Memory search timeout, skipping")
 
 

@@ -43,7 +43,7 @@ def test_a_stop_is_clean_and_loses_nothing(start):
     people = [stack.person() for _ in range(10)]
     for person in people:
         person.say(FACT)
-    assert stack.memgate.stop(seconds=10) == 0
+    assert stack.memgate.stop() == 0
     stack.memgate.start()
     for person in people:
         person.learn()

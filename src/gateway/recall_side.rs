@@ -170,7 +170,7 @@ fn failed(failure: &Failure) -> FailedBecause {
             FailedBecause::Embedding
         }
         Failure::Store(cause) => {
-            tracing::warn!(%cause, "Memory search failed, skipping");
+            tracing::error!(%cause, "Store unavailable, memory disabled");
             FailedBecause::Store
         }
     }
@@ -213,6 +213,10 @@ async fn recalled(
     let Some(memory) = memory else {
         return Err(Failure::Store(StoreError::Unavailable("not open yet".to_owned())));
     };
+    // Reading a large body may have taken it all, and timers are too coarse to tell at once.
+    if started >= deadline {
+        return Err(Failure::Deadline);
+    }
     let started = Instant::now();
     let earlier: Vec<&str> = chain
         .iter()

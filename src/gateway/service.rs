@@ -31,8 +31,12 @@ use crate::{
 /// Answers that may wait for Envoy to take them; it sends the next message only
 /// after the last answer, so this is never reached.
 const ANSWERS: usize = 4;
-/// Room in a gRPC message beside the body.
+/// Room in a gRPC message beside the body, and for Envoy going somewhat over its own limit.
 const MESSAGE_OVERHEAD: usize = 1 << 20;
+/// Of a body whose length is unknown Envoy sends as much as it may buffer, and then memgate must
+/// answer that it is too large: Envoy's `request_body_buffer_limit` may be this many times
+/// `max_body_bytes`.
+const BUFFERED: usize = 2;
 /// HTTP/2 windows: a 16 MiB body must not crawl, and stalled streams must not
 /// eat the window of their neighbours.
 const STREAM_WINDOW: u32 = 4 << 20;
@@ -90,7 +94,7 @@ pub async fn serve(
     let exchanges = gateway.exchanges.clone();
     let max_body = gateway.parts.config.get().memory.max_body_bytes;
     let service = ExternalProcessorServer::new(gateway)
-        .max_decoding_message_size(max_body + MESSAGE_OVERHEAD)
+        .max_decoding_message_size(max_body.saturating_mul(BUFFERED) + MESSAGE_OVERHEAD)
         .max_encoding_message_size(usize::MAX);
     let server = tonic::transport::Server::builder()
         .tcp_nodelay(true)
