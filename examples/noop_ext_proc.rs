@@ -15,7 +15,8 @@ use envoy_types::pb::envoy::service::ext_proc::v3::{
 };
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
-use tokio_stream::wrappers::{ReceiverStream, TcpListenerStream};
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status, Streaming};
 
 /// Larger than any body Envoy buffers for us.
@@ -33,12 +34,13 @@ struct Args {
 async fn main() -> anyhow::Result<()> {
     let listener = TcpListener::bind(Args::parse().grpc).await?;
     let service = ExternalProcessorServer::new(NoOp).max_decoding_message_size(MAX_MESSAGE);
+    // Without this Envoy waits some 40 ms for each answer (Nagle's algorithm against delayed acknowledgements).
+    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
     tonic::transport::Server::builder()
-        .tcp_nodelay(true)
         .initial_stream_window_size(4 << 20)
         .initial_connection_window_size(64 << 20)
         .add_service(service)
-        .serve_with_incoming(TcpListenerStream::new(listener))
+        .serve_with_incoming(incoming)
         .await?;
     Ok(())
 }
