@@ -6,9 +6,9 @@ use serde_json::Value;
 /// was checked for form yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claims {
-    /// The user claim.
+    /// The user claim; empty, and so refused, when it is there and no id.
     pub user: Option<String>,
-    /// The tenant claim.
+    /// The tenant claim; empty, and so refused, when it is there and no id.
     pub tenant: Option<String>,
     /// The roles claim.
     pub roles: Vec<String>,
@@ -20,10 +20,12 @@ impl Claims {
     #[must_use]
     pub fn read(payload: &Value, user: &str, tenant: &str, roles: &str) -> Self {
         let text = |name: &str| match payload.get(name) {
+            None | Some(Value::Null) => None,
             Some(Value::String(text)) => Some(text.clone()),
             // Some issuers number their users.
-            Some(Value::Number(number)) => Some(number.to_string()),
-            _ => None,
+            Some(Value::Number(number)) if is_exact(number) => Some(number.to_string()),
+            // It must not pass for absent: a tenant that cannot be read is not the default one.
+            Some(_) => Some(String::new()),
         };
         let roles = match payload.get(roles) {
             Some(Value::Array(all)) => {
@@ -34,4 +36,10 @@ impl Claims {
         };
         Self { user: text(user), tenant: text(tenant), roles }
     }
+}
+
+/// Whether a number is the one in the token. Envoy hands numbers on as doubles, so that from 2^53
+/// on the ids of two users may have become one.
+fn is_exact(number: &serde_json::Number) -> bool {
+    number.as_i64().is_some_and(|whole| whole.unsigned_abs() < 1 << 53)
 }

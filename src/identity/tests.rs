@@ -103,3 +103,27 @@ fn claims_are_read_by_their_configured_names() {
     assert_eq!(claims.roles, ["a", "b"]);
     assert_eq!(Claims::read(&payload, "sub", "org", "groups").roles, ["x"]);
 }
+
+#[test]
+fn ids_that_two_users_could_share_are_refused() {
+    let refused = |payload: serde_json::Value| {
+        let claims = Claims::read(&payload, "sub", "tenant", "roles");
+        let verdict = identify(
+            Mode::Production,
+            &Credentials { claims: Some(&claims), ..Credentials::default() },
+        );
+        verdict == Verdict::Refused
+    };
+    // Envoy hands numbers on as doubles: these came from more than one id.
+    for number in [9_007_199_254_740_992_f64, 1e18, 0.5] {
+        assert!(refused(serde_json::json!({"sub": number})), "{number}");
+        assert!(refused(serde_json::json!({"sub": "alice", "tenant": number})), "{number}");
+    }
+    // A tenant that is no text is not "no tenant".
+    for odd in
+        [serde_json::json!(["acme"]), serde_json::json!({"id": "acme"}), serde_json::json!(true)]
+    {
+        assert!(refused(serde_json::json!({"sub": "alice", "tenant": odd})), "{odd}");
+    }
+    assert!(!refused(serde_json::json!({"sub": 42, "tenant": null})));
+}
