@@ -164,7 +164,12 @@ fn globs(pattern: &str, text: &str) -> bool {
 fn contains_word(text: &str, word: &str) -> bool {
     use unicode_segmentation::UnicodeSegmentation;
     let (text, word) = (text.to_lowercase(), word.to_lowercase());
-    let divides = |at: usize| text.split_word_bound_indices().any(|(start, _)| start == at);
+    // Asked for ever later places, so that one pass over a long text is enough.
+    let mut bounds = text.split_word_bound_indices().map(|(start, _)| start).peekable();
+    let mut divides = |at: usize| {
+        while bounds.next_if(|start| *start < at).is_some() {}
+        bounds.peek() == Some(&at)
+    };
     text.match_indices(&word).any(|(start, found)| {
         let end = start + found.len();
         let touched = |c: Option<char>| c.is_some_and(char::is_alphanumeric);

@@ -37,6 +37,13 @@ fn a_word_matches_whole_words_whatever_their_case() {
 }
 
 #[test]
+fn very_many_words_that_are_only_parts_of_others_are_looked_at_in_one_pass() {
+    let text = "Xsalaryman ".repeat(100_000);
+    assert!(!word("salary").holds(&subject("/", "m", &text)));
+    assert!(word("salary").holds(&subject("/", "m", &format!("{text}salary"))));
+}
+
+#[test]
 fn paths_and_models_match_exactly_or_by_their_beginning() {
     let path = PolicyMatch { path: Some("/v1/responses".into()), ..PolicyMatch::default() };
     assert!(path.holds(&subject("/v1/responses?x=1", "m", "")));
