@@ -115,6 +115,7 @@ need_restart! {
     memory.journal;
     memory.embedding;
     memory.capture;
+    memory.max_body_bytes;
     api;
     telemetry.log_format;
     telemetry.otlp_endpoint;
