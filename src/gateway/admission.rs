@@ -8,6 +8,7 @@ use crate::{
     config::{Config, Effective, IdentityMode, Placement, Subject},
     dialect::{self, Ask, InvalidField},
     identity::{self, BodyIds, Credentials, Identity, Verdict},
+    memory::check_id,
     recall::Terms,
 };
 
@@ -54,8 +55,14 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
     let options = &ask.options;
     let types = &config.memory.types;
     options.check_types(types)?;
+    check_project("memory_context.project_id", options.project_id.as_deref())?;
     let said = HeaderOptions::read(head.headers(), types)?;
-    let verdict = who(config, head, ask);
+    let body = BodyIds {
+        memory_context: options.user_id.as_deref(),
+        metadata: ask.metadata_user_id.as_deref(),
+        user: ask.user.as_deref(),
+    };
+    let verdict = who(config, head, body);
     if let Verdict::Invalid { param, cause } = verdict {
         return Err(InvalidField::invalid_value(param, format!("{param} {cause}")));
     }
@@ -87,17 +94,21 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
     })))
 }
 
-fn who(config: &Config, head: &RequestHead, ask: &Ask) -> Verdict {
+/// Who asks, as far as the head alone tells.
+#[must_use]
+pub(super) fn named_by_head(config: &Config, head: &RequestHead) -> Option<Identity> {
+    match who(config, head, BodyIds::default()) {
+        Verdict::Known(identity) => Some(identity),
+        Verdict::Unknown | Verdict::Refused | Verdict::Invalid { .. } => None,
+    }
+}
+
+fn who(config: &Config, head: &RequestHead, body: BodyIds<'_>) -> Verdict {
     let rules = &config.memory.identity;
     let header: Vec<&[u8]> = head.headers().all(&rules.header).collect();
     let mode = match rules.mode {
         IdentityMode::Development => identity::Mode::Development,
         IdentityMode::Production => identity::Mode::Production,
-    };
-    let body = BodyIds {
-        memory_context: ask.options.user_id.as_deref(),
-        metadata: ask.metadata_user_id.as_deref(),
-        user: ask.user.as_deref(),
     };
     identity::identify(mode, &Credentials { header: &header, claims: head.claims.as_ref(), body })
 }
@@ -144,11 +155,11 @@ struct HeaderOptions {
 
 impl HeaderOptions {
     fn read(headers: &Headers, known_types: &[String]) -> Result<Self, InvalidField> {
-        let memory = flag(headers, "x-memory", "off", "on")?;
-        let disabled = flag(headers, "x-disable-router-memory", "false", "true")?;
+        let off = narrows(headers, "x-memory", "off", "on")?;
+        let disabled = narrows(headers, "x-disable-router-memory", "true", "false")?;
         Ok(Self {
-            off: memory == Some(false) || disabled == Some(true),
-            no_auto_store: flag(headers, "x-memory-auto-store", "false", "true")? == Some(false),
+            off: off || disabled,
+            no_auto_store: narrows(headers, "x-memory-auto-store", "false", "true")?,
             types: types(headers, known_types)?,
             limit: number(headers, "x-memory-limit", "an integer from 1 to 50", |text| {
                 text.parse().ok().filter(|limit| (1..=50).contains(limit))
@@ -156,28 +167,50 @@ impl HeaderOptions {
             threshold: number(headers, "x-memory-threshold", "a number from 0 to 1", |text| {
                 text.parse().ok().filter(|share| (0.0..=1.0).contains(share))
             })?,
-            project: headers.text("x-memory-project").map(str::to_owned),
+            project: project(headers)?,
         })
     }
 }
 
-fn flag(
+/// Whether a header asks for less. Sent twice, the one that does counts.
+fn narrows(
     headers: &Headers,
     name: &str,
-    no: &'static str,
-    yes: &'static str,
-) -> Result<Option<bool>, InvalidField> {
-    let value = match headers.first(name) {
-        None => return Ok(None),
-        Some(value) => value.trim_ascii(),
-    };
-    if value.eq_ignore_ascii_case(no.as_bytes()) {
-        Ok(Some(false))
-    } else if value.eq_ignore_ascii_case(yes.as_bytes()) {
-        Ok(Some(true))
-    } else {
-        Err(InvalidField::invalid_value(name, format!("{name} must be {no} or {yes}")))
+    less: &'static str,
+    more: &'static str,
+) -> Result<bool, InvalidField> {
+    let mut narrows = false;
+    for value in headers.all(name).map(<[u8]>::trim_ascii) {
+        if value.eq_ignore_ascii_case(less.as_bytes()) {
+            narrows = true;
+        } else if !value.eq_ignore_ascii_case(more.as_bytes()) {
+            return Err(InvalidField::invalid_value(
+                name,
+                format!("{name} must be {less} or {more}"),
+            ));
+        }
     }
+    Ok(narrows)
+}
+
+fn project(headers: &Headers) -> Result<Option<String>, InvalidField> {
+    const NAME: &str = "x-memory-project";
+    let named = text(headers, NAME)?.map(str::trim);
+    check_project(NAME, named)?;
+    Ok(named.map(str::to_owned))
+}
+
+/// An empty project would look like none, a long one would stand in every memory.
+fn check_project(param: &str, project: Option<&str>) -> Result<(), InvalidField> {
+    project
+        .map_or(Ok(()), check_id)
+        .map_err(|cause| InvalidField::invalid_value(param, format!("{param} {cause}")))
+}
+
+/// A header's text. One that cannot be read must not pass for absent: that would ask for more.
+fn text<'a>(headers: &'a Headers, name: &str) -> Result<Option<&'a str>, InvalidField> {
+    let unreadable = |_| InvalidField::invalid_value(name, format!("{name} must be UTF-8"));
+    headers.first(name).map(|value| std::str::from_utf8(value).map_err(unreadable)).transpose()
 }
 
 fn number<T>(
@@ -198,7 +231,7 @@ fn number<T>(
 
 fn types(headers: &Headers, known: &[String]) -> Result<Option<Vec<String>>, InvalidField> {
     const NAME: &str = "x-memory-types";
-    let Some(text) = headers.text(NAME) else { return Ok(None) };
+    let Some(text) = text(headers, NAME)? else { return Ok(None) };
     let names: Vec<String> =
         text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
     match names.iter().find(|name| !known.contains(name)) {

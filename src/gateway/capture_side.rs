@@ -1,13 +1,15 @@
 //! Watching one exchange: the client's own request and the final reply. What is
 //! seen here is handed to capture when both ended well, and never held up.
 
+use std::borrow::Cow;
+
 use envoy_types::pb::envoy::{
     config::core::v3::Metadata, service::ext_proc::v3::processing_request::Request,
 };
 use jiff::Timestamp;
 
 use super::{
-    admission::{Admission, Admitted, admit},
+    admission::{Admission, Admitted, admit, named_by_head},
     budget::Share,
     exchange::{Step, trace},
     head::{Headers, RequestHead},
@@ -15,11 +17,12 @@ use super::{
 };
 use crate::{
     capture::{Circumstances, FinishedTurn, InFlight},
+    config::Config,
     dialect::{self, Ask, Dialect, Reply, ReplyCollector},
     telemetry::CaptureDrop,
 };
 
-/// Larger replies are parsed off the async runtime.
+/// Larger requests and replies are parsed off the async runtime.
 const PARSED_INLINE: usize = 256 * 1024;
 
 /// One exchange as it is watched.
@@ -33,7 +36,9 @@ pub(super) struct CaptureSide {
 
 enum State {
     /// The request is coming in.
-    Request { head: Option<Box<RequestHead>>, body: Vec<u8>, ended: bool },
+    Request { head: Option<Box<RequestHead>>, body: Vec<u8> },
+    /// The request ended and the model is at work.
+    Asked(Box<Asked>),
     /// The reply is coming in, and will be learnt from if it ends well.
     Reply { asked: Box<Asked>, reply: Incoming },
     /// Both ended.
@@ -42,7 +47,7 @@ enum State {
     GivenUp,
 }
 
-/// What is kept of a request once its reply begins.
+/// What is kept of a request once it has ended.
 struct Asked {
     dialect: Dialect,
     ask: Ask,
@@ -69,28 +74,36 @@ impl CaptureSide {
             in_flight: parts.memory.get().map(|memory| memory.capture.exchange_begins()),
             share: parts.budget.share(),
             began: Timestamp::now(),
-            state: State::Request { head: None, body: Vec::new(), ended: false },
+            state: State::Request { head: None, body: Vec::new() },
             parts: parts.clone(),
         }
     }
 
     /// Takes note of a message. [`Step::Over`] when nothing more is wanted.
-    pub(super) fn see(&mut self, message: &Request, metadata: Option<&Metadata>) -> Step {
+    pub(super) async fn see(&mut self, message: &Request, metadata: Option<&Metadata>) -> Step {
         match message {
             Request::RequestHeaders(headers) => {
-                let ends = headers.end_of_stream;
                 let config = self.parts.config.get();
                 let read = RequestHead::read(headers.clone(), metadata, &config);
                 trace(&read);
-                if read.dialect().is_none() {
+                // A request without a body says nothing.
+                if read.dialect().is_none() || headers.end_of_stream {
                     self.state = State::GivenUp;
-                } else if let State::Request { head, ended, .. } = &mut self.state {
+                } else if let State::Request { head, .. } = &mut self.state {
+                    if let (Some(it), Some(who)) = (&self.in_flight, named_by_head(&config, &read))
+                    {
+                        it.known(who.owner());
+                    }
                     *head = Some(Box::new(read));
-                    *ended = ends;
                 }
             }
-            Request::RequestBody(chunk) => self.request_chunk(&chunk.body, chunk.end_of_stream),
-            Request::RequestTrailers(_) => self.request_chunk(&[], true),
+            Request::RequestBody(chunk) => {
+                self.request_chunk(&chunk.body);
+                if chunk.end_of_stream {
+                    self.request_ended().await;
+                }
+            }
+            Request::RequestTrailers(_) => self.request_ended().await,
             Request::ResponseHeaders(headers) => {
                 self.reply_begins(&Headers::of(headers.clone()));
                 if headers.end_of_stream {
@@ -107,16 +120,13 @@ impl CaptureSide {
         }
         match self.state {
             State::Complete { .. } | State::GivenUp => Step::Over,
-            State::Request { .. } | State::Reply { .. } => Step::Wait,
+            State::Request { .. } | State::Asked(_) | State::Reply { .. } => Step::Wait,
         }
     }
 
-    fn request_chunk(&mut self, chunk: &[u8], ends: bool) {
-        let State::Request { body, ended, .. } = &mut self.state else { return };
+    fn request_chunk(&mut self, chunk: &[u8]) {
         // Envoy may repeat the end; what comes after it is nobody's.
-        if *ended {
-            return;
-        }
+        let State::Request { body, .. } = &mut self.state else { return };
         let max = self.parts.config.get().memory.max_body_bytes;
         if body.len() + chunk.len() > max {
             return self.give_up(CaptureDrop::TooLarge);
@@ -125,29 +135,49 @@ impl CaptureSide {
             return self.give_up(CaptureDrop::OverBudget);
         }
         body.extend_from_slice(chunk);
-        *ended = ends;
     }
 
-    /// The request is judged now and its body let go: what is not learnt from
+    /// The request is judged now and its body let go, while the model is at
+    /// work: from here on it is known whose it is, and what is not learnt from
     /// need not be collected.
-    fn reply_begins(&mut self, response: &Headers) {
-        let State::Request { head, body, ended } =
-            std::mem::replace(&mut self.state, State::GivenUp)
-        else {
-            return;
+    async fn request_ended(&mut self) {
+        let (head, body) = match std::mem::replace(&mut self.state, State::GivenUp) {
+            State::Request { head: Some(head), body } => (head, body),
+            State::Request { head: None, .. } => return,
+            // Said before.
+            later => {
+                self.state = later;
+                return;
+            }
         };
-        let success = response.text(":status").is_some_and(|status| status.starts_with('2'));
-        let Some(head) = head else { return };
-        if !ended || !success {
-            return self.give_up(CaptureDrop::Incomplete);
+        let (config, began) = (self.parts.config.get(), self.began);
+        let judged = if body.len() > PARSED_INLINE {
+            let judging = move || judge(&config, &head, &body, began);
+            tokio::task::spawn_blocking(judging).await.ok().flatten()
+        } else {
+            judge(&config, &head, &body, began)
+        };
+        let Some(asked) = judged else { return };
+        match &self.in_flight {
+            Some(in_flight) => in_flight.known(asked.admitted.identity.owner()),
+            None => return self.give_up(CaptureDrop::Journal),
         }
-        let Some(in_flight) = &self.in_flight else {
-            return self.give_up(CaptureDrop::Journal);
+        if !self.share.resize(asked.weight()) {
+            return self.give_up(CaptureDrop::OverBudget);
+        }
+        self.state = State::Asked(Box::new(asked));
+    }
+
+    fn reply_begins(&mut self, response: &Headers) {
+        let success = response.text(":status").is_some_and(|status| status.starts_with('2'));
+        let asked = match std::mem::replace(&mut self.state, State::GivenUp) {
+            State::Asked(asked) if success => asked,
+            State::Asked(_) | State::Request { head: Some(_), .. } => {
+                return self.give_up(CaptureDrop::Incomplete);
+            }
+            // An answer by a filter before this one, or a request that is not learnt from.
+            _ => return,
         };
-        let Some(asked) = judge(&self.parts, &head, &body, self.began) else { return };
-        in_flight.known(asked.admitted.identity.owner());
-        drop(body);
-        self.share.shrink_to(0);
         let content_type = response.text("content-type");
         let max = self.parts.config.get().memory.max_reply_bytes;
         let reply = match response.content_encoding() {
@@ -158,11 +188,11 @@ impl CaptureSide {
                 bytes: Vec::new(),
             },
         };
-        self.state = State::Reply { asked: Box::new(asked), reply };
+        self.state = State::Reply { asked, reply };
     }
 
     fn reply_chunk(&mut self, chunk: &[u8]) {
-        let State::Reply { reply, .. } = &mut self.state else { return };
+        let State::Reply { asked, reply } = &mut self.state else { return };
         let max = self.parts.config.get().memory.max_reply_bytes;
         let held = match reply {
             Incoming::Plain(collector) => {
@@ -175,7 +205,7 @@ impl CaptureSide {
             }
             Incoming::Encoded { .. } => return self.give_up(CaptureDrop::TooLarge),
         };
-        if !self.share.resize(held) {
+        if !self.share.resize(asked.weight() + held) {
             self.give_up(CaptureDrop::OverBudget);
         }
     }
@@ -184,7 +214,7 @@ impl CaptureSide {
         self.state = match std::mem::replace(&mut self.state, State::GivenUp) {
             State::Reply { asked, reply } => State::Complete { asked, reply },
             // A reply that never began, or one that is not learnt from.
-            State::Request { .. } | State::Complete { .. } | State::GivenUp => State::GivenUp,
+            _ => State::GivenUp,
         };
     }
 
@@ -240,21 +270,34 @@ impl Incoming {
     }
 }
 
+impl Asked {
+    /// About how much memory it takes, in bytes.
+    fn weight(&self) -> usize {
+        let Ask { user_text, first_user_text, instructions, tool_items, .. } = &self.ask;
+        let texts = [user_text, first_user_text, instructions].into_iter().flatten();
+        let tools = tool_items.iter().map(|item| {
+            item.name.len() + item.input.len() + item.output.as_ref().map_or(0, String::len)
+        });
+        texts.map(String::len).chain(tools).sum()
+    }
+}
+
 /// Reads and judges the request; `None` when nothing may be learnt from it.
-fn judge(parts: &Parts, head: &RequestHead, body: &[u8], began: Timestamp) -> Option<Asked> {
-    let config = parts.config.get();
+fn judge(config: &Config, head: &RequestHead, body: &[u8], began: Timestamp) -> Option<Asked> {
     let dialect = head.dialect()?;
     let plain = match head.headers().content_encoding() {
-        None => std::borrow::Cow::Borrowed(body),
+        None => Cow::Borrowed(body),
         Some(encoding) => {
             dialect::decode_body(encoding, body, config.memory.max_body_bytes).ok()?.into()
         }
     };
     let request = dialect::read(dialect, &plain).ok()?;
-    let Admission::Admitted(admitted) = admit(&config, head, request.ask()) else { return None };
+    let Admission::Admitted(admitted) = admit(config, head, request.ask()) else { return None };
+    // What was said before was learnt when it was said.
+    let ask = || Ask { history: Vec::new(), ..request.ask().clone() };
     admitted.learn.then(|| Asked {
         dialect,
-        ask: request.ask().clone(),
+        ask: ask(),
         admitted: *admitted,
         session_header: head.headers().text("x-session-id").map(str::to_owned),
         request_id: head.request_id().map(str::to_owned),

@@ -89,7 +89,7 @@ impl Exchange {
         }
         let step = match self {
             Self::New | Self::Ended => Step::Over,
-            Self::Observer(capture) => capture.see(&request, metadata_context.as_ref()),
+            Self::Observer(capture) => capture.see(&request, metadata_context.as_ref()).await,
             Self::Inline(inline) => inline.take(parts, request, metadata_context.as_ref()).await,
         };
         if matches!(step, Step::Last(_) | Step::Over)
@@ -117,7 +117,7 @@ impl Exchange {
 impl Inline {
     async fn take(&mut self, parts: &Parts, request: Request, metadata: Option<&Metadata>) -> Step {
         let watched = match &mut self.capture {
-            Some(capture) => capture.see(&request, metadata),
+            Some(capture) => capture.see(&request, metadata).await,
             None => Step::Wait,
         };
         let reply = match request {

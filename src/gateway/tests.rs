@@ -372,3 +372,47 @@ async fn over_the_byte_budget_an_exchange_is_given_up_and_counted() {
         "{metrics}"
     );
 }
+
+#[tokio::test]
+async fn a_flush_does_not_wait_for_the_exchanges_of_others() {
+    let stack = Stack::new(|_| {});
+    let mut named = Exchange::New;
+    let _ = named.take(&stack.parts, headers(true, &request_headers("bob", 100))).await;
+    // Who asks here is told by the body, and the model is still thinking.
+    let mut told = Exchange::New;
+    let mut all = request_headers("", FACT.len());
+    all.retain(|(key, _)| key != "x-authz-user-id");
+    let _ = told.take(&stack.parts, headers(true, &all)).await;
+    let carol = FACT.replacen('{', r#"{"user":"carol","#, 1);
+    assert_eq!(
+        told.take(&stack.parts, body(true, false, carol.as_bytes(), true)).await,
+        Step::Wait
+    );
+
+    stack.flushed("alice").await;
+    let late = |user: &str| {
+        let (owner, capture) = (Owner::of_user(user).unwrap(), stack.capture.clone());
+        async move { capture.flush(&owner, Duration::from_millis(20)).await.unwrap().jobs_pending }
+    };
+    assert_eq!((late("bob").await, late("carol").await), (1, 1));
+}
+
+#[tokio::test]
+async fn what_is_kept_of_a_request_counts_while_its_reply_comes() {
+    let stack = Stack::new(|config| config.memory.capture.max_in_flight_bytes = 260);
+    let mut first = Exchange::New;
+    for message in [
+        headers(true, &request_headers("u", FACT.len())),
+        body(true, false, FACT.as_bytes(), true),
+        response_headers(true, &[(":status", "200"), ("content-type", "application/json")]),
+    ] {
+        assert_eq!(first.take(&stack.parts, message).await, Step::Wait);
+    }
+    // Beside the first there is no room for another, and without it there is.
+    let given_up = r#"memgate_capture_dropped_total{reason="over_budget"} 1"#;
+    stack.observe("v", "200", FACT, &[(REPLY, true)]).await;
+    assert!(stack.parts.metrics.encode().contains(given_up));
+    drop(first);
+    stack.observe("v", "200", FACT, &[(REPLY, true)]).await;
+    assert!(stack.parts.metrics.encode().contains(given_up));
+}

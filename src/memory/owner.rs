@@ -40,8 +40,8 @@ impl Owner {
     /// # Errors
     /// [`InvalidId`] when either id is empty, too long, or holds control characters.
     pub fn new(tenant: &str, user: &str) -> Result<Self, InvalidId> {
-        check(tenant)?;
-        check(user)?;
+        check_id(tenant)?;
+        check_id(user)?;
         Ok(Self { tenant: tenant.to_owned(), user: user.to_owned() })
     }
 
@@ -94,7 +94,11 @@ impl fmt::Debug for Owner {
     }
 }
 
-fn check(id: &str) -> Result<(), InvalidId> {
+/// Checks an id: of a user or tenant, or of a project or whatever else a caller names.
+///
+/// # Errors
+/// [`InvalidId`] when it is empty, too long, or holds control characters.
+pub fn check_id(id: &str) -> Result<(), InvalidId> {
     if id.is_empty() {
         return Err(InvalidId::Empty);
     }

@@ -143,3 +143,31 @@ fn a_policys_types_hold_whatever_is_asked() {
     assert_eq!(super::narrowed(&allowed, Some(vec!["own".into()])), allowed);
     assert_eq!(super::narrowed(&allowed, None), allowed);
 }
+
+#[test]
+fn of_a_header_sent_twice_the_one_that_opts_out_counts() {
+    let config = Config::default();
+    for twice in [
+        [("x-memory", "on"), ("x-memory", "off")],
+        [("x-disable-router-memory", "false"), ("x-disable-router-memory", "true")],
+    ] {
+        assert_eq!(judged(&config, &twice, ""), Admission::Off, "{twice:?}");
+    }
+    let twice = [("x-memory-auto-store", "true"), ("x-memory-auto-store", "false")];
+    assert!(!admitted(&config, &twice, "").learn);
+    check_invalid(&[("x-memory", "off"), ("x-memory", "maybe")], "", "x-memory");
+}
+
+#[test]
+fn a_project_is_an_id_like_any_other() {
+    let long = "p".repeat(257);
+    for bad in ["", "a\\nb", &long] {
+        let members = format!(r#","memory_context":{{"project_id":"{bad}"}}"#);
+        check_invalid(&[], &members, "memory_context.project_id");
+    }
+    check_invalid(&[("x-memory-project", &long)], "", "x-memory-project");
+    check_invalid(&[("x-memory-project", " ")], "", "x-memory-project");
+    let longest = "p".repeat(256);
+    let fine = admitted(&Config::default(), &[("x-memory-project", &longest)], "");
+    assert_eq!(fine.project_id, Some(longest));
+}
