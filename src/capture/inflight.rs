@@ -3,42 +3,85 @@
 
 use std::{
     collections::HashMap,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use tokio::sync::Notify;
 
+use super::journal::Forget;
 use crate::memory::Owner;
 
 /// All exchanges in flight. The gateway's bound on streams bounds them.
 #[derive(Debug, Default)]
 pub(super) struct Exchanges {
-    next: AtomicU64,
     // Held for a look-up only, never over an await.
-    begun: Mutex<HashMap<u64, Option<Owner>>>,
+    state: Mutex<State>,
     changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The number of the next one.
+    next: u64,
+    begun: HashMap<u64, Option<Owner>>,
+    /// What was forgotten while some that began before are still in flight: one
+    /// entry an owner and project.
+    forgotten: Vec<Forgotten>,
+}
+
+/// Exchanges of this scope that began before this number are not learnt from.
+#[derive(Debug)]
+struct Forgotten {
+    owner: Owner,
+    /// `None` is everything of the owner.
+    project: Option<String>,
+    before: u64,
+}
+
+impl State {
+    /// Drops what no exchange in flight can need.
+    fn tidy(&mut self) {
+        if !self.forgotten.is_empty() {
+            let oldest = self.begun.keys().min().copied();
+            self.forgotten.retain(|it| oldest.is_some_and(|oldest| oldest < it.before));
+        }
+    }
 }
 
 impl Exchanges {
     pub(super) fn begin(self: &Arc<Self>) -> InFlight {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.lock().insert(number, None);
+        let mut state = self.lock();
+        let number = state.next;
+        state.next += 1;
+        state.begun.insert(number, None);
         InFlight { exchanges: self.clone(), number }
+    }
+
+    /// Notes that exchanges which have begun by now are not to be learnt from.
+    pub(super) fn forget(&self, owner: &Owner, what: &Forget) {
+        let project = match what {
+            Forget::Everything => None,
+            Forget::Project(project) => Some(project.clone()),
+            // These are in the journal already.
+            Forget::Turn(_) | Forget::Found { .. } => return,
+        };
+        let mut state = self.lock();
+        state.forgotten.retain(|it| it.owner != *owner || it.project != project);
+        let before = state.next;
+        state.forgotten.push(Forgotten { owner: owner.clone(), project, before });
+        state.tidy();
     }
 
     /// Waits until every exchange that has begun by now, and is or turns out to
     /// be this owner's, has ended.
     pub(super) async fn settled(&self, owner: &Owner) {
-        let before = self.next.load(Ordering::Relaxed);
+        let before = self.lock().next;
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
             // Registered before looking, or a change in between would be missed.
             changed.as_mut().enable();
-            let waits = self.lock().iter().any(|(number, known)| {
+            let waits = self.lock().begun.iter().any(|(number, known)| {
                 *number < before && known.as_ref().is_none_or(|known| known == owner)
             });
             if !waits {
@@ -51,11 +94,11 @@ impl Exchanges {
     /// Exchanges that are, or may be, this owner's.
     pub(super) fn count(&self, owner: &Owner) -> u64 {
         let may_be = |known: &Option<Owner>| known.as_ref().is_none_or(|known| known == owner);
-        self.lock().values().filter(|known| may_be(known)).count() as u64
+        self.lock().begun.values().filter(|known| may_be(known)).count() as u64
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Option<Owner>>> {
-        self.begun.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -70,14 +113,26 @@ pub struct InFlight {
 impl InFlight {
     /// Says whose exchange it is, so that nobody else's flush waits for it.
     pub fn known(&self, owner: &Owner) {
-        self.exchanges.lock().insert(self.number, Some(owner.clone()));
+        self.exchanges.lock().begun.insert(self.number, Some(owner.clone()));
         self.exchanges.changed.notify_waiters();
+    }
+
+    /// Whether the owner had everything of this scope forgotten since it began.
+    pub(super) fn is_forgotten(&self, owner: &Owner, project: Option<&str>) -> bool {
+        self.exchanges.lock().forgotten.iter().any(|it| {
+            self.number < it.before
+                && it.owner == *owner
+                && (it.project.is_none() || it.project.as_deref() == project)
+        })
     }
 }
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        self.exchanges.lock().remove(&self.number);
+        let mut state = self.exchanges.lock();
+        state.begun.remove(&self.number);
+        state.tidy();
+        drop(state);
         self.exchanges.changed.notify_waiters();
     }
 }
@@ -105,5 +160,23 @@ mod tests {
         assert!(!waiting.is_finished(), "the third may still be alice's");
         third.known(&bob);
         waiting.await.unwrap();
+    }
+
+    #[test]
+    fn what_was_forgotten_is_kept_in_mind_while_older_exchanges_are_in_flight() {
+        let exchanges = Arc::new(Exchanges::default());
+        let alice = Owner::of_user("alice").unwrap();
+        exchanges.forget(&alice, &Forget::Everything);
+        assert!(exchanges.lock().forgotten.is_empty());
+        let (first, second) = (exchanges.begin(), exchanges.begin());
+        for _ in 0..3 {
+            exchanges.forget(&alice, &Forget::Everything);
+            exchanges.forget(&alice, &Forget::Project("p".into()));
+        }
+        assert_eq!(exchanges.lock().forgotten.len(), 2);
+        assert!(first.is_forgotten(&alice, None));
+        assert!(!exchanges.begin().is_forgotten(&alice, None));
+        drop((first, second));
+        assert!(exchanges.lock().forgotten.is_empty());
     }
 }

@@ -84,6 +84,9 @@ impl Intake {
 
     /// Hands a turn over, or sheds it.
     pub(super) fn offer(&self, turn: FinishedTurn, flight: InFlight) {
+        if flight.is_forgotten(&turn.owner, turn.project_id.as_deref()) {
+            return;
+        }
         let weight = turn.weight();
         let waiting = self.waiting_bytes.fetch_add(weight, Ordering::Relaxed);
         let share = Weight(self.waiting_bytes.clone(), weight);

@@ -37,7 +37,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     embed::Embedder,
-    memory::{MemoryStore, Owner},
+    memory::{Memory, MemoryStore, Owner},
     sqlite::{DatabaseError, Options},
     telemetry::Metrics,
 };
@@ -175,7 +175,23 @@ impl Capture {
 
     /// The last `count` turns of the chain that ends with a response, oldest
     /// first, only among the owner's own. Empty when the journal cannot tell.
+    /// A client may be faster than the journal: turns on their way there are
+    /// waited for, no longer than `patience`.
     pub async fn chain_turns(
+        &self,
+        owner: &Owner,
+        response_id: &str,
+        count: usize,
+        patience: Duration,
+    ) -> Vec<JournaledTurn> {
+        let turns = self.journaled_chain(owner, response_id, count).await;
+        if turns.is_empty() && tokio::time::timeout(patience, self.intake.barrier()).await.is_ok() {
+            return self.journaled_chain(owner, response_id, count).await;
+        }
+        turns
+    }
+
+    async fn journaled_chain(
         &self,
         owner: &Owner,
         response_id: &str,
@@ -207,17 +223,36 @@ impl Capture {
     }
 
     /// Forgets turns and what they owe, those included that wait for the
-    /// journal; tells how many. Call it before the memories are forgotten in the
+    /// journal; tells how many. Of a scope, exchanges that have begun are not
+    /// learnt from any more. Call it before the memories are forgotten in the
     /// store: when it answers, no job will write what came from them.
     ///
     /// # Errors
     /// [`DatabaseError`] when the journal cannot be written.
     pub async fn forget_turns(&self, owner: &Owner, what: Forget) -> Result<u64, DatabaseError> {
+        self.exchanges.forget(owner, &what);
         match self.intake.forget(owner.clone(), what.clone()).await {
             Some(forgotten) => forgotten,
             // After the shutdown nothing waits and nothing runs.
             None => self.journal.forget(owner.clone(), what).await,
         }
+    }
+
+    /// Forgets what a memory was made of: its turn, or the turns it was found in.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] when the journal cannot be written.
+    pub async fn forget_source(&self, memory: &Memory) -> Result<(), DatabaseError> {
+        let Some(turn) = memory.provenance.turn.clone() else { return Ok(()) };
+        let what = match (&memory.session_id, memory.event_time) {
+            (Some(session), Some(until))
+                if memory.provenance.extractor.as_deref() != Some(extract::turns::NAME) =>
+            {
+                Forget::Found { session: session.clone(), turn, until }
+            }
+            _ => Forget::Turn(turn),
+        };
+        self.forget_turns(&memory.owner, what).await.map(drop)
     }
 
     /// Values that belong to sessions.

@@ -29,6 +29,8 @@ use crate::{
 const PARSED_INLINE: usize = 256 * 1024;
 /// Turns of a chain that the journal lends as history.
 const CHAIN_TURNS: usize = 3;
+/// The part of the time left in which a chain's last turn may still reach the journal.
+const CHAIN_SHARE: u32 = 4;
 
 /// What is to be done with the body.
 #[derive(Debug, PartialEq)]
@@ -187,7 +189,10 @@ async fn recalled(
     let owner = admitted.identity.owner();
     let memory = parts.memory.get();
     let chain = match (&ask.previous_response_id, memory) {
-        (Some(id), Some(memory)) => memory.capture.chain_turns(owner, id, CHAIN_TURNS).await,
+        (Some(id), Some(memory)) => {
+            let patience = deadline.saturating_duration_since(Instant::now()) / CHAIN_SHARE;
+            memory.capture.chain_turns(owner, id, CHAIN_TURNS, patience).await
+        }
         _ => Vec::new(),
     };
     // A call that only brings tool results asks what its turn asked.
@@ -201,7 +206,8 @@ async fn recalled(
     }
     let keys = loop_keys(head, ask, admitted, &text);
     if ask.in_tool_loop
-        && let Some(context) = keys.iter().find_map(|key| parts.held.get(key))
+        && let Some(memory) = memory
+        && let Some(context) = keys.iter().find_map(|key| memory.recall.held().get(key))
     {
         return Ok((Outcome::Searched, context));
     }
@@ -237,9 +243,10 @@ async fn recalled(
     };
     // Held before it is known: a loop whose first call failed or came too late
     // gets nothing in its other calls either.
-    keys.iter().for_each(|key| parts.held.hold(*key, &Context::default()));
+    let held = memory.recall.held();
+    keys.iter().for_each(|key| held.begin(*key, owner));
     let context = memory.recall.context(&request, config.memory.max_context_tokens).await?;
-    keys.iter().for_each(|key| parts.held.hold(*key, &context));
+    keys.iter().for_each(|key| held.hold(key, &context));
     Ok((Outcome::Searched, context))
 }
 

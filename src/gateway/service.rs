@@ -21,12 +21,7 @@ use super::{
     budget::Budget,
     exchange::{Exchange, Step},
 };
-use crate::{
-    capture::Capture,
-    config::Live,
-    recall::{HeldContexts, Recall},
-    telemetry::Metrics,
-};
+use crate::{capture::Capture, config::Live, recall::Recall, telemetry::Metrics};
 
 /// Answers that may wait for Envoy to take them; it sends the next message only
 /// after the last answer, so this is never reached.
@@ -51,8 +46,6 @@ pub struct Parts {
     pub config: Live,
     /// What exchanges remember with, once the data folder could be opened.
     pub memory: Arc<OnceLock<Memory>>,
-    /// Contexts of open tool loops.
-    pub held: Arc<HeldContexts>,
     /// Bytes of exchanges being watched.
     pub budget: Arc<Budget>,
     /// Counters.

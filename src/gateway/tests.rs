@@ -28,7 +28,7 @@ use crate::{
     config::{Config, Live},
     embed::{Embedder, deterministic::DeterministicEmbedder},
     memory::{MemoryStore, Owner},
-    recall::{HeldContexts, Recall, Touches},
+    recall::{Recall, Touches},
     sqlite::Options,
     store::InMemoryStore,
     telemetry::Metrics,
@@ -79,7 +79,6 @@ impl Stack {
                 recall: Recall::new(store, embedder, touches, metrics.clone()),
                 capture: capture.clone(),
             })),
-            held: Arc::new(HeldContexts::default()),
             metrics,
         };
         Self { parts, capture, _folder: folder }

@@ -43,7 +43,14 @@ impl LoopKey {
 #[derive(Debug)]
 pub struct HeldContexts {
     // Held for a look-up only, never over an await.
-    held: Mutex<LruCache<LoopKey, (Instant, Context)>>,
+    held: Mutex<LruCache<LoopKey, Held>>,
+}
+
+#[derive(Debug)]
+struct Held {
+    owner: Owner,
+    at: Instant,
+    context: Context,
 }
 
 impl Default for HeldContexts {
@@ -53,26 +60,46 @@ impl Default for HeldContexts {
 }
 
 impl HeldContexts {
-    /// Remembers what a loop's first call got, nothing included.
-    pub fn hold(&self, key: LoopKey, context: &Context) {
-        self.lock().put(key, (Instant::now(), context.clone()));
+    /// A loop of this owner begins: until it is known what its first call gets,
+    /// its other calls get nothing.
+    pub fn begin(&self, key: LoopKey, owner: &Owner) {
+        let held = Held { owner: owner.clone(), at: Instant::now(), context: Context::default() };
+        self.lock().put(key, held);
+    }
+
+    /// Remembers what a loop's first call got; not for a loop that was given up
+    /// meanwhile, since something in it may just have been forgotten.
+    pub fn hold(&self, key: &LoopKey, context: &Context) {
+        if let Some(held) = self.lock().get_mut(key) {
+            held.context.clone_from(context);
+        }
+    }
+
+    /// Gives up all loops of an owner who has forgotten something.
+    pub fn forget(&self, owner: &Owner) {
+        let mut held = self.lock();
+        let theirs: Vec<LoopKey> =
+            held.iter().filter(|(_, held)| held.owner == *owner).map(|(key, _)| *key).collect();
+        for key in theirs {
+            held.pop(&key);
+        }
     }
 
     /// What the loop's first call got.
     #[must_use]
     pub fn get(&self, key: &LoopKey) -> Option<Context> {
         let mut held = self.lock();
-        let (at, context) = held.get_mut(key)?;
-        if at.elapsed() > HELD_FOR {
+        let found = held.get_mut(key)?;
+        if found.at.elapsed() > HELD_FOR {
             held.pop(key);
             return None;
         }
         // A long loop stays held as long as its calls come.
-        *at = Instant::now();
-        Some(context.clone())
+        found.at = Instant::now();
+        Some(found.context.clone())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, LruCache<LoopKey, (Instant, Context)>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, LruCache<LoopKey, Held>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -87,9 +114,29 @@ mod tests {
         let held = HeldContexts::default();
         let (alice, bob) = (Owner::of_user("alice").unwrap(), Owner::of_user("bob").unwrap());
         let context = Context { text: "c".into(), shown: vec![] };
-        held.hold(LoopKey::of(&alice, &["s"], "book it"), &context);
+        let key = LoopKey::of(&alice, &["s"], "book it");
+        held.begin(key, &alice);
+        assert_eq!(held.get(&key), Some(Context::default()));
+        held.hold(&key, &context);
         assert_eq!(held.get(&LoopKey::of(&alice, &["s"], "book it")), Some(context));
         assert_eq!(held.get(&LoopKey::of(&bob, &["s"], "book it")), None);
         assert_eq!(held.get(&LoopKey::of(&alice, &["t"], "book it")), None);
+    }
+
+    #[test]
+    fn what_is_forgotten_is_held_no_longer_nor_by_a_search_that_had_begun() {
+        let held = HeldContexts::default();
+        let (alice, bob) = (Owner::of_user("alice").unwrap(), Owner::of_user("bob").unwrap());
+        let context = Context { text: "c".into(), shown: vec![] };
+        let key = |owner, text| LoopKey::of(owner, &["s"], text);
+        let loops = [(&alice, "known"), (&alice, "searching"), (&bob, "known")];
+        loops.iter().for_each(|(owner, text)| held.begin(key(owner, text), owner));
+        held.hold(&key(&alice, "known"), &context);
+        held.hold(&key(&bob, "known"), &context);
+        held.forget(&alice);
+        held.hold(&key(&alice, "searching"), &context);
+        assert_eq!(held.get(&key(&alice, "known")), None);
+        assert_eq!(held.get(&key(&alice, "searching")), None);
+        assert_eq!(held.get(&key(&bob, "known")), Some(context));
     }
 }

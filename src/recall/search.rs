@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    Context, Touches,
+    Context, HeldContexts, Touches,
     rank::{self, Hit, Terms},
     said::without_said,
 };
@@ -68,6 +68,7 @@ pub struct Recall {
     embedder: Arc<dyn Embedder>,
     space: Arc<str>,
     touches: Touches,
+    held: Arc<HeldContexts>,
     metrics: Arc<Metrics>,
 }
 
@@ -81,7 +82,13 @@ impl Recall {
         metrics: Arc<Metrics>,
     ) -> Self {
         let space = embedder.space().id().into();
-        Self { store, embedder, space, touches, metrics }
+        Self { store, embedder, space, touches, held: Arc::default(), metrics }
+    }
+
+    /// The contexts of open tool loops. Whoever forgets memories has them forgotten too.
+    #[must_use]
+    pub fn held(&self) -> &HeldContexts {
+        &self.held
     }
 
     /// The context for one ask, and its hits counted as presented.

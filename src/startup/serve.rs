@@ -15,7 +15,6 @@ use crate::{
     config::{Config, Live},
     embed::Embedder,
     gateway::{self, Budget, Gateway, Parts},
-    recall::HeldContexts,
     telemetry::{Metrics, Telemetry},
 };
 
@@ -154,7 +153,6 @@ impl Joint {
         let gateway = Gateway::new(Parts {
             config: self.config.clone(),
             memory: self.gateway.clone(),
-            held: Arc::new(HeldContexts::default()),
             budget: Budget::new(config.memory.capture.max_in_flight_bytes),
             metrics: self.metrics.clone(),
         });

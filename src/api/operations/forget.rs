@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Operations {
-    /// Forgets one memory, and the turn it was made of.
+    /// Forgets one memory, and what it was made of.
     ///
     /// # Errors
     /// 404 when the user has none of this id.
@@ -23,16 +23,14 @@ impl Operations {
         let owner = whose.owner()?;
         let id = MemoryId::from_outside(id);
         match self.store.get(&owner, &id, Timestamp::now()).await {
-            Ok(memory) => {
-                if let Some(turn) = memory.provenance.turn {
-                    self.capture.forget_turns(&owner, Forget::Turn(turn)).await?;
-                }
-            }
+            Ok(memory) => self.capture.forget_source(&memory).await?,
             // Expired memories are out of every read and can be forgotten all the same.
             Err(StoreError::NotFound) => {}
             Err(error) => return Err(error.into()),
         }
-        match self.store.forget(&owner, &id, &write("forgotten", request_id)).await? {
+        let deleted = self.store.forget(&owner, &id, &write("forgotten", request_id)).await?;
+        self.recall.held().forget(&owner);
+        match deleted {
             0 => Err(ApiError::no_such("memory")),
             deleted => Ok(DeletedView { deleted }),
         }
@@ -58,6 +56,7 @@ impl Operations {
         let scope = ForgetScope { owner, project_id: request.project_id.clone() };
         let deleted =
             self.store.forget_by_scope(&scope, &write("scope forgotten", request_id)).await?;
+        self.recall.held().forget(&scope.owner);
         Ok(DeletedView { deleted })
     }
 }

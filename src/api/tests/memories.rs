@@ -255,3 +255,20 @@ async fn bad_fields_are_400_and_named() {
     assert_eq!(server.get("/v1/memory?user_id=u").await.1["memories"].as_array().unwrap().len(), 1);
     server.stop().await;
 }
+
+#[tokio::test]
+async fn what_is_deleted_is_not_held_for_a_tool_loop_either() {
+    let server = Server::start().await;
+    let (alice, bob) = (Owner::of_user("alice").unwrap(), Owner::of_user("bob").unwrap());
+    let key = |owner| LoopKey::of(owner, &["s"], "book it");
+    let held = server.operations.recall.held();
+    for delete in ["/v1/memory/{id}?user_id=alice", "/v1/memory?user_id=alice"] {
+        let id = server.remember("alice", "likes tea").await;
+        [&alice, &bob].iter().for_each(|owner| held.begin(key(owner), owner));
+        let (status, _) = server.delete(&delete.replace("{id}", &id)).await;
+        assert_eq!(status, StatusCode::OK);
+        assert_eq!(held.get(&key(&alice)), None, "{delete}");
+        assert!(held.get(&key(&bob)).is_some());
+    }
+    server.stop().await;
+}

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// This extractor's name and version, in every memory it makes.
-const NAME: &str = "turns";
+pub(in crate::capture) const NAME: &str = "turns";
 const VERSION: &str = "1";
 
 /// What is kept of the user's words, in characters: as much as the embedder

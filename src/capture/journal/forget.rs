@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
-use super::jobs;
+use super::{jobs, millis, sessions};
 use crate::memory::Owner;
 
 /// Which turns of an owner to forget.
@@ -15,6 +15,17 @@ pub enum Forget {
     Project(String),
     /// The one that a memory's provenance names.
     Turn(String),
+    /// Those in which a fact was found: the one that its provenance names, the
+    /// last of them, is removed; the others of the session up to that time stay,
+    /// and no fact is looked for in them again.
+    Found {
+        /// The session's id.
+        session: String,
+        /// What the fact's provenance names.
+        turn: String,
+        /// When that turn began.
+        until: Timestamp,
+    },
 }
 
 /// Removes turns, their jobs and what extraction had found in their sessions.
@@ -29,6 +40,10 @@ pub(super) fn forget(
         Forget::Everything => return everything(c, owner),
         Forget::Project(project) => ("project", project),
         Forget::Turn(key) => ("key", key),
+        Forget::Found { session, turn, until } => {
+            withhold(c, owner, session, *until, now)?;
+            ("key", turn)
+        }
     };
     let turns: Vec<(i64, i64)> = c
         .prepare_cached(&format!(
@@ -63,6 +78,20 @@ pub(super) fn forget(
         }
     }
     Ok(turns.len() as u64)
+}
+
+/// Keeps what was said in a session up to a time from being read for facts again.
+fn withhold(
+    c: &Connection,
+    owner: &Owner,
+    name: &str,
+    until: Timestamp,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let Some(session) = sessions::find(c, owner, name)? else { return Ok(()) };
+    c.prepare_cached("UPDATE turns SET withheld = 1 WHERE session = ?1 AND began_at <= ?2")?
+        .execute(params![session, millis(until)])?;
+    find_again(c, session, now)
 }
 
 /// What an extraction of this session has found may come from a turn that is

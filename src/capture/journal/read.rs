@@ -43,7 +43,8 @@ pub(in crate::capture) fn turn(c: &Connection, id: i64) -> rusqlite::Result<Opti
     c.prepare_cached(&format!("{COLUMNS} WHERE t.id = ?1"))?.query_row([id], stored).optional()
 }
 
-/// The last `count` complete turns of a session up to one, oldest first.
+/// The last `count` complete turns of a session up to one, oldest first, but for
+/// those that give no more facts.
 pub(in crate::capture) fn batch(
     c: &Connection,
     session: i64,
@@ -53,6 +54,7 @@ pub(in crate::capture) fn batch(
     let mut turns: Vec<StoredTurn> = c
         .prepare_cached(&format!(
             "{COLUMNS} WHERE t.session = ?1 AND t.id <= ?2 AND t.state = 'complete'
+               AND NOT t.withheld
              ORDER BY t.id DESC LIMIT ?3"
         ))?
         .query_map(params![session, through, count], stored)?

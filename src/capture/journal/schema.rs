@@ -3,8 +3,15 @@
 use crate::sqlite::Migration;
 
 /// All versions, oldest first.
-pub(super) const MIGRATIONS: &[Migration] =
-    &[Migration { name: "sessions, turns and jobs", sql: FIRST }];
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration { name: "sessions, turns and jobs", sql: FIRST },
+    Migration { name: "turns that give no more facts", sql: WITHHELD },
+];
+
+const WITHHELD: &str = "
+-- A fact found here was forgotten: none is looked for again, or it would come back.
+ALTER TABLE turns ADD COLUMN withheld INTEGER NOT NULL DEFAULT 0;
+";
 
 const FIRST: &str = "
 -- The turns that belong together. `base` names a session as its key does; one

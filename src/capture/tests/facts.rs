@@ -190,3 +190,28 @@ async fn forgetting_while_the_model_thinks_leaves_no_fact() {
     house.flush("alice").await;
     assert!(house.semantic("alice").await.is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fact_that_was_forgotten_is_not_found_again_in_the_turns_it_came_from() {
+    let (helper, model) =
+        model([facts(&[BUDGET, "The user lives in Lyon"]), facts(&["The user likes olives"])])
+            .await;
+    let house = House::learning(helper);
+    house.offer(said("alice", 1, "My budget is ten thousand").session("s"));
+    house.offer(said("alice", 2, "I live in Lyon").session("s"));
+    eventually(|| async { (house.semantic("alice").await.len() == 2).then_some(()) }).await;
+    let budget = house.semantic("alice").await.remove(0);
+    assert_eq!(budget.content, BUDGET);
+    house.capture.forget_source(&budget).await.unwrap();
+    let write = crate::memory::Write::by(crate::memory::Actor::Api, "test");
+    house.store.forget(&owner("alice"), &budget.id, &write).await.unwrap();
+    house.offer(said("alice", 3, "I like olives").session("s"));
+    let flushed = house.flush("alice").await;
+    assert_eq!((flushed.jobs_pending, flushed.jobs_dead), (0, 0));
+    let asked = model.asked.lock().unwrap().clone();
+    assert!(asked[0].contains("ten thousand") && !asked[1].contains("ten thousand"), "{asked:?}");
+    assert!(asked[1].contains("olives"));
+    let left: Vec<_> =
+        house.semantic("alice").await.into_iter().map(|memory| memory.content).collect();
+    assert_eq!(left, ["The user likes olives", "The user lives in Lyon"]);
+}

@@ -64,3 +64,32 @@ async fn learning_goes_on_after_forgetting() {
     house.offer(said("alice", 2, "I live in Lyon"));
     house.until_memories("alice", 1).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_exchange_that_began_before_the_forgetting_is_not_learnt_from_when_it_ends() {
+    let house = House::new();
+    let (whole, project, other) = (said("alice", 1, "I hide in zanzibar"), "p", "q");
+    let begun = [house.capture.exchange_begins(), house.capture.exchange_begins()];
+    // Whose the second one is turns out later.
+    begun[0].known(&owner("alice"));
+    forget_all(&house, "alice").await;
+    let later = house.capture.exchange_begins();
+    for flight in begun {
+        house.capture.offer(whole.clone().turn(), flight);
+    }
+    house.capture.offer(said("alice", 2, "I live in Lyon").turn(), later);
+    house.flush("alice").await;
+    assert_eq!(house.contents("alice").await.len(), 1);
+    assert!(!anywhere(house.folder.path(), "zanzibar"));
+
+    let begun = [house.capture.exchange_begins(), house.capture.exchange_begins()];
+    let forgotten = Forget::Project(project.to_owned());
+    house.capture.forget_turns(&owner("alice"), forgotten).await.unwrap();
+    for (flight, project) in begun.into_iter().zip([project, other]) {
+        house.capture.offer(said("alice", 3, "I sail a boat").project(project).turn(), flight);
+    }
+    house.flush("alice").await;
+    let projects: Vec<_> =
+        house.memories("alice").await.into_iter().filter_map(|memory| memory.project_id).collect();
+    assert_eq!(projects, [other]);
+}

@@ -144,3 +144,29 @@ async fn a_memory_whose_embedding_failed_is_kept_and_gets_its_vector_later() {
     .await;
     assert_eq!(house.memories("alice").await[0].version, 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chain_is_found_while_its_last_turn_is_still_on_its_way_into_the_journal() {
+    let house = House::new();
+    let (go, wait) = std::sync::mpsc::channel::<()>();
+    let blocked = house.capture.journal.write(move |_| {
+        // Until the sender is gone.
+        let _ = wait.recv();
+        Ok(())
+    });
+    let asking = async {
+        house.offer(said("alice", 1, "Book it").calls("a").response("r1"));
+        let alice = owner("alice");
+        let chain = house.capture.chain_turns(&alice, "r1", 3, PATIENCE);
+        tokio::pin!(chain);
+        let early = tokio::time::timeout(Duration::from_millis(50), &mut chain).await;
+        assert!(early.is_err(), "{early:?}");
+        drop(go);
+        let turns = chain.await;
+        assert_eq!(turns.last().map(|turn| turn.user_text.as_str()), Some("Book it"));
+        // Nobody else's, and no longer than there is patience.
+        assert_eq!(house.capture.chain_turns(&owner("bob"), "r1", 3, PATIENCE).await, []);
+    };
+    let (blocked, ()) = tokio::join!(blocked, asking);
+    blocked.unwrap();
+}
