@@ -41,14 +41,23 @@ def knowing(stack):
     return person.later()
 
 
+def passed_by(stack) -> int:
+    """How often Envoy went past memgate since it started."""
+    return stack.envoy.stat("http.llm.ext_proc.failure_mode_allowed")
+
+
 def test_killed_between_requests_nobody_notices_and_memories_are_back_with_it(start):
     stack = start()
     alice = knowing(stack)
     stack.memgate.kill()
+    before, lines = passed_by(stack), len(stack.envoy.access_log())
     answer = alice.post(CHAT, BODY)
     assert (answer.status, answer.decision) == (200, None)
     assert answer.seconds < 1
     assert alice.received()[-1].body == BODY
+    assert passed_by(stack) > before
+    line = until(lambda: stack.envoy.access_log()[lines:], "the access log has the request")[0]
+    assert (line["status"], line["memgate_decision"]) == (200, None)
     stack.memgate.start()
     answer = alice.post(CHAT, BODY)
     assert answer.decision == "searched"
@@ -94,10 +103,13 @@ def test_frozen_a_request_waits_no_longer_than_envoys_timeout(start):
     stack = start()
     alice = knowing(stack)
     stack.memgate.process.freeze()
+    before, late = passed_by(stack), stack.envoy.stat("http.llm.ext_proc.message_timeouts")
     answer = alice.post(CHAT, BODY)
     assert (answer.status, answer.decision) == (200, None)
     assert MESSAGE_TIMEOUT * 0.9 < answer.seconds < MESSAGE_TIMEOUT + 1
     assert alice.received()[-1].body == BODY
+    assert passed_by(stack) > before
+    assert stack.envoy.stat("http.llm.ext_proc.message_timeouts") == late + 1
     stack.memgate.process.thaw()
     until(lambda: alice.post(CHAT, BODY).decision == "searched", "memory is back", 20)
 

@@ -110,11 +110,24 @@ def test_a_file_that_is_no_database_is_refused_at_start_in_a_sentence(start, fil
     assert file in stack.memgate.process.output()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_data_folder_that_cannot_be_written_is_refused_at_start(start):
+def test_a_data_folder_that_cannot_be_used_yet_is_waited_for_and_requests_pass_meanwhile(start):
     stack = start(memgate=False)
-    stack.memgate.data.mkdir()
-    stack.memgate.data.chmod(0o500)
+    # Not to be had even for root: a file stands in the folder's place.
+    stack.memgate.data.write_text("in the way")
     stack.memgate.start(ready=False)
-    assert stack.memgate.process.wait_end(20) == 1
-    assert str(stack.memgate.data) in stack.memgate.process.output()
+    stack.memgate.wait_log("error", "Store unavailable, memory disabled", 20)
+    until(lambda: stack.memgate.status("/healthz") == 200, "memgate lives")
+    assert stack.memgate.status("/readyz") == 503
+    alice = stack.person()
+    answer = alice.post(CHAT, BODY)
+    assert (answer.status, answer.decision) == (200, "failed:store")
+    assert alice.received()[-1].body == BODY
+    assert stack.memgate.metric("memgate_store_up") == 0
+    stack.memgate.data.unlink()
+    stack.memgate.wait_ready()
+    stack.memgate.wait_log("info", "Store available, memory enabled")
+    assert stack.memgate.metric("memgate_store_up") == 1
+    alice.say(FACT)
+    alice.learn()
+    assert alice.later().post(CHAT, BODY).decision == "searched"
+    assert "$10,000" in context_of(alice.received()[-1].json())

@@ -58,10 +58,16 @@ pub fn check_compiler() -> Result<()> {
 /// Builds all programs (the whole workspace, so that its dependencies are built with one set of features whatever
 /// is asked for); cargo's progress and errors go to the terminal.
 ///
+/// Unoptimised, the tests are built as well: with them the dependencies have the features that `cargo test` gives
+/// them, and need not be built once more.
+///
 /// # Errors
 /// When cargo or a C compiler is missing, or the code does not build.
 pub fn binaries(profile: Profile) -> Result<Binaries> {
-    let text = build(profile, &["--bins"])?;
+    let text = match profile {
+        Profile::Release => build(profile, &["--bins"]),
+        Profile::Dev => build(profile, &["--bins", "--tests"]),
+    }?;
     Ok(Binaries {
         memgate: executable(&text, "memgate")?,
         model_double: executable(&text, "model-double")?,
@@ -107,7 +113,13 @@ pub fn cargo() -> Command {
 #[derive(Deserialize)]
 struct Artifact {
     target: Target,
+    profile: TestOrNot,
     executable: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct TestOrNot {
+    test: bool,
 }
 
 #[derive(Deserialize)]
@@ -119,7 +131,7 @@ fn executable(output: &str, name: &str) -> Result<PathBuf> {
     output
         .lines()
         .filter_map(|line| serde_json::from_str::<Artifact>(line).ok())
-        .filter(|artifact| artifact.target.name == name)
+        .filter(|artifact| artifact.target.name == name && !artifact.profile.test)
         .find_map(|artifact| artifact.executable)
         .with_context(|| format!("cargo built no program {name}"))
 }
@@ -129,16 +141,15 @@ fn executable(output: &str, name: &str) -> Result<PathBuf> {
 mod tests {
     use super::*;
 
-    const OUTPUT: &str = concat!(
-        r#"{"reason":"compiler-artifact","target":{"name":"memgate"},"executable":null}"#,
-        "\n",
-        r#"{"reason":"compiler-artifact","target":{"name":"memgate"},"executable":"/t/memgate"}"#,
-        "\n",
-        r#"{"reason":"build-finished","success":true}"#
-    );
+    const OUTPUT: &str = r#"
+        {"reason":"compiler-artifact","target":{"name":"memgate"},"profile":{"test":false},"executable":null}
+        {"reason":"compiler-artifact","target":{"name":"memgate"},"profile":{"test":true},"executable":"/t/deps/memgate-1"}
+        {"reason":"compiler-artifact","target":{"name":"memgate"},"profile":{"test":false},"executable":"/t/memgate"}
+        {"reason":"build-finished","success":true}
+    "#;
 
     #[test]
-    fn the_program_is_told_from_the_library_of_the_same_name() {
+    fn the_program_is_told_from_the_library_and_the_tests_of_the_same_name() {
         assert_eq!(executable(OUTPUT, "memgate").unwrap(), PathBuf::from("/t/memgate"));
     }
 
