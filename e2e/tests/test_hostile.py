@@ -165,3 +165,17 @@ def test_a_flush_does_not_wait_for_others(stack):
     assert time.monotonic() - began < 2
     for thread in threads:
         thread.join()
+
+
+@pytest.mark.parametrize("unit", ["«`x` ", "x?x", "मौसम अच्छा है. ", "word "], ids=["quotes", "questions", "hindi", "words"])
+def test_no_message_keeps_memory_busy(stack, unit):
+    """Whatever a message of some hundred kilobytes is made of, it and its neighbours are answered at once."""
+    person, neighbour = stack.person(), stack.person()
+    asking = threading.Thread(target=person.say, args=(unit * (400_000 // len(unit.encode())),), kwargs={"auto_store": True})
+    asking.start()
+    began = time.monotonic()
+    while asking.is_alive() and time.monotonic() - began < 5:
+        assert neighbour.say("Hello!").seconds < 2
+    asking.join()
+    assert time.monotonic() - began < 5
+    assert b"auto_store" not in person.received()[-1].body[-100:]

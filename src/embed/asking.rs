@@ -4,6 +4,9 @@
 /// Bounds the work on a message of any size.
 pub const WINDOW: usize = 32 * super::QUERY_TOKENS;
 
+/// Bytes of each end of a message in which a question is looked for.
+const SEARCHED: usize = 32 * WINDOW;
+
 /// The part of a message that asks, when the message is too long to be embedded whole.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Asking<'a> {
@@ -21,7 +24,10 @@ pub enum Asking<'a> {
 
 /// Finds the asking part of `text`. All parts are at most [`WINDOW`] bytes.
 pub fn asking_part(text: &str) -> Asking<'_> {
-    if let Some(end) = end_of_last_question(text) {
+    let from = text.ceil_char_boundary(text.len().saturating_sub(SEARCHED));
+    let to = text.floor_char_boundary(SEARCHED.min(from));
+    let in_tail = end_of_last_question(&text[from..]).map(|end| from + end);
+    if let Some(end) = in_tail.or_else(|| end_of_last_question(&text[..to])) {
         let question = &text[..end];
         return Asking::Question(last_bytes(question, WINDOW));
     }
@@ -83,6 +89,19 @@ mod tests {
         assert_eq!((head.len(), tail.len()), (WINDOW, WINDOW));
         assert_eq!(asking_part("abcde"), Asking::Ends { head: "ab", tail: "cde" });
         assert_eq!(asking_part(""), Asking::Ends { head: "", tail: "" });
+    }
+
+    #[test]
+    fn a_question_is_looked_for_at_both_ends() {
+        let pasted = "語 and more of it. ".repeat(SEARCHED / 4);
+        for (text, question) in [
+            (format!("What is this? {pasted}"), "What is this?"),
+            (format!("Why? {pasted} What is this? {}", &pasted[..300]), "What is this?"),
+        ] {
+            let Asking::Question(found) = asking_part(&text) else { unreachable!() };
+            assert!(found.ends_with(question), "{found}");
+        }
+        assert!(matches!(asking_part(&format!("{pasted}Why? {pasted}")), Asking::Ends { .. }));
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::{
     telemetry::CaptureDrop,
 };
 
-/// Larger requests and replies are parsed off the async runtime.
+/// Larger requests and replies are parsed off the async runtime, and so are compressed ones.
 const PARSED_INLINE: usize = 256 * 1024;
 
 /// One exchange as it is watched.
@@ -151,7 +151,7 @@ impl CaptureSide {
             }
         };
         let (config, began) = (self.parts.config.get(), self.began);
-        let judged = if body.len() > PARSED_INLINE {
+        let judged = if body.len() > PARSED_INLINE || head.headers().content_encoding().is_some() {
             let judging = move || judge(&config, &head, &body, began);
             tokio::task::spawn_blocking(judging).await.ok().flatten()
         } else {
@@ -230,29 +230,28 @@ impl CaptureSide {
         let State::Complete { asked, reply } = state else { return };
         let max = parts.config.get().memory.max_reply_bytes;
         let dialect = asked.dialect;
-        let read = if reply.held_bytes() > PARSED_INLINE {
-            tokio::task::spawn_blocking(move || reply.read(dialect, max)).await.ok().flatten()
-        } else {
-            reply.read(dialect, max)
-        };
+        let large = reply.is_work() || asked.weight() > PARSED_INLINE;
+        let read = move || reply.read(dialect, max).map(|reply| turn(*asked, reply));
+        let read =
+            if large { tokio::task::spawn_blocking(read).await.ok().flatten() } else { read() };
         drop(share);
-        let Some(reply) = read else {
-            parts.metrics.dropped(CaptureDrop::Unreadable);
-            return;
-        };
-        match (turn(*asked, reply), parts.memory.get(), in_flight) {
-            (None, ..) => parts.metrics.dropped(CaptureDrop::Incomplete),
-            (Some(turn), Some(memory), Some(in_flight)) => memory.capture.offer(turn, in_flight),
-            (Some(_), ..) => parts.metrics.dropped(CaptureDrop::Journal),
+        match (read, parts.memory.get(), in_flight) {
+            (None, ..) => parts.metrics.dropped(CaptureDrop::Unreadable),
+            (Some(None), ..) => parts.metrics.dropped(CaptureDrop::Incomplete),
+            (Some(Some(turn)), Some(memory), Some(in_flight)) => {
+                memory.capture.offer(turn, in_flight);
+            }
+            (Some(Some(_)), ..) => parts.metrics.dropped(CaptureDrop::Journal),
         }
     }
 }
 
 impl Incoming {
-    fn held_bytes(&self) -> usize {
+    /// Whether reading it takes longer than handing it over.
+    fn is_work(&self) -> bool {
         match self {
-            Self::Plain(collector) => collector.held_bytes(),
-            Self::Encoded { bytes, .. } => bytes.len(),
+            Self::Plain(collector) => collector.held_bytes() > PARSED_INLINE,
+            Self::Encoded { .. } => true,
         }
     }
 

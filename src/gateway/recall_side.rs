@@ -24,8 +24,8 @@ use crate::{
     telemetry::Phase,
 };
 
-/// Larger bodies are parsed off the async runtime; smaller ones take less time
-/// to parse than to hand over.
+/// Larger bodies are parsed off the async runtime, and so are compressed ones,
+/// whatever they hold; others take less time to parse than to hand over.
 const PARSED_INLINE: usize = 256 * 1024;
 /// Turns of a chain that the journal lends as history.
 const CHAIN_TURNS: usize = 3;
@@ -59,8 +59,9 @@ pub(super) async fn answer(
 ) -> Answer {
     let arrived = Instant::now();
     let max = config.memory.max_body_bytes;
-    let read = if body.len() > PARSED_INLINE {
-        let encoding = head.headers().content_encoding().map(str::to_owned);
+    let encoding = head.headers().content_encoding();
+    let read = if body.len() > PARSED_INLINE || encoding.is_some() {
+        let encoding = encoding.map(str::to_owned);
         match tokio::task::spawn_blocking(move || read(dialect, encoding.as_deref(), body, max))
             .await
         {
@@ -68,7 +69,7 @@ pub(super) async fn answer(
             Err(_) => return Answer::Unchanged(Outcome::Failed(FailedBecause::Internal)),
         }
     } else {
-        read(dialect, head.headers().content_encoding(), body, max)
+        read(dialect, None, body, max)
     };
     parts.metrics.phase(Phase::Read, arrived.elapsed());
     let (plain, decoded, request) = match read {

@@ -16,6 +16,8 @@ use crate::memory::Owner;
 
 /// Loops held at once; the oldest is given up first and then searched anew.
 const MAX_LOOPS: NonZeroUsize = NonZeroUsize::new(4_096).unwrap();
+/// What is hashed of each end of a long text, in bytes: a request waits for it.
+const HASHED: usize = 64 * 1024;
 /// A loop takes this long at most between two of its calls.
 const HELD_FOR: Duration = Duration::from_secs(600);
 
@@ -26,14 +28,21 @@ pub struct LoopKey([u8; 32]);
 impl LoopKey {
     /// The loop that a user message opened. `place` tells conversations of one
     /// user apart: session id, conversation, first message, whatever is known.
+    /// Of a very long text its length and both ends stand for it.
     #[must_use]
     pub fn of(owner: &Owner, place: &[&str], user_text: &str) -> Self {
         let mut hash = Sha256::new();
         for part in
             [owner.key().as_str()].into_iter().chain(place.iter().copied()).chain([user_text])
         {
+            let part = part.as_bytes();
             hash.update((part.len() as u64).to_be_bytes());
-            hash.update(part);
+            if part.len() <= 2 * HASHED {
+                hash.update(part);
+            } else {
+                hash.update(&part[..HASHED]);
+                hash.update(&part[part.len() - HASHED..]);
+            }
         }
         Self(hash.finalize().into())
     }

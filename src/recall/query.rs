@@ -12,6 +12,8 @@ use crate::{
 
 /// User messages before the last one that lend their key terms.
 const LENDING_MESSAGES: usize = 3;
+/// What each of them is read for terms, in characters: it lends a few.
+const LENDING_CHARS: usize = 2_000;
 /// Key terms lent altogether; more would drown the question.
 const MAX_KEY_TERMS: usize = 12;
 /// Messages up to this long are often vague ("and the hotel?"). Ideographs and
@@ -63,9 +65,10 @@ static VAGUE: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a constant pattern compiles")
 });
 
-/// Whether a message can be understood without what came before it.
+/// Whether a message can be understood without what came before it. How it
+/// begins tells, whatever its size.
 fn is_self_contained(message: &str) -> bool {
-    let message = message.trim();
+    let message = first_chars(message.trim(), ASKING_CHARS);
     width(message) > VAGUE_WIDTH && !VAGUE.is_match(message) && says_something(message)
 }
 
@@ -85,7 +88,7 @@ fn key_terms(question: &str, earlier: &[&str]) -> Vec<String> {
         lexical::content_words(question).into_iter().map(str::to_lowercase).collect();
     let mut terms = Vec::new();
     for message in earlier.iter().rev().take(LENDING_MESSAGES) {
-        for word in lexical::content_words(message) {
+        for word in lexical::content_words(first_chars(message, LENDING_CHARS)) {
             let folded = word.to_lowercase();
             if seen.contains(&folded) {
                 continue;
@@ -104,7 +107,7 @@ fn key_terms(question: &str, earlier: &[&str]) -> Vec<String> {
 /// question, or both ends, where people say what is to be done with the text between.
 fn asking(message: &str) -> String {
     let message = message.trim();
-    if message.chars().count() <= ASKING_CHARS {
+    if first_chars(message, ASKING_CHARS).len() == message.len() {
         return message.to_owned();
     }
     match asking_part(message) {
@@ -121,8 +124,9 @@ fn first_chars(text: &str, count: usize) -> &str {
 }
 
 fn last_chars(text: &str, count: usize) -> &str {
-    let length = text.chars().count();
-    text.char_indices().nth(length.saturating_sub(count)).map_or("", |(start, _)| &text[start..])
+    let start =
+        text.char_indices().rev().nth(count.saturating_sub(1)).map_or(0, |(start, _)| start);
+    &text[start..]
 }
 
 #[cfg(test)]
@@ -159,6 +163,20 @@ mod tests {
         let long: String = (0..200).map(|i| format!("word{i} ")).collect();
         let query = build("and that?", &[&long]);
         assert!(query.text.split_whitespace().count() <= 2 + MAX_KEY_TERMS);
+    }
+
+    #[test]
+    fn messages_of_any_size_take_no_longer() {
+        for unit in ["x?x", "आज मौसम बहुत अच्छा है। ", "word "]
+        {
+            let long = unit.repeat(2_000_000 / unit.len());
+            let started = std::time::Instant::now();
+            for _ in 0..20 {
+                assert!(build(&long, &[]).text.chars().count() <= ASKING_CHARS + 1);
+                assert!(build("and that?", &[&long, &long]).text.len() < 1_000);
+            }
+            assert!(started.elapsed() < std::time::Duration::from_secs(5), "{unit}");
+        }
     }
 
     #[test]

@@ -13,6 +13,8 @@ use crate::{
 
 /// Two memories that share this part of their words say the same.
 const NEAR_DUPLICATE: f32 = 0.9;
+/// What is compared of a memory, in bytes: more than is shown of one.
+const COMPARED: usize = 4_096;
 /// Hits that differ by less are equally relevant; the newer goes first.
 const TIE: f32 = 0.02;
 
@@ -96,7 +98,8 @@ pub fn gate(hits: Vec<Hit>, terms: &Terms) -> Vec<Hit> {
 fn without_near_duplicates(hits: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<(HashSet<String>, Hit)> = Vec::with_capacity(hits.len());
     for hit in hits {
-        let tokens = lexical::token_set(&hit.memory.content);
+        let content = &hit.memory.content;
+        let tokens = lexical::token_set(&content[..content.floor_char_boundary(COMPARED)]);
         if !kept.iter().any(|(other, _)| overlap(other, &tokens) >= NEAR_DUPLICATE) {
             kept.push((tokens, hit));
         }

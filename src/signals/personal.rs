@@ -36,15 +36,34 @@ static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a constant pattern compiles")
 });
 
+/// What is looked at of each end of a longer message, in bytes: between the ends stands what was
+/// pasted, which is somebody else's. Finding quotations takes time squared, so it must be bounded.
+const END: usize = 2048;
+
 /// Whether the speaker speaks of themselves.
 #[must_use]
 pub fn is_personal(text: &str) -> bool {
-    FIRST_PERSON.is_match(&QUOTED.replace_all(text, " "))
+    let (head, tail) = match text.len() {
+        0..=END => (text, ""),
+        length => text.split_at(text.floor_char_boundary(END.min(length / 2))),
+    };
+    let tail = &tail[tail.ceil_char_boundary(tail.len().saturating_sub(END))..];
+    [head, tail].into_iter().any(|end| FIRST_PERSON.is_match(&QUOTED.replace_all(end, " ")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_of_any_size_is_judged_by_its_ends() {
+        let pasted = "«`x` ".repeat(100_000);
+        assert!(!is_personal(&pasted));
+        assert!(is_personal(&format!("Is my name in here? {pasted}")));
+        assert!(is_personal(&format!("{pasted} » Is my name in there?")));
+        let hindi = "आज मौसम बहुत अच्छा है। ".repeat(10_000);
+        assert!(!is_personal(&hindi));
+    }
 
     #[test]
     fn first_person_words_are_found_in_every_language() {
