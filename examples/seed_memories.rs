@@ -87,7 +87,10 @@ struct Sentence {
     vector: Arc<[f32]>,
 }
 
+/// A sentence for every place of every topic.
 struct Pool {
+    topics: u64,
+    places: u64,
     sentences: Vec<Sentence>,
     space: Arc<str>,
 }
@@ -109,22 +112,27 @@ async fn pool(args: &Args) -> Result<Pool> {
         threads: NonZeroUsize::MIN,
     })?;
     let (topics, places) = VOCABULARY.split_once('\n').context("the vocabulary is one line")?;
+    let topics: Vec<&str> = topics.split_whitespace().collect();
+    let places: Vec<&str> = places.split_whitespace().collect();
     let mut texts = Vec::new();
-    for topic in topics.split(' ') {
-        let places = places.split_whitespace();
-        texts.extend(places.map(|place| format!("The {topic} in {place} is booked and paid for")));
+    for topic in &topics {
+        texts.extend(
+            places.iter().map(|place| format!("The {topic} in {place} is booked and paid for")),
+        );
     }
     let vectors = embedder.embed_passages(texts.clone()).await?;
     let sentences =
         texts.into_iter().zip(vectors).map(|(text, vector)| Sentence { text, vector }).collect();
-    Ok(Pool { sentences, space: embedder.space().id().into() })
+    let (topics, places) = (topics.len() as u64, places.len() as u64);
+    Ok(Pool { topics, places, sentences, space: embedder.space().id().into() })
 }
 
-/// The `number`th memory of a user: another sentence for every number, others for other users.
+/// The `number`th memory of a user: all topics at a place of the user's own, then at the next place, and so on. Who
+/// asks about the first place finds something.
 fn memory(pool: &Pool, user: u64, number: u64) -> (Result<Memory>, Vec<Embedding>) {
-    // The steps are odd and the pool's size is a power of two, so no user has a sentence twice before all.
-    let at = user.wrapping_mul(617).wrapping_add(number.wrapping_mul(389));
-    let sentence = &pool.sentences[at as usize % pool.sentences.len()];
+    let topic = number % pool.topics;
+    let place = (user + number / pool.topics) % pool.places;
+    let sentence = &pool.sentences[(topic * pool.places + place) as usize];
     let day = SignedDuration::from_hours(24 * (number % 365) as i64);
     let now = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(24 * 365 * 56) - day;
     let memory =

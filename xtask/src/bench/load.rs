@@ -81,11 +81,12 @@ impl Load {
 
     async fn exchange(&self) -> Result<Reply> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let user = user(number, self.users);
         let mut request = self
             .client
             .post(&self.url)
             .header("content-type", "application/json")
-            .header("x-authz-user-id", user(number, self.users))
+            .header("x-authz-user-id", format!("user-{user}"))
             .header("x-session-id", format!("bench-{number}"));
         if !self.case.learns {
             request = request.header("x-memory-auto-store", "false");
@@ -93,7 +94,7 @@ impl Load {
         if let Some(directive) = directive(&self.case) {
             request = request.header("x-double", directive);
         }
-        let request = request.body(self.template.body(number));
+        let request = request.body(self.template.body(number, user));
         let sent = Instant::now();
         let mut response = request.send().await?.error_for_status()?;
         let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());

@@ -2,10 +2,9 @@
 
 use super::plan::{Case, FIRST_TOKEN_MS, Message};
 
-/// Words that the seeded memories speak of (`examples/seed_memories.rs`): a line of topics, a line of places. Each is
-/// one token of all-MiniLM-L6-v2, so every question has 16 tokens with the two special ones.
+/// What the seeded memories speak of (`examples/seed_memories.rs`): a line of topics, a line of places. Each word, like
+/// each month and year, is one token of all-MiniLM-L6-v2, so every question has 16 with the two special ones.
 const VOCABULARY: &str = include_str!("../../../testdata/bench/vocabulary.txt");
-/// Each one token too.
 const MONTHS: [&str; 12] = [
     "january",
     "february",
@@ -56,11 +55,11 @@ impl Template {
         Self { before, after, message: case.message }
     }
 
-    /// The body of request `number`.
-    pub fn body(&self, number: u64) -> String {
+    /// The body of request `number`, which `user` sends.
+    pub fn body(&self, number: u64, user: u64) -> String {
         let message = match self.message {
             Message::Greeting => "Hello there!".to_owned(),
-            Message::Question => question(number),
+            Message::Question => question(number, user),
         };
         let mut body = String::with_capacity(self.before.len() + message.len() + self.after.len());
         body.push_str(&self.before);
@@ -70,24 +69,26 @@ impl Template {
     }
 }
 
-/// Another question for every number; after 12,288 they begin again, long after caches forgot the first.
-fn question(number: u64) -> String {
-    let pick =
-        |words: &[&'static str], divisor: usize| words[(number as usize / divisor) % words.len()];
+/// A question about the place of the user's first memories, another for every number; after 46,080 they begin again,
+/// long after caches forgot the first.
+fn question(number: u64, user: u64) -> String {
     let mut lines = VOCABULARY.lines().map(|line| line.split(' ').collect::<Vec<_>>());
     let (topics, places) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-    let (topic, place) = (pick(&topics, 1), pick(&places, topics.len()));
-    let month = pick(&MONTHS, topics.len() * places.len());
-    format!("What did I tell you about the {topic} in {place} for next {month}?")
+    let pick = |words: &[&'static str], number: u64| words[number as usize % words.len()];
+    let month = pick(&MONTHS, number);
+    let year = 1900 + number / 12 % 120;
+    let topic = pick(&topics, number / 12 / 120);
+    let place = pick(&places, user);
+    format!("What did I tell you about the {topic} in {place} for {month} {year}?")
 }
 
-/// Who asks in request `number`: any of them, and neighbours in number are strangers.
-pub fn user(number: u64, users: u64) -> String {
+/// Which user asks in request `number`: any of them, and neighbours in number are strangers.
+pub fn user(number: u64, users: u64) -> u64 {
     // SplitMix64's finaliser.
     let mut x = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    format!("user-{}", (x ^ (x >> 31)) % users)
+    (x ^ (x >> 31)) % users
 }
 
 /// The header that tells the model double when to answer; only of streams.
@@ -106,7 +107,7 @@ mod tests {
     #[test]
     fn bodies_have_their_size_and_are_conversations() {
         for case in Plan::full().cases() {
-            let body = Template::of(&case).body(7);
+            let body = Template::of(&case).body(7, 0);
             let off = body.len().abs_diff(case.bytes);
             assert!(off < 400, "{} bytes for {}", body.len(), case.bytes);
             let json: serde_json::Value = serde_json::from_str(&body).unwrap();
@@ -116,13 +117,13 @@ mod tests {
 
     #[test]
     fn no_question_comes_twice_while_a_cache_could_remember_it() {
-        let questions: HashSet<String> = (0..12_288).map(question).collect();
-        assert_eq!(questions.len(), 12_288);
+        let questions: HashSet<String> = (0..46_080).map(|number| question(number, 3)).collect();
+        assert_eq!(questions.len(), 46_080);
     }
 
     #[test]
     fn all_users_ask() {
-        let users: HashSet<String> = (0..2_000).map(|number| user(number, 100)).collect();
+        let users: HashSet<u64> = (0..2_000).map(|number| user(number, 100)).collect();
         assert_eq!(users.len(), 100);
     }
 }
