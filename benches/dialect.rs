@@ -37,7 +37,14 @@ fn hits() -> Vec<Hit> {
             Timestamp::UNIX_EPOCH,
         ),
         score: 0.9,
-        parts: Parts { cosine: Some(0.8), part: Some(0), coverage: Some(0.5), bm25: Some(3.0) },
+        parts: Parts {
+            cosine: Some(0.8),
+            part: Some(0),
+            coverage: Some(0.5),
+            bm25: Some(3.0),
+            everyday: Some(0.1),
+            length: 1.0,
+        },
     };
     (0..5).map(hit).collect()
 }

@@ -72,30 +72,33 @@ def worth(scenarios, all_sums, threshold, behind):
     return total / len(scenarios)
 
 
-def fit(files, features_of, behinds):
-    """Weights and bias such that THRESHOLD is the best threshold, and the best `behind`."""
+def fit(files, features_of, shifts, behinds, nothing=None):
+    """Weights, bias, shift and `behind` such that THRESHOLD is the best threshold. A shift takes off
+    so many times what all candidates of a question have in common: the regression over candidates
+    hardly sees that, the threshold over questions does. Features like `nothing` must not pass."""
     candidates = [c for scenarios in files for s in scenarios for c in s["candidates"]]
     features = np.array([features_of(c) for c in candidates], dtype=float)
     labels = np.array([bool(c["items"]) for c in candidates], dtype=float)
-    weights = logistic(features, labels)
+    weights = logistic(features, labels)[:-1]
 
-    def sums(scenario):
-        rows = [features_of(c) for c in scenario["candidates"]]
-        return np.array(rows, dtype=float).reshape(len(rows), features.shape[1]) @ weights[:-1]
+    def sums(scenario, shift):
+        rows = np.array([features_of(c) for c in scenario["candidates"]], dtype=float)
+        common = np.array([c["everyday"] or 0.0 for c in scenario["candidates"]])
+        return rows.reshape(len(rows), len(weights)) @ weights - shift * common
 
-    all_sums = [[sums(s) for s in scenarios] for scenarios in files]
-    places = np.arange(-6, 12, 0.05)
-    scores = {
-        (behind, place): np.mean([worth(s, x, place, behind) for s, x in zip(files, all_sums)])
-        for behind in behinds
-        for place in places
-    }
-    behind = max(scores, key=scores.get)[0]
+    lowest = -2.0 if nothing is None else weights @ np.array(nothing) + 0.1
+    places = np.arange(lowest, 8, 0.1)
+    scores = {}
+    for shift in shifts:
+        all_sums = [[sums(s, shift) for s in scenarios] for scenarios in files]
+        for behind in behinds:
+            for place in places:
+                found = [worth(s, x, place, behind) for s, x in zip(files, all_sums)]
+                scores[shift, behind, place] = np.mean(found)
+    (shift, behind, _), top = max(scores.items(), key=lambda score: score[1])
     # Within a hair of the best: the middle of that stretch depends less on single rows.
-    top = max(scores.values())
-    good = [place for place in places if scores[behind, place] >= top - 0.005]
-    place = float(np.median(good))
-    return weights[:-1], np.log(THRESHOLD / (1 - THRESHOLD)) - place, behind, top
+    good = [place for place in places if scores[shift, behind, place] >= top - 0.005]
+    return weights, np.log(THRESHOLD / (1 - THRESHOLD)) - np.median(good), shift, behind, top
 
 
 def main():
@@ -105,11 +108,17 @@ def main():
     given = arguments.parse_args()
     files = [read(path) for path in given.features]
 
-    def both(candidate):
-        return [candidate["cosine"] or 0.0, np.sqrt(candidate["coverage"] or 0.0)]
+    def words(candidate):
+        return [np.sqrt(candidate["coverage"] or 0.0), candidate["length"]]
 
-    weights, bias, behind, best = fit(files, both, np.arange(0, 1.01, 0.1))
-    constants = dict(zip(("COSINE", "COVERAGE"), weights), BIAS=bias, BEHIND=behind)
+    def both(candidate):
+        return [candidate["cosine"] or 0.0, *words(candidate)]
+
+    weights, bias, everyday, behind, best = fit(
+        files, both, shifts=np.arange(0, 8.1, 1), behinds=np.arange(0, 1.1, 0.1)
+    )
+    constants = dict(zip(("COSINE", "COVERAGE", "LENGTH"), weights))
+    constants |= {"EVERYDAY": everyday, "BEHIND": behind, "BIAS": bias}
     print(f"with vectors: mean F2 {best:.3f}")
 
     # Without vectors a search finds only what shares a word with the query.
@@ -117,8 +126,8 @@ def main():
         [dict(s, candidates=[c for c in s["candidates"] if c["coverage"]]) for s in scenarios]
         for scenarios in files
     ]
-    weights, bias, _, best = fit(found, lambda c: [np.sqrt(c["coverage"])], [behind])
-    constants |= {"LEXICAL_COVERAGE": weights[0], "LEXICAL_BIAS": bias}
+    weights, bias, _, _, best = fit(found, words, shifts=[0.0], behinds=[behind], nothing=[0.0, 1.0])
+    constants |= dict(zip(("LEXICAL_COVERAGE", "LEXICAL_LENGTH"), weights), LEXICAL_BIAS=bias)
     print(f"words alone:  mean F2 {best:.3f}")
 
     text = TARGET.read_text(encoding="utf-8")

@@ -101,7 +101,14 @@ mod tests {
         Hit {
             memory,
             score: 0.9,
-            parts: Parts { cosine: None, part: None, coverage: None, bm25: None },
+            parts: Parts {
+                cosine: None,
+                everyday: None,
+                part: None,
+                coverage: None,
+                bm25: None,
+                length: 1.0,
+            },
         }
     }
 

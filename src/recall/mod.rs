@@ -6,6 +6,7 @@
 pub mod calibration;
 mod context;
 mod decide;
+mod everyday;
 mod held;
 mod query;
 mod rank;

@@ -77,7 +77,8 @@ fn says_something(message: &str) -> bool {
     lexical::content_words(message).len() > 1 || message.chars().any(lexical::is_unspaced)
 }
 
-fn width(text: &str) -> usize {
+/// About how much a text says, in letters of an alphabet.
+pub(super) fn width(text: &str) -> usize {
     text.chars().map(|c| if lexical::is_unspaced(c) { CJK_WIDTH } else { 1 }).sum()
 }
 

@@ -5,7 +5,10 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::calibration;
+use super::{
+    calibration::{self, Nearness},
+    query::width,
+};
 use crate::{
     memory::{Evidence, Memory},
     store::lexical,
@@ -17,6 +20,9 @@ const NEAR_DUPLICATE: f32 = 0.9;
 const COMPARED: usize = 4_096;
 /// Hits that differ by less are equally relevant; the newer goes first.
 const TIE: f32 = 0.02;
+
+/// A remark of this width says enough to be judged by its words alone; about one sentence.
+const SENTENCE: usize = 80;
 
 /// What the configuration, a policy or the request wants of a search.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +52,9 @@ pub struct Parts {
     /// Cosine of the query and the best part of the memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cosine: Option<f32>,
+    /// Cosine of the query and texts that have nothing to do with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub everyday: Option<f32>,
     /// Which part of the memory that was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<u16>,
@@ -55,26 +64,38 @@ pub struct Parts {
     /// BM25 over the owner's memories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bm25: Option<f32>,
+    /// How long the user's words of a turn are, up to 1 for a sentence; 1 for other memories.
+    pub length: f32,
 }
 
 impl Hit {
-    fn of(evidence: Evidence) -> Self {
+    fn of(evidence: Evidence, everyday: f32) -> Self {
+        let nearness = evidence.cosine.map(|cosine| Nearness { cosine, everyday });
         let parts = Parts {
             cosine: evidence.cosine,
+            everyday: evidence.cosine.map(|_| everyday),
             part: evidence.part,
             coverage: evidence.lexical.map(|l| l.coverage),
             bm25: evidence.lexical.map(|l| l.bm25),
+            length: length(&evidence.memory),
         };
         let coverage = parts.coverage.unwrap_or(0.0);
-        let score = calibration::relevance(parts.cosine, coverage);
+        let score = calibration::relevance(nearness, coverage, parts.length);
         Self { memory: evidence.memory, score, parts }
     }
 }
 
-/// Ranks all evidence, without threshold and limit.
+/// How much a memory says. What is no turn was made to be remembered, however short it is.
+fn length(memory: &Memory) -> f32 {
+    let width = memory.as_turn().map_or(SENTENCE, |(user, _)| width(user).min(SENTENCE));
+    width as f32 / SENTENCE as f32
+}
+
+/// Ranks all evidence, without threshold and limit. `everyday` is the cosine of the query and
+/// texts that have nothing to do with it.
 #[must_use]
-pub fn rank(evidence: Vec<Evidence>) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = evidence.into_iter().map(Hit::of).collect();
+pub fn rank(evidence: Vec<Evidence>, everyday: f32) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = evidence.into_iter().map(|found| Hit::of(found, everyday)).collect();
     // A step of TIE is one rank, so that this is an order and not a matter of who is compared with whom.
     let step = |hit: &Hit| (hit.score / TIE) as i32;
     hits.sort_by(|a, b| {
@@ -145,11 +166,14 @@ mod tests {
 
     #[test]
     fn more_evidence_means_more_relevance() {
-        let hits = rank(vec![
-            evidence("weak", 0.1, 0.0, 0),
-            evidence("both", 0.7, 0.8, 0),
-            evidence("dense", 0.7, 0.0, 0),
-        ]);
+        let hits = rank(
+            vec![
+                evidence("weak", 0.1, 0.0, 0),
+                evidence("both", 0.7, 0.8, 0),
+                evidence("dense", 0.7, 0.0, 0),
+            ],
+            0.15,
+        );
         assert_eq!(contents(&hits), ["both", "dense", "weak"]);
         assert!(hits.iter().all(|hit| (0.0..=1.0).contains(&hit.score)));
     }
@@ -158,7 +182,7 @@ mod tests {
     fn the_gate_keeps_what_reaches_the_threshold_up_to_the_limit() {
         let strong = (0..4).map(|i| evidence(&format!("s{i}"), 0.6, 0.5, 0));
         let weak = (0..5).map(|i| evidence(&format!("w{i}"), 0.0, 0.0, 0));
-        let hits = rank(strong.chain(weak).collect());
+        let hits = rank(strong.chain(weak).collect(), 0.15);
         let terms = |limit, threshold| Terms { limit, threshold, types: Vec::new() };
         assert_eq!(gate(hits.clone(), &terms(50, 0.6)).len(), 4);
         assert_eq!(gate(hits.clone(), &terms(2, 0.6)).len(), 2);
@@ -167,21 +191,27 @@ mod tests {
 
     #[test]
     fn of_equally_relevant_memories_the_newer_goes_first() {
-        let hits = rank(vec![
-            evidence("old value of it", 0.8, 0.5, 1000),
-            evidence("new value of that", 0.8, 0.5, 10),
-        ]);
+        let hits = rank(
+            vec![
+                evidence("old value of it", 0.8, 0.5, 1000),
+                evidence("new value of that", 0.8, 0.5, 10),
+            ],
+            0.15,
+        );
         assert_eq!(contents(&hits)[0], "new value of that");
     }
 
     #[test]
     fn near_duplicates_are_shown_once_also_in_chinese() {
-        let hits = rank(vec![
-            evidence("The budget for Hawaii is $10,000.", 0.8, 0.5, 0),
-            evidence("the budget for hawaii is $10,000", 0.7, 0.5, 0),
-            evidence("我的预算是一万美元", 0.6, 0.5, 0),
-            evidence("我的预算是一万美元。", 0.5, 0.5, 0),
-        ]);
+        let hits = rank(
+            vec![
+                evidence("The budget for Hawaii is $10,000.", 0.8, 0.5, 0),
+                evidence("the budget for hawaii is $10,000", 0.7, 0.5, 0),
+                evidence("我的预算是一万美元", 0.6, 0.5, 0),
+                evidence("我的预算是一万美元。", 0.5, 0.5, 0),
+            ],
+            0.15,
+        );
         assert_eq!(hits.len(), 2, "{:?}", contents(&hits));
     }
 }

@@ -2,18 +2,19 @@
 //! embedder fails or is late the words alone are searched; only when that
 //! fails too, recall has failed.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
     Context, HeldContexts, Touches,
+    everyday::Everyday,
     rank::{self, Hit, Terms},
     said::without_said,
 };
 use crate::{
-    embed::Embedder,
+    embed::{EmbedError, Embedder},
     memory::{Evidence, Filter, MemoryStore, Owner, QueryVector, ScopeQuery, Search, StoreError},
     telemetry::{Metrics, Phase},
 };
@@ -25,6 +26,9 @@ const OVER_FETCH: usize = 4;
 const MIN_CANDIDATES: usize = 20;
 /// The embedder's share of the time left; the rest is for the store.
 const EMBED_SHARE: f64 = 0.6;
+
+/// The usual nearness of a question to everyday texts, for as long as it cannot be told.
+const USUAL: f32 = 0.15;
 
 /// What is searched for, and whose.
 #[derive(Clone, Debug)]
@@ -67,6 +71,8 @@ pub struct Recall {
     store: Arc<dyn MemoryStore>,
     embedder: Arc<dyn Embedder>,
     space: Arc<str>,
+    /// Set by [`Recall::prepare`].
+    everyday: Arc<OnceLock<Everyday>>,
     touches: Touches,
     held: Arc<HeldContexts>,
     metrics: Arc<Metrics>,
@@ -82,7 +88,20 @@ impl Recall {
         metrics: Arc<Metrics>,
     ) -> Self {
         let space = embedder.space().id().into();
-        Self { store, embedder, space, touches, held: Arc::default(), metrics }
+        let (everyday, held) = (Arc::default(), Arc::default());
+        Self { store, embedder, space, everyday, touches, held, metrics }
+    }
+
+    /// Embeds what cosines are compared with. Until then, and when that fails, questions in other
+    /// languages than English find too much.
+    ///
+    /// # Errors
+    /// [`EmbedError`] of the embedder.
+    pub async fn prepare(&self) -> Result<(), EmbedError> {
+        let everyday = Everyday::of(self.embedder.as_ref()).await?;
+        // Prepared twice at the same time, both are the same.
+        let _ = self.everyday.set(everyday);
+        Ok(())
     }
 
     /// The contexts of open tool loops. Whoever forgets memories has them forgotten too.
@@ -129,6 +148,10 @@ impl Recall {
     pub async fn ranked(&self, request: &Request<'_>) -> Result<Vec<Hit>, Failure> {
         let vector = self.embed(request).await;
         let embedded = vector.is_some();
+        let everyday = match (self.everyday.get(), &vector) {
+            (Some(everyday), Some(vector)) => everyday.nearness(&vector.values),
+            _ => USUAL,
+        };
         let search = Search {
             scopes: vec![ScopeQuery {
                 project_id: request.project_id.map(str::to_owned),
@@ -151,7 +174,7 @@ impl Recall {
             Err(_) => return Err(Failure::Deadline),
         };
         let evidence = without_said(own(evidence, request.owner), request.said);
-        Ok(rank::rank(evidence))
+        Ok(rank::rank(evidence, everyday))
     }
 
     /// The query's vector, or none when the embedder fails or is late.

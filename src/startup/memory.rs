@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
+use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
 use super::StartError;
@@ -35,7 +36,7 @@ pub(super) struct OpenMemory {
 
 impl OpenMemory {
     /// Takes the data folder and opens what is in it. Blocks; must be called within a tokio
-    /// runtime.
+    /// runtime, on a thread that may block.
     ///
     /// # Errors
     /// [`StartError`]; nothing is left open then.
@@ -59,6 +60,9 @@ impl OpenMemory {
         let background = TaskTracker::new();
         background.spawn(touching);
         let recall = Recall::new(store.clone(), embedder.clone(), touches, metrics.clone());
+        if let Err(error) = Handle::current().block_on(recall.prepare()) {
+            tracing::debug!(%error, "recall goes on without everyday texts to compare with");
+        }
         Ok(Self { folder, store, capture: Arc::new(capture), recall, background })
     }
 

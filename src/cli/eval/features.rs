@@ -26,6 +26,8 @@ pub(super) fn write(file: &Path, results: &[(&Scenario, Recalled)]) -> Result<()
                     "coverage": hit.parts.coverage,
                     "bm25": hit.parts.bm25,
                     "score": hit.score,
+                    "everyday": hit.parts.everyday,
+                    "length": hit.parts.length,
                     "content": hit.memory.content,
                     "items": items_in(scenario, hit),
                     "stale": is_stale(scenario, hit),
