@@ -25,7 +25,8 @@ pub struct Ask {
     /// What was said before the last user message, oldest first: the last [`Ask::MAX_HISTORY`]
     /// messages that have text.
     pub history: Vec<Utterance>,
-    /// Tool calls and their results after the last user message: the open tool loop.
+    /// Tool calls and their results after the last user message: the open tool loop. At most
+    /// [`Ask::MAX_TOOL_ITEMS`], the first ones.
     pub tool_items: Vec<ToolItem>,
     /// Tool results follow the last user message: the model is asked to go on, not asked anew.
     pub in_tool_loop: bool,
@@ -53,6 +54,9 @@ impl Ask {
     /// Bound of [`Ask::history`]: enough for key terms of the last three user messages and for a
     /// rewriting model, whatever the conversation's length.
     pub const MAX_HISTORY: usize = 20;
+
+    /// Bound of [`Ask::tool_items`]: each result is looked up among them, and no agent makes more.
+    pub const MAX_TOOL_ITEMS: usize = 1024;
 }
 
 /// One message of the history.

@@ -72,7 +72,9 @@ pub(super) fn digest(
     for entry in after {
         for event in entry.node.object().iter().flat_map(events) {
             ask.in_tool_loop |= matches!(event, ToolEvent::Result(_));
-            join_event(&mut ask.tool_items, event);
+            if ask.tool_items.len() < Ask::MAX_TOOL_ITEMS {
+                join_event(&mut ask.tool_items, event);
+            }
         }
     }
     last

@@ -76,6 +76,10 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
     if !rules.enabled || said.off || options.enabled == Some(false) {
         return Ok(Admission::Off);
     }
+    // Each once: they were checked one by one, and are looked for in every memory.
+    let asked = options.types.as_ref().or(said.types.as_ref()).map(|asked| {
+        types.iter().filter(|known| asked.contains(known)).cloned().collect::<Vec<_>>()
+    });
     let identity = match verdict {
         Verdict::Known(identity) => identity,
         Verdict::Refused => return Ok(Admission::Refused),
@@ -89,7 +93,7 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
         terms: Terms {
             limit: options.limit.map(usize::from).or(said.limit).unwrap_or(rules.retrieval_limit),
             threshold: options.threshold.or(said.threshold).unwrap_or(rules.similarity_threshold),
-            types: narrowed(&rules.memory_types, options.types.clone().or(said.types)),
+            types: narrowed(&rules.memory_types, asked),
         },
     })))
 }

@@ -3,7 +3,7 @@
 //! Whatever happens here, the request is answered: a failed step leaves the
 //! context out, and our own fields are removed all the same.
 
-use std::{borrow::Cow, panic::AssertUnwindSafe};
+use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
 
 use futures_util::FutureExt;
 use jiff::Timestamp;
@@ -52,27 +52,23 @@ pub(super) enum Answer {
 /// Answers a request's body.
 pub(super) async fn answer(
     parts: &Parts,
-    config: &Config,
+    config: &Arc<Config>,
     dialect: Dialect,
     head: &RequestHead,
     body: Vec<u8>,
 ) -> Answer {
     let arrived = Instant::now();
-    let max = config.memory.max_body_bytes;
-    let encoding = head.headers().content_encoding();
-    let read = if body.len() > PARSED_INLINE || encoding.is_some() {
-        let encoding = encoding.map(str::to_owned);
-        match tokio::task::spawn_blocking(move || read(dialect, encoding.as_deref(), body, max))
-            .await
-        {
+    let read = if body.len() > PARSED_INLINE || head.headers().content_encoding().is_some() {
+        let (config, head) = (Arc::clone(config), head.clone());
+        match tokio::task::spawn_blocking(move || read(&config, dialect, &head, body)).await {
             Ok(read) => read,
             Err(_) => return Answer::Unchanged(Outcome::Failed(FailedBecause::Internal)),
         }
     } else {
-        read(dialect, None, body, max)
+        read(config, dialect, head, body)
     };
     parts.metrics.phase(Phase::Read, arrived.elapsed());
-    let (plain, decoded, request) = match read {
+    let Read { plain, decoded, request, admission } = match read {
         Ok(read) => read,
         Err(Unread::Invalid(field)) => return Answer::Rejected(field),
         Err(Unread::TooLarge) => return Answer::Unchanged(Outcome::SkippedTooLarge),
@@ -81,7 +77,7 @@ pub(super) async fn answer(
             return Answer::Unchanged(Outcome::SkippedUnreadable);
         }
     };
-    let (outcome, context, placement) = match admit(config, head, request.ask()) {
+    let (outcome, context, placement) = match admission {
         Admission::Invalid(field) => return Answer::Rejected(field),
         Admission::Off => (Outcome::Off, Context::default(), dialect::Placement::System),
         Admission::NoIdentity => {
@@ -114,24 +110,34 @@ enum Unread {
     Unreadable(&'static str),
 }
 
-type Read = (Vec<u8>, bool, dialect::Request);
+/// A request that was read and judged.
+struct Read {
+    plain: Vec<u8>,
+    decoded: bool,
+    request: dialect::Request,
+    admission: Admission,
+}
 
 fn read(
+    config: &Config,
     dialect: Dialect,
-    encoding: Option<&str>,
+    head: &RequestHead,
     body: Vec<u8>,
-    max: usize,
 ) -> Result<Read, Unread> {
-    let (plain, decoded) = match encoding {
+    let (plain, decoded) = match head.headers().content_encoding() {
         None => (body, false),
-        Some(encoding) => match dialect::decode_body(encoding, &body, max) {
+        Some(encoding) => match dialect::decode_body(encoding, &body, config.memory.max_body_bytes)
+        {
             Ok(plain) => (plain, true),
             Err(dialect::DecodeError::TooLarge { .. }) => return Err(Unread::TooLarge),
             Err(_) => return Err(Unread::Unreadable("the body's encoding cannot be read")),
         },
     };
     match dialect::read(dialect, &plain) {
-        Ok(request) => Ok((plain, decoded, request)),
+        Ok(request) => {
+            let admission = admit(config, head, request.ask());
+            Ok(Read { plain, decoded, request, admission })
+        }
         Err(ReadError::Invalid(field)) => Err(Unread::Invalid(field)),
         Err(ReadError::Unreadable(reason)) => Err(Unread::Unreadable(reason)),
     }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::json_text::{Tree, anything, gaps, key, literal, means};
-use crate::dialect::{Dialect, Placed, Placement, read};
+use crate::dialect::{Ask, Dialect, Placed, Placement, read};
 
 const CONTEXT: &str = "<memory-context>\n- a \"b\" \\ ☂\n</memory-context>";
 const FIELDS: [&str; 3] = ["memory_config", "memory_context", "auto_store"];
@@ -308,4 +308,17 @@ fn nesting_of_any_depth_is_carried_along() {
 fn a_body_of_very_many_messages_passes_as_it_is() {
     let body = format!(r#"{{"messages":[{{}}{}]}}"#, ",{}".repeat(1 << 18));
     assert!(read(Dialect::Chat, body.as_bytes()).is_err());
+}
+
+#[test]
+fn very_many_tool_results_are_read_in_one_pass_and_the_first_ones_kept() {
+    let results: String = (0..200_000)
+        .map(|n| format!(r#",{{"role":"tool","tool_call_id":"call_{n}","content":""}}"#))
+        .collect();
+    let body = format!(r#"{{"messages":[{{"role":"user","content":"go"}}{results}]}}"#);
+    let request = read(Dialect::Chat, body.as_bytes()).ok().unwrap();
+    let ask = request.ask();
+    assert!(ask.in_tool_loop);
+    assert_eq!(ask.tool_items.len(), Ask::MAX_TOOL_ITEMS);
+    assert_eq!(ask.tool_items[0].call_id, "call_0");
 }

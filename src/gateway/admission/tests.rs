@@ -159,6 +159,17 @@ fn of_a_header_sent_twice_the_one_that_opts_out_counts() {
 }
 
 #[test]
+fn a_type_named_again_and_again_is_looked_for_once() {
+    let config = Config::default();
+    let types = r#","memory_config":{"memory_types":["semantic","episodic","semantic"]}"#;
+    let mut found = admitted(&config, &[], types).terms.types;
+    found.sort();
+    assert_eq!(found, ["episodic", "semantic"]);
+    let header = [("x-memory-types", "semantic,semantic")];
+    assert_eq!(admitted(&config, &header, "").terms.types, ["semantic"]);
+}
+
+#[test]
 fn a_project_is_an_id_like_any_other() {
     let long = "p".repeat(257);
     for bad in ["", "a\\nb", &long] {
