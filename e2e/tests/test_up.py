@@ -1,5 +1,6 @@
 """`cargo xtask up`: one command, one ready line, no traces afterwards."""
 
+import os
 import re
 import signal
 import socket
@@ -11,6 +12,7 @@ import pytest
 from harness import paths
 from harness.http import request
 from harness.process import Process
+from harness.tls import TlsServer
 from harness.wait import until
 
 
@@ -32,10 +34,11 @@ def gone(pid: int) -> bool:
 class Up:
     """A running `cargo xtask up`."""
 
-    def __init__(self, folder: Path, *arguments):
+    def __init__(self, folder: Path, *arguments, env: dict | None = None):
         ports = ["--port", "0", "--grpc-port", "0", "--http-port", "0"]
         self.process = Process(
-            "up", [paths.xtask(), "up", "--profile", "dev", *ports, "--data", folder / "data", *arguments]
+            "up", [paths.xtask(), "up", "--profile", "dev", *ports, "--data", folder / "data", *arguments],
+            env=env,
         )
         line = self.process.wait_line("ready http", 120)
         match = re.fullmatch(r"ready http://127\.0\.0\.1:(\d+)/v1 api http://127\.0\.0\.1:(\d+)", line)
@@ -55,8 +58,8 @@ class Up:
 def up(tmp_path):
     started = []
 
-    def start(*arguments) -> Up:
-        started.append(Up(tmp_path, *arguments))
+    def start(*arguments, **options) -> Up:
+        started.append(Up(tmp_path, *arguments, **options))
         return started[-1]
 
     yield start
@@ -100,6 +103,27 @@ def test_a_signal_ends_everything_within_ten_seconds(up, tmp_path, how):
     assert again.say("hello", "c").status == 200, "the data folder is free again"
 
 
+def test_a_memgate_that_stands_still_does_not_hold_the_end_up(up):
+    one = up()
+    pids = children(one.process.pid)
+    os.kill(one.child("memgate"), signal.SIGSTOP)
+    one.process.signal(signal.SIGTERM)
+    assert one.process.wait_end(10) == 0
+    assert all(gone(pid) for pid in pids)
+
+
+def test_a_model_server_behind_tls_and_a_prefix_takes_the_doubles_place(up, tmp_path):
+    server = TlsServer(tmp_path)
+    try:
+        one = up("--upstream", f"https://localhost:{server.port}/team/v1", env={"SSL_CERT_FILE": str(server.ca_file)})
+        assert sorted(name(pid) for pid in children(one.process.pid)) == ["envoy", "memgate"]
+        answer = one.say("What is my name?", "a")
+        assert (answer.status, answer.decision) == (200, "searched")
+        assert answer.json()["path"] == "/team/v1/chat/completions"
+    finally:
+        server.stop()
+
+
 def test_when_it_is_killed_itself_nothing_is_left_behind(up):
     one = up()
     pids = children(one.process.pid)
@@ -124,6 +148,17 @@ def test_a_port_in_use_gives_one_sentence():
         port = taken.getsockname()[1]
         said = refused("--port", port, "--grpc-port", 0, "--http-port", 0)
     assert said.count("\n") == 0 and str(port) in said and "--port" in said
+
+
+@pytest.mark.parametrize("option", ["--grpc-port", "--http-port"])
+def test_memgates_ports_in_use_are_told_from_each_other(option):
+    others = {"--port", "--grpc-port", "--http-port"} - {option}
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        said = refused(option, port, *(part for other in others for part in (other, 0)))
+    assert said.count("\n") == 0 and str(port) in said and option in said
 
 
 @pytest.mark.parametrize(
