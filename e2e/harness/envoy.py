@@ -3,7 +3,7 @@
 import json
 import subprocess
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Iterable
 
 from . import http, paths
 from .process import Process, free_port
@@ -21,6 +21,17 @@ def render(folder: Path, base: str, **options) -> dict:
     return json.loads(out.read_text())
 
 
+def http_filter(config: dict, name: str) -> dict:
+    """A filter's own part of the configuration."""
+    manager = config["static_resources"]["listeners"][0]["filter_chains"][0]["filters"][0]["typed_config"]
+    return next(one for one in manager["http_filters"] if one["name"] == name)["typed_config"]
+
+
+def wait_for_memgate(config: dict, seconds: str = "10s"):
+    """Has a request wait longer for memgate than what is shipped."""
+    http_filter(config, "recall").update(message_timeout=seconds)
+
+
 class Envoy:
     def __init__(
         self,
@@ -28,14 +39,14 @@ class Envoy:
         upstream: str,
         grpc_port: int,
         base: str = "development.yaml",
-        edit: Callable[[dict], None] | None = None,
+        edits: Iterable[Callable[[dict], None]] = (),
         env: dict | None = None,
     ):
         self.port = free_port()
         config = render(
             folder, base, upstream=upstream, port=self.port, grpc_port=grpc_port, admin_port=0, env=env
         )
-        if edit:
+        for edit in edits:
             edit(config)
         file = folder / "envoy.json"
         file.write_text(json.dumps(config))

@@ -10,11 +10,19 @@ from .process import Process, free_port
 from .wait import until
 
 
-class Memgate:
-    """A process with a data folder. It can be started again on the same ports with the same data."""
+# Room for an unoptimised build on a busy machine, where time is not the matter of a test.
+PATIENT_MS = 8000
 
-    def __init__(self, folder: Path, config: dict | None = None, *, data: Path | None = None):
+
+class Memgate:
+    """A process with a data folder. It can be started again on the same ports with the same data.
+
+    A patient one has a longer deadline than what is shipped.
+    """
+
+    def __init__(self, folder: Path, config: dict | None = None, *, data: Path | None = None, patient: bool = True):
         self.folder = folder
+        self.patient = patient
         self.data = data or folder / "data"
         self.grpc_port, self.http_port = free_port(), free_port()
         self.config_file = folder / "config.yaml"
@@ -24,6 +32,8 @@ class Memgate:
     def configure(self, config: dict):
         """Writes the configuration (JSON is YAML). Logs are JSON at debug, so that levels can be asserted."""
         config = {"telemetry": {"log": "debug", "log_format": "json"}, **config}
+        if self.patient:
+            config["memory"] = {"deadline_ms": PATIENT_MS, **config.get("memory", {})}
         self.config_file.write_text(json.dumps(config, indent=2))
 
     def start(self, *, ready: bool = True, env: dict | None = None) -> "Memgate":

@@ -8,7 +8,7 @@ import openai
 
 from . import http
 from .double import MARK, Double, Received
-from .envoy import Envoy
+from .envoy import Envoy, wait_for_memgate
 from .memgate import Memgate
 
 CHAT = "/v1/chat/completions"
@@ -18,20 +18,25 @@ RESPONSES = "/v1/responses"
 class Stack:
     """Envoy before the model double, with memgate; all real.
 
-    `config` may be a function of the double, for a memgate that asks it for help too.
+    `config` may be a function of the double, for a memgate that asks it for help too. A patient stack waits longer
+    for memory than what is shipped: a busy machine must not make tests fail whose matter is not time.
     """
 
     def __init__(self, folder: Path, config: dict | Callable[[Double], dict] | None = None, *,
-                 base: str = "development.yaml", edit=None, memgate: bool = True):
+                 base: str = "development.yaml", edit=None, memgate: bool = True, patient: bool = True):
         self.folder = folder
         self._stops = []
         try:
             self.double = self._keep(Double())
-            self.memgate = self._keep(Memgate(folder, config(self.double) if callable(config) else config))
+            config = config(self.double) if callable(config) else config
+            self.memgate = self._keep(Memgate(folder, config, patient=patient))
             if memgate:
                 self.memgate.start()
             upstream = f"http://127.0.0.1:{self.double.port}"
-            self.envoy = self._keep(Envoy(folder, upstream, self.memgate.grpc_port, base, edit))
+            edits = [wait_for_memgate] if patient else []
+            self.envoy = self._keep(
+                Envoy(folder, upstream, self.memgate.grpc_port, base, [*edits, *([edit] if edit else [])])
+            )
         except BaseException:
             self.stop()
             raise

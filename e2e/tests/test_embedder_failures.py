@@ -2,6 +2,7 @@
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
@@ -18,6 +19,12 @@ FACT = "My budget for the Hawaii trip is $10,000"
 def model(name: str) -> dict:
     embedding = {"model": name, "folder": str(MODELS / name), "precision": "fp32", "dimension": 384}
     return {"memory": {"embedding": embedding}}
+
+
+@pytest.fixture
+def start(start):
+    """Stacks with the limits that are shipped: time is the matter here too."""
+    return partial(start, patient=False)
 
 
 def alive(memgate):

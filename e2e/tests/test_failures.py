@@ -2,10 +2,12 @@
 
 import json
 import threading
+from functools import partial
 
 import pytest
 
 from harness.context import context_of
+from harness.envoy import wait_for_memgate
 from harness.http import events
 from harness.stack import CHAT
 from harness.wait import until
@@ -15,6 +17,12 @@ QUESTION = "What's my budget for the trip?"
 BODY = b'{"model":"echo", "messages":[{"role":"user","content":"What\'s my budget for the trip?"}]}'
 # Envoy gives up on memgate after this long (message_timeout in envoy/development.yaml).
 MESSAGE_TIMEOUT = 0.25
+
+
+@pytest.fixture
+def start(start):
+    """Stacks with the limits that are shipped: time is the matter here."""
+    return partial(start, patient=False)
 
 
 class Later:
@@ -65,7 +73,7 @@ def test_killed_between_requests_nobody_notices_and_memories_are_back_with_it(st
 
 
 def test_killed_while_a_request_waits_for_it_the_request_goes_on_at_once(start):
-    stack = start(edit=message_timeout("20s"))
+    stack = start(edit=wait_for_memgate)
     alice = knowing(stack)
     stack.memgate.process.freeze()
     waiting = Later(lambda: alice.post(CHAT, BODY))
@@ -75,16 +83,6 @@ def test_killed_while_a_request_waits_for_it_the_request_goes_on_at_once(start):
     assert (answer.status, answer.decision) == (200, None)
     assert answer.seconds < 10
     assert alice.received()[-1].body == BODY
-
-
-def message_timeout(value):
-    def edit(config):
-        manager = config["static_resources"]["listeners"][0]["filter_chains"][0]["filters"][0]["typed_config"]
-        recall = next(f for f in manager["http_filters"] if f["name"] == "recall")["typed_config"]
-        recall["message_timeout"] = value
-        recall["max_message_timeout"] = value
-
-    return edit
 
 
 def test_killed_in_the_middle_of_a_stream_the_stream_is_whole(start):

@@ -16,25 +16,9 @@ FACT = "My locker number is 4711-K"
 QUESTION = "What is my locker number?"
 
 
-@pytest.fixture(scope="module")
-def patient(tmp_path_factory):
-    """A stack whose deadlines leave room for bodies of this size in an unoptimised build: limits are the matter here."""
-    from harness.stack import Stack
-
-    def edit(config):
-        manager = config["static_resources"]["listeners"][0]["filter_chains"][0]["filters"][0]["typed_config"]
-        for http_filter in manager["http_filters"]:
-            if http_filter["name"] == "recall":
-                http_filter["typed_config"]["message_timeout"] = "10s"
-
-    stack = Stack(tmp_path_factory.mktemp("patient"), {"memory": {"deadline_ms": 8000}}, edit=edit)
-    yield stack
-    stack.stop()
-
-
 @pytest.fixture
-def person(patient):
-    person = patient.person()
+def person(stack):
+    person = stack.person()
     person.say(FACT)
     person.learn()
     return person.later()
@@ -71,9 +55,9 @@ def test_a_body_over_the_limit_passes_whole_and_without_memory(person, size, chu
     assert person.received()[-1].body == body
 
 
-def test_after_large_bodies_memgate_works_as_before(patient, person):
+def test_after_large_bodies_memgate_works_as_before(stack, person):
     assert person.say(QUESTION).decision == "searched"
-    assert patient.memgate.metric("memgate_exchanges_in_flight") == 0
+    assert stack.memgate.metric("memgate_exchanges_in_flight") == 0
 
 
 def zstd(data: bytes) -> bytes:
