@@ -2,7 +2,6 @@
 
 import os
 import resource
-from functools import partial
 
 import pytest
 
@@ -13,12 +12,6 @@ from harness.wait import until
 FACT = "My budget for the Hawaii trip is $10,000"
 QUESTION = "What's my budget for the trip?"
 BODY = b'{"model":"echo", "messages":[{"role":"user","content":"What\'s my budget for the trip?"}]}'
-
-
-@pytest.fixture
-def start(start):
-    """Stacks with the limits that are shipped: time is the matter here too."""
-    return partial(start, patient=False)
 
 
 def starve(memgate):
