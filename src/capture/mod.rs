@@ -238,21 +238,21 @@ impl Capture {
         }
     }
 
-    /// Forgets what a memory was made of: its turn, or the turns it was found in.
+    /// Forgets what a memory was made of, given all its versions: its turn, or
+    /// the turns that its facts were found in.
     ///
     /// # Errors
     /// [`DatabaseError`] when the journal cannot be written.
-    pub async fn forget_source(&self, memory: &Memory) -> Result<(), DatabaseError> {
-        let Some(turn) = memory.provenance.turn.clone() else { return Ok(()) };
-        let what = match (&memory.session_id, memory.event_time) {
-            (Some(session), Some(until))
-                if memory.provenance.extractor.as_deref() != Some(extract::turns::NAME) =>
-            {
-                Forget::Found { session: session.clone(), turn, until }
-            }
-            _ => Forget::Turn(turn),
-        };
-        self.forget_turns(&memory.owner, what).await.map(drop)
+    pub async fn forget_sources(&self, versions: &[Memory]) -> Result<(), DatabaseError> {
+        let mut forgotten = Vec::new();
+        for version in versions {
+            let Some(what) = source(version).filter(|what| !forgotten.contains(what)) else {
+                continue;
+            };
+            self.forget_turns(&version.owner, what.clone()).await?;
+            forgotten.push(what);
+        }
+        Ok(())
     }
 
     /// Values that belong to sessions.
@@ -286,6 +286,18 @@ impl Capture {
             tracing::warn!("learning did not end in time; what the journal has is kept");
         }
     }
+}
+
+/// What a version of a memory was made of.
+fn source(memory: &Memory) -> Option<Forget> {
+    let turn = memory.provenance.turn.clone()?;
+    let is_turn = memory.provenance.extractor.as_deref() == Some(extract::turns::NAME);
+    Some(match (&memory.session_id, memory.event_time) {
+        (Some(session), Some(until)) if !is_turn => {
+            Forget::Found { session: session.clone(), turn, until }
+        }
+        _ => Forget::Turn(turn),
+    })
 }
 
 impl Drop for Capture {

@@ -1,7 +1,5 @@
 //! Forgetting. The journal goes first: what it still holds could become a memory again.
 
-use jiff::Timestamp;
-
 use super::{Operations, not_empty, write};
 use crate::{
     api::{ApiError, DeletedView, ForgetRequest, Whose, requests::owner},
@@ -22,10 +20,9 @@ impl Operations {
     ) -> Result<DeletedView, ApiError> {
         let owner = whose.owner()?;
         let id = MemoryId::from_outside(id);
-        match self.store.get(&owner, &id, Timestamp::now()).await {
-            Ok(memory) => self.capture.forget_source(&memory).await?,
-            // Expired memories are out of every read and can be forgotten all the same.
-            Err(StoreError::NotFound) => {}
+        match self.store.history(&owner, &id).await {
+            Ok(versions) => self.capture.forget_sources(&versions).await?,
+            Err(StoreError::NotFound) => return Err(ApiError::no_such("memory")),
             Err(error) => return Err(error.into()),
         }
         let deleted = self.store.forget(&owner, &id, &write("forgotten", request_id)).await?;

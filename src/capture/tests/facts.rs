@@ -59,6 +59,13 @@ async fn model(answers: impl IntoIterator<Item = (StatusCode, String)>) -> (Help
 }
 
 impl House {
+    async fn forget(&self, memory: &Memory) {
+        let versions = self.store.history(&memory.owner, &memory.id).await.unwrap();
+        self.capture.forget_sources(&versions).await.unwrap();
+        let write = crate::memory::Write::by(crate::memory::Actor::Api, "test");
+        self.store.forget(&memory.owner, &memory.id, &write).await.unwrap();
+    }
+
     async fn semantic(&self, user: &str) -> Vec<Memory> {
         let mut memories = self.memories(user).await;
         memories.retain(|memory| memory.memory_type.as_str() == MemoryType::SEMANTIC);
@@ -202,9 +209,7 @@ async fn a_fact_that_was_forgotten_is_not_found_again_in_the_turns_it_came_from(
     eventually(|| async { (house.semantic("alice").await.len() == 2).then_some(()) }).await;
     let budget = house.semantic("alice").await.remove(0);
     assert_eq!(budget.content, BUDGET);
-    house.capture.forget_source(&budget).await.unwrap();
-    let write = crate::memory::Write::by(crate::memory::Actor::Api, "test");
-    house.store.forget(&owner("alice"), &budget.id, &write).await.unwrap();
+    house.forget(&budget).await;
     house.offer(said("alice", 3, "I like olives").session("s"));
     let flushed = house.flush("alice").await;
     assert_eq!((flushed.jobs_pending, flushed.jobs_dead), (0, 0));
@@ -214,4 +219,26 @@ async fn a_fact_that_was_forgotten_is_not_found_again_in_the_turns_it_came_from(
     let left: Vec<_> =
         house.semantic("alice").await.into_iter().map(|memory| memory.content).collect();
     assert_eq!(left, ["The user likes olives", "The user lives in Lyon"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fact_is_forgotten_with_the_turns_of_its_earlier_versions() {
+    let (helper, model) = model([facts(&[BUDGET]), facts(&[NEW_BUDGET]), facts(&[])]).await;
+    let house = House::learning(helper);
+    house.offer(said("alice", 1, "My budget is ten thousand").session("a"));
+    house.flush("alice").await;
+    house.offer(said("alice", 1, "Make it fifteen").session("b"));
+    house.flush("alice").await;
+    let budget = house.semantic("alice").await.remove(0);
+    assert_eq!((budget.version, budget.session_id.as_deref()), (2, Some("b")));
+    house.forget(&budget).await;
+    for session in ["a", "b"] {
+        house.offer(said("alice", 2, "I like olives").session(session));
+        house.flush("alice").await;
+    }
+    let asked = model.asked.lock().unwrap().clone();
+    assert_eq!(asked.len(), 4);
+    for later in &asked[2..] {
+        assert!(!later.contains("ten thousand") && !later.contains("fifteen"), "{later}");
+    }
 }
