@@ -442,8 +442,34 @@ pub fn is_greeting(text: &str) -> bool {
         // "?" asks to go on, "👍" does not.
         return !text.trim().is_empty() && !text.contains(['?', '？', '؟']);
     }
-    let words: Vec<&str> = plain.split(' ').collect();
-    made_of_phrases(&words)
+    // "heyyy" is "hey", "gooood" is "good".
+    [plain.clone(), drawn_in(&plain, 1), drawn_in(&plain, 2)].iter().any(|plain| {
+        let words: Vec<&str> = plain.split(' ').collect();
+        made_of_phrases(&words)
+    })
+}
+
+/// Letters written three times or more, written so many times.
+fn drawn_in(plain: &str, times: usize) -> String {
+    let chars: Vec<char> = plain.chars().collect();
+    let run = |same: &[char]| {
+        let kept = if same.len() > 2 && same[0].is_alphabetic() { times } else { same.len() };
+        same[..kept].iter().collect::<String>()
+    };
+    chars.chunk_by(|a, b| a == b).map(run).collect()
+}
+
+/// Syllables of laughter.
+const LAUGHS: &[&str] =
+    &["ha", "he", "hi", "ho", "ja", "je", "ji", "rs", "kk", "hh", "ww", "哈", "呵", "嘿"];
+
+/// Whether a word is a laugh: the same syllable again and again, perhaps cut off in the middle.
+fn is_laugh(word: &str) -> bool {
+    LAUGHS.iter().any(|laugh| {
+        let rest = word.trim_start_matches(laugh);
+        let count = (word.len() - rest.len()) / laugh.len();
+        count >= 2 && laugh.starts_with(rest)
+    })
 }
 
 /// Lower case, apostrophes gone, other punctuation and symbols as spaces.
@@ -453,7 +479,9 @@ fn normalise(text: &str) -> String {
         match c {
             '\'' | '’' => {}
             // Vowel signs and other marks belong to their word.
-            c if c.is_alphanumeric() || is_mark(c) => plain.push(c),
+            c if c.is_alphanumeric() => plain.push(c),
+            // Behind an emoji they only say how it is drawn.
+            c if is_mark(c) && plain.ends_with(|c: char| c != ' ') => plain.push(c),
             _ if plain.ends_with(' ') || plain.is_empty() => {}
             _ => plain.push(' '),
         }
@@ -478,6 +506,8 @@ fn made_of_phrases(words: &[&str]) -> bool {
             let phrase = words[start..end].join(" ");
             let found = if ALL.contains(phrase.as_str()) {
                 Some(!LEANING.contains(phrase.as_str()))
+            } else if end == start + 1 && is_laugh(words[start]) {
+                Some(true)
             } else if end == start + 1 {
                 unspaced(words[start])
             } else {
@@ -558,6 +588,17 @@ mod tests {
             "こんにちは",
             "ありがとうございます！",
             "了解です、ありがとう",
+            "☕️",
+            "thanks ❤️!",
+            "heeeey",
+            "THANKSSSS",
+            "gooood morning",
+            "olááá",
+            "谢谢谢谢",
+            "hahahah",
+            "jajaja gracias",
+            "kkkkk",
+            "哈哈哈哈哈",
         ] {
             assert!(is_greeting(text), "{text}");
         }
@@ -581,6 +622,11 @@ mod tests {
             "no milk",
             "and",
             "good morning, I moved to Lyon",
+            "www.example.org",
+            "hi5",
+            "hero",
+            "1000",
+            "jej",
         ] {
             assert!(!is_greeting(text), "{text}");
         }

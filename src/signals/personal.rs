@@ -1,6 +1,6 @@
 //! Does a message refer to the speaker? Pronouns of the first person in the
 //! languages we claim; what stands in quotation marks, back-ticks or code
-//! blocks is somebody else's.
+//! blocks is somebody else's, and so are countries and file names.
 
 use std::sync::LazyLock;
 
@@ -25,14 +25,14 @@ const WORDS: &str = concat!(
 #[expect(clippy::expect_used, reason = "the pattern is a constant; the test below compiles it")]
 static FIRST_PERSON: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!(
-        r"(?i)(?:^|[^\p{{L}}\p{{M}}\p{{N}}'’])(?:{WORDS})(?:$|[^\p{{L}}\p{{M}}\p{{N}}])|\b[jm]['’]\p{{L}}|मैं|मैंने|मेरा|मेरी|मेरे|मुझे|मुझको|हम|हमें|हमारा|हमारी|हमारे|अपना|अपनी|अपने|我|咱|俺|私|わたし|あたし|僕|ぼく|うちの|自分"
+        r"(?i)(?:^|[^\p{{L}}\p{{M}}\p{{N}}'’])(?:{WORDS})(?:$|[^\p{{L}}\p{{M}}\p{{N}}./\\_-]|[./\\_-](?:$|[^\p{{L}}\p{{N}}]))|\b[jm]['’]\p{{L}}|मैं|मैंने|मेरा|मेरी|मेरे|मुझे|मुझको|हम|हमें|हमारा|हमारी|हमारे|अपना|अपनी|अपने|我|咱|俺|私|わたし|あたし|僕|ぼく|うちの|自分"
     ))
     .expect("a constant pattern compiles")
 });
 
 #[expect(clippy::expect_used, reason = "the pattern is a constant; the test below compiles it")]
-static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?s)```.*?(?:```|$)|`[^`]*`|"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|《[^》]*》"#)
+static NOT_OURS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(?s)```.*?(?:```|$)|`[^`]*`|"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|《[^》]*》|\bUS\b|我[国國]"#)
         .expect("a constant pattern compiles")
 });
 
@@ -48,7 +48,7 @@ pub fn is_personal(text: &str) -> bool {
         length => text.split_at(text.floor_char_boundary(END.min(length / 2))),
     };
     let tail = &tail[tail.ceil_char_boundary(tail.len().saturating_sub(END))..];
-    [head, tail].into_iter().any(|end| FIRST_PERSON.is_match(&QUOTED.replace_all(end, " ")))
+    [head, tail].into_iter().any(|end| FIRST_PERSON.is_match(&NOT_OURS.replace_all(end, " ")))
 }
 
 #[cfg(test)]
@@ -73,6 +73,8 @@ mod tests {
             "I’ve moved",
             "tell me",
             "our flight",
+            "it belongs to me.",
+            "who invited us?",
             "Wo ist mein Schlüssel",
             "was hat mir gefallen",
             "¿cuál es mi talla?",
@@ -100,6 +102,11 @@ mod tests {
             "What is HTTP/2?",
             "```\nmy $x = 1;\n``` what language",
             "Michigan population",
+            "how large is the US",
+            "我国有多少个省",
+            "vim ./my.conf",
+            "what does I/O mean",
+            "open /home/me/notes",
         ] {
             assert!(!is_personal(text), "{text}");
         }
