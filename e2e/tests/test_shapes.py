@@ -41,6 +41,17 @@ def test_content_in_parts_with_an_image_is_understood_and_kept(alice):
     assert last(alice)["messages"][-1] == messages[0]
 
 
+def test_the_same_words_with_another_picture_are_another_turn(stack):
+    person = stack.person()
+    text = {"type": "text", "text": "I keep this receipt for my taxes"}
+    for picture in (IMAGE, IMAGE[:-8] + "AAAAAAA="):
+        content = [text, {"type": "image_url", "image_url": {"url": picture}}]
+        for _ in range(2):
+            person.post(CHAT, {"model": "echo", "messages": [{"role": "user", "content": content}]})
+    person.learn()
+    assert len(person.memories()) == 2
+
+
 def test_responses_items_of_every_kind_are_understood_and_kept(alice):
     items = [
         {"role": "developer", "content": "Be brief."},

@@ -94,12 +94,18 @@ pub(super) fn successor(name: &str, ended: u32) -> String {
     }
 }
 
-/// What tells a user message from another at the same place. The response that
-/// it follows belongs to it, where the request names one: "yes" twice is twice.
-pub(super) fn message_digest(text: &str, place: &Place) -> String {
-    match place {
-        Place::After(id) => digest(&[text, id]),
-        _ => digest(&[text]),
+/// What tells a user message from another at the same place: its words, what it
+/// carries besides, and the response that it follows, where the request names
+/// one: "yes" twice is twice, and so is "what is this?" with another picture.
+pub(super) fn message_digest(text: &str, media: Option<&str>, place: &Place) -> String {
+    let follows = match place {
+        Place::After(id) => Some(id.as_str()),
+        _ => None,
+    };
+    match (media, follows) {
+        (None, None) => digest(&[text]),
+        (None, Some(id)) => digest(&[text, id]),
+        (Some(media), follows) => digest(&[text, follows.unwrap_or_default(), media]),
     }
 }
 
@@ -182,8 +188,11 @@ mod tests {
 
     #[test]
     fn the_same_word_after_two_responses_is_two_messages() {
-        let after = |id: &str| message_digest("yes", &Place::After(id.into()));
+        let after = |id: &str| message_digest("yes", None, &Place::After(id.into()));
         assert_ne!(after("a"), after("b"));
         assert_eq!(after("a"), after("a"));
+        let shows = |picture| message_digest("what is this?", picture, &Place::Numbered(1));
+        assert_ne!(shows(Some("a")), shows(Some("b")));
+        assert_ne!(shows(Some("a")), shows(None));
     }
 }

@@ -25,8 +25,8 @@ pub struct FinishedTurn {
     /// The words of the last user message; empty in the middle of a tool loop
     /// whose earlier messages the model server keeps.
     pub user_text: String,
-    /// The user message carries more than text.
-    pub had_media: bool,
+    /// What tells its images and files from others, where it carries any.
+    pub media: Option<String>,
     /// Tool calls of this turn so far, with their results where known.
     pub tool_items: Vec<ToolItem>,
     /// The reply.
@@ -76,7 +76,7 @@ impl FinishedTurn {
             session,
             place,
             user_text: ask.user_text.clone().unwrap_or_default(),
-            had_media: ask.user_has_media,
+            media: ask.user_media.clone(),
             tool_items: ask.tool_items.clone(),
             reply,
             request_id: of.request_id,

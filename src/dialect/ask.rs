@@ -16,8 +16,9 @@ pub struct Ask {
     /// How many user messages this request holds, the last one included (so the last one's number,
     /// counted from 1); 0 when there is none.
     pub user_ordinal: u32,
-    /// The last user message carries an image, audio, video or file part.
-    pub user_has_media: bool,
+    /// What tells the images, audio, video and files of the last user message from others; `None`
+    /// when it carries none.
+    pub user_media: Option<String>,
     /// Text of the first user message of this request.
     pub first_user_text: Option<String>,
     /// System and developer texts (in Responses `instructions` first), joined by newlines.

@@ -2,6 +2,8 @@
 //! a list of entries becomes the conversational part of an [`Ask`]. It must never know which
 //! fields a dialect keeps these in; the readers hand it entries.
 
+use sha2::{Digest, Sha256};
+
 use super::ask::{Ask, Role, ToolItem, Utterance};
 use super::json::{Node, Object};
 
@@ -56,7 +58,7 @@ pub(super) fn digest(
     ask.first_user_text = entries.iter().find(|entry| by_user(entry)).map(text_of_entry);
     if let Some(entry) = last.and_then(|last| entries.get(last)) {
         ask.user_text = Some(text_of_entry(entry));
-        ask.user_has_media = entry.content.is_some_and(has_media);
+        ask.user_media = entry.content.and_then(media);
     }
     ask.instructions =
         joined(instructions.into_iter().chain(
@@ -146,11 +148,24 @@ pub(super) fn part_text(part: Node<'_>) -> Option<String> {
     }
 }
 
-fn has_media(content: Node<'_>) -> bool {
-    content.elements().unwrap_or_default().iter().filter_map(Node::object).any(|part| {
-        let kind = part.str("type").unwrap_or_default();
-        ["image", "audio", "video", "file"].iter().any(|medium| kind.contains(medium))
-    })
+/// What is looked at of each end of a media part, in bytes: its beginning is much like others', its
+/// end is not.
+const MEDIA_END: usize = 4096;
+
+/// A mark of the media in a content, made of each part's length and ends: requests wait for it.
+fn media(content: Node<'_>) -> Option<String> {
+    let mut hash = None;
+    for node in content.elements().unwrap_or_default() {
+        let kind = node.object().and_then(|part| part.str("type")).unwrap_or_default();
+        if ["image", "audio", "video", "file"].iter().any(|medium| kind.contains(medium)) {
+            let part = node.text().as_bytes();
+            let hash = hash.get_or_insert_with(Sha256::new);
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part.get(..MEDIA_END).unwrap_or(part));
+            hash.update(part.get(part.len().saturating_sub(MEDIA_END)..).unwrap_or_default());
+        }
+    }
+    Some(hash?.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// A value as text: a string's own, a content's text, or else the JSON as it was sent.

@@ -17,7 +17,7 @@ fn turn(user: &str, number: u32, said: &str) -> FinishedTurn {
         session: SessionKey::Named("s".into()),
         place: Place::Numbered(number),
         user_text: said.into(),
-        had_media: false,
+        media: None,
         tool_items: Vec::new(),
         reply: Reply { text: "I see.".into(), outcome: Ending::Stop, ..Reply::default() },
         request_id: None,

@@ -83,14 +83,14 @@ impl Entry {
             usage: turn.reply.usage,
         };
         let entry = Self {
-            digest: message_digest(&user_text, &turn.place),
+            digest: message_digest(&user_text, turn.media.as_deref(), &turn.place),
             owner: turn.owner,
             project: turn.project_id,
             agent: turn.agent_id,
             session: turn.session,
             place: turn.place,
             user_text,
-            had_media: turn.had_media,
+            had_media: turn.media.is_some(),
             before,
             reply,
             request_id: turn.request_id,

@@ -116,7 +116,7 @@ fn ask_lines(ask: &Ask) -> String {
             }
         )*};
     }
-    say!(model stream user_text user_ordinal user_has_media first_user_text instructions);
+    say!(model stream user_text user_ordinal user_media first_user_text instructions);
     ask.history.iter().for_each(|said| writeln!(lines, "history: {said:?}").unwrap());
     ask.tool_items.iter().for_each(|item| writeln!(lines, "tool item: {item:?}").unwrap());
     say!(in_tool_loop tools_offered previous_response_id conversation store background);
