@@ -91,7 +91,7 @@ fn length(memory: &Memory) -> f32 {
     width as f32 / SENTENCE as f32
 }
 
-/// Ranks all evidence, without threshold and limit. `everyday` is the cosine of the query and
+/// Ranks all evidence, near-duplicates included, without threshold and limit. `everyday` is the cosine of the query and
 /// texts that have nothing to do with it.
 #[must_use]
 pub fn rank(evidence: Vec<Evidence>, everyday: f32) -> Vec<Hit> {
@@ -104,7 +104,7 @@ pub fn rank(evidence: Vec<Evidence>, everyday: f32) -> Vec<Hit> {
             .then_with(|| b.memory.updated_at.cmp(&a.memory.updated_at))
             .then_with(|| a.memory.id.cmp(&b.memory.id))
     });
-    without_near_duplicates(hits)
+    hits
 }
 
 /// The gate: what is presented of ranked hits.
@@ -113,19 +113,22 @@ pub fn gate(hits: Vec<Hit>, terms: &Terms) -> Vec<Hit> {
     let best = hits.iter().map(|hit| hit.score).fold(0.0, f32::max);
     let passing =
         hits.into_iter().filter(|hit| calibration::passes(hit.score, best, terms.threshold));
-    passing.take(terms.limit).collect()
+    distinct(passing).take(terms.limit).collect()
 }
 
-fn without_near_duplicates(hits: Vec<Hit>) -> Vec<Hit> {
-    let mut kept: Vec<(HashSet<String>, Hit)> = Vec::with_capacity(hits.len());
-    for hit in hits {
+/// The hits without those that say what a better one says. Each is compared only when it is asked for: of all that
+/// was found, few are presented.
+pub fn distinct(hits: impl IntoIterator<Item = Hit>) -> impl Iterator<Item = Hit> {
+    let mut kept: Vec<HashSet<String>> = Vec::new();
+    hits.into_iter().filter(move |hit| {
         let content = &hit.memory.content;
         let tokens = lexical::token_set(&content[..content.floor_char_boundary(COMPARED)]);
-        if !kept.iter().any(|(other, _)| overlap(other, &tokens) >= NEAR_DUPLICATE) {
-            kept.push((tokens, hit));
+        let is_new = !kept.iter().any(|other| overlap(other, &tokens) >= NEAR_DUPLICATE);
+        if is_new {
+            kept.push(tokens);
         }
-    }
-    kept.into_iter().map(|(_, hit)| hit).collect()
+        is_new
+    })
 }
 
 /// Jaccard: shared tokens of all tokens.
@@ -203,7 +206,7 @@ mod tests {
 
     #[test]
     fn near_duplicates_are_shown_once_also_in_chinese() {
-        let hits = rank(
+        let ranked = rank(
             vec![
                 evidence("The budget for Hawaii is $10,000.", 0.8, 0.5, 0),
                 evidence("the budget for hawaii is $10,000", 0.7, 0.5, 0),
@@ -212,6 +215,9 @@ mod tests {
             ],
             0.15,
         );
-        assert_eq!(hits.len(), 2, "{:?}", contents(&hits));
+        let terms = Terms { limit: 50, threshold: 0.0, types: Vec::new() };
+        let shown = gate(ranked.clone(), &terms);
+        assert_eq!(shown.len(), 2, "{:?}", contents(&shown));
+        assert_eq!(distinct(ranked).collect::<Vec<_>>(), shown);
     }
 }

@@ -138,14 +138,19 @@ impl Recall {
     /// # Errors
     /// [`Failure`].
     pub async fn search(&self, request: &Request<'_>) -> Result<Vec<Hit>, Failure> {
-        Ok(rank::gate(self.ranked(request).await?, request.terms))
+        Ok(rank::gate(self.candidates(request).await?, request.terms))
     }
 
-    /// All candidates ranked, before threshold and limit.
+    /// All that was found, ranked, before threshold and limit.
     ///
     /// # Errors
     /// [`Failure`].
     pub async fn ranked(&self, request: &Request<'_>) -> Result<Vec<Hit>, Failure> {
+        Ok(rank::distinct(self.candidates(request).await?).collect())
+    }
+
+    /// All that was found, ranked, near-duplicates included.
+    async fn candidates(&self, request: &Request<'_>) -> Result<Vec<Hit>, Failure> {
         let vector = self.embed(request).await;
         let embedded = vector.is_some();
         let everyday = match (self.everyday.get(), &vector) {
