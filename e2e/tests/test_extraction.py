@@ -206,7 +206,9 @@ def test_the_helper_model_sees_no_secret_and_no_context(start):
     stack.double.script({"contains": PROMPT, "reply": "[]"})
     alice = stack.person()
     key = "sk-proj-" + "aB3dE6gH9jK2mN5pQ8sT1vW4" * 2
-    talk(alice, f"My locker number is 4711-K and my key is {key}", "What is my locker number? I forgot it")
+    talk(alice, f"My locker number is 4711-K and my key is {key}")
+    until(lambda: alice.knows("4711-K"), "the first turn is remembered")
+    talk(alice, "What is my locker number? I forgot it")
     body, = until(lambda: asked(stack), "the batch is read")
     assert [request for request in alice.received() if b"Relevant Context" in request.body], "there was a context"
     said = json.dumps(body)
