@@ -4,26 +4,26 @@
 //! shifted so that 0.6 is the best place for a threshold. docs/quality.md has the figures.
 
 /// Added to every sum.
-const BIAS: f32 = -1.89;
+const BIAS: f32 = -1.19;
 /// Weight of the best cosine of a memory's parts.
-const COSINE: f32 = 5.79;
+const COSINE: f32 = 4.83;
 /// What of the query's nearness to everyday texts is taken off, see `everyday`.
 const EVERYDAY: f32 = 4.00;
-/// Weight of the square root of the lexical coverage.
-const COVERAGE: f32 = 2.62;
+/// Weight of the lexical coverage.
+const COVERAGE: f32 = 4.03;
 /// Weight of the length.
-const LENGTH: f32 = 2.04;
+const LENGTH: f32 = 1.39;
 
 /// The same where there is no vector: what the words alone tell.
-const LEXICAL_BIAS: f32 = -2.37;
-/// Weight of the square root of the lexical coverage where there is no vector.
-const LEXICAL_COVERAGE: f32 = 4.38;
+const LEXICAL_BIAS: f32 = -1.37;
+/// Weight of the lexical coverage where there is no vector.
+const LEXICAL_COVERAGE: f32 = 5.07;
 /// Weight of the length where there is no vector.
-const LEXICAL_LENGTH: f32 = 2.62;
+const LEXICAL_LENGTH: f32 = 1.68;
 
 /// How far a hit must be beyond the threshold for every step that it is behind the best hit,
 /// in log-odds: where one memory answers, those that are only near are left out.
-const BEHIND: f32 = 0.90;
+const BEHIND: f32 = 0.70;
 
 /// The cosines of a memory and of everyday texts with a query.
 #[derive(Clone, Copy, Debug)]
@@ -39,13 +39,11 @@ pub struct Nearness {
 /// to 1 for a sentence or more, since a short remark seldom holds what is asked for.
 #[must_use]
 pub fn relevance(nearness: Option<Nearness>, coverage: f32, length: f32) -> f32 {
-    // The first rare word that is found tells more than the next ones.
-    let found = coverage.max(0.0).sqrt();
     let sum = match nearness {
         Some(Nearness { cosine, everyday }) => {
-            BIAS + COSINE * cosine - EVERYDAY * everyday + COVERAGE * found + LENGTH * length
+            BIAS + COSINE * cosine - EVERYDAY * everyday + COVERAGE * coverage + LENGTH * length
         }
-        None => LEXICAL_BIAS + LEXICAL_COVERAGE * found + LEXICAL_LENGTH * length,
+        None => LEXICAL_BIAS + LEXICAL_COVERAGE * coverage + LEXICAL_LENGTH * length,
     };
     1.0 / (1.0 + (-sum).exp())
 }
@@ -58,7 +56,9 @@ pub fn passes(score: f32, best: f32, threshold: f32) -> bool {
     threshold <= 0.0 || (score >= threshold && beyond >= log_odds(threshold))
 }
 
-fn log_odds(share: f32) -> f32 {
+/// A share on a scale without ends, on which equal steps mean equally much.
+#[must_use]
+pub fn log_odds(share: f32) -> f32 {
     let share = share.clamp(1e-6, 1.0 - 1e-6);
     (share / (1.0 - share)).ln()
 }

@@ -18,8 +18,8 @@ use crate::{
 const NEAR_DUPLICATE: f32 = 0.9;
 /// What is compared of a memory, in bytes: more than is shown of one.
 const COMPARED: usize = 4_096;
-/// Hits that differ by less are equally relevant; the newer goes first.
-const TIE: f32 = 0.02;
+/// Hits that differ by less, in log-odds, are equally relevant; the newer goes first.
+const TIE: f32 = 0.1;
 
 /// A remark of this width says enough to be judged by its words alone; about one sentence.
 const SENTENCE: usize = 80;
@@ -97,7 +97,7 @@ fn length(memory: &Memory) -> f32 {
 pub fn rank(evidence: Vec<Evidence>, everyday: f32) -> Vec<Hit> {
     let mut hits: Vec<Hit> = evidence.into_iter().map(|found| Hit::of(found, everyday)).collect();
     // A step of TIE is one rank, so that this is an order and not a matter of who is compared with whom.
-    let step = |hit: &Hit| (hit.score / TIE) as i32;
+    let step = |hit: &Hit| (calibration::log_odds(hit.score) / TIE).floor() as i32;
     hits.sort_by(|a, b| {
         step(b)
             .cmp(&step(a))
