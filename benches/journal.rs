@@ -57,6 +57,7 @@ fn open(
     let options = Options { synchronous, ..Options::default() };
     let settings = Settings {
         store_turns,
+        extract_locally: false,
         extractor: None,
         extract_every: 10,
         idle_timeout: Duration::from_secs(1800),

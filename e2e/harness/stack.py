@@ -116,6 +116,10 @@ class Person:
     def memories(self) -> list[dict]:
         return self.stack.memgate.memories(self.id)
 
+    def remembered_turns(self) -> list[dict]:
+        """The memories that are whole turns, without the statements taken from them."""
+        return [memory for memory in self.memories() if memory["type"] == "episodic"]
+
     def knows(self, text: str) -> bool:
         """Whether any memory holds this text."""
         return text in self.stack.memgate.texts(self.id)

@@ -61,7 +61,7 @@ def check(stack, seed, lives):
     stored = 0
     for talker in talkers:
         talker.person.learn()
-        texts = [memory["content"] for memory in talker.person.memories()]
+        texts = [memory["content"] for memory in talker.person.remembered_turns()]
         codes = [number for number in range(talker.said) for text in texts if f"code c{number}x" in text]
         assert len(codes) == len(texts), "every memory is one of what was said"
         doubled = sorted({code for code in codes if codes.count(code) > 1})

@@ -27,7 +27,9 @@ def extracting(port=None, every=EVERY, **options):
             "llm_timeout_seconds": 5,
             **options,
         }
-        return {"memory": {"extraction_batch_size": every}, "external_models": [model]}
+        # Only what the model finds makes facts here.
+        memory = {"extraction_batch_size": every, "extraction": {"modes": ["turns", "llm"]}}
+        return {"memory": memory, "external_models": [model]}
 
     return config
 

@@ -34,7 +34,7 @@ def test_a_turn_that_was_counted_survives_a_kill(start):
     stack.memgate.start()
     for number, person in enumerate(people):
         person.learn()
-        texts = [memory["content"] for memory in person.memories()]
+        texts = [memory["content"] for memory in person.remembered_turns()]
         assert len(texts) == 1 and f"Halcyon{number}x" in texts[0]
 
 

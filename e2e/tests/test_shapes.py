@@ -217,7 +217,7 @@ def test_the_same_request_twice_is_one_turn_with_the_newer_reply(stack):
     for _ in range(2):
         person.post(CHAT, {"model": "echo", "messages": messages})
         person.learn()
-    memories = [memory for memory in person.memories() if "quilt" in memory["content"]]
+    memories = [memory for memory in person.remembered_turns() if "quilt" in memory["content"]]
     assert len(memories) == 1, json.dumps(memories, indent=1)
     assert "First answer" not in memories[0]["content"]
 
@@ -235,4 +235,4 @@ def test_errors_and_retries_of_the_official_client_work_through_the_gateway(stac
     client.chat.completions.create(model="echo", messages=[{"role": "user", "content": "My shawl is made of silk"}])
     person.learn()
     assert person.knows("silk") and not person.knows("wool")
-    assert len([memory for memory in person.memories() if "silk" in memory["content"]]) == 1
+    assert len([memory for memory in person.remembered_turns() if "silk" in memory["content"]]) == 1

@@ -107,6 +107,7 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path) -> Operations {
     let (touches, _) = Touches::new(store.clone());
     let settings = Settings {
         store_turns: true,
+        extract_locally: true,
         extractor: None,
         extract_every: 10,
         idle_timeout: Duration::from_secs(1800),

@@ -5,7 +5,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    extract::llm::{self, Answer, Candidate, ExtractError},
+    extract::{
+        candidate::{Candidate, Extractor},
+        llm::{self, Answer, ExtractError},
+        local,
+    },
     journal::{self, ClaimedJob, JobKind, Next, StoredTurn},
     keep::now,
     reconcile::{Origin, reconcile},
@@ -59,8 +63,26 @@ impl Workbench {
         let turns = self.turns(session, job.subject, batch).await?;
         // All forgotten: so is what they said.
         let Some(last) = turns.last() else { return Ok(()) };
-        let (origin, now) = (origin(last), now());
-        let reconciled = reconcile(&self.keeper, &origin, &found, now).await?;
+        self.keep_found(&origin(last, llm::EXTRACTOR), &found).await
+    }
+
+    /// Brings the statements in a turn into the store. Found again, they are known.
+    pub(super) async fn extract_locally(&self, turn: i64) -> Result<(), JobError> {
+        let (Some(said), before) =
+            self.journal.read(move |c| journal::turn_and_before(c, turn)).await?
+        else {
+            return Ok(());
+        };
+        let settings = self.live.get();
+        let embedder = self.keeper.embedder.as_ref();
+        let mut found =
+            local::extract(embedder, &said, before.as_ref()).await.map_err(JobError::retry)?;
+        found.retain(|candidate| settings.allows(&candidate.memory_type));
+        self.keep_found(&origin(&said, local::EXTRACTOR), &found).await
+    }
+
+    async fn keep_found(&self, origin: &Origin, found: &[Candidate]) -> Result<(), JobError> {
+        let reconciled = reconcile(&self.keeper, origin, found, now()).await?;
         if reconciled.stored > 0 {
             tracing::info!("Memory: Stored {} facts", reconciled.stored);
         }
@@ -98,8 +120,9 @@ impl Workbench {
     }
 }
 
-fn origin(last: &StoredTurn) -> Origin {
+fn origin(last: &StoredTurn, extractor: Extractor) -> Origin {
     Origin {
+        extractor,
         owner: last.owner.clone(),
         project: last.project.clone(),
         agent: last.agent.clone(),

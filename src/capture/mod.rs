@@ -57,6 +57,13 @@ pub use turn::{Circumstances, FinishedTurn, JournaledTurn};
 use work::Workbench;
 use worker::{Slots, Worker};
 
+/// Whether a memory is a turn, or was taken from one turn word for word.
+#[must_use]
+pub fn is_word_for_word(memory: &Memory) -> bool {
+    let extractor = memory.provenance.extractor.as_deref();
+    [extract::turns::NAME, extract::local::EXTRACTOR.name].map(Some).contains(&extractor)
+}
+
 /// The bounds of learning.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
@@ -291,9 +298,8 @@ impl Capture {
 /// What a version of a memory was made of.
 fn source(memory: &Memory) -> Option<Forget> {
     let turn = memory.provenance.turn.clone()?;
-    let is_turn = memory.provenance.extractor.as_deref() == Some(extract::turns::NAME);
     Some(match (&memory.session_id, memory.event_time) {
-        (Some(session), Some(until)) if !is_turn => {
+        (Some(session), Some(until)) if !is_word_for_word(memory) => {
             Forget::Found { session: session.clone(), turn, until }
         }
         _ => Forget::Turn(turn),

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{
-    extract::llm::{Candidate, NAME, VERSION},
+    extract::candidate::{Candidate, Extractor},
     keep::{Keeper, Kept},
     work::JobError,
 };
 use crate::memory::{
     Actor, Evidence, Memory, MemoryId, MemoryType, Owner, Provenance, QueryVector, ScopeQuery,
-    Search, Source, StoreError, Write,
+    Search, StoreError, Write,
 };
 
 /// Cosine above which two memories say the same thing; the main design's figure.
@@ -26,6 +26,7 @@ const COMPARED: usize = 10;
 /// Where candidates come from, and where they belong.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Origin {
+    pub(super) extractor: Extractor,
     pub(super) owner: Owner,
     pub(super) project: Option<String>,
     pub(super) agent: Option<String>,
@@ -139,19 +140,20 @@ async fn in_scope(
 }
 
 fn created(origin: &Origin, candidate: &Candidate, now: Timestamp) -> Memory {
-    let parts = [NAME, &origin.owner.key(), &origin.turn, &candidate.content];
+    let parts = [origin.extractor.name, &origin.owner.key(), &origin.turn, &candidate.content];
     let mut memory = Memory::new(
         MemoryId::derived(&parts),
         origin.owner.clone(),
         MemoryType::new(&candidate.memory_type),
         &candidate.content,
-        Source::ImplicitInference,
+        origin.extractor.source,
         now,
     );
     memory.project_id.clone_from(&origin.project);
     memory.agent_id.clone_from(&origin.agent);
     memory.session_id = Some(origin.session.clone());
     memory.event_time = Some(origin.at);
+    memory.raw.clone_from(&candidate.raw);
     memory.provenance = provenance(origin);
     memory
 }
@@ -159,6 +161,7 @@ fn created(origin: &Origin, candidate: &Candidate, now: Timestamp) -> Memory {
 fn updated(old: Memory, origin: &Origin, candidate: &Candidate, now: Timestamp) -> Memory {
     Memory {
         content: candidate.content.clone(),
+        raw: candidate.raw.clone(),
         event_time: Some(origin.at),
         session_id: Some(origin.session.clone()),
         provenance: provenance(origin),
@@ -170,7 +173,7 @@ fn updated(old: Memory, origin: &Origin, candidate: &Candidate, now: Timestamp) 
 fn provenance(origin: &Origin) -> Provenance {
     Provenance {
         turn: Some(origin.turn.clone()),
-        extractor: Some(NAME.to_owned()),
-        extractor_version: Some(VERSION.to_owned()),
+        extractor: Some(origin.extractor.name.to_owned()),
+        extractor_version: Some(origin.extractor.version.to_owned()),
     }
 }

@@ -14,6 +14,8 @@ use crate::{llm::Helper, memory::MemoryType};
 pub struct Settings {
     /// Each turn becomes an episodic memory at once.
     pub store_turns: bool,
+    /// The statements in each turn become memories at once.
+    pub extract_locally: bool,
     /// Facts are extracted by this model; `None`: by none.
     pub extractor: Option<Arc<Helper>>,
     /// Turns between two extractions.
@@ -28,6 +30,7 @@ impl Settings {
     fn rules(&self) -> Rules {
         Rules {
             store_turns: self.store_turns && self.allows(MemoryType::EPISODIC),
+            extract_locally: self.extract_locally,
             extract_every: self.extractor.is_some().then_some(self.extract_every.max(1)),
             idle_timeout: self.idle_timeout,
         }
@@ -43,6 +46,7 @@ impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings")
             .field("store_turns", &self.store_turns)
+            .field("extract_locally", &self.extract_locally)
             .field("extractor", &self.extractor)
             .field("extract_every", &self.extract_every)
             .field("idle_timeout", &self.idle_timeout)

@@ -76,6 +76,7 @@ impl Workbench {
     pub(super) async fn run(&self, job: &ClaimedJob) -> Result<Option<Next>, JobError> {
         match job.kind {
             JobKind::StoreTurn => self.store_turn(job.subject).await.map(|()| None),
+            JobKind::ExtractLocally => self.extract_locally(job.subject).await.map(|()| None),
             JobKind::Extract => self.extract(job).await,
             JobKind::Reconcile => self.reconcile(job).await.map(|()| None),
             JobKind::EndIdleSession => self.end_idle(job.subject).await.map(|()| None),

@@ -78,9 +78,11 @@ impl Slots {
     fn of(&self, kind: JobKind) -> &Arc<Semaphore> {
         match kind {
             JobKind::Extract => &self.extractions,
-            JobKind::StoreTurn | JobKind::Reconcile | JobKind::EndIdleSession | JobKind::Embed => {
-                &self.others
-            }
+            JobKind::StoreTurn
+            | JobKind::ExtractLocally
+            | JobKind::Reconcile
+            | JobKind::EndIdleSession
+            | JobKind::Embed => &self.others,
         }
     }
 

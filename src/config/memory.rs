@@ -278,7 +278,7 @@ impl ExtractionConfig {
 
 impl Default for ExtractionConfig {
     fn default() -> Self {
-        Self { modes: vec![ExtractionMode::Turns, ExtractionMode::Llm] }
+        Self { modes: vec![ExtractionMode::Turns, ExtractionMode::Local, ExtractionMode::Llm] }
     }
 }
 
@@ -288,6 +288,8 @@ impl Default for ExtractionConfig {
 pub enum ExtractionMode {
     /// Each turn at once, as an episodic memory.
     Turns,
+    /// The statements worth keeping in each user message, found without a model server.
+    Local,
     /// Facts, by the model with the role `memory_extraction`; without one nothing happens.
     Llm,
 }

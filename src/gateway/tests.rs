@@ -62,6 +62,7 @@ impl Stack {
             Bounds { queue: 16, workers: 2 },
             Settings {
                 store_turns: true,
+                extract_locally: false,
                 extractor: None,
                 extract_every: 10,
                 idle_timeout: Duration::from_secs(1800),

@@ -12,6 +12,7 @@ mod query;
 mod rank;
 mod said;
 mod search;
+mod statements;
 mod touch;
 
 pub use context::Context;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     calibration::{self, Nearness},
     query::width,
+    statements::with_their_turns,
 };
 use crate::{
     memory::{Evidence, Memory},
@@ -104,7 +105,7 @@ pub fn rank(evidence: Vec<Evidence>, everyday: f32) -> Vec<Hit> {
             .then_with(|| b.memory.updated_at.cmp(&a.memory.updated_at))
             .then_with(|| a.memory.id.cmp(&b.memory.id))
     });
-    hits
+    with_their_turns(hits)
 }
 
 /// The gate: what is presented of ranked hits.

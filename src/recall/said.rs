@@ -1,23 +1,35 @@
-//! Turns of the conversation that the model has before it anyway: presenting them once more
+//! What was said in the conversation that the model has before it anyway: presenting it once more
 //! would cost tokens and push out what it does not know.
 
-use crate::memory::Evidence;
+use crate::memory::{Evidence, Memory};
 
 /// Messages that begin with the same so many characters are the same: a long one is remembered
 /// shortened.
 const COMPARED: usize = 300;
 
-/// Leaves out the turns that one of these messages opened.
+/// Leaves out the turns that one of these messages opened, and what was taken from it word for word.
 pub(super) fn without_said(mut evidence: Vec<Evidence>, said: &[&str]) -> Vec<Evidence> {
     if said.is_empty() {
         return evidence;
     }
-    let said: Vec<String> = said.iter().map(|text| beginning(text)).collect();
+    let beginnings: Vec<String> = said.iter().map(|text| beginning(text)).collect();
+    let whole: Vec<String> = said.iter().map(|text| folded(text)).collect();
     evidence.retain(|found| match found.memory.as_turn() {
-        Some((user, _)) => !said.contains(&beginning(user)),
-        None => true,
+        Some((user, _)) => !beginnings.contains(&beginning(user)),
+        None => !is_statement_of(&found.memory, &whole),
     });
     evidence
+}
+
+/// Whether a memory was made of a turn, with the words of one of these messages.
+fn is_statement_of(memory: &Memory, said: &[String]) -> bool {
+    let words = memory.raw.as_deref().unwrap_or(&memory.content);
+    memory.provenance.turn.is_some() && said.iter().any(|said| said.contains(words))
+}
+
+/// A message with single spaces.
+fn folded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The first characters, with single spaces.
@@ -40,7 +52,7 @@ fn beginning(text: &str) -> String {
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
-    use crate::memory::{Memory, MemoryId, MemoryType, Owner, Source, turn_content};
+    use crate::memory::{MemoryId, MemoryType, Owner, Source, turn_content};
 
     fn evidence(content: String, turn: bool) -> Evidence {
         let mut memory = Memory::new(
@@ -63,6 +75,7 @@ mod tests {
             evidence(turn_content("I fly to Rome on Monday", None), true),
             evidence(turn_content(&format!("{} … end", &long.trim()[..400]), None), true),
             evidence("I fly to Rome".into(), false),
+            evidence("fly to Rome".into(), true),
         ];
         let left = without_said(found.clone(), &["I fly\nto  Rome", &long]);
         let left: Vec<_> = left.iter().map(|e| e.memory.content.as_str()).collect();

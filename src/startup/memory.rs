@@ -154,6 +154,7 @@ pub(super) fn settings(config: &Config) -> Result<Settings, StartError> {
     });
     Ok(Settings {
         store_turns: memory.extraction.uses(ExtractionMode::Turns),
+        extract_locally: memory.extraction.uses(ExtractionMode::Local),
         extractor: extractor.transpose().map_err(StartError::Helper)?.map(Arc::new),
         extract_every: u32::try_from(memory.extraction_batch_size).unwrap_or(u32::MAX),
         idle_timeout: memory.sessions.idle_timeout(),

@@ -95,3 +95,23 @@ async fn what_is_forgotten_does_not_come_back_from_the_journal() {
     assert_eq!(server.memories("u").await, Vec::<Value>::new());
     server.stop().await;
 }
+
+#[tokio::test]
+async fn a_turn_and_the_statement_in_it_are_forgotten_together() {
+    let server = Server::start().await;
+    for forgotten in ["semantic", "episodic"] {
+        server.talk(turn("u", 1, "My sister Anna lives in Porto."));
+        server.talk(turn("u", 2, "My brother Bo lives in Ghent."));
+        server.flush("u").await;
+        let memories = server.memories("u").await;
+        assert_eq!(memories.len(), 4, "{memories:?}");
+        let of_anna = |m: &&Value| m["type"] == forgotten && m.to_string().contains("Anna");
+        let id = memories.iter().find(of_anna).unwrap()["id"].as_str().unwrap();
+        let path = format!("/v1/memory/{id}?user_id=u");
+        assert_eq!(server.delete(&path).await.1, json!({"deleted": 1}));
+        server.flush("u").await;
+        let left = server.memories("u").await;
+        assert!(left.len() == 2 && left.iter().all(|m| m.to_string().contains("Bo")), "{left:?}");
+    }
+    server.stop().await;
+}

@@ -1,7 +1,9 @@
 //! What becomes of turns: episodic memories at once, and candidates for facts.
 //! It must never know how turns are journaled or who runs it.
 
+pub(super) mod candidate;
 pub(super) mod llm;
+pub(super) mod local;
 pub(super) mod turns;
 
 mod phrases;

@@ -52,8 +52,10 @@ pub(super) fn forget(
         .query_map(params![tenant, user, value], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
     for (turn, session) in &turns {
-        c.prepare_cached("DELETE FROM jobs WHERE kind = 'store_turn' AND subject = ?1")?
-            .execute([turn])?;
+        c.prepare_cached(
+            "DELETE FROM jobs WHERE kind IN ('store_turn', 'extract_locally') AND subject = ?1",
+        )?
+        .execute([turn])?;
         find_again(c, *session, now)?;
         c.prepare_cached(
             "UPDATE sessions SET

@@ -16,6 +16,8 @@ use crate::memory::Owner;
 pub(in crate::capture) enum JobKind {
     /// Makes the memory of a turn; the subject is the turn.
     StoreTurn,
+    /// Makes memories of the statements in a turn; the subject is the turn.
+    ExtractLocally,
     /// Asks the helper model for the facts in the last turns up to one; the
     /// subject is that turn. It can take long, so it has a lane of its own.
     Extract,
@@ -32,6 +34,7 @@ impl JobKind {
     pub(in crate::capture) fn name(self) -> &'static str {
         match self {
             Self::StoreTurn => "store_turn",
+            Self::ExtractLocally => "extract_locally",
             Self::Extract => "extract",
             Self::Reconcile => "reconcile",
             Self::EndIdleSession => "end_idle_session",
@@ -40,9 +43,16 @@ impl JobKind {
     }
 
     fn of(name: &str) -> Option<Self> {
-        [Self::StoreTurn, Self::Extract, Self::Reconcile, Self::EndIdleSession, Self::Embed]
-            .into_iter()
-            .find(|kind| kind.name() == name)
+        [
+            Self::StoreTurn,
+            Self::ExtractLocally,
+            Self::Extract,
+            Self::Reconcile,
+            Self::EndIdleSession,
+            Self::Embed,
+        ]
+        .into_iter()
+        .find(|kind| kind.name() == name)
     }
 
     /// The lane of such jobs. No owner's key begins with a word and two slashes.
@@ -116,10 +126,14 @@ struct Wish<'a> {
     now: Timestamp,
 }
 
-/// Owes the memory of a turn.
-pub(super) fn ask_for_turn(c: &Connection, turn: i64, now: Timestamp) -> rusqlite::Result<()> {
+/// Owes what is made of a turn alone: its memory, or its statements.
+pub(super) fn ask_for_turn(
+    c: &Connection,
+    kind: JobKind,
+    turn: i64,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
     let owner = owner_of(c, "SELECT tenant, user FROM turns WHERE id = ?1", turn)?;
-    let kind = JobKind::StoreTurn;
     ask(c, &Wish { kind, subject: turn, owner: Some(&owner), payload: None, due: now, now })
 }
 

@@ -35,7 +35,7 @@ pub(super) use jobs::{
     ClaimedJob, JobKind, Next, Room, Settled, ask_for_vectors, counts, lanes_of, next_due,
     next_time, of_owner, settle,
 };
-pub(super) use read::{StoredTurn, batch, turn};
+pub(super) use read::{StoredTurn, batch, turn, turn_and_before};
 pub(super) use record::Recorded;
 pub(super) use sessions::{Ended, end_if_idle};
 pub use values::SessionState;
@@ -45,6 +45,8 @@ pub use values::SessionState;
 pub(super) struct Rules {
     /// Each turn becomes a memory of its own.
     pub(super) store_turns: bool,
+    /// The statements in each turn become memories.
+    pub(super) extract_locally: bool,
     /// Extract facts every so many turns; `None`: never.
     pub(super) extract_every: Option<u32>,
     /// A session without a turn for this long has ended.

@@ -43,6 +43,22 @@ pub(in crate::capture) fn turn(c: &Connection, id: i64) -> rusqlite::Result<Opti
     c.prepare_cached(&format!("{COLUMNS} WHERE t.id = ?1"))?.query_row([id], stored).optional()
 }
 
+/// A turn by its number, and the one before it in its session and scope.
+pub(in crate::capture) fn turn_and_before(
+    c: &Connection,
+    id: i64,
+) -> rusqlite::Result<(Option<StoredTurn>, Option<StoredTurn>)> {
+    let Some(found) = turn(c, id)? else { return Ok((None, None)) };
+    let before = c
+        .prepare_cached(&format!(
+            "{COLUMNS} WHERE t.session = (SELECT session FROM turns WHERE id = ?1) AND t.id < ?1
+                 AND t.state = 'complete' AND NOT t.withheld AND t.project IS ?2 AND t.agent IS ?3 ORDER BY t.id DESC LIMIT 1"
+        ))?
+        .query_row(params![id, found.project, found.agent], stored)
+        .optional()?;
+    Ok((Some(found), before))
+}
+
 /// The last `count` complete turns of a session up to one, oldest first, but for
 /// those that give no more facts.
 pub(in crate::capture) fn batch(

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 
-use super::{Rules, entry::Entry, jobs, millis, read};
+use super::{JobKind, Rules, entry::Entry, jobs, millis, read};
 use crate::{
     capture::{
         session::{Place, SessionKey, successor},
@@ -130,7 +130,7 @@ pub(super) fn end(
     extract_rest(c, session, rules, now)?;
     c.prepare_cached("UPDATE sessions SET ended_at = ?2 WHERE id = ?1 AND ended_at IS NULL")?
         .execute(params![session, millis(now)])?;
-    jobs::cancel(c, jobs::JobKind::EndIdleSession, session)?;
+    jobs::cancel(c, JobKind::EndIdleSession, session)?;
     let turns = c
         .prepare_cached("SELECT turns FROM sessions WHERE id = ?1")?
         .query_row([session], |row| row.get(0))?;
@@ -168,7 +168,10 @@ pub(super) fn complete(
         .prepare_cached("UPDATE turns SET state = 'complete' WHERE id = ?1 RETURNING session")?
         .query_row([turn], |row| row.get(0))?;
     if rules.store_turns {
-        jobs::ask_for_turn(c, turn, now)?;
+        jobs::ask_for_turn(c, JobKind::StoreTurn, turn, now)?;
+    }
+    if rules.extract_locally {
+        jobs::ask_for_turn(c, JobKind::ExtractLocally, turn, now)?;
     }
     let first = c
         .prepare_cached("UPDATE turns SET counted_at = ?2 WHERE id = ?1 AND counted_at IS NULL")?

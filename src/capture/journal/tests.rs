@@ -3,8 +3,12 @@
 use super::*;
 use crate::capture::kit::{Said, at, owner, said};
 
-const RULES: Rules =
-    Rules { store_turns: true, extract_every: Some(3), idle_timeout: Duration::from_secs(600) };
+const RULES: Rules = Rules {
+    store_turns: true,
+    extract_locally: false,
+    extract_every: Some(3),
+    idle_timeout: Duration::from_secs(600),
+};
 
 struct Book {
     journal: Journal,

@@ -5,6 +5,7 @@ mod crash;
 mod facts;
 mod forget;
 mod limits;
+mod statements;
 mod turns;
 
 use std::{
@@ -94,6 +95,7 @@ pub(super) struct House {
 pub(super) fn settings(extractor: Option<Helper>) -> Settings {
     Settings {
         store_turns: true,
+        extract_locally: false,
         extractor: extractor.map(Arc::new),
         extract_every: 2,
         idle_timeout: Duration::from_secs(1800),

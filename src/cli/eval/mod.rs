@@ -5,6 +5,7 @@
 
 mod data;
 mod features;
+mod memorable;
 mod replay;
 mod scenarios;
 mod score;
@@ -23,6 +24,8 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
+    /// Single messages: are facts kept of those that are worth keeping, and of no others?
+    Memorable(memorable::Args),
     /// Whole stories over several sessions: is what was told recalled later, and nothing else?
     Scenarios(scenarios::Args),
     /// Single messages: is memory searched for those that it could help, and skipped for the rest?
@@ -32,6 +35,7 @@ enum What {
 impl Args {
     pub(super) fn run(self) -> Result<()> {
         match self.what {
+            What::Memorable(args) => args.run(),
             What::Scenarios(args) => args.run(),
             What::Signals(args) => args.run(),
         }

@@ -88,6 +88,15 @@ pub(super) async fn tell(memory: &Operations, owner: &Owner, scenario: &Scenario
     learn(memory, owner, &format!("{}-ask", scenario.id), began, turns).await
 }
 
+/// Tells one message, which is answered with a nod.
+///
+/// # Errors
+/// When a part of memory fails, or does not get done.
+pub(super) async fn say(memory: &Operations, owner: &Owner, text: &str) -> Result<()> {
+    let turn = Turn { user: text.to_owned(), assistant: "All right.".to_owned() };
+    learn(memory, owner, "message", Timestamp::now(), &[turn]).await
+}
+
 /// Asks a story's question: its way through recall, as the gateway takes it.
 ///
 /// # Errors
@@ -215,6 +224,7 @@ mod tests {
         let metrics = Metrics::new();
         let settings = Settings {
             store_turns: true,
+            extract_locally: false,
             extractor: None,
             extract_every: 10,
             idle_timeout: Duration::from_secs(1800),

@@ -2,8 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Answer, Candidate, ExtractError};
-use crate::{dialect::fence, memory::MemoryType, screening::screen};
+use super::{Answer, ExtractError};
+use crate::{
+    capture::extract::candidate::Candidate, dialect::fence, memory::MemoryType, screening::screen,
+};
 
 /// The most candidates taken of one batch. Fifteen turns hold a few; a model
 /// that finds hundreds is repeating itself.
@@ -50,7 +52,7 @@ fn candidate(item: &Value) -> Result<Candidate, Unfit> {
     if content.is_empty() || !screened.removed.is_empty() {
         return Err(Unfit::Content);
     }
-    Ok(Candidate { memory_type, content })
+    Ok(Candidate { memory_type, content, raw: None })
 }
 
 /// What stands after the model's thinking aloud.
@@ -123,8 +125,11 @@ mod tests {
                 {"type":"semantic","content":"The key is ghp_0123456789abcdefghijABCDEFGHIJ012345"}]"#,
         )
         .unwrap();
-        let kept =
-            Candidate { memory_type: "procedural".into(), content: "Answers in German.".into() };
+        let kept = Candidate {
+            memory_type: "procedural".into(),
+            content: "Answers in German.".into(),
+            raw: None,
+        };
         assert_eq!(
             answer,
             Answer { candidates: vec![kept], unknown_type: 3, unusable: 3, too_many: 0 }

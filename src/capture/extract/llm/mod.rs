@@ -3,26 +3,16 @@
 mod answer;
 mod prompt;
 
-use serde::{Deserialize, Serialize};
-
+use super::candidate::{Candidate, Extractor};
 use crate::{
     capture::journal::StoredTurn,
     llm::{Helper, LlmError},
+    memory::Source,
 };
 
-/// This extractor's name and version, in every memory it makes.
-pub(in crate::capture) const NAME: &str = "llm";
-pub(in crate::capture) const VERSION: &str = "1";
-
-/// Something worth remembering, not yet stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::capture) struct Candidate {
-    /// The memory's type.
-    #[serde(rename = "type")]
-    pub(in crate::capture) memory_type: String,
-    /// The fact, with what it needs to be understood alone.
-    pub(in crate::capture) content: String,
-}
+/// This extractor, in every memory it makes.
+pub(in crate::capture) const EXTRACTOR: Extractor =
+    Extractor { name: "llm", version: "1", source: Source::ImplicitInference };
 
 /// What an answer held.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,0 +1,78 @@
+//! Statements worth keeping, found in the user's words by the embedder, a small
+//! trained model and rules that are sure; no model server is asked.
+//!
+//! It keeps sentences as they were said. A sentence that only points at
+//! something takes along the one before, and a relative date gets the day it
+//! meant beside it. It must never know what is stored, nor read a reply.
+//!
+//! `cues.txt` and `rules.txt` are read by the trainer too
+//! (tools/train_memorable.py), which writes `weights.bin`.
+
+mod cues;
+mod date_words;
+mod dates;
+mod features;
+mod judge;
+mod lists;
+mod pieces;
+mod pronouns;
+mod rules;
+mod statements;
+mod text;
+mod weights;
+
+#[cfg(test)]
+mod tests;
+
+use jiff::Timestamp;
+
+use super::candidate::{Candidate, Extractor};
+use crate::{
+    capture::journal::StoredTurn,
+    embed::{EmbedError, Embedder},
+    memory::{MemoryType, Source},
+};
+use judge::Judge;
+
+/// This extractor, in every memory it makes.
+pub(in crate::capture) const EXTRACTOR: Extractor =
+    Extractor { name: "local", version: "1", source: Source::ExplicitUserInput };
+
+/// The longest message that is looked at, in characters: what is longer is
+/// pasted, and the turn itself is remembered anyway.
+const MAX_CHARS: usize = 2_000;
+
+/// The statements in a turn. `before` is the session's turn before it, for what
+/// its first sentence may point at.
+pub(in crate::capture) async fn extract(
+    embedder: &dyn Embedder,
+    turn: &StoredTurn,
+    before: Option<&StoredTurn>,
+) -> Result<Vec<Candidate>, EmbedError> {
+    let text = turn.user_text.trim();
+    if !text.chars().any(char::is_alphanumeric)
+        || text.chars().nth(MAX_CHARS).is_some()
+        || rules::drops(text)
+    {
+        return Ok(Vec::new());
+    }
+    let before = before.and_then(|turn| last_sentence(&turn.user_text));
+    let message = statements::Message::of(text, before);
+    let judge = Judge::of(embedder, message.texts()).await?;
+    let found = message.statements(&judge);
+    Ok(found.into_iter().map(|words| candidate(&words, &judge, turn.began)).collect())
+}
+
+/// What an earlier message ended with, as far as it may be kept.
+fn last_sentence(text: &str) -> Option<&str> {
+    let fits = text.chars().nth(MAX_CHARS).is_none() && !rules::drops(text);
+    pieces::sentences_of(text).pop().filter(|last| fits && !rules::excludes(last))
+}
+
+fn candidate(words: &str, judge: &Judge, at: Timestamp) -> Candidate {
+    let memory_type =
+        if judge.is_procedural(words) { MemoryType::PROCEDURAL } else { MemoryType::SEMANTIC };
+    let content = dates::dated(words, at);
+    let raw = (content != words).then(|| words.to_owned());
+    Candidate { memory_type: memory_type.to_owned(), content, raw }
+}

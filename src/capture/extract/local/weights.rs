@@ -1,0 +1,120 @@
+//! The trained weights, read from the file that tools/train_memorable.py writes.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use sha2::{Digest, Sha256};
+
+/// The file, and the digest it must have.
+const FILE: &[u8] = include_bytes!("weights.bin");
+const SHA256: &str = include_str!("weights.sha256");
+
+const MAGIC: &[u8] = b"MGSTMT01";
+
+/// The greatest hash in bits that is believed.
+const MOST_BITS: u32 = 24;
+
+/// `None` when the file is not what the trainer wrote; a test sees to that.
+static WEIGHTS: LazyLock<Option<Weights>> = LazyLock::new(|| {
+    let digest: String = Sha256::digest(FILE).iter().map(|byte| format!("{byte:02x}")).collect();
+    (digest == SHA256.trim()).then(|| Weights::read(FILE)).flatten()
+});
+
+/// Three models over one space of features.
+pub(super) struct Weights {
+    /// Bits of the features' hash.
+    pub(super) bits: u32,
+    /// A message above this is kept.
+    pub(super) threshold: f64,
+    /// A clause above this is kept out of a question.
+    pub(super) clause_threshold: f64,
+    /// Whether a text is worth keeping.
+    pub(super) memorable: Linear,
+    /// The same without a sentence vector.
+    pub(super) words: Linear,
+    /// Whether it tells how something is done.
+    pub(super) procedural: Linear,
+}
+
+/// Logistic regression.
+pub(super) struct Linear {
+    bias: f64,
+    /// What one step of a weight is worth.
+    step: f64,
+    /// Weights of the sentence vector.
+    vector: Vec<f32>,
+    weights: &'static [u8],
+}
+
+impl Weights {
+    /// The weights of this build.
+    pub(super) fn get() -> Option<&'static Self> {
+        WEIGHTS.as_ref()
+    }
+
+    fn read(file: &'static [u8]) -> Option<Self> {
+        let mut rest = file.strip_prefix(MAGIC)?;
+        let bits = u32::from_le_bytes(take(&mut rest)?);
+        let dimension = u32::from_le_bytes(take(&mut rest)?) as usize;
+        let (threshold, clause_threshold) = (number(&mut rest)?, number(&mut rest)?);
+        if bits > MOST_BITS {
+            return None;
+        }
+        let mut model = || Linear::read(&mut rest, dimension, 1 << bits);
+        let (memorable, words, procedural) = (model()?, model()?, model()?);
+        let whole = rest.is_empty();
+        whole.then_some(Self { bits, threshold, clause_threshold, memorable, words, procedural })
+    }
+}
+
+impl Linear {
+    fn read(rest: &mut &'static [u8], dimension: usize, size: usize) -> Option<Self> {
+        let (bias, step) = (number(rest)?, number(rest)?);
+        let vector = rest.split_off(..dimension.checked_mul(4)?)?;
+        let vector = vector.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+        let weights = rest.split_off(..size)?;
+        Some(Self { bias, step, vector, weights })
+    }
+
+    /// The probability for a text with these features and this vector; without
+    /// one, or with one of another length, the vector counts nothing.
+    pub(super) fn probability(&self, features: &BTreeMap<usize, f64>, vector: &[f32]) -> f64 {
+        let weight = |bucket: usize| self.weights.get(bucket).map_or(0, |w| w.cast_signed());
+        let words: f64 = features.iter().map(|(&b, value)| value * f64::from(weight(b))).sum();
+        let meaning: f64 =
+            self.vector.iter().zip(vector).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+        1.0 / (1.0 + (-(self.bias + self.step * words + meaning)).exp())
+    }
+
+    /// Numbers of the sentence vector.
+    pub(super) fn dimension(&self) -> usize {
+        self.vector.len()
+    }
+}
+
+fn take<const N: usize>(rest: &mut &'static [u8]) -> Option<[u8; N]> {
+    rest.split_off(..N)?.try_into().ok()
+}
+
+fn number(rest: &mut &'static [u8]) -> Option<f64> {
+    let number = f32::from_le_bytes(take(rest)?);
+    number.is_finite().then(|| f64::from(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_committed_file_is_the_one_that_was_trained() {
+        assert!(Weights::get().is_some(), "run tools/train_memorable.py");
+    }
+
+    #[test]
+    fn a_file_that_is_cut_or_longer_is_refused() {
+        static LONGER: LazyLock<Vec<u8>> = LazyLock::new(|| [FILE, b"x"].concat());
+        assert!(Weights::read(&LONGER).is_none());
+        for length in [0, 7, 8, 20, 1000, FILE.len() - 1] {
+            assert!(Weights::read(&FILE[..length]).is_none(), "{length}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! `memgate eval memorable`.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{data, replay, score::share};
+use crate::{
+    api::Operations,
+    cli::config_file::ConfigFile,
+    config::Config,
+    memory::{ListQuery, Memory, MemoryType, Owner, ScopeQuery},
+    startup::{Need, Offline},
+};
+
+/// The most memories of one message that are looked at.
+const MOST: usize = 50;
+
+/// Arguments of `memgate eval memorable`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The messages: one JSON object a line with `id`, `text`, `memorable`, and where known `type`
+    /// and a `note` that tells secrets and injections.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    config: ConfigFile,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A row, as far as it matters here.
+#[derive(Clone, Debug, Deserialize)]
+struct Row {
+    id: String,
+    text: String,
+    memorable: bool,
+    #[serde(rename = "type")]
+    memory_type: Option<String>,
+    #[serde(default)]
+    note: String,
+}
+
+impl Row {
+    /// Whether it is there to show that such a thing is not stored.
+    fn shows(&self, what: &str) -> bool {
+        !self.memorable && self.note.contains(what)
+    }
+}
+
+/// The measurement, as `--json` prints it.
+#[derive(Debug, PartialEq, Serialize)]
+struct Report {
+    f1: Option<f64>,
+    precision: Option<f64>,
+    recall: Option<f64>,
+    /// Messages that hold a secret, and of which a fact was kept.
+    secrets_stored: usize,
+    /// The same for attempts to instruct the model.
+    injections_stored: usize,
+    counts: Counts,
+    /// The rows decided otherwise than labelled.
+    errors: Vec<String>,
+}
+
+#[derive(Debug, Default, PartialEq, Serialize)]
+struct Counts {
+    rows: usize,
+    /// Worth keeping, and something was kept.
+    kept_rightly: usize,
+    kept_wrongly: usize,
+    dropped_rightly: usize,
+    dropped_wrongly: usize,
+    /// Of those kept rightly, rows whose type is among those of the memories.
+    of_right_type: usize,
+    secrets: usize,
+    injections: usize,
+    /// Memories made of all rows.
+    memories: usize,
+}
+
+impl Args {
+    pub(super) fn run(self) -> Result<()> {
+        let (rows, sha256) = data::rows::<Row>(&self.file)?;
+        let config = Config::load_with(self.config.path().as_deref(), &|_| {})?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .context("cannot start the async runtime")?;
+        let types = runtime.block_on(learn(config, &rows))?;
+        let report = Report::of(&rows, &types);
+        if self.json {
+            return super::print(&serde_json::to_string(&report)?);
+        }
+        super::print(&report.told(&sha256))
+    }
+}
+
+/// Tells each message to the memory of a user of its own; gives the types of the facts that were made of it.
+async fn learn(mut config: Config, rows: &[Row]) -> Result<Vec<Vec<MemoryType>>> {
+    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    config.data_dir = folder.path().to_owned();
+    let offline = Offline::open(config, Need::Jobs).await?;
+    let memory = offline.operations();
+    let learnt = async {
+        let mut learnt = Vec::with_capacity(rows.len());
+        for row in rows {
+            let owner = Owner::of_user(&row.id).context("the id is no user id")?;
+            let told = replay::say(memory, &owner, &row.text).await;
+            told.with_context(|| row.id.clone())?;
+            let facts = facts(memory, &owner).await.with_context(|| row.id.clone())?;
+            learnt.push(facts.into_iter().map(|fact| fact.memory_type).collect());
+        }
+        Ok(learnt)
+    };
+    let learnt = learnt.await;
+    offline.close().await;
+    learnt
+}
+
+async fn facts(memory: &Operations, owner: &Owner) -> Result<Vec<Memory>> {
+    let types = [MemoryType::SEMANTIC, MemoryType::PROCEDURAL].map(str::to_owned).to_vec();
+    let query = ListQuery {
+        scope: ScopeQuery { types, ..ScopeQuery::of(owner.clone()) },
+        filter: None,
+        limit: MOST,
+        cursor: None,
+        now: Timestamp::now(),
+    };
+    Ok(memory.store.list(&query).await?.memories)
+}
+
+impl Report {
+    fn of(rows: &[Row], types: &[Vec<MemoryType>]) -> Self {
+        let mut counts = Counts { rows: rows.len(), ..Counts::default() };
+        let (mut secrets_stored, mut injections_stored) = (0, 0);
+        let mut errors = Vec::new();
+        for (row, types) in rows.iter().zip(types) {
+            let kept = !types.is_empty();
+            let count = match (kept, row.memorable) {
+                (true, true) => &mut counts.kept_rightly,
+                (true, false) => &mut counts.kept_wrongly,
+                (false, false) => &mut counts.dropped_rightly,
+                (false, true) => &mut counts.dropped_wrongly,
+            };
+            *count += 1;
+            counts.memories += types.len();
+            let labelled = row.memory_type.as_deref();
+            let right = types.iter().any(|found| Some(found.as_str()) == labelled);
+            counts.of_right_type += usize::from(row.memorable && right);
+            counts.secrets += usize::from(row.shows("secret"));
+            counts.injections += usize::from(row.shows("injection"));
+            secrets_stored += usize::from(kept && row.shows("secret"));
+            injections_stored += usize::from(kept && row.shows("injection"));
+            if kept != row.memorable {
+                errors.push(row.id.clone());
+            }
+        }
+        let right = counts.kept_rightly;
+        Self {
+            f1: share(2 * right, 2 * right + counts.kept_wrongly + counts.dropped_wrongly),
+            precision: share(right, right + counts.kept_wrongly),
+            recall: share(right, right + counts.dropped_wrongly),
+            secrets_stored,
+            injections_stored,
+            counts,
+            errors,
+        }
+    }
+
+    fn told(&self, sha256: &str) -> String {
+        let figure = |share: Option<f64>| share.map_or("-".to_owned(), |s| format!("{s:.3}"));
+        let counts = &self.counts;
+        format!(
+            "data sha256 {sha256}\nF1 {}, precision {}, recall {}\n\
+             of {} messages: kept rightly {}, wrongly {}; dropped rightly {}, wrongly {}\n\
+             of the right type {} of {}; memories {}\n\
+             secrets stored {} of {}, injections stored {} of {}\nnot right: {}",
+            figure(self.f1),
+            figure(self.precision),
+            figure(self.recall),
+            counts.rows,
+            counts.kept_rightly,
+            counts.kept_wrongly,
+            counts.dropped_rightly,
+            counts.dropped_wrongly,
+            counts.of_right_type,
+            counts.kept_rightly,
+            counts.memories,
+            self.secrets_stored,
+            counts.secrets,
+            self.injections_stored,
+            counts.injections,
+            self.errors.join(" "),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: &str, memorable: bool, note: &str) -> Row {
+        let memory_type = memorable.then(|| "semantic".to_owned());
+        Row { id: id.into(), text: String::new(), memorable, memory_type, note: note.into() }
+    }
+
+    #[test]
+    fn what_is_kept_and_dropped_is_counted_both_ways() {
+        let kept = vec![MemoryType::new(MemoryType::PROCEDURAL)];
+        let both = vec![MemoryType::new(MemoryType::SEMANTIC), kept[0].clone()];
+        let rows = [
+            row("a", true, ""),
+            row("b", true, "about secrets, holds none"),
+            row("c", false, "secret; asked to store"),
+            row("d", false, "injection"),
+            row("e", true, ""),
+        ];
+        let report = Report::of(&rows, &[both, kept.clone(), kept, vec![], vec![]]);
+        assert_eq!((report.secrets_stored, report.injections_stored), (1, 0));
+        assert_eq!((report.counts.secrets, report.counts.injections), (1, 1));
+        assert_eq!(report.precision, Some(2.0 / 3.0));
+        assert_eq!(report.recall, Some(2.0 / 3.0));
+        assert_eq!(report.f1, Some(2.0 / 3.0));
+        assert_eq!((report.counts.of_right_type, report.counts.memories), (1, 4));
+        assert_eq!(report.errors, ["c", "e"]);
+    }
+}
