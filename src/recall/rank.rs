@@ -86,9 +86,10 @@ impl Hit {
     }
 }
 
-/// How much a memory says. What is no turn was made to be remembered, however short it is.
+/// How much a memory says. What are not the user's own words was made to be remembered, however
+/// short it is.
 fn length(memory: &Memory) -> f32 {
-    let width = memory.as_turn().map_or(SENTENCE, |(user, _)| width(user).min(SENTENCE));
+    let width = memory.said().map_or(SENTENCE, |words| width(words).min(SENTENCE));
     width as f32 / SENTENCE as f32
 }
 

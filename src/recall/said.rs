@@ -23,8 +23,7 @@ pub(super) fn without_said(mut evidence: Vec<Evidence>, said: &[&str]) -> Vec<Ev
 
 /// Whether a memory was made of a turn, with the words of one of these messages.
 fn is_statement_of(memory: &Memory, said: &[String]) -> bool {
-    let words = memory.raw.as_deref().unwrap_or(&memory.content);
-    memory.provenance.turn.is_some() && said.iter().any(|said| said.contains(words))
+    memory.said().is_some_and(|words| said.iter().any(|said| said.contains(words)))
 }
 
 /// A message with single spaces.

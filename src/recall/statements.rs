@@ -38,9 +38,10 @@ pub(super) fn with_their_turns(mut hits: Vec<Hit>) -> Vec<Hit> {
 
 /// Whether a memory says what the user said in a turn, word for word.
 fn is_statement_of(memory: &Memory, turn: &Memory) -> bool {
-    let words = memory.raw.as_deref().unwrap_or(&memory.content);
-    let said = turn.as_turn().map(|(user, _)| user);
-    memory.as_turn().is_none() && said.is_some_and(|said| said.contains(words))
+    match (memory.as_turn(), memory.said(), turn.as_turn()) {
+        (None, Some(words), Some((said, _))) => said.contains(words),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
