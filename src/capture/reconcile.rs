@@ -11,9 +11,12 @@ use super::{
     keep::{Keeper, Kept},
     work::JobError,
 };
-use crate::memory::{
-    Actor, Evidence, Memory, MemoryId, MemoryType, Owner, Provenance, QueryVector, ScopeQuery,
-    Search, StoreError, Write,
+use crate::{
+    embed::Vector,
+    memory::{
+        Actor, Evidence, Memory, MemoryId, MemoryType, Owner, Provenance, QueryVector, ScopeQuery,
+        Search, StoreError, Write,
+    },
 };
 
 /// Cosine above which two memories say the same thing; the main design's figure.
@@ -52,12 +55,14 @@ enum Verdict {
 /// The verdict on a candidate, given what is stored in its scope. What is
 /// alike but not the same (0.7 to 0.9) is kept beside it.
 fn verdict(content: &str, stored: Vec<Evidence>) -> Verdict {
+    if stored.iter().any(|found| found.memory.content == content) {
+        return Verdict::Known;
+    }
     let nearest = stored
         .into_iter()
         .filter_map(|found| Some((found.cosine?, found.memory)))
         .max_by(|a, b| a.0.total_cmp(&b.0));
     match nearest {
-        Some((_, memory)) if memory.content == content => Verdict::Known,
         Some((cosine, memory)) if cosine > SAME => Verdict::Update(Box::new(memory)),
         _ => Verdict::Create,
     }
@@ -79,12 +84,16 @@ pub(super) async fn reconcile(
     now: Timestamp,
 ) -> Result<Reconciled, JobError> {
     let contents = candidates.iter().map(|c| c.content.clone()).collect();
-    // Without vectors the same thing could not be told from another.
-    let vectors = keeper.embedder.embed_passages(contents).await.map_err(JobError::retry)?;
+    let vectors: Vec<Option<Vector>> = match keeper.embedder.embed_passages(contents).await {
+        Ok(vectors) => vectors.into_iter().map(Some).collect(),
+        // Without vectors the same thing could not be told from another.
+        Err(error) if origin.extractor.waits_for_vectors => return Err(JobError::retry(error)),
+        Err(_) => vec![None; candidates.len()],
+    };
     let space: Arc<str> = keeper.embedder.space().id().into();
     let mut reconciled = Reconciled::default();
     for (candidate, values) in candidates.iter().zip(vectors) {
-        let vector = QueryVector { space: space.clone(), values };
+        let vector = values.map(|values| QueryVector { space: space.clone(), values });
         let stored = in_scope(keeper, origin, candidate, vector, now).await?;
         let write =
             Write { actor: Actor::Capture, reason: "fact", request_id: origin.request_id.clone() };
@@ -109,12 +118,13 @@ pub(super) async fn reconcile(
     Ok(reconciled)
 }
 
-/// The stored memories of the same owner, type and scope that are nearest.
+/// The stored memories of the same owner, type and scope that are nearest: by their vectors, or
+/// else by their words.
 async fn in_scope(
     keeper: &Keeper,
     origin: &Origin,
     candidate: &Candidate,
-    vector: QueryVector,
+    vector: Option<QueryVector>,
     now: Timestamp,
 ) -> Result<Vec<Evidence>, StoreError> {
     let search = Search {
@@ -125,8 +135,8 @@ async fn in_scope(
             ..ScopeQuery::of(origin.owner.clone())
         }],
         filter: None,
-        vector: Some(vector),
-        text: None,
+        text: vector.is_none().then(|| candidate.content.clone()),
+        vector,
         limit: COMPARED,
         now,
     };

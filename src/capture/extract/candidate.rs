@@ -25,4 +25,7 @@ pub(in crate::capture) struct Extractor {
     pub(in crate::capture) version: &'static str,
     /// What its finds are: the user's words, or concluded from them.
     pub(in crate::capture) source: Source,
+    /// They wait until they can be compared by meaning. Others are stored without vectors, and
+    /// then only the same words are known again.
+    pub(in crate::capture) waits_for_vectors: bool,
 }

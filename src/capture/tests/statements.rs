@@ -70,3 +70,14 @@ async fn a_turn_and_its_statement_live_beside_each_other_and_know_of_each_other(
     assert!(memories.iter().all(is_word_for_word));
     assert_eq!(memories[0].provenance.turn, memories[1].provenance.turn);
 }
+
+#[tokio::test]
+async fn a_statement_waits_for_no_embedder_and_is_known_again_by_its_words() {
+    let house = house();
+    house.doll.broken.store(true, Ordering::SeqCst);
+    for ordinal in 1..=2 {
+        house.offer(said("alice", ordinal, "I'm allergic to peanuts."));
+        assert_eq!(house.flush("alice").await.jobs_pending, 0);
+    }
+    assert_eq!(house.contents("alice").await, ["I'm allergic to peanuts."]);
+}

@@ -11,8 +11,12 @@ use crate::{
 };
 
 /// This extractor, in every memory it makes.
-pub(in crate::capture) const EXTRACTOR: Extractor =
-    Extractor { name: "llm", version: "1", source: Source::ImplicitInference };
+pub(in crate::capture) const EXTRACTOR: Extractor = Extractor {
+    name: "llm",
+    version: "1",
+    source: Source::ImplicitInference,
+    waits_for_vectors: true,
+};
 
 /// What an answer held.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

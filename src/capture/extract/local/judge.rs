@@ -20,7 +20,8 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    /// Embeds the texts, where that helps.
+    /// Embeds the texts, where that helps. Where it fails the words alone must do; an embedder
+    /// that is only busy is worth another try.
     pub(super) async fn of(
         embedder: &dyn Embedder,
         texts: Vec<String>,
@@ -28,11 +29,16 @@ impl Judge {
         let Some(weights) = Weights::get() else {
             return Err(EmbedError::Failed("the weights of extraction are damaged".into()));
         };
-        let vectors = if fits(embedder.space(), weights) {
-            let vectors = embedder.embed_passages(texts.clone()).await?;
-            texts.into_iter().zip(vectors).collect()
-        } else {
-            HashMap::new()
+        if !fits(embedder.space(), weights) {
+            return Ok(Self { weights, vectors: HashMap::new() });
+        }
+        let vectors = match embedder.embed_passages(texts.clone()).await {
+            Ok(vectors) => texts.into_iter().zip(vectors).collect(),
+            Err(error @ (EmbedError::Busy | EmbedError::Closed)) => return Err(error),
+            Err(error) => {
+                tracing::debug!(%error, "statements are looked for by their words alone");
+                HashMap::new()
+            }
         };
         Ok(Self { weights, vectors })
     }

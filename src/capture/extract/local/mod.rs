@@ -35,14 +35,18 @@ use crate::{
 use judge::Judge;
 
 /// This extractor, in every memory it makes.
-pub(in crate::capture) const EXTRACTOR: Extractor =
-    Extractor { name: "local", version: "1", source: Source::ExplicitUserInput };
+pub(in crate::capture) const EXTRACTOR: Extractor = Extractor {
+    name: "local",
+    version: "1",
+    source: Source::ExplicitUserInput,
+    waits_for_vectors: false,
+};
 
 /// The longest message that is looked at, in characters: what is longer is
 /// pasted, and the turn itself is remembered anyway.
 const MAX_CHARS: usize = 2_000;
 
-/// The statements in a turn. `before` is the session's turn before it, for what
+/// The statements in a turn; where the embedder fails, by their words alone. `before` is the session's turn before it, for what
 /// its first sentence may point at.
 pub(in crate::capture) async fn extract(
     embedder: &dyn Embedder,
