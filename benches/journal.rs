@@ -73,7 +73,7 @@ fn open(
 }
 
 fn journal(c: &mut Criterion) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
     let _guard = runtime.enter();
     let mut group = c.benchmark_group("journal");
     group.throughput(Throughput::Elements(TURNS.into())).sample_size(20);
