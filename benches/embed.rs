@@ -1,5 +1,5 @@
-//! One question of 16 tokens through the embedding model, from the caller's side: queue, tokenizer, model. Nothing is
-//! cached. Needs `cargo xtask assets`.
+//! One question of 16 tokens, and 32 passages of 40, through the embedding model, from the caller's side: queue,
+//! tokenizer, model. Nothing is cached. Needs `cargo xtask assets`.
 #![expect(clippy::unwrap_used, reason = "a bench may panic")]
 
 use std::hint::black_box;
@@ -11,6 +11,10 @@ use memgate::config::Config;
 use memgate::embed::onnx::{OnnxEmbedder, OnnxSettings};
 use memgate::embed::{Embedder, Precision, Space};
 
+/// About 40 tokens.
+const PASSAGE: &str = "We booked the small hotel behind the station in Lisbon from the ninth to the sixteenth of May, \
+                       breakfast included, and the owner keeps our bicycles in the yard until we are back.";
+const PASSAGES: usize = 32;
 const QUESTION: &str = "What did I tell you about the hotel in Lisbon for next May?";
 
 fn embed(c: &mut Criterion) {
@@ -21,7 +25,7 @@ fn embed(c: &mut Criterion) {
         return;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let mut group = c.benchmark_group("embed 16 tokens");
+    let mut group = c.benchmark_group("embed");
     for (name, precision) in [("int8", Precision::Int8), ("fp32", Precision::Fp32)] {
         let model = &config.memory.embedding;
         let embedder = OnnxEmbedder::load(&OnnxSettings {
@@ -38,8 +42,14 @@ fn embed(c: &mut Criterion) {
             threads: NonZeroUsize::MIN,
         })
         .unwrap();
-        group.bench_function(name, |b| {
+        group.bench_function(format!("16 tokens/{name}"), |b| {
             b.iter(|| runtime.block_on(embedder.embed_query(black_box(QUESTION))).unwrap());
+        });
+        let passages: Vec<String> = (0..PASSAGES).map(|i| format!("{PASSAGE} {i}")).collect();
+        group.bench_function(format!("32 passages of 40 tokens/{name}"), |b| {
+            b.iter(|| {
+                runtime.block_on(embedder.embed_passages(black_box(passages.clone()))).unwrap()
+            });
         });
         runtime.block_on(embedder.close());
     }

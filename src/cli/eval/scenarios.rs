@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     cli::config_file::ConfigFile,
-    config::Config,
+    config::{Config, ExtractionMode},
     embed::onnx,
     memory::Owner,
     startup::{Need, Offline},
@@ -98,10 +98,11 @@ async fn replay(
 fn told(report: &Report, all: Shares, config: &Config, data: &str, model: &str) -> String {
     let memory = &config.memory;
     let mut text = format!(
-        "k {} memories, threshold {}, granularity: a turn is a memory\n\
+        "k {} memories, threshold {}, memories made of {}\n\
          data sha256  {data}\nmodel sha256 {model} ({} {:?})\n\n",
         memory.default_retrieval_limit,
         memory.default_similarity_threshold,
+        made_of(&memory.extraction.modes),
         memory.embedding.model,
         memory.embedding.precision,
     );
@@ -131,6 +132,16 @@ fn told(report: &Report, all: Shares, config: &Config, data: &str, model: &str) 
         report.errors.join(" "),
     );
     text
+}
+
+/// The granularity: what one memory holds.
+fn made_of(modes: &[ExtractionMode]) -> String {
+    let names = modes.iter().map(|mode| match mode {
+        ExtractionMode::Turns => "whole turns",
+        ExtractionMode::Local => "the user's statements",
+        ExtractionMode::Llm => "what the extraction model finds, where there is one",
+    });
+    names.collect::<Vec<_>>().join(", ")
 }
 
 fn percent(share: Option<f64>) -> String {
