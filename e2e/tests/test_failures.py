@@ -142,12 +142,12 @@ def test_frozen_in_the_middle_of_a_stream_no_chunk_is_late(start):
 
 
 def test_a_deadline_that_passes_leaves_the_request_as_it_is(start):
-    stack = start({"memory": {"deadline_ms": 1}})
+    stack = start({"memory": {"deadline_ms": 1}}, patient=True)
     alice = stack.person()
     alice.say(FACT)
     alice.learn()
     # Reading so much takes longer than a millisecond, and that counts too.
-    history = [{"role": "assistant", "content": "and more " * 100_000}]
+    history = [{"role": "assistant", "content": "and more " * 600_000}]
     body = json.dumps({"model": "echo", "messages": [*history, {"role": "user", "content": QUESTION}]}).encode()
 
     def counted():
@@ -159,16 +159,16 @@ def test_a_deadline_that_passes_leaves_the_request_as_it_is(start):
     decisions, failures = counted()
     answer = alice.later().post(CHAT, body, {"x-double": "status=404"})
     assert (answer.status, answer.decision, answer.headers["x-memgate-hits"]) == (404, "failed:deadline", "0")
-    assert answer.seconds < MESSAGE_TIMEOUT * 2
+    assert answer.seconds < 2
     assert alice.received()[-1].body == body
     assert counted() == (decisions + 1, failures + 1)
     stack.memgate.wait_log("warn", "Memory search timeout, skipping")
 
 
 def test_after_a_deadline_that_passed_our_fields_are_removed_all_the_same(start):
-    stack = start({"memory": {"deadline_ms": 1}})
+    stack = start({"memory": {"deadline_ms": 1}}, patient=True)
     alice = stack.person()
-    history = [{"role": "assistant", "content": "and more " * 100_000}]
+    history = [{"role": "assistant", "content": "and more " * 600_000}]
     body = {"model": "echo", "messages": [*history, {"role": "user", "content": QUESTION}], "auto_store": False}
     assert alice.post(CHAT, body).decision == "failed:deadline"
     del body["auto_store"]

@@ -38,7 +38,8 @@ class Up:
         ports = ["--port", "0", "--grpc-port", "0", "--http-port", "0"]
         self.process = Process(
             "up", [paths.xtask(), "up", "--profile", "dev", *ports, "--data", folder / "data", *arguments],
-            env=env,
+            # One that is killed cannot clean up after itself.
+            env={"TMPDIR": str(folder), **(env or {})},
         )
         line = self.process.wait_line("ready http", 120)
         match = re.fullmatch(r"ready http://127\.0\.0\.1:(\d+)/v1 api http://127\.0\.0\.1:(\d+)", line)
