@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, futures::Notified};
 
 use super::journal::Forget;
 use crate::memory::Owner;
@@ -23,10 +23,24 @@ pub(super) struct Exchanges {
 struct State {
     /// The number of the next one.
     next: u64,
-    begun: HashMap<u64, Option<Owner>>,
+    begun: HashMap<u64, Begun>,
     /// What was forgotten while some that began before are still in flight: one
     /// entry an owner and project.
     forgotten: Vec<Forgotten>,
+}
+
+/// What is known of an exchange in flight.
+#[derive(Debug, Default)]
+struct Begun {
+    owner: Option<Owner>,
+    request_id: Option<String>,
+}
+
+impl Begun {
+    /// Whether it is this owner's, or may turn out to be.
+    fn may_be_of(&self, owner: &Owner) -> bool {
+        self.owner.as_ref().is_none_or(|known| known == owner)
+    }
 }
 
 /// Exchanges of this scope that began before this number are not learnt from.
@@ -53,7 +67,7 @@ impl Exchanges {
         let mut state = self.lock();
         let number = state.next;
         state.next += 1;
-        state.begun.insert(number, None);
+        state.begun.insert(number, Begun::default());
         InFlight { exchanges: self.clone(), number }
     }
 
@@ -81,9 +95,11 @@ impl Exchanges {
             tokio::pin!(changed);
             // Registered before looking, or a change in between would be missed.
             changed.as_mut().enable();
-            let waits = self.lock().begun.iter().any(|(number, known)| {
-                *number < before && known.as_ref().is_none_or(|known| known == owner)
-            });
+            let waits = self
+                .lock()
+                .begun
+                .iter()
+                .any(|(number, it)| *number < before && it.may_be_of(owner));
             if !waits {
                 return;
             }
@@ -93,8 +109,18 @@ impl Exchanges {
 
     /// Exchanges that are, or may be, this owner's.
     pub(super) fn count(&self, owner: &Owner) -> u64 {
-        let may_be = |known: &Option<Owner>| known.as_ref().is_none_or(|known| known == owner);
-        self.lock().begun.values().filter(|known| may_be(known)).count() as u64
+        self.lock().begun.values().filter(|it| it.may_be_of(owner)).count() as u64
+    }
+
+    /// Whether any but the exchange of this request is, or may be, this owner's.
+    pub(super) fn any_other(&self, owner: &Owner, request_id: Option<&str>) -> bool {
+        let other = |it: &Begun| request_id.is_none() || it.request_id.as_deref() != request_id;
+        self.lock().begun.values().any(|it| it.may_be_of(owner) && other(it))
+    }
+
+    /// Told when an exchange has ended, or its owner has become known.
+    pub(super) fn changed(&self) -> Notified<'_> {
+        self.changed.notified()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -113,8 +139,14 @@ pub struct InFlight {
 impl InFlight {
     /// Says whose exchange it is, so that nobody else's flush waits for it.
     pub fn known(&self, owner: &Owner) {
-        self.exchanges.lock().begun.insert(self.number, Some(owner.clone()));
+        self.exchanges.lock().begun.entry(self.number).or_default().owner = Some(owner.clone());
         self.exchanges.changed.notify_waiters();
+    }
+
+    /// Says which request it is, so that this request does not wait for itself.
+    pub fn named(&self, request_id: &str) {
+        let mut state = self.exchanges.lock();
+        state.begun.entry(self.number).or_default().request_id = Some(request_id.to_owned());
     }
 
     /// Whether the owner had everything of this scope forgotten since it began.
@@ -160,6 +192,18 @@ mod tests {
         assert!(!waiting.is_finished(), "the third may still be alice's");
         third.known(&bob);
         waiting.await.unwrap();
+    }
+
+    #[test]
+    fn a_request_is_not_another_to_itself() {
+        let exchanges = Arc::new(Exchanges::default());
+        let (alice, bob) = (Owner::of_user("alice").unwrap(), Owner::of_user("bob").unwrap());
+        let (own, other) = (exchanges.begin(), exchanges.begin());
+        own.named("r1");
+        assert!(exchanges.any_other(&alice, Some("r1")), "the second may be alice's");
+        other.known(&bob);
+        assert!(!exchanges.any_other(&alice, Some("r1")));
+        assert!(exchanges.any_other(&alice, Some("r2")) && exchanges.any_other(&alice, None));
     }
 
     #[test]

@@ -182,20 +182,32 @@ impl Capture {
 
     /// The last `count` turns of the chain that ends with a response, oldest
     /// first, only among the owner's own. Empty when the journal cannot tell.
-    /// A client may be faster than the journal: turns on their way there are
-    /// waited for, no longer than `patience`.
+    /// A client may be faster than the journal: while other exchanges than the
+    /// one of this request may bring the turn there, they are waited for, no
+    /// longer than `patience`.
     pub async fn chain_turns(
         &self,
         owner: &Owner,
         response_id: &str,
         count: usize,
+        request_id: Option<&str>,
         patience: Duration,
     ) -> Vec<JournaledTurn> {
-        let turns = self.journaled_chain(owner, response_id, count).await;
-        if turns.is_empty() && tokio::time::timeout(patience, self.intake.barrier()).await.is_ok() {
-            return self.journaled_chain(owner, response_id, count).await;
+        let deadline = tokio::time::Instant::now() + patience;
+        loop {
+            let changed = self.exchanges.changed();
+            tokio::pin!(changed);
+            // Both before looking, or what ends in between would be missed.
+            changed.as_mut().enable();
+            let may_come = self.exchanges.any_other(owner, request_id);
+            let turns = self.journaled_chain(owner, response_id, count).await;
+            if !turns.is_empty() || !may_come {
+                return turns;
+            }
+            if tokio::time::timeout_at(deadline, changed).await.is_err() {
+                return turns;
+            }
         }
-        turns
     }
 
     async fn journaled_chain(

@@ -90,6 +90,9 @@ impl CaptureSide {
                 if read.dialect().is_none() || headers.end_of_stream {
                     self.state = State::GivenUp;
                 } else if let State::Request { head, .. } = &mut self.state {
+                    if let (Some(it), Some(id)) = (&self.in_flight, read.request_id()) {
+                        it.named(id);
+                    }
                     if let (Some(it), Some(who)) = (&self.in_flight, named_by_head(&config, &read))
                     {
                         it.known(who.owner());

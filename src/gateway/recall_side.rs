@@ -198,7 +198,7 @@ async fn recalled(
     let chain = match (&ask.previous_response_id, memory) {
         (Some(id), Some(memory)) => {
             let patience = deadline.saturating_duration_since(Instant::now()) / CHAIN_SHARE;
-            memory.capture.chain_turns(owner, id, CHAIN_TURNS, patience).await
+            memory.capture.chain_turns(owner, id, CHAIN_TURNS, head.request_id(), patience).await
         }
         _ => Vec::new(),
     };

@@ -157,7 +157,7 @@ async fn a_chain_is_found_while_its_last_turn_is_still_on_its_way_into_the_journ
     let asking = async {
         house.offer(said("alice", 1, "Book it").calls("a").response("r1"));
         let alice = owner("alice");
-        let chain = house.capture.chain_turns(&alice, "r1", 3, PATIENCE);
+        let chain = house.capture.chain_turns(&alice, "r1", 3, None, PATIENCE);
         tokio::pin!(chain);
         let early = tokio::time::timeout(Duration::from_millis(50), &mut chain).await;
         assert!(early.is_err(), "{early:?}");
@@ -165,7 +165,7 @@ async fn a_chain_is_found_while_its_last_turn_is_still_on_its_way_into_the_journ
         let turns = chain.await;
         assert_eq!(turns.last().map(|turn| turn.user_text.as_str()), Some("Book it"));
         // Nobody else's, and no longer than there is patience.
-        assert_eq!(house.capture.chain_turns(&owner("bob"), "r1", 3, PATIENCE).await, []);
+        assert_eq!(house.capture.chain_turns(&owner("bob"), "r1", 3, None, PATIENCE).await, []);
     };
     let (blocked, ()) = tokio::join!(blocked, asking);
     blocked.unwrap();
