@@ -3,6 +3,7 @@
 //! This module depends on nothing else of memgate. It must never know a wire
 //! format, a database, an embedder, or Envoy.
 
+mod entity;
 mod filter;
 mod id;
 mod owner;
@@ -12,6 +13,7 @@ mod store;
 mod turn;
 mod write;
 
+pub use entity::{EntityRelation, Mention};
 pub use filter::{Comparison, Filter, MAX_FILTER_SIZE, MetadataTest, TimeField};
 pub use id::MemoryId;
 pub use owner::{InvalidId, MAX_ID_BYTES, Owner, check_id};

@@ -52,7 +52,7 @@ fn candidate(item: &Value) -> Result<Candidate, Unfit> {
     if content.is_empty() || !screened.removed.is_empty() {
         return Err(Unfit::Content);
     }
-    Ok(Candidate { memory_type, content, raw: None })
+    Ok(Candidate { memory_type, content, ..Candidate::default() })
 }
 
 /// What stands after the model's thinking aloud.
@@ -128,7 +128,7 @@ mod tests {
         let kept = Candidate {
             memory_type: "procedural".into(),
             content: "Answers in German.".into(),
-            raw: None,
+            ..Candidate::default()
         };
         assert_eq!(
             answer,

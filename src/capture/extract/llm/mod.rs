@@ -19,7 +19,7 @@ pub(in crate::capture) const EXTRACTOR: Extractor = Extractor {
 };
 
 /// What an answer held.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::capture) struct Answer {
     pub(in crate::capture) candidates: Vec<Candidate>,
     /// Dropped: of a type that is not asked for.

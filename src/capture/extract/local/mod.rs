@@ -78,5 +78,5 @@ fn candidate(words: &str, judge: &Judge, at: Timestamp) -> Candidate {
         if judge.is_procedural(words) { MemoryType::PROCEDURAL } else { MemoryType::SEMANTIC };
     let content = dates::dated(words, at);
     let raw = (content != words).then(|| words.to_owned());
-    Candidate { memory_type: memory_type.to_owned(), content, raw }
+    Candidate { memory_type: memory_type.to_owned(), content, raw, ..Candidate::default() }
 }
