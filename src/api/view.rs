@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::cursor;
 use crate::{
-    memory::{Memory, Owner, Page, Source, Status},
+    memory::{EntityRelation, Memory, Mention, Owner, Page, Source, Status},
     recall::{Hit, Parts},
 };
 
@@ -46,6 +46,12 @@ pub struct MemoryView {
     pub tags: Vec<String>,
     /// Free members.
     pub metadata: Map<String, Value>,
+    /// Who and what it speaks of, where known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mentions: Vec<Mention>,
+    /// How these stand to one another, where known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entity_relations: Vec<EntityRelation>,
     /// 1 when new; each update adds one.
     pub version: u32,
     /// How often it was presented.
@@ -83,6 +89,8 @@ impl From<Memory> for MemoryView {
             confidence: memory.confidence,
             tags: memory.tags,
             metadata: memory.metadata,
+            mentions: memory.mentions,
+            entity_relations: memory.entity_relations,
             version: memory.version,
             access_count: memory.access_count,
             created_at: memory.created_at,

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Memory, Source, Status};
+use super::{Memory, Source, Status, entity_key};
 
 /// The largest filter a store takes, counted by [`Filter::size`]: more than a
 /// person writes, less than what makes a query slow.
@@ -51,6 +51,8 @@ pub enum Filter {
     Session(String),
     /// Belongs to exactly this project.
     Project(String),
+    /// Speaks of whoever or whatever has this name, however it is spelt ([`entity_key`]).
+    Entity(String),
 }
 
 /// How a number compares.
@@ -150,6 +152,10 @@ impl Filter {
             }),
             Self::Session(id) => memory.session_id.as_ref() == Some(id),
             Self::Project(id) => memory.project_id.as_ref() == Some(id),
+            Self::Entity(name) => {
+                let key = entity_key(name);
+                memory.entity_names().any(|other| entity_key(other) == key)
+            }
         }
     }
 }

@@ -13,7 +13,9 @@ mod store;
 mod turn;
 mod write;
 
-pub use entity::{EntityRelation, Mention};
+pub use entity::{
+    EntityRelation, MAX_ENTITY_RELATIONS, MAX_MENTIONS, MAX_NAME_BYTES, Mention, entity_key,
+};
 pub use filter::{Comparison, Filter, MAX_FILTER_SIZE, MetadataTest, TimeField};
 pub use id::MemoryId;
 pub use owner::{InvalidId, MAX_ID_BYTES, Owner, check_id};

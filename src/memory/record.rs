@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{MemoryId, Owner};
+use super::{EntityRelation, MemoryId, Mention, Owner};
 
 /// The type of a memory. An open string, because deployments define their own;
 /// the configured list decides which are accepted.
@@ -240,6 +240,10 @@ pub struct Memory {
     pub chunk: Option<u32>,
     /// Links to other memories.
     pub relations: Vec<Relation>,
+    /// Who and what it speaks of, as it is written there.
+    pub mentions: Vec<Mention>,
+    /// How these stand to one another.
+    pub entity_relations: Vec<EntityRelation>,
     /// What it was made of.
     pub provenance: Provenance,
     /// When the first version was written.
@@ -259,6 +263,14 @@ impl Memory {
     #[must_use]
     pub fn is_in_use(&self, now: Timestamp) -> bool {
         self.status.is_in_use() && !self.is_expired(now)
+    }
+
+    /// The names of all it speaks of, those included that only its relations name. One that is
+    /// named twice comes twice.
+    pub fn entity_names(&self) -> impl Iterator<Item = &str> {
+        let related = self.entity_relations.iter();
+        let ends = related.flat_map(|relation| [&*relation.subject, &*relation.object]);
+        self.mentions.iter().map(|mention| &*mention.name).chain(ends)
     }
 
     /// The importance of a memory nobody rated.
@@ -303,6 +315,8 @@ impl Memory {
             document_id: None,
             chunk: None,
             relations: Vec::new(),
+            mentions: Vec::new(),
+            entity_relations: Vec::new(),
             provenance: Provenance::default(),
             created_at: now,
             updated_at: now,

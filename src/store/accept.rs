@@ -5,7 +5,10 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 
-use crate::memory::{Embedding, Filter, MAX_FILTER_SIZE, MAX_ID_BYTES, Memory, StoreError};
+use crate::memory::{
+    Embedding, EntityRelation, Filter, MAX_ENTITY_RELATIONS, MAX_FILTER_SIZE, MAX_ID_BYTES,
+    MAX_MENTIONS, MAX_NAME_BYTES, Memory, Mention, StoreError,
+};
 
 /// The longest content, and the longest raw words, in bytes: far above a turn
 /// of a conversation, far below what would make one user's search slow.
@@ -32,6 +35,7 @@ pub(super) fn accept(memory: &mut Memory, vectors: &[Embedding]) -> Result<(), S
     if memory.version == 0 {
         return Err(invalid("version", "must be at least 1"));
     }
+    entities(memory)?;
     coordinates(vectors)?;
     memory.created_at = to_microsecond(memory.created_at);
     memory.updated_at = to_microsecond(memory.updated_at);
@@ -43,6 +47,26 @@ pub(super) fn accept(memory: &mut Memory, vectors: &[Embedding]) -> Result<(), S
         &mut memory.expires_at,
     ] {
         *time = time.map(to_microsecond);
+    }
+    Ok(())
+}
+
+/// Checks who and what a memory speaks of.
+fn entities(memory: &Memory) -> Result<(), StoreError> {
+    let names =
+        format!("must have texts of 1 to {MAX_NAME_BYTES} bytes without control characters");
+    if memory.mentions.len() > MAX_MENTIONS {
+        return Err(invalid("mentions", &format!("must be at most {MAX_MENTIONS}")));
+    }
+    if !memory.mentions.iter().all(Mention::can_be_kept) {
+        return Err(invalid("mentions", &names));
+    }
+    if memory.entity_relations.len() > MAX_ENTITY_RELATIONS {
+        let cause = format!("must be at most {MAX_ENTITY_RELATIONS}");
+        return Err(invalid("entity_relations", &cause));
+    }
+    if !memory.entity_relations.iter().all(EntityRelation::can_be_kept) {
+        return Err(invalid("entity_relations", &names));
     }
     Ok(())
 }

@@ -5,7 +5,8 @@ use serde_json::json;
 
 use super::*;
 use crate::memory::{
-    ForgetScope, MemoryStore, Provenance, Relation, Status, StoreError, Touch, Visibility,
+    ForgetScope, MAX_ENTITY_RELATIONS, MAX_MENTIONS, MAX_NAME_BYTES, MemoryStore, Provenance,
+    Relation, Status, StoreError, Touch, Visibility,
 };
 
 /// A memory with every member set to something unusual.
@@ -36,6 +37,8 @@ fn full() -> Memory {
     memory.document_id = Some("doc".into());
     memory.chunk = Some(u32::MAX);
     memory.relations = vec![Relation { kind: "related_to".into(), target: id("other") }];
+    memory.mentions = vec![mention(" Ana  O’Brien", Some("person")), mention("ANA O'BRIEN", None)];
+    memory.entity_relations = vec![relation("Ana O'Brien", "works at; --", "Ｈelio")];
     memory.provenance = Provenance {
         turn: Some("t".into()),
         extractor: Some("llm".into()),
@@ -270,6 +273,22 @@ pub(in crate::store) async fn what_cannot_be_stored_is_refused_by_field(store: &
         refuse(Memory { importance, ..good.clone() }, vec![], "importance").await;
     }
     refuse(Memory { confidence: Some(2.0), ..good.clone() }, vec![], "confidence").await;
+    for name in ["", " ", "a\0b", &"x".repeat(MAX_NAME_BYTES + 1)] {
+        let mentions = vec![mention(name, None)];
+        refuse(Memory { mentions, ..good.clone() }, vec![], "mentions").await;
+        let mentions = vec![mention("Ana", Some(name))];
+        refuse(Memory { mentions, ..good.clone() }, vec![], "mentions").await;
+        for related in
+            [relation(name, "x", "y"), relation("x", name, "y"), relation("x", "y", name)]
+        {
+            let entity_relations = vec![related];
+            refuse(Memory { entity_relations, ..good.clone() }, vec![], "entity_relations").await;
+        }
+    }
+    let mentions = vec![mention("Ana", None); MAX_MENTIONS + 1];
+    refuse(Memory { mentions, ..good.clone() }, vec![], "mentions").await;
+    let entity_relations = vec![relation("x", "y", "z"); MAX_ENTITY_RELATIONS + 1];
+    refuse(Memory { entity_relations, ..good.clone() }, vec![], "entity_relations").await;
     refuse(good.clone(), vec![vector(0, &[])], "vectors").await;
     refuse(good.clone(), vec![vector(0, &[f32::NAN])], "vectors").await;
     refuse(good.clone(), vec![vector(0, &[1.0]), vector(0, &[1.0])], "vectors").await;

@@ -47,6 +47,7 @@ const USERS: [(&str, &str); 16] = [
 
 const NAMES: [&str; 4] = ["m1", "m2", "m3", "%"];
 const WORDS: [&str; 6] = ["cat", "dogs", "Hawaii", "预算", "the", "10,000"];
+const ENTITIES: [&str; 5] = ["Ana", "ANA ", "Groß", "GROSS", "an%"];
 const PROJECTS: [Option<&str>; 3] = [None, Some("p"), Some("p/q")];
 
 #[derive(Clone, Debug)]
@@ -98,6 +99,11 @@ fn embeddings() -> impl Strategy<Value = Vec<Embedding>> {
         .prop_map(|all| (0..).zip(all).map(|(part, values)| embedding(part, values)).collect())
 }
 
+fn mentions() -> impl Strategy<Value = Mention> {
+    let kinds = select(&[None, Some("person"), Some("place")][..]);
+    (select(&ENTITIES[..]), kinds).prop_map(|(name, kind)| mention(name, kind))
+}
+
 prop_compose! {
     fn memories()(
         owner in owners(),
@@ -114,6 +120,8 @@ prop_compose! {
         member in select(vec![json!(null), json!(1), json!(1.5), json!("1"), json!({"b": 1, "a": []})]),
         (created, updated) in (times(), times()),
         (event, end) in (prop::option::of(times()), prop::option::of(times())),
+        mentions in prop::collection::vec(mentions(), 0..3),
+        related in prop::option::weighted(0.2, (mentions(), mentions())),
     ) -> Memory {
         let mut memory = Memory::new(name, owner, MemoryType::new(kind), content, source, created);
         memory.project_id = project;
@@ -127,6 +135,9 @@ prop_compose! {
         memory.updated_at = updated;
         memory.event_time = event;
         memory.expires_at = end;
+        memory.mentions = mentions;
+        memory.entity_relations =
+            related.into_iter().map(|(one, other)| relation(&one.name, "knows", &other.name)).collect();
         memory
     }
 }
@@ -155,6 +166,7 @@ fn filters() -> impl Strategy<Value = Filter> {
             .prop_map(|(field, from, until)| Filter::Time { field, from, until }),
         select(&["p", "p/q", "q"][..]).prop_map(|id| Filter::Session(id.into())),
         select(&["p", "p/q", "q"][..]).prop_map(|id| Filter::Project(id.into())),
+        select(&["ana", "groß", "%"][..]).prop_map(|name| Filter::Entity(name.into())),
     ];
     leaf.prop_recursive(3, 12, 3, |inner| {
         prop_oneof![

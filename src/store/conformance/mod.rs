@@ -5,6 +5,7 @@
 
 mod basics;
 mod differences;
+mod entities;
 mod lists;
 mod searches;
 mod vectors;
@@ -13,10 +14,10 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub(super) use self::{basics::*, differences::*, lists::*, searches::*, vectors::*};
+pub(super) use self::{basics::*, differences::*, entities::*, lists::*, searches::*, vectors::*};
 use crate::memory::{
-    Actor, Embedding, Evidence, Memory, MemoryId, MemoryType, Owner, QueryVector, ScopeQuery,
-    Search, Source, Write,
+    Actor, Embedding, EntityRelation, Evidence, Memory, MemoryId, MemoryType, Mention, Owner,
+    QueryVector, ScopeQuery, Search, Source, Write,
 };
 
 /// One test for each case. `$make` gives a fresh, empty store and whatever must
@@ -43,6 +44,11 @@ macro_rules! conforms {
             scopes_narrow_by_project_agent_session_and_type
             every_kind_of_filter_narrows
             too_large_a_filter_is_refused
+            an_entity_is_found_however_its_name_is_spelt
+            hostile_names_are_names
+            an_update_replaces_mentions_and_history_keeps_the_old
+            an_entity_of_one_owner_is_unknown_to_all_others
+            nothing_is_left_of_an_entity_that_is_forgotten
             counts_are_of_what_is_in_use
             words_find_what_holds_them
             vectors_find_what_is_near
@@ -100,6 +106,15 @@ fn id(id: &str) -> MemoryId {
 fn note(user: &str, name: &str, content: &str) -> Memory {
     let kind = MemoryType::new(MemoryType::SEMANTIC);
     Memory::new(id(name), owner(user), kind, content, Source::ExplicitUserInput, at(0))
+}
+
+fn mention(name: &str, kind: Option<&str>) -> Mention {
+    Mention { name: name.into(), kind: kind.map(str::to_owned) }
+}
+
+fn relation(subject: &str, predicate: &str, object: &str) -> EntityRelation {
+    let [subject, predicate, object] = [subject, predicate, object].map(str::to_owned);
+    EntityRelation { subject, predicate, object }
 }
 
 /// A vector of length 1 in the direction of these.

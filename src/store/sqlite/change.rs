@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use super::{
+    entities,
     index::space_number,
     rows::{COLUMNS, VALUES, WRITE_COLUMNS, micros, values},
     search::by_id,
@@ -34,6 +35,7 @@ pub(super) fn store(
     );
     let row = connection.prepare_cached(&sql)?.insert(params_from_iter(values(&memory, write)?))?;
     put_vectors(connection, row, vectors)?;
+    entities::put(connection, row, &memory)?;
     Ok(Ok(memory))
 }
 
@@ -72,6 +74,7 @@ pub(super) fn update(
         }
         None => {}
     }
+    entities::replace(connection, row, &old, &memory)?;
     Ok(Ok(memory))
 }
 

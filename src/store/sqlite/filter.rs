@@ -9,7 +9,7 @@ use rusqlite::{
 };
 
 use super::rows::micros;
-use crate::memory::{Comparison, Filter, ScopeQuery, Source, Status, TimeField};
+use crate::memory::{Comparison, Filter, ScopeQuery, Source, Status, TimeField, entity_key};
 
 /// The states of a memory in use, as SQL.
 pub(super) const IN_USE: &str = "status IN ('active', 'review')";
@@ -19,13 +19,15 @@ pub(super) const IN_USE: &str = "status IN ('active', 'review')";
 pub(super) struct Condition {
     pub(super) sql: String,
     pub(super) values: Vec<Value>,
+    /// The partition key of the scope's owner.
+    owner: String,
 }
 
 impl Condition {
     /// The memories of a scope that have not expired.
     pub(super) fn scope(scope: &ScopeQuery, now: Timestamp) -> Self {
-        let mut it = Self::default();
-        it.test("owner = ", scope.owner.key());
+        let mut it = Self { owner: scope.owner.key(), ..Self::default() };
+        it.test("owner = ", it.owner.clone());
         it.sql.push_str(" AND ");
         it.test("(expires_at IS NULL OR expires_at > ", micros(now));
         it.sql.push(')');
@@ -95,6 +97,15 @@ impl Condition {
             Filter::Time { field, from, until } => self.time(*field, *from, *until),
             Filter::Session(id) => self.call("(session IS ", id.clone()),
             Filter::Project(id) => self.call("(project IS ", id.clone()),
+            Filter::Entity(name) => {
+                let key = self.owner.clone();
+                self.test(
+                    "row IN (SELECT memory FROM mentions JOIN entities USING (entity) \
+                     WHERE entities.owner = ",
+                    key,
+                );
+                self.call(" AND entities.name = ", entity_key(name));
+            }
         }
     }
 

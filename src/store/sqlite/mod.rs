@@ -8,6 +8,7 @@
 mod backfill;
 mod cache;
 mod change;
+mod entities;
 mod filter;
 mod index;
 mod rows;

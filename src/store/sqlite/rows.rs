@@ -19,13 +19,13 @@ use crate::{
 pub(super) const COLUMNS: &str = "owner, id, type, sub_type, project, agent, session, visibility, \
      source, status, importance, confidence, decay_score, version, access_count, last_accessed_at, \
      created_at, updated_at, event_time, valid_from, valid_until, expires_at, document, chunk, tags, \
-     metadata, relations, provenance, content, raw, structured";
+     metadata, relations, provenance, content, raw, structured, mentions, entity_relations";
 
 /// The columns that tell who wrote a version.
 pub(super) const WRITE_COLUMNS: &str = "actor, reason, request_id";
 
 /// How many values [`values`] gives: the columns above and `terms`.
-pub(super) const VALUES: usize = 31 + 3 + 1;
+pub(super) const VALUES: usize = 33 + 3 + 1;
 
 /// Microseconds since 1970: how times are stored.
 pub(super) fn micros(time: Timestamp) -> i64 {
@@ -69,6 +69,8 @@ pub(super) fn values(memory: &Memory, write: &Write) -> rusqlite::Result<[Value;
         m.content.clone().into(),
         m.raw.clone().into(),
         structured.into(),
+        json(&m.mentions)?.into(),
+        json(&m.entity_relations)?.into(),
         write.actor.name().to_owned().into(),
         write.reason.to_owned().into(),
         write.request_id.clone().into(),
@@ -130,6 +132,8 @@ fn read(row: &Row<'_>, owner: Owner) -> rusqlite::Result<Memory> {
             rusqlite::types::ValueRef::Null => None,
             _ => Some(from_json(row, 30, "structured")?),
         },
+        mentions: from_json(row, 31, "mentions")?,
+        entity_relations: from_json(row, 32, "entity relations")?,
     })
 }
 

@@ -6,7 +6,8 @@
 use crate::sqlite::Migration;
 
 /// Released steps are never changed; new ones are added at the end.
-pub(super) const MIGRATIONS: [Migration; 1] = [Migration { name: "memories", sql: FIRST }];
+pub(super) const MIGRATIONS: [Migration; 2] =
+    [Migration { name: "memories", sql: FIRST }, Migration { name: "entities", sql: ENTITIES }];
 
 const FIRST: &str = "
 -- Numbers that only ever rise.
@@ -167,5 +168,49 @@ END;
 CREATE TRIGGER memory_back_in_use AFTER UPDATE OF status ON memories
 WHEN NEW.status IN ('active', 'review') AND OLD.status NOT IN ('active', 'review') BEGIN
     UPDATE counters SET value = value + 1 WHERE name = 'backfill';
+END;
+";
+
+/// `mentions` and `entity_relations` of a memory say it as it is written there; the tables are
+/// made of them, for looking a name up.
+const ENTITIES: &str = "
+ALTER TABLE memories ADD COLUMN mentions TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE memories ADD COLUMN entity_relations TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE versions ADD COLUMN mentions TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE versions ADD COLUMN entity_relations TEXT NOT NULL DEFAULT '[]';
+
+-- What an owner's memories speak of, by the key of its name. Everything else that could be told of
+-- an entity (its kind, when it was first and last spoken of, how often) is told by the mentions,
+-- and so nothing is left of a memory that goes.
+CREATE TABLE entities (
+    entity INTEGER PRIMARY KEY,
+    owner  TEXT NOT NULL,
+    name   TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX entities_by_name ON entities (owner, name);
+
+-- Which memories speak of it, in their current versions.
+CREATE TABLE mentions (
+    entity INTEGER NOT NULL REFERENCES entities (entity) ON DELETE CASCADE,
+    memory INTEGER NOT NULL REFERENCES memories (row) ON DELETE CASCADE,
+    kind   TEXT,
+    PRIMARY KEY (entity, memory)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX mentions_by_memory ON mentions (memory);
+
+-- What they say of two of them. Both are mentioned by the same memory.
+CREATE TABLE entity_relations (
+    subject   INTEGER NOT NULL REFERENCES entities (entity) ON DELETE CASCADE,
+    object    INTEGER NOT NULL REFERENCES entities (entity) ON DELETE CASCADE,
+    memory    INTEGER NOT NULL REFERENCES memories (row) ON DELETE CASCADE,
+    predicate TEXT NOT NULL,
+    PRIMARY KEY (subject, object, memory, predicate)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX entity_relations_by_object ON entity_relations (object);
+CREATE INDEX entity_relations_by_memory ON entity_relations (memory);
+
+CREATE TRIGGER mention_removed AFTER DELETE ON mentions BEGIN
+    DELETE FROM entities WHERE entity = OLD.entity
+        AND NOT EXISTS (SELECT 1 FROM mentions WHERE entity = OLD.entity);
 END;
 ";
