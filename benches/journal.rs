@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use jiff::Timestamp;
-use memgate::capture::{Bounds, Capture, Circumstances, FinishedTurn, Settings, Tools};
+use memgate::capture::{
+    Bounds, Capture, Circumstances, FinishedTurn, SessionRules, Settings, Tools,
+};
 use memgate::dialect::{Ask, Ending, Reply};
 use memgate::embed::deterministic::DeterministicEmbedder;
 use memgate::memory::{MemoryType, Owner};
@@ -44,6 +46,7 @@ fn turn(user: &str, number: u32) -> FinishedTurn {
         request_id: None,
         began: Timestamp::now(),
         ended: Timestamp::now(),
+        ends_session: false,
     };
     FinishedTurn::new(&ask, reply, of).unwrap()
 }
@@ -60,7 +63,7 @@ fn open(
         extract_locally: false,
         extractor: None,
         extract_every: 10,
-        idle_timeout: Duration::from_secs(1800),
+        sessions: SessionRules::default(),
         types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
     };
     let tools = Tools {

@@ -109,6 +109,7 @@ def test_our_headers_do_not_reach_the_upstream_and_others_do(stack):
             "x-memory-threshold": "0.5",
             "x-memory-project": "p",
             "x-memory-auto-store": "false",
+            "x-session-end": "true",
             "x-memgate-signal-personal": "true",
             "accept-encoding": "gzip",
             "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",

@@ -48,6 +48,7 @@ def test_our_headers_still_do_not_reach_the_upstream(down):
         "x-memory-threshold": "0.5",
         "x-memory-project": "p",
         "x-disable-router-memory": "true",
+        "x-session-end": "true",
         "accept-encoding": "gzip, br",
         "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
     }

@@ -15,7 +15,7 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use super::*;
 use crate::{
-    capture::{Bounds, Capture, Settings, Tools},
+    capture::{Bounds, Capture, SessionRules, Settings, Tools},
     config::{Config, Live},
     embed::deterministic::DeterministicEmbedder,
     memory::{MemoryStore, Owner},
@@ -110,7 +110,7 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path) -> Operations {
         extract_locally: true,
         extractor: None,
         extract_every: 10,
-        idle_timeout: Duration::from_secs(1800),
+        sessions: SessionRules::default(),
         types: Config::default().memory.types,
     };
     let tools =

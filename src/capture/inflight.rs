@@ -8,7 +8,7 @@ use std::{
 
 use tokio::sync::{Notify, futures::Notified};
 
-use super::journal::Forget;
+use super::{journal::Forget, session::SessionKey};
 use crate::memory::Owner;
 
 /// All exchanges in flight. The gateway's bound on streams bounds them.
@@ -33,6 +33,7 @@ struct State {
 #[derive(Debug, Default)]
 struct Begun {
     owner: Option<Owner>,
+    session: Option<SessionKey>,
     request_id: Option<String>,
 }
 
@@ -118,6 +119,13 @@ impl Exchanges {
         self.lock().begun.values().any(|it| it.may_be_of(owner) && other(it))
     }
 
+    /// The sessions of an owner's exchanges, as far as they are known. Those whose
+    /// owner is not known yet are passed over: on a busy gateway there are always some.
+    pub(super) fn sessions_of(&self, owner: &Owner) -> Vec<Option<SessionKey>> {
+        let of_owner = |it: &&Begun| it.owner.as_ref() == Some(owner);
+        self.lock().begun.values().filter(of_owner).map(|it| it.session.clone()).collect()
+    }
+
     /// Told when an exchange has ended, or its owner has become known.
     pub(super) fn changed(&self) -> Notified<'_> {
         self.changed.notified()
@@ -141,6 +149,11 @@ impl InFlight {
     pub fn known(&self, owner: &Owner) {
         self.exchanges.lock().begun.entry(self.number).or_default().owner = Some(owner.clone());
         self.exchanges.changed.notify_waiters();
+    }
+
+    /// Says which session it is in, so that this one does not end meanwhile.
+    pub fn talks_in(&self, session: SessionKey) {
+        self.exchanges.lock().begun.entry(self.number).or_default().session = Some(session);
     }
 
     /// Says which request it is, so that this request does not wait for itself.

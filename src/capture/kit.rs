@@ -53,6 +53,7 @@ pub(super) fn said(user: &str, ordinal: u32, text: &str) -> Said {
             request_id: None,
             began: at(0),
             ended: at(1),
+            ends_session: false,
         },
     }
 }
@@ -65,6 +66,11 @@ impl Said {
 
     pub(super) fn session(mut self, id: &str) -> Self {
         self.of.session_header = Some(id.into());
+        self
+    }
+
+    pub(super) fn ends_session(mut self) -> Self {
+        self.of.ends_session = true;
         self
     }
 

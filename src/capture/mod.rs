@@ -52,7 +52,7 @@ use keep::Keeper;
 use lanes::Lanes;
 pub use session::{Place, SessionKey};
 use settings::Live;
-pub use settings::Settings;
+pub use settings::{SessionRules, Settings};
 pub use turn::{Circumstances, FinishedTurn, JournaledTurn};
 use work::Workbench;
 use worker::{Slots, Worker};
@@ -129,9 +129,11 @@ impl Capture {
         };
         let (intake, writing) = Intake::new(bounds.queue, scribe, stop_intake.clone());
         tasks.spawn(writing);
+        let exchanges = Arc::<Exchanges>::default();
         let bench = Workbench {
             journal: journal.clone(),
             live: live.clone(),
+            exchanges: exchanges.clone(),
             keeper: Keeper {
                 store: tools.store,
                 embedder: tools.embedder,
@@ -151,7 +153,7 @@ impl Capture {
             tasks.spawn(worker.run(stop_worker.clone()));
         }
         Ok(Self {
-            exchanges: Arc::default(),
+            exchanges,
             intake,
             journal,
             live,

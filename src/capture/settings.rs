@@ -20,10 +20,26 @@ pub struct Settings {
     pub extractor: Option<Arc<Helper>>,
     /// Turns between two extractions.
     pub extract_every: u32,
-    /// A session without a turn for this long has ended.
-    pub idle_timeout: Duration,
+    /// When sessions end.
+    pub sessions: SessionRules,
     /// The types a memory may have.
     pub types: Vec<String>,
+}
+
+/// When sessions end by themselves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SessionRules {
+    /// A session without a turn for this long has ended.
+    pub idle_timeout: Duration,
+    /// The same once its user has begun another session.
+    pub quiet_after: Duration,
+}
+
+impl Default for SessionRules {
+    /// As the configuration's defaults.
+    fn default() -> Self {
+        Self { idle_timeout: Duration::from_secs(1800), quiet_after: Duration::from_secs(60) }
+    }
 }
 
 impl Settings {
@@ -32,7 +48,7 @@ impl Settings {
             store_turns: self.store_turns && self.allows(MemoryType::EPISODIC),
             extract_locally: self.extract_locally,
             extract_every: self.extractor.is_some().then_some(self.extract_every.max(1)),
-            idle_timeout: self.idle_timeout,
+            sessions: self.sessions,
         }
     }
 
@@ -49,7 +65,7 @@ impl fmt::Debug for Settings {
             .field("extract_locally", &self.extract_locally)
             .field("extractor", &self.extractor)
             .field("extract_every", &self.extract_every)
-            .field("idle_timeout", &self.idle_timeout)
+            .field("sessions", &self.sessions)
             .finish_non_exhaustive()
     }
 }

@@ -37,6 +37,8 @@ pub struct FinishedTurn {
     pub began: Timestamp,
     /// When the reply ended.
     pub ended: Timestamp,
+    /// The session ends with this exchange.
+    pub ends_session: bool,
 }
 
 /// Where an exchange came from and when; what its bodies do not say.
@@ -56,6 +58,8 @@ pub struct Circumstances {
     pub began: Timestamp,
     /// When the reply ended.
     pub ended: Timestamp,
+    /// The client says that the session ends with this exchange.
+    pub ends_session: bool,
 }
 
 impl FinishedTurn {
@@ -82,6 +86,7 @@ impl FinishedTurn {
             request_id: of.request_id,
             began: of.began,
             ended: of.ended,
+            ends_session: of.ends_session,
         })
     }
 

@@ -7,7 +7,8 @@ use jiff::Timestamp;
 
 use super::{
     extract::turns,
-    journal::{self, ClaimedJob, JobKind, Journal, Next},
+    inflight::Exchanges,
+    journal::{self, ClaimedJob, JobKind, Journal, Next, Waits},
     keep::{Keeper, Kept, now},
     settings::Live,
 };
@@ -24,6 +25,9 @@ const EMBED_ROUNDS: usize = 16;
 
 /// The pause between two runs while vectors are missing.
 const EMBED_PAUSE: Duration = Duration::from_secs(1);
+
+/// The pause before the end of a session in which an exchange is in flight.
+const BUSY_PAUSE: Duration = Duration::from_secs(5);
 
 /// The pause while the embedder or the store fails.
 pub(super) const EMBED_REST: Duration = Duration::from_secs(30);
@@ -69,6 +73,7 @@ pub(super) struct Workbench {
     pub(super) journal: Arc<Journal>,
     pub(super) keeper: Keeper,
     pub(super) live: Arc<Live>,
+    pub(super) exchanges: Arc<Exchanges>,
 }
 
 impl Workbench {
@@ -79,7 +84,7 @@ impl Workbench {
             JobKind::ExtractLocally => self.extract_locally(job.subject).await.map(|()| None),
             JobKind::Extract => self.extract(job).await,
             JobKind::Reconcile => self.reconcile(job).await.map(|()| None),
-            JobKind::EndIdleSession => self.end_idle(job.subject).await.map(|()| None),
+            JobKind::EndIdleSession => self.end_idle(job).await.map(|()| None),
             JobKind::Embed => self.embed_missing().await.map(|()| None),
         }
     }
@@ -126,15 +131,18 @@ impl Workbench {
         Ok(found.into_iter().filter(|e| e.memory.id != own).map(|e| e.memory.content).collect())
     }
 
-    async fn end_idle(&self, session: i64) -> Result<(), JobError> {
-        let (rules, now) = (self.live.rules(), Timestamp::now());
-        let idle_at =
-            self.journal.write(move |c| journal::end_if_idle(c, session, &rules, now)).await?;
-        match idle_at {
+    async fn end_idle(&self, job: &ClaimedJob) -> Result<(), JobError> {
+        let (session, rules, now) = (job.subject, self.live.rules(), Timestamp::now());
+        let talking = job.owner.as_ref().map(|owner| self.exchanges.sessions_of(owner));
+        let waits = self.journal.write(move |c| {
+            journal::end_if_idle(c, session, &talking.unwrap_or_default(), &rules, now)
+        });
+        match waits.await? {
             None => Ok(()),
-            Some(later) => {
+            Some(Waits::Until(later)) => {
                 Err(JobError::NotNow(later.duration_since(now).try_into().unwrap_or_default()))
             }
+            Some(Waits::Busy) => Err(JobError::NotNow(BUSY_PAUSE)),
         }
     }
 

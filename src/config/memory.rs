@@ -301,6 +301,14 @@ pub struct SessionsConfig {
     /// A session without a turn for this long has ended.
     #[schemars(range(min = 1, max = 2592000))]
     pub idle_timeout_seconds: u64,
+    /// A session without a turn for this long has ended once its user has begun another one. Sessions
+    /// that go on beside each other stay open.
+    #[schemars(range(min = 1, max = 2592000))]
+    pub quiet_after_seconds: u64,
+    /// The header that ends the session with its exchange, by the value `true` or `1`. Envoy's route
+    /// must remove it from what goes upstream.
+    #[schemars(regex(pattern = "^[a-z0-9!#$%&'*+.^_`|~-]+$"))]
+    pub end_header: String,
 }
 
 impl SessionsConfig {
@@ -309,11 +317,21 @@ impl SessionsConfig {
     pub fn idle_timeout(&self) -> Duration {
         Duration::from_secs(self.idle_timeout_seconds)
     }
+
+    /// A session without a turn for this long has ended once its user has begun another one.
+    #[must_use]
+    pub fn quiet_after(&self) -> Duration {
+        Duration::from_secs(self.quiet_after_seconds)
+    }
 }
 
 impl Default for SessionsConfig {
     fn default() -> Self {
-        Self { idle_timeout_seconds: 1800 }
+        Self {
+            idle_timeout_seconds: 1800,
+            quiet_after_seconds: 60,
+            end_header: "x-session-end".into(),
+        }
     }
 }
 

@@ -34,6 +34,8 @@ pub struct Admitted {
     pub identity: Identity,
     /// Whether is learnt from the exchange.
     pub learn: bool,
+    /// Whether the session ends with this exchange.
+    pub ends_session: bool,
     /// How much is presented, of what.
     pub terms: Terms,
     /// Where the context goes.
@@ -56,7 +58,7 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
     let types = &config.memory.types;
     options.check_types(types)?;
     check_project("memory_context.project_id", options.project_id.as_deref())?;
-    let said = HeaderOptions::read(head.headers(), types)?;
+    let said = HeaderOptions::read(head.headers(), types, &config.memory.sessions.end_header)?;
     let body = BodyIds {
         memory_context: options.user_id.as_deref(),
         metadata: ask.metadata_user_id.as_deref(),
@@ -88,6 +90,7 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
     Ok(Admission::Admitted(Box::new(Admitted {
         identity,
         learn: learns(&rules, &said, ask),
+        ends_session: said.ends_session,
         placement: placement(rules.placement),
         project_id: options.project_id.clone().or(said.project),
         terms: Terms {
@@ -151,6 +154,7 @@ fn placement(configured: Placement) -> dialect::Placement {
 struct HeaderOptions {
     off: bool,
     no_auto_store: bool,
+    ends_session: bool,
     types: Option<Vec<String>>,
     limit: Option<usize>,
     threshold: Option<f32>,
@@ -158,12 +162,17 @@ struct HeaderOptions {
 }
 
 impl HeaderOptions {
-    fn read(headers: &Headers, known_types: &[String]) -> Result<Self, InvalidField> {
+    fn read(
+        headers: &Headers,
+        known_types: &[String],
+        end_header: &str,
+    ) -> Result<Self, InvalidField> {
         let off = narrows(headers, "x-memory", "off", "on")?;
         let disabled = narrows(headers, "x-disable-router-memory", "true", "false")?;
         Ok(Self {
             off: off || disabled,
             no_auto_store: narrows(headers, "x-memory-auto-store", "false", "true")?,
+            ends_session: ends_session(headers, end_header)?,
             types: types(headers, known_types)?,
             limit: number(headers, "x-memory-limit", "an integer from 1 to 50", |text| {
                 text.parse().ok().filter(|limit| (1..=50).contains(limit))
@@ -195,6 +204,22 @@ fn narrows(
         }
     }
     Ok(narrows)
+}
+
+/// Whether a header ends the session. Sent twice, the one that does counts.
+fn ends_session(headers: &Headers, name: &str) -> Result<bool, InvalidField> {
+    let mut ends = false;
+    for value in headers.all(name).map(<[u8]>::trim_ascii) {
+        match value.to_ascii_lowercase().as_slice() {
+            b"true" | b"1" => ends = true,
+            b"false" | b"0" => {}
+            _ => {
+                let cause = format!("{name} must be true, 1, false or 0");
+                return Err(InvalidField::invalid_value(name, cause));
+            }
+        }
+    }
+    Ok(ends)
 }
 
 fn project(headers: &Headers) -> Result<Option<String>, InvalidField> {

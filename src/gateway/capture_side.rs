@@ -16,7 +16,7 @@ use super::{
     service::Parts,
 };
 use crate::{
-    capture::{Circumstances, FinishedTurn, InFlight},
+    capture::{Circumstances, FinishedTurn, InFlight, SessionKey},
     config::Config,
     dialect::{self, Ask, Dialect, Reply, ReplyCollector},
     telemetry::CaptureDrop,
@@ -162,7 +162,10 @@ impl CaptureSide {
         };
         let Some(asked) = judged else { return };
         match &self.in_flight {
-            Some(in_flight) => in_flight.known(asked.admitted.identity.owner()),
+            Some(in_flight) => {
+                in_flight.known(asked.admitted.identity.owner());
+                in_flight.talks_in(asked.session());
+            }
             None => return self.give_up(CaptureDrop::Journal),
         }
         if !self.share.resize(asked.weight()) {
@@ -273,6 +276,11 @@ impl Incoming {
 }
 
 impl Asked {
+    fn session(&self) -> SessionKey {
+        let owner = self.admitted.identity.owner();
+        SessionKey::of(self.session_header.as_deref(), &self.ask, owner)
+    }
+
     /// About how much memory it takes, in bytes.
     fn weight(&self) -> usize {
         let Ask { user_text, first_user_text, instructions, tool_items, .. } = &self.ask;
@@ -317,6 +325,7 @@ fn turn(asked: Asked, reply: Reply) -> Option<FinishedTurn> {
         request_id,
         began,
         ended: Timestamp::now(),
+        ends_session: admitted.ends_session,
     };
     FinishedTurn::new(&ask, reply, circumstances)
 }

@@ -24,7 +24,7 @@ use super::{
     exchange::{Exchange, Step},
 };
 use crate::{
-    capture::{Bounds, Capture, Settings, Tools},
+    capture::{Bounds, Capture, SessionRules, Settings, Tools},
     config::{Config, Live},
     embed::{Embedder, deterministic::DeterministicEmbedder},
     memory::{MemoryStore, Owner},
@@ -65,7 +65,7 @@ impl Stack {
                 extract_locally: false,
                 extractor: None,
                 extract_every: 10,
-                idle_timeout: Duration::from_secs(1800),
+                sessions: SessionRules::default(),
                 types: config.memory.types.clone(),
             },
             Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() },

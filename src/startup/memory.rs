@@ -8,7 +8,7 @@ use tokio_util::task::TaskTracker;
 use super::StartError;
 use crate::{
     api::Operations,
-    capture::{Bounds, Capture, Settings, Tools},
+    capture::{Bounds, Capture, SessionRules, Settings, Tools},
     config::{Config, ExtractionMode, Live, LlmProvider, ModelRole, Sync},
     embed::Embedder,
     gateway,
@@ -157,7 +157,21 @@ pub(super) fn settings(config: &Config) -> Result<Settings, StartError> {
         extract_locally: memory.extraction.uses(ExtractionMode::Local),
         extractor: extractor.transpose().map_err(StartError::Helper)?.map(Arc::new),
         extract_every: u32::try_from(memory.extraction_batch_size).unwrap_or(u32::MAX),
-        idle_timeout: memory.sessions.idle_timeout(),
+        sessions: SessionRules {
+            idle_timeout: memory.sessions.idle_timeout(),
+            quiet_after: memory.sessions.quiet_after(),
+        },
         types: memory.types.clone(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_end_by_default_as_the_configuration_says() {
+        let settings = settings(&Config::default());
+        assert_eq!(settings.ok().map(|it| it.sessions), Some(SessionRules::default()));
+    }
 }

@@ -38,6 +38,8 @@ pub(in crate::capture) struct Entry {
     pub(super) request_id: Option<String>,
     pub(super) began: Timestamp,
     pub(super) ended: Timestamp,
+    /// The session ends with this exchange.
+    pub(super) ends_session: bool,
 }
 
 /// The reply of a screened exchange.
@@ -96,6 +98,7 @@ impl Entry {
             request_id: turn.request_id,
             began: turn.began,
             ended: turn.ended,
+            ends_session: turn.ends_session,
         };
         (entry, removed)
     }

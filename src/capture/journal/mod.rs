@@ -23,6 +23,7 @@ use std::{path::Path, time::Duration};
 use jiff::Timestamp;
 use rusqlite::{Connection, types::FromSqlError};
 
+use super::settings::SessionRules;
 use crate::{
     memory::Owner,
     sqlite::{Database, DatabaseError, Options},
@@ -37,7 +38,7 @@ pub(super) use jobs::{
 };
 pub(super) use read::{StoredTurn, batch, turn, turn_and_before};
 pub(super) use record::Recorded;
-pub(super) use sessions::{Ended, end_if_idle};
+pub(super) use sessions::{Ended, Waits, end_if_idle};
 pub use values::SessionState;
 
 /// What decides which jobs a turn owes.
@@ -49,16 +50,26 @@ pub(super) struct Rules {
     pub(super) extract_locally: bool,
     /// Extract facts every so many turns; `None`: never.
     pub(super) extract_every: Option<u32>,
-    /// A session without a turn for this long has ended.
-    pub(super) idle_timeout: Duration,
+    /// When sessions end.
+    pub(super) sessions: SessionRules,
 }
 
 impl Rules {
     /// When a session is idle that was last active at `active`, in milliseconds.
     fn idle_at(&self, active: i64) -> Timestamp {
-        let active = Timestamp::from_millisecond(active).unwrap_or(Timestamp::MAX);
-        active.checked_add(self.idle_timeout).unwrap_or(Timestamp::MAX)
+        after(active, self.sessions.idle_timeout)
     }
+
+    /// The same of a session that was left for a newer one.
+    fn quiet_at(&self, active: i64) -> Timestamp {
+        after(active, self.sessions.quiet_after.min(self.sessions.idle_timeout))
+    }
+}
+
+/// So long after a time in milliseconds.
+fn after(active: i64, pause: Duration) -> Timestamp {
+    let active = Timestamp::from_millisecond(active).unwrap_or(Timestamp::MAX);
+    active.checked_add(pause).unwrap_or(Timestamp::MAX)
 }
 
 /// The journal.

@@ -79,6 +79,11 @@ pub(in crate::capture) fn batch(
     Ok(turns)
 }
 
+/// The session of a turn.
+pub(super) fn session_of(c: &Connection, turn: i64) -> rusqlite::Result<i64> {
+    c.prepare_cached("SELECT session FROM turns WHERE id = ?1")?.query_row([turn], |row| row.get(0))
+}
+
 /// The turn whose reply had this id, only among the owner's.
 pub(super) fn turn_of_response(
     c: &Connection,

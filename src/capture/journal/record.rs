@@ -48,6 +48,9 @@ pub(super) fn record(c: &Connection, entry: &Entry, rules: &Rules) -> rusqlite::
     if !entry.leaves_open() {
         sessions::complete(c, turn, rules, entry.ended)?;
     }
+    if entry.ends_session {
+        sessions::end(c, read::session_of(c, turn)?, rules, entry.ended)?;
+    }
     Ok(recorded)
 }
 
@@ -164,8 +167,8 @@ fn touch(c: &Connection, entry: &Entry, turn: i64, rules: &Rules) -> rusqlite::R
         .query_row(params![turn, millis(entry.ended)], |row| row.get(0))?;
     let active: i64 = c
         .prepare_cached(
-            "UPDATE sessions SET active_at = max(active_at, ?2), ended_at = NULL WHERE id = ?1
-             RETURNING active_at",
+            "UPDATE sessions SET active_at = max(active_at, ?2), ended_at = NULL, left_at = NULL
+             WHERE id = ?1 RETURNING active_at",
         )?
         .query_row(params![session, millis(entry.ended)], |row| row.get(0))?;
     jobs::ask_for_end(c, session, &entry.owner, rules.idle_at(active), entry.ended)

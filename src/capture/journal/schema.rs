@@ -6,11 +6,17 @@ use crate::sqlite::Migration;
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "sessions, turns and jobs", sql: FIRST },
     Migration { name: "turns that give no more facts", sql: WITHHELD },
+    Migration { name: "sessions left for a newer one", sql: LEFT },
 ];
 
 const WITHHELD: &str = "
 -- A fact found here was forgotten: none is looked for again, or it would come back.
 ALTER TABLE turns ADD COLUMN withheld INTEGER NOT NULL DEFAULT 0;
+";
+
+const LEFT: &str = "
+-- When the same user began a newer session; NULL again with the next turn.
+ALTER TABLE sessions ADD COLUMN left_at INTEGER;
 ";
 
 const FIRST: &str = "

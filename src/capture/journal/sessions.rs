@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 
-use super::{JobKind, Rules, entry::Entry, jobs, millis, read};
+use super::{JobKind, Rules, entry::Entry, jobs, millis, owner, read};
 use crate::{
     capture::{
         session::{Place, SessionKey, successor},
@@ -36,22 +36,25 @@ pub(super) fn resolve(c: &Connection, entry: &Entry, rules: &Rules) -> rusqlite:
         Some(turn) => get(c, turn.session)?,
         None => match &entry.session {
             SessionKey::Derived(base) => derived(c, entry, base, rules)?,
-            key => begin(c, entry, key.name(), 0)?,
+            key => begin(c, entry, key.name(), 0, rules)?,
         },
     };
     c.prepare_cached(
-        "UPDATE sessions SET active_at = max(active_at, ?2), ended_at = NULL WHERE id = ?1",
+        "UPDATE sessions SET active_at = max(active_at, ?2), ended_at = NULL, left_at = NULL
+         WHERE id = ?1",
     )?
     .execute(params![session.id, millis(entry.ended)])?;
     Ok(session)
 }
 
-/// A derived session goes on until it was idle for too long; one that was ended
-/// otherwise goes on only for a turn that it holds already (a regeneration).
+/// A derived session goes on until it was idle for too long, also when it was
+/// left for a newer one meanwhile; one that was ended otherwise goes on only for
+/// a turn that it holds already (a regeneration).
 fn derived(c: &Connection, entry: &Entry, base: &str, rules: &Rules) -> rusqlite::Result<Session> {
     let last = c
         .prepare_cached(
-            "SELECT id, name, generation, active_at, ended_at IS NOT NULL FROM sessions
+            "SELECT id, name, generation, active_at, ended_at IS NOT NULL AND left_at IS NULL
+             FROM sessions
              WHERE tenant = ?1 AND user = ?2 AND base = ?3 ORDER BY generation DESC LIMIT 1",
         )?
         .query_row(params![entry.owner.tenant(), entry.owner.user(), base], |row| {
@@ -60,11 +63,11 @@ fn derived(c: &Connection, entry: &Entry, base: &str, rules: &Rules) -> rusqlite
         })
         .optional()?;
     let Some((session, generation, active_at, ended)) = last else {
-        return begin(c, entry, base, 0);
+        return begin(c, entry, base, 0, rules);
     };
     let idle = entry.began >= rules.idle_at(active_at);
     if idle || (ended && !holds(c, session.id, entry)?) {
-        return begin(c, entry, base, generation + 1);
+        return begin(c, entry, base, generation + 1, rules);
     }
     Ok(session)
 }
@@ -76,20 +79,52 @@ fn holds(c: &Connection, session: i64, entry: &Entry) -> rusqlite::Result<bool> 
 }
 
 /// The session of that name and generation, begun when there is none.
-fn begin(c: &Connection, entry: &Entry, base: &str, generation: u32) -> rusqlite::Result<Session> {
+fn begin(
+    c: &Connection,
+    entry: &Entry,
+    base: &str,
+    generation: u32,
+    rules: &Rules,
+) -> rusqlite::Result<Session> {
     let name = successor(base, generation);
-    c.prepare_cached(
-        "INSERT INTO sessions (tenant, user, name, base, generation, started_at, active_at)
+    let begun = c
+        .prepare_cached(
+            "INSERT INTO sessions (tenant, user, name, base, generation, started_at, active_at)
          VALUES (:tenant, :user, :name, :base, :generation, :at, :at) ON CONFLICT DO NOTHING",
-    )?
-    .execute(named_params! {
-        ":tenant": entry.owner.tenant(), ":user": entry.owner.user(),
-        ":name": name, ":base": base, ":generation": generation, ":at": millis(entry.began),
-    })?;
+        )?
+        .execute(named_params! {
+            ":tenant": entry.owner.tenant(), ":user": entry.owner.user(),
+            ":name": name, ":base": base, ":generation": generation, ":at": millis(entry.began),
+        })?;
     let found = find(c, &entry.owner, &name)?;
     // It was there, or it is now.
     let id = found.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    if begun > 0 {
+        leave_others(c, entry, id, rules)?;
+    }
     Ok(Session { id, name })
+}
+
+/// A new session leaves its user's others: they end once they are quiet, and not
+/// after the whole idle time. Those that go on beside it are not touched: their
+/// next turn takes that back.
+fn leave_others(c: &Connection, entry: &Entry, new: i64, rules: &Rules) -> rusqlite::Result<()> {
+    let (tenant, user) = (entry.owner.tenant(), entry.owner.user());
+    // Each is left once, so that many short sessions do not owe the same again and again.
+    let left: Vec<(i64, i64)> = c
+        .prepare_cached(
+            "UPDATE sessions SET left_at = ?4
+             WHERE tenant = ?1 AND user = ?2 AND id <> ?3 AND ended_at IS NULL AND left_at IS NULL
+             RETURNING id, active_at",
+        )?
+        .query_map(params![tenant, user, new, millis(entry.began)], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    for (session, active) in left {
+        jobs::ask_for_end(c, session, &entry.owner, rules.quiet_at(active), entry.ended)?;
+    }
+    Ok(())
 }
 
 fn get(c: &Connection, id: i64) -> rusqlite::Result<Session> {
@@ -137,21 +172,57 @@ pub(super) fn end(
     Ok(Ended { turns })
 }
 
-/// Ends a session if it is idle by now; else tells when it will be.
+/// Why a session does not end yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::capture) enum Waits {
+    /// It will be idle at that time.
+    Until(Timestamp),
+    /// An exchange of it is in flight, or may be.
+    Busy,
+}
+
+/// Ends a session if it is idle by now; else tells what it waits for. `talking`
+/// are the sessions of its owner's exchanges in flight, as far as they are known.
 pub(in crate::capture) fn end_if_idle(
     c: &Connection,
     session: i64,
+    talking: &[Option<SessionKey>],
     rules: &Rules,
     now: Timestamp,
-) -> rusqlite::Result<Option<Timestamp>> {
-    let active: Option<i64> = c
-        .prepare_cached("SELECT active_at FROM sessions WHERE id = ?1")?
-        .query_row([session], |row| row.get(0))
+) -> rusqlite::Result<Option<Waits>> {
+    let found = c
+        .prepare_cached(
+            "SELECT tenant, user, name, base, active_at, left_at IS NOT NULL FROM sessions
+             WHERE id = ?1",
+        )?
+        .query_row([session], |row| {
+            Ok((
+                (row.get::<_, String>(0)?, row.get::<_, String>(1)?),
+                [row.get::<_, String>(2)?, row.get(3)?],
+                (row.get::<_, i64>(4)?, row.get::<_, bool>(5)?),
+            ))
+        })
         .optional()?;
-    let Some(active) = active else { return Ok(None) };
-    let idle = rules.idle_at(active);
+    let Some(((tenant, user), names, (active, left))) = found else { return Ok(None) };
+    let idle = if left { rules.quiet_at(active) } else { rules.idle_at(active) };
     if idle > now {
-        return Ok(Some(idle));
+        return Ok(Some(Waits::Until(idle)));
+    }
+    let owner = owner(&tenant, &user)?;
+    for key in talking {
+        // Whose session is not known yet may be this one.
+        let Some(key) = key else { return Ok(Some(Waits::Busy)) };
+        let of_response = match key {
+            SessionKey::AfterResponse(id) => read::turn_of_response(c, &owner, id)?,
+            _ => None,
+        };
+        let same = match of_response {
+            Some(turn) => turn.session == session,
+            None => names.iter().any(|name| name == key.name()),
+        };
+        if same {
+            return Ok(Some(Waits::Busy));
+        }
     }
     end(c, session, rules, now)?;
     Ok(None)

@@ -1,5 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod sessions;
+
 use super::*;
 use crate::capture::kit::{Said, at, owner, said};
 
@@ -7,7 +9,10 @@ const RULES: Rules = Rules {
     store_turns: true,
     extract_locally: false,
     extract_every: Some(3),
-    idle_timeout: Duration::from_secs(600),
+    sessions: SessionRules {
+        idle_timeout: Duration::from_secs(600),
+        quiet_after: Duration::from_secs(60),
+    },
 };
 
 struct Book {
@@ -241,16 +246,6 @@ async fn the_end_of_a_session_completes_its_open_turns() {
     book.journal.end_session(owner("alice"), "s".into(), RULES, at(50)).await.unwrap();
     assert_eq!(book.jobs("store_turn").await, 1);
     assert_eq!(book.rows("SELECT state FROM turns").await, [["complete"]]);
-}
-
-#[tokio::test]
-async fn an_idle_session_ends_only_when_it_is_idle() {
-    let book = Book::open();
-    book.record(said("alice", 1, "a").session("s").at(0)).await;
-    let end = |now| book.journal.write(move |c| end_if_idle(c, 1, &RULES, now));
-    assert_eq!(end(at(300)).await.unwrap(), Some(at(601)));
-    assert_eq!(end(at(601)).await.unwrap(), None);
-    assert_eq!(book.rows("SELECT ended_at IS NOT NULL FROM sessions").await, [["1"]]);
 }
 
 #[tokio::test]

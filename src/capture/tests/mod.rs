@@ -98,7 +98,7 @@ pub(super) fn settings(extractor: Option<Helper>) -> Settings {
         extract_locally: false,
         extractor: extractor.map(Arc::new),
         extract_every: 2,
-        idle_timeout: Duration::from_secs(1800),
+        sessions: SessionRules::default(),
         types: crate::memory::MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
     }
 }

@@ -157,6 +157,7 @@ async fn learn(
             request_id: None,
             began,
             ended: began,
+            ends_session: false,
         };
         let Some(finished) = FinishedTurn::new(ask.ask(), reply(&turn.assistant), of) else {
             bail!("a turn of {session} cannot be learnt from");
@@ -208,7 +209,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        capture::{Bounds, Capture, Settings, Tools},
+        capture::{Bounds, Capture, SessionRules, Settings, Tools},
         config::{Config, Live},
         embed::{Embedder, deterministic::DeterministicEmbedder},
         memory::{MemoryStore, MemoryType},
@@ -227,7 +228,7 @@ mod tests {
             extract_locally: false,
             extractor: None,
             extract_every: 10,
-            idle_timeout: Duration::from_secs(1800),
+            sessions: SessionRules::default(),
             types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
         };
         let tools =

@@ -59,6 +59,19 @@ fn a_request_that_says_nothing_gets_the_configurations_defaults() {
 }
 
 #[test]
+fn a_header_of_the_configured_name_ends_the_session() {
+    let mut config = Config::default();
+    for (value, ends) in [("true", true), ("1", true), (" TRUE ", true), ("0", false)] {
+        assert_eq!(admitted(&config, &[("x-session-end", value)], "").ends_session, ends);
+    }
+    let twice = [("x-session-end", "false"), ("x-session-end", "true")];
+    assert!(admitted(&config, &twice, "").ends_session);
+    config.memory.sessions.end_header = "x-bye".into();
+    assert!(admitted(&config, &[("x-bye", "1")], "").ends_session);
+    assert!(!admitted(&config, &[("x-session-end", "1")], "").ends_session);
+}
+
+#[test]
 fn the_body_wins_over_headers_and_headers_over_the_configuration() {
     let config = Config::default();
     let headers =
@@ -116,6 +129,7 @@ fn a_request_cannot_widen_what_the_configuration_allows() {
 #[test]
 fn wrong_headers_and_names_are_told() {
     check_invalid(&[("x-memory", "maybe")], "", "x-memory");
+    check_invalid(&[("x-session-end", "maybe")], "", "x-session-end");
     check_invalid(&[("x-memory-limit", "0")], "", "x-memory-limit");
     check_invalid(&[("x-memory-limit", "51")], "", "x-memory-limit");
     check_invalid(&[("x-memory-threshold", "nan")], "", "x-memory-threshold");

@@ -1,0 +1,101 @@
+//! When sessions end, and when they do not.
+
+use super::*;
+use crate::capture::session::SessionKey;
+
+impl Book {
+    /// Runs the job that ends a session, as if at that time.
+    async fn end_if_idle(
+        &self,
+        session: i64,
+        talking: &[Option<SessionKey>],
+        seconds: i64,
+    ) -> Option<Waits> {
+        let talking = talking.to_vec();
+        let end = move |c: &Connection| end_if_idle(c, session, &talking, &RULES, at(seconds));
+        self.journal.write(end).await.unwrap()
+    }
+
+    /// The names of the sessions that have ended.
+    async fn ended(&self) -> Vec<String> {
+        let rows = self.rows("SELECT name FROM sessions WHERE ended_at IS NOT NULL ORDER BY id");
+        rows.await.into_iter().flatten().collect()
+    }
+}
+
+fn named(session: &str) -> Option<SessionKey> {
+    Some(SessionKey::Named(session.into()))
+}
+
+#[tokio::test]
+async fn an_idle_session_ends_only_when_it_is_idle() {
+    let book = Book::open();
+    book.record(said("alice", 1, "a").session("s").at(0)).await;
+    assert_eq!(book.end_if_idle(1, &[], 300).await, Some(Waits::Until(at(601))));
+    assert_eq!(book.end_if_idle(1, &[], 601).await, None);
+    assert_eq!(book.ended().await, ["s"]);
+}
+
+#[tokio::test]
+async fn a_new_session_ends_those_of_its_user_that_are_quiet() {
+    let book = Book::open();
+    book.record(said("alice", 1, "a").session("old").at(0)).await;
+    book.record(said("bob", 1, "a").session("bobs").at(0)).await;
+    book.record(said("alice", 1, "b").session("new").at(30)).await;
+    let due = "SELECT due_at FROM jobs WHERE kind = 'end_idle_session' AND subject = 1";
+    assert_eq!(book.rows(due).await, [[at(61).as_millisecond().to_string()]]);
+    assert_eq!(book.end_if_idle(1, &[], 60).await, Some(Waits::Until(at(61))));
+    assert_eq!(book.end_if_idle(1, &[], 61).await, None);
+    assert_eq!(book.end_if_idle(2, &[], 61).await, Some(Waits::Until(at(601))), "bob's own");
+    assert_eq!(book.end_if_idle(3, &[], 61).await, Some(Waits::Until(at(631))), "the new one");
+    assert_eq!(book.ended().await, ["old"]);
+}
+
+#[tokio::test]
+async fn sessions_that_go_on_beside_each_other_stay_open() {
+    let book = Book::open();
+    for n in 1..4 {
+        book.record(said("alice", n, &format!("a{n}")).session("a").at(i64::from(n) * 50)).await;
+        book.record(said("alice", n, &format!("b{n}")).session("b").at(i64::from(n) * 50)).await;
+    }
+    for session in [1, 2] {
+        assert_eq!(book.end_if_idle(session, &[], 300).await, Some(Waits::Until(at(751))));
+    }
+    assert_eq!(book.rows("SELECT turns FROM sessions").await, [["3"], ["3"]]);
+}
+
+#[tokio::test]
+async fn a_session_with_an_exchange_in_flight_does_not_end() {
+    let book = Book::open();
+    book.record(said("alice", 1, "a").session("s").response("r1").at(0)).await;
+    for talking in [named("s"), None, Some(SessionKey::AfterResponse("r1".into()))] {
+        assert_eq!(book.end_if_idle(1, &[named("t"), talking], 700).await, Some(Waits::Busy));
+    }
+    let others = [named("t"), Some(SessionKey::AfterResponse("r2".into()))];
+    assert_eq!(book.end_if_idle(1, &others, 700).await, None);
+}
+
+#[tokio::test]
+async fn a_derived_session_that_was_left_goes_on_where_it_was() {
+    let book = Book::open();
+    book.record(said("alice", 1, "a").at(0)).await;
+    book.record(said("alice", 1, "b").session("new").at(100)).await;
+    assert_eq!(book.end_if_idle(1, &[], 100).await, None);
+    book.record(said("alice", 2, "c").at(200)).await;
+    let rows = book.rows("SELECT turns, ended_at, left_at FROM sessions ORDER BY id").await;
+    assert_eq!(rows, [["2", "-", "-"], ["1", "-", "-"]]);
+}
+
+#[tokio::test]
+async fn an_exchange_can_end_its_session() {
+    let book = Book::open();
+    for n in 1..=2 {
+        book.record(said("alice", n, &format!("turn {n}")).session("s")).await;
+    }
+    book.record(said("alice", 1, "another").session("t")).await;
+    book.record(said("alice", 3, "I must go").calls("a").session("s").ends_session()).await;
+    assert_eq!(book.ended().await, ["s"]);
+    assert_eq!(book.rows("SELECT count(*) FROM turns WHERE state = 'open'").await, [["0"]]);
+    let extractions = "SELECT payload ->> '$.session', subject FROM jobs WHERE kind = 'extract'";
+    assert_eq!(book.rows(extractions).await, [["1", "4"]]);
+}
