@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::ApiError;
-use crate::memory::{Filter, Owner, Source, Status};
+use crate::memory::{EntityRelation, Filter, Mention, Owner, Source, Status};
 
 /// Whose memories are meant.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -110,6 +110,12 @@ pub struct CreateRequest {
     /// Free members.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
+    /// Who and what it speaks of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mentions: Vec<Mention>,
+    /// How these stand to one another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entity_relations: Vec<EntityRelation>,
     /// True from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
@@ -143,6 +149,10 @@ pub struct PatchRequest {
     pub tags: Option<Vec<String>>,
     /// All free members anew.
     pub metadata: Option<Map<String, Value>>,
+    /// All it speaks of anew; absent: with a new content, what of it is still named there.
+    pub mentions: Option<Vec<Mention>>,
+    /// All relations between these anew; absent: as with `mentions`.
+    pub entity_relations: Option<Vec<EntityRelation>>,
     /// True from.
     #[serde(deserialize_with = "present")]
     pub valid_from: Option<Option<Timestamp>>,

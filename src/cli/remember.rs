@@ -50,6 +50,8 @@ impl Args {
             confidence: None,
             tags: self.tags,
             metadata: Map::new(),
+            mentions: Vec::new(),
+            entity_relations: Vec::new(),
             valid_from: None,
             valid_until: None,
         };

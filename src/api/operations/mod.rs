@@ -1,6 +1,7 @@
 //! What the API does, without HTTP: REST and the command line call the same methods, so that both
 //! answer alike.
 
+mod entities;
 mod forget;
 mod learn;
 mod read;

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::{Operations, not_empty, share, write};
+use super::{Operations, entities, not_empty, share, write};
 use crate::{
     api::{ApiError, CreateRequest, MemoryView, PatchRequest, Whose, requests::owner},
     memory::{Embedding, Memory, MemoryId, MemoryType, Source, StoreError},
@@ -53,6 +53,8 @@ impl Operations {
         memory.confidence = request.confidence;
         memory.tags = tags(request.tags)?;
         memory.metadata = metadata(request.metadata)?;
+        memory.mentions = entities::mentions(request.mentions)?;
+        memory.entity_relations = entities::relations(request.entity_relations)?;
         memory.valid_from = request.valid_from;
         memory.valid_until = request.valid_until;
         let vectors = self.vectors(&memory.content).await;
@@ -106,6 +108,8 @@ impl Operations {
         change.content = change.content.as_deref().map(content).transpose()?;
         change.tags = change.tags.map(tags).transpose()?;
         change.metadata = change.metadata.map(metadata).transpose()?;
+        change.mentions = change.mentions.map(entities::mentions).transpose()?;
+        change.entity_relations = change.entity_relations.map(entities::relations).transpose()?;
         Ok(change)
     }
 
@@ -137,6 +141,7 @@ fn apply(change: &PatchRequest, memory: &mut Memory) {
     memory.updated_at = Timestamp::now();
     if let Some(content) = &change.content {
         memory.content.clone_from(content);
+        entities::drop_unnamed(memory);
     }
     if let Some(name) = &change.memory_type {
         memory.memory_type = MemoryType::new(name);
@@ -152,6 +157,12 @@ fn apply(change: &PatchRequest, memory: &mut Memory) {
     }
     if let Some(metadata) = &change.metadata {
         memory.metadata.clone_from(metadata);
+    }
+    if let Some(mentions) = &change.mentions {
+        memory.mentions.clone_from(mentions);
+    }
+    if let Some(relations) = &change.entity_relations {
+        memory.entity_relations.clone_from(relations);
     }
     memory.valid_from = change.valid_from.unwrap_or(memory.valid_from);
     memory.valid_until = change.valid_until.unwrap_or(memory.valid_until);

@@ -1,3 +1,5 @@
+mod entities;
+
 use std::{fs, path::Path};
 
 use super::*;

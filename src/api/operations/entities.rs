@@ -1,0 +1,50 @@
+//! Who and what a memory speaks of, as callers give it, and what a change leaves of it.
+
+use crate::{
+    api::ApiError,
+    memory::{EntityRelation, MAX_NAME_BYTES, Memory, Mention, entity_key},
+    screening::screen,
+};
+
+/// Mentions as they may be kept. How many there may be is the store's to say.
+pub(super) fn mentions(given: Vec<Mention>) -> Result<Vec<Mention>, ApiError> {
+    if !given.iter().all(Mention::can_be_kept) {
+        return Err(unfit("mentions"));
+    }
+    let screened = |mention: Mention| Mention {
+        name: screened(&mention.name),
+        kind: mention.kind.as_deref().map(screened),
+    };
+    Ok(given.into_iter().map(screened).collect())
+}
+
+/// Relations as they may be kept.
+pub(super) fn relations(given: Vec<EntityRelation>) -> Result<Vec<EntityRelation>, ApiError> {
+    if !given.iter().all(EntityRelation::can_be_kept) {
+        return Err(unfit("entity_relations"));
+    }
+    let screened = |relation: EntityRelation| EntityRelation {
+        subject: screened(&relation.subject),
+        predicate: screened(&relation.predicate),
+        object: screened(&relation.object),
+    };
+    Ok(given.into_iter().map(screened).collect())
+}
+
+/// Takes away what a memory's new content names no more.
+pub(super) fn drop_unnamed(memory: &mut Memory) {
+    let content = entity_key(&memory.content);
+    let named = |name: &str| content.contains(&entity_key(name));
+    memory.mentions.retain(|mention| named(&mention.name));
+    memory.entity_relations.retain(|relation| named(&relation.subject) && named(&relation.object));
+}
+
+fn screened(text: &str) -> String {
+    screen(text, MAX_NAME_BYTES).text
+}
+
+fn unfit(field: &str) -> ApiError {
+    let cause =
+        format!("must have texts of 1 to {MAX_NAME_BYTES} bytes without control characters");
+    ApiError::invalid(field, cause)
+}
