@@ -16,9 +16,26 @@ pub(super) fn encode(cursor: &Cursor) -> String {
 /// # Errors
 /// 400 when it is not one of ours.
 pub(super) fn decode(text: &str) -> Result<Cursor, ApiError> {
-    parse(text).ok_or_else(|| {
-        ApiError::invalid("cursor", "must be the next_cursor of an earlier page, or absent")
-    })
+    parse(text).ok_or_else(refused)
+}
+
+/// The text of a place in a list that is numbered.
+pub(super) fn encode_number(number: i64) -> String {
+    URL_SAFE_NO_PAD.encode(number.to_string())
+}
+
+/// The place of such a text.
+///
+/// # Errors
+/// 400 when it is not one of ours.
+pub(super) fn decode_number(text: &str) -> Result<i64, ApiError> {
+    let inside = URL_SAFE_NO_PAD.decode(text).ok();
+    let number = inside.and_then(|bytes| str::from_utf8(&bytes).ok()?.parse().ok());
+    number.ok_or_else(refused)
+}
+
+fn refused() -> ApiError {
+    ApiError::invalid("cursor", "must be the next_cursor of an earlier page, or absent")
 }
 
 fn parse(text: &str) -> Option<Cursor> {
@@ -47,5 +64,7 @@ mod tests {
         for text in ["", "x", "!!!", "MTIz", "bm90IGEgdGltZQ"] {
             assert_eq!(decode(text).unwrap_err().param.as_deref(), Some("cursor"), "{text}");
         }
+        assert_eq!(decode_number(&encode_number(7)), Ok(7));
+        assert!(decode_number("bm90").is_err() && decode_number("!").is_err());
     }
 }

@@ -2,7 +2,8 @@
 //! requests and writes answers.
 //!
 //! This module must never know Envoy, a model server's wire format, or how a store keeps things.
-//! Every operation names one user; there is no "all users".
+//! Every operation names one user; there is no "all users", but for `/admin/…`, which shows operators
+//! what the journal owes and never what anybody said.
 
 mod auth;
 mod cursor;
@@ -10,6 +11,7 @@ mod door;
 mod error;
 mod extract;
 mod health;
+mod ledger_view;
 mod operations;
 mod requests;
 mod routes;
@@ -26,9 +28,11 @@ use tokio::net::TcpListener;
 pub use auth::Key;
 pub use door::Door;
 pub use error::{ApiError, ErrorBody, ErrorDetail};
+pub use ledger_view::{JobView, JobsView, RetriedView, SessionView, SessionsView};
 pub use operations::Operations;
 pub use requests::{
-    CreateRequest, FlushRequest, ForgetRequest, ListRequest, PatchRequest, SearchRequest, Whose,
+    AllJobsRequest, CreateRequest, FlushRequest, ForgetRequest, JobsRequest, ListRequest,
+    PatchRequest, RetryAllRequest, SearchRequest, SessionsRequest, Whose,
 };
 pub use routes::router;
 pub use view::{DeletedView, EndedView, FlushedView, HitView, HitsView, MemoriesView, MemoryView};

@@ -6,7 +6,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::ApiError;
-use crate::memory::{EntityRelation, Filter, Mention, Owner, Source, Status};
+use crate::{
+    capture::JobStanding,
+    memory::{EntityRelation, Filter, Mention, Owner, Source, Status},
+};
 
 /// Whose memories are meant.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -211,4 +214,61 @@ pub struct FlushRequest {
     /// The longest to wait, in milliseconds, at most ten minutes; absent: 30 seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+}
+
+/// `GET /v1/jobs`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobsRequest {
+    /// The user's id.
+    pub user_id: String,
+    /// The tenant's id; absent: `default`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant_id: Option<String>,
+    /// Only those that stand so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<JobStanding>,
+    /// At most this many, 1 to 100; absent: 20.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+/// `GET /admin/jobs`: everybody's.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AllJobsRequest {
+    /// Only those that stand so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<JobStanding>,
+    /// At most this many, 1 to 100; absent: 20.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+/// `POST /admin/jobs/retry`: everybody's.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetryAllRequest {}
+
+/// `GET /v1/sessions`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionsRequest {
+    /// The user's id.
+    pub user_id: String,
+    /// The tenant's id; absent: `default`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant_id: Option<String>,
+    /// At most this many, 1 to 100; absent: 20.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
 }

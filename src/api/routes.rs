@@ -9,8 +9,10 @@ use axum::{
 };
 
 use super::{
-    ApiError, CreateRequest, DeletedView, EndedView, FlushRequest, FlushedView, ForgetRequest,
-    HitsView, Key, ListRequest, MemoriesView, MemoryView, PatchRequest, SearchRequest, Whose, auth,
+    AllJobsRequest, ApiError, CreateRequest, DeletedView, EndedView, FlushRequest, FlushedView,
+    ForgetRequest, HitsView, JobView, JobsRequest, JobsView, Key, ListRequest, MemoriesView,
+    MemoryView, PatchRequest, RetriedView, RetryAllRequest, SearchRequest, SessionsRequest,
+    SessionsView, Whose, auth,
     door::{Door, Open},
     extract::{Asked, Json, MAX_BODY, RequestId},
     health,
@@ -18,17 +20,23 @@ use super::{
 
 type Answered<T> = Result<Answer<T>, ApiError>;
 
-/// All routes. With a `key`, `/v1/…` is for those who send it.
+/// All routes. With a `key`, `/v1/…` and `/admin/…` are for those who send it.
 pub fn router(door: Door, key: Option<Key>) -> Router {
-    let v1 = Router::new()
+    let guarded = Router::new()
         .route("/v1/memory", get(list).post(create).delete(forget_scope))
         .route("/v1/memory/search", post(search))
         .route("/v1/memory/flush", post(flush))
         .route("/v1/memory/{id}", get(one).patch(patch).delete(forget))
+        .route("/v1/sessions", get(sessions))
         .route("/v1/sessions/{id}/end", post(end_session))
+        .route("/v1/jobs", get(jobs))
+        .route("/v1/jobs/retry", post(retry_jobs))
+        .route("/v1/jobs/{id}/retry", post(retry_job))
+        .route("/admin/jobs", get(all_jobs))
+        .route("/admin/jobs/retry", post(retry_all_jobs))
         .route_layer(middleware::from_fn_with_state(key, auth::check));
     Router::new()
-        .merge(v1)
+        .merge(guarded)
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))
@@ -126,4 +134,42 @@ async fn end_session(
     Json(whose): Json<Whose>,
 ) -> Answered<EndedView> {
     operations.end_session(&id, &whose).await.map(Answer)
+}
+
+async fn sessions(
+    Open(operations): Open,
+    Asked(request): Asked<SessionsRequest>,
+) -> Answered<SessionsView> {
+    operations.sessions(&request).await.map(Answer)
+}
+
+async fn jobs(Open(operations): Open, Asked(request): Asked<JobsRequest>) -> Answered<JobsView> {
+    operations.jobs(&request).await.map(Answer)
+}
+
+async fn retry_job(
+    Open(operations): Open,
+    Id(id): Id,
+    Json(whose): Json<Whose>,
+) -> Answered<JobView> {
+    operations.retry_job(&id, &whose).await.map(Answer)
+}
+
+async fn retry_jobs(Open(operations): Open, Json(whose): Json<Whose>) -> Answered<RetriedView> {
+    operations.retry_jobs(&whose).await.map(Answer)
+}
+
+async fn all_jobs(
+    Open(operations): Open,
+    Asked(request): Asked<AllJobsRequest>,
+) -> Answered<JobsView> {
+    operations.all_jobs(&request).await.map(Answer)
+}
+
+/// A body is asked for so that no web page can send this unasked.
+async fn retry_all_jobs(
+    Open(operations): Open,
+    Json(RetryAllRequest {}): Json<RetryAllRequest>,
+) -> Answered<RetriedView> {
+    operations.retry_all_jobs().await.map(Answer)
 }

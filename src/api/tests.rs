@@ -5,6 +5,8 @@
 mod entities;
 mod guard;
 mod health;
+mod learning;
+mod ledger;
 mod memories;
 
 use std::{path::Path, sync::Arc, time::Duration};

@@ -7,8 +7,9 @@ use serde::de::DeserializeOwned;
 
 use super::{answer::Answer, failure::Failure};
 use crate::api::{
-    CreateRequest, DeletedView, ErrorBody, ForgetRequest, HitsView, ListRequest, MemoriesView,
-    MemoryView, SearchRequest, Whose,
+    AllJobsRequest, CreateRequest, DeletedView, EndedView, ErrorBody, ForgetRequest, HitsView,
+    JobView, JobsRequest, JobsView, ListRequest, MemoriesView, MemoryView, RetriedView,
+    RetryAllRequest, SearchRequest, SessionsRequest, SessionsView, Whose,
 };
 
 /// How long the connection may take.
@@ -97,8 +98,55 @@ impl Client {
         self.send(self.request(Method::DELETE, &["memory"]).query(request)).await
     }
 
+    pub(super) async fn jobs(&self, request: &JobsRequest) -> Result<Answer<JobsView>, Failure> {
+        self.send(self.request(Method::GET, &["jobs"]).query(request)).await
+    }
+
+    pub(super) async fn all_jobs(
+        &self,
+        request: &AllJobsRequest,
+    ) -> Result<Answer<JobsView>, Failure> {
+        self.send(self.ask(Method::GET, &["admin", "jobs"]).query(request)).await
+    }
+
+    pub(super) async fn retry_job(
+        &self,
+        id: &str,
+        whose: &Whose,
+    ) -> Result<Answer<JobView>, Failure> {
+        self.send(self.request(Method::POST, &["jobs", id, "retry"]).json(whose)).await
+    }
+
+    pub(super) async fn retry_jobs(&self, whose: &Whose) -> Result<Answer<RetriedView>, Failure> {
+        self.send(self.request(Method::POST, &["jobs", "retry"]).json(whose)).await
+    }
+
+    pub(super) async fn retry_all_jobs(&self) -> Result<Answer<RetriedView>, Failure> {
+        let request = self.ask(Method::POST, &["admin", "jobs", "retry"]);
+        self.send(request.json(&RetryAllRequest {})).await
+    }
+
+    pub(super) async fn sessions(
+        &self,
+        request: &SessionsRequest,
+    ) -> Result<Answer<SessionsView>, Failure> {
+        self.send(self.request(Method::GET, &["sessions"]).query(request)).await
+    }
+
+    pub(super) async fn end_session(
+        &self,
+        id: &str,
+        whose: &Whose,
+    ) -> Result<Answer<EndedView>, Failure> {
+        self.send(self.request(Method::POST, &["sessions", id, "end"]).json(whose)).await
+    }
+
     fn request(&self, method: Method, path: &[&str]) -> RequestBuilder {
-        let request = self.http.request(method, self.url(&[&["v1"], path].concat()));
+        self.ask(method, &[&["v1"], path].concat())
+    }
+
+    fn ask(&self, method: Method, path: &[&str]) -> RequestBuilder {
+        let request = self.http.request(method, self.url(path));
         match &self.key {
             Some(key) => request.bearer_auth(key),
             None => request,

@@ -14,8 +14,9 @@ use super::{
 };
 use crate::{
     api::{
-        ApiError, CreateRequest, DeletedView, ForgetRequest, HitsView, ListRequest, MemoriesView,
-        MemoryView, SearchRequest, Whose,
+        AllJobsRequest, ApiError, CreateRequest, DeletedView, EndedView, ForgetRequest, HitsView,
+        JobView, JobsRequest, JobsView, ListRequest, MemoriesView, MemoryView, RetriedView,
+        SearchRequest, SessionsRequest, SessionsView, Whose,
     },
     config::Config,
     sqlite::{DataFolder, FolderError},
@@ -135,6 +136,69 @@ impl Memories {
         match self {
             Self::Server(client) => client.forget_scope(request).await,
             Self::Folder(folder) => answer(folder.operations().forget_scope(request, None).await),
+        }
+    }
+
+    pub(super) async fn jobs(&self, request: &JobsRequest) -> Result<Answer<JobsView>, Failure> {
+        match self {
+            Self::Server(client) => client.jobs(request).await,
+            Self::Folder(folder) => answer(folder.operations().jobs(request).await),
+        }
+    }
+
+    pub(super) async fn all_jobs(
+        &self,
+        request: &AllJobsRequest,
+    ) -> Result<Answer<JobsView>, Failure> {
+        match self {
+            Self::Server(client) => client.all_jobs(request).await,
+            Self::Folder(folder) => answer(folder.operations().all_jobs(request).await),
+        }
+    }
+
+    pub(super) async fn retry_job(
+        &self,
+        id: &str,
+        whose: &Whose,
+    ) -> Result<Answer<JobView>, Failure> {
+        match self {
+            Self::Server(client) => client.retry_job(id, whose).await,
+            Self::Folder(folder) => answer(folder.operations().retry_job(id, whose).await),
+        }
+    }
+
+    pub(super) async fn retry_jobs(
+        &self,
+        whose: Option<&Whose>,
+    ) -> Result<Answer<RetriedView>, Failure> {
+        match (self, whose) {
+            (Self::Server(client), Some(whose)) => client.retry_jobs(whose).await,
+            (Self::Server(client), None) => client.retry_all_jobs().await,
+            (Self::Folder(folder), Some(whose)) => {
+                answer(folder.operations().retry_jobs(whose).await)
+            }
+            (Self::Folder(folder), None) => answer(folder.operations().retry_all_jobs().await),
+        }
+    }
+
+    pub(super) async fn sessions(
+        &self,
+        request: &SessionsRequest,
+    ) -> Result<Answer<SessionsView>, Failure> {
+        match self {
+            Self::Server(client) => client.sessions(request).await,
+            Self::Folder(folder) => answer(folder.operations().sessions(request).await),
+        }
+    }
+
+    pub(super) async fn end_session(
+        &self,
+        id: &str,
+        whose: &Whose,
+    ) -> Result<Answer<EndedView>, Failure> {
+        match self {
+            Self::Server(client) => client.end_session(id, whose).await,
+            Self::Folder(folder) => answer(folder.operations().end_session(id, whose).await),
         }
     }
 

@@ -11,6 +11,7 @@ mod config_file;
 mod eval;
 mod failure;
 mod forget;
+mod jobs;
 mod list;
 mod memories;
 mod options;
@@ -18,7 +19,9 @@ mod print;
 mod remember;
 mod search;
 mod serve;
+mod sessions;
 mod show;
+mod show_ledger;
 mod text;
 
 use std::process::ExitCode;
@@ -47,6 +50,10 @@ enum Command {
     Remember(remember::Args),
     /// Forget one memory, or all of a user's or of a project's, for good.
     Forget(forget::Args),
+    /// Show what is still to be learnt and what failed for good, and have it tried again.
+    Jobs(jobs::Args),
+    /// Show a user's sessions, the one that began last first, or end one.
+    Sessions(sessions::Args),
     /// Measure the quality of memory on labelled data.
     Eval(eval::Args),
 }
@@ -63,6 +70,8 @@ impl Cli {
             Command::Search(args) => return args.run(),
             Command::Remember(args) => return args.run(),
             Command::Forget(args) => return args.run(),
+            Command::Jobs(args) => return args.run(),
+            Command::Sessions(args) => return args.run(),
         };
         match outcome {
             Ok(()) => ExitCode::SUCCESS,
@@ -97,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_user_is_always_named() {
-        for line in ["list", "search x", "remember x", "forget x", "forget --all"] {
+        for line in ["list", "search x", "remember x", "forget x", "forget --all", "sessions"] {
             let line = format!("memgate {line}");
             assert_eq!(wrong(&line), Some(ErrorKind::MissingRequiredArgument), "{line}");
             assert_eq!(wrong(&format!("{line} --user u")), None, "{line}");
@@ -114,6 +123,27 @@ mod tests {
             ("..", ErrorKind::ValueValidation),
         ] {
             assert_eq!(wrong(&format!("memgate forget --user u {line}")), Some(kind), "{line}");
+        }
+    }
+
+    #[test]
+    fn jobs_of_everybody_are_shown_and_one_is_retried_only_as_somebodys() {
+        for good in [
+            "",
+            "--user u --state dead",
+            "--user u --retry 7",
+            "--user u --retry all",
+            "--retry all",
+        ] {
+            assert_eq!(wrong(&format!("memgate jobs {good}")), None, "{good}");
+        }
+        for (line, kind) in [
+            ("--tenant t", ErrorKind::MissingRequiredArgument),
+            ("--retry all --state dead", ErrorKind::ArgumentConflict),
+            ("--user u --retry x", ErrorKind::ValueValidation),
+            ("--state done", ErrorKind::InvalidValue),
+        ] {
+            assert_eq!(wrong(&format!("memgate jobs {line}")), Some(kind), "{line}");
         }
     }
 

@@ -66,6 +66,14 @@ pub(super) fn memory_id(text: &str) -> Result<String, &'static str> {
     }
 }
 
+/// The id of a session, as far as it can stand in a path.
+pub(super) fn session_id(text: &str) -> Result<String, &'static str> {
+    match text {
+        "" | "." | ".." => Err("no session has this id"),
+        _ => Ok(text.to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

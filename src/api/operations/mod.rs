@@ -4,6 +4,7 @@
 mod entities;
 mod forget;
 mod learn;
+mod ledger;
 mod read;
 mod write;
 
@@ -65,6 +66,19 @@ fn not_empty(param: &str, value: Option<&String>) -> Result<(), ApiError> {
     match value {
         Some(value) if value.is_empty() => Err(ApiError::invalid(param, "must not be empty")),
         _ => Ok(()),
+    }
+}
+
+/// Rows of a page when the caller names no number.
+const PAGE: usize = 20;
+/// The most rows of a page.
+const MAX_PAGE: usize = 100;
+
+/// How many rows a page may have.
+fn page(limit: Option<usize>) -> Result<usize, ApiError> {
+    match limit.unwrap_or(PAGE) {
+        limit @ 1..=MAX_PAGE => Ok(limit),
+        _ => Err(ApiError::invalid("limit", format_args!("must be between 1 and {MAX_PAGE}"))),
     }
 }
 

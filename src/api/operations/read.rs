@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::{Operations, not_empty, share};
+use super::{Operations, not_empty, page, share};
 use crate::{
     api::{
         ApiError, HitView, HitsView, ListRequest, MemoriesView, MemoryView, SearchRequest, Whose,
@@ -15,10 +15,6 @@ use crate::{
     recall::{Request, Terms},
 };
 
-/// Memories of a page when the caller names no number.
-const PAGE: usize = 20;
-/// The most memories of a page.
-const MAX_PAGE: usize = 100;
 /// The most hits of a search, as for a model request.
 const MAX_HITS: usize = 50;
 /// The longest query, in bytes.
@@ -35,13 +31,7 @@ impl Operations {
         let owner = owner(&request.user_id, request.tenant_id.as_deref())?;
         not_empty("project_id", request.project_id.as_ref())?;
         self.known_types("type", &request.memory_type)?;
-        let limit = request.limit.unwrap_or(PAGE);
-        if !(1..=MAX_PAGE).contains(&limit) {
-            return Err(ApiError::invalid(
-                "limit",
-                format_args!("must be between 1 and {MAX_PAGE}"),
-            ));
-        }
+        let limit = page(request.limit)?;
         let mut conditions = Vec::new();
         conditions.extend(request.project_id.clone().map(Filter::Project));
         conditions.extend(request.memory_type.clone().map(|name| Filter::Type(vec![name])));

@@ -33,6 +33,9 @@ async fn with_a_key_memories_are_for_those_who_send_it_and_health_is_for_all() {
             (Method::GET, "/v1/memory/x?user_id=u"),
             (Method::POST, "/v1/memory/flush"),
             (Method::POST, "/v1/sessions/s/end"),
+            (Method::GET, "/v1/jobs?user_id=u"),
+            (Method::GET, "/admin/jobs"),
+            (Method::POST, "/admin/jobs/retry"),
         ] {
             let mut request = server.request(method, path);
             if let Some(header) = header {

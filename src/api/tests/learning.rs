@@ -2,34 +2,54 @@ use jiff::Timestamp;
 
 use super::*;
 use crate::{
-    capture::{FinishedTurn, Place, SessionKey},
-    dialect::{Ending, Reply},
+    capture::{Circumstances, FinishedTurn},
+    dialect::{Ask, Ending, Reply},
     memory::Owner,
 };
 
-/// An exchange of `user` that ended well, in the session "s".
-fn turn(user: &str, number: u32, said: &str) -> FinishedTurn {
+/// An exchange of `user` that ended well, in a session.
+fn turn_in(session: &str, user: &str, number: u32, said: &str) -> FinishedTurn {
+    let ask = Ask { user_text: Some(said.into()), user_ordinal: number, ..Ask::default() };
+    let reply = Reply {
+        response_id: None,
+        model: None,
+        text: "I see.".into(),
+        refusal: None,
+        tool_calls: Vec::new(),
+        outcome: Ending::Complete,
+        usage: None,
+        items: Vec::new(),
+    };
     let now = Timestamp::now();
-    FinishedTurn {
+    let of = Circumstances {
         owner: Owner::of_user(user).unwrap(),
         project_id: None,
         agent_id: None,
-        session: SessionKey::Named("s".into()),
-        place: Place::Numbered(number),
-        user_text: said.into(),
-        media: None,
-        tool_items: Vec::new(),
-        reply: Reply { text: "I see.".into(), outcome: Ending::Stop, ..Reply::default() },
+        session_header: Some(session.into()),
+        ends_session: false,
         request_id: None,
         began: now,
         ended: now,
-    }
+    };
+    FinishedTurn::new(&ask, reply, of).unwrap()
+}
+
+fn turn(user: &str, number: u32, said: &str) -> FinishedTurn {
+    turn_in("s", user, number, said)
 }
 
 impl Server {
     fn talk(&self, turn: FinishedTurn) {
         let capture = &self.operations.capture;
         capture.offer(turn, capture.exchange_begins());
+    }
+
+    /// A turn in the journal, in a session of its own.
+    pub(super) async fn talk_in(&self, session: &str, user: &str) {
+        self.talk(turn_in(session, user, 1, "I moved to Lyon last week"));
+        // Ending a session waits for everything offered before.
+        let nobody = Owner::of_user("nobody").unwrap();
+        self.operations.capture.end_session(&nobody, "none").await.unwrap();
     }
 
     async fn flush(&self, user: &str) -> Value {
@@ -55,7 +75,8 @@ async fn a_flush_turns_what_was_said_into_memories_and_ends_the_sessions() {
     assert_eq!(flushed["jobs_dead"], 0);
     assert!(flushed["jobs_done"].is_number());
     let memories = server.memories("u").await;
-    assert_eq!(memories.len(), 1);
+    let turns: Vec<_> = memories.iter().filter(|memory| memory["type"] == "episodic").collect();
+    assert_eq!(turns.len(), 1);
     assert!(memories[0]["content"].as_str().unwrap().contains("$10,000"));
     assert_eq!(memories[0]["session_id"], "s");
     let too_long = json!({"user_id": "u", "timeout_ms": 600_001});

@@ -8,6 +8,7 @@ mod chain;
 mod entry;
 mod forget;
 mod jobs;
+mod ledger;
 mod read;
 mod record;
 mod schema;
@@ -36,6 +37,8 @@ pub(super) use jobs::{
     ClaimedJob, JobKind, Next, Room, Settled, ask_for_vectors, counts, lanes_of, next_due,
     next_time, of_owner, settle,
 };
+pub use ledger::{JobQuery, JobRow, JobStanding, SessionRow};
+pub(super) use ledger::{list_jobs, list_sessions, retry, retry_dead};
 pub(super) use read::{StoredTurn, batch, turn, turn_and_before};
 pub(super) use record::Recorded;
 pub(super) use sessions::{Ended, Waits, end_if_idle};

@@ -1,4 +1,6 @@
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
+mod ledger;
 
 mod sessions;
 

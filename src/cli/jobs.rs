@@ -1,0 +1,105 @@
+//! `memgate jobs`: what the journal owes, and dead jobs asked for again.
+
+use std::process::ExitCode;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use super::{
+    answer,
+    memories::Memories,
+    options::{Common, count},
+    show_ledger,
+};
+use crate::{
+    api::{AllJobsRequest, JobsRequest, Whose},
+    capture::JobStanding,
+    startup::Need,
+};
+
+/// Arguments of `memgate jobs`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    common: Common,
+    /// The user [default: everybody, for operators; what anybody said is never shown].
+    #[arg(long, value_name = "ID")]
+    user: Option<String>,
+    /// The user's tenant [default: default].
+    #[arg(long, value_name = "ID", requires = "user")]
+    tenant: Option<String>,
+    /// Have a dead job run again, or all dead ones; one that waits runs at once.
+    #[arg(long, value_name = "JOB|all", value_parser = which,
+          conflicts_with_all = ["state", "limit", "cursor"])]
+    retry: Option<Which>,
+    /// Only those that stand so.
+    #[arg(long, value_parser = standing())]
+    state: Option<JobStanding>,
+    /// At most this many, 1 to 100; else 20.
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    limit: Option<usize>,
+    /// Where the page before ended, as it said.
+    #[arg(long)]
+    cursor: Option<String>,
+}
+
+/// Which jobs to run again.
+#[derive(Clone, Debug)]
+enum Which {
+    One(i64),
+    AllDead,
+}
+
+fn which(text: &str) -> Result<Which, &'static str> {
+    match text {
+        "all" => Ok(Which::AllDead),
+        number => number.parse().map(Which::One).map_err(|_| "must be a job's number, or all"),
+    }
+}
+
+fn standing() -> impl TypedValueParser<Value = JobStanding> {
+    PossibleValuesParser::new(JobStanding::ALL.map(JobStanding::name)).map(|name| {
+        let named = |standing: &JobStanding| standing.name() == name;
+        JobStanding::ALL.into_iter().find(named).unwrap_or(JobStanding::Dead)
+    })
+}
+
+impl Args {
+    /// Whose; a single job is always somebody's.
+    pub(super) fn check(&self) -> Result<(), clap::Error> {
+        if self.user.is_none() && matches!(self.retry, Some(Which::One(_))) {
+            let kind = clap::error::ErrorKind::MissingRequiredArgument;
+            return Err(clap::Error::raw(kind, "--retry JOB needs --user ID\n"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn run(self) -> ExitCode {
+        if let Err(error) = self.check() {
+            error.exit();
+        }
+        let tenant_id = self.tenant;
+        let whose = self.user.map(|user_id| Whose { user_id, tenant_id });
+        match (self.retry, whose) {
+            (Some(Which::One(id)), Some(whose)) => {
+                let retry =
+                    async |memories: &Memories| memories.retry_job(&id.to_string(), &whose).await;
+                answer::run(self.common, Need::Stored, retry, show_ledger::job)
+            }
+            (Some(_), whose) => {
+                let retry = async |memories: &Memories| memories.retry_jobs(whose.as_ref()).await;
+                answer::run(self.common, Need::Stored, retry, |done, _| show_ledger::retried(done))
+            }
+            (None, whose) => {
+                let (state, limit, cursor) = (self.state, self.limit, self.cursor);
+                let list = async |memories: &Memories| match whose {
+                    Some(Whose { user_id, tenant_id }) => {
+                        let request = JobsRequest { user_id, tenant_id, state, limit, cursor };
+                        memories.jobs(&request).await
+                    }
+                    None => memories.all_jobs(&AllJobsRequest { state, limit, cursor }).await,
+                };
+                answer::run(self.common, Need::Stored, list, show_ledger::jobs)
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! `memgate sessions`: a user's sessions, and the end of one.
+
+use std::process::ExitCode;
+
+use super::{
+    answer,
+    memories::Memories,
+    options::{Common, Whose, count, session_id},
+    show_ledger,
+};
+use crate::{
+    api::{self, SessionsRequest},
+    startup::Need,
+};
+
+/// Arguments of `memgate sessions`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    whose: Whose,
+    /// End this session: what is left to learn from it is owed at once.
+    #[arg(long, value_name = "SESSION", value_parser = session_id,
+          conflicts_with_all = ["limit", "cursor"])]
+    end: Option<String>,
+    /// At most this many, 1 to 100; else 20.
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    limit: Option<usize>,
+    /// Where the page before ended, as it said.
+    #[arg(long)]
+    cursor: Option<String>,
+}
+
+impl Args {
+    pub(super) fn run(self) -> ExitCode {
+        let (user_id, tenant_id) = (self.whose.user, self.whose.tenant);
+        if let Some(id) = self.end {
+            let whose = api::Whose { user_id, tenant_id };
+            let end = async |memories: &Memories| memories.end_session(&id, &whose).await;
+            return answer::run(self.common, Need::Stored, end, |ended, _| {
+                show_ledger::ended(ended)
+            });
+        }
+        let request =
+            SessionsRequest { user_id, tenant_id, limit: self.limit, cursor: self.cursor };
+        let list = async |memories: &Memories| memories.sessions(&request).await;
+        answer::run(self.common, Need::Stored, list, show_ledger::sessions)
+    }
+}
