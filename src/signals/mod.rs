@@ -4,10 +4,12 @@
 //! where those are silent too, nothing is claimed (recall then searches). This
 //! module must never know a store, an embedder's model, or what is decided.
 
+mod command;
 mod earlier;
 mod greeting;
 mod personal;
 
+pub use command::{Command, Commands, Subject};
 pub use earlier::{Earlier, Name};
 pub use greeting::is_greeting;
 pub use personal::is_personal;
