@@ -78,7 +78,7 @@ def test_every_nth_turn_the_batch_is_read_and_its_facts_are_stored(start):
     assert [turn["user"] for turn in shown(body)] == [
         "My budget for the Hawaii trip is $10,000", "I want to sit at the window", "We leave in May",
     ]
-    assert (body["max_tokens"], body["stream"]) == (500, False)
+    assert (body["max_tokens"], body["stream"]) == (2000, False)
     bob = stack.person()
     assert facts(stack, bob) == {}
     answer = alice.later().say("What's my budget for the holiday?")

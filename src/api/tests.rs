@@ -18,7 +18,7 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use super::*;
 use crate::{
-    capture::{Bounds, Capture, SessionRules, Settings, Tools},
+    capture::{Bounds, Capture, Least, SessionRules, Settings, Tools},
     config::{Config, Live},
     embed::deterministic::DeterministicEmbedder,
     memory::{MemoryStore, Owner},
@@ -114,6 +114,7 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path) -> Operations {
         extractor: None,
         extract_every: 10,
         sessions: SessionRules::default(),
+        least: Least::default(),
         types: Config::default().memory.types,
     };
     let tools =

@@ -7,63 +7,99 @@ use serde::{Deserialize, Serialize};
 use super::{
     extract::{
         candidate::{Candidate, Extractor},
-        llm::{self, Answer, ExtractError},
+        gate,
+        llm::{self, ExtractError},
         local,
     },
     journal::{self, ClaimedJob, JobKind, Next, StoredTurn},
     keep::now,
+    nearest::nearest,
     reconcile::{Origin, reconcile},
     work::{EMBED_REST, JobError, Workbench},
 };
 use crate::llm::LlmError;
 
-/// Tries for an answer that is no answer. A model that answers nonsense twice
-/// does so again; the batch is then given up.
-const MALFORMED_TRIES: u32 = 2;
+/// The least that a part of a batch is cut down to for a model that takes no more, in bytes.
+const LEAST_PART_BYTES: usize = 3 * 1024;
 
-/// The payload of an extraction.
-#[derive(Clone, Copy, Debug, Deserialize)]
+/// The payload of an extraction: a part of a batch. The next part is asked for when what was found
+/// in this one is stored, so that it can be shown to the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Batch {
     session: i64,
     batch: u32,
+    /// The number of the part, from 0.
+    #[serde(default)]
+    part: usize,
+    /// How long parts are.
+    #[serde(default = "Batch::whole")]
+    part_bytes: usize,
+}
+
+impl Batch {
+    fn whole() -> usize {
+        llm::PART_BYTES
+    }
+
+    /// The same batch from its beginning in smaller parts, unless they are small already.
+    fn in_smaller_parts(self) -> Option<Self> {
+        let part_bytes = self.part_bytes / 2;
+        (part_bytes >= LEAST_PART_BYTES).then_some(Self { part: 0, part_bytes, ..self })
+    }
+
+    fn next(self) -> Self {
+        Self { part: self.part + 1, ..self }
+    }
 }
 
 /// The payload of a reconciliation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Found {
-    session: i64,
-    batch: u32,
+    #[serde(flatten)]
+    of: Batch,
+    /// Whether the batch has more parts.
+    #[serde(default)]
+    more: bool,
     found: Vec<Candidate>,
 }
 
 impl Workbench {
-    /// Asks the helper model for the facts in a batch.
+    /// Asks the helper model for the facts in a part of a batch.
     pub(super) async fn extract(&self, job: &ClaimedJob) -> Result<Option<Next>, JobError> {
         let settings = self.live.get();
         let Some(helper) = &settings.extractor else { return Ok(None) };
-        let Batch { session, batch } = payload(job)?;
-        let turns = self.turns(session, job.subject, batch).await?;
-        if turns.is_empty() {
-            return Ok(None);
+        let of: Batch = payload(job)?;
+        let turns = self.turns(of.session, job.subject, of.batch).await?;
+        let Some(last) = turns.last().cloned() else { return Ok(None) };
+        // Patterns over long texts take a while: not on a thread of the runtime.
+        let parts = tokio::task::spawn_blocking(move || llm::parts(&turns, of.part_bytes));
+        let parts = parts.await.map_err(|_| JobError::retry("the turns cannot be cut in parts"))?;
+        let Some(part) = parts.get(of.part) else { return Ok(None) };
+        let known = nearest(&self.keeper, &last, part, now()).await?;
+        let found = match (llm::extract(helper, part, &known).await, of.in_smaller_parts()) {
+            (Err(ExtractError::Llm(error)), Some(smaller)) if error.may_be_too_long() => {
+                tracing::debug!(%error, "the batch is asked for in smaller parts");
+                return next(JobKind::Extract, &smaller);
+            }
+            (outcome, _) => outcome.map_err(failure)?,
+        };
+        self.count_dropped(&found);
+        let found = self.admitted(found.candidates);
+        match (found.is_empty(), of.part + 1 < parts.len()) {
+            (true, false) => Ok(None),
+            (true, true) => next(JobKind::Extract, &of.next()),
+            (false, more) => next(JobKind::Reconcile, &Found { of, more, found }),
         }
-        let answer = llm::extract(helper, &turns).await.map_err(failure)?;
-        self.count_dropped(&answer);
-        let found: Vec<Candidate> =
-            answer.candidates.into_iter().filter(|c| settings.allows(&c.memory_type)).collect();
-        if found.is_empty() {
-            return Ok(None);
-        }
-        let payload = serde_json::to_string(&Found { session, batch, found });
-        Ok(Some(Next { kind: JobKind::Reconcile, payload: payload.map_err(JobError::retry)? }))
     }
 
     /// Brings what an extraction found into the store.
-    pub(super) async fn reconcile(&self, job: &ClaimedJob) -> Result<(), JobError> {
-        let Found { session, batch, found } = payload(job)?;
-        let turns = self.turns(session, job.subject, batch).await?;
+    pub(super) async fn reconcile(&self, job: &ClaimedJob) -> Result<Option<Next>, JobError> {
+        let Found { of, more, found } = payload(job)?;
+        let turns = self.turns(of.session, job.subject, of.batch).await?;
         // All forgotten: so is what they said.
-        let Some(last) = turns.last() else { return Ok(()) };
-        self.keep_found(&origin(last, llm::EXTRACTOR), &found).await
+        let Some(last) = turns.last() else { return Ok(None) };
+        self.keep_found(&origin(last, llm::EXTRACTOR), found).await?;
+        if more { next(JobKind::Extract, &of.next()) } else { Ok(None) }
     }
 
     /// Brings the statements in a turn into the store. Found again, they are known.
@@ -73,16 +109,16 @@ impl Workbench {
         else {
             return Ok(());
         };
-        let settings = self.live.get();
         let embedder = self.keeper.embedder.as_ref();
-        let mut found =
+        let found =
             local::extract(embedder, &said, before.as_ref()).await.map_err(JobError::retry)?;
-        found.retain(|candidate| settings.allows(&candidate.memory_type));
-        self.keep_found(&origin(&said, local::EXTRACTOR), &found).await
+        self.keep_found(&origin(&said, local::EXTRACTOR), found).await
     }
 
-    async fn keep_found(&self, origin: &Origin, found: &[Candidate]) -> Result<(), JobError> {
-        let reconciled = reconcile(&self.keeper, origin, found, now()).await?;
+    /// The one way of candidates into the store, whoever found them: through the gate.
+    async fn keep_found(&self, origin: &Origin, found: Vec<Candidate>) -> Result<(), JobError> {
+        let found = self.admitted(found);
+        let reconciled = reconcile(&self.keeper, origin, &found, now()).await?;
         if reconciled.stored > 0 {
             tracing::info!("Memory: Stored {} facts", reconciled.stored);
         }
@@ -109,13 +145,27 @@ impl Workbench {
         Ok(turns)
     }
 
-    fn count_dropped(&self, answer: &Answer) {
+    /// The candidates that pass the gate; the others are counted.
+    fn admitted(&self, found: Vec<Candidate>) -> Vec<Candidate> {
+        let settings = self.live.get();
+        let admit = |candidate| gate::admit(candidate, &settings);
+        let refused = |refusal: gate::Refusal| {
+            self.keeper.metrics.candidates_dropped(refusal.name(), 1);
+        };
+        found.into_iter().filter_map(|found| admit(found).map_err(refused).ok()).collect()
+    }
+
+    fn count_dropped(&self, found: &llm::Found) {
         for (reason, count) in [
-            ("unknown_type", answer.unknown_type),
-            ("unusable", answer.unusable),
-            ("too_many", answer.too_many),
+            ("unknown_type", found.unknown_type),
+            ("unusable", found.unusable),
+            ("not_said", found.not_said),
+            ("too_many", found.too_many),
+            ("broken_off", found.broken_off),
         ] {
-            self.keeper.metrics.candidates_dropped(reason, count);
+            if count > 0 {
+                self.keeper.metrics.candidates_dropped(reason, count);
+            }
         }
     }
 }
@@ -138,7 +188,8 @@ fn failure(error: ExtractError) -> JobError {
     match error {
         ExtractError::Malformed(_) => {
             tracing::warn!(%error, "Extraction parse failed");
-            JobError::Retry { reason: error.to_string(), tries: MALFORMED_TRIES }
+            // It was asked twice.
+            JobError::Final(error.to_string())
         }
         // Said when the server failed; it is not asked now.
         ExtractError::Llm(LlmError::Resting { wait }) => JobError::NotNow(wait),
@@ -151,6 +202,11 @@ fn failure(error: ExtractError) -> JobError {
             }
         }
     }
+}
+
+fn next(kind: JobKind, payload: &impl Serialize) -> Result<Option<Next>, JobError> {
+    let payload = serde_json::to_string(payload).map_err(JobError::retry)?;
+    Ok(Some(Next { kind, payload }))
 }
 
 fn payload<'a, T: Deserialize<'a>>(job: &'a ClaimedJob) -> Result<T, JobError> {

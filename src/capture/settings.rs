@@ -22,6 +22,8 @@ pub struct Settings {
     pub extract_every: u32,
     /// When sessions end.
     pub sessions: SessionRules,
+    /// The least that candidates are rated.
+    pub least: Least,
     /// The types a memory may have.
     pub types: Vec<String>,
 }
@@ -40,6 +42,16 @@ impl Default for SessionRules {
     fn default() -> Self {
         Self { idle_timeout: Duration::from_secs(1800), quiet_after: Duration::from_secs(60) }
     }
+}
+
+/// The least that an extractor may have rated what is kept; by default none is asked for. What it
+/// did not rate is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Least {
+    /// Importance, 0 to 1.
+    pub importance: f32,
+    /// Confidence, 0 to 1.
+    pub confidence: f32,
 }
 
 impl Settings {
@@ -66,6 +78,7 @@ impl fmt::Debug for Settings {
             .field("extractor", &self.extractor)
             .field("extract_every", &self.extract_every)
             .field("sessions", &self.sessions)
+            .field("least", &self.least)
             .finish_non_exhaustive()
     }
 }

@@ -83,7 +83,7 @@ impl Workbench {
             JobKind::StoreTurn => self.store_turn(job.subject).await.map(|()| None),
             JobKind::ExtractLocally => self.extract_locally(job.subject).await.map(|()| None),
             JobKind::Extract => self.extract(job).await,
-            JobKind::Reconcile => self.reconcile(job).await.map(|()| None),
+            JobKind::Reconcile => self.reconcile(job).await,
             JobKind::EndIdleSession => self.end_idle(job).await.map(|()| None),
             JobKind::Embed => self.embed_missing().await.map(|()| None),
         }

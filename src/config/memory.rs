@@ -260,12 +260,19 @@ pub enum Placement {
 }
 
 /// How memories are made of turns.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExtractionConfig {
     /// The ways that are used, each at most once.
     #[schemars(length(min = 1), extend("uniqueItems" = true))]
     pub modes: Vec<ExtractionMode>,
+    /// What an extractor gave less importance is dropped; what it did not rate is kept.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub min_importance: f32,
+    /// What an extractor is less sure of is dropped: said plainly is 0.95, implied 0.85, inferred 0.7,
+    /// uncertain 0.5.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub min_confidence: f32,
 }
 
 impl ExtractionConfig {
@@ -278,7 +285,11 @@ impl ExtractionConfig {
 
 impl Default for ExtractionConfig {
     fn default() -> Self {
-        Self { modes: vec![ExtractionMode::Turns, ExtractionMode::Local, ExtractionMode::Llm] }
+        Self {
+            modes: vec![ExtractionMode::Turns, ExtractionMode::Local, ExtractionMode::Llm],
+            min_importance: 0.2,
+            min_confidence: 0.5,
+        }
     }
 }
 

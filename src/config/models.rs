@@ -22,7 +22,7 @@ pub struct ExternalModel {
     #[serde(default = "ExternalModel::default_timeout")]
     #[schemars(range(min = 1, max = 600))]
     pub llm_timeout_seconds: u64,
-    /// The most tokens the model may answer with.
+    /// The most tokens the model may answer with. A fact takes about 150; what is cut off is lost.
     #[serde(default = "ExternalModel::default_max_tokens")]
     #[schemars(range(min = 1, max = 32768))]
     pub max_tokens: u32,
@@ -38,7 +38,7 @@ impl ExternalModel {
     }
 
     fn default_max_tokens() -> u32 {
-        500
+        2000
     }
 
     fn default_temperature() -> f32 {

@@ -24,7 +24,7 @@ use super::{
     exchange::{Exchange, Step},
 };
 use crate::{
-    capture::{Bounds, Capture, SessionRules, Settings, Tools},
+    capture::{Bounds, Capture, Least, SessionRules, Settings, Tools},
     config::{Config, Live},
     embed::{Embedder, deterministic::DeterministicEmbedder},
     memory::{MemoryStore, Owner},
@@ -66,6 +66,7 @@ impl Stack {
                 extractor: None,
                 extract_every: 10,
                 sessions: SessionRules::default(),
+                least: Least::default(),
                 types: config.memory.types.clone(),
             },
             Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() },

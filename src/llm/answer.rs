@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::LlmError;
+use super::{Answer, LlmError};
 
 #[derive(Deserialize)]
 struct Completion {
@@ -13,6 +13,8 @@ struct Completion {
 #[derive(Deserialize)]
 struct Choice {
     message: Message,
+    #[serde(default)]
+    finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -36,14 +38,15 @@ struct Part {
 }
 
 /// What choice 0 says.
-pub(super) fn words(body: &[u8]) -> Result<String, LlmError> {
+pub(super) fn read(body: &[u8]) -> Result<Answer, LlmError> {
     let completion: Completion =
         serde_json::from_slice(body).map_err(|_| LlmError::Unreadable("not a chat completion"))?;
     let choice =
         completion.choices.into_iter().next().ok_or(LlmError::Unreadable("it has no choice"))?;
-    match choice.message.content {
-        Some(Content::Text(text)) => Ok(text),
-        Some(Content::Parts(parts)) => Ok(parts.into_iter().map(|part| part.text).collect()),
-        None => Err(LlmError::Unreadable("it has no content")),
-    }
+    let text = match choice.message.content {
+        Some(Content::Text(text)) => text,
+        Some(Content::Parts(parts)) => parts.into_iter().map(|part| part.text).collect(),
+        None => return Err(LlmError::Unreadable("it has no content")),
+    };
+    Ok(Answer { text, cut_off: choice.finish_reason.as_deref() == Some("length") })
 }

@@ -7,6 +7,8 @@
 
 mod answer;
 mod breaker;
+mod error;
+mod form;
 #[cfg(test)]
 mod tests;
 
@@ -15,9 +17,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use serde::Serialize;
 use serde_json::json;
 
 use breaker::Breaker;
+pub use error::LlmError;
+pub use form::Form;
+use form::Refusals;
 
 /// The longest answer that is read, in bytes: a hundred times what the helper
 /// models are asked for, so that a mad server cannot fill the memory.
@@ -67,50 +73,34 @@ pub enum LimitName {
     MaxCompletionTokens,
 }
 
-/// Why a helper model gave no answer. Holds nothing of what was said.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LlmError {
-    /// Asking is pointless for now: the last requests all failed.
-    #[error("not asked: the last requests failed; next try in {} s", wait.as_secs())]
-    Resting {
-        /// How long it is left alone.
-        wait: Duration,
-    },
-    /// No answer within the deadline.
-    #[error("no answer within {} ms", after.as_millis())]
-    Timeout {
-        /// The deadline.
-        after: Duration,
-    },
-    /// The server cannot be reached, or hung up.
-    #[error("unreachable: {0}")]
-    Unreachable(&'static str),
-    /// The server answered with an error.
-    #[error("status {0}")]
-    Status(u16),
-    /// The answer is longer than [`MAX_ANSWER_BYTES`].
-    #[error("the answer is longer than {MAX_ANSWER_BYTES} bytes")]
-    TooLarge,
-    /// The answer is no Chat Completion.
-    #[error("unreadable answer: {0}")]
-    Unreadable(&'static str),
+/// One message of a conversation with a helper model.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Message<'a> {
+    /// Who says it.
+    pub role: Role,
+    /// What is said.
+    pub content: &'a str,
 }
 
-impl LlmError {
-    /// Whether the server itself is in trouble; asking it more makes that worse.
-    fn is_trouble(&self) -> bool {
-        match self {
-            Self::Timeout { .. } | Self::Unreachable(_) => true,
-            Self::Status(status) => *status == 429 || *status >= 500,
-            Self::Resting { .. } | Self::TooLarge | Self::Unreadable(_) => false,
-        }
-    }
+/// Who says a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// We, on how to answer.
+    System,
+    /// We, on what is asked.
+    User,
+    /// The model, earlier.
+    Assistant,
+}
 
-    /// Whether the same request would fail the same way for ever.
-    #[must_use]
-    pub fn is_final(&self) -> bool {
-        matches!(self, Self::Status(400..=404 | 413 | 422))
-    }
+/// What a helper model answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Its words.
+    pub text: String,
+    /// Whether it was stopped by the limit on its length.
+    pub cut_off: bool,
 }
 
 /// One helper model.
@@ -118,6 +108,8 @@ pub struct Helper {
     http: reqwest::Client,
     settings: Settings,
     breaker: Breaker,
+    /// Whether the server refuses to be held to a form.
+    refusals: Refusals,
 }
 
 impl Helper {
@@ -134,7 +126,7 @@ impl Helper {
             .pool_max_idle_per_host(4)
             .user_agent(concat!("memgate/", env!("CARGO_PKG_VERSION")))
             .build()?;
-        Ok(Self { http, settings, breaker: Breaker::default() })
+        Ok(Self { http, settings, breaker: Breaker::default(), refusals: Refusals::default() })
     }
 
     /// The model's name.
@@ -148,9 +140,48 @@ impl Helper {
     /// # Errors
     /// [`LlmError`].
     pub async fn ask(&self, instructions: &str, request: &str) -> Result<String, LlmError> {
+        let messages = [
+            Message { role: Role::System, content: instructions },
+            Message { role: Role::User, content: request },
+        ];
+        Ok(self.converse(&messages, None).await?.text)
+    }
+
+    /// Asks for the next words of a conversation, in a form where the server can hold the model to
+    /// it. A server that refuses the form is asked again without, and so for a while from then on;
+    /// whoever reads the answer cannot count on it.
+    ///
+    /// # Errors
+    /// [`LlmError`].
+    pub async fn converse(
+        &self,
+        messages: &[Message<'_>],
+        form: Option<&Form>,
+    ) -> Result<Answer, LlmError> {
+        let Some(form) = form.filter(|_| !self.refusals.are_known(Instant::now())) else {
+            return self.once(messages, None).await;
+        };
+        match self.once(messages, Some(form)).await {
+            Err(error) if error.may_refuse_form() => {
+                let answer = self.once(messages, None).await?;
+                // Else the request itself was refused.
+                self.refusals.remember(Instant::now());
+                tracing::debug!(role = self.settings.role, "the server takes no response_format");
+                Ok(answer)
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// One request, if the server is not left alone just now.
+    async fn once(
+        &self,
+        messages: &[Message<'_>],
+        form: Option<&Form>,
+    ) -> Result<Answer, LlmError> {
         let permit =
             self.breaker.enter(Instant::now()).map_err(|wait| LlmError::Resting { wait })?;
-        let outcome = self.post(instructions, request).await;
+        let outcome = self.post(messages, form).await;
         match &outcome {
             Err(error) if error.is_trouble() => permit.failed(Instant::now()),
             _ => permit.succeeded(),
@@ -158,14 +189,15 @@ impl Helper {
         outcome
     }
 
-    async fn post(&self, instructions: &str, request: &str) -> Result<String, LlmError> {
+    async fn post(
+        &self,
+        messages: &[Message<'_>],
+        form: Option<&Form>,
+    ) -> Result<Answer, LlmError> {
         let Settings { model, temperature, max_tokens, .. } = &self.settings;
         let mut body = json!({
             "model": model,
-            "messages": [
-                {"role": "system", "content": instructions},
-                {"role": "user", "content": request},
-            ],
+            "messages": messages,
             "temperature": temperature,
             "stream": false,
         });
@@ -174,6 +206,9 @@ impl Helper {
             LimitName::MaxCompletionTokens => "max_completion_tokens",
         };
         body[limit] = json!(max_tokens);
+        if let Some(form) = form {
+            body["response_format"] = form.as_response_format();
+        }
         let mut post = self.http.post(&self.settings.url).json(&body);
         if let Some(key) = &self.settings.api_key {
             post = post.bearer_auth(key);
@@ -182,7 +217,7 @@ impl Helper {
         if !response.status().is_success() {
             return Err(LlmError::Status(response.status().as_u16()));
         }
-        answer::words(&self.read(response).await?)
+        answer::read(&self.read(response).await?)
     }
 
     async fn read(&self, mut response: reqwest::Response) -> Result<Vec<u8>, LlmError> {

@@ -15,6 +15,8 @@ type Asked = (Option<String>, serde_json::Value);
 struct Double {
     answer: (StatusCode, String),
     delay: Duration,
+    /// It refuses to be held to a form.
+    formless: bool,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
@@ -24,14 +26,22 @@ async fn serve(
     body: String,
 ) -> impl IntoResponse {
     let key = headers.get("authorization").map(|key| key.to_str().unwrap().to_owned());
-    double.asked.lock().await.push((key, serde_json::from_str(&body).unwrap()));
+    let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+    let refused = double.formless && !body["response_format"].is_null();
+    double.asked.lock().await.push((key, body));
+    if refused {
+        return (StatusCode::BAD_REQUEST, String::new());
+    }
     tokio::time::sleep(double.delay).await;
     double.answer
 }
 
 async fn start(answer: (StatusCode, &str), delay: Duration) -> (Helper, Double, SocketAddr) {
     let answer = (answer.0, answer.1.to_owned());
-    let double = Double { answer, delay, asked: Arc::default() };
+    serve_as(Double { answer, delay, formless: false, asked: Arc::default() }).await
+}
+
+async fn serve_as(double: Double) -> (Helper, Double, SocketAddr) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();
     let app = Router::new().route("/v1/chat/completions", post(serve)).with_state(double.clone());
@@ -135,6 +145,57 @@ async fn a_refused_request_does_not_count_against_the_server() {
         assert_eq!(helper.ask("", "").await, Err(LlmError::Status(400)));
     }
     assert_eq!(double.asked.lock().await.len(), 5);
+}
+
+const PLEASE: [Message<'_>; 1] = [Message { role: Role::User, content: "hello" }];
+
+#[tokio::test]
+async fn a_form_is_asked_for_and_an_answer_at_its_limit_is_told() {
+    let body = json!({"choices": [{"message": {"content": "[1, "}, "finish_reason": "length"}]});
+    let (helper, double, _) = start((StatusCode::OK, &body.to_string()), Duration::ZERO).await;
+    let form = Form::new("facts", json!({"type": "object"}));
+    let answer = helper.converse(&PLEASE, Some(&form)).await.unwrap();
+    assert_eq!(answer, Answer { text: "[1, ".into(), cut_off: true });
+    let (_, asked) = double.asked.lock().await.remove(0);
+    assert_eq!(
+        asked["response_format"],
+        json!({"type": "json_schema", "json_schema": {
+            "name": "facts", "strict": true, "schema": {"type": "object"},
+        }})
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_the_form_is_asked_without_and_that_is_remembered() {
+    let double = Double {
+        answer: (StatusCode::OK, completion("hi")),
+        delay: Duration::ZERO,
+        formless: true,
+        asked: Arc::default(),
+    };
+    let (helper, double, _) = serve_as(double).await;
+    let form = Form::new("facts", json!({"type": "object"}));
+    for _ in 0..3 {
+        assert_eq!(helper.converse(&PLEASE, Some(&form)).await.unwrap().text, "hi");
+    }
+    let with_form: Vec<bool> = double
+        .asked
+        .lock()
+        .await
+        .iter()
+        .map(|(_, body)| !body["response_format"].is_null())
+        .collect();
+    assert_eq!(with_form, [true, false, false, false]);
+}
+
+#[tokio::test]
+async fn a_request_that_is_refused_in_any_form_says_nothing_about_the_form() {
+    let (helper, double, _) = start((StatusCode::BAD_REQUEST, ""), Duration::ZERO).await;
+    let form = Form::new("facts", json!({"type": "object"}));
+    for _ in 0..2 {
+        assert_eq!(helper.converse(&PLEASE, Some(&form)).await, Err(LlmError::Status(400)));
+    }
+    assert_eq!(double.asked.lock().await.len(), 4);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use tokio_util::task::TaskTracker;
 use super::StartError;
 use crate::{
     api::Operations,
-    capture::{Bounds, Capture, SessionRules, Settings, Tools},
+    capture::{Bounds, Capture, Least, SessionRules, Settings, Tools},
     config::{Config, ExtractionMode, Live, LlmProvider, ModelRole, Sync},
     embed::Embedder,
     gateway,
@@ -160,6 +160,10 @@ pub(super) fn settings(config: &Config) -> Result<Settings, StartError> {
         sessions: SessionRules {
             idle_timeout: memory.sessions.idle_timeout(),
             quiet_after: memory.sessions.quiet_after(),
+        },
+        least: Least {
+            importance: memory.extraction.min_importance,
+            confidence: memory.extraction.min_confidence,
         },
         types: memory.types.clone(),
     })

@@ -159,7 +159,7 @@ async fn nonsense_twice_is_a_dead_job_with_its_reason() {
             row.get::<_, String>(0)
         })
     });
-    assert_eq!(reason.await.unwrap(), "the answer is no JSON array");
+    assert_eq!(reason.await.unwrap(), "the answer is cut off");
 }
 
 #[tokio::test(flavor = "multi_thread")]

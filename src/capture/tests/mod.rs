@@ -92,13 +92,14 @@ pub(super) struct House {
     pub(super) folder: Arc<tempfile::TempDir>,
 }
 
-pub(super) fn settings(extractor: Option<Helper>) -> Settings {
+pub(in crate::capture) fn settings(extractor: Option<Helper>) -> Settings {
     Settings {
         store_turns: true,
         extract_locally: false,
         extractor: extractor.map(Arc::new),
         extract_every: 2,
         sessions: SessionRules::default(),
+        least: Least::default(),
         types: crate::memory::MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
     }
 }

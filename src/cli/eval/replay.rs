@@ -209,7 +209,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        capture::{Bounds, Capture, SessionRules, Settings, Tools},
+        capture::{Bounds, Capture, Least, SessionRules, Settings, Tools},
         config::{Config, Live},
         embed::{Embedder, deterministic::DeterministicEmbedder},
         memory::{MemoryStore, MemoryType},
@@ -229,6 +229,7 @@ mod tests {
             extractor: None,
             extract_every: 10,
             sessions: SessionRules::default(),
+            least: Least::default(),
             types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
         };
         let tools =

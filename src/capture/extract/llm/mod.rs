@@ -1,36 +1,55 @@
-//! Facts out of turns, by the helper model with the role `memory_extraction`.
+//! Facts out of turns, by the helper model with the role `memory_extraction`: asked once for all
+//! that is to be known of them, and once more when its answer cannot be read.
+//! It must never know how turns are journaled or what becomes of candidates.
 
 mod answer;
+mod fact;
+mod parts;
 mod prompt;
+mod sift;
+
+use answer::{Elements, State};
+use fact::{Evidence, Unfit};
+pub(in crate::capture) use parts::{PART_BYTES, Shown, parts};
 
 use super::candidate::{Candidate, Extractor};
 use crate::{
-    capture::journal::StoredTurn,
-    llm::{Helper, LlmError},
+    llm::{Helper, LlmError, Message, Role},
     memory::Source,
 };
 
 /// This extractor, in every memory it makes.
 pub(in crate::capture) const EXTRACTOR: Extractor = Extractor {
     name: "llm",
-    version: "1",
+    version: "2",
     source: Source::ImplicitInference,
     waits_for_vectors: true,
 };
 
+/// The most candidates taken of one part. Fifteen turns hold a few; a model
+/// that finds hundreds is repeating itself.
+const MOST: usize = 50;
+
+/// The most of its own answer that a model is shown again, in bytes.
+const MAX_SHOWN_AGAIN: usize = 8 * 1024;
+
 /// What an answer held.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::capture) struct Answer {
+pub(in crate::capture) struct Found {
     pub(in crate::capture) candidates: Vec<Candidate>,
     /// Dropped: of a type that is not asked for.
     pub(in crate::capture) unknown_type: u64,
-    /// Dropped: without content, or holding what must not be kept.
+    /// Dropped: without content.
     pub(in crate::capture) unusable: u64,
-    /// Dropped: beyond the most that one batch may give.
+    /// Dropped: taken from what the assistant said.
+    pub(in crate::capture) not_said: u64,
+    /// Dropped: beyond the most that one part may give.
     pub(in crate::capture) too_many: u64,
+    /// Lost: the one in which the answer broke off.
+    pub(in crate::capture) broken_off: u64,
 }
 
-/// Why a batch gave nothing.
+/// Why a part gave nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::capture) enum ExtractError {
     /// The model could not be asked, or did not answer.
@@ -41,20 +60,137 @@ pub(in crate::capture) enum ExtractError {
     Malformed(&'static str),
 }
 
-impl From<LlmError> for ExtractError {
-    fn from(error: LlmError) -> Self {
-        match error {
-            LlmError::Unreadable(_) => Self::Malformed("no chat completion"),
-            other => Self::Llm(other),
+/// Asks the model for the facts in a part of some turns. `known` are stored contents that the
+/// user may have corrected.
+pub(in crate::capture) async fn extract(
+    helper: &Helper,
+    part: &[Shown],
+    known: &[String],
+) -> Result<Found, ExtractError> {
+    let request = prompt::request(part, known);
+    let elements = ask(helper, &request).await?;
+    Ok(candidates(&elements, &Evidence::of(part, known)))
+}
+
+async fn ask(helper: &Helper, request: &str) -> Result<Elements, ExtractError> {
+    let mut messages = vec![
+        Message { role: Role::System, content: prompt::INSTRUCTIONS },
+        Message { role: Role::User, content: request },
+    ];
+    let (words, first) = words_and_elements(helper, &messages).await?;
+    let reason = match &first {
+        // More of it would be cut off again.
+        Ok(elements) if elements.state != State::Garbled => return first.map_err(malformed),
+        Ok(_) => "no valid JSON",
+        Err(reason) => *reason,
+    };
+    tracing::debug!(reason, "the answer cannot be read, the model is asked once more");
+    let complaint = prompt::complaint(reason);
+    let words = &words[..words.floor_char_boundary(MAX_SHOWN_AGAIN)];
+    if !words.is_empty() {
+        messages.push(Message { role: Role::Assistant, content: words });
+        messages.push(Message { role: Role::User, content: &complaint });
+    }
+    match (words_and_elements(helper, &messages).await, first) {
+        (Ok((_, Ok(second))), Ok(first)) if second.items.len() < first.items.len() => Ok(first),
+        (Ok((_, Ok(second))), _) => Ok(second),
+        (_, Ok(first)) => Ok(first),
+        (Ok((_, Err(reason))), Err(_)) => Err(malformed(reason)),
+        (Err(error), Err(_)) => Err(error),
+    }
+}
+
+/// What the model says, and what is in it. No completion at all is a malformed answer without words.
+async fn words_and_elements(
+    helper: &Helper,
+    messages: &[Message<'_>],
+) -> Result<(String, Result<Elements, &'static str>), ExtractError> {
+    match helper.converse(messages, Some(&prompt::FORM)).await {
+        Ok(said) => {
+            let elements = answer::read(&said.text);
+            Ok((said.text, elements))
+        }
+        Err(LlmError::Unreadable(_)) => Ok((String::new(), Err("no chat completion"))),
+        Err(LlmError::TooLarge) => Ok((String::new(), Err("too long"))),
+        Err(error) => Err(ExtractError::Llm(error)),
+    }
+}
+
+fn malformed(reason: &'static str) -> ExtractError {
+    ExtractError::Malformed(reason)
+}
+
+fn candidates(elements: &Elements, evidence: &Evidence<'_>) -> Found {
+    let mut found =
+        Found { broken_off: u64::from(elements.state != State::Whole), ..Found::default() };
+    for item in &elements.items {
+        if found.candidates.len() == MOST {
+            found.too_many += 1;
+            continue;
+        }
+        match evidence.candidate(item) {
+            Ok(candidate) if found.candidates.iter().any(|c| c.content == candidate.content) => {}
+            Ok(candidate) => found.candidates.push(candidate),
+            Err(Unfit::Type) => found.unknown_type += 1,
+            Err(Unfit::Content) => found.unusable += 1,
+            Err(Unfit::NotSaid) => found.not_said += 1,
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+pub(super) mod kit {
+    use crate::{capture::journal::StoredTurn, memory::Owner};
+
+    pub(super) fn turn(user: &str, reply: &str) -> StoredTurn {
+        StoredTurn {
+            key: "k".into(),
+            owner: Owner::of_user("alice").unwrap(),
+            session: "s".into(),
+            project: None,
+            agent: None,
+            user_text: user.into(),
+            reply_text: reply.into(),
+            began: "2026-02-09T10:00:00Z".parse().unwrap(),
+            request_id: None,
         }
     }
 }
 
-/// Asks the model for the facts in some turns, oldest first.
-pub(in crate::capture) async fn extract(
-    helper: &Helper,
-    turns: &[StoredTurn],
-) -> Result<Answer, ExtractError> {
-    let answer = helper.ask(prompt::INSTRUCTIONS, &prompt::request(turns)).await?;
-    answer::read(&answer)
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Found {
+        candidates(&answer::read(text).unwrap(), &Evidence::of(&[], &[]))
+    }
+
+    #[test]
+    fn elements_that_do_not_fit_are_dropped_and_counted() {
+        let found = found(
+            r#"[{"type":"episodic","content":"x"}, {"content":"x"}, 7,
+                {"type":"Procedural","content":" Answers\n in German. "},
+                {"type":"procedural","content":"Answers in German."},
+                {"type":"semantic"}, {"type":"semantic","content":" "}, {"type":"#,
+        );
+        let kept = Candidate {
+            memory_type: "procedural".into(),
+            content: "Answers in German.".into(),
+            ..Candidate::default()
+        };
+        let dropped = Found { unknown_type: 2, unusable: 2, broken_off: 1, ..Found::default() };
+        assert_eq!(found, Found { candidates: vec![kept], ..dropped });
+    }
+
+    #[test]
+    fn thousands_of_facts_are_cut_to_the_bound() {
+        let items: Vec<_> = (0..1000)
+            .map(|n| serde_json::json!({"type": "semantic", "content": format!("Fact {n}.")}))
+            .collect();
+        let found = found(&serde_json::Value::Array(items).to_string());
+        assert_eq!((found.candidates.len(), found.too_many), (MOST, 1000 - MOST as u64));
+    }
 }

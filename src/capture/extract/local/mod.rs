@@ -16,7 +16,7 @@ mod judge;
 mod lists;
 mod pieces;
 mod pronouns;
-mod rules;
+pub(super) mod rules;
 mod statements;
 mod text;
 mod weights;

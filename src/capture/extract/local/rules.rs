@@ -29,18 +29,25 @@ fn set(patterns: &[&str]) -> RegexSet {
 }
 
 /// Whether nothing of a message may become a statement.
-pub(super) fn drops(message: &str) -> bool {
-    any(&DROPPING, message)
+pub(in crate::capture::extract) fn drops(message: &str) -> bool {
+    forbidden(message).is_some()
+}
+
+/// What forbids to keep anything of a text: `secret`, `injection` or `no_store`.
+pub(in crate::capture::extract) fn forbidden(text: &str) -> Option<&'static str> {
+    first(&DROPPING, text)
 }
 
 /// Whether a sentence is not said of the user.
 pub(super) fn excludes(sentence: &str) -> bool {
-    any(&EXCLUDING, sentence)
+    first(&EXCLUDING, sentence).is_some()
 }
 
-fn any(names: &[&str], text: &str) -> bool {
+/// The first of these sections with a pattern that matches.
+fn first(names: &[&'static str], text: &str) -> Option<&'static str> {
     let plain = plain(text.trim());
-    names.iter().filter_map(|name| RULES.get(name)).any(|set| set.is_match(&plain))
+    let matches = |name: &str| RULES.get(name).is_some_and(|set| set.is_match(&plain));
+    names.iter().copied().find(|name| matches(name))
 }
 
 #[cfg(test)]
