@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import resource
 import signal
 import struct
 import subprocess
@@ -342,6 +343,41 @@ def test_the_keys_of_helper_models_need_not_be_set_for_a_command(place):
     place.configure({"external_models": [model]})
     place.ok("list", "--user", "alice")
     assert "NOT_SET_HERE is not set" in place.run("check-config").stdout.decode()
+
+
+# -- check-health -----------------------------------------------------------------------------------------------
+
+
+def test_a_memgate_that_works_is_told_to_be_ready(place):
+    place.memgate.start()
+    port = place.memgate.http_port
+    assert place.ok("check-health") == f"http://127.0.0.1:{port}/ is ready\n"
+    # In a container it listens on all addresses, and is asked on this machine's own.
+    place.configure({"listen": {"http": f"0.0.0.0:{port}"}, "api": {"key_env": "THE_KEY"}})
+    assert "is ready" in place.ok("check-health", env={"THE_KEY": "any"})
+    place.configure({"listen": {"http": "127.0.0.1:1"}})
+    assert "is ready" in place.ok("check-health", "--server", f"http://127.0.0.1:{port}")
+
+
+def test_a_memgate_that_does_not_answer_is_not_healthy(place):
+    assert "refused" in place.fails(1, "check-health")
+    assert not place.memgate.data.exists()
+    place.memgate.start()
+    place.memgate.process.freeze()
+    try:
+        assert str(place.memgate.http_port) in place.fails(1, "check-health")
+    finally:
+        place.memgate.process.thaw()
+    assert "is ready" in place.ok("check-health")
+
+
+def test_a_part_that_does_not_work_is_named(place):
+    place.memgate.start()
+    # As with a full disk: no file can be made longer.
+    resource.prlimit(place.memgate.process.pid, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+    until(lambda: place.memgate.status("/readyz") == 503, "the journal cannot be written")
+    said = place.fails(1, "check-health")
+    assert "is not ready" in said and '"journal"' in said
 
 
 # -- check-config -----------------------------------------------------------------------------------------------

@@ -51,11 +51,7 @@ fn ask<T>(
     need: Need,
     operation: impl AsyncFnOnce(&Memories) -> Result<Answer<T>, Failure>,
 ) -> Result<Answer<T>, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::new("runtime", format!("the async runtime: {error}")))?;
-    runtime.block_on(async {
+    block_on(async {
         let log = TelemetryConfig { log: LogLevel::Warn, ..TelemetryConfig::default() };
         // Without it only warnings are lost.
         let _ = Telemetry::start(&log);
@@ -64,6 +60,18 @@ fn ask<T>(
         memories.close().await;
         answer
     })
+}
+
+/// Runs what waits for others.
+///
+/// # Errors
+/// Those of `work`, and when the async runtime cannot be started.
+pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new("runtime", format!("the async runtime: {error}")))?;
+    runtime.block_on(work)
 }
 
 /// Tells people on standard error, and programs, which read REST's bodies, on standard output.

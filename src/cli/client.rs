@@ -18,6 +18,8 @@ const CONNECT: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long whoever listens at the configured address may take to say who it is.
 const GLANCE: Duration = Duration::from_secs(1);
+/// The longest `/readyz` may take: its parts have two seconds each, side by side.
+const READY: Duration = Duration::from_secs(4);
 /// The longest answer that is read, in bytes: several times a page of the longest memories.
 const MAX_ANSWER: usize = 64 << 20;
 
@@ -60,6 +62,23 @@ impl Client {
             Some(told.get("service")? == "memgate")
         };
         tokio::time::timeout(GLANCE, glance).await.ok().flatten().unwrap_or(false)
+    }
+
+    /// Asks `/readyz` whether memory works. The key is not sent.
+    ///
+    /// # Errors
+    /// When it says that memory does not work, or nothing in time.
+    pub(super) async fn ready(&self) -> Result<(), Failure> {
+        let answer = self.http.get(self.url(&["readyz"])).timeout(READY).send().await;
+        let answer = answer.map_err(|error| self.silent(&error))?;
+        let status = answer.status();
+        let body = self.read(answer).await?;
+        if status.is_success() {
+            return Ok(());
+        }
+        // Who is not memgate may answer anything; a line is enough to tell.
+        let said: String = String::from_utf8_lossy(&body).chars().take(500).collect();
+        Err(Failure::new("not_ready", format!("{} is not ready: {}", self.server, said.trim())))
     }
 
     pub(super) async fn list(

@@ -213,6 +213,13 @@ impl Memories {
 /// The memgate at `listen.http`, if one is there. Its data folder is not the configured one: another
 /// was named when it was started, or it is on another machine.
 async fn listening(config: &Config) -> Result<Option<Client>, Failure> {
+    let Some(server) = at_listen(config) else { return Ok(None) };
+    let client = Client::new(server, key(config))?;
+    Ok(client.is_memgate().await.then_some(client))
+}
+
+/// Where a memgate with this configuration is reached from this machine; port 0 is anybody's guess.
+pub(super) fn at_listen(config: &Config) -> Option<Url> {
     let mut address = config.listen.http;
     if address.ip().is_unspecified() {
         address.set_ip(match address {
@@ -220,9 +227,7 @@ async fn listening(config: &Config) -> Result<Option<Client>, Failure> {
             std::net::SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
         });
     }
-    let Ok(server) = Url::parse(&format!("http://{address}")) else { return Ok(None) };
-    let client = Client::new(server, key(config))?;
-    Ok((address.port() != 0 && client.is_memgate().await).then_some(client))
+    (address.port() != 0).then(|| Url::parse(&format!("http://{address}")).ok()).flatten()
 }
 
 /// An operation's answer as REST would send it.

@@ -6,6 +6,7 @@
 
 mod answer;
 mod check_config;
+mod check_health;
 mod client;
 mod config_file;
 mod eval;
@@ -42,6 +43,8 @@ enum Command {
     Serve(serve::Args),
     /// Tell what is wrong with a configuration.
     CheckConfig(check_config::Args),
+    /// Tell whether memory works in a running memgate; for health checks.
+    CheckHealth(check_health::Args),
     /// Show a user's memories, newest first.
     List(list::Args),
     /// Find the memories that matter for a query, best first.
@@ -66,6 +69,7 @@ impl Cli {
             Command::Serve(args) => args.run(),
             Command::Eval(args) => args.run(),
             Command::CheckConfig(args) => return args.run(),
+            Command::CheckHealth(args) => return args.run(),
             Command::List(args) => return args.run(),
             Command::Search(args) => return args.run(),
             Command::Remember(args) => return args.run(),

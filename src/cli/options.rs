@@ -35,7 +35,7 @@ pub(super) struct Whose {
 }
 
 /// A server's address; it may have a path, for a memgate behind a proxy.
-fn server(text: &str) -> Result<Url, &'static str> {
+pub(super) fn server(text: &str) -> Result<Url, &'static str> {
     let plain = |url: &Url| {
         matches!(url.scheme(), "http" | "https")
             && url.has_host()
