@@ -34,7 +34,7 @@ enum Command {
     Bench(bench::Args),
     /// Fetch what is not built here (Envoy, ONNX Runtime, the embedding model, Python tools) into .assets/.
     Assets(assets::command::Args),
-    /// Write an Envoy configuration with other ports and another model server.
+    /// Write an Envoy configuration with other addresses and another model server.
     EnvoyConfig(envoy_config::command::Args),
     /// Run a program that ends when its parent does.
     #[command(name = process::LEASH, hide = true)]

@@ -1,10 +1,10 @@
-//! `cargo xtask envoy-config`: writes an Envoy configuration with other ports and another upstream.
+//! `cargo xtask envoy-config`: writes an Envoy configuration with other addresses and another upstream.
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use super::{Settings, Upstream, render};
+use super::{Network, Settings, Upstream, render};
 
 /// Arguments of `cargo xtask envoy-config`.
 #[derive(clap::Args)]
@@ -24,6 +24,8 @@ pub struct Args {
     /// Envoy's admin port; 0 lets Envoy pick one.
     #[arg(long, default_value_t = 9901)]
     admin_port: u16,
+    #[command(flatten)]
+    network: Network,
     /// Where to write it, as JSON, which Envoy reads like YAML.
     #[arg(long)]
     out: PathBuf,
@@ -33,7 +35,7 @@ impl Args {
     /// Runs the command.
     ///
     /// # Errors
-    /// Those of [`render`], and of writing the file.
+    /// Those of [`render`] and [`Network::put_into`], and of writing the file.
     pub fn run(&self) -> Result<()> {
         let settings = Settings {
             port: self.port,
@@ -41,7 +43,10 @@ impl Args {
             admin_port: self.admin_port,
             upstream: Upstream::parse(&self.upstream)?,
         };
-        let config = render(&self.base, &settings)?;
+        let mut config = render(&self.base, &settings)?;
+        self.network
+            .put_into(&mut config)
+            .with_context(|| format!("{} cannot be used so", self.base.display()))?;
         std::fs::write(&self.out, format!("{config:#}\n"))
             .with_context(|| format!("cannot write {}", self.out.display()))
     }

@@ -4,6 +4,7 @@
 //! It must not know what the filters do.
 
 pub mod command;
+mod network;
 mod upstream;
 
 use std::path::Path;
@@ -11,6 +12,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
+use self::network::Network;
 pub use self::upstream::Upstream;
 
 /// Where Envoy's clusters for memgate are, in both files.
@@ -46,10 +48,9 @@ pub fn render(base: &Path, settings: &Settings) -> Result<Value> {
 
 fn put_in(config: &mut Value, settings: &Settings) -> Result<()> {
     *part(config, "/admin/address/socket_address/port_value")? = settings.admin_port.into();
-    let listener = part(config, "/static_resources/listeners/0")?;
-    *part(listener, "/address/socket_address/port_value")? = settings.port.into();
-    let manager = part(listener, "/filter_chains/0/filters/0/typed_config")?;
-    let hosts = part(manager, "/route_config/virtual_hosts/0/routes")?;
+    *part(config, "/static_resources/listeners/0/address/socket_address/port_value")? =
+        settings.port.into();
+    let hosts = part(http_manager(config)?, "/route_config/virtual_hosts/0/routes")?;
     for route in hosts.as_array_mut().into_iter().flatten() {
         settings.upstream.put_into_route(route)?;
     }
@@ -60,6 +61,11 @@ fn put_in(config: &mut Value, settings: &Settings) -> Result<()> {
             json!({"address": "127.0.0.1", "port_value": settings.grpc_port});
     }
     settings.upstream.put_into_cluster(cluster(config, UPSTREAM_CLUSTER)?)
+}
+
+/// The listener's HTTP side: its routes and filters.
+fn http_manager(config: &mut Value) -> Result<&mut Value> {
+    part(config, "/static_resources/listeners/0/filter_chains/0/filters/0/typed_config")
 }
 
 fn cluster<'a>(config: &'a mut Value, name: &str) -> Result<&'a mut Value> {

@@ -1,0 +1,155 @@
+//! Where Envoy, memgate and the model server are machines of their own, in a network of containers for example:
+//! where Envoy listens, the name memgate is found under, and whose tokens count.
+
+use std::net::IpAddr;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use super::{MEMGATE_CLUSTERS, cluster, http_manager, part};
+
+/// Envoy's filter that verifies tokens.
+const TOKEN_FILTER: &str = "envoy.filters.http.jwt_authn";
+
+/// What is put in; what is absent stays as the file has it.
+#[derive(clap::Args, Default)]
+pub struct Network {
+    /// The address that Envoy listens on [default: the file's, which is loopback].
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Option<IpAddr>,
+    /// The host that memgate runs on; a name is asked for again and again [default: 127.0.0.1].
+    #[arg(long, value_name = "HOST")]
+    pub memgate: Option<String>,
+    /// Who issues the tokens; like the two below, only for a file that verifies them.
+    #[arg(long, value_name = "URL", env = "JWT_ISSUER")]
+    pub jwt_issuer: Option<String>,
+    /// Whom the tokens are for.
+    #[arg(long, value_name = "NAME", env = "JWT_AUDIENCE")]
+    pub jwt_audience: Option<String>,
+    /// The issuer's public keys, a path that Envoy can read.
+    #[arg(long, value_name = "FILE")]
+    pub jwks: Option<String>,
+}
+
+impl Network {
+    /// Edits a configuration that has ports and upstream already.
+    ///
+    /// # Errors
+    /// When a part that is to be replaced is missing, or a token's value is empty.
+    pub fn put_into(&self, config: &mut Value) -> Result<()> {
+        if let Some(address) = self.listen {
+            let at = "/static_resources/listeners/0/address/socket_address/address";
+            *part(config, at)? = address.to_string().into();
+        }
+        if let Some(host) = &self.memgate {
+            for name in MEMGATE_CLUSTERS {
+                put_host(cluster(config, name)?, host)?;
+            }
+        }
+        self.put_tokens_into(config)
+    }
+
+    fn put_tokens_into(&self, config: &mut Value) -> Result<()> {
+        let filters = part(http_manager(config)?, "/http_filters")?.as_array_mut();
+        let found = filters.into_iter().flatten().find(|filter| filter["name"] == TOKEN_FILTER);
+        // A file that verifies nothing has no place for them.
+        let Some(filter) = found else { return Ok(()) };
+        let users = part(filter, "/typed_config/providers/users")?;
+        if let Some(issuer) = given("issuer (JWT_ISSUER)", self.jwt_issuer.as_ref())? {
+            users["issuer"] = issuer.into();
+        }
+        if let Some(audience) = given("audience (JWT_AUDIENCE)", self.jwt_audience.as_ref())? {
+            users["audiences"] = json!([audience]);
+        }
+        if let Some(file) = given("key file", self.jwks.as_ref())? {
+            users["local_jwks"] = json!({"filename": file});
+        }
+        Ok(())
+    }
+}
+
+/// Environment variables that nobody set arrive as empty ones, and an empty issuer would let nobody in.
+fn given<'a>(what: &str, value: Option<&'a String>) -> Result<Option<&'a str>> {
+    match value.map(|value| value.trim()) {
+        Some("") => bail!("the tokens' {what} is empty"),
+        value => Ok(value),
+    }
+}
+
+fn put_host(cluster: &mut Value, host: &str) -> Result<()> {
+    if host.is_empty() {
+        bail!("memgate's host is empty");
+    }
+    if host.parse::<IpAddr>().is_err() {
+        cluster["type"] = "STRICT_DNS".into();
+        cluster["dns_lookup_family"] = "V4_PREFERRED".into();
+    }
+    let at = "/load_assignment/endpoints/0/lb_endpoints/0/endpoint/address/socket_address/address";
+    *part(cluster, at).context("a cluster of memgate's")? = host.into();
+    Ok(())
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use crate::assets::repository;
+
+    fn spread(file: &str, network: &Network) -> Result<Value> {
+        let text = std::fs::read_to_string(repository().join("envoy").join(file)).unwrap();
+        let mut config = serde_saphyr::from_str(&text).unwrap();
+        network.put_into(&mut config).map(|()| config)
+    }
+
+    fn users(config: &mut Value) -> Value {
+        let filters = part(http_manager(config).unwrap(), "/http_filters").unwrap();
+        let filters = filters.as_array().unwrap();
+        let filter = filters.iter().find(|filter| filter["name"] == TOKEN_FILTER).unwrap();
+        filter["typed_config"]["providers"]["users"].clone()
+    }
+
+    #[test]
+    fn what_is_absent_stays_as_it_is() {
+        for file in ["development.yaml", "production.yaml"] {
+            let text = std::fs::read_to_string(repository().join("envoy").join(file)).unwrap();
+            let original: Value = serde_saphyr::from_str(&text).unwrap();
+            assert_eq!(spread(file, &Network::default()).unwrap(), original);
+        }
+    }
+
+    #[test]
+    fn memgate_is_found_under_its_name_by_both_filters() {
+        let network = Network { memgate: Some("memgate".into()), ..Network::default() };
+        let mut config = spread("production.yaml", &network).unwrap();
+        for name in MEMGATE_CLUSTERS {
+            let text = cluster(&mut config, name).unwrap().to_string();
+            assert!(text.contains("STRICT_DNS") && text.contains("\"address\":\"memgate\""));
+        }
+        let upstream = cluster(&mut config, "upstream").unwrap().to_string();
+        assert!(!upstream.contains("memgate"));
+    }
+
+    #[test]
+    fn tokens_are_put_in_where_they_are_verified() {
+        let network = Network {
+            jwt_issuer: Some("https://issuer.test/".into()),
+            jwt_audience: Some("chat".into()),
+            jwks: Some("/keys.json".into()),
+            ..Network::default()
+        };
+        let users = users(&mut spread("production.yaml", &network).unwrap());
+        assert_eq!(users["issuer"], "https://issuer.test/");
+        assert_eq!(users["audiences"], json!(["chat"]));
+        assert_eq!(users["local_jwks"], json!({"filename": "/keys.json"}));
+        assert_eq!(users["require_expiration"], true);
+        spread("development.yaml", &network).unwrap();
+    }
+
+    #[test]
+    fn an_empty_issuer_is_refused_where_tokens_are_verified() {
+        let network = Network { jwt_issuer: Some(String::new()), ..Network::default() };
+        let error = spread("production.yaml", &network).unwrap_err().to_string();
+        assert!(error.contains("JWT_ISSUER"), "{error}");
+        spread("development.yaml", &network).unwrap();
+    }
+}
