@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     journal::{
-        ClaimedJob, JobKind, Journal, Next, Room, Settled, counts, next_due, next_time, settle,
+        ClaimedJob, JobKind, Journal, Next, Room, Settled, next_due, next_time, owed, settle,
     },
     lanes::{Lanes, Running},
     work::{JobError, Workbench},
@@ -184,10 +184,16 @@ impl Worker {
             return;
         }
         *last = Some(Instant::now());
-        if let Ok((pending, dead)) = self.journal.read(counts).await {
-            self.metrics.set_jobs(JobState::Pending, pending.into());
-            self.metrics.set_jobs(JobState::Dead, dead.into());
+        let Ok(owed) = self.journal.read(owed).await else { return };
+        self.metrics.set_jobs(JobState::Pending, owed.pending);
+        self.metrics.set_jobs(JobState::Dead, owed.dead.iter().map(|(_, count)| count).sum());
+        for kind in JobKind::ALL.map(JobKind::name) {
+            // Those that are gone must not stay in the figures.
+            let dead = owed.dead.iter().find(|(name, _)| name == kind);
+            self.metrics.set_dead_jobs(kind, dead.map_or(0, |(_, count)| *count));
         }
+        let late = owed.first_due.map(|due| Timestamp::now().duration_since(due));
+        self.metrics.set_lag(late.and_then(|late| late.try_into().ok()).unwrap_or_default());
     }
 }
 

@@ -37,6 +37,8 @@ pub struct Metrics {
     candidates_dropped: Family<Label, Counter>,
     memories_stored: Family<OwnLabel, Counter>,
     jobs: Family<Label, Gauge>,
+    dead_jobs: Family<Label, Gauge>,
+    lag: Gauge,
     job_runs: Family<TwoLabels, Counter>,
     embedding: Histogram,
     store_up: Gauge,
@@ -209,6 +211,16 @@ impl Metrics {
                 Family::default(),
             ),
             jobs: at.add("jobs", "Jobs in the journal by state", Family::default()),
+            dead_jobs: at.add(
+                "dead_jobs",
+                "Jobs given up after their last try by kind",
+                Family::default(),
+            ),
+            lag: at.add(
+                "jobs_lag_seconds",
+                "How long the first of the jobs that are due has been due",
+                Gauge::default(),
+            ),
             job_runs: at.add("job_runs", "Runs of jobs by kind and outcome", Family::default()),
             embedding: at.add(
                 "embedding_seconds",
@@ -295,6 +307,17 @@ impl Metrics {
         self.jobs.get_or_create(&[("state", state.name())]).set(count);
     }
 
+    /// So many jobs of a kind are dead.
+    pub fn set_dead_jobs(&self, kind: &'static str, count: u64) {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        self.dead_jobs.get_or_create(&[("kind", kind)]).set(count);
+    }
+
+    /// The first of the jobs that are due has been so for that long.
+    pub fn set_lag(&self, late: Duration) {
+        self.lag.set(i64::try_from(late.as_secs()).unwrap_or(i64::MAX));
+    }
+
     /// A run of a job ended.
     pub fn job_ended(&self, kind: &'static str, outcome: JobOutcome) {
         self.job_runs.get_or_create(&[("kind", kind), ("outcome", outcome.name())]).inc();
@@ -356,6 +379,8 @@ mod tests {
         metrics.dropped(CaptureDrop::QueueFull);
         metrics.stored("episodic");
         metrics.set_jobs(JobState::Pending, 4);
+        metrics.set_dead_jobs("extract", 1);
+        metrics.set_lag(Duration::from_millis(2500));
         metrics.job_ended("extract", JobOutcome::Retry);
         metrics.embedded(Duration::from_millis(1));
         metrics.set_store_up(true);
@@ -375,6 +400,8 @@ mod tests {
             "memgate_capture_dropped_total{reason=\"queue_full\"} 1",
             "memgate_memories_stored_total{type=\"episodic\"} 1",
             "memgate_jobs{state=\"pending\"} 4",
+            "memgate_dead_jobs{kind=\"extract\"} 1",
+            "memgate_jobs_lag_seconds 2",
             "memgate_job_runs_total{kind=\"extract\",outcome=\"retry\"} 1",
             "memgate_embedding_seconds_count 1",
             "memgate_store_up 1",

@@ -1,4 +1,4 @@
-//! Jobs: asked for, claimed by the worker, and settled.
+//! Jobs: asked for, and settled. `due` tells which one is next.
 //!
 //! A claim is kept in memory only, since one process works on a data folder:
 //! after a crash every job that had not been settled is simply owed again.
@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
+use rusqlite::{Connection, named_params, params};
 
-use super::{millis, owner, time};
+use super::{millis, owner};
 use crate::memory::Owner;
 
 /// What a job does.
@@ -42,20 +42,22 @@ impl JobKind {
         }
     }
 
-    fn of(name: &str) -> Option<Self> {
-        [
-            Self::StoreTurn,
-            Self::ExtractLocally,
-            Self::Extract,
-            Self::Reconcile,
-            Self::EndIdleSession,
-            Self::Embed,
-        ]
-        .into_iter()
-        .find(|kind| kind.name() == name)
+    /// All of them.
+    pub(in crate::capture) const ALL: [Self; 6] = [
+        Self::StoreTurn,
+        Self::ExtractLocally,
+        Self::Extract,
+        Self::Reconcile,
+        Self::EndIdleSession,
+        Self::Embed,
+    ];
+
+    pub(super) fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The lane of such jobs. No owner's key begins with a word and two slashes.
+    /// The lane of such jobs. No owner's key begins with a word and two slashes. What
+    /// waits for a model server has lanes of its own; `lanes` knows them by their beginning.
     fn lane(self, owner: Option<&Owner>) -> String {
         match (self, owner) {
             (Self::Extract, Some(owner)) => format!("extract//{}", owner.key()),
@@ -86,7 +88,7 @@ pub(in crate::capture) struct ClaimedJob {
     /// Tries that failed before.
     pub(in crate::capture) tries: u32,
     /// Which asking this run answers.
-    wanted: i64,
+    pub(super) wanted: i64,
 }
 
 /// How a run ended.
@@ -219,70 +221,6 @@ pub(super) fn hurry(c: &Connection, owner: &Owner, now: Timestamp) -> rusqlite::
     Ok(())
 }
 
-/// Which jobs may run now.
-#[derive(Clone, Debug)]
-pub(in crate::capture) struct Room {
-    /// The busy lanes, as a JSON array.
-    pub(in crate::capture) busy: String,
-    /// Whether one more extraction may run.
-    pub(in crate::capture) extractions: bool,
-    /// Whether one more job of another kind may run.
-    pub(in crate::capture) others: bool,
-}
-
-/// The job that is due for longest among those that may run now.
-pub(in crate::capture) fn next_due(
-    c: &Connection,
-    room: &Room,
-    now: Timestamp,
-) -> rusqlite::Result<Option<ClaimedJob>> {
-    c.prepare_cached(
-        "SELECT id, kind, subject, tenant, user, lane, payload, tries, wanted FROM jobs
-         WHERE state = 'pending' AND due_at <= ?1
-           AND lane NOT IN (SELECT value FROM json_each(?2)) AND iif(kind = 'extract', ?3, ?4)
-         ORDER BY due_at, id LIMIT 1",
-    )?
-    .query_row(params![millis(now), room.busy, room.extractions, room.others], claimed)
-    .optional()
-}
-
-/// When the next job that may run is due.
-pub(in crate::capture) fn next_time(
-    c: &Connection,
-    room: &Room,
-) -> rusqlite::Result<Option<Timestamp>> {
-    c.prepare_cached(
-        "SELECT due_at FROM jobs
-         WHERE state = 'pending' AND lane NOT IN (SELECT value FROM json_each(?1))
-           AND iif(kind = 'extract', ?2, ?3)
-         ORDER BY due_at, id LIMIT 1",
-    )?
-    .query_row(params![room.busy, room.extractions, room.others], |row| row.get(0))
-    .optional()?
-    .map(time)
-    .transpose()
-}
-
-fn claimed(row: &Row<'_>) -> rusqlite::Result<ClaimedJob> {
-    let kind: String = row.get(1)?;
-    let kind = JobKind::of(&kind).ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-    let (tenant, user): (Option<String>, Option<String>) = (row.get(3)?, row.get(4)?);
-    let owner = match (tenant, user) {
-        (Some(tenant), Some(user)) => Some(owner(&tenant, &user)?),
-        _ => None,
-    };
-    Ok(ClaimedJob {
-        id: row.get(0)?,
-        kind,
-        subject: row.get(2)?,
-        owner,
-        lane: row.get(5)?,
-        payload: row.get(6)?,
-        tries: row.get(7)?,
-        wanted: row.get(8)?,
-    })
-}
-
 /// Writes how a run ended. A job that was asked for again meanwhile stays owed.
 pub(in crate::capture) fn settle(
     c: &Connection,
@@ -326,15 +264,6 @@ pub(in crate::capture) fn settle(
         }
     }
     Ok(())
-}
-
-/// How many jobs are pending, and how many dead.
-pub(in crate::capture) fn counts(c: &Connection) -> rusqlite::Result<(u32, u32)> {
-    c.prepare_cached(
-        "SELECT count(*) FILTER (WHERE state = 'pending'), count(*) FILTER (WHERE state = 'dead')
-         FROM jobs",
-    )?
-    .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// An owner's jobs, but for those that only wait for a session to be idle.

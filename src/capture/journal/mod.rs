@@ -5,6 +5,7 @@
 //! know what a memory is, nor how one is made of a turn.
 
 mod chain;
+mod due;
 mod entry;
 mod forget;
 mod jobs;
@@ -31,11 +32,11 @@ use crate::{
 };
 
 pub(super) use chain::chain;
+pub(super) use due::{Room, next_due, next_time, owed};
 pub(super) use entry::{Entry, Removed};
 pub use forget::Forget;
 pub(super) use jobs::{
-    ClaimedJob, JobKind, Next, Room, Settled, ask_for_vectors, counts, lanes_of, next_due,
-    next_time, of_owner, settle,
+    ClaimedJob, JobKind, Next, Settled, ask_for_vectors, lanes_of, of_owner, settle,
 };
 pub use ledger::{JobQuery, JobRow, JobStanding, SessionRow};
 pub(super) use ledger::{list_jobs, list_sessions, retry, retry_dead};

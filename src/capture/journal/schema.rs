@@ -7,6 +7,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "sessions, turns and jobs", sql: FIRST },
     Migration { name: "turns that give no more facts", sql: WITHHELD },
     Migration { name: "sessions left for a newer one", sql: LEFT },
+    Migration { name: "when the first job of a lane is due", sql: LANES },
 ];
 
 const WITHHELD: &str = "
@@ -17,6 +18,41 @@ ALTER TABLE turns ADD COLUMN withheld INTEGER NOT NULL DEFAULT 0;
 const LEFT: &str = "
 -- When the same user began a newer session; NULL again with the next turn.
 ALTER TABLE sessions ADD COLUMN left_at INTEGER;
+";
+
+const LANES: &str = "
+-- When the first pending job of each lane is due. A lane is one user; what waits
+-- behind a long queue of one is found without reading that queue.
+CREATE TABLE lanes (
+    lane TEXT PRIMARY KEY,
+    -- Whether its jobs wait for a model server: these run apart from all others.
+    extractions INTEGER NOT NULL,
+    due_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX lanes_by_due ON lanes (extractions, due_at, lane);
+CREATE INDEX jobs_by_lane ON jobs (lane, due_at, id) WHERE state = 'pending';
+CREATE INDEX jobs_dead ON jobs (kind, due_at) WHERE state = 'dead';
+DROP INDEX jobs_due;
+
+INSERT INTO lanes SELECT lane, lane LIKE 'extract//%', min(due_at) FROM jobs
+    WHERE state = 'pending' GROUP BY lane;
+
+CREATE TRIGGER job_added AFTER INSERT ON jobs WHEN new.state = 'pending' BEGIN
+    INSERT INTO lanes VALUES (new.lane, new.lane LIKE 'extract//%', new.due_at)
+        ON CONFLICT (lane) DO UPDATE SET due_at = excluded.due_at
+        WHERE excluded.due_at < due_at;
+END;
+CREATE TRIGGER job_changed AFTER UPDATE OF due_at, state ON jobs
+    WHEN new.due_at <> old.due_at OR new.state <> old.state BEGIN
+    DELETE FROM lanes WHERE lane = new.lane;
+    INSERT INTO lanes SELECT lane, lane LIKE 'extract//%', due_at FROM jobs
+        WHERE lane = new.lane AND state = 'pending' ORDER BY due_at LIMIT 1;
+END;
+CREATE TRIGGER job_removed AFTER DELETE ON jobs WHEN old.state = 'pending' BEGIN
+    DELETE FROM lanes WHERE lane = old.lane;
+    INSERT INTO lanes SELECT lane, lane LIKE 'extract//%', due_at FROM jobs
+        WHERE lane = old.lane AND state = 'pending' ORDER BY due_at LIMIT 1;
+END;
 ";
 
 const FIRST: &str = "

@@ -1,5 +1,6 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
+mod due;
 mod ledger;
 
 mod sessions;
