@@ -54,6 +54,7 @@ pub(super) fn said(user: &str, ordinal: u32, text: &str) -> Said {
             began: at(0),
             ended: at(1),
             ends_session: false,
+            learn: true,
         },
     }
 }

@@ -17,7 +17,7 @@ use super::{
     reconcile::{Origin, reconcile},
     work::{EMBED_REST, JobError, Workbench},
 };
-use crate::llm::LlmError;
+use crate::{llm::LlmError, signals::Commands};
 
 /// The least that a part of a batch is cut down to for a model that takes no more, in bytes.
 const LEAST_PART_BYTES: usize = 3 * 1024;
@@ -104,19 +104,29 @@ impl Workbench {
 
     /// Brings the statements in a turn into the store. Found again, they are known.
     pub(super) async fn extract_locally(&self, turn: i64) -> Result<(), JobError> {
-        let (Some(said), before) =
+        let (Some(mut said), before) =
             self.journal.read(move |c| journal::turn_and_before(c, turn)).await?
         else {
             return Ok(());
         };
+        // What the user asked of memory itself is done by jobs of its own.
+        let asked = Commands::of(&said.user_text);
+        if asked.kind().is_some() {
+            said.user_text = asked.rest;
+        }
         let embedder = self.keeper.embedder.as_ref();
         let found =
             local::extract(embedder, &said, before.as_ref()).await.map_err(JobError::retry)?;
-        self.keep_found(&origin(&said, local::EXTRACTOR), found).await
+        self.keep_found(&origin(&said, local::EXTRACTOR), found).await.map(drop)
     }
 
     /// The one way of candidates into the store, whoever found them: through the gate.
-    async fn keep_found(&self, origin: &Origin, found: Vec<Candidate>) -> Result<(), JobError> {
+    /// Tells how many were stored.
+    pub(super) async fn keep_found(
+        &self,
+        origin: &Origin,
+        found: Vec<Candidate>,
+    ) -> Result<u64, JobError> {
         let found = self.admitted(found);
         let reconciled = reconcile(&self.keeper, origin, &found, now()).await?;
         if reconciled.stored > 0 {
@@ -125,7 +135,7 @@ impl Workbench {
         if reconciled.without_vectors {
             self.owe_vectors(EMBED_REST).await?;
         }
-        Ok(())
+        Ok(reconciled.stored)
     }
 
     /// The turns of a batch, as far as they are in the scope of its last one:
@@ -170,7 +180,7 @@ impl Workbench {
     }
 }
 
-fn origin(last: &StoredTurn, extractor: Extractor) -> Origin {
+pub(super) fn origin(last: &StoredTurn, extractor: Extractor) -> Origin {
     Origin {
         extractor,
         owner: last.owner.clone(),
@@ -209,7 +219,7 @@ fn next(kind: JobKind, payload: &impl Serialize) -> Result<Option<Next>, JobErro
     Ok(Some(Next { kind, payload }))
 }
 
-fn payload<'a, T: Deserialize<'a>>(job: &'a ClaimedJob) -> Result<T, JobError> {
+pub(super) fn payload<'a, T: Deserialize<'a>>(job: &'a ClaimedJob) -> Result<T, JobError> {
     let payload = job.payload.as_deref().unwrap_or_default();
     serde_json::from_str(payload).map_err(|_| JobError::Final("its payload is unreadable".into()))
 }

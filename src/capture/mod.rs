@@ -17,6 +17,7 @@ mod lanes;
 mod learn;
 mod limited;
 mod nearest;
+mod orders;
 mod overview;
 mod reconcile;
 mod session;
@@ -44,6 +45,7 @@ use crate::{
     telemetry::Metrics,
 };
 
+pub use extract::gate::may_become_memory;
 pub use flush::Flushed;
 use inflight::Exchanges;
 pub use inflight::InFlight;
@@ -63,7 +65,9 @@ use worker::{Slots, Worker};
 #[must_use]
 pub fn is_word_for_word(memory: &Memory) -> bool {
     let extractor = memory.provenance.extractor.as_deref();
-    [extract::turns::NAME, extract::local::EXTRACTOR.name].map(Some).contains(&extractor)
+    [extract::turns::NAME, extract::local::EXTRACTOR.name, extract::explicit::EXTRACTOR.name]
+        .map(Some)
+        .contains(&extractor)
 }
 
 /// The bounds of learning.
@@ -135,6 +139,7 @@ impl Capture {
         let bench = Workbench {
             journal: journal.clone(),
             live: live.clone(),
+            lanes: lanes.clone(),
             exchanges: exchanges.clone(),
             keeper: Keeper {
                 store: tools.store,

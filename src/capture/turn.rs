@@ -39,6 +39,8 @@ pub struct FinishedTurn {
     pub ended: Timestamp,
     /// The session ends with this exchange.
     pub ends_session: bool,
+    /// Whether is learnt from it; else only what it asks to be forgotten counts.
+    pub learn: bool,
 }
 
 /// Where an exchange came from and when; what its bodies do not say.
@@ -60,6 +62,8 @@ pub struct Circumstances {
     pub ended: Timestamp,
     /// The client says that the session ends with this exchange.
     pub ends_session: bool,
+    /// Whether may be learnt from it.
+    pub learn: bool,
 }
 
 impl FinishedTurn {
@@ -87,6 +91,7 @@ impl FinishedTurn {
             began: of.began,
             ended: of.ended,
             ends_session: of.ends_session,
+            learn: of.learn,
         })
     }
 

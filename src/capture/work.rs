@@ -10,6 +10,7 @@ use super::{
     inflight::Exchanges,
     journal::{self, ClaimedJob, JobKind, Journal, Next, Waits},
     keep::{Keeper, Kept, now},
+    lanes::Lanes,
     settings::Live,
 };
 use crate::{
@@ -73,6 +74,7 @@ pub(super) struct Workbench {
     pub(super) journal: Arc<Journal>,
     pub(super) keeper: Keeper,
     pub(super) live: Arc<Live>,
+    pub(super) lanes: Arc<Lanes>,
     pub(super) exchanges: Arc<Exchanges>,
 }
 
@@ -82,6 +84,8 @@ impl Workbench {
         match job.kind {
             JobKind::StoreTurn => self.store_turn(job.subject).await.map(|()| None),
             JobKind::ExtractLocally => self.extract_locally(job.subject).await.map(|()| None),
+            JobKind::Remember => self.remember(job).await.map(|()| None),
+            JobKind::ForgetSaid => self.forget_said(job).await.map(|()| None),
             JobKind::Extract => self.extract(job).await,
             JobKind::Reconcile => self.reconcile(job).await,
             JobKind::EndIdleSession => self.end_idle(job).await.map(|()| None),

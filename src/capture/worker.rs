@@ -80,6 +80,8 @@ impl Slots {
             JobKind::Extract => &self.extractions,
             JobKind::StoreTurn
             | JobKind::ExtractLocally
+            | JobKind::Remember
+            | JobKind::ForgetSaid
             | JobKind::Reconcile
             | JobKind::EndIdleSession
             | JobKind::Embed => &self.others,

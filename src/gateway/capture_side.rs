@@ -19,6 +19,7 @@ use crate::{
     capture::{Circumstances, FinishedTurn, InFlight, SessionKey},
     config::Config,
     dialect::{self, Ask, Dialect, Reply, ReplyCollector},
+    signals::Commands,
     telemetry::CaptureDrop,
 };
 
@@ -305,7 +306,10 @@ fn judge(config: &Config, head: &RequestHead, body: &[u8], began: Timestamp) -> 
     let Admission::Admitted(admitted) = admit(config, head, request.ask()) else { return None };
     // What was said before was learnt when it was said.
     let ask = || Ask { history: Vec::new(), ..request.ask().clone() };
-    admitted.learn.then(|| Asked {
+    // Who opts out of learning still wants forgotten what they ask to be.
+    let text = request.ask().user_text.as_deref().unwrap_or_default();
+    let counts = admitted.learn || !Commands::of(text).forget.is_empty();
+    counts.then(|| Asked {
         dialect,
         ask: ask(),
         admitted: *admitted,
@@ -326,6 +330,7 @@ fn turn(asked: Asked, reply: Reply) -> Option<FinishedTurn> {
         began,
         ended: Timestamp::now(),
         ends_session: admitted.ends_session,
+        learn: admitted.learn,
     };
     FinishedTurn::new(&ask, reply, circumstances)
 }

@@ -36,6 +36,8 @@ pub struct Metrics {
     screened: Family<Label, Counter>,
     candidates_dropped: Family<Label, Counter>,
     memories_stored: Family<OwnLabel, Counter>,
+    commands: Family<Label, Counter>,
+    commands_done: Family<Label, Counter>,
     jobs: Family<Label, Gauge>,
     dead_jobs: Family<Label, Gauge>,
     lag: Gauge,
@@ -210,6 +212,16 @@ impl Metrics {
                 "Memories created or updated by type",
                 Family::default(),
             ),
+            commands: at.add(
+                "commands",
+                "Requests to remember or to forget that were announced, by command",
+                Family::default(),
+            ),
+            commands_done: at.add(
+                "commands_memories",
+                "Statements remembered and memories deleted because a user asked, by command",
+                Family::default(),
+            ),
             jobs: at.add("jobs", "Jobs in the journal by state", Family::default()),
             dead_jobs: at.add(
                 "dead_jobs",
@@ -299,6 +311,16 @@ impl Metrics {
     /// A memory was created or updated. Types are a small set: the configured ones.
     pub fn stored(&self, memory_type: &str) {
         self.memories_stored.get_or_create(&[("type", memory_type.to_owned())]).inc();
+    }
+
+    /// A request of a user to memory itself was announced.
+    pub fn commanded(&self, command: &'static str) {
+        self.commands.get_or_create(&[("command", command)]).inc();
+    }
+
+    /// So many statements were remembered, or memories deleted, because a user asked.
+    pub fn command_done(&self, command: &'static str, memories: u64) {
+        self.commands_done.get_or_create(&[("command", command)]).inc_by(memories);
     }
 
     /// So many jobs are in this state.

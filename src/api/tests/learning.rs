@@ -27,6 +27,7 @@ fn turn_in(session: &str, user: &str, number: u32, said: &str) -> FinishedTurn {
         agent_id: None,
         session_header: Some(session.into()),
         ends_session: false,
+        learn: true,
         request_id: None,
         began: now,
         ended: now,

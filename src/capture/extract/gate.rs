@@ -63,6 +63,12 @@ pub(in crate::capture) fn admit(
     Ok(candidate)
 }
 
+/// Whether the words of a user may become a memory, if they ask for it.
+#[must_use]
+pub fn may_become_memory(words: &str) -> bool {
+    permitted(words).is_ok()
+}
+
 /// A text without invisible characters, if nothing in it is forbidden.
 fn permitted(text: &str) -> Result<String, Refusal> {
     let screened = screen(text, MAX_MESSAGE_BYTES);

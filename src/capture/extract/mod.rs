@@ -2,6 +2,7 @@
 //! It must never know how turns are journaled or who runs it.
 
 pub(super) mod candidate;
+pub(super) mod explicit;
 pub(super) mod gate;
 pub(super) mod llm;
 pub(super) mod local;

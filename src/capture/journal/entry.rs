@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
+use super::orders::Orders;
 use crate::{
     capture::{
         session::{Place, SessionKey, message_digest},
@@ -12,6 +13,7 @@ use crate::{
     dialect::{Ending, ToolItem, Usage, fence},
     memory::Owner,
     screening::{MAX_MESSAGE_BYTES, MAX_TOOL_BYTES, Secret, screen},
+    signals::Commands,
 };
 
 /// The most tool calls kept of one exchange. Agents make dozens; thousands are
@@ -30,6 +32,9 @@ pub(in crate::capture) struct Entry {
     pub(super) session: SessionKey,
     pub(super) place: Place,
     pub(super) digest: String,
+    /// Whether a turn is to be kept; else only its orders to forget count.
+    pub(super) learn: bool,
+    pub(super) orders: Orders,
     pub(super) user_text: String,
     pub(super) had_media: bool,
     /// Calls of this turn before this exchange's reply.
@@ -69,23 +74,39 @@ impl Entry {
             }
             screened.text
         };
-        let user_text = clean(&turn.user_text, MAX_MESSAGE_BYTES);
+        let mut user_text = clean(&turn.user_text, MAX_MESSAGE_BYTES);
+        let digest = message_digest(&user_text, turn.media.as_deref(), &turn.place);
+        let Commands { remember, forget, .. } = Commands::of(&user_text);
+        let orders = Orders { remember, forget };
         let mut tools = |items: Vec<ToolItem>| -> Vec<ToolItem> {
             items.into_iter().take(MAX_CALLS).map(|item| clean_tool(item, &mut clean)).collect()
         };
-        let before = tools(turn.tool_items);
-        let calls = tools(turn.reply.tool_calls);
+        let mut before = tools(turn.tool_items);
+        let mut calls = tools(turn.reply.tool_calls);
+        let mut reply_text = clean(&turn.reply.text, MAX_MESSAGE_BYTES);
+        if !orders.forget.is_empty() {
+            // Nothing of such a turn is kept: what it names is to be forgotten.
+            user_text.clear();
+            reply_text.clear();
+            before.iter_mut().chain(&mut calls).for_each(without_words);
+        }
         let reply = EntryReply {
             response_id: turn.reply.response_id.map(|id| clip(&id)),
             model: turn.reply.model.map(|name| clip(&name)),
-            text: clean(&turn.reply.text, MAX_MESSAGE_BYTES),
-            refusal: turn.reply.refusal.map(|text| clean(&text, MAX_MESSAGE_BYTES)),
+            text: reply_text,
+            refusal: turn
+                .reply
+                .refusal
+                .map(|text| clean(&text, MAX_MESSAGE_BYTES))
+                .filter(|_| orders.forget.is_empty()),
             calls,
             ending: turn.reply.outcome,
             usage: turn.reply.usage,
         };
         let entry = Self {
-            digest: message_digest(&user_text, turn.media.as_deref(), &turn.place),
+            digest,
+            learn: turn.learn,
+            orders,
             owner: turn.owner,
             project: turn.project_id,
             agent: turn.agent_id,
@@ -117,6 +138,11 @@ fn clean_tool(item: ToolItem, clean: &mut impl FnMut(&str, usize) -> String) -> 
         output: item.output.map(|output| clean(&output, MAX_TOOL_BYTES)),
         is_error: item.is_error,
     }
+}
+
+fn without_words(item: &mut ToolItem) {
+    item.input.clear();
+    item.output = None;
 }
 
 fn clip(name: &str) -> String {

@@ -53,7 +53,7 @@ pub(super) fn forget(
         .collect::<rusqlite::Result<_>>()?;
     for (turn, session) in &turns {
         c.prepare_cached(
-            "DELETE FROM jobs WHERE kind IN ('store_turn', 'extract_locally') AND subject = ?1",
+            "DELETE FROM jobs WHERE kind IN ('store_turn', 'extract_locally', 'remember') AND subject = ?1",
         )?
         .execute([turn])?;
         find_again(c, *session, now)?;

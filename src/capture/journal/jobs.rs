@@ -18,6 +18,11 @@ pub(in crate::capture) enum JobKind {
     StoreTurn,
     /// Makes memories of the statements in a turn; the subject is the turn.
     ExtractLocally,
+    /// Makes memories of what a user asked to be remembered; the subject is the turn.
+    Remember,
+    /// Deletes what a user asked to be forgotten; the subject is the turn, or a
+    /// negative number where no turn is kept.
+    ForgetSaid,
     /// Asks the helper model for the facts in the last turns up to one; the
     /// subject is that turn. It can take long, so it has a lane of its own.
     Extract,
@@ -35,6 +40,8 @@ impl JobKind {
         match self {
             Self::StoreTurn => "store_turn",
             Self::ExtractLocally => "extract_locally",
+            Self::Remember => "remember",
+            Self::ForgetSaid => "forget_said",
             Self::Extract => "extract",
             Self::Reconcile => "reconcile",
             Self::EndIdleSession => "end_idle_session",
@@ -43,9 +50,11 @@ impl JobKind {
     }
 
     /// All of them.
-    pub(in crate::capture) const ALL: [Self; 6] = [
+    pub(in crate::capture) const ALL: [Self; 8] = [
         Self::StoreTurn,
         Self::ExtractLocally,
+        Self::Remember,
+        Self::ForgetSaid,
         Self::Extract,
         Self::Reconcile,
         Self::EndIdleSession,
@@ -137,6 +146,19 @@ pub(super) fn ask_for_turn(
 ) -> rusqlite::Result<()> {
     let owner = owner_of(c, "SELECT tenant, user FROM turns WHERE id = ?1", turn)?;
     ask(c, &Wish { kind, subject: turn, owner: Some(&owner), payload: None, due: now, now })
+}
+
+/// Owes what a user asked of memory itself.
+pub(super) fn ask_for_order(
+    c: &Connection,
+    kind: JobKind,
+    subject: i64,
+    owner: &Owner,
+    payload: String,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let (owner, payload) = (Some(owner), Some(payload));
+    ask(c, &Wish { kind, subject, owner, payload, due: now, now })
 }
 
 /// Owes an extraction from the last `batch` turns of a session up to `through`.

@@ -10,6 +10,7 @@ mod entry;
 mod forget;
 mod jobs;
 mod ledger;
+mod orders;
 mod read;
 mod record;
 mod schema;
@@ -40,7 +41,8 @@ pub(super) use jobs::{
 };
 pub use ledger::{JobQuery, JobRow, JobStanding, SessionRow};
 pub(super) use ledger::{list_jobs, list_sessions, retry, retry_dead};
-pub(super) use read::{StoredTurn, batch, turn, turn_and_before};
+pub(super) use orders::{ForgetOrder, later_turns};
+pub(super) use read::{StoredTurn, batch, turn, turn_and_before, turns_until};
 pub(super) use record::Recorded;
 pub(super) use sessions::{Ended, Waits, end_if_idle};
 pub use values::SessionState;
@@ -131,6 +133,11 @@ impl Journal {
     pub(super) async fn forget(&self, owner: Owner, what: Forget) -> Result<u64> {
         let now = Timestamp::now();
         self.database.erase(move |c| forget::forget(c, &owner, &what, now)).await
+    }
+
+    /// A forgetting that a user asked for is done; nothing of it stays on the disk.
+    pub(super) async fn fulfilled(&self, job: i64, turn: i64) -> Result<()> {
+        self.database.erase(move |c| orders::fulfilled(c, job, turn)).await
     }
 
     /// Reads on a thread that may block.

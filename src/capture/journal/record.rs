@@ -7,7 +7,10 @@
 
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 
-use super::{Rules, entry::Entry, jobs, millis, read, sessions, sessions::Session, tools};
+use super::{
+    Rules, entry::Entry, jobs, millis, orders, orders::ForgetOrder, read, sessions,
+    sessions::Session, tools,
+};
 use crate::{
     capture::session::{Place, digest},
     dialect::Ending,
@@ -25,6 +28,9 @@ pub(in crate::capture) enum Recorded {
 }
 
 pub(super) fn record(c: &Connection, entry: &Entry, rules: &Rules) -> rusqlite::Result<Recorded> {
+    if !entry.learn {
+        return orders_alone(c, entry);
+    }
     let (turn, recorded) = match &entry.place {
         Place::Within(id) => match read::turn_of_response(c, &entry.owner, id)? {
             Some(found) => (found.turn, Recorded::Known),
@@ -54,6 +60,16 @@ pub(super) fn record(c: &Connection, entry: &Entry, rules: &Rules) -> rusqlite::
     Ok(recorded)
 }
 
+/// What is to be forgotten is so also for who opts out of learning; nothing else is written.
+fn orders_alone(c: &Connection, entry: &Entry) -> rusqlite::Result<Recorded> {
+    let forget = entry.orders.forget.clone();
+    if !forget.is_empty() && !entry.leaves_open() {
+        let order = ForgetOrder { forget, asked_at: millis(entry.began) };
+        orders::owe_without_turn(c, &entry.owner, &order, entry.ended)?;
+    }
+    Ok(Recorded::Orphan)
+}
+
 fn find_or_begin(
     c: &Connection,
     entry: &Entry,
@@ -75,9 +91,9 @@ fn find_or_begin(
     };
     c.prepare_cached(
         "INSERT INTO turns (key, tenant, user, session, ordinal, digest, project, agent, follows,
-                            user_text, had_media, state, began_at, ended_at)
+                            user_text, had_media, state, began_at, ended_at, orders, withheld)
          VALUES (:key, :tenant, :user, :session, :ordinal, :digest, :project, :agent, :follows,
-                 :text, :media, 'open', :began, :ended)",
+                 :text, :media, 'open', :began, :ended, :orders, :withheld)",
     )?
     .execute(named_params! {
         ":key": key, ":tenant": entry.owner.tenant(), ":user": entry.owner.user(),
@@ -85,6 +101,7 @@ fn find_or_begin(
         ":project": entry.project, ":agent": entry.agent, ":follows": follows,
         ":text": entry.user_text, ":media": entry.had_media,
         ":began": millis(entry.began), ":ended": millis(entry.ended),
+        ":orders": entry.orders.json(), ":withheld": !entry.orders.forget.is_empty(),
     })?;
     Ok((c.last_insert_rowid(), Recorded::New))
 }

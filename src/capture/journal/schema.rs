@@ -8,11 +8,17 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "turns that give no more facts", sql: WITHHELD },
     Migration { name: "sessions left for a newer one", sql: LEFT },
     Migration { name: "when the first job of a lane is due", sql: LANES },
+    Migration { name: "what is asked of memory in a turn", sql: ORDERS },
 ];
 
 const WITHHELD: &str = "
 -- A fact found here was forgotten: none is looked for again, or it would come back.
 ALTER TABLE turns ADD COLUMN withheld INTEGER NOT NULL DEFAULT 0;
+";
+
+const ORDERS: &str = "
+-- What the user asked of memory itself; JSON. NULL when nothing, and once it was forgotten.
+ALTER TABLE turns ADD COLUMN orders TEXT;
 ";
 
 const LEFT: &str = "

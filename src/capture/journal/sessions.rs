@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 
-use super::{JobKind, Rules, entry::Entry, jobs, millis, owner, read};
+use super::{JobKind, Rules, entry::Entry, jobs, millis, orders, owner, read};
 use crate::{
     capture::{
         session::{Place, SessionKey, successor},
@@ -238,10 +238,11 @@ pub(super) fn complete(
     let session: i64 = c
         .prepare_cached("UPDATE turns SET state = 'complete' WHERE id = ?1 RETURNING session")?
         .query_row([turn], |row| row.get(0))?;
-    if rules.store_turns {
+    let forgets = orders::owe(c, turn, now)?;
+    if rules.store_turns && !forgets {
         jobs::ask_for_turn(c, JobKind::StoreTurn, turn, now)?;
     }
-    if rules.extract_locally {
+    if rules.extract_locally && !forgets {
         jobs::ask_for_turn(c, JobKind::ExtractLocally, turn, now)?;
     }
     let first = c

@@ -5,6 +5,7 @@ mod crash;
 mod facts;
 mod forget;
 mod limits;
+mod orders;
 mod statements;
 mod turns;
 

@@ -158,6 +158,7 @@ async fn learn(
             began,
             ended: began,
             ends_session: false,
+            learn: true,
         };
         let Some(finished) = FinishedTurn::new(ask.ask(), reply(&turn.assistant), of) else {
             bail!("a turn of {session} cannot be learnt from");

@@ -67,6 +67,16 @@ pub(in crate::capture) async fn extract(
     Ok(found.into_iter().map(|words| candidate(&words, &judge, turn.began)).collect())
 }
 
+/// Candidates of statements, whether or not they look worth keeping.
+pub(super) async fn as_they_are(
+    embedder: &dyn Embedder,
+    statements: Vec<String>,
+    at: Timestamp,
+) -> Result<Vec<Candidate>, EmbedError> {
+    let judge = Judge::of(embedder, statements.clone()).await?;
+    Ok(statements.iter().map(|words| candidate(words, &judge, at)).collect())
+}
+
 /// What an earlier message ended with, as far as it may be kept.
 fn last_sentence(text: &str) -> Option<&str> {
     let fits = text.chars().nth(MAX_CHARS).is_none() && !rules::drops(text);

@@ -1,0 +1,43 @@
+//! What the user asked to be remembered, word for word. No judgement of ours stands between; the
+//! gate, with its screening, does.
+
+use jiff::Timestamp;
+
+use super::{
+    candidate::{Candidate, Extractor},
+    local,
+};
+use crate::{
+    embed::{EmbedError, Embedder},
+    memory::Source,
+};
+
+/// This extractor, in every memory it makes.
+pub(in crate::capture) const EXTRACTOR: Extractor = Extractor {
+    name: "explicit",
+    version: "1",
+    source: Source::ExplicitUserInput,
+    waits_for_vectors: false,
+};
+
+/// How sure it is: the user said so, and said that it matters.
+const CONFIDENCE: f32 = 0.95;
+
+/// How much it matters, where 0.5 is usual.
+const IMPORTANCE: f32 = 0.8;
+
+/// The candidates of statements said at a time.
+pub(in crate::capture) async fn extract(
+    embedder: &dyn Embedder,
+    statements: Vec<String>,
+    at: Timestamp,
+) -> Result<Vec<Candidate>, EmbedError> {
+    let found = local::as_they_are(embedder, statements, at).await?;
+    let asked = |found: Candidate| Candidate {
+        source: Some(Source::ExplicitUserInput),
+        confidence: Some(CONFIDENCE),
+        importance: Some(IMPORTANCE),
+        ..found
+    };
+    Ok(found.into_iter().map(asked).collect())
+}

@@ -1,0 +1,168 @@
+//! The two jobs that do what a user asked of memory itself: remembering and forgetting. Each leads
+//! to the same however often it runs.
+
+use std::collections::HashSet;
+
+use super::{
+    extract::explicit,
+    journal::{self, ClaimedJob, Forget, ForgetOrder, StoredTurn, lanes_of},
+    keep::now,
+    learn::{origin, payload},
+    source,
+    work::{JobError, Workbench},
+};
+use crate::{
+    memory::{Actor, Filter, ListQuery, Memory, Owner, ScopeQuery, Status, Write},
+    signals::Subject,
+};
+
+/// Memories that are looked at in one go.
+const PAGE: usize = 100;
+
+/// Memories and turns that are looked at for one request, the newest; who has more asks over REST.
+const LOOKED_AT: usize = 10_000;
+
+/// Memories that one request may delete. What more would match is no name of a thing, and
+/// nothing is deleted.
+const MOST: usize = 200;
+
+/// The least cosine of a fact and a sentence that has all its words, for the sentence to say it.
+const SAYS: f32 = 0.6;
+
+impl Workbench {
+    /// Brings what a user asked to be remembered into the store.
+    pub(super) async fn remember(&self, job: &ClaimedJob) -> Result<(), JobError> {
+        let statements: Vec<String> = payload(job)?;
+        let turn = job.subject;
+        let Some(said) = self.journal.read(move |c| journal::turn(c, turn)).await? else {
+            return Ok(());
+        };
+        let embedder = self.keeper.embedder.as_ref();
+        let found =
+            explicit::extract(embedder, statements, said.began).await.map_err(JobError::retry)?;
+        let stored = self.keep_found(&origin(&said, explicit::EXTRACTOR), found).await?;
+        self.keeper.metrics.command_done("remember", stored);
+        Ok(())
+    }
+
+    /// Deletes what a user asked to be forgotten, as far as it is there for certain.
+    pub(super) async fn forget_said(&self, job: &ClaimedJob) -> Result<(), JobError> {
+        // Without a payload it was done, and only the settling was missed.
+        let (Some(owner), Some(_)) = (&job.owner, &job.payload) else { return Ok(()) };
+        let order: ForgetOrder = payload(job)?;
+        // This job has the owner's one lane; an extraction in the other could bring it back.
+        let [_, extractions] = lanes_of(owner);
+        let held = self.lanes.hold(&extractions).await;
+        let memories = self.memories_that_say(owner, &order).await?;
+        let turns = self.turns_that_say(owner, &order).await?;
+        if memories.len() > MOST {
+            tracing::warn!("A request to forget matches too many memories, nothing is forgotten");
+        } else {
+            for turn in turns {
+                self.journal.forget(owner.clone(), Forget::Turn(turn)).await?;
+            }
+            let write = Write::by(Actor::Capture, "asked to forget");
+            let mut deleted = 0;
+            for memory in memories {
+                for version in self.keeper.store.history(owner, &memory.id).await? {
+                    if let Some(what) = source(&version) {
+                        self.journal.forget(owner.clone(), what).await?;
+                    }
+                }
+                deleted += self.keeper.store.forget(owner, &memory.id, &write).await?;
+            }
+            self.keeper.metrics.command_done("forget", deleted);
+        }
+        self.journal.fulfilled(job.id, job.subject).await?;
+        drop(held);
+        Ok(())
+    }
+
+    /// The memories that say it, whatever their status.
+    async fn memories_that_say(
+        &self,
+        owner: &Owner,
+        order: &ForgetOrder,
+    ) -> Result<Vec<Memory>, JobError> {
+        let (asking, asked_at) = (owner.clone(), order.asked_at);
+        let later = self.journal.read(move |c| journal::later_turns(c, &asking, asked_at)).await?;
+        let later: HashSet<String> = later.into_iter().collect();
+        let mut query = ListQuery {
+            scope: ScopeQuery::of(owner.clone()),
+            filter: Some(Filter::Status(Status::ALL.to_vec())),
+            limit: PAGE,
+            cursor: None,
+            now: now(),
+        };
+        let mut found = Vec::new();
+        for _ in 0..LOOKED_AT / PAGE {
+            let page = self.keeper.store.list(&query).await?;
+            for memory in page.memories {
+                let said_later = match &memory.provenance.turn {
+                    Some(turn) => later.contains(turn),
+                    None => memory.created_at.as_millisecond() > order.asked_at,
+                };
+                let texts = [Some(memory.content.as_str()), memory.raw.as_deref()];
+                if !said_later && self.says(&order.forget, texts.into_iter().flatten()).await? {
+                    found.push(memory);
+                }
+            }
+            match page.next {
+                Some(next) => query.cursor = Some(next),
+                None => break,
+            }
+        }
+        Ok(found)
+    }
+
+    /// The keys of the turns that say it: a job of theirs could bring it back.
+    async fn turns_that_say(
+        &self,
+        owner: &Owner,
+        order: &ForgetOrder,
+    ) -> Result<Vec<String>, JobError> {
+        let (asking, asked_at) = (owner.clone(), order.asked_at);
+        let said: Vec<StoredTurn> = self
+            .journal
+            .read(move |c| journal::turns_until(c, &asking, asked_at, LOOKED_AT))
+            .await?;
+        let mut found = Vec::new();
+        for turn in said {
+            let texts = [turn.user_text.as_str(), turn.reply_text.as_str()];
+            if self.says(&order.forget, texts).await? {
+                found.push(turn.key);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether one of the texts says one of the subjects: by its words, and a fact by its meaning too.
+    async fn says<'a>(
+        &self,
+        subjects: &[Subject],
+        texts: impl IntoIterator<Item = &'a str>,
+    ) -> Result<bool, JobError> {
+        for text in texts {
+            for subject in subjects {
+                let sentences = subject.said_in(text);
+                let says = match subject {
+                    Subject::Topic(_) => !sentences.is_empty(),
+                    Subject::Fact(_) if sentences.is_empty() => false,
+                    Subject::Fact(fact) => self.means(fact, sentences).await?,
+                };
+                if says {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    async fn means(&self, fact: &str, sentences: Vec<&str>) -> Result<bool, JobError> {
+        let texts = [fact].into_iter().chain(sentences).map(str::to_owned).collect();
+        let vectors = self.keeper.embedder.embed_passages(texts).await.map_err(JobError::retry)?;
+        let Some((fact, sentences)) = vectors.split_first() else { return Ok(false) };
+        let cosine = |other: &[f32]| fact.iter().zip(other).map(|(a, b)| a * b).sum::<f32>();
+        Ok(sentences.iter().any(|sentence| cosine(sentence) >= SAYS))
+    }
+}
