@@ -49,6 +49,7 @@ fn turn(user: &str, number: u32) -> FinishedTurn {
         began: Timestamp::now(),
         ended: Timestamp::now(),
         ends_session: false,
+        learn: true,
     };
     FinishedTurn::new(&ask, reply, of).unwrap()
 }
