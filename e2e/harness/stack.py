@@ -117,8 +117,9 @@ class Person:
         return self.stack.memgate.memories(self.id)
 
     def remembered_turns(self) -> list[dict]:
-        """The memories that are whole turns, without the statements taken from them."""
-        return [memory for memory in self.memories() if memory["type"] == "episodic"]
+        """The memories that are whole turns, without the statements taken from them and without summaries."""
+        said = [memory for memory in self.memories() if memory["source"] != "system_generated"]
+        return [memory for memory in said if memory["type"] == "episodic"]
 
     def knows(self, text: str) -> bool:
         """Whether any memory holds this text."""

@@ -7,7 +7,7 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{memory::StoreError, recall::Failure, sqlite::DatabaseError};
+use crate::{capture::ForgetError, memory::StoreError, recall::Failure, sqlite::DatabaseError};
 
 /// An error and its status.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -106,6 +106,15 @@ impl From<Failure> for ApiError {
             Failure::Embedding(_) | Failure::Deadline => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "search_unavailable", message)
             }
+        }
+    }
+}
+
+impl From<ForgetError> for ApiError {
+    fn from(error: ForgetError) -> Self {
+        match error {
+            ForgetError::Journal(error) => error.into(),
+            ForgetError::Store(error) => error.into(),
         }
     }
 }

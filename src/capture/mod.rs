@@ -22,6 +22,7 @@ mod overview;
 mod reconcile;
 mod session;
 mod settings;
+mod summarise;
 mod trigger;
 mod turn;
 mod work;
@@ -57,6 +58,8 @@ use lanes::Lanes;
 pub use session::{Place, SessionKey};
 use settings::Live;
 pub use settings::{Least, SessionRules, Settings};
+pub use summarise::ForgetError;
+use summarise::{Summaries, is_summary};
 pub use turn::{Circumstances, FinishedTurn, JournaledTurn};
 use work::Workbench;
 use worker::{Slots, Worker};
@@ -96,6 +99,7 @@ pub struct Capture {
     exchanges: Arc<Exchanges>,
     intake: Intake,
     journal: Arc<Journal>,
+    summaries: Summaries,
     live: Arc<Live>,
     /// Wakes the worker.
     wake: Arc<Notify>,
@@ -142,7 +146,7 @@ impl Capture {
             lanes: lanes.clone(),
             exchanges: exchanges.clone(),
             keeper: Keeper {
-                store: tools.store,
+                store: tools.store.clone(),
                 embedder: tools.embedder,
                 metrics: metrics.clone(),
             },
@@ -162,6 +166,7 @@ impl Capture {
         Ok(Self {
             exchanges,
             intake,
+            summaries: Summaries { store: tools.store, journal: journal.clone() },
             journal,
             live,
             wake,
@@ -267,11 +272,12 @@ impl Capture {
     }
 
     /// Forgets what a memory was made of, given all its versions: its turn, or
-    /// the turns that its facts were found in.
+    /// the turns that its facts were found in; and what else was made of these
+    /// together, the summaries of their sessions.
     ///
     /// # Errors
-    /// [`DatabaseError`] when the journal cannot be written.
-    pub async fn forget_sources(&self, versions: &[Memory]) -> Result<(), DatabaseError> {
+    /// [`ForgetError`] when journal or store cannot be written; asked again it goes on.
+    pub async fn forget_sources(&self, versions: &[Memory]) -> Result<(), ForgetError> {
         let mut forgotten = Vec::new();
         for version in versions {
             let Some(what) = source(version).filter(|what| !forgotten.contains(what)) else {
@@ -279,6 +285,16 @@ impl Capture {
             };
             self.forget_turns(&version.owner, what.clone()).await?;
             forgotten.push(what);
+        }
+        let mut sessions = Vec::new();
+        for version in versions {
+            let Some(session) = &version.session_id else { continue };
+            let summed_up = (session, is_summary(version));
+            if !sessions.contains(&summed_up) {
+                sessions.push(summed_up);
+                self.summaries.forget(&version.owner, session, summed_up.1).await?;
+                self.wake.notify_one();
+            }
         }
         Ok(())
     }

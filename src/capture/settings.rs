@@ -20,7 +20,7 @@ pub struct Settings {
     pub extractor: Option<Arc<Helper>>,
     /// Turns between two extractions.
     pub extract_every: u32,
-    /// When sessions end.
+    /// When sessions end, and what becomes of them then.
     pub sessions: SessionRules,
     /// The least that candidates are rated.
     pub least: Least,
@@ -28,19 +28,25 @@ pub struct Settings {
     pub types: Vec<String>,
 }
 
-/// When sessions end by themselves.
+/// When sessions end by themselves, and what becomes of them then.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SessionRules {
     /// A session without a turn for this long has ended.
     pub idle_timeout: Duration,
     /// The same once its user has begun another session.
     pub quiet_after: Duration,
+    /// A session that has ended is summed up.
+    pub summaries: bool,
 }
 
 impl Default for SessionRules {
     /// As the configuration's defaults.
     fn default() -> Self {
-        Self { idle_timeout: Duration::from_secs(1800), quiet_after: Duration::from_secs(60) }
+        Self {
+            idle_timeout: Duration::from_secs(1800),
+            quiet_after: Duration::from_secs(60),
+            summaries: true,
+        }
     }
 }
 

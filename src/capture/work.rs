@@ -89,6 +89,7 @@ impl Workbench {
             JobKind::Extract => self.extract(job).await,
             JobKind::Reconcile => self.reconcile(job).await,
             JobKind::EndIdleSession => self.end_idle(job).await.map(|()| None),
+            JobKind::Summarise => self.summarise(job.subject).await.map(|()| None),
             JobKind::Embed => self.embed_missing().await.map(|()| None),
         }
     }

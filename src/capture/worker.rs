@@ -77,7 +77,7 @@ impl Slots {
 
     fn of(&self, kind: JobKind) -> &Arc<Semaphore> {
         match kind {
-            JobKind::Extract => &self.extractions,
+            JobKind::Extract | JobKind::Summarise => &self.extractions,
             JobKind::StoreTurn
             | JobKind::ExtractLocally
             | JobKind::Remember

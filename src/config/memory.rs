@@ -273,6 +273,9 @@ pub struct ExtractionConfig {
     /// uncertain 0.5.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub min_confidence: f32,
+    /// Whether a session that has ended is summed up: by the `memory_extraction` model in the mode
+    /// `llm`, else by the user's most central statements.
+    pub summaries: bool,
 }
 
 impl ExtractionConfig {
@@ -289,6 +292,7 @@ impl Default for ExtractionConfig {
             modes: vec![ExtractionMode::Turns, ExtractionMode::Local, ExtractionMode::Llm],
             min_importance: 0.2,
             min_confidence: 0.5,
+            summaries: true,
         }
     }
 }

@@ -167,6 +167,11 @@ pub struct Relation {
     pub target: MemoryId,
 }
 
+impl Relation {
+    /// From the summary of a session to the memory of a turn that it sums up.
+    pub const SUMMARY_OF: &'static str = "summary_of";
+}
+
 /// What a memory was made of and by whom.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {

@@ -13,6 +13,7 @@ mod rank;
 mod said;
 mod search;
 mod statements;
+mod summaries;
 mod touch;
 
 pub use context::Context;

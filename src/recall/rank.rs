@@ -9,6 +9,7 @@ use super::{
     calibration::{self, Nearness},
     query::width,
     statements::with_their_turns,
+    summaries::without_summaries,
 };
 use crate::{
     memory::{Evidence, Memory},
@@ -109,9 +110,15 @@ pub fn rank(evidence: Vec<Evidence>, everyday: f32) -> Vec<Hit> {
     with_their_turns(hits)
 }
 
-/// The gate: what is presented of ranked hits.
+/// The gate: what is presented of ranked hits. Summaries only where nothing else is.
 #[must_use]
 pub fn gate(hits: Vec<Hit>, terms: &Terms) -> Vec<Hit> {
+    let (others, summaries) = without_summaries(hits);
+    let presented = passing(others, terms);
+    if presented.is_empty() { passing(summaries, terms) } else { presented }
+}
+
+fn passing(hits: Vec<Hit>, terms: &Terms) -> Vec<Hit> {
     let best = hits.iter().map(|hit| hit.score).fold(0.0, f32::max);
     let passing =
         hits.into_iter().filter(|hit| calibration::passes(hit.score, best, terms.threshold));
@@ -146,7 +153,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::memory::{Lexical, MemoryId, MemoryType, Owner, Source};
+    use crate::memory::{Lexical, MemoryId, MemoryType, Owner, Relation, Source};
 
     fn evidence(content: &str, cosine: f32, coverage: f32, age: i64) -> Evidence {
         let at = Timestamp::from_second(1_700_000_000 - age).unwrap();
@@ -192,6 +199,17 @@ mod tests {
         assert_eq!(gate(hits.clone(), &terms(50, 0.6)).len(), 4);
         assert_eq!(gate(hits.clone(), &terms(2, 0.6)).len(), 2);
         assert_eq!(gate(hits, &terms(50, 0.0)).len(), 9);
+    }
+
+    #[test]
+    fn a_summary_is_presented_only_where_nothing_else_is() {
+        let mut summary = evidence("a summary", 0.9, 0.9, 0);
+        let kind = Relation::SUMMARY_OF.to_owned();
+        summary.memory.relations.push(Relation { kind, target: MemoryId::fresh() });
+        let terms = Terms { limit: 5, threshold: 0.6, types: Vec::new() };
+        let beside = |other| gate(rank(vec![summary.clone(), other], 0.15), &terms);
+        assert_eq!(contents(&beside(evidence("a fact", 0.6, 0.5, 0))), ["a fact"]);
+        assert_eq!(contents(&beside(evidence("another matter", 0.0, 0.0, 0))), ["a summary"]);
     }
 
     #[test]

@@ -160,6 +160,7 @@ pub(super) fn settings(config: &Config) -> Result<Settings, StartError> {
         sessions: SessionRules {
             idle_timeout: memory.sessions.idle_timeout(),
             quiet_after: memory.sessions.quiet_after(),
+            summaries: memory.extraction.summaries,
         },
         least: Least {
             importance: memory.extraction.min_importance,

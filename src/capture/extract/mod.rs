@@ -6,6 +6,7 @@ pub(super) mod explicit;
 pub(super) mod gate;
 pub(super) mod llm;
 pub(super) mod local;
+pub(super) mod summary;
 pub(super) mod turns;
 
 mod phrases;

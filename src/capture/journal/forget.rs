@@ -73,7 +73,7 @@ pub(super) fn forget(
             .execute([session])?;
         if emptied > 0 {
             c.prepare_cached(
-                "DELETE FROM jobs WHERE (kind = 'end_idle_session' AND subject = ?1)
+                "DELETE FROM jobs WHERE (kind IN ('end_idle_session', 'summarise') AND subject = ?1)
                      OR (kind IN ('extract', 'reconcile') AND payload ->> '$.session' = ?1)",
             )?
             .execute([session])?;

@@ -30,6 +30,9 @@ pub(in crate::capture) enum JobKind {
     Reconcile,
     /// Ends a session that is idle; the subject is the session.
     EndIdleSession,
+    /// Sums up a session that has ended; the subject is the session. It may ask the
+    /// helper model, so it runs where extractions do.
+    Summarise,
     /// Gives memories their missing vectors; there is one such job.
     Embed,
 }
@@ -45,12 +48,13 @@ impl JobKind {
             Self::Extract => "extract",
             Self::Reconcile => "reconcile",
             Self::EndIdleSession => "end_idle_session",
+            Self::Summarise => "summarise",
             Self::Embed => "embed",
         }
     }
 
     /// All of them.
-    pub(in crate::capture) const ALL: [Self; 8] = [
+    pub(in crate::capture) const ALL: [Self; 9] = [
         Self::StoreTurn,
         Self::ExtractLocally,
         Self::Remember,
@@ -58,6 +62,7 @@ impl JobKind {
         Self::Extract,
         Self::Reconcile,
         Self::EndIdleSession,
+        Self::Summarise,
         Self::Embed,
     ];
 
@@ -69,7 +74,7 @@ impl JobKind {
     /// waits for a model server has lanes of its own; `lanes` knows them by their beginning.
     fn lane(self, owner: Option<&Owner>) -> String {
         match (self, owner) {
-            (Self::Extract, Some(owner)) => format!("extract//{}", owner.key()),
+            (Self::Extract | Self::Summarise, Some(owner)) => format!("extract//{}", owner.key()),
             (_, Some(owner)) => owner.key(),
             (_, None) => format!("{}//", self.name()),
         }
@@ -185,6 +190,17 @@ pub(super) fn ask_for_end(
 ) -> rusqlite::Result<()> {
     let kind = JobKind::EndIdleSession;
     ask(c, &Wish { kind, subject: session, owner: Some(owner), payload: None, due, now })
+}
+
+/// Owes a session's summary.
+pub(super) fn ask_for_summary(
+    c: &Connection,
+    session: i64,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let owner = owner_of(c, "SELECT tenant, user FROM sessions WHERE id = ?1", session)?;
+    let kind = JobKind::Summarise;
+    ask(c, &Wish { kind, subject: session, owner: Some(&owner), payload: None, due: now, now })
 }
 
 /// How often missing vectors are looked for: whatever was missed otherwise.

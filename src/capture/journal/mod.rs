@@ -15,6 +15,7 @@ mod read;
 mod record;
 mod schema;
 mod sessions;
+mod summaries;
 mod tools;
 mod values;
 
@@ -45,6 +46,7 @@ pub(super) use orders::{ForgetOrder, later_turns};
 pub(super) use read::{StoredTurn, batch, turn, turn_and_before, turns_until};
 pub(super) use record::Recorded;
 pub(super) use sessions::{Ended, Waits, end_if_idle};
+pub(super) use summaries::{never_sum_up, sum_up_again, to_sum_up};
 pub use values::SessionState;
 
 /// What decides which jobs a turn owes.

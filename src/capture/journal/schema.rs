@@ -9,6 +9,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "sessions left for a newer one", sql: LEFT },
     Migration { name: "when the first job of a lane is due", sql: LANES },
     Migration { name: "what is asked of memory in a turn", sql: ORDERS },
+    Migration { name: "summaries of sessions", sql: SUMMED_UP },
 ];
 
 const WITHHELD: &str = "
@@ -59,6 +60,12 @@ CREATE TRIGGER job_removed AFTER DELETE ON jobs WHEN old.state = 'pending' BEGIN
     INSERT INTO lanes SELECT lane, lane LIKE 'extract//%', due_at FROM jobs
         WHERE lane = old.lane AND state = 'pending' ORDER BY due_at LIMIT 1;
 END;
+";
+
+const SUMMED_UP: &str = "
+-- How many turns it had when a summary was last asked for; NULL when none is
+-- to be made any more, because the user had it forgotten.
+ALTER TABLE sessions ADD COLUMN summed_up INTEGER DEFAULT 0;
 ";
 
 const FIRST: &str = "

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 
-use super::{JobKind, Rules, entry::Entry, jobs, millis, orders, owner, read};
+use super::{JobKind, Rules, entry::Entry, jobs, millis, orders, owner, read, summaries};
 use crate::{
     capture::{
         session::{Place, SessionKey, successor},
@@ -163,6 +163,7 @@ pub(super) fn end(
         complete(c, turn, rules, now)?;
     }
     extract_rest(c, session, rules, now)?;
+    summaries::ask_for_rest(c, session, rules, now)?;
     c.prepare_cached("UPDATE sessions SET ended_at = ?2 WHERE id = ?1 AND ended_at IS NULL")?
         .execute(params![session, millis(now)])?;
     jobs::cancel(c, JobKind::EndIdleSession, session)?;

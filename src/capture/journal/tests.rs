@@ -15,6 +15,7 @@ const RULES: Rules = Rules {
     sessions: SessionRules {
         idle_timeout: Duration::from_secs(600),
         quiet_after: Duration::from_secs(60),
+        summaries: true,
     },
 };
 

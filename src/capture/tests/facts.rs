@@ -14,7 +14,7 @@ use crate::{
 
 /// What the model answers, one after the other; the last one again and again.
 #[derive(Clone, Default)]
-struct Model {
+pub(super) struct Model {
     answers: Arc<Mutex<Vec<(StatusCode, String)>>>,
     asked: Arc<Mutex<Vec<String>>>,
     held: Arc<tokio::sync::Mutex<()>>,
@@ -27,7 +27,7 @@ async fn answer(State(model): State<Model>, body: String) -> (StatusCode, String
     if answers.len() > 1 { answers.remove(0) } else { answers[0].clone() }
 }
 
-fn completion(content: &str) -> (StatusCode, String) {
+pub(super) fn completion(content: &str) -> (StatusCode, String) {
     (StatusCode::OK, json!({"choices": [{"message": {"content": content}}]}).to_string())
 }
 
@@ -37,7 +37,9 @@ fn facts(contents: &[&str]) -> (StatusCode, String) {
     completion(&json!(items).to_string())
 }
 
-async fn model(answers: impl IntoIterator<Item = (StatusCode, String)>) -> (Helper, Model) {
+pub(super) async fn model(
+    answers: impl IntoIterator<Item = (StatusCode, String)>,
+) -> (Helper, Model) {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let model =
         Model { answers: Arc::new(Mutex::new(answers.into_iter().collect())), ..Model::default() };
@@ -59,7 +61,7 @@ async fn model(answers: impl IntoIterator<Item = (StatusCode, String)>) -> (Help
 }
 
 impl House {
-    async fn forget(&self, memory: &Memory) {
+    pub(super) async fn forget(&self, memory: &Memory) {
         let versions = self.store.history(&memory.owner, &memory.id).await.unwrap();
         self.capture.forget_sources(&versions).await.unwrap();
         let write = crate::memory::Write::by(crate::memory::Actor::Api, "test");

@@ -7,6 +7,7 @@ mod forget;
 mod limits;
 mod orders;
 mod statements;
+mod summaries;
 mod turns;
 
 use std::{
@@ -99,8 +100,8 @@ pub(in crate::capture) fn settings(extractor: Option<Helper>) -> Settings {
         extract_locally: false,
         extractor: extractor.map(Arc::new),
         extract_every: 2,
-        sessions: SessionRules::default(),
         least: Least::default(),
+        sessions: SessionRules { summaries: false, ..SessionRules::default() },
         types: crate::memory::MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
     }
 }

@@ -77,6 +77,12 @@ pub(super) async fn as_they_are(
     Ok(statements.iter().map(|words| candidate(words, &judge, at)).collect())
 }
 
+/// Whether nothing of a text may be kept beyond its turn: it tells a secret, gives
+/// orders to the model, or asks not to be stored.
+pub(in crate::capture) fn holds_back(text: &str) -> bool {
+    rules::drops(text)
+}
+
 /// What an earlier message ended with, as far as it may be kept.
 fn last_sentence(text: &str) -> Option<&str> {
     let fits = text.chars().nth(MAX_CHARS).is_none() && !rules::drops(text);

@@ -1,0 +1,152 @@
+//! The summary of a session that has ended: made, made again when it ends once
+//! more, and gone with what it was made of.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::{
+    extract::summary,
+    journal::{self, Journal, StoredTurn},
+    keep::{Kept, now},
+    work::{EMBED_REST, JobError, Workbench},
+};
+use crate::{
+    memory::{
+        Actor, Filter, ListQuery, Memory, MemoryStore, Owner, ScopeQuery, Source, Status,
+        StoreError, Write,
+    },
+    sqlite::DatabaseError,
+};
+
+/// Memories of a session that are looked at in one go.
+const PAGE: usize = 100;
+
+impl Workbench {
+    /// Sums a session up. The helper model is asked where there is one; what it
+    /// does not give is made of the user's own statements.
+    pub(super) async fn summarise(&self, session: i64) -> Result<(), JobError> {
+        if !self.live.get().sessions.summaries {
+            return Ok(());
+        }
+        let turns = self.journal.read(move |c| journal::to_sum_up(c, session)).await?;
+        for turns in summary::by_scope(turns) {
+            if let Some(memory) = self.summary_of(&turns).await? {
+                self.keep_summary(memory).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn summary_of(&self, turns: &[StoredTurn]) -> Result<Option<Memory>, JobError> {
+        if let Some(helper) = &self.live.get().extractor {
+            match summary::ask(helper, turns).await {
+                (summary::Told::Words(words), of) => {
+                    return Ok(summary::memory(&words, of, now()));
+                }
+                (summary::Told::Nothing, _) => return Ok(None),
+                (summary::Told::Unusable, _) => {}
+            }
+        }
+        let found = summary::central_statements(self.keeper.embedder.as_ref(), turns).await;
+        Ok(found
+            .map_err(JobError::retry)?
+            .and_then(|(words, of)| summary::memory(&words, &of, now())))
+    }
+
+    /// A session's summary is one memory: what is told later is a new version.
+    async fn keep_summary(&self, new: Memory) -> Result<(), JobError> {
+        let write = Write::by(Actor::Capture, "summary");
+        let parts = vec![new.content.clone()];
+        let kept = match self.keeper.store.get(&new.owner, &new.id, new.updated_at).await {
+            Ok(old) if old.content == new.content && old.relations == new.relations => {
+                return Ok(());
+            }
+            Ok(old) => {
+                let version = Memory {
+                    content: new.content,
+                    structured: new.structured,
+                    event_time: new.event_time,
+                    relations: new.relations,
+                    provenance: new.provenance,
+                    updated_at: new.updated_at,
+                    ..old
+                };
+                self.keeper.replace(version, parts, &write).await?
+            }
+            Err(StoreError::NotFound) => self.keeper.create(new, parts, &write).await?,
+            Err(error) => return Err(error.into()),
+        };
+        match kept {
+            Kept::Whole => Ok(()),
+            Kept::WithoutVectors => self.owe_vectors(EMBED_REST).await,
+        }
+    }
+}
+
+/// Who takes summaries back.
+pub(super) struct Summaries {
+    pub(super) store: Arc<dyn MemoryStore>,
+    pub(super) journal: Arc<Journal>,
+}
+
+/// Why a summary could not be taken back.
+#[derive(Debug, thiserror::Error)]
+pub enum ForgetError {
+    /// The journal cannot be written.
+    #[error(transparent)]
+    Journal(#[from] DatabaseError),
+    /// The store does not work.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Summaries {
+    /// Forgets the summaries of a session, with their earlier versions. Of what
+    /// is left in the journal they are made again, unless the summary itself was
+    /// what was to be forgotten (`for_good`). To be called when the journal has
+    /// forgotten already: then no new one can hold it.
+    pub(super) async fn forget(
+        &self,
+        owner: &Owner,
+        session: &str,
+        for_good: bool,
+    ) -> Result<(), ForgetError> {
+        let of_session = Filter::And(vec![
+            Filter::Session(session.to_owned()),
+            Filter::Source(vec![Source::SystemGenerated]),
+            Filter::Status(Status::ALL.to_vec()),
+        ]);
+        let mut query = ListQuery {
+            scope: ScopeQuery::of(owner.clone()),
+            filter: Some(of_session),
+            limit: PAGE,
+            cursor: None,
+            now: Timestamp::now(),
+        };
+        let write = Write::by(Actor::Capture, "source forgotten");
+        let mut found = 0;
+        loop {
+            let page = self.store.list(&query).await?;
+            for memory in page.memories.iter().filter(|memory| is_summary(memory)) {
+                found += self.store.forget(owner, &memory.id, &write).await?;
+            }
+            match page.next {
+                Some(next) => query.cursor = Some(next),
+                None => break,
+            }
+        }
+        let (owner, session, now) = (owner.clone(), session.to_owned(), Timestamp::now());
+        if for_good {
+            self.journal.write(move |c| journal::never_sum_up(c, &owner, &session)).await?;
+        } else if found > 0 {
+            self.journal.write(move |c| journal::sum_up_again(c, &owner, &session, now)).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a memory is the summary of a session.
+pub(super) fn is_summary(memory: &Memory) -> bool {
+    memory.provenance.extractor.as_deref() == Some(summary::NAME)
+}

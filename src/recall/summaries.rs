@@ -1,0 +1,14 @@
+//! Summaries of sessions stand in where nothing else answers. A fact or a turn says it better; beside
+//! these a summary repeats them, or tells what they have corrected since.
+
+use super::rank::Hit;
+use crate::memory::{Memory, Relation};
+
+/// Takes the summaries out of what was found.
+pub(super) fn without_summaries(hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
+    hits.into_iter().partition(|hit| !is_summary(&hit.memory))
+}
+
+fn is_summary(memory: &Memory) -> bool {
+    memory.relations.iter().any(|link| link.kind == Relation::SUMMARY_OF)
+}
