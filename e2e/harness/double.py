@@ -31,10 +31,8 @@ class Received:
 
 
 class Double:
-    """A process; with a port, on that one."""
-
-    def __init__(self, port: int = 0):
-        self.process = Process("model-double", [paths.double(), "--port", str(port)])
+    def __init__(self):
+        self.process = Process("model-double", [paths.double(), "--port", "0"])
         line = self.process.wait_line("listening")
         self.port = int(re.search(r":(\d+)$", line).group(1))
 

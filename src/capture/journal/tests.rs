@@ -2,7 +2,6 @@
 
 mod due;
 mod ledger;
-mod prune;
 
 mod sessions;
 
