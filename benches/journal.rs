@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use jiff::Timestamp;
 use memgate::capture::{
-    Bounds, Capture, Circumstances, FinishedTurn, Least, SessionRules, Settings, Tools,
+    Bounds, Capture, Circumstances, FinishedTurn, Least, Retention, SessionRules, Settings, Tools,
 };
 use memgate::dialect::{Ask, Ending, Reply};
 use memgate::embed::deterministic::DeterministicEmbedder;
@@ -66,6 +66,7 @@ fn open(
         extract_every: 10,
         sessions: SessionRules::default(),
         least: Least::default(),
+        retention: Retention::default(),
         types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
     };
     let tools = Tools {

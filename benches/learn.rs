@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use memgate::capture::{
-    Bounds, Capture, Circumstances, FinishedTurn, Least, SessionRules, Settings, Tools,
+    Bounds, Capture, Circumstances, FinishedTurn, Least, Retention, SessionRules, Settings, Tools,
 };
 use memgate::dialect::{Ask, Ending, Reply};
 use memgate::embed::deterministic::DeterministicEmbedder;
@@ -65,6 +65,7 @@ async fn learn(turns: u32, users: u32) -> (f64, f64) {
         extract_every: 10,
         sessions: SessionRules::default(),
         least: Least::default(),
+        retention: Retention::default(),
         types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
     };
     let tools = Tools {

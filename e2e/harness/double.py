@@ -31,8 +31,10 @@ class Received:
 
 
 class Double:
-    def __init__(self):
-        self.process = Process("model-double", [paths.double(), "--port", "0"])
+    """A process; with a port, on that one."""
+
+    def __init__(self, port: int = 0):
+        self.process = Process("model-double", [paths.double(), "--port", str(port)])
         line = self.process.wait_line("listening")
         self.port = int(re.search(r":(\d+)$", line).group(1))
 

@@ -4,68 +4,18 @@ import json
 
 import pytest
 
+from harness.extraction import PROMPT, asked, extracting, facts, finds, shown, talk
 from harness.process import free_port
-from harness.stack import Stack
 from harness.wait import holds, until
 
-# Of the prompt's two messages only memgate's own holds this.
-PROMPT = "The conversation, oldest turn first"
 BUDGET = "The user's budget for the Hawaii holiday is $10,000."
 NEW_BUDGET = "The user's budget for the Hawaii holiday is $12,000."
 SEAT = "The user always wants a window seat on flights."
 EVERY = 3
 
 
-def extracting(port=None, every=EVERY, **options):
-    """A configuration whose extraction model is the double, or something else at `port`."""
-    def config(double):
-        model = {
-            "llm_provider": "vllm",
-            "model_role": "memory_extraction",
-            "llm_endpoint": {"address": "127.0.0.1", "port": port or double.port},
-            "llm_model_name": "extractor",
-            "llm_timeout_seconds": 5,
-            **options,
-        }
-        # Only what the model finds makes facts here.
-        memory = {"extraction_batch_size": every, "extraction": {"modes": ["turns", "llm"]}}
-        return {"memory": memory, "external_models": [model]}
-
-    return config
-
-
-def finds(*facts, kind="semantic") -> str:
-    return json.dumps([{"type": kind, "content": fact} for fact in facts])
-
-
-def asked(stack: Stack) -> list[dict]:
-    """What the helper model was asked, oldest first."""
-    bodies = [request.json() for request in stack.double.requests() if request.path == "/v1/chat/completions"]
-    return [body for body in bodies if body["model"] == "extractor"]
-
-
-def shown(body: dict) -> list[dict]:
-    """The turns that a request to the helper model shows."""
-    text = body["messages"][-1]["content"]
-    return json.loads(text[text.index("["):])
-
-
-def facts(stack: Stack, person) -> dict[str, dict]:
-    """What was extracted for a user, by its words."""
-    found = stack.memgate.memories(person.id)
-    return {memory["content"]: memory for memory in found if memory["type"] != "episodic"}
-
-
-def talk(person, *texts):
-    """Turns of one session, each a turn in the journal before the next begins."""
-    for text in texts:
-        turns = person.stack.memgate.turns()
-        assert person.say(text).status == 200
-        until(lambda: person.stack.memgate.turns() == turns + 1, "the turn is journaled")
-
-
 def test_every_nth_turn_the_batch_is_read_and_its_facts_are_stored(start):
-    stack = start(extracting())
+    stack = start(extracting(every=EVERY))
     stack.double.script({"contains": PROMPT, "reply": finds(BUDGET, SEAT)})
     alice = stack.person()
     talk(alice, "My budget for the Hawaii trip is $10,000", "I want to sit at the window")
@@ -87,17 +37,17 @@ def test_every_nth_turn_the_batch_is_read_and_its_facts_are_stored(start):
 
 
 def test_a_batch_is_the_last_n_turns_and_five_before(start):
-    stack = start(extracting())
+    stack = start(extracting(every=EVERY))
     stack.double.script({"contains": PROMPT, "reply": "[]"})
     alice = stack.person()
-    talk(alice, *(f"My locker {number} holds a spare key" for number in range(4 * EVERY)))
+    talk(alice, *(f"My notebook {number} holds recipes" for number in range(4 * EVERY)))
     until(lambda: len(asked(stack)) == 4, "four batches were read")
     batches = [[int(turn["user"].split()[2]) for turn in shown(body)] for body in asked(stack)]
     assert batches == [[0, 1, 2], [0, 1, 2, 3, 4, 5], list(range(1, 9)), list(range(4, 12))]
 
 
 def test_the_end_of_a_session_reads_what_is_left(start):
-    stack = start(extracting())
+    stack = start(extracting(every=EVERY))
     stack.double.script({"contains": PROMPT, "reply": finds(SEAT, kind="procedural")})
     alice = stack.person()
     talk(alice, "I want to sit at the window")

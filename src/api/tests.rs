@@ -18,7 +18,7 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use super::*;
 use crate::{
-    capture::{Bounds, Capture, Least, SessionRules, Settings, Tools},
+    capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools},
     config::{Config, Live},
     embed::deterministic::DeterministicEmbedder,
     memory::{MemoryStore, Owner},
@@ -115,6 +115,7 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path) -> Operations {
         extract_every: 10,
         sessions: SessionRules::default(),
         least: Least::default(),
+        retention: Retention::default(),
         types: Config::default().memory.types,
     };
     let tools =

@@ -69,10 +69,13 @@ impl Workbench {
         let settings = self.live.get();
         let Some(helper) = &settings.extractor else { return Ok(None) };
         let of: Batch = payload(job)?;
-        let turns = self.turns(of.session, job.subject, of.batch).await?;
+        let mut turns = self.turns(of.session, job.subject, of.batch).await?;
         let Some(last) = turns.last().cloned() else { return Ok(None) };
         // Patterns over long texts take a while: not on a thread of the runtime.
-        let parts = tokio::task::spawn_blocking(move || llm::parts(&turns, of.part_bytes));
+        let parts = tokio::task::spawn_blocking(move || {
+            turns.iter_mut().for_each(without_commands);
+            llm::parts(&turns, of.part_bytes)
+        });
         let parts = parts.await.map_err(|_| JobError::retry("the turns cannot be cut in parts"))?;
         let Some(part) = parts.get(of.part) else { return Ok(None) };
         let known = nearest(&self.keeper, &last, part, now()).await?;
@@ -109,11 +112,7 @@ impl Workbench {
         else {
             return Ok(());
         };
-        // What the user asked of memory itself is done by jobs of its own.
-        let asked = Commands::of(&said.user_text);
-        if asked.kind().is_some() {
-            said.user_text = asked.rest;
-        }
+        without_commands(&mut said);
         let embedder = self.keeper.embedder.as_ref();
         let found =
             local::extract(embedder, &said, before.as_ref()).await.map_err(JobError::retry)?;
@@ -177,6 +176,14 @@ impl Workbench {
                 self.keeper.metrics.candidates_dropped(reason, count);
             }
         }
+    }
+}
+
+/// Leaves out what the user asked of memory itself: jobs of its own do it.
+fn without_commands(turn: &mut StoredTurn) {
+    let asked = Commands::of(&turn.user_text);
+    if asked.kind().is_some() {
+        turn.user_text = asked.rest;
     }
 }
 

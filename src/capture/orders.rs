@@ -58,8 +58,16 @@ impl Workbench {
         if memories.len() > MOST {
             tracing::warn!("A request to forget matches too many memories, nothing is forgotten");
         } else {
+            // First: asked again after a failure, the turns that tell the sessions are still there.
+            // Made again they are only once this job lets go of their lane.
+            let of_memories = memories.iter().filter_map(|memory| memory.session_id.as_deref());
+            let of_turns = turns.iter().map(|turn| turn.session.as_str());
+            let sessions: HashSet<&str> = of_memories.chain(of_turns).collect();
+            for session in sessions {
+                self.summaries().forget(owner, session, false).await?;
+            }
             for turn in turns {
-                self.journal.forget(owner.clone(), Forget::Turn(turn)).await?;
+                self.journal.forget(owner.clone(), Forget::Turn(turn.key)).await?;
             }
             let write = Write::by(Actor::Capture, "asked to forget");
             let mut deleted = 0;
@@ -115,12 +123,12 @@ impl Workbench {
         Ok(found)
     }
 
-    /// The keys of the turns that say it: a job of theirs could bring it back.
+    /// The turns that say it: a job of theirs could bring it back.
     async fn turns_that_say(
         &self,
         owner: &Owner,
         order: &ForgetOrder,
-    ) -> Result<Vec<String>, JobError> {
+    ) -> Result<Vec<StoredTurn>, JobError> {
         let (asking, asked_at) = (owner.clone(), order.asked_at);
         let said: Vec<StoredTurn> = self
             .journal
@@ -130,7 +138,7 @@ impl Workbench {
         for turn in said {
             let texts = [turn.user_text.as_str(), turn.reply_text.as_str()];
             if self.says(&order.forget, texts).await? {
-                found.push(turn.key);
+                found.push(turn);
             }
         }
         Ok(found)

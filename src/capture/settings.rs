@@ -24,8 +24,27 @@ pub struct Settings {
     pub sessions: SessionRules,
     /// The least that candidates are rated.
     pub least: Least,
+    /// How long the journal keeps what was learnt.
+    pub retention: Retention,
     /// The types a memory may have.
     pub types: Vec<String>,
+}
+
+/// How long the journal keeps things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// Turns, from their end; never less than until they are learnt.
+    pub turns: Duration,
+    /// Dead jobs, from their last try.
+    pub dead_jobs: Duration,
+}
+
+impl Default for Retention {
+    /// Thirty days, as the configuration has it.
+    fn default() -> Self {
+        let month = Duration::from_secs(30 * 24 * 3600);
+        Self { turns: month, dead_jobs: month }
+    }
 }
 
 /// When sessions end by themselves, and what becomes of them then.

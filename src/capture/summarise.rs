@@ -22,7 +22,21 @@ use crate::{
 /// Memories of a session that are looked at in one go.
 const PAGE: usize = 100;
 
+impl From<ForgetError> for JobError {
+    fn from(error: ForgetError) -> Self {
+        match error {
+            ForgetError::Journal(error) => error.into(),
+            ForgetError::Store(error) => error.into(),
+        }
+    }
+}
+
 impl Workbench {
+    /// Takes summaries back.
+    pub(super) fn summaries(&self) -> Summaries {
+        Summaries { store: self.keeper.store.clone(), journal: self.journal.clone() }
+    }
+
     /// Sums a session up. The helper model is asked where there is one; what it
     /// does not give is made of the user's own statements.
     pub(super) async fn summarise(&self, session: i64) -> Result<(), JobError> {

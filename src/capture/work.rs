@@ -91,6 +91,7 @@ impl Workbench {
             JobKind::EndIdleSession => self.end_idle(job).await.map(|()| None),
             JobKind::Summarise => self.summarise(job.subject).await.map(|()| None),
             JobKind::Embed => self.embed_missing().await.map(|()| None),
+            JobKind::Prune => self.prune().await.map(|()| None),
         }
     }
 

@@ -19,7 +19,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     journal::{
-        ClaimedJob, JobKind, Journal, Next, Room, Settled, next_due, next_time, owed, settle,
+        ClaimedJob, JobKind, Journal, Next, Room, Settled, ask_for_pruning, next_due, next_time,
+        owed, settle,
     },
     lanes::{Lanes, Running},
     work::{JobError, Workbench},
@@ -84,7 +85,8 @@ impl Slots {
             | JobKind::ForgetSaid
             | JobKind::Reconcile
             | JobKind::EndIdleSession
-            | JobKind::Embed => &self.others,
+            | JobKind::Embed
+            | JobKind::Prune => &self.others,
         }
     }
 
@@ -101,6 +103,10 @@ impl Worker {
         let this = Arc::new(self);
         if let Err(error) = this.bench.owe_vectors(Duration::ZERO).await {
             tracing::debug!(?error, "missing vectors are not looked for");
+        }
+        let now = Timestamp::now();
+        if let Err(error) = this.journal.write(move |c| ask_for_pruning(c, now)).await {
+            tracing::debug!(%error, "the journal is not pruned");
         }
         let mut running = JoinSet::new();
         let mut counted = None;

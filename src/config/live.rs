@@ -112,7 +112,7 @@ need_restart! {
     memory.store;
     memory.milvus;
     memory.sqlite;
-    memory.journal;
+    memory.journal.sync;
     memory.embedding;
     memory.capture;
     memory.max_body_bytes;

@@ -187,11 +187,43 @@ pub enum Sync {
 }
 
 /// The durable log of turns.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct JournalConfig {
     /// `normal` survives a killed process, `full` also a power loss, at the price of a disk flush a turn.
     pub sync: Sync,
+    /// Days that a turn stays after its end, and in any case until all that is owed to its user is
+    /// learnt and its session has ended; 0 removes it then.
+    #[schemars(range(max = 36500))]
+    pub retention_days: u32,
+    /// Days that a job which was given up stays, to be looked at and tried again. It holds its user's
+    /// turns for as long.
+    #[schemars(range(max = 36500))]
+    pub dead_jobs_days: u32,
+}
+
+impl JournalConfig {
+    /// How long a turn stays that was learnt.
+    #[must_use]
+    pub fn retention(&self) -> Duration {
+        days(self.retention_days)
+    }
+
+    /// How long a job stays that was given up.
+    #[must_use]
+    pub fn dead_jobs(&self) -> Duration {
+        days(self.dead_jobs_days)
+    }
+}
+
+fn days(days: u32) -> Duration {
+    Duration::from_secs(u64::from(days) * 24 * 3600)
+}
+
+impl Default for JournalConfig {
+    fn default() -> Self {
+        Self { sync: Sync::Normal, retention_days: 30, dead_jobs_days: 30 }
+    }
 }
 
 /// The embedding model. Any folder with `model.onnx` and `tokenizer.json` will do.

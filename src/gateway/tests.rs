@@ -24,7 +24,7 @@ use super::{
     exchange::{Exchange, Step},
 };
 use crate::{
-    capture::{Bounds, Capture, Least, SessionRules, Settings, Tools},
+    capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools},
     config::{Config, Live},
     embed::{Embedder, deterministic::DeterministicEmbedder},
     memory::{MemoryStore, Owner},
@@ -67,6 +67,7 @@ impl Stack {
                 extract_every: 10,
                 sessions: SessionRules::default(),
                 least: Least::default(),
+                retention: Retention::default(),
                 types: config.memory.types.clone(),
             },
             Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() },

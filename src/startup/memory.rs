@@ -8,7 +8,7 @@ use tokio_util::task::TaskTracker;
 use super::StartError;
 use crate::{
     api::Operations,
-    capture::{Bounds, Capture, Least, SessionRules, Settings, Tools},
+    capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools},
     config::{Config, ExtractionMode, Live, LlmProvider, ModelRole, Sync},
     embed::Embedder,
     gateway,
@@ -162,6 +162,10 @@ pub(super) fn settings(config: &Config) -> Result<Settings, StartError> {
             quiet_after: memory.sessions.quiet_after(),
             summaries: memory.extraction.summaries,
         },
+        retention: Retention {
+            turns: memory.journal.retention(),
+            dead_jobs: memory.journal.dead_jobs(),
+        },
         least: Least {
             importance: memory.extraction.min_importance,
             confidence: memory.extraction.min_confidence,
@@ -175,8 +179,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sessions_end_by_default_as_the_configuration_says() {
+    fn sessions_end_and_turns_stay_by_default_as_the_configuration_says() {
         let settings = settings(&Config::default());
-        assert_eq!(settings.ok().map(|it| it.sessions), Some(SessionRules::default()));
+        let expected = (SessionRules::default(), Retention::default());
+        assert_eq!(settings.ok().map(|it| (it.sessions, it.retention)), Some(expected));
     }
 }

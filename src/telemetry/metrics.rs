@@ -32,6 +32,7 @@ pub struct Metrics {
     hits: Histogram,
     in_flight: Gauge,
     turns_journaled: Counter,
+    turns_pruned: Counter,
     capture_dropped: Family<Label, Counter>,
     screened: Family<Label, Counter>,
     candidates_dropped: Family<Label, Counter>,
@@ -192,6 +193,11 @@ impl Metrics {
                 "Turns that are durable in the journal",
                 Counter::default(),
             ),
+            turns_pruned: at.add(
+                "turns_pruned",
+                "Turns removed from the journal since they were learnt and are old",
+                Counter::default(),
+            ),
             capture_dropped: at.add(
                 "capture_dropped",
                 "Exchanges not learnt from by reason",
@@ -291,6 +297,11 @@ impl Metrics {
     /// So many turns are durable now.
     pub fn journaled(&self, turns: u64) {
         self.turns_journaled.inc_by(turns);
+    }
+
+    /// So many turns were removed from the journal, being learnt and old.
+    pub fn pruned(&self, turns: u64) {
+        self.turns_pruned.inc_by(turns);
     }
 
     /// An exchange is not learnt from.
@@ -398,6 +409,7 @@ mod tests {
         metrics.phase(Phase::Total, Duration::from_millis(3));
         metrics.presented(2);
         metrics.journaled(3);
+        metrics.pruned(2);
         metrics.dropped(CaptureDrop::QueueFull);
         metrics.stored("episodic");
         metrics.set_jobs(JobState::Pending, 4);
@@ -419,6 +431,7 @@ mod tests {
             "memgate_hits_sum 2.0",
             "memgate_exchanges_in_flight 1",
             "memgate_turns_journaled_total 3",
+            "memgate_turns_pruned_total 2",
             "memgate_capture_dropped_total{reason=\"queue_full\"} 1",
             "memgate_memories_stored_total{type=\"episodic\"} 1",
             "memgate_jobs{state=\"pending\"} 4",

@@ -100,7 +100,13 @@ async fn answer(double: &Double, ask: &Ask, directives: &Directives) -> Response
     if let Some(status) = directives.status {
         return asked_error(status);
     }
-    let reply = match double.script.answer(&ask.dump()) {
+    let scripted = double.script.answer(&ask.dump(), &ask.body);
+    if let Some((delay, _)) = &scripted {
+        tokio::time::sleep(*delay).await;
+    }
+    let reply = match scripted.map(|(_, answer)| answer) {
+        Some(Answer::Hang(_)) => std::future::pending().await,
+        Some(Answer::Raw(text)) => return json_body(text.into_bytes(), directives),
         Some(Answer::Status(status)) => return asked_error(status),
         Some(Answer::Body(body)) => return json_body(body.to_string().into_bytes(), directives),
         Some(Answer::Reply(text)) => Reply::text(&text, directives),

@@ -1,7 +1,9 @@
 //! Scripted replies: which reply answers which request. The first rule whose `contains` stands anywhere in the
-//! request's text answers it; with `times`, a rule is used up after that many requests.
+//! request's text (and whose `member` the request has) answers it, after `delay_ms`; with `times`, a rule is used up
+//! after that many requests.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,6 +13,11 @@ use serde_json::Value;
 pub(crate) struct Rule {
     /// Text that must stand in the request (messages, instructions, input, tool results); "" matches all.
     pub contains: String,
+    /// A member that the request's body must have, `response_format` for example.
+    pub member: Option<String>,
+    /// How long the double takes.
+    #[serde(default)]
+    pub delay_ms: u64,
     /// How often the rule answers before it is used up; without it, for ever.
     pub times: Option<u64>,
     #[serde(flatten)]
@@ -29,6 +36,10 @@ pub(crate) enum Answer {
     Status(u16),
     /// This JSON as the whole body, status 200.
     Body(Value),
+    /// This text as the whole body, status 200.
+    Raw(String),
+    /// None at all, whatever the value.
+    Hang(bool),
 }
 
 /// A function the double "decides" to call.
@@ -58,15 +69,19 @@ impl Script {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = rules;
     }
 
-    /// The answer to a request that says `text`, using up one of the rule's times.
-    pub(crate) fn answer(&self, text: &str) -> Option<Answer> {
+    /// The answer to a request with this body that says `text`, and how long it takes; uses up one of the rule's
+    /// times.
+    pub(crate) fn answer(&self, text: &str, body: &Value) -> Option<(Duration, Answer)> {
         let mut rules = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let rule =
-            rules.iter_mut().find(|rule| rule.times != Some(0) && text.contains(&rule.contains))?;
+        let rule = rules.iter_mut().find(|rule| {
+            rule.times != Some(0)
+                && text.contains(&rule.contains)
+                && rule.member.as_ref().is_none_or(|member| body.get(member).is_some())
+        })?;
         if let Some(times) = &mut rule.times {
             *times -= 1;
         }
-        Some(rule.answer.clone())
+        Some((Duration::from_millis(rule.delay_ms), rule.answer.clone()))
     }
 }
 
@@ -83,12 +98,28 @@ mod tests {
         script
     }
 
+    fn answer(script: &Script, text: &str) -> Option<Answer> {
+        script.answer(text, &json!({})).map(|(_, answer)| answer)
+    }
+
+    #[test]
+    fn a_rule_may_want_a_member_and_take_its_time() {
+        let script = script(json!([
+            {"contains": "", "member": "response_format", "status": 400},
+            {"contains": "", "delay_ms": 5, "hang": true},
+        ]));
+        let asked = script.answer("x", &json!({"response_format": {}}));
+        assert_eq!(asked, Some((Duration::ZERO, Answer::Status(400))));
+        let other = script.answer("x", &json!({"model": "m"}));
+        assert_eq!(other, Some((Duration::from_millis(5), Answer::Hang(true))));
+    }
+
     #[test]
     fn the_first_rule_that_fits_answers() {
         let script =
             script(json!([{"contains": "b", "reply": "1"}, {"contains": "", "status": 503}]));
-        assert_eq!(script.answer("abc"), Some(Answer::Reply("1".into())));
-        assert_eq!(script.answer("xyz"), Some(Answer::Status(503)));
+        assert_eq!(answer(&script, "abc"), Some(Answer::Reply("1".into())));
+        assert_eq!(answer(&script, "xyz"), Some(Answer::Status(503)));
     }
 
     #[test]
@@ -96,11 +127,11 @@ mod tests {
         let script = script(
             json!([{"contains": "", "times": 1, "tool_calls": [{"name": "f", "arguments": {"a": 1}}]}]),
         );
-        let Some(Answer::ToolCalls(calls)) = script.answer("x") else {
+        let Some(Answer::ToolCalls(calls)) = answer(&script, "x") else {
             unreachable!("the rule answers with a call");
         };
         assert_eq!(calls[0].arguments_text(), r#"{"a":1}"#);
-        assert_eq!(script.answer("x"), None);
+        assert_eq!(answer(&script, "x"), None);
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub(in crate::capture) enum JobKind {
     Summarise,
     /// Gives memories their missing vectors; there is one such job.
     Embed,
+    /// Removes from the journal what was learnt and is old; there is one such job.
+    Prune,
 }
 
 impl JobKind {
@@ -50,11 +52,12 @@ impl JobKind {
             Self::EndIdleSession => "end_idle_session",
             Self::Summarise => "summarise",
             Self::Embed => "embed",
+            Self::Prune => "prune",
         }
     }
 
     /// All of them.
-    pub(in crate::capture) const ALL: [Self; 9] = [
+    pub(in crate::capture) const ALL: [Self; 10] = [
         Self::StoreTurn,
         Self::ExtractLocally,
         Self::Remember,
@@ -64,6 +67,7 @@ impl JobKind {
         Self::EndIdleSession,
         Self::Summarise,
         Self::Embed,
+        Self::Prune,
     ];
 
     pub(super) fn of(name: &str) -> Option<Self> {
@@ -212,13 +216,30 @@ pub(in crate::capture) fn ask_for_vectors(
     now: Timestamp,
     pause: Duration,
 ) -> rusqlite::Result<()> {
-    let kind = JobKind::Embed;
+    ask_for_upkeep(c, JobKind::Embed, EMBED_EVERY, now, pause)
+}
+
+/// How often the journal is pruned. A turn that is to go once it is learnt is
+/// gone so long after that.
+const PRUNE_EVERY: Duration = Duration::from_secs(60);
+
+/// Owes a look for what is to be pruned now, and then again and again.
+pub(in crate::capture) fn ask_for_pruning(c: &Connection, now: Timestamp) -> rusqlite::Result<()> {
+    ask_for_upkeep(c, JobKind::Prune, PRUNE_EVERY, now, Duration::ZERO)
+}
+
+/// Owes a job about nobody in particular, which comes again by itself.
+fn ask_for_upkeep(
+    c: &Connection,
+    kind: JobKind,
+    every: Duration,
+    now: Timestamp,
+    pause: Duration,
+) -> rusqlite::Result<()> {
     let due = now.checked_add(pause).unwrap_or(now);
     ask(c, &Wish { kind, subject: 0, owner: None, payload: None, due, now })?;
-    c.prepare_cached("UPDATE jobs SET every_ms = ?2 WHERE kind = ?1")?.execute(params![
-        kind.name(),
-        i64::try_from(EMBED_EVERY.as_millis()).unwrap_or(i64::MAX)
-    ])?;
+    c.prepare_cached("UPDATE jobs SET every_ms = ?2 WHERE kind = ?1")?
+        .execute(params![kind.name(), i64::try_from(every.as_millis()).unwrap_or(i64::MAX)])?;
     Ok(())
 }
 

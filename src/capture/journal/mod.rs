@@ -11,6 +11,7 @@ mod forget;
 mod jobs;
 mod ledger;
 mod orders;
+mod prune;
 mod read;
 mod record;
 mod schema;
@@ -38,11 +39,13 @@ pub(super) use due::{Room, next_due, next_time, owed};
 pub(super) use entry::{Entry, Removed};
 pub use forget::Forget;
 pub(super) use jobs::{
-    ClaimedJob, JobKind, Next, Settled, ask_for_vectors, lanes_of, of_owner, settle,
+    ClaimedJob, JobKind, Next, Settled, ask_for_pruning, ask_for_vectors, lanes_of, of_owner,
+    settle,
 };
 pub use ledger::{JobQuery, JobRow, JobStanding, SessionRow};
 pub(super) use ledger::{list_jobs, list_sessions, retry, retry_dead};
 pub(super) use orders::{ForgetOrder, later_turns};
+pub(super) use prune::{Pruned, dead_jobs as prune_dead_jobs, turns as prune_turns};
 pub(super) use read::{StoredTurn, batch, turn, turn_and_before, turns_until};
 pub(super) use record::Recorded;
 pub(super) use sessions::{Ended, Waits, end_if_idle};
@@ -140,6 +143,11 @@ impl Journal {
     /// A forgetting that a user asked for is done; nothing of it stays on the disk.
     pub(super) async fn fulfilled(&self, job: i64, turn: i64) -> Result<()> {
         self.database.erase(move |c| orders::fulfilled(c, job, turn)).await
+    }
+
+    /// Takes what was removed before out of the log as well.
+    pub(super) async fn wipe(&self) -> Result<()> {
+        self.database.erase(|_| Ok(())).await
     }
 
     /// Reads on a thread that may block.

@@ -84,7 +84,12 @@ fn find_or_begin(
         return Ok((turn, Recorded::Known));
     }
     let number = ordinal.to_string();
-    let key = digest(&[&entry.owner.key(), &session.name, &number, &entry.digest]);
+    // A session that was removed with all its turns may begin again by its name.
+    let began: i64 = c
+        .prepare_cached("SELECT started_at FROM sessions WHERE id = ?1")?
+        .query_row([session.id], |row| row.get(0))?;
+    let session_key = format!("{} {began}", session.name);
+    let key = digest(&[&entry.owner.key(), &session_key, &number, &entry.digest]);
     let follows = match &entry.place {
         Place::After(id) => Some(id),
         _ => None,

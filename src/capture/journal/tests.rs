@@ -2,6 +2,7 @@
 
 mod due;
 mod ledger;
+mod prune;
 
 mod sessions;
 

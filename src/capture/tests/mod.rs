@@ -102,6 +102,7 @@ pub(in crate::capture) fn settings(extractor: Option<Helper>) -> Settings {
         extract_every: 2,
         least: Least::default(),
         sessions: SessionRules { summaries: false, ..SessionRules::default() },
+        retention: Retention::default(),
         types: crate::memory::MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
     }
 }

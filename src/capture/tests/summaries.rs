@@ -159,3 +159,19 @@ async fn a_summary_that_was_forgotten_is_not_made_again() {
     let facts = house.memories("alice").await;
     assert!(facts.iter().any(|memory| memory.content == WEDDING[0]), "what it told of stays");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_user_asks_to_forget_is_in_no_summary_whatever_its_words() {
+    let (helper, _model) = model([completion("An aunt of the user comes to Porto in June.")]).await;
+    let house = house(Some(helper));
+    house.tell(&["My aunt is called Zanzibara.", WEDDING[0], WEDDING[1], WEDDING[2]]);
+    house.flush("alice").await;
+    let before = house.summaries().await.remove(0);
+    assert_eq!(before.relations.len(), 4);
+    let forget = "Please forget that my aunt is called Zanzibara.";
+    house.offer(said("alice", 1, forget).session("t"));
+    house.flush("alice").await;
+    let after = house.summaries().await.remove(0);
+    assert_eq!((after.version, after.relations.len()), (1, 3));
+    assert!(!house.contents("alice").await.iter().any(|content| content.contains("Zanzibara")));
+}

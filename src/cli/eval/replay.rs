@@ -210,7 +210,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        capture::{Bounds, Capture, Least, SessionRules, Settings, Tools},
+        capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools},
         config::{Config, Live},
         embed::{Embedder, deterministic::DeterministicEmbedder},
         memory::{MemoryStore, MemoryType},
@@ -231,6 +231,7 @@ mod tests {
             extract_every: 10,
             sessions: SessionRules::default(),
             least: Least::default(),
+            retention: Retention::default(),
             types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
         };
         let tools =

@@ -14,6 +14,7 @@ mod dates;
 mod features;
 mod judge;
 mod lists;
+mod names;
 mod pieces;
 mod pronouns;
 pub(super) mod rules;
@@ -64,7 +65,7 @@ pub(in crate::capture) async fn extract(
     let message = statements::Message::of(text, before);
     let judge = Judge::of(embedder, message.texts()).await?;
     let found = message.statements(&judge);
-    Ok(found.into_iter().map(|words| candidate(&words, &judge, turn.began)).collect())
+    Ok(found.into_iter().map(|words| candidate(&words, text, &judge, turn.began)).collect())
 }
 
 /// Candidates of statements, whether or not they look worth keeping.
@@ -74,7 +75,7 @@ pub(super) async fn as_they_are(
     at: Timestamp,
 ) -> Result<Vec<Candidate>, EmbedError> {
     let judge = Judge::of(embedder, statements.clone()).await?;
-    Ok(statements.iter().map(|words| candidate(words, &judge, at)).collect())
+    Ok(statements.iter().map(|words| candidate(words, words, &judge, at)).collect())
 }
 
 /// Whether nothing of a text may be kept beyond its turn: it tells a secret, gives
@@ -89,10 +90,18 @@ fn last_sentence(text: &str) -> Option<&str> {
     pieces::sentences_of(text).pop().filter(|last| fits && !rules::excludes(last))
 }
 
-fn candidate(words: &str, judge: &Judge, at: Timestamp) -> Candidate {
+fn candidate(words: &str, message: &str, judge: &Judge, at: Timestamp) -> Candidate {
     let memory_type =
         if judge.is_procedural(words) { MemoryType::PROCEDURAL } else { MemoryType::SEMANTIC };
     let content = dates::dated(words, at);
     let raw = (content != words).then(|| words.to_owned());
-    Candidate { memory_type: memory_type.to_owned(), content, raw, ..Candidate::default() }
+    let named = names::named(words, message);
+    Candidate {
+        memory_type: memory_type.to_owned(),
+        content,
+        raw,
+        mentions: named.mentions,
+        entity_relations: named.relations,
+        ..Candidate::default()
+    }
 }

@@ -2,7 +2,7 @@ use super::*;
 
 impl Book {
     /// A job that was given up.
-    async fn dead(&self, user: &'static str, subject: i64) {
+    pub(super) async fn dead(&self, user: &'static str, subject: i64) {
         let sql =
             "INSERT INTO jobs (kind, subject, tenant, user, lane, payload, due_at, state, tries,
                        last_error, created_at)
