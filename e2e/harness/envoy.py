@@ -41,10 +41,12 @@ class Envoy:
         base: str = "development.yaml",
         edits: Iterable[Callable[[dict], None]] = (),
         env: dict | None = None,
+        **options,
     ):
+        """`options` are further ones of `cargo xtask envoy-config`."""
         self.port = free_port()
         config = render(
-            folder, base, upstream=upstream, port=self.port, grpc_port=grpc_port, admin_port=0, env=env
+            folder, base, upstream=upstream, port=self.port, grpc_port=grpc_port, admin_port=0, env=env, **options
         )
         for edit in edits:
             edit(config)

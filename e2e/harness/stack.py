@@ -19,11 +19,13 @@ class Stack:
     """Envoy before the model double, with memgate; all real.
 
     `config` may be a function of the double, for a memgate that asks it for help too. A patient stack waits longer
-    for memory than what is shipped: a busy machine must not make tests fail whose matter is not time.
+    for memory than what is shipped: a busy machine must not make tests fail whose matter is not time. `envoy` are
+    further options of `cargo xtask envoy-config`.
     """
 
     def __init__(self, folder: Path, config: dict | Callable[[Double], dict] | None = None, *,
-                 base: str = "development.yaml", edit=None, memgate: bool = True, patient: bool = True):
+                 base: str = "development.yaml", edit=None, memgate: bool = True, patient: bool = True,
+                 envoy: dict | None = None):
         self.folder = folder
         self._stops = []
         try:
@@ -35,7 +37,8 @@ class Stack:
             upstream = f"http://127.0.0.1:{self.double.port}"
             edits = [wait_for_memgate] if patient else []
             self.envoy = self._keep(
-                Envoy(folder, upstream, self.memgate.grpc_port, base, [*edits, *([edit] if edit else [])])
+                Envoy(folder, upstream, self.memgate.grpc_port, base, [*edits, *([edit] if edit else [])],
+                      **(envoy or {}))
             )
         except BaseException:
             self.stop()

@@ -1,0 +1,107 @@
+"""Envoy's configuration in the compose network: the files that the tests run, with names put in."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from harness import compose, http, paths
+from harness.context import context_of
+from harness.envoy import render
+from harness.stack import CHAT
+
+FACT = "My boat is called Halcyon"
+QUESTION = "What is my boat called?"
+ISSUER = {"JWT_ISSUER": "https://issuer.test/", "JWT_AUDIENCE": "chat"}
+
+
+def rendered(folder, **environment) -> tuple[subprocess.CompletedProcess, dict | None]:
+    """What the service `envoy-config` writes, and how it ends."""
+    service = compose.example(**environment)["services"]["envoy-config"]
+    entrypoint = compose.argv(compose.last(compose.stages()["envoy-config"], "ENTRYPOINT"))
+    assert entrypoint[0] == "xtask"
+    out = folder / "envoy.json"
+    words = [
+        word.replace("/usr/share/memgate/envoy", str(paths.REPOSITORY / "envoy"))
+        .replace("/var/lib/envoy-config/envoy.json", str(out))
+        for word in service["command"]
+    ]
+    done = subprocess.run(
+        [paths.xtask(), *entrypoint[1:], *words],
+        env={**os.environ, **service["environment"]}, capture_output=True, text=True,
+    )
+    return done, json.loads(out.read_text()) if done.returncode == 0 else None
+
+
+def differences(one, other, at="") -> dict:
+    """Where two configurations differ, and what stands there in the second."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        found = {}
+        for key in sorted({*one, *other}):
+            found |= differences(one.get(key), other.get(key), f"{at}/{key}")
+        return found
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        found = {}
+        for index, (left, right) in enumerate(zip(one, other)):
+            found |= differences(left, right, f"{at}/{index}")
+        return found
+    return {} if one == other else {at: other}
+
+
+@pytest.mark.parametrize("identity", ["development", "production"])
+def test_only_names_differ_from_what_the_tests_run(tmp_path, identity):
+    done, here = rendered(tmp_path, IDENTITY=identity, **ISSUER)
+    assert done.returncode == 0, done.stderr
+    tested = render(tmp_path, f"{identity}.yaml", upstream="http://127.0.0.1:8000")
+    changed = differences(tested, here)
+    values = {json.dumps(value) for at, value in changed.items()}
+    allowed = {"0.0.0.0", "memgate", "echo", "echo:8000", "STRICT_DNS", "V4_PREFERRED"}
+    if identity == "production":
+        allowed |= {ISSUER["JWT_ISSUER"], ISSUER["JWT_AUDIENCE"], "/etc/envoy/jwks.json"}
+    assert values == {json.dumps(value) for value in allowed}, changed
+
+
+@pytest.mark.parametrize("upstream", ["http://echo:8000", "https://models.example.com/prefix"])
+def test_envoy_takes_it(tmp_path, upstream):
+    for identity in ("development", "production"):
+        done, config = rendered(tmp_path, IDENTITY=identity, UPSTREAM=upstream, **ISSUER)
+        assert done.returncode == 0, done.stderr
+        # The keys are at a place of the container's.
+        text = json.dumps(config).replace("/etc/envoy/jwks.json", str(paths.REPOSITORY / "envoy/jwks.example.json"))
+        file = tmp_path / "checked.json"
+        file.write_text(text)
+        done = subprocess.run(
+            [paths.envoy(), "--mode", "validate", "--log-level", "error", "--config-path", file],
+            capture_output=True, text=True,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_production_without_an_issuer_is_refused_in_words(tmp_path):
+    done, _ = rendered(tmp_path, IDENTITY="production", JWT_ISSUER="", JWT_AUDIENCE="chat")
+    assert done.returncode == 1 and "JWT_ISSUER" in done.stderr
+    done, _ = rendered(tmp_path, IDENTITY="development", JWT_ISSUER="", JWT_AUDIENCE="")
+    assert done.returncode == 0, "development verifies nothing"
+
+
+def test_an_identity_that_is_neither_is_refused(tmp_path):
+    done, _ = rendered(tmp_path, IDENTITY="other")
+    assert done.returncode == 1 and "other.yaml" in done.stderr
+
+
+def test_memgate_is_found_by_its_name(start):
+    stack = start(envoy={"memgate": "localhost", "listen": "0.0.0.0"})
+    alice = stack.person()
+    alice.say(FACT)
+    alice.learn()
+    assert alice.later().say(QUESTION).decision == "searched"
+    assert "Halcyon" in context_of(alice.received()[-1].json())
+
+
+def test_requests_pass_while_memgates_name_is_unknown(start):
+    stack = start(envoy={"memgate": "memgate.invalid"}, memgate=False)
+    alice = stack.person()
+    answer = alice.say(QUESTION)
+    assert (answer.status, answer.decision) == (200, None)
+    assert http.request(stack.envoy.port, "POST", CHAT, {"model": "echo", "messages": []}).status == 200

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Lays out the files of each image below OUT, a folder an image. OUT/state holds the folders that are written to.
+#
+#   tools/image/layout.sh PROGRAMS ASSETS OUT
+set -eu
+programs=$1 assets=$2 out=$3
+
+program() { # NAME IMAGE
+    mkdir -p "$out/$2/usr/local/bin"
+    # Line tables make half of a program and are of no use where nobody debugs.
+    strip --strip-debug -o "$out/$2/usr/local/bin/$1" "$programs/$1"
+    chmod 755 "$out/$2/usr/local/bin/$1"
+}
+
+program memgate memgate
+program xtask envoy-config
+program model-double echo
+
+home="$out/memgate/opt/memgate"
+mkdir -p "$home/onnxruntime"
+cp "$assets"/onnxruntime/libonnxruntime.so* "$home/onnxruntime/"
+# The model as it is used by default; the fp32 one (`embedding.precision: fp32`) is four times as large and left out.
+for model in "$assets"/models/*/; do
+    to="$home/models/$(basename "$model")"
+    mkdir -p "$to"
+    cp "$model/model_int8.onnx" "$model/tokenizer.json" "$model/config.json" "$to/"
+done
+
+mkdir -p "$out/envoy-config/usr/share/memgate/envoy"
+cp envoy/development.yaml envoy/production.yaml "$out/envoy-config/usr/share/memgate/envoy/"
+
+mkdir -p "$out/state/memgate" "$out/state/envoy-config"
