@@ -53,6 +53,9 @@ pub struct ListRequest {
     /// Only this status; absent: what is in use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
+    /// Only what speaks of whom or what has this name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entity: Option<String>,
     /// At most this many, 1 to 100; absent: 20.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,

@@ -28,6 +28,9 @@ pub(super) struct Args {
     /// Only this status; else what is in use.
     #[arg(long, value_parser = status())]
     status: Option<Status>,
+    /// Only what speaks of whom or what has this name.
+    #[arg(long, value_name = "NAME")]
+    entity: Option<String>,
     /// At most this many, 1 to 100; else 20.
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     limit: Option<usize>,
@@ -49,6 +52,7 @@ impl Args {
             project_id: self.project,
             memory_type: self.memory_type,
             status: self.status,
+            entity: self.entity,
             limit: self.limit,
             cursor: self.cursor,
         };

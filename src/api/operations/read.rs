@@ -36,6 +36,7 @@ impl Operations {
         conditions.extend(request.project_id.clone().map(Filter::Project));
         conditions.extend(request.memory_type.clone().map(|name| Filter::Type(vec![name])));
         conditions.extend(request.status.map(|status| Filter::Status(vec![status])));
+        conditions.extend(request.entity.clone().map(Filter::Entity));
         let query = ListQuery {
             scope: ScopeQuery::of(owner),
             filter: (!conditions.is_empty()).then_some(Filter::And(conditions)),

@@ -21,6 +21,10 @@ async fn what_a_memory_speaks_of_is_taken_shown_and_searched_by() {
     assert_eq!(status, StatusCode::OK);
     let hits = found["hits"].as_array().unwrap();
     assert_eq!((hits.len(), &hits[0]["memory"]["id"]), (1, &stored["id"]));
+    let (_, listed) = server.get("/v1/memory?user_id=u&entity=%20ana").await;
+    assert_eq!(listed["memories"], json!([stored]));
+    let (_, listed) = server.get("/v1/memory?user_id=other&entity=Ana").await;
+    assert_eq!(listed["memories"], json!([]));
     server.stop().await;
 }
 

@@ -9,6 +9,9 @@ use super::{
 /// Portuguese puts articles before the names of people.
 const OPENING_ARTICLES: [&str; 4] = ["o", "a", "os", "as"];
 
+/// The longest name, in words; also bounds the work on a text full of capital letters.
+const MAX_WORDS: usize = 8;
+
 /// A name in a text.
 #[derive(Debug)]
 pub(super) struct Name {
@@ -125,7 +128,7 @@ impl Text {
             self.follows(at) && written(at) && !phrase
         };
         let mut end = start + 1;
-        loop {
+        while end - start < MAX_WORDS {
             end += match () {
                 () if next(end) => 1,
                 () if small(end) && after_small(end + 1) => 2,
