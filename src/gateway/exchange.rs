@@ -160,7 +160,8 @@ impl Inline {
         };
         let skipped = |outcome: Outcome| {
             parts.metrics.decided(outcome.as_str());
-            let verdict = Verdict { outcome, hits: 0, request_id: head.request_id() };
+            let request_id = head.request_id();
+            let verdict = Verdict { outcome, hits: 0, command: None, request_id };
             replies::without_body(Some(verdict), self.configured)
         };
         if ends_here {
@@ -190,21 +191,24 @@ impl Inline {
         let arrived = std::time::Instant::now();
         let config = parts.config.get();
         let cut = partial && !body.end_of_stream;
-        let answer = if cut || body.body.len() > config.memory.max_body_bytes {
-            Answer::Unchanged(Outcome::SkippedTooLarge)
+        let (answer, command) = if cut || body.body.len() > config.memory.max_body_bytes {
+            (Answer::Unchanged(Outcome::SkippedTooLarge), None)
         } else {
             recall_side::answer(parts, &config, dialect, &head, body.body).await
         };
         parts.metrics.phase(Phase::Total, arrived.elapsed());
         let request_id = head.request_id();
+        if let Some(command) = command {
+            parts.metrics.commanded(command.as_str());
+        }
         Some(match answer {
             Answer::Unchanged(outcome) => {
                 parts.metrics.decided(outcome.as_str());
-                replies::unchanged(Verdict { outcome, hits: 0, request_id })
+                replies::unchanged(Verdict { outcome, hits: 0, command, request_id })
             }
             Answer::Replaced { body, decoded, outcome, hits } => {
                 parts.metrics.decided(outcome.as_str());
-                replies::replaced(Verdict { outcome, hits, request_id }, body, decoded)
+                replies::replaced(Verdict { outcome, hits, command, request_id }, body, decoded)
             }
             Answer::Rejected(field) => {
                 parts.metrics.decided("invalid");

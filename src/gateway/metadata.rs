@@ -6,7 +6,7 @@ use envoy_types::pb::{
 };
 use serde_json::{Map, Number, Value as Json};
 
-use super::Outcome;
+use super::replies::Verdict;
 
 /// The namespace we write. Envoy must list it under `receiving_namespaces`.
 const NAMESPACE: &str = "memgate";
@@ -42,9 +42,13 @@ fn number_value(number: f64) -> Json {
 
 /// The decision as Envoy turns it into response headers and access logs.
 /// Strings only: that is how every formatter of Envoy prints them unchanged.
-pub(super) fn decision(outcome: Outcome, hits: usize, request_id: Option<&str>) -> Struct {
-    let mut fields = vec![("decision", outcome.as_str().to_owned()), ("hits", hits.to_string())];
-    if let Some(id) = request_id {
+pub(super) fn decision(verdict: &Verdict<'_>) -> Struct {
+    let mut fields =
+        vec![("decision", verdict.outcome.as_str().to_owned()), ("hits", verdict.hits.to_string())];
+    if let Some(command) = verdict.command {
+        fields.push(("command", command.as_str().to_owned()));
+    }
+    if let Some(id) = verdict.request_id {
         fields.push(("request_id", id.to_owned()));
     }
     let ours = Struct {

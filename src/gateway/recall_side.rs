@@ -16,11 +16,12 @@ use super::{
     service::Parts,
 };
 use crate::{
+    capture::may_become_memory,
     config::Config,
-    dialect::{self, Ask, Dialect, InvalidField, Placed, ReadError, Role},
+    dialect::{self, Ask, Dialect, InvalidField, Placed, ReadError, Role, fence},
     memory::StoreError,
     recall::{Context, Decision, Failure, LoopKey, Request, build_query, decide},
-    signals::Signals,
+    signals::{Command, Commands, Signals},
     telemetry::Phase,
 };
 
@@ -49,20 +50,23 @@ pub(super) enum Answer {
     Rejected(InvalidField),
 }
 
-/// Answers a request's body.
+/// Answers a request's body, and tells what it asks of memory itself.
 pub(super) async fn answer(
     parts: &Parts,
     config: &Arc<Config>,
     dialect: Dialect,
     head: &RequestHead,
     body: Vec<u8>,
-) -> Answer {
+) -> (Answer, Option<Command>) {
     let arrived = Instant::now();
     let read = if body.len() > PARSED_INLINE || head.headers().content_encoding().is_some() {
         let (config, head) = (Arc::clone(config), head.clone());
         match tokio::task::spawn_blocking(move || read(&config, dialect, &head, body)).await {
             Ok(read) => read,
-            Err(_) => return Answer::Unchanged(Outcome::Failed(FailedBecause::Internal)),
+            Err(_) => {
+                let outcome = Outcome::Failed(FailedBecause::Internal);
+                return (Answer::Unchanged(outcome), None);
+            }
         }
     } else {
         read(config, dialect, head, body)
@@ -70,15 +74,16 @@ pub(super) async fn answer(
     parts.metrics.phase(Phase::Read, arrived.elapsed());
     let Read { plain, decoded, request, admission } = match read {
         Ok(read) => read,
-        Err(Unread::Invalid(field)) => return Answer::Rejected(field),
-        Err(Unread::TooLarge) => return Answer::Unchanged(Outcome::SkippedTooLarge),
+        Err(Unread::Invalid(field)) => return (Answer::Rejected(field), None),
+        Err(Unread::TooLarge) => return (Answer::Unchanged(Outcome::SkippedTooLarge), None),
         Err(Unread::Unreadable(reason)) => {
             tracing::debug!(reason, "the body cannot be read and passes as it is");
-            return Answer::Unchanged(Outcome::SkippedUnreadable);
+            return (Answer::Unchanged(Outcome::SkippedUnreadable), None);
         }
     };
+    let mut commands = Commands::default();
     let (outcome, context, placement) = match admission {
-        Admission::Invalid(field) => return Answer::Rejected(field),
+        Admission::Invalid(field) => return (Answer::Rejected(field), None),
         Admission::Off => (Outcome::Off, Context::default(), dialect::Placement::System),
         Admission::NoIdentity => {
             (Outcome::SkippedNoIdentity, Context::default(), dialect::Placement::System)
@@ -89,7 +94,9 @@ pub(super) async fn answer(
         }
         Admission::Admitted(admitted) => {
             let ask = request.ask();
-            let (outcome, context) = remember(parts, config, head, ask, &admitted, arrived).await;
+            commands = asked_of_memory(parts, ask, &admitted);
+            let (outcome, context) =
+                remember(parts, config, head, (ask, &commands), &admitted, arrived).await;
             (outcome, context, admitted.placement)
         }
     };
@@ -99,9 +106,26 @@ pub(super) async fn answer(
         Placed::NotAsked | Placed::Nowhere => 0,
     };
     if edits.is_empty() {
-        return Answer::Unchanged(outcome);
+        return (Answer::Unchanged(outcome), commands.kind());
     }
-    Answer::Replaced { body: edits.apply(&plain), decoded, outcome, hits }
+    let body = edits.apply(&plain);
+    (Answer::Replaced { body, decoded, outcome, hits }, commands.kind())
+}
+
+/// What the ask wants of memory itself, as far as it will be done after a good end: capture, on
+/// another stream, comes to the same by itself.
+fn asked_of_memory(parts: &Parts, ask: &Ask, admitted: &Admitted) -> Commands {
+    let (Some(text), Some(memory), false) = (&ask.user_text, parts.memory.get(), ask.in_tool_loop)
+    else {
+        return Commands::default();
+    };
+    let mut commands = Commands::of(&fence::strip(text));
+    commands.remember.retain(|words| admitted.learn && may_become_memory(words));
+    if !commands.forget.is_empty() {
+        // A tool loop that is open may hold a context with what is to be forgotten.
+        memory.recall.held().forget(admitted.identity.owner());
+    }
+    commands
 }
 
 enum Unread {
@@ -149,12 +173,12 @@ async fn remember(
     parts: &Parts,
     config: &Config,
     head: &RequestHead,
-    ask: &Ask,
+    (ask, commands): (&Ask, &Commands),
     admitted: &Admitted,
     arrived: Instant,
 ) -> (Outcome, Context) {
     let deadline = arrived + config.memory.deadline();
-    let work = AssertUnwindSafe(recalled(parts, config, head, ask, admitted, deadline));
+    let work = AssertUnwindSafe(recalled(parts, config, head, (ask, commands), admitted, deadline));
     let outcome = match timeout_at(deadline, work.catch_unwind()).await {
         Ok(Ok(Ok(found))) => return found,
         Ok(Ok(Err(failure))) => failed(&failure),
@@ -189,7 +213,7 @@ async fn recalled(
     parts: &Parts,
     config: &Config,
     head: &RequestHead,
-    ask: &Ask,
+    (ask, commands): (&Ask, &Commands),
     admitted: &Admitted,
     deadline: Instant,
 ) -> Result<(Outcome, Context), Failure> {
@@ -245,6 +269,7 @@ async fn recalled(
         said: &earlier,
         terms: &admitted.terms,
         filter: None,
+        forgotten: &commands.forget,
         now: Timestamp::now(),
         deadline,
     };

@@ -15,22 +15,24 @@ use envoy_types::pb::envoy::{
 };
 
 use super::{metadata, outcome::Outcome};
-use crate::dialect::{InvalidField, invalid_request_body};
+use crate::{
+    dialect::{InvalidField, invalid_request_body},
+    signals::Command,
+};
 
 /// What became of memory, for the metadata of a reply.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Verdict<'a> {
     pub(super) outcome: Outcome,
     pub(super) hits: usize,
+    /// What the user asked of memory itself.
+    pub(super) command: Option<Command>,
     pub(super) request_id: Option<&'a str>,
 }
 
 impl Verdict<'_> {
     fn on(self, response: Response) -> ProcessingResponse {
-        ProcessingResponse {
-            dynamic_metadata: Some(metadata::decision(self.outcome, self.hits, self.request_id)),
-            ..plain(response)
-        }
+        ProcessingResponse { dynamic_metadata: Some(metadata::decision(&self)), ..plain(response) }
     }
 }
 

@@ -16,6 +16,7 @@ use super::{
 use crate::{
     embed::{EmbedError, Embedder},
     memory::{Evidence, Filter, MemoryStore, Owner, QueryVector, ScopeQuery, Search, StoreError},
+    signals::Subject,
     telemetry::{Metrics, Phase},
 };
 
@@ -45,6 +46,8 @@ pub struct Request<'a> {
     pub terms: &'a Terms,
     /// What must hold besides.
     pub filter: Option<Filter>,
+    /// What the user wants forgotten: it is not presented any more, though it is not yet deleted.
+    pub forgotten: &'a [Subject],
     /// The time of asking.
     pub now: Timestamp,
     /// Nobody waits longer.
@@ -178,7 +181,10 @@ impl Recall {
             Ok(Err(error)) => return Err(Failure::Embedding(error)),
             Err(_) => return Err(Failure::Deadline),
         };
-        let evidence = without_said(own(evidence, request.owner), request.said);
+        let mut evidence = without_said(own(evidence, request.owner), request.said);
+        let forgotten =
+            |text: &str| request.forgotten.iter().any(|it| !it.said_in(text).is_empty());
+        evidence.retain(|found| !forgotten(&found.memory.content));
         Ok(rank::rank(evidence, everyday))
     }
 

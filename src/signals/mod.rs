@@ -9,7 +9,7 @@ mod earlier;
 mod greeting;
 mod personal;
 
-pub use command::{Command, Commands, Subject};
+pub use command::{Command, Commands, Subject, prepare};
 pub use earlier::{Earlier, Name};
 pub use greeting::is_greeting;
 pub use personal::is_personal;

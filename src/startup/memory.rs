@@ -8,13 +8,16 @@ use tokio_util::task::TaskTracker;
 use super::StartError;
 use crate::{
     api::Operations,
-    capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools},
+    capture::{
+        Bounds, Capture, Least, Retention, SessionRules, Settings, Tools, may_become_memory,
+    },
     config::{Config, ExtractionMode, Live, LlmProvider, ModelRole, Sync},
     embed::Embedder,
     gateway,
     llm::{self, Helper, LimitName},
     memory::MemoryStore,
     recall::{Recall, Touches},
+    signals,
     sqlite::{DataFolder, Options, Synchronous},
     store::{SqliteOptions, SqliteStore},
     telemetry::Metrics,
@@ -60,6 +63,9 @@ impl OpenMemory {
         let background = TaskTracker::new();
         background.spawn(touching);
         let recall = Recall::new(store.clone(), embedder.clone(), touches, metrics.clone());
+        // Patterns are compiled here, not while a request waits.
+        signals::prepare();
+        let _ = may_become_memory("");
         if let Err(error) = Handle::current().block_on(recall.prepare()) {
             tracing::debug!(%error, "recall goes on without everyday texts to compare with");
         }

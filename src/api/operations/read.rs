@@ -94,6 +94,7 @@ impl Operations {
                 said: &[],
                 terms: &terms,
                 filter: request.filter.clone(),
+                forgotten: &[],
                 now: Timestamp::now(),
                 deadline: Instant::now() + SEARCH_TIME,
             })

@@ -129,6 +129,7 @@ pub(super) async fn ask(
         said: &earlier,
         terms: &terms,
         filter: None,
+        forgotten: &[],
         now: *date,
         deadline: Instant::now() + PATIENCE,
     };

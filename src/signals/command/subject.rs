@@ -1,6 +1,8 @@
 //! What is to be forgotten, and whether a text says it in the same words. Strict: whoever is
 //! wrong here destroys what nobody wanted to lose.
 
+use std::{collections::HashSet, sync::LazyLock};
+
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
@@ -15,8 +17,13 @@ pub enum Subject {
     Topic(String),
 }
 
+/// A list of words.
+type Words = LazyLock<HashSet<&'static str>>;
+
 /// Words of grammar, and words that stand for any verb of being or having.
-const GRAMMAR: &str = "a an the is are was were be been being am im ive id ill of for to in on at by with from and or \
+static GRAMMAR: Words = LazyLock::new(|| {
+    set(
+        "a an the is are was were be been being am im ive id ill of for to in on at by with from and or \
     but it its this that these those there i me my mine we us our ours you your yours he she they him her them his \
     their have has had having got get do does did will would can could should not no so as about really very also \
     user users s m re ve d ll t still now just once ever \
@@ -33,36 +40,52 @@ const GRAMMAR: &str = "a an the is are was were be been being am im ive id ill o
     si chiama non \
     ik mij mijn wij ons onze het een de is ben zijn was heb heeft hebben heet en of maar van met op voor over in aan niet geen \
     मैं मुझे मेरा मेरी मेरे हम है हूँ हूं हैं था थी का की के को में से और पर ने कि main mera meri mere mujhe hai hoon hun hain tha thi ka \
-    ki ke ko mein me se aur par ne";
+    ki ke ko mein me se aur par ne",
+    )
+});
 
 /// Characters of Chinese and Japanese that are grammar.
 const GRAMMAR_CJK: &str =
     "我的是在了们們有和也都就这那個个一不很私僕俺のはがをにとでもだですますっていこ";
 
 /// What denies.
-const DENIALS: &str = "not no never none nobody don't dont doesn't doesnt didn't didnt isn't isnt aren't arent wasn't won't \
+static DENIALS: Words = LazyLock::new(|| {
+    set(
+        "not no never none nobody don't dont doesn't doesnt didn't didnt isn't isnt aren't arent wasn't won't \
     can't cant cannot haven't hasn't longer without anymore stopped quit nicht kein keine keinen nie niemals no nunca \
-    jamás ya pas plus jamais não jamais non mai niet geen nooit नहीं मत nahi nahin mat";
+    jamás ya pas plus jamais não jamais non mai niet geen nooit नहीं मत nahi nahin mat",
+    )
+});
 
 /// Characters that deny.
 const DENIALS_CJK: &str = "不没沒别別無未ない";
 
 /// Whose something is: the speaker's, as they say it or as it is said of or to them.
-const OWNERS: &str = "my our your users user's mein meine meinen meinem meiner meines unser unsere unseren unserem dein deine \
+static OWNERS: Words = LazyLock::new(|| {
+    set(
+        "my our your users user's mein meine meinen meinem meiner meines unser unsere unseren unserem dein deine \
     deinen deinem deiner ihr ihre mi mis nuestro nuestra tu tus su sus mon ma mes notre nos ton ta tes votre vos meu \
     minha meus minhas nosso nossa seu sua teu tua mio mia miei mie nostro nostra tuo tua mijn onze ons jouw je मेरा मेरी \
-    मेरे हमारा हमारी आपका आपकी आपके mera meri mere hamara hamari aapka aapki aapke";
+    मेरे हमारा हमारी आपका आपकी आपके mera meri mere hamara hamari aapka aapki aapke",
+    )
+});
 
 /// English words by which a sentence speaks of the speaker.
-const SPEAKER: &str = "i im i'm ive i've my me we we're our us you your you're user users user's";
+static SPEAKER: Words = LazyLock::new(|| {
+    set("i im i'm ive i've my me we we're our us you your you're user users user's")
+});
 
 /// People whose facts are not the speaker's.
-const OTHERS: &str = "wife husband partner girlfriend boyfriend fiancé fiancée son sons daughter daughters mum mom mother \
+static OTHERS: Words = LazyLock::new(|| {
+    set(
+        "wife husband partner girlfriend boyfriend fiancé fiancée son sons daughter daughters mum mom mother \
     dad father brother sister brothers sisters twins grandma grandpa grandmother grandfather uncle aunt cousin niece \
-    nephew kids kid baby boss manager colleague flatmate roommate landlord neighbour neighbor friend friends parents ex who";
+    nephew kids kid baby boss manager colleague flatmate roommate landlord neighbour neighbor friend friends parents ex who",
+    )
+});
 
 /// Words that join a name to what bears it; of a fact they say nothing.
-const NAMING: &str = "called named name";
+static NAMING: Words = LazyLock::new(|| set("called named name"));
 
 /// How many words may stand between an owner and what is theirs.
 const BETWEEN: usize = 1;
@@ -109,7 +132,7 @@ impl Subject {
     pub fn said_in<'a>(&self, text: &'a str) -> Vec<&'a str> {
         let mut wanted = terms(self.words());
         if matches!(self, Self::Fact(_)) {
-            wanted.retain(|term| !is_in(NAMING, term));
+            wanted.retain(|term| !is_in(&NAMING, term));
         }
         if wanted.is_empty() {
             return Vec::new();
@@ -136,17 +159,17 @@ impl Subject {
         match self {
             Self::Fact(fact) => {
                 let denied = |words: &[String], text: &str| {
-                    words.iter().any(|word| is_in(DENIALS, word))
+                    words.iter().any(|word| is_in(&DENIALS, word))
                         || text.chars().any(|c| DENIALS_CJK.contains(c))
                 };
-                let speaks = |words: &[String]| words.iter().any(|word| is_in(SPEAKER, word));
+                let speaks = |words: &[String]| words.iter().any(|word| is_in(&SPEAKER, word));
                 let others = theirs.iter().map(|word| word.trim_end_matches("'s"));
-                let mut others = others.filter(|word| is_in(OTHERS, word));
+                let mut others = others.filter(|word| is_in(&OTHERS, word));
                 denied(&own, fact) == denied(&theirs, sentence)
-                    && (!own.first().is_some_and(|word| is_in(SPEAKER, word)) || speaks(&theirs))
+                    && (!own.first().is_some_and(|word| is_in(&SPEAKER, word)) || speaks(&theirs))
                     && others.all(|other| own.iter().any(|word| word == other))
             }
-            Self::Topic(_) if own.first().is_some_and(|word| is_in(OWNERS, word)) => {
+            Self::Topic(_) if own.first().is_some_and(|word| is_in(&OWNERS, word)) => {
                 owns(&theirs, &wanted[0])
             }
             Self::Topic(_) => true,
@@ -156,7 +179,7 @@ impl Subject {
 
 /// Whether words speak of something as the speaker's own: "my old address", not "my dog's address".
 fn owns(words: &[String], term: &str) -> bool {
-    (0..words.len()).filter(|&at| is_in(OWNERS, &words[at])).any(|at| {
+    (0..words.len()).filter(|&at| is_in(&OWNERS, &words[at])).any(|at| {
         let rest = &words[at + 1..(at + 2 + BETWEEN).min(words.len())];
         let place = rest.iter().position(|word| same(&stem(word), term));
         place.is_some_and(|place| rest[..place].iter().all(|word| !word.ends_with("'s")))
@@ -200,8 +223,8 @@ fn terms(text: &str) -> Vec<String> {
         let lower = word.to_lowercase();
         let bare = lower.split('\'').next_back().filter(|last| last.len() > 2).unwrap_or(&lower);
         let bare = bare.trim_end_matches("'s").trim_end_matches('\'');
-        if !lower.split('\'').all(|part| is_in(GRAMMAR, part))
-            && !is_in(GRAMMAR, &lower.replace('\'', ""))
+        if !lower.split('\'').all(|part| is_in(&GRAMMAR, part))
+            && !is_in(&GRAMMAR, &lower.replace('\'', ""))
         {
             terms.push(stem(bare));
         }
@@ -237,8 +260,12 @@ fn plain_words(text: &str) -> Vec<String> {
     text.replace('’', "'").unicode_words().map(str::to_lowercase).collect()
 }
 
-fn is_in(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|listed| listed == word)
+fn is_in(list: &Words, word: &str) -> bool {
+    list.contains(word)
+}
+
+fn set(list: &'static str) -> HashSet<&'static str> {
+    list.split_whitespace().collect()
 }
 
 fn is_cjk(c: char) -> bool {

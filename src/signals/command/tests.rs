@@ -42,6 +42,53 @@ fn requests_are_known_in_every_language_and_nothing_else_is_one() {
 }
 
 #[test]
+fn messages_of_any_kind_are_read_without_harm_and_in_no_time() {
+    let pieces = [
+        "remember that ",
+        "forget ",
+        "\"",
+        "```",
+        "\n",
+        "> ",
+        "日本",
+        "मेरा ",
+        "’",
+        "«",
+        ". ",
+        "? ",
+        "my ex",
+        "– ",
+        " and forget my job",
+        "please ",
+        "記憶して",
+        "：",
+        "İ",
+        "e\u{301}",
+        "`",
+        "🙏",
+    ];
+    prepare();
+    let mut seed = 7_usize;
+    let started = std::time::Instant::now();
+    for _ in 0..300 {
+        let mut text = String::new();
+        while text.len() < 60 {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            text.push_str(pieces[(seed >> 33) % pieces.len()]);
+        }
+        let _ = Commands::of(&text);
+        let _ = Subject::fact(&text).said_in(&text);
+    }
+    for piece in pieces {
+        let text = piece.repeat(2_000 / piece.chars().count());
+        let _ = Commands::of(&text);
+    }
+    assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
+}
+
+#[test]
 fn what_is_forgotten_is_what_says_it_and_nothing_else() {
     let mut wrong = Vec::new();
     for row in rows::<Forgotten>(include_str!("../../../testdata/commands/forget.jsonl")) {
