@@ -1,6 +1,7 @@
 //! One database file: its threads, its queues, and the doors to them.
 
 use std::{
+    fs::File,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
     thread::{self, JoinHandle},
@@ -14,6 +15,7 @@ use super::{
     job::{Answer, Job, Task},
     migrate::migrate,
     queue::{Queue, Refused, Taken},
+    scrub::Lap,
     writer::Writer,
 };
 
@@ -86,6 +88,9 @@ impl Database {
     ) -> Result<Self, DatabaseError> {
         let mut connection = open_writer(file, options)?;
         migrate(file, &mut connection, migrations)?;
+        let bytes = File::options().read(true).write(true).open(file).map_err(|error| {
+            DatabaseError::Unopenable { file: file.to_owned(), cause: error.to_string() }
+        })?;
         let file: Arc<Path> = file.into();
         let database = Self {
             writes: Arc::new(Queue::new(options.queue.max(1))),
@@ -94,7 +99,13 @@ impl Database {
             file: file.clone(),
         };
         // From here on an error drops `database`, which ends the threads that run.
-        let writer = Writer { file: file.clone(), connection, queue: database.writes.clone() };
+        let writer = Writer {
+            connection,
+            bytes,
+            lap: Lap::default(),
+            queue: database.writes.clone(),
+            file: file.clone(),
+        };
         let mut threads = Threads {
             readers: Vec::new(),
             writer: Some(database.spawn("write", move || writer.run())?),
@@ -132,8 +143,11 @@ impl Database {
     }
 
     /// As [`Database::write`], for deletions: answers once the deleted bytes
-    /// have left the log as well. When a reader holds the log for longer than a
-    /// quarter of a second, it answers before that and cleans up as soon as possible.
+    /// have left the log as well, and copies of them the unused parts of the file.
+    /// When a reader holds the log for longer than a quarter of a second, it answers
+    /// before that and cleans up within half a second after that reader's end; of a
+    /// file larger than 64 MiB, the rest is cleaned in the background, 64 MiB
+    /// each half second in which nothing is written.
     ///
     /// # Errors
     /// As [`Database::write`].

@@ -11,6 +11,7 @@ mod folder;
 mod job;
 mod migrate;
 mod queue;
+mod scrub;
 mod writer;
 
 pub use database::{Database, Options, Synchronous};

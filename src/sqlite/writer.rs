@@ -1,7 +1,7 @@
 //! The writing thread: what waits in the queue is committed together, so that
 //! the cost of making it durable is shared.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{fs::File, path::Path, sync::Arc, time::Duration};
 
 use rusqlite::Connection;
 
@@ -10,6 +10,7 @@ use super::{
     connection::BUSY_TIMEOUT,
     job::Job,
     queue::{Queue, Taken},
+    scrub::Lap,
 };
 
 /// Jobs committed together at most: bounds how long the first of them waits.
@@ -21,9 +22,18 @@ const ERASE_PATIENCE: Duration = Duration::from_millis(250);
 /// When to try again to clean the log, after readers were in the way.
 const ERASE_RETRY: Duration = Duration::from_millis(500);
 
+/// What is scrubbed in one go, in bytes of the file. A smaller file is clean when
+/// an erasure is answered; of a larger one so much is cleaned every [`ERASE_RETRY`].
+const SCRUB: u64 = 64 << 20;
+
 pub(super) struct Writer {
     pub(super) file: Arc<Path>,
     pub(super) connection: Connection,
+    /// The file itself. Stands after the connection and so is closed after it:
+    /// closing it takes away all locks that this process has on the file.
+    pub(super) bytes: File,
+    /// What is still to be scrubbed.
+    pub(super) lap: Lap,
     pub(super) queue: Arc<Queue<Box<dyn Job>>>,
 }
 
@@ -35,12 +45,15 @@ impl Writer {
             let patience = erase_owed.then_some(ERASE_RETRY);
             match self.queue.take(GROUP, patience) {
                 Taken::Items(jobs) => erase_owed = self.group(jobs, erase_owed),
-                Taken::Nothing => erase_owed = !self.clean_log(),
+                Taken::Nothing => erase_owed = !self.clean(),
                 Taken::Ended => break,
             }
         }
         // Whoever copies the file after a clean end has everything in one file.
         self.clean_log();
+        if erase_owed {
+            self.clean();
+        }
     }
 
     /// Runs jobs in one transaction, each in a savepoint of its own, and answers
@@ -68,7 +81,8 @@ impl Writer {
         let committed = self.commit();
         let mut owed = erase_owed;
         if committed.is_ok() && done.iter().any(|job| job.erases()) {
-            owed = !self.clean_log();
+            self.lap.restart();
+            owed = !self.clean();
         }
         for job in done {
             job.answer(committed.clone().err());
@@ -87,6 +101,29 @@ impl Writer {
             }
             self.error(error)
         })
+    }
+
+    /// Takes what was deleted out of the log, and out of the unused parts of the
+    /// file as far as is done in one go. False when something is left to do.
+    fn clean(&mut self) -> bool {
+        self.clean_log() && self.scrub() && self.lap.is_over()
+    }
+
+    /// Scrubs a part of the file, with the log empty. False when that failed.
+    fn scrub(&mut self) -> bool {
+        let connection = &self.connection;
+        let mut scrub = || -> Result<(), Box<dyn std::error::Error>> {
+            // Pages in memory would be written back as they were.
+            connection.execute_batch("PRAGMA shrink_memory; BEGIN IMMEDIATE")?;
+            let scrubbed = self.lap.go_on(&self.bytes, SCRUB);
+            connection.execute_batch("ROLLBACK")?;
+            Ok(scrubbed?)
+        };
+        scrub()
+            .inspect_err(|error| {
+                tracing::warn!(%error, "the database's file could not be cleaned; trying again");
+            })
+            .is_ok()
     }
 
     /// Moves the log into the main file and cuts it to nothing, so that what
