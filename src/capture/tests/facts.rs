@@ -244,3 +244,44 @@ async fn a_fact_is_forgotten_with_the_turns_of_its_earlier_versions() {
         assert!(!later.contains("ten thousand") && !later.contains("fifteen"), "{later}");
     }
 }
+
+/// A message that takes more than one request, and how it ends.
+fn long_message() -> String {
+    (0..4000).map(|n| format!("word{n} ")).collect::<String>() + "and I moved to Lyon"
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_batch_is_read_in_parts_and_each_sees_what_the_one_before_gave() {
+    let (helper, model) = model([facts(&["The user counts words"]), facts(&[BUDGET])]).await;
+    let house = House::learning(helper);
+    house.offer(said("alice", 1, &long_message()).session("s"));
+    let flushed = house.flush("alice").await;
+    assert_eq!((flushed.jobs_pending, flushed.jobs_dead), (0, 0));
+    let told: Vec<_> = house.semantic("alice").await.into_iter().map(|m| m.content).collect();
+    assert_eq!(told, [BUDGET, "The user counts words"]);
+    let asked = model.asked.lock().unwrap().clone();
+    assert!(asked.len() >= 2);
+    assert!(asked[0].contains("word0 ") && !asked[0].contains("moved to Lyon"));
+    assert!(asked[1].contains("The user counts words"), "it is shown as stored");
+    assert!(asked.last().unwrap().contains("moved to Lyon"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_crash_between_two_parts_only_what_is_left_is_asked_for() {
+    let trouble = (StatusCode::SERVICE_UNAVAILABLE, String::new());
+    let (helper, first) = model([facts(&["The user counts words"]), trouble]).await;
+    let house = House::learning(helper);
+    house.offer(said("alice", 1, &long_message()).session("s"));
+    house.until_memories("alice", 1).await;
+    assert!(house.capture.end_session(&owner("alice"), "s").await.unwrap().is_some());
+    eventually(|| async { (first.asked.lock().unwrap().len() == 2).then_some(()) }).await;
+    let folder = house.folder.clone();
+    drop(house);
+    let (helper, second) = model([facts(&[BUDGET])]).await;
+    let house = House::in_folder(folder, settings(Some(helper)), Doll::new(true), 64);
+    let flushed = house.flush("alice").await;
+    assert_eq!((flushed.jobs_pending, flushed.jobs_dead), (0, 0));
+    let asked = second.asked.lock().unwrap().clone();
+    assert!(asked.iter().all(|body| !body.contains("word0 ")), "the first part is not read again");
+    assert!(asked.last().unwrap().contains("moved to Lyon"));
+}

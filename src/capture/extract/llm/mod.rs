@@ -67,8 +67,9 @@ pub(in crate::capture) async fn extract(
     part: &[Shown],
     known: &[String],
 ) -> Result<Found, ExtractError> {
-    let request = prompt::request(part, known);
-    let elements = ask(helper, &request).await?;
+    // What is remembered already and only repeated by the assistant is nothing new.
+    let news: Vec<Shown> = part.iter().map(|shown| shown.without_repeats(known)).collect();
+    let elements = ask(helper, &prompt::request(&news, known)).await?;
     Ok(candidates(&elements, &Evidence::of(part, known)))
 }
 

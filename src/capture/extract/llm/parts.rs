@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use super::sift::sift;
-use crate::capture::journal::StoredTurn;
+use crate::capture::{extract::repeats::drop_repeats, journal::StoredTurn};
 
 /// What one request shows of a conversation, in bytes: about 6,000 tokens.
 pub(in crate::capture) const PART_BYTES: usize = 24 * 1024;
@@ -32,6 +32,11 @@ impl Shown {
     /// What the user said in it.
     pub(in crate::capture) fn user(&self) -> &str {
         &self.user
+    }
+
+    /// The same without the assistant's sentences that repeat one of the memories.
+    pub(super) fn without_repeats(&self, memories: &[String]) -> Self {
+        Self { assistant: drop_repeats(&self.assistant, memories), ..self.clone() }
     }
 
     fn bytes(&self) -> usize {
