@@ -9,6 +9,7 @@ import pytest
 from harness import compose, http, paths
 from harness.context import context_of
 from harness.envoy import render
+from harness.issuer import Issuer
 from harness.stack import CHAT
 
 FACT = "My boat is called Halcyon"
@@ -97,6 +98,24 @@ def test_memgate_is_found_by_its_name(start):
     alice.learn()
     assert alice.later().say(QUESTION).decision == "searched"
     assert "Halcyon" in context_of(alice.received()[-1].json())
+
+
+def test_only_tokens_of_the_issuer_that_is_put_in_count(start, tmp_path):
+    issuer = Issuer()
+    issuer.write_jwks(tmp_path / "jwks.json")
+    options = {"jwt_issuer": ISSUER["JWT_ISSUER"], "jwt_audience": ISSUER["JWT_AUDIENCE"]}
+    config = {"memory": {"identity": {"mode": "production"}}}
+    stack = start(config, base="production.yaml", envoy={**options, "jwks": tmp_path / "jwks.json"})
+    body = {"model": "echo", "messages": [{"role": "user", "content": QUESTION}]}
+
+    def ask(**claims) -> http.Answer:
+        token = {"authorization": f"Bearer {issuer.token('alice', **claims)}"}
+        return http.request(stack.envoy.port, "POST", CHAT, body, token)
+
+    answer = ask(iss=ISSUER["JWT_ISSUER"], aud=ISSUER["JWT_AUDIENCE"])
+    assert (answer.status, answer.decision) == (200, "searched")
+    assert ask().status == 401, "the example's issuer"
+    assert ask(iss=ISSUER["JWT_ISSUER"]).status == 403, "the example's audience"
 
 
 def test_requests_pass_while_memgates_name_is_unknown(start):
