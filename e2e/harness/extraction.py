@@ -21,7 +21,7 @@ def extracting(port=None, every=3, memory=None, **options):
             **options,
         }
         # Only what the model finds makes facts here.
-        extraction = {"modes": ["turns", "llm"], **(memory or {})}
+        extraction = {"modes": ["turns", "llm"], "summaries": False, **(memory or {})}
         return {
             "memory": {"extraction_batch_size": every, "extraction": extraction},
             "external_models": [model],

@@ -7,6 +7,7 @@
 //! The way of a turn: [`Capture::offer`] → `intake` (bounded queue, screening) →
 //! `journal` (durable, with the jobs it owes) → `worker` → `extract` → the store.
 
+mod drift;
 mod extract;
 mod flush;
 mod inflight;

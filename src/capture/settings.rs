@@ -56,6 +56,8 @@ pub struct SessionRules {
     pub quiet_after: Duration,
     /// A session that has ended is summed up.
     pub summaries: bool,
+    /// A turn this far from its session is about something else; `None`: never.
+    pub drift_threshold: Option<f32>,
 }
 
 impl Default for SessionRules {
@@ -65,6 +67,7 @@ impl Default for SessionRules {
             idle_timeout: Duration::from_secs(1800),
             quiet_after: Duration::from_secs(60),
             summaries: true,
+            drift_threshold: Some(0.8),
         }
     }
 }

@@ -97,8 +97,8 @@ impl Workbench {
 
     /// The memory of a turn. Nothing to do when the turn was forgotten, or is
     /// not worth one.
-    async fn store_turn(&self, turn: i64) -> Result<(), JobError> {
-        let Some(turn) = self.journal.read(move |c| journal::turn(c, turn)).await? else {
+    async fn store_turn(&self, number: i64) -> Result<(), JobError> {
+        let Some(turn) = self.journal.read(move |c| journal::turn(c, number)).await? else {
             return Ok(());
         };
         if !turns::worth_it(&turn) {
@@ -109,8 +109,8 @@ impl Workbench {
         let episode = turns::episode(&turn, &known, now);
         let write =
             Write { actor: Actor::Capture, reason: "turn", request_id: turn.request_id.clone() };
-        match self.keeper.put(episode.memory, episode.parts, &write).await? {
-            Kept::Whole => Ok(()),
+        match self.keeper.put(episode.memory, episode.parts.clone(), &write).await? {
+            Kept::Whole => self.notice_drift(number, &turn, episode.parts).await,
             Kept::WithoutVectors => self.owe_vectors(EMBED_REST).await,
         }
     }

@@ -342,7 +342,7 @@ pub enum ExtractionMode {
 }
 
 /// When a session ends.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionsConfig {
     /// A session without a turn for this long has ended.
@@ -356,6 +356,11 @@ pub struct SessionsConfig {
     /// must remove it from what goes upstream.
     #[schemars(regex(pattern = "^[a-z0-9!#$%&'*+.^_`|~-]+$"))]
     pub end_header: String,
+    /// A turn this far from the centre of its session, 0 to 2, begins another topic: what was said before
+    /// and not yet extracted by the `memory_extraction` model is extracted then. Noticed in the mode
+    /// `turns`; 0: never.
+    #[schemars(range(min = 0.0, max = 2.0))]
+    pub drift_threshold: f32,
 }
 
 impl SessionsConfig {
@@ -363,6 +368,12 @@ impl SessionsConfig {
     #[must_use]
     pub fn idle_timeout(&self) -> Duration {
         Duration::from_secs(self.idle_timeout_seconds)
+    }
+
+    /// How far a turn that begins another topic is from its session, where that is noticed.
+    #[must_use]
+    pub fn drift_threshold(&self) -> Option<f32> {
+        (self.drift_threshold > 0.0).then_some(self.drift_threshold)
     }
 
     /// A session without a turn for this long has ended once its user has begun another one.
@@ -378,6 +389,7 @@ impl Default for SessionsConfig {
             idle_timeout_seconds: 1800,
             quiet_after_seconds: 60,
             end_header: "x-session-end".into(),
+            drift_threshold: 0.8,
         }
     }
 }

@@ -167,6 +167,7 @@ pub(super) fn settings(config: &Config) -> Result<Settings, StartError> {
             idle_timeout: memory.sessions.idle_timeout(),
             quiet_after: memory.sessions.quiet_after(),
             summaries: memory.extraction.summaries,
+            drift_threshold: memory.sessions.drift_threshold(),
         },
         retention: Retention {
             turns: memory.journal.retention(),

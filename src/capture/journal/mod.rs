@@ -48,7 +48,7 @@ pub(super) use orders::{ForgetOrder, later_turns};
 pub(super) use prune::{Pruned, dead_jobs as prune_dead_jobs, turns as prune_turns};
 pub(super) use read::{StoredTurn, batch, turn, turn_and_before, turns_until};
 pub(super) use record::Recorded;
-pub(super) use sessions::{Ended, Waits, end_if_idle};
+pub(super) use sessions::{Ended, Waits, end_if_idle, extract_before};
 pub(super) use summaries::{never_sum_up, sum_up_again, to_sum_up};
 pub use values::SessionState;
 

@@ -296,3 +296,34 @@ fn ask_for_extraction(
     c.prepare_cached("UPDATE sessions SET extracted = turns WHERE id = ?1")?.execute([session])?;
     Ok(())
 }
+
+/// Owes the extraction of what was said in a session before a turn that is about
+/// something else, as far as none was asked for yet.
+pub(in crate::capture) fn extract_before(
+    c: &Connection,
+    turn: i64,
+    rules: &Rules,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    if rules.extract_every.is_none() {
+        return Ok(());
+    }
+    let found = c
+        .prepare_cached(
+            "SELECT s.id, s.turns - (SELECT count(*) FROM turns
+                 WHERE session = s.id AND id >= ?1 AND counted_at IS NOT NULL),
+                 s.extracted,
+                 (SELECT max(id) FROM turns WHERE session = s.id AND id < ?1 AND state = 'complete')
+             FROM sessions s WHERE s.id = (SELECT session FROM turns WHERE id = ?1)",
+        )?
+        .query_row([turn], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?, row.get::<_, Option<i64>>(3)?))
+        })
+        .optional()?;
+    let Some((session, before, extracted, Some(through))) = found else { return Ok(()) };
+    let Some(batch) = trigger::rest(before, extracted) else { return Ok(()) };
+    jobs::ask_for_extraction(c, through, session, batch, now)?;
+    c.prepare_cached("UPDATE sessions SET extracted = ?2 WHERE id = ?1")?
+        .execute(params![session, before])?;
+    Ok(())
+}

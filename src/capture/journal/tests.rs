@@ -17,6 +17,7 @@ const RULES: Rules = Rules {
         idle_timeout: Duration::from_secs(600),
         quiet_after: Duration::from_secs(60),
         summaries: true,
+        drift_threshold: None,
     },
 };
 

@@ -16,7 +16,7 @@ use crate::{
 #[derive(Clone, Default)]
 pub(super) struct Model {
     answers: Arc<Mutex<Vec<(StatusCode, String)>>>,
-    asked: Arc<Mutex<Vec<String>>>,
+    pub(super) asked: Arc<Mutex<Vec<String>>>,
     held: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn completion(content: &str) -> (StatusCode, String) {
     (StatusCode::OK, json!({"choices": [{"message": {"content": content}}]}).to_string())
 }
 
-fn facts(contents: &[&str]) -> (StatusCode, String) {
+pub(super) fn facts(contents: &[&str]) -> (StatusCode, String) {
     let items: Vec<_> =
         contents.iter().map(|c| json!({"type": "semantic", "content": c})).collect();
     completion(&json!(items).to_string())

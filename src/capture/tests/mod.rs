@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod crash;
+mod drift;
 mod facts;
 mod forget;
 mod limits;

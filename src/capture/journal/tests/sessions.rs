@@ -99,3 +99,30 @@ async fn an_exchange_can_end_its_session() {
     let extractions = "SELECT payload ->> '$.session', subject FROM jobs WHERE kind = 'extract'";
     assert_eq!(book.rows(extractions).await, [["1", "4"]]);
 }
+
+#[tokio::test]
+async fn before_another_topic_what_was_said_is_extracted_and_the_count_begins_after_it() {
+    let book = Book::open();
+    for n in 1..=3 {
+        book.record(said("alice", n, &format!("turn {n}")).session("s")).await;
+    }
+    let owed = || {
+        book.rows(
+            "SELECT subject, payload ->> '$.batch' FROM jobs WHERE kind = 'extract' ORDER BY 1",
+        )
+    };
+    assert_eq!(owed().await, [["3", "8"]], "the third turn filled the batch");
+    for n in 4..=5 {
+        book.record(said("alice", n, &format!("turn {n}")).session("s")).await;
+    }
+    let change = |turn| book.journal.write(move |c| extract_before(c, turn, &RULES, at(10)));
+    change(5).await.unwrap();
+    change(5).await.unwrap();
+    change(2).await.unwrap();
+    assert_eq!(owed().await, [["3", "8"], ["4", "6"]]);
+    assert_eq!(book.rows("SELECT turns, extracted FROM sessions").await, [["5", "4"]]);
+    book.record(said("alice", 6, "turn 6").session("s")).await;
+    assert_eq!(owed().await.len(), 2);
+    book.record(said("alice", 7, "turn 7").session("s")).await;
+    assert_eq!(owed().await[2], ["7", "8"]);
+}

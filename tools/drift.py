@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Measures how far a turn is from the centre of its session, where the topic changes and where it does not.
+
+    python tools/drift.py [--models .assets/models/all-MiniLM-L6-v2] [--locomo DIRECTORY]
+
+The figures for memory.sessions.drift_threshold (docs/quality.md). A turn is the mean of its two vectors, the user's
+words and the reply's, as they are stored; the centre is the mean of the turns since the topic last changed; the
+distance is 1 - cosine. Walks as src/capture/drift.rs does: where it finds a change the centre starts anew, and a topic
+of fewer than TURNS turns is not left.
+
+Turns that only ask make no memory and are passed over, as far as a question mark tells; a change of topic that begins
+with one counts at the next turn. Measured on testdata/drift and, where they are given, on conversations of LoCoMo, whose
+sessions are put behind each other. Needs tools/train_requirements.txt.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from tokenizers import Tokenizer
+
+ROOT = Path(__file__).resolve().parent.parent
+THRESHOLDS = [0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0]
+TURNS = 3  # src/capture/drift.rs, FEWEST_TURNS
+
+
+class Embedder:
+    def __init__(self, folder):
+        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.tokenizer.enable_truncation(256)
+        self.tokenizer.no_padding()
+        self.session = onnxruntime.InferenceSession(str(folder / "model_int8.onnx"), providers=["CPUExecutionProvider"])
+        self.inputs = {i.name for i in self.session.get_inputs()}
+        self.known = {}
+
+    def __call__(self, text):
+        if text not in self.known:
+            ids = np.array([self.tokenizer.encode(text).ids], dtype=np.int64)
+            feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+            out = self.session.run(None, {k: v for k, v in feed.items() if k in self.inputs})[0]
+            mean = out[0].mean(axis=0) if out.ndim == 3 else out[0]
+            self.known[text] = mean / np.linalg.norm(mean)
+        return self.known[text]
+
+    def turn(self, turn):
+        mean = self(turn["user"]) + (self(turn["assistant"]) if len(turn["assistant"].split()) > 2 else 0)
+        return mean / np.linalg.norm(mean)
+
+
+def distances(vectors, threshold, changes):
+    """The distance of each turn that was judged, whether the topic changes there, and whether it was found."""
+    centre, turns = np.zeros_like(vectors[0]), 0
+    for vector, change in zip(vectors, changes):
+        if turns >= TURNS:
+            distance = 1 - float(vector @ centre / np.linalg.norm(centre))
+            found = distance > threshold
+            yield distance, change, found
+            if found:
+                centre, turns = np.zeros_like(vector), 0
+        centre, turns = centre + vector, turns + 1
+
+
+def drift_rows(languages):
+    for line in (ROOT / "testdata/drift/sessions.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        if row["lang"] in languages:
+            yield remembered(row["turns"], [turn["new_topic"] for turn in row["turns"]])
+
+
+def remembered(turns, changes):
+    """Those that make a memory."""
+    kept, changed = [], False
+    for turn, change in zip(turns, changes):
+        changed |= change
+        words = turn["user"].rstrip()
+        if words.endswith(("?", "？")) and not any(mark in words[:-1] for mark in ".!。,，"):
+            continue
+        kept.append((turn, changed))
+        changed = False
+    return [turn for turn, _ in kept], [change for _, change in kept]
+
+
+def locomo_rows(folder):
+    for file in sorted(Path(folder).glob("*.json")):
+        talk = json.loads(file.read_text())
+        turns, changes = [], []
+        for number in range(1, 100):
+            said = talk.get(f"session_{number}")
+            if not isinstance(said, list):
+                break
+            for at in range(0, len(said) - 1, 2):
+                turns.append({"user": said[at]["text"], "assistant": said[at + 1]["text"]})
+                changes.append(at == 0 and number > 1)
+        yield remembered(turns, changes)
+
+
+def report(name, rows, embed):
+    rows = [([embed.turn(turn) for turn in turns], changes) for turns, changes in rows]
+    print(f"\n{name}: {sum(len(c) for _, c in rows)} turns, {sum(map(sum, (c for _, c in rows)))} changes of topic")
+    print("threshold  changes found  false alarms (share of the other turns judged)")
+    for threshold in THRESHOLDS:
+        judged = [it for vectors, changes in rows for it in distances(vectors, threshold, changes)]
+        changed = [found for _, change, found in judged if change]
+        same = [found for _, change, found in judged if not change]
+        print(f"{threshold:9.2f}  {np.mean(changed):13.1%}  {np.mean(same):12.1%}")
+    judged = [it for vectors, changes in rows for it in distances(vectors, 9, changes)]
+    for label, wanted in (("same topic", False), ("changed topic", True)):
+        of = [d for d, change, _ in judged if change == wanted]
+        print(f"{label}: distance at 5, 50, 95 %:", " ".join(f"{x:.2f}" for x in np.percentile(of, [5, 50, 95])))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=Path, default=ROOT / ".assets/models/all-MiniLM-L6-v2")
+    parser.add_argument("--locomo", type=Path)
+    args = parser.parse_args()
+    embed = Embedder(args.models)
+    report("testdata/drift, English", drift_rows(["en"]), embed)
+    report("testdata/drift, other languages", drift_rows(["de", "es", "fr", "hi", "ja", "pt", "zh"]), embed)
+    if args.locomo:
+        report("LoCoMo, sessions behind each other", locomo_rows(args.locomo), embed)
+
+
+if __name__ == "__main__":
+    main()
