@@ -116,6 +116,7 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path) -> Operations {
         sessions: SessionRules::default(),
         least: Least::default(),
         retention: Retention::default(),
+        policy: crate::capture::Policy::default(),
         types: Config::default().memory.types,
     };
     let tools =

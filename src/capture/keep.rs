@@ -38,7 +38,7 @@ impl Keeper {
         write: &Write,
     ) -> Result<Kept, StoreError> {
         match self.store.get(&memory.owner, &memory.id, memory.updated_at).await {
-            Ok(old) if old.content == memory.content => Ok(Kept::Whole),
+            Ok(old) if old.content == memory.content || !old.status.is_in_use() => Ok(Kept::Whole),
             Ok(old) => {
                 let new = Memory {
                     content: memory.content,
@@ -47,9 +47,11 @@ impl Keeper {
                     updated_at: memory.updated_at,
                     ..old
                 };
-                self.replace(new, parts, write).await
+                self.replace(new, parts, write).await.map(|(_, kept)| kept)
             }
-            Err(StoreError::NotFound) => self.create(memory, parts, write).await,
+            Err(StoreError::NotFound) => {
+                self.create(memory, parts, write).await.map(|(_, kept)| kept)
+            }
             Err(error) => Err(error),
         }
     }
@@ -60,11 +62,11 @@ impl Keeper {
         memory: Memory,
         parts: Vec<String>,
         write: &Write,
-    ) -> Result<Kept, StoreError> {
+    ) -> Result<(Memory, Kept), StoreError> {
         let (vectors, kept) = self.embed(parts).await;
         let stored = self.store.store(memory, vectors, write).await?;
         self.metrics.stored(stored.memory_type.as_str());
-        Ok(kept)
+        Ok((stored, kept))
     }
 
     /// Writes a new version of a memory, as it was read but for its content.
@@ -73,11 +75,11 @@ impl Keeper {
         memory: Memory,
         parts: Vec<String>,
         write: &Write,
-    ) -> Result<Kept, StoreError> {
+    ) -> Result<(Memory, Kept), StoreError> {
         let (vectors, kept) = self.embed(parts).await;
         let stored = self.store.update(memory, Some(vectors), write).await?;
         self.metrics.stored(stored.memory_type.as_str());
-        Ok(kept)
+        Ok((stored, kept))
     }
 
     /// Gives at most so many memories their missing vectors; tells how many

@@ -131,3 +131,39 @@ pub(super) fn tool(call: &str, output: Option<&str>) -> ToolItem {
         is_error: None,
     }
 }
+
+/// The embedder that memgate serves with; `None`, said aloud, where its files were not fetched.
+pub(super) fn minilm() -> Option<std::sync::Arc<crate::embed::onnx::OnnxEmbedder>> {
+    use std::{num::NonZeroUsize, path::Path};
+
+    use crate::embed::{
+        Pooling, Precision, Space,
+        onnx::{OnnxEmbedder, OnnxSettings},
+    };
+    let here = |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let config = crate::config::EmbeddingConfig::default();
+    let settings = OnnxSettings {
+        runtime: here(".assets/onnxruntime").join(crate::config::EmbeddingConfig::RUNTIME_LIBRARY),
+        folder: here(".assets/models").join(&config.model),
+        space: Space {
+            model: config.model,
+            dimension: config.dimension,
+            pooling: Pooling::Mean,
+            precision: Precision::Int8,
+            query_prefix: String::new(),
+            passage_prefix: String::new(),
+        },
+        threads: NonZeroUsize::MIN,
+    };
+    let there = settings.runtime.exists() && settings.folder.exists();
+    let required = std::env::var_os("MEMGATE_REQUIRE_ASSETS").is_some_and(|value| value == "1");
+    assert!(there || !required, "the embedding model is missing: run `cargo xtask assets`");
+    if !there {
+        #[expect(clippy::print_stderr, reason = "a skipped test must say so")]
+        {
+            eprintln!("skipped: the embedding model is missing; `cargo xtask assets` fetches it");
+        }
+        return None;
+    }
+    Some(std::sync::Arc::new(OnnxEmbedder::load(&settings).unwrap()))
+}

@@ -14,7 +14,7 @@ use super::{
     journal::{self, ClaimedJob, JobKind, Next, StoredTurn},
     keep::now,
     nearest::nearest,
-    reconcile::{Origin, reconcile},
+    reconcile::{Origin, Rules, reconcile, remark},
     work::{EMBED_REST, JobError, Workbench},
 };
 use crate::{llm::LlmError, signals::Commands};
@@ -116,7 +116,15 @@ impl Workbench {
         let embedder = self.keeper.embedder.as_ref();
         let found =
             local::extract(embedder, &said, before.as_ref()).await.map_err(JobError::retry)?;
-        self.keep_found(&origin(&said, local::EXTRACTOR), found).await.map(drop)
+        let words = |found: &Candidate| found.raw.as_ref().unwrap_or(&found.content).clone();
+        let kept: Vec<String> = found.iter().map(words).collect();
+        self.keep_found(&origin(&said, local::EXTRACTOR), found).await?;
+        remark(&self.keeper, &self.reconcile_rules(), &said, &kept, now()).await
+    }
+
+    fn reconcile_rules(&self) -> Rules {
+        let settings = self.live.get();
+        Rules { policy: settings.policy, helper: settings.extractor.clone() }
     }
 
     /// The one way of candidates into the store, whoever found them: through the gate.
@@ -127,7 +135,8 @@ impl Workbench {
         found: Vec<Candidate>,
     ) -> Result<u64, JobError> {
         let found = self.admitted(found);
-        let reconciled = reconcile(&self.keeper, origin, &found, now()).await?;
+        let rules = self.reconcile_rules();
+        let reconciled = reconcile(&self.keeper, &rules, origin, &found, now()).await?;
         if reconciled.stored > 0 {
             tracing::info!("Memory: Stored {} facts", reconciled.stored);
         }

@@ -57,6 +57,7 @@ use journal::Journal;
 pub use journal::{Forget, JobQuery, JobRow, JobStanding, SessionRow, SessionState};
 use keep::Keeper;
 use lanes::Lanes;
+pub use reconcile::Policy;
 pub use session::{Place, SessionKey};
 use settings::Live;
 pub use settings::{Least, Retention, SessionRules, Settings};
@@ -337,7 +338,7 @@ impl Capture {
 /// What a version of a memory was made of.
 fn source(memory: &Memory) -> Option<Forget> {
     let turn = memory.provenance.turn.clone()?;
-    Some(match (&memory.session_id, memory.event_time) {
+    Some(match (&memory.session_id, memory.provenance.said_at.or(memory.event_time)) {
         (Some(session), Some(until)) if !is_word_for_word(memory) => {
             Forget::Found { session: session.clone(), turn, until }
         }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::journal::Rules;
+use super::{journal::Rules, reconcile::Policy};
 use crate::{llm::Helper, memory::MemoryType};
 
 /// What is learnt, and when.
@@ -26,6 +26,8 @@ pub struct Settings {
     pub least: Least,
     /// How long the journal keeps what was learnt.
     pub retention: Retention,
+    /// Which of two memories that contradict each other holds.
+    pub policy: Policy,
     /// The types a memory may have.
     pub types: Vec<String>,
 }
@@ -107,6 +109,7 @@ impl fmt::Debug for Settings {
             .field("extract_every", &self.extract_every)
             .field("sessions", &self.sessions)
             .field("least", &self.least)
+            .field("policy", &self.policy)
             .finish_non_exhaustive()
     }
 }

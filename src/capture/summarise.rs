@@ -72,7 +72,7 @@ impl Workbench {
     async fn keep_summary(&self, new: Memory) -> Result<(), JobError> {
         let write = Write::by(Actor::Capture, "summary");
         let parts = vec![new.content.clone()];
-        let kept = match self.keeper.store.get(&new.owner, &new.id, new.updated_at).await {
+        let (_, kept) = match self.keeper.store.get(&new.owner, &new.id, new.updated_at).await {
             Ok(old) if old.content == new.content && old.relations == new.relations => {
                 return Ok(());
             }

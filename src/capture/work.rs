@@ -11,6 +11,7 @@ use super::{
     journal::{self, ClaimedJob, JobKind, Journal, Next, Waits},
     keep::{Keeper, Kept, now},
     lanes::Lanes,
+    reconcile::still_true,
     settings::Live,
 };
 use crate::{
@@ -106,7 +107,11 @@ impl Workbench {
         }
         let now = now();
         let known = self.remembered(&turn, now).await?;
-        let episode = turns::episode(&turn, &known, now);
+        let mut episode = turns::episode(&turn, &known, now);
+        if let Ok(stored) = self.keeper.store.get(&turn.owner, &turns::id(&turn), now).await {
+            episode.memory = still_true(episode.memory, &stored);
+            episode.parts = turns::parts_of(&episode.memory);
+        }
         let write =
             Write { actor: Actor::Capture, reason: "turn", request_id: turn.request_id.clone() };
         match self.keeper.put(episode.memory, episode.parts.clone(), &write).await? {

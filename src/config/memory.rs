@@ -54,6 +54,8 @@ pub struct MemoryConfig {
     pub max_context_tokens: usize,
     /// How memories are made of turns.
     pub extraction: ExtractionConfig,
+    /// What becomes of what contradicts something remembered.
+    pub reconcile: ReconcileConfig,
     /// When a session ends.
     pub sessions: SessionsConfig,
     /// The bounds of learning.
@@ -86,6 +88,7 @@ impl Default for MemoryConfig {
             placement: Placement::System,
             max_context_tokens: 512,
             extraction: ExtractionConfig::default(),
+            reconcile: ReconcileConfig::default(),
             sessions: SessionsConfig::default(),
             capture: CaptureConfig::default(),
             identity: IdentityConfig::default(),
@@ -339,6 +342,28 @@ pub enum ExtractionMode {
     Local,
     /// Facts, by the model with the role `memory_extraction`; without one nothing happens.
     Llm,
+}
+
+/// What becomes of what contradicts something remembered.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReconcileConfig {
+    /// Which of the two holds.
+    pub policy: ReconcilePolicy,
+}
+
+/// Which of two memories that contradict each other holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReconcilePolicy {
+    /// The one that was said later; the other is superseded.
+    #[default]
+    PreferNew,
+    /// The one that was there; the other is stored as superseded.
+    PreferOld,
+    /// Both, with the status `review`; `flag_review` is the same.
+    #[serde(alias = "flag_review")]
+    Review,
 }
 
 /// When a session ends.

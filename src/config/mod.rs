@@ -28,7 +28,8 @@ pub use crate::embed::{Pooling, Precision};
 pub use live::{Live, Reloaded};
 pub use memory::{
     CaptureConfig, EmbeddingConfig, ExtractionConfig, ExtractionMode, JournalConfig, MemoryConfig,
-    MilvusConfig, Placement, SessionsConfig, SqliteConfig, StoreKind, Sync,
+    MilvusConfig, Placement, ReconcileConfig, ReconcilePolicy, SessionsConfig, SqliteConfig,
+    StoreKind, Sync,
 };
 pub use models::{ExternalModel, LlmEndpoint, LlmProvider, ModelRole, Scheme};
 pub use policy::{Effective, HeaderMatch, Policy, PolicyMatch, Subject};

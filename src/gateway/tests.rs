@@ -68,6 +68,7 @@ impl Stack {
                 sessions: SessionRules::default(),
                 least: Least::default(),
                 retention: Retention::default(),
+                policy: crate::capture::Policy::default(),
                 types: config.memory.types.clone(),
             },
             Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() },

@@ -184,6 +184,10 @@ pub struct Provenance {
     /// That extractor's version; a new one may re-extract what an old one made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extractor_version: Option<String>,
+    /// When it was said: of two that contradict each other the later one holds, whenever they were
+    /// learnt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said_at: Option<Timestamp>,
 }
 
 /// A memory. `None` means unknown, never "default".

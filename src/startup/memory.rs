@@ -9,9 +9,9 @@ use super::StartError;
 use crate::{
     api::Operations,
     capture::{
-        Bounds, Capture, Least, Retention, SessionRules, Settings, Tools, may_become_memory,
+        Bounds, Capture, Least, Policy, Retention, SessionRules, Settings, Tools, may_become_memory,
     },
-    config::{Config, ExtractionMode, Live, LlmProvider, ModelRole, Sync},
+    config::{Config, ExtractionMode, Live, LlmProvider, ModelRole, ReconcilePolicy, Sync},
     embed::Embedder,
     gateway,
     llm::{self, Helper, LimitName},
@@ -176,6 +176,11 @@ pub(super) fn settings(config: &Config) -> Result<Settings, StartError> {
         least: Least {
             importance: memory.extraction.min_importance,
             confidence: memory.extraction.min_confidence,
+        },
+        policy: match memory.reconcile.policy {
+            ReconcilePolicy::PreferNew => Policy::PreferNew,
+            ReconcilePolicy::PreferOld => Policy::PreferOld,
+            ReconcilePolicy::Review => Policy::Review,
         },
         types: memory.types.clone(),
     })

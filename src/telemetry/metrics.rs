@@ -36,6 +36,7 @@ pub struct Metrics {
     capture_dropped: Family<Label, Counter>,
     screened: Family<Label, Counter>,
     candidates_dropped: Family<Label, Counter>,
+    reconciled: Family<Label, Counter>,
     memories_stored: Family<OwnLabel, Counter>,
     commands: Family<Label, Counter>,
     commands_done: Family<Label, Counter>,
@@ -167,6 +168,36 @@ impl JobOutcome {
     }
 }
 
+/// What became of something found, or of what it met in the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reconciled {
+    /// A new memory.
+    Created,
+    /// A new version of one.
+    Updated,
+    /// Said again: one is surer.
+    Reinforced,
+    /// One holds no longer.
+    Superseded,
+    /// A remembered turn leaves out what holds no longer.
+    Outdated,
+    /// Two contradict each other, and somebody should look.
+    Review,
+}
+
+impl Reconciled {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Updated => "updated",
+            Self::Reinforced => "reinforced",
+            Self::Superseded => "superseded",
+            Self::Outdated => "outdated",
+            Self::Review => "review",
+        }
+    }
+}
+
 impl Metrics {
     /// All figures at zero.
     #[must_use]
@@ -211,6 +242,11 @@ impl Metrics {
             candidates_dropped: at.add(
                 "candidates_dropped",
                 "What extraction found and nobody keeps, by reason",
+                Family::default(),
+            ),
+            reconciled: at.add(
+                "reconciled",
+                "What became of what was found, and of what it met in the store, by outcome",
                 Family::default(),
             ),
             memories_stored: at.add(
@@ -317,6 +353,11 @@ impl Metrics {
     /// So many finds of an extraction are not kept.
     pub fn candidates_dropped(&self, reason: &'static str, count: u64) {
         self.candidates_dropped.get_or_create(&[("reason", reason)]).inc_by(count);
+    }
+
+    /// What was found met what is stored.
+    pub fn reconciled(&self, outcome: Reconciled) {
+        self.reconciled.get_or_create(&[("outcome", outcome.name())]).inc();
     }
 
     /// A memory was created or updated. Types are a small set: the configured ones.

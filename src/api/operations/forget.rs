@@ -6,7 +6,7 @@ use super::{Operations, not_empty, write};
 use crate::{
     api::{ApiError, DeletedView, ForgetRequest, Whose, requests::owner},
     capture::{Forget, is_word_for_word},
-    memory::{Filter, ForgetScope, ListQuery, Memory, MemoryId, ScopeQuery, StoreError},
+    memory::{Filter, ForgetScope, ListQuery, Memory, MemoryId, ScopeQuery, Status, StoreError},
 };
 
 /// Memories of a session that are looked at in one go.
@@ -58,7 +58,11 @@ impl Operations {
         }
         let mut query = ListQuery {
             scope: ScopeQuery::of(memory.owner.clone()),
-            filter: Some(Filter::Session(session.clone())),
+            // What is superseded holds the words, too.
+            filter: Some(Filter::And(vec![
+                Filter::Session(session.clone()),
+                Filter::Status(Status::ALL.to_vec()),
+            ])),
             limit: PAGE,
             cursor: None,
             now: Timestamp::now(),

@@ -9,5 +9,5 @@ pub(super) mod local;
 pub(super) mod summary;
 pub(super) mod turns;
 
-mod phrases;
-mod repeats;
+pub(super) mod phrases;
+pub(super) mod repeats;

@@ -229,7 +229,7 @@ fn is_end(c: char) -> bool {
 }
 
 /// The sentences of a text, trimmed, with the marks that end them.
-pub(super) fn sentences(text: &str) -> Vec<&str> {
+pub(in crate::capture) fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut start = 0;
     let mut chars = text.char_indices().peekable();
@@ -253,7 +253,7 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
 }
 
 /// Whether a text holds nothing but questions: nothing that could be kept.
-pub(super) fn only_asks(text: &str) -> bool {
+pub(in crate::capture) fn only_asks(text: &str) -> bool {
     let sentences = sentences(text);
     !sentences.is_empty() && sentences.into_iter().all(asks)
 }
@@ -300,7 +300,7 @@ fn tells(clause: &str) -> bool {
 }
 
 /// Lower-case words without apostrophes.
-pub(super) fn words(text: &str) -> Vec<String> {
+pub(in crate::capture) fn words(text: &str) -> Vec<String> {
     text.unicode_words()
         .map(|word| word.to_lowercase().chars().filter(|c| !matches!(c, '\'' | '’')).collect())
         .collect()

@@ -54,7 +54,7 @@ const GRAMMAR: &[&str] = &[
 ];
 
 /// The reply without the sentences that repeat one of the memories.
-pub(super) fn drop_repeats(reply: &str, memories: &[String]) -> String {
+pub(in crate::capture) fn drop_repeats(reply: &str, memories: &[String]) -> String {
     if memories.is_empty() {
         return reply.to_owned();
     }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     capture::journal::StoredTurn,
-    memory::{Memory, MemoryId, MemoryType, Provenance, Source, turn_content},
+    memory::{Memory, MemoryId, MemoryType, Owner, Provenance, Source, turn_content},
     signals::is_greeting,
 };
 
@@ -40,7 +40,12 @@ pub(in crate::capture) struct Episode {
 
 /// The id of a turn's memory: the same however often it is made.
 pub(in crate::capture) fn id(turn: &StoredTurn) -> MemoryId {
-    MemoryId::derived(&[NAME, &turn.owner.key(), &turn.key])
+    id_of(&turn.owner, &turn.key)
+}
+
+/// The id of the memory of the turn that has this key.
+pub(in crate::capture) fn id_of(owner: &Owner, key: &str) -> MemoryId {
+    MemoryId::derived(&[NAME, &owner.key(), key])
 }
 
 /// Whether a turn is worth a memory: greetings and bare questions are not.
@@ -74,6 +79,7 @@ pub(in crate::capture) fn episode(turn: &StoredTurn, known: &[String], now: Time
         turn: Some(turn.key.clone()),
         extractor: Some(NAME.to_owned()),
         extractor_version: Some(VERSION.to_owned()),
+        said_at: Some(turn.began),
     };
     Episode { memory, parts }
 }

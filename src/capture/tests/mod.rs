@@ -104,6 +104,7 @@ pub(in crate::capture) fn settings(extractor: Option<Helper>) -> Settings {
         least: Least::default(),
         sessions: SessionRules { summaries: false, ..SessionRules::default() },
         retention: Retention::default(),
+        policy: crate::capture::Policy::default(),
         types: crate::memory::MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
     }
 }

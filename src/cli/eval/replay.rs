@@ -233,6 +233,7 @@ mod tests {
             sessions: SessionRules::default(),
             least: Least::default(),
             retention: Retention::default(),
+            policy: crate::capture::Policy::default(),
             types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
         };
         let tools =

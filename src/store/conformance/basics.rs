@@ -43,6 +43,7 @@ fn full() -> Memory {
         turn: Some("t".into()),
         extractor: Some("llm".into()),
         extractor_version: Some("2".into()),
+        said_at: Some(at(3)),
     };
     memory.updated_at = at(4);
     memory

@@ -12,4 +12,4 @@ mod words;
 pub use bm25::Postings;
 pub use terms::{QueryTerms, Terms};
 pub use tokens::is_unspaced;
-pub use words::{content_words, token_set};
+pub use words::{content_words, meaning_set, token_set};

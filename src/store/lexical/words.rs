@@ -50,6 +50,18 @@ pub fn token_set(text: &str) -> HashSet<String> {
     set
 }
 
+/// The tokens of a text that carry meaning, as a set.
+#[must_use]
+pub fn meaning_set(text: &str) -> HashSet<String> {
+    let mut set = HashSet::new();
+    tokens::tokens(text, Side::Query, |token| {
+        if !token.light && !set.contains(token.text) {
+            set.insert(token.text.to_owned());
+        }
+    });
+    set
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,5 +85,6 @@ mod tests {
     fn spelling_does_not_change_the_set() {
         assert_eq!(token_set("The Budget, is $10,000!"), token_set("the budget is $10,000"));
         assert_eq!(token_set("我的预算。"), token_set("我的预算"));
+        assert_eq!(meaning_set("The budget, is it $10,000?"), meaning_set("budget 10000"));
     }
 }

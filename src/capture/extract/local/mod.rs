@@ -8,18 +8,18 @@
 //! `cues.txt` and `rules.txt` are read by the trainer too
 //! (tools/train_memorable.py), which writes `weights.bin`.
 
-mod cues;
+pub(in crate::capture) mod cues;
 mod date_words;
 mod dates;
 mod features;
 mod judge;
-mod lists;
+pub(in crate::capture) mod lists;
 mod names;
 mod pieces;
 mod pronouns;
-pub(super) mod rules;
+pub(in crate::capture) mod rules;
 mod statements;
-mod text;
+pub(in crate::capture) mod text;
 mod weights;
 
 #[cfg(test)]

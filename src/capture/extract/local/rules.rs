@@ -39,7 +39,7 @@ pub(in crate::capture::extract) fn forbidden(text: &str) -> Option<&'static str>
 }
 
 /// Whether a sentence is not said of the user.
-pub(super) fn excludes(sentence: &str) -> bool {
+pub(in crate::capture) fn excludes(sentence: &str) -> bool {
     first(&EXCLUDING, sentence).is_some()
 }
 

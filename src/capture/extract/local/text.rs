@@ -4,14 +4,14 @@
 use unicode_normalization::UnicodeNormalization;
 
 /// NFKC, lower case, straight apostrophes.
-pub(super) fn plain(text: &str) -> String {
+pub(in crate::capture) fn plain(text: &str) -> String {
     let folded: String = text.nfkc().collect();
     folded.to_lowercase().replace(['’', '‘', '`'], "'")
 }
 
 /// The words of a plain text, without apostrophes and with 0 for every digit.
 /// Characters of Chinese and Japanese, and marks, stand singly.
-pub(super) fn tokens(plain: &str) -> Vec<String> {
+pub(in crate::capture) fn tokens(plain: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut word = String::new();
     for c in plain.chars().filter(|&c| c != '\'') {
@@ -34,7 +34,7 @@ pub(super) fn tokens(plain: &str) -> Vec<String> {
 }
 
 /// Whether a character belongs to Chinese or Japanese script.
-pub(super) fn is_cjk(c: char) -> bool {
+pub(in crate::capture) fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 

@@ -73,6 +73,7 @@ pub(in crate::capture) fn memory(
         turn: None,
         extractor: Some(NAME.to_owned()),
         extractor_version: Some(VERSION.to_owned()),
+        said_at: Some(first.began),
     };
     Some(memory)
 }

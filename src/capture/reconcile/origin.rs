@@ -1,0 +1,84 @@
+//! Where candidates come from and where they belong; and the memory that one becomes.
+
+use jiff::Timestamp;
+
+use crate::{
+    capture::extract::candidate::{Candidate, Extractor, Reach, Tense},
+    memory::{EntityRelation, Memory, MemoryId, MemoryType, Mention, Owner, Provenance, Source},
+};
+
+/// The confidence of what a user said in so many words, where the extractor names none.
+const EXPLICIT: f32 = 0.95;
+
+/// The same of what was concluded from it.
+const IMPLIED: f32 = 0.85;
+
+/// Where candidates come from, and where they belong. Whatever finds candidates fills this in: a
+/// conversation, an import, a document.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::capture) struct Origin {
+    pub(in crate::capture) extractor: Extractor,
+    pub(in crate::capture) owner: Owner,
+    pub(in crate::capture) project: Option<String>,
+    pub(in crate::capture) agent: Option<String>,
+    pub(in crate::capture) session: String,
+    /// The key of the batch's last turn.
+    pub(in crate::capture) turn: String,
+    /// When that turn was: the order of what was said, whenever it is learnt.
+    pub(in crate::capture) at: Timestamp,
+    pub(in crate::capture) request_id: Option<String>,
+}
+
+impl Origin {
+    /// The memory that a candidate becomes; its id depends on nothing else.
+    pub(super) fn memory_of(&self, candidate: &Candidate, now: Timestamp) -> Memory {
+        let parts = [self.extractor.name, &self.owner.key(), &self.turn, &candidate.content];
+        let source = candidate.source.unwrap_or(self.extractor.source);
+        let mut memory = Memory::new(
+            MemoryId::derived(&parts),
+            self.owner.clone(),
+            MemoryType::new(&candidate.memory_type),
+            &candidate.content,
+            source,
+            now,
+        );
+        memory.sub_type.clone_from(&candidate.sub_type);
+        (memory.project_id, memory.agent_id) = self.scope_of(candidate.reach);
+        memory.session_id = Some(self.session.clone());
+        memory.raw.clone_from(&candidate.raw);
+        memory.importance = candidate.importance.unwrap_or(Memory::DEFAULT_IMPORTANCE);
+        let usual = if source == Source::ExplicitUserInput { EXPLICIT } else { IMPLIED };
+        memory.confidence = Some(candidate.confidence.unwrap_or(usual));
+        memory.event_time = Some(candidate.event_time.unwrap_or(self.at));
+        memory.valid_from = Some(self.at);
+        if candidate.tense == Some(Tense::Past) {
+            memory.valid_until = Some(self.at);
+        }
+        memory.mentions = Mention::keepable(candidate.mentions.iter().cloned());
+        memory.entity_relations =
+            EntityRelation::keepable(candidate.entity_relations.iter().cloned());
+        memory.provenance = self.provenance();
+        memory
+    }
+
+    /// Project and agent of what holds so far. What holds in a session only lies where it was
+    /// said: memories are told apart by their session, not kept from another.
+    pub(super) fn scope_of(&self, reach: Reach) -> (Option<String>, Option<String>) {
+        let (project, agent) = (self.project.clone(), self.agent.clone());
+        match reach {
+            Reach::Said | Reach::Session => (project, agent),
+            Reach::User => (None, None),
+            Reach::Project => (project, None),
+            Reach::Agent => (None, agent),
+        }
+    }
+
+    pub(super) fn provenance(&self) -> Provenance {
+        Provenance {
+            turn: Some(self.turn.clone()),
+            extractor: Some(self.extractor.name.to_owned()),
+            extractor_version: Some(self.extractor.version.to_owned()),
+            said_at: Some(self.at),
+        }
+    }
+}

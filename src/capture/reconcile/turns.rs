@@ -1,0 +1,106 @@
+//! Sentences of remembered turns. A turn is kept word for word beside the facts that were found in
+//! it; once one of these is replaced, the turn's memory says it no longer. Its other sentences
+//! stay, and its history holds all of it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::compare::Saying;
+use crate::{
+    capture::extract::{
+        local::rules,
+        phrases::{only_asks, sentences},
+        repeats::drop_repeats,
+    },
+    memory::{Memory, MemoryId, Status, turn_content},
+};
+
+/// Digests of the sentences that a turn's memory says no longer: a turn whose reply was made anew
+/// is remembered anew, and must not bring them back.
+const OUTDATED: &str = "outdated";
+
+/// The most of them; a turn with more is put away as a whole.
+const MOST: usize = 16;
+
+/// The most sentences of one turn that are looked at.
+const MOST_SENTENCES: usize = 8;
+
+/// What the user said in a turn, sentence by sentence, without what only asks.
+pub(super) fn told(turn: &Memory) -> Vec<&str> {
+    let said = turn.as_turn().map_or("", |(user, _)| user);
+    let told =
+        sentences(said).into_iter().filter(|said| !only_asks(said) && !rules::excludes(said));
+    told.take(MOST_SENTENCES).collect()
+}
+
+/// The turn's memory without what `words` say; `None` where it does not say them. Nothing left to
+/// say, it is superseded.
+pub(super) fn without(turn: &Memory, words: &str) -> Option<Memory> {
+    let (user, _) = turn.as_turn()?;
+    let words = folded(words);
+    let gone: Vec<String> = sentences(user)
+        .into_iter()
+        .filter(|said| words.contains(&folded(said)) || folded(said).contains(&words))
+        .map(digest)
+        .collect();
+    if gone.is_empty() {
+        return None;
+    }
+    let mut digests = digests(turn);
+    digests.extend(gone);
+    let mut left = turn.clone();
+    left.metadata.insert(OUTDATED.into(), json!(digests));
+    leave_out(&mut left, &digests);
+    Some(left)
+}
+
+/// A turn's memory made anew, without what the stored one says no longer.
+pub(in crate::capture) fn still_true(mut made: Memory, stored: &Memory) -> Memory {
+    let digests = digests(stored);
+    if !digests.is_empty() {
+        leave_out(&mut made, &digests);
+    }
+    made
+}
+
+fn leave_out(turn: &mut Memory, digests: &BTreeSet<String>) {
+    let Some((user, reply)) = turn.as_turn() else { return };
+    let (gone, kept): (Vec<&str>, Vec<&str>) =
+        sentences(user).into_iter().partition(|said| digests.contains(&digest(said)));
+    let gone: Vec<String> = gone.into_iter().map(str::to_owned).collect();
+    let told = kept.iter().any(|said| !only_asks(said));
+    if !told || digests.len() > MOST {
+        turn.status = Status::Superseded;
+        return;
+    }
+    let reply = reply.map(|reply| without_values(&drop_repeats(reply, &gone), &gone));
+    let reply = reply.filter(|reply| !reply.is_empty());
+    turn.content = turn_content(&kept.join(" "), reply.as_deref());
+}
+
+/// A reply without the sentences that name a value of what is gone: it said that again.
+fn without_values(reply: &str, gone: &[String]) -> String {
+    let values: Vec<_> = gone.iter().map(|said| Saying::of(said).values).collect();
+    let repeats = |said: &&str| {
+        let own = Saying::of(said).values;
+        values.iter().any(|gone| own.shares_with(gone))
+    };
+    sentences(reply).into_iter().filter(|said| !repeats(said)).collect::<Vec<_>>().join(" ")
+}
+
+fn digests(turn: &Memory) -> BTreeSet<String> {
+    let listed = turn.metadata.get(OUTDATED).and_then(Value::as_array);
+    listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// A short name of a sentence, the same however it is spaced.
+fn digest(sentence: &str) -> String {
+    MemoryId::derived(&["sentence", &folded(sentence)]).as_str()[4..20].to_owned()
+}
+
+/// One line, single spaces, without the marks at its end.
+fn folded(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned()
+}
