@@ -49,6 +49,8 @@ use crate::{
 };
 
 pub use extract::gate::may_become_memory;
+#[cfg(fuzzing)]
+pub use extract::llm::fuzz as fuzz_helper_answer;
 pub use flush::Flushed;
 use inflight::Exchanges;
 pub use inflight::InFlight;

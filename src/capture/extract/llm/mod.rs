@@ -140,6 +140,18 @@ fn candidates(elements: &Elements, evidence: &Evidence<'_>) -> Found {
     found
 }
 
+/// Reads an answer as that of a helper model; tells how many facts are taken and how many bytes they
+/// have. For the fuzzer, which only sees what is public.
+#[cfg(fuzzing)]
+pub fn fuzz(answer: &str, said: &str, known: &[String]) -> (usize, usize) {
+    let part = [Shown { date: String::new(), user: said.to_owned(), assistant: answer.to_owned() }];
+    let found = answer::read(answer)
+        .map(|elements| candidates(&elements, &Evidence::of(&part, known)).candidates)
+        .unwrap_or_default();
+    let bytes = found.iter().map(|c| c.content.len() + c.raw.as_ref().map_or(0, String::len));
+    (found.len(), bytes.sum())
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 pub(super) mod kit {
