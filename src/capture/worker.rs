@@ -19,8 +19,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     journal::{
-        ClaimedJob, JobKind, Journal, Next, Room, Settled, ask_for_pruning, next_due, next_time,
-        owed, settle,
+        ClaimedJob, JobKind, Journal, Next, Owed, Room, Settled, ask_for_pruning, next_due,
+        next_time, owed, settle,
     },
     lanes::{Lanes, Running},
     work::{JobError, Workbench},
@@ -43,8 +43,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(900);
 /// The pause when the journal cannot be read.
 const JOURNAL_PAUSE: Duration = Duration::from_secs(1);
 
-/// The longest sleep: so long a change of the machine's clock can go unnoticed.
-const LONGEST_SLEEP: Duration = Duration::from_secs(60);
+/// The longest sleep: so long a change of the machine's clock can go unnoticed, and
+/// so old the figures can be.
+const LONGEST_SLEEP: Duration = Duration::from_secs(15);
 
 /// The least time between two counts of all jobs.
 const COUNT_PAUSE: Duration = Duration::from_secs(1);
@@ -118,8 +119,8 @@ impl Worker {
                     Some(Instant::now() + JOURNAL_PAUSE)
                 }
             };
-            this.count(&mut counted, running.len()).await;
-            let sleep = Instant::now() + LONGEST_SLEEP;
+            let count_again = this.count(&mut counted, running.len()).await;
+            let sleep = count_again.unwrap_or_else(|| Instant::now() + LONGEST_SLEEP);
             tokio::select! {
                 () = stop.cancelled() => break,
                 () = this.wake.notified() => {}
@@ -186,13 +187,20 @@ impl Worker {
         self.settled.notify_waiters();
     }
 
-    async fn count(&self, last: &mut Option<Instant>, running: usize) {
+    /// Counts what is owed, unless that was done just now: then tells when to do it.
+    async fn count(&self, last: &mut Option<Instant>, running: usize) -> Option<Instant> {
         self.metrics.set_jobs(JobState::Running, running as u64);
-        if last.is_some_and(|last| last.elapsed() < COUNT_PAUSE) {
-            return;
+        if let Some(last) = last.filter(|last| last.elapsed() < COUNT_PAUSE) {
+            return Some(last + COUNT_PAUSE);
         }
         *last = Some(Instant::now());
-        let Ok(owed) = self.journal.read(owed).await else { return };
+        if let Ok(owed) = self.journal.read(owed).await {
+            self.show(&owed);
+        }
+        None
+    }
+
+    fn show(&self, owed: &Owed) {
         self.metrics.set_jobs(JobState::Pending, owed.pending);
         self.metrics.set_jobs(JobState::Dead, owed.dead.iter().map(|(_, count)| count).sum());
         for kind in JobKind::ALL.map(JobKind::name) {

@@ -35,7 +35,7 @@ use crate::{
 };
 
 pub(super) use chain::chain;
-pub(super) use due::{Room, next_due, next_time, owed};
+pub(super) use due::{Owed, Room, next_due, next_time, owed};
 pub(super) use entry::{Entry, Removed};
 pub use forget::Forget;
 pub(super) use jobs::{

@@ -1,0 +1,99 @@
+"""What is forgotten is in no file of the data folder when the answer comes: every byte is searched."""
+
+import json
+
+from harness.wait import until
+
+PROMPT = "The conversation, oldest turn first"
+# Words that nothing else says.
+PLACE, SISTER = "Zanzibarquay", "Eudoxiaparva"
+
+
+def found(stack, word: str) -> list[str]:
+    """The files of the data folder that hold a word, in any case."""
+    files = [path for path in stack.memgate.data.rglob("*") if path.is_file()]
+    return [path.name for path in files if word.lower().encode() in path.read_bytes().lower()]
+
+
+def extracting(double):
+    model = {
+        "llm_provider": "vllm",
+        "model_role": "memory_extraction",
+        "llm_endpoint": {"address": "127.0.0.1", "port": double.port},
+        "llm_model_name": "extractor",
+    }
+    memory = {"extraction_batch_size": 2, "extraction": {"modes": ["turns", "local", "llm"]}}
+    return {"memory": memory, "external_models": [model]}
+
+
+def talk(person, *texts):
+    for text in texts:
+        turns = person.stack.memgate.turns()
+        assert person.say(text).status == 200
+        until(lambda: person.stack.memgate.turns() == turns + 1, "the turn is journaled")
+
+
+def crowd(stack, turns: int = 40):
+    """Others who talk, so that pages are shared, filled and split."""
+    for number in range(4):
+        person = stack.person("other")
+        talk(person, *(f"I keep {n} boxes of {'tea ' * (n % 23)}in cellar {n}" for n in range(turns // 4)))
+
+
+def test_a_forgotten_user_is_in_no_file(start):
+    stack = start(extracting)
+    stack.double.script(
+        {"contains": PLACE, "reply": json.dumps([{"type": "semantic", "content": f"The user sails from {PLACE}."}])},
+        {"contains": PROMPT, "reply": "[]"},
+        {"contains": "", "reply": "Noted."},
+    )
+    alice = stack.person("alice")
+    texts = [f"My boat {n} lies at {PLACE} pier {n}{' and more' * n}" for n in range(20)]
+    talk(alice, *texts[:10])
+    crowd(stack)
+    talk(alice, *texts[10:])
+    alice.learn()
+    crowd(stack)
+    files = {name.removesuffix("-wal") for name in found(stack, PLACE)}
+    assert files == {"memories.db", "journal.db"}, "that it can be found at all"
+    deleted = stack.memgate.api("DELETE", f"/v1/memory?user_id={alice.id}")
+    assert deleted.json()["deleted"] > 0
+    assert found(stack, PLACE) == [] and found(stack, alice.id) == []
+    # Neither later, nor after an orderly end, when the logs are moved into the files.
+    crowd(stack, 8)
+    assert stack.memgate.stop() == 0
+    assert found(stack, PLACE) == [] and found(stack, alice.id) == []
+
+
+def test_what_waits_and_what_failed_is_forgotten_with_its_user(start):
+    stack = start(extracting)
+    stack.double.script({"contains": PROMPT, "status": 503}, {"contains": "", "reply": "Noted."})
+    alice, bob = stack.person("alice"), stack.person("bob")
+    talk(alice, *(f"My boat {n} lies at {PLACE}" for n in range(4)))
+    stack.double.script({"contains": PROMPT, "status": 400}, {"contains": "", "reply": "Noted."})
+    talk(alice, *(f"My car {n} stands at {PLACE}" for n in range(4)))
+    talk(bob, "I keep my bicycle in the yard")
+
+    def jobs(state):
+        return stack.memgate.api("GET", f"/v1/jobs?user_id={alice.id}&state={state}").json()["jobs"]
+
+    until(lambda: jobs("pending") and jobs("dead"), "some are owed, some were given up")
+    assert stack.memgate.api("DELETE", f"/v1/memory?user_id={alice.id}").status == 200
+    assert found(stack, PLACE) == [] and found(stack, alice.id) == []
+    assert jobs("pending") == jobs("dead") == []
+    bob.learn()
+    assert "bicycle" in stack.memgate.texts(bob.id)
+
+
+def test_one_forgotten_memory_is_in_no_file_and_its_neighbours_stay(start):
+    stack = start()
+    stack.double.script({"contains": "", "reply": "Noted."})
+    alice = stack.person("alice")
+    talk(alice, f"My sister {SISTER} lives in Porto", f"My boat lies at {PLACE}")
+    crowd(stack)
+    alice.learn()
+    while SISTER in stack.memgate.texts(alice.id):
+        one = next(m for m in stack.memgate.memories(alice.id) if SISTER in m["content"])
+        assert stack.memgate.api("DELETE", f"/v1/memory/{one['id']}?user_id={alice.id}").status == 200
+    assert found(stack, SISTER) == []
+    assert found(stack, PLACE) != [] and PLACE in stack.memgate.texts(alice.id)
