@@ -6,6 +6,7 @@ mod drift;
 mod facts;
 mod forget;
 mod limits;
+mod meaning;
 mod orders;
 mod statements;
 mod summaries;

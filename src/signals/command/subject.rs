@@ -75,6 +75,13 @@ static SPEAKER: Words = LazyLock::new(|| {
     set("i im i'm ive i've my me we we're our us you your you're user users user's")
 });
 
+/// English words that may stand between a speaker and what is told of them.
+static SMALL: Words = LazyLock::new(|| {
+    set(
+        "am is are was were have has had been got a an the really also still just now currently very two three",
+    )
+});
+
 /// People whose facts are not the speaker's.
 static OTHERS: Words = LazyLock::new(|| {
     set(
@@ -150,6 +157,13 @@ impl Subject {
             .collect()
     }
 
+    /// Whether it is an English statement that begins with the speaker. Its words alone then tell
+    /// almost for certain who says it.
+    #[must_use]
+    pub fn is_of_speaker(&self) -> bool {
+        plain_words(self.words()).first().is_some_and(|word| is_in(&SPEAKER, word))
+    }
+
     fn is_said(&self, wanted: &[String], sentence: &str) -> bool {
         let has = terms(sentence);
         if !wanted.iter().all(|term| has.iter().any(|other| same(term, other))) {
@@ -162,11 +176,10 @@ impl Subject {
                     words.iter().any(|word| is_in(&DENIALS, word))
                         || text.chars().any(|c| DENIALS_CJK.contains(c))
                 };
-                let speaks = |words: &[String]| words.iter().any(|word| is_in(&SPEAKER, word));
                 let others = theirs.iter().map(|word| word.trim_end_matches("'s"));
                 let mut others = others.filter(|word| is_in(&OTHERS, word));
                 denied(&own, fact) == denied(&theirs, sentence)
-                    && (!own.first().is_some_and(|word| is_in(&SPEAKER, word)) || speaks(&theirs))
+                    && (!self.is_of_speaker() || told_of_speaker(&theirs, &wanted[0]))
                     && others.all(|other| own.iter().any(|word| word == other))
             }
             Self::Topic(_) if own.first().is_some_and(|word| is_in(&OWNERS, word)) => {
@@ -175,6 +188,17 @@ impl Subject {
             Self::Topic(_) => true,
         }
     }
+}
+
+/// Whether words tell something of the speaker: nothing but small words stands between, as in "I have
+/// a dog" and not in "I met a man with a dog".
+fn told_of_speaker(words: &[String], term: &str) -> bool {
+    let told = |at: usize| {
+        let before = words[..at].iter().rev().find(|word| !is_in(&SMALL, word));
+        before.is_some_and(|word| is_in(&SPEAKER, word))
+    };
+    let mut places = (0..words.len()).filter(|&at| same(&stem(&words[at]), term));
+    places.any(told) || owns(words, term)
 }
 
 /// Whether words speak of something as the speaker's own: "my old address", not "my dog's address".
