@@ -122,9 +122,9 @@ fn read(row: &Row<'_>, owner: Owner) -> rusqlite::Result<Memory> {
         expires_at: time(row, 21)?,
         document_id: row.get(22)?,
         chunk: row.get(23)?,
-        tags: from_json(row, 24, "tags")?,
+        tags: list(row, 24, "tags")?,
         metadata: from_json(row, 25, "metadata")?,
-        relations: from_json(row, 26, "relations")?,
+        relations: list(row, 26, "relations")?,
         provenance: from_json(row, 27, "provenance")?,
         content: row.get(28)?,
         raw: row.get(29)?,
@@ -132,8 +132,8 @@ fn read(row: &Row<'_>, owner: Owner) -> rusqlite::Result<Memory> {
             rusqlite::types::ValueRef::Null => None,
             _ => Some(from_json(row, 30, "structured")?),
         },
-        mentions: from_json(row, 31, "mentions")?,
-        entity_relations: from_json(row, 32, "entity relations")?,
+        mentions: list(row, 31, "mentions")?,
+        entity_relations: list(row, 32, "entity relations")?,
     })
 }
 
@@ -150,6 +150,18 @@ fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
 fn json(value: &impl Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+}
+
+/// A list, which most memories have empty: that one is not worth a parser.
+fn list<T: DeserializeOwned>(
+    row: &Row<'_>,
+    column: usize,
+    name: &'static str,
+) -> rusqlite::Result<Vec<T>> {
+    match row.get_ref(column)?.as_str()? {
+        "[]" => Ok(Vec::new()),
+        _ => from_json(row, column, name),
+    }
 }
 
 fn from_json<T: DeserializeOwned>(
