@@ -31,7 +31,21 @@ async fn what_is_asked_to_be_remembered_is_kept_whatever_the_modes_and_the_judge
     let memory = &memories[0];
     assert_eq!(memory.content, "the blue bin goes out on Tuesdays");
     assert_eq!(memory.source, Source::ExplicitUserInput);
+    assert_eq!(memory.confidence, Some(0.95));
+    assert!(memory.importance > Memory::DEFAULT_IMPORTANCE);
     assert_eq!(memory.provenance.extractor.as_deref(), Some("explicit"));
+}
+
+#[tokio::test]
+async fn a_retry_of_the_client_changes_nothing_at_all() {
+    let house = house();
+    let asks = || said("alice", 1, "Remember that I'm allergic to peanuts.");
+    house.offer(asks());
+    house.flush("alice").await;
+    let before = house.memories("alice").await;
+    house.offer(asks());
+    house.flush("alice").await;
+    assert_eq!(house.memories("alice").await, before);
 }
 
 #[tokio::test]
