@@ -57,6 +57,31 @@ def test_the_end_of_a_session_reads_what_is_left(start):
     assert facts(stack, alice)[SEAT]["type"] == "procedural"
 
 
+def test_all_that_the_model_says_of_a_fact_is_kept(start):
+    stack = start(extracting(every=1))
+    fact = {
+        "type": "semantic", "content": "Ada Lind starts at Helio in Bergen on 2 March 2026.",
+        "words": "my sister Ada starts at Helio in Bergen on March 2", "sub_type": "relationship",
+        "confidence": "implied", "importance": 0.75, "scope": "user", "tense": "future",
+        "event_time": "2026-03-02", "corrects": None,
+        "entities": [{"name": "Ada Lind", "type": "person"}, {"name": "Helio", "type": "organisation"}],
+        "relations": [{"subject": "Ada Lind", "predicate": "works_at", "object": "Helio"}],
+    }
+    stack.double.script({"contains": PROMPT, "reply": json.dumps({"facts": [fact]})})
+    alice = stack.person()
+    alice.say("By the way, my sister Ada starts at Helio in Bergen on March 2", {"x-memory-project": "garden"})
+    stored = until(lambda: facts(stack, alice).get(fact["content"]), "the fact is stored")
+    assert (stored["sub_type"], stored["importance"]) == ("relationship", 0.75)
+    assert stored["confidence"] == pytest.approx(0.85)
+    assert stored["source"] == "implicit_inference" and "project_id" not in stored, "it holds in every project"
+    assert {(one["name"], one["type"]) for one in stored["mentions"]} == {
+        ("Ada Lind", "person"), ("Helio", "organisation"),
+    }
+    assert stored["entity_relations"] == fact["relations"]
+    body, = asked(stack)
+    assert body["response_format"]["type"] == "json_schema"
+
+
 def test_the_same_fact_in_newer_words_is_an_update_and_another_fact_is_new(start):
     stack = start(extracting(every=1))
     stack.double.script(

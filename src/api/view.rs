@@ -18,6 +18,9 @@ pub struct MemoryView {
     /// Its type.
     #[serde(rename = "type")]
     pub memory_type: String,
+    /// A finer kind within the type, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sub_type: Option<String>,
     /// What is remembered.
     pub content: String,
     /// Whose.
@@ -77,6 +80,7 @@ impl From<Memory> for MemoryView {
         Self {
             id: memory.id.to_string(),
             memory_type: memory.memory_type.to_string(),
+            sub_type: memory.sub_type,
             content: memory.content,
             user_id: memory.owner.user().to_owned(),
             project_id: memory.project_id,
