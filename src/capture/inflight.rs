@@ -208,6 +208,24 @@ mod tests {
     }
 
     #[test]
+    fn the_sessions_of_an_owners_exchanges_are_told_as_far_as_they_are_known() {
+        let exchanges = Arc::new(Exchanges::default());
+        let (alice, bob) = (Owner::of_user("alice").unwrap(), Owner::of_user("bob").unwrap());
+        let begun: Vec<InFlight> = (0..4).map(|_| exchanges.begin()).collect();
+        begun[0].known(&alice);
+        begun[0].talks_in(SessionKey::Named("s".into()));
+        begun[1].known(&alice);
+        begun[2].known(&bob);
+        let sessions = exchanges.sessions_of(&alice);
+        assert_eq!(sessions.len(), 2, "bob's and nobody's are none of alice's");
+        assert!(
+            sessions.contains(&Some(SessionKey::Named("s".into()))) && sessions.contains(&None)
+        );
+        drop(begun);
+        assert!(exchanges.sessions_of(&alice).is_empty());
+    }
+
+    #[test]
     fn a_request_is_not_another_to_itself() {
         let exchanges = Arc::new(Exchanges::default());
         let (alice, bob) = (Owner::of_user("alice").unwrap(), Owner::of_user("bob").unwrap());

@@ -175,3 +175,44 @@ async fn what_a_user_asks_to_forget_is_in_no_summary_whatever_its_words() {
     assert_eq!((after.version, after.relations.len()), (1, 3));
     assert!(!house.contents("alice").await.iter().any(|content| content.contains("Zanzibara")));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_of_one_user_beside_each_other_lose_and_double_nothing() {
+    const SESSIONS: usize = 8;
+    let house = house(None);
+    // They leave each other with every turn: each ends as soon as it is quiet, and goes on after.
+    let sessions = SessionRules {
+        summaries: true,
+        quiet_after: Duration::from_millis(1),
+        ..SessionRules::default()
+    };
+    house.capture.reconfigure(Settings { sessions, ..settings(None) });
+    let told = [WEDDING[0], "I'm allergic to peanuts.", "My daughter is called Mia.", WEDDING[2]];
+    for ordinal in 1..=4 {
+        std::thread::scope(|scope| {
+            for session in 0..SESSIONS {
+                let (house, told) = (&house, &told);
+                scope.spawn(move || {
+                    let text = format!("{} This is said in room {session}.", told[ordinal - 1]);
+                    let nth = u32::try_from(ordinal).unwrap();
+                    house.offer(said("alice", nth, &text).session(&format!("s{session}")));
+                });
+            }
+        });
+        house.until_memories("alice", SESSIONS * ordinal).await;
+    }
+    let flushed = house.flush("alice").await;
+    assert_eq!((flushed.jobs_pending, flushed.jobs_dead), (0, 0));
+    let summaries = house.summaries().await;
+    let of: std::collections::HashSet<_> =
+        summaries.iter().filter_map(|memory| memory.session_id.as_deref()).collect();
+    assert_eq!((summaries.len(), of.len()), (SESSIONS, SESSIONS));
+    let memories = house.memories("alice").await;
+    let turns = memories.iter().filter(|memory| memory.as_turn().is_some()).count();
+    assert_eq!(turns, 4 * SESSIONS);
+    let counted = house
+        .capture
+        .journal
+        .read(|c| c.query_row("SELECT sum(turns) FROM sessions", [], |row| row.get::<_, i64>(0)));
+    assert_eq!(usize::try_from(counted.await.unwrap()), Ok(4 * SESSIONS));
+}

@@ -126,3 +126,24 @@ async fn before_another_topic_what_was_said_is_extracted_and_the_count_begins_af
     book.record(said("alice", 7, "turn 7").session("s")).await;
     assert_eq!(owed().await[2], ["7", "8"]);
 }
+
+#[tokio::test]
+async fn however_a_session_ends_it_owes_the_rest_and_a_summary_once() {
+    for by_name in [true, false] {
+        let book = Book::open();
+        for n in 1..=4 {
+            book.record(said("alice", n, &format!("turn {n}")).session("s").at(0)).await;
+        }
+        assert_eq!((book.jobs("extract").await, book.jobs("summarise").await), (1, 0));
+        if by_name {
+            let end = book.journal.end_session(owner("alice"), "s".into(), RULES, at(700));
+            end.await.unwrap();
+        } else {
+            assert_eq!(book.end_if_idle(1, &[], 700).await, None);
+        }
+        assert_eq!((book.jobs("extract").await, book.jobs("summarise").await), (2, 1));
+        book.journal.write(|c| c.execute("DELETE FROM jobs", [])).await.unwrap();
+        assert_eq!(book.end_if_idle(1, &[], 800).await, None);
+        assert_eq!((book.jobs("extract").await, book.jobs("summarise").await), (0, 0));
+    }
+}
