@@ -442,6 +442,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_figure_is_told_of() {
+        let told = include_str!("../../docs/metrics.md");
+        for line in Metrics::new().encode().lines() {
+            let name = line.strip_prefix("# HELP ").and_then(|rest| rest.split(' ').next());
+            assert!(name.is_none_or(|name| told.contains(name)), "docs/metrics.md lacks {name:?}");
+        }
+    }
+
+    #[test]
     fn figures_are_shown_under_their_names() {
         let metrics = Metrics::new();
         metrics.decided("skipped:fact");

@@ -8,6 +8,7 @@ mod forget;
 mod limits;
 mod meaning;
 mod orders;
+mod prune;
 mod statements;
 mod summaries;
 mod turns;
