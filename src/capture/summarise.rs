@@ -9,6 +9,7 @@ use super::{
     extract::summary,
     journal::{self, Journal, StoredTurn},
     keep::{Kept, now},
+    reconcile::still_true,
     work::{EMBED_REST, JobError, Workbench},
 };
 use crate::{
@@ -68,9 +69,27 @@ impl Workbench {
             .and_then(|(words, of)| summary::memory(&words, &of, now())))
     }
 
+    /// The summary without what its turns, or itself, say no longer.
+    async fn still_true(&self, new: Memory) -> Result<Memory, JobError> {
+        let links = new.relations.iter().map(|link| &link.target);
+        let mut stored = Vec::new();
+        for id in links.chain([&new.id]) {
+            match self.keeper.store.get(&new.owner, id, new.updated_at).await {
+                Ok(memory) => stored.push(memory),
+                Err(StoreError::NotFound) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(still_true(new, &stored))
+    }
+
     /// A session's summary is one memory: what is told later is a new version.
     async fn keep_summary(&self, new: Memory) -> Result<(), JobError> {
         let write = Write::by(Actor::Capture, "summary");
+        let new = self.still_true(new).await?;
+        if !new.status.is_in_use() {
+            return Ok(());
+        }
         let parts = vec![new.content.clone()];
         let (_, kept) = match self.keeper.store.get(&new.owner, &new.id, new.updated_at).await {
             Ok(old) if old.content == new.content && old.relations == new.relations => {

@@ -109,7 +109,7 @@ impl Workbench {
         let known = self.remembered(&turn, now).await?;
         let mut episode = turns::episode(&turn, &known, now);
         if let Ok(stored) = self.keeper.store.get(&turn.owner, &turns::id(&turn), now).await {
-            episode.memory = still_true(episode.memory, &stored);
+            episode.memory = still_true(episode.memory, &[stored]);
             episode.parts = turns::parts_of(&episode.memory);
         }
         let write =

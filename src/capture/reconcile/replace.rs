@@ -6,9 +6,15 @@ use super::{
     corrections, helper, said_at, turns,
 };
 use crate::{
-    capture::{extract::candidate::Candidate, keep::Keeper, work::JobError},
+    capture::{
+        extract::{self, candidate::Candidate},
+        keep::Keeper,
+        work::JobError,
+    },
     embed::Vector,
-    memory::{Evidence, Memory, QueryVector, Relation, Source, Status, StoreError, Write},
+    memory::{
+        Evidence, Memory, MemoryId, QueryVector, Relation, Source, Status, StoreError, Write,
+    },
     telemetry::Reconciled as Outcome,
 };
 
@@ -212,16 +218,27 @@ async fn say_no_longer(
     write: &Write,
 ) -> Result<(), StoreError> {
     let Some(turn) = memory.provenance.turn.as_deref() else { return Ok(()) };
-    let id = crate::capture::extract::turns::id_of(&memory.owner, turn);
     let words = memory.raw.as_ref().unwrap_or(&memory.content);
-    match keeper.store.get(&memory.owner, &id, winner.updated_at).await {
-        Ok(turn) if turn.status.is_in_use() => leave_out(keeper, &turn, words, winner, write).await,
-        Ok(_) | Err(StoreError::NotFound) => Ok(()),
-        Err(error) => Err(error),
-    }
+    let id = extract::turns::id_of(&memory.owner, turn);
+    leave_out_of(keeper, &id, words, winner, write).await?;
+    leave_out_of_summary(keeper, memory, words, winner, write).await
 }
 
-/// The new version of a turn's memory that does not say these words.
+/// The same of the summary of the session that a memory was learnt in.
+async fn leave_out_of_summary(
+    keeper: &Keeper,
+    memory: &Memory,
+    words: &str,
+    winner: &Memory,
+    write: &Write,
+) -> Result<(), StoreError> {
+    let Some(session) = memory.session_id.as_deref() else { return Ok(()) };
+    let (project, agent) = (memory.project_id.as_deref(), memory.agent_id.as_deref());
+    let id = extract::summary::id_of(&memory.owner, session, project, agent);
+    leave_out_of(keeper, &id, words, winner, write).await
+}
+
+/// Lets a turn's memory, and the summary of its session, say these words no longer.
 pub(super) async fn leave_out(
     keeper: &Keeper,
     turn: &Memory,
@@ -229,8 +246,22 @@ pub(super) async fn leave_out(
     winner: &Memory,
     write: &Write,
 ) -> Result<(), StoreError> {
-    // Of one turn several sentences may go, one after the other.
-    let turn = keeper.store.get(&turn.owner, &turn.id, winner.updated_at).await?;
+    leave_out_of(keeper, &turn.id, words, winner, write).await?;
+    leave_out_of_summary(keeper, turn, words, winner, write).await
+}
+
+/// The new version of a memory of turns that does not say these words.
+async fn leave_out_of(
+    keeper: &Keeper,
+    id: &MemoryId,
+    words: &str,
+    winner: &Memory,
+    write: &Write,
+) -> Result<(), StoreError> {
+    let turn = match keeper.store.get(&winner.owner, id, winner.updated_at).await {
+        Err(StoreError::NotFound) => return Ok(()),
+        found => found?,
+    };
     let Some(mut left) = turns::without(&turn, words).filter(|_| turn.status.is_in_use()) else {
         return Ok(());
     };
@@ -239,7 +270,7 @@ pub(super) async fn leave_out(
         left.valid_until = winner.valid_from;
         keeper.store.update(left, None, write).await?;
     } else {
-        let parts = crate::capture::extract::turns::parts_of(&left);
+        let parts = extract::turns::parts_of(&left);
         // Vectors that could not be made are made later.
         let _ = keeper.replace(left, parts, write).await?;
     }

@@ -3,7 +3,10 @@
 
 use jiff::Timestamp;
 
-use super::compare::{Saying, words_of};
+use super::{
+    compare::{Saying, words_of},
+    turns::user_part,
+};
 use crate::{
     capture::keep::Keeper,
     memory::{Evidence, Memory, MemoryType, Owner, QueryVector, ScopeQuery, Search, StoreError},
@@ -76,7 +79,7 @@ impl Scope {
         }
         let mut turns: Vec<Memory> = Vec::new();
         for memory in found.into_iter().map(|found| found.memory) {
-            if memory.as_turn().is_some() && !turns.iter().any(|turn| turn.id == memory.id) {
+            if user_part(&memory).is_some() && !turns.iter().any(|turn| turn.id == memory.id) {
                 turns.push(memory);
             }
         }

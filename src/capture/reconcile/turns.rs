@@ -1,4 +1,4 @@
-//! Sentences of remembered turns. A turn is kept word for word beside the facts that were found in
+//! Sentences of remembered turns, and of the summaries of sessions. A turn is kept word for word beside the facts that were found in
 //! it; once one of these is replaced, the turn's memory says it no longer. Its other sentences
 //! stay, and its history holds all of it.
 
@@ -12,6 +12,7 @@ use crate::{
         local::rules,
         phrases::{only_asks, sentences},
         repeats::drop_repeats,
+        summary,
     },
     memory::{Memory, MemoryId, Status, turn_content},
 };
@@ -28,16 +29,27 @@ const MOST_SENTENCES: usize = 8;
 
 /// What the user said in a turn, sentence by sentence, without what only asks.
 pub(super) fn told(turn: &Memory) -> Vec<&str> {
-    let said = turn.as_turn().map_or("", |(user, _)| user);
+    let said = user_part(turn).unwrap_or_default();
     let told =
         sentences(said).into_iter().filter(|said| !only_asks(said) && !rules::excludes(said));
     told.take(MOST_SENTENCES).collect()
 }
 
+/// What a memory holds of the user's words, where it holds sentences of turns.
+pub(super) fn user_part(memory: &Memory) -> Option<&str> {
+    match memory.as_turn() {
+        Some((user, _)) => Some(user),
+        None if memory.provenance.extractor.as_deref() == Some(summary::NAME) => {
+            memory.content.strip_prefix(summary::HEAD)
+        }
+        None => None,
+    }
+}
+
 /// The turn's memory without what `words` say; `None` where it does not say them. Nothing left to
 /// say, it is superseded.
 pub(super) fn without(turn: &Memory, words: &str) -> Option<Memory> {
-    let (user, _) = turn.as_turn()?;
+    let user = user_part(turn)?;
     let words = folded(words);
     let gone: Vec<String> = sentences(user)
         .into_iter()
@@ -55,9 +67,9 @@ pub(super) fn without(turn: &Memory, words: &str) -> Option<Memory> {
     Some(left)
 }
 
-/// A turn's memory made anew, without what the stored one says no longer.
-pub(in crate::capture) fn still_true(mut made: Memory, stored: &Memory) -> Memory {
-    let digests = digests(stored);
+/// The memory of a turn or summary made anew, without what the stored ones say no longer.
+pub(in crate::capture) fn still_true(mut made: Memory, stored: &[Memory]) -> Memory {
+    let digests: BTreeSet<String> = stored.iter().flat_map(digests).collect();
     if !digests.is_empty() {
         leave_out(&mut made, &digests);
     }
@@ -65,7 +77,8 @@ pub(in crate::capture) fn still_true(mut made: Memory, stored: &Memory) -> Memor
 }
 
 fn leave_out(turn: &mut Memory, digests: &BTreeSet<String>) {
-    let Some((user, reply)) = turn.as_turn() else { return };
+    let Some(user) = user_part(turn) else { return };
+    let reply = turn.as_turn().map(|(_, reply)| reply);
     let (gone, kept): (Vec<&str>, Vec<&str>) =
         sentences(user).into_iter().partition(|said| digests.contains(&digest(said)));
     let gone: Vec<String> = gone.into_iter().map(str::to_owned).collect();
@@ -74,9 +87,14 @@ fn leave_out(turn: &mut Memory, digests: &BTreeSet<String>) {
         turn.status = Status::Superseded;
         return;
     }
-    let reply = reply.map(|reply| without_values(&drop_repeats(reply, &gone), &gone));
-    let reply = reply.filter(|reply| !reply.is_empty());
-    turn.content = turn_content(&kept.join(" "), reply.as_deref());
+    let kept = kept.join(" ");
+    turn.content = match reply {
+        Some(reply) => {
+            let reply = reply.map(|reply| without_values(&drop_repeats(reply, &gone), &gone));
+            turn_content(&kept, reply.filter(|reply| !reply.is_empty()).as_deref())
+        }
+        None => format!("{}{kept}", summary::HEAD),
+    };
 }
 
 /// A reply without the sentences that name a value of what is gone: it said that again.

@@ -9,6 +9,7 @@ mod limits;
 mod meaning;
 mod orders;
 mod prune;
+mod reconcile;
 mod statements;
 mod summaries;
 mod turns;

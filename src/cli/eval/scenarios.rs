@@ -126,9 +126,10 @@ fn told(report: &Report, all: Shares, config: &Config, data: &str, model: &str) 
     text.insert_str(at, &head);
     let _ = write!(
         text,
-        "\nnegatives clean {}, outdated shown {}\nnot right: {}",
+        "\nnegatives clean {}, outdated shown {}, updates right {}\nnot right: {}",
         percent(report.negatives_clean),
         percent(report.outdated_shown),
+        percent(report.updates_right),
         report.errors.join(" "),
     );
     text

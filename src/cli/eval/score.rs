@@ -99,6 +99,9 @@ pub(super) struct Report {
     pub(super) negatives_clean: Option<f64>,
     /// Update scenarios for which an outdated value was presented, of all update ones.
     pub(super) outdated_shown: Option<f64>,
+    /// Update scenarios for which all that is needed was presented and no outdated value, of all
+    /// update ones.
+    pub(super) updates_right: Option<f64>,
     /// By the scenario's kind.
     pub(super) by_kind: BTreeMap<String, Shares>,
     /// By the scenario's language.
@@ -117,6 +120,11 @@ impl Report {
             recall: overall(results).recall,
             negatives_clean: of_kind("negative", false),
             outdated_shown: of_kind("update", true),
+            updates_right: {
+                let some = results.iter().filter(|(scenario, _)| scenario.kind == "update");
+                let right = some.clone().filter(|(_, outcome)| outcome.is_right()).count();
+                share(right, some.count())
+            },
             by_kind: groups(results, |scenario| &scenario.kind),
             by_lang: groups(results, |scenario| &scenario.lang),
             errors: results
@@ -201,6 +209,7 @@ mod tests {
         assert_eq!(report.recall, Some(1.0));
         assert_eq!(report.negatives_clean, Some(0.5));
         assert_eq!(report.outdated_shown, Some(1.0));
+        assert_eq!(report.updates_right, Some(0.0));
         assert_eq!(report.errors, ["update", "negative"]);
         assert_eq!(report.by_kind["negative"].recall, None);
         assert_eq!(report.by_kind["update"].precision, Some(0.5));

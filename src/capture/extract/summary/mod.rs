@@ -12,7 +12,7 @@ pub(in crate::capture) use model::{Told, ask};
 use super::{local::holds_back, turns};
 use crate::{
     capture::journal::StoredTurn,
-    memory::{Memory, MemoryId, MemoryType, Provenance, Relation, Source},
+    memory::{Memory, MemoryId, MemoryType, Owner, Provenance, Relation, Source},
 };
 
 /// This extractor's name and version, in every memory it makes.
@@ -45,6 +45,20 @@ pub(in crate::capture) fn by_scope(turns: Vec<StoredTurn>) -> Vec<Vec<StoredTurn
     scopes
 }
 
+/// What the content of a summary begins with.
+pub(in crate::capture) const HEAD: &str = "Session summary: ";
+
+/// The id of the summary of a session, as far as it is of one scope.
+pub(in crate::capture) fn id_of(
+    owner: &Owner,
+    session: &str,
+    project: Option<&str>,
+    agent: Option<&str>,
+) -> MemoryId {
+    let scope = [project, agent].map(Option::unwrap_or_default);
+    MemoryId::derived(&[NAME, &owner.key(), session, scope[0], scope[1]])
+}
+
 /// The memory of a summary of these turns, which are of one session and scope
 /// and at least one. The same turns' session and scope lead to the same id.
 pub(in crate::capture) fn memory(
@@ -53,10 +67,9 @@ pub(in crate::capture) fn memory(
     now: Timestamp,
 ) -> Option<Memory> {
     let (first, last) = (turns.first()?, turns.last()?);
-    let scope = [&first.project, &first.agent].map(|id| id.as_deref().unwrap_or_default());
-    let id = MemoryId::derived(&[NAME, &first.owner.key(), &first.session, scope[0], scope[1]]);
+    let id = id_of(&first.owner, &first.session, first.project.as_deref(), first.agent.as_deref());
     let kind = MemoryType::new(MemoryType::EPISODIC);
-    let content = format!("Session summary: {words}");
+    let content = format!("{HEAD}{words}");
     let mut memory =
         Memory::new(id, first.owner.clone(), kind, content, Source::SystemGenerated, now);
     memory.project_id.clone_from(&first.project);
@@ -82,7 +95,6 @@ pub(in crate::capture) fn memory(
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
-    use crate::memory::Owner;
 
     pub(super) fn turn(number: usize, text: &str) -> StoredTurn {
         StoredTurn {

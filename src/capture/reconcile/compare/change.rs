@@ -34,7 +34,9 @@ pub(super) fn between(new: &Saying, old: &Saying, cosine: Option<f32>) -> Stand 
     let replaces = if same_slot {
         in_one_slot(new, old, turned || now)
     } else if turned {
-        (near.is_related() && other_value) || near.is_close()
+        (near.is_related() && other_value)
+            || near.is_close()
+            || (near.may_be_related() && new.values.numbers_differ_from(&old.values))
     } else if now {
         (near.is_related() && other_value && !old.says("event"))
             || (near.is_very_close() && (other_value || !new.says("event")))

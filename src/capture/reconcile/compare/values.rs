@@ -69,6 +69,11 @@ impl Values {
             || differ(&self.names, &other.names)
     }
 
+    /// Whether both have numbers, and this one has some that the other lacks.
+    pub(super) fn numbers_differ_from(&self, other: &Self) -> bool {
+        differ(&self.numbers, &other.numbers)
+    }
+
     /// Whether each has values of one kind that the other lacks.
     pub(super) fn clash_with(&self, other: &Self) -> bool {
         clash(&self.numbers, &other.numbers)
