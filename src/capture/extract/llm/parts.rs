@@ -164,7 +164,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_turns_are_cut_and_no_character_is_lost(
-            texts in prop::collection::vec("[a-zé我 ]{0,300}", 0..8), bytes in 24usize..200,
+            // Letters that make no word which a rule knows.
+            texts in prop::collection::vec("[bdfé我 ]{0,300}", 0..8), bytes in 24usize..200,
         ) {
             let turns: Vec<_> = texts.iter().map(|text| turn(text, "é reply 我")).collect();
             let shown: String = turns
