@@ -54,7 +54,11 @@ fn line(memory: &Memory) -> String {
         Some((end, _)) => format!("{}…", &memory.content[..end]),
         None => memory.content.clone(),
     };
-    format!("[{day}] {content}")
+    match memory.valid_until {
+        // It was so; what it tells of must not be taken for the present.
+        Some(until) => format!("[{day}, until {}] {content}", until.strftime("%Y-%m-%d")),
+        None => format!("[{day}] {content}"),
+    }
 }
 
 /// An estimate of what a model's tokenizer makes of a text: four characters of
@@ -122,6 +126,14 @@ mod tests {
             context.text
         );
         assert!(context.text.contains("## User's Relevant Context\n\n- "));
+    }
+
+    #[test]
+    fn what_held_for_a_time_is_told_with_its_end() {
+        let mut past = hit("I live in Rome");
+        past.memory.valid_until = Some("2026-03-18T10:00:00Z".parse().unwrap());
+        let context = Context::of(&[past], 512);
+        assert!(context.text.contains("- [2026-03-15, until 2026-03-18] I live in Rome"));
     }
 
     #[test]

@@ -62,12 +62,20 @@ struct Nearness {
     cosine: f32,
     /// Words of the topic that both have.
     shared: usize,
+    /// Of these, what are no names: two statements may name the same people and tell different
+    /// things of them.
+    things: usize,
 }
 
 impl Nearness {
     fn of(new: &Saying, old: &Saying, cosine: Option<f32>) -> Self {
         let trusted = cosine.filter(|_| new.trusted && old.trusted);
-        Self { trusted, cosine: cosine.unwrap_or(0.0), shared: new.shared(old) }
+        Self {
+            trusted,
+            cosine: cosine.unwrap_or(0.0),
+            shared: new.shared(old),
+            things: new.shared_things(old),
+        }
     }
 
     fn may_be_related(&self) -> bool {
@@ -101,7 +109,10 @@ impl Nearness {
     /// One thing is meant.
     fn is_very_close(&self) -> bool {
         match self.trusted {
-            Some(cosine) => cosine >= VERY_NEAR || (cosine >= NEAR && self.shared >= 2),
+            Some(cosine) => {
+                (cosine >= VERY_NEAR && (self.things >= 1 || self.shared == 0))
+                    || (cosine >= NEAR && self.things >= 2)
+            }
             None => self.shared >= 2 && self.cosine >= RELATED_UNTRUSTED,
         }
     }

@@ -61,6 +61,8 @@ pub(in crate::capture::reconcile) struct Saying {
     pub(super) words: Vec<String>,
     /// Stems of the words that tell what it is about, without its values.
     pub(super) topic: BTreeSet<String>,
+    /// The words written with a capital, lower case.
+    capitals: BTreeSet<String>,
     /// Numbers, days, names.
     pub(in crate::capture::reconcile) values: Values,
     /// The cues of words.txt in it.
@@ -100,6 +102,7 @@ impl Saying {
         Self {
             topic: topic(text),
             named: named(text),
+            capitals: capitals(text),
             namesake: namesake(text, &whose),
             slots: slots::find(&plain, &spoken),
             people: PEOPLE.find(&plain, &spoken).anywhere,
@@ -129,6 +132,17 @@ impl Saying {
     /// Whether its topic has words, or it has values, that the other lacks.
     pub(super) fn tells_more_than(&self, other: &Self) -> bool {
         self.shared(other) < self.topic.len() || !self.values.are_all_in(&other.values)
+    }
+
+    /// How many words of its topic that are no names the other has too.
+    pub(super) fn shared_things(&self, other: &Self) -> usize {
+        // What both write with a capital, also where a sentence begins.
+        let names = |word: &str| {
+            let written = |saying: &Self| saying.capitals.iter().any(|name| name.starts_with(word));
+            written(self) && written(other)
+        };
+        let has = |word: &&String| other.topic.iter().any(|other| are_kin(word, other));
+        self.topic.iter().filter(has).filter(|word| !names(word)).count()
     }
 
     /// How many words of its topic the other has too, in one form or another.
@@ -209,6 +223,11 @@ fn words(plain: &str) -> Vec<String> {
         words.push(word);
     }
     words
+}
+
+fn capitals(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    words.filter(|word| word.starts_with(char::is_uppercase)).map(str::to_lowercase).collect()
 }
 
 /// Verbs behind a name that a sentence begins with.
