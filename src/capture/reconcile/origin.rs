@@ -82,3 +82,51 @@ impl Origin {
         }
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use crate::capture::{extract::local, kit::at};
+
+    fn origin() -> Origin {
+        Origin {
+            extractor: local::EXTRACTOR,
+            owner: Owner::of_user("alice").unwrap(),
+            project: Some("p".into()),
+            agent: Some("a".into()),
+            session: "s".into(),
+            turn: "t".into(),
+            at: at(0),
+            request_id: None,
+        }
+    }
+
+    #[test]
+    fn a_memory_knows_where_it_comes_from_and_until_when_it_held() {
+        let candidate = Candidate {
+            memory_type: "semantic".into(),
+            content: "I used to live in Rome".into(),
+            tense: Some(Tense::Past),
+            ..Candidate::default()
+        };
+        let memory = origin().memory_of(&candidate, at(9));
+        assert_eq!((memory.confidence, memory.valid_until), (Some(EXPLICIT), Some(at(0))));
+        assert_eq!((memory.event_time, memory.provenance.said_at), (Some(at(0)), Some(at(0))));
+        assert_eq!(origin().memory_of(&candidate, at(7)).id, memory.id, "whenever it is made");
+    }
+
+    #[test]
+    fn how_far_it_holds_tells_its_scope() {
+        let (p, a) = (Some("p".to_owned()), Some("a".to_owned()));
+        for (reach, scope) in [
+            (Reach::Said, (p.clone(), a.clone())),
+            (Reach::Session, (p.clone(), a.clone())),
+            (Reach::User, (None, None)),
+            (Reach::Project, (p, None)),
+            (Reach::Agent, (None, a)),
+        ] {
+            assert_eq!(origin().scope_of(reach), scope);
+        }
+    }
+}

@@ -286,3 +286,21 @@ async fn after_a_crash_between_two_parts_only_what_is_left_is_asked_for() {
     assert!(asked.iter().all(|body| !body.contains("word0 ")), "the first part is not read again");
     assert!(asked.last().unwrap().contains("moved to Lyon"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_model_says_is_corrected_is_superseded_where_it_is_stored() {
+    let corrected = json!([
+        {"type": "semantic", "content": "The user is fond of capers", "corrects": 1},
+        {"type": "semantic", "content": "The user sails on Sundays", "corrects": 7},
+    ]);
+    let (helper, _model) =
+        model([facts(&["The user likes olives"]), completion(&corrected.to_string())]).await;
+    let house = House::learning(helper);
+    for (session, text) in [("a", "I like olives"), ("b", "Capers, I meant, and I sail")] {
+        house.offer(said("alice", 1, text).session(session));
+        house.flush("alice").await;
+    }
+    let told: Vec<_> = house.semantic("alice").await.into_iter().map(|m| m.content).collect();
+    assert_eq!(told, ["The user is fond of capers", "The user sails on Sundays"]);
+    assert!(house.shows(r#"memgate_reconciled_total{outcome="superseded"} 1"#));
+}
