@@ -23,7 +23,12 @@ const RELATED_UNTRUSTED: f32 = 0.4;
 const FRAME: f32 = 0.8;
 
 pub(super) fn between(new: &Saying, old: &Saying, cosine: Option<f32>) -> Stand {
-    if !is_about_the_same(new, old) || new.says("more") || new.words == old.words {
+    let tells_nothing_of_now = new.says("unreal") || old.says("unreal");
+    if !is_about_the_same(new, old)
+        || tells_nothing_of_now
+        || new.says("more")
+        || new.words == old.words
+    {
         return Stand::Beside;
     }
     let near = Nearness::of(new, old, cosine);
@@ -121,7 +126,10 @@ impl Nearness {
 /// Whether both tell of the same person: the user, or somebody whom both name.
 pub(super) fn is_about_the_same(new: &Saying, old: &Saying) -> bool {
     let names = |saying: &Saying, name: &String| saying.plain.contains(name.as_str());
-    new.whose.is_subset(&old.people)
+    // Whom "he" means, the sentence alone does not tell.
+    !new.by_another
+        && !old.by_another
+        && new.whose.is_subset(&old.people)
         && old.whose.is_subset(&new.people)
         && new.named.as_ref().is_none_or(|name| names(old, name))
         && old.named.as_ref().is_none_or(|name| names(new, name))
@@ -235,7 +243,13 @@ fn same_frame(new: &Saying, old: &Saying) -> bool {
     let numbers = new.values.numbers != old.values.numbers
         || new.values.days != old.values.days
         || new.values.months != old.values.months;
-    if !numbers || new.says("event") || new.says("several") || new.values.names != old.values.names
+    // "I swim on Mondays, I swim on Thursdays": what one does oneself, one does more than once.
+    let routine = new.by_the_user && new.values.days != old.values.days;
+    if !numbers
+        || routine
+        || new.says("event")
+        || new.says("several")
+        || new.values.names != old.values.names
     {
         return false;
     }

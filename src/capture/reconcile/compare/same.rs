@@ -29,6 +29,7 @@ pub(super) fn between(new: &Saying, old: &Saying, cosine: Option<f32>) -> Stand 
         || new.values.clash_with(&old.values)
         || new.says("turned") != old.says("turned")
         || new.says("more") != old.says("more")
+        || new.says("unreal") != old.says("unreal")
         || swaps_one_word(new, old)
     {
         return Stand::Beside;

@@ -77,6 +77,10 @@ pub(in crate::capture::reconcile) struct Saying {
     pub(super) namesake: Option<String>,
     /// The name that it begins with, where it tells of a third person or thing.
     pub(super) named: Option<String>,
+    /// The user is who it begins with.
+    pub(super) by_the_user: bool,
+    /// It begins with "he", "she" or "they": somebody whom it does not name.
+    pub(super) by_another: bool,
     /// The embedder knows its language.
     pub(super) trusted: bool,
 }
@@ -96,17 +100,26 @@ impl Saying {
             whose.clear();
         }
         let words = words(&plain);
-        if whose.iter().all(|who| ROLES.contains(who)) && words.iter().any(|word| word == "is") {
+        if whose.iter().all(|who| ROLES.contains(who)) && is_a_role(&spoken) {
             whose.clear();
+        }
+        let trusted = is_english(&plain, &spoken);
+        let by_the_user = begins_with_the_user(first);
+        let mut slots = slots::find(&plain, &spoken);
+        // "My car is 12 years old."
+        if trusted && !by_the_user && whose.is_empty() && !plain.contains("my age") {
+            slots.remove("age");
         }
         Self {
             topic: topic(text),
             named: named(text),
             capitals: capitals(text),
             namesake: namesake(text, &whose),
-            slots: slots::find(&plain, &spoken),
+            slots,
             people: PEOPLE.find(&plain, &spoken).anywhere,
-            trusted: is_english(&plain, &spoken),
+            by_the_user,
+            by_another: first.first().is_some_and(|word| OTHERS.contains(&word.as_str())),
+            trusted,
             words,
             plain,
             values,
@@ -172,6 +185,21 @@ const ROLES: [&str; 3] = ["boss", "landlord", "coach"];
 /// The user, as the one who does what a sentence tells.
 const USER: &[&str] =
     &["i", "im", "ive", "we", "weve", "were", "ich", "wir", "yo", "je", "jai", "nous", "eu", "nós"];
+
+/// Somebody else, as the one who does what a sentence tells. "Sie", "vous" and the like may mean
+/// others besides, and do not count.
+const OTHERS: &[&str] = &[
+    "he", "hes", "she", "shes", "they", "theyre", "theyve", "er", "él", "ella", "ellos", "ellas",
+    "il", "elle", "ils", "elles", "ele", "ela", "eles", "elas",
+];
+
+/// "My boss is Ada" and not "my boss's number is …".
+fn is_a_role(spoken: &[String]) -> bool {
+    spoken.windows(2).any(|pair| {
+        let role = PEOPLE.find(&pair[0], &pair[..1]).anywhere;
+        pair[1] == "is" && !role.is_empty()
+    })
+}
 
 fn begins_with_the_user(first: &[String]) -> bool {
     first.first().is_some_and(|word| USER.contains(&word.as_str()))
