@@ -13,17 +13,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     inflight::InFlight,
-    journal::{Entry, Forget, Journal, Recorded, Removed, lanes_of},
-    lanes::Lanes,
+    journal::{Entry, Journal, Recorded, Removed},
     limited::Limited,
     settings::Live,
     turn::FinishedTurn,
 };
-use crate::{
-    memory::Owner,
-    sqlite::DatabaseError,
-    telemetry::{CaptureDrop, Metrics},
-};
+use crate::telemetry::{CaptureDrop, Metrics};
 
 /// What may wait for the journal at one time, in bytes: some hundred large
 /// turns, or as many small ones as the queue takes.
@@ -32,13 +27,11 @@ const MAX_WAITING_BYTES: usize = 64 * 1024 * 1024;
 /// Turns written in one transaction at most.
 const GROUP: usize = 256;
 
-/// What waits in the queue. The order is kept: what was said before something
-/// is forgotten is forgotten too.
+/// What waits in the queue, in order.
 enum Message {
     Turn(Waiting),
     /// Answered once everything before it is written or shed.
     Barrier(oneshot::Sender<()>),
-    Forget(Owner, Forget, oneshot::Sender<Result<u64, DatabaseError>>),
 }
 
 struct Waiting {
@@ -108,24 +101,12 @@ impl Intake {
             let _ = answered.await;
         }
     }
-
-    /// Forgets turns, those offered before included. `None` after the end.
-    pub(super) async fn forget(
-        &self,
-        owner: Owner,
-        what: Forget,
-    ) -> Option<Result<u64, DatabaseError>> {
-        let (sender, answered) = oneshot::channel();
-        self.queue.send(Message::Forget(owner, what, sender)).await.ok()?;
-        answered.await.ok()
-    }
 }
 
 /// Who writes what waits into the journal.
 pub(super) struct Scribe {
     pub(super) journal: Arc<Journal>,
     pub(super) live: Arc<Live>,
-    pub(super) lanes: Arc<Lanes>,
     pub(super) metrics: Arc<Metrics>,
     /// Told when there may be new jobs.
     pub(super) wake: Arc<Notify>,
@@ -155,10 +136,6 @@ impl Scribe {
                     Message::Barrier(answer) => {
                         self.write(std::mem::take(&mut turns)).await;
                         let _ = answer.send(());
-                    }
-                    Message::Forget(owner, what, answer) => {
-                        self.write(std::mem::take(&mut turns)).await;
-                        let _ = answer.send(self.forget(owner, what).await);
                     }
                 }
             }
@@ -207,19 +184,6 @@ impl Scribe {
                 }
             }
         }
-    }
-
-    async fn forget(&self, owner: Owner, what: Forget) -> Result<u64, DatabaseError> {
-        // A job of this owner may hold a text that is to be forgotten.
-        let mut held = Vec::new();
-        for lane in lanes_of(&owner) {
-            held.push(self.lanes.hold(&lane).await);
-        }
-        let forgotten = self.journal.forget(owner, what).await;
-        drop(held);
-        // What was stopped may be owed still.
-        self.wake.notify_one();
-        forgotten
     }
 
     fn count_removed(&self, removed: &[Removed]) {

@@ -55,10 +55,10 @@ pub use flush::Flushed;
 use inflight::Exchanges;
 pub use inflight::InFlight;
 use intake::{Intake, Scribe};
-use journal::Journal;
 pub use journal::{Forget, JobQuery, JobRow, JobStanding, SessionRow, SessionState};
+use journal::{Journal, lanes_of};
 use keep::Keeper;
-use lanes::Lanes;
+use lanes::{Held, Lanes};
 pub use reconcile::Policy;
 pub use session::{Place, SessionKey};
 use settings::Live;
@@ -106,6 +106,7 @@ pub struct Capture {
     journal: Arc<Journal>,
     summaries: Summaries,
     live: Arc<Live>,
+    lanes: Arc<Lanes>,
     /// Wakes the worker.
     wake: Arc<Notify>,
     /// Tells that a job was settled.
@@ -137,7 +138,6 @@ impl Capture {
         let scribe = Scribe {
             journal: journal.clone(),
             live: live.clone(),
-            lanes: lanes.clone(),
             metrics: metrics.clone(),
             wake: wake.clone(),
             refused: false.into(),
@@ -159,7 +159,7 @@ impl Capture {
         let worker = (bounds.workers > 0).then(|| Worker {
             journal: journal.clone(),
             bench,
-            lanes,
+            lanes: lanes.clone(),
             metrics,
             wake: wake.clone(),
             settled: settled.clone(),
@@ -174,6 +174,7 @@ impl Capture {
             summaries: Summaries { store: tools.store, journal: journal.clone() },
             journal,
             live,
+            lanes,
             wake,
             settled,
             stop_intake,
@@ -269,11 +270,24 @@ impl Capture {
     /// [`DatabaseError`] when the journal cannot be written.
     pub async fn forget_turns(&self, owner: &Owner, what: Forget) -> Result<u64, DatabaseError> {
         self.exchanges.forget(owner, &what);
-        match self.intake.forget(owner.clone(), what.clone()).await {
-            Some(forgotten) => forgotten,
-            // After the shutdown nothing waits and nothing runs.
-            None => self.journal.forget(owner.clone(), what).await,
+        // What was said before it is forgotten is forgotten too.
+        self.intake.barrier().await;
+        let held = self.hold_lanes(owner).await;
+        let forgotten = self.journal.forget(owner.clone(), what).await;
+        drop(held);
+        // What was stopped may be owed still.
+        self.wake.notify_one();
+        forgotten
+    }
+
+    /// Keeps an owner's jobs from running: one may hold a text that is to be forgotten. Waited
+    /// for by whoever wants it, since all other users' turns pass meanwhile.
+    async fn hold_lanes(&self, owner: &Owner) -> Vec<Held> {
+        let mut held = Vec::new();
+        for lane in lanes_of(owner) {
+            held.push(self.lanes.hold(&lane).await);
         }
+        held
     }
 
     /// Forgets what a memory was made of, given all its versions: its turn, or

@@ -1,7 +1,7 @@
 //! The two jobs that do what a user asked of memory itself: remembering and forgetting. Each leads
 //! to the same however often it runs.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, time::Duration};
 
 use super::{
     extract::explicit,
@@ -16,6 +16,9 @@ use crate::{
     memory::{Actor, Filter, ListQuery, Memory, Owner, ScopeQuery, Status, StoreError, Write},
     signals::Subject,
 };
+
+/// The pause while what the same message asks to be forgotten is still there.
+const ORDER_PAUSE: Duration = Duration::from_secs(5);
 
 /// Memories that are looked at in one go.
 const PAGE: usize = 100;
@@ -38,6 +41,9 @@ impl Workbench {
     pub(super) async fn remember(&self, job: &ClaimedJob) -> Result<(), JobError> {
         let statements: Vec<String> = payload(job)?;
         let turn = job.subject;
+        if self.journal.read(move |c| journal::has_to_forget(c, turn)).await? {
+            return Err(JobError::NotNow(ORDER_PAUSE));
+        }
         let Some(said) = self.journal.read(move |c| journal::turn(c, turn)).await? else {
             return Ok(());
         };
@@ -54,11 +60,24 @@ impl Workbench {
         // Without a payload it was done, and only the settling was missed.
         let (Some(owner), Some(_)) = (&job.owner, &job.payload) else { return Ok(()) };
         let order: ForgetOrder = payload(job)?;
+        // Whatever fails from here on may work another time.
+        self.carry_out(job, owner, &order).await.map_err(JobError::or_retry)
+    }
+
+    async fn carry_out(
+        &self,
+        job: &ClaimedJob,
+        owner: &Owner,
+        order: &ForgetOrder,
+    ) -> Result<(), JobError> {
         // This job has the owner's one lane; an extraction in the other could bring it back.
         let [_, extractions] = lanes_of(owner);
         let held = self.lanes.hold(&extractions).await;
-        let memories = self.memories_that_say(owner, &order).await?;
-        let turns = self.turns_that_say(owner, &order).await?;
+        let turn = job.subject;
+        let asking = self.journal.read(move |c| journal::turn(c, turn)).await?;
+        let asking = asking.map(|turn| turn.key);
+        let memories = self.memories_that_say(owner, order, asking.as_deref()).await?;
+        let turns = self.turns_that_say(owner, order).await?;
         if memories.len() > MOST {
             tracing::warn!("A request to forget matches too many memories, nothing is forgotten");
         } else {
@@ -90,7 +109,7 @@ impl Workbench {
             }
             self.keeper.metrics.command_done("forget", deleted);
         }
-        self.journal.fulfilled(job.id, job.subject).await?;
+        self.journal.fulfilled(job.clone()).await?;
         drop(held);
         Ok(())
     }
@@ -100,9 +119,10 @@ impl Workbench {
         &self,
         owner: &Owner,
         order: &ForgetOrder,
+        asking: Option<&str>,
     ) -> Result<Vec<Memory>, JobError> {
-        let (asking, asked_at) = (owner.clone(), order.asked_at);
-        let later = self.journal.read(move |c| journal::later_turns(c, &asking, asked_at)).await?;
+        let (whose, asked_at) = (owner.clone(), order.asked_at);
+        let later = self.journal.read(move |c| journal::later_turns(c, &whose, asked_at)).await?;
         let later: HashSet<String> = later.into_iter().collect();
         let mut query = ListQuery {
             scope: ScopeQuery::of(owner.clone()),
@@ -115,7 +135,9 @@ impl Workbench {
         for _ in 0..LOOKED_AT / PAGE {
             let page = self.keeper.store.list(&query).await?;
             for memory in page.memories {
-                let said_later = match &memory.provenance.turn {
+                let said_later = match memory.provenance.turn.as_deref() {
+                    // What the same message asks to be remembered is meant to stay.
+                    Some(turn) if asking == Some(turn) => true,
                     Some(turn) => later.contains(turn),
                     None => memory.created_at.as_millisecond() > order.asked_at,
                 };

@@ -53,6 +53,14 @@ impl JobError {
     pub(super) fn retry(reason: impl ToString) -> Self {
         Self::Retry { reason: reason.to_string(), tries: u32::MAX }
     }
+
+    /// The same failure of something that is never to be given up.
+    pub(super) fn or_retry(self) -> Self {
+        match self {
+            Self::Final(reason) => Self::retry(reason),
+            other => other,
+        }
+    }
 }
 
 impl From<DatabaseError> for JobError {

@@ -169,7 +169,7 @@ impl Worker {
             result = run => result,
         };
         let result = result.unwrap_or_else(|_| Err(JobError::retry("the job panicked")));
-        let (settled, outcome) = outcome(&job, result, Timestamp::now());
+        let (settled, outcome) = outcome(job.kind, job.tries, result, Timestamp::now());
         if let Settled::Failed(reason, _) | Settled::Dead(reason) = &settled {
             tracing::debug!(kind = job.kind.name(), tries = job.tries + 1, reason, "a job failed");
         }
@@ -213,17 +213,20 @@ impl Worker {
     }
 }
 
-/// What a run's result means for its job.
+/// What a run's result means for its job, after so many failed tries.
 fn outcome(
-    job: &ClaimedJob,
+    kind: JobKind,
+    tries: u32,
     result: Result<Option<Next>, JobError>,
     now: Timestamp,
 ) -> (Settled, Option<JobOutcome>) {
     match result {
         Ok(next) => (Settled::Done(next), Some(JobOutcome::Done)),
         Err(JobError::NotNow(wait)) => (Settled::Postponed(after(now, wait)), None),
-        Err(JobError::Retry { reason, tries }) if job.tries + 1 < tries.min(MAX_TRIES) => {
-            (Settled::Failed(reason, after(now, pause(job.tries))), Some(JobOutcome::Retry))
+        Err(JobError::Retry { reason, tries: most })
+            if !kind.is_given_up() || tries + 1 < most.min(MAX_TRIES) =>
+        {
+            (Settled::Failed(reason, after(now, pause(tries))), Some(JobOutcome::Retry))
         }
         Err(JobError::Retry { reason, .. } | JobError::Final(reason)) => {
             (Settled::Dead(reason), Some(JobOutcome::Dead))
@@ -251,6 +254,22 @@ fn until(time: Timestamp, now: Timestamp) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_forgetting_is_tried_for_ever_and_other_jobs_are_given_up() {
+        let again = |kind, tries| {
+            let failed = Err(JobError::retry("the store is down"));
+            matches!(outcome(kind, tries, failed, Timestamp::now()).0, Settled::Failed(..))
+        };
+        for kind in JobKind::ALL {
+            assert!(again(kind, MAX_TRIES - 2));
+            assert_eq!(again(kind, MAX_TRIES - 1), kind == JobKind::ForgetSaid, "{kind:?}");
+        }
+        assert!(again(JobKind::ForgetSaid, u32::MAX));
+        let unreadable = Err(JobError::Final("its payload is unreadable".into()));
+        let settled = outcome(JobKind::ForgetSaid, 0, unreadable, Timestamp::now()).0;
+        assert!(matches!(settled, Settled::Dead(_)));
+    }
 
     #[test]
     fn pauses_double_up_to_their_bound_and_are_spread() {

@@ -70,6 +70,12 @@ impl JobKind {
         Self::Prune,
     ];
 
+    /// Whether such a job is given up when it fails again and again. What a user asked to be
+    /// forgotten is owed until it is done.
+    pub(in crate::capture) fn is_given_up(self) -> bool {
+        self != Self::ForgetSaid
+    }
+
     pub(super) fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }

@@ -44,7 +44,7 @@ pub(super) use jobs::{
 };
 pub use ledger::{JobQuery, JobRow, JobStanding, SessionRow};
 pub(super) use ledger::{list_jobs, list_sessions, retry, retry_dead};
-pub(super) use orders::{ForgetOrder, later_turns};
+pub(super) use orders::{ForgetOrder, has_to_forget, later_turns};
 pub(super) use prune::{Pruned, dead_jobs as prune_dead_jobs, turns as prune_turns};
 pub(super) use read::{StoredTurn, batch, turn, turn_and_before, turns_until};
 pub(super) use record::Recorded;
@@ -141,8 +141,8 @@ impl Journal {
     }
 
     /// A forgetting that a user asked for is done; nothing of it stays on the disk.
-    pub(super) async fn fulfilled(&self, job: i64, turn: i64) -> Result<()> {
-        self.database.erase(move |c| orders::fulfilled(c, job, turn)).await
+    pub(super) async fn fulfilled(&self, job: ClaimedJob) -> Result<()> {
+        self.database.erase(move |c| orders::fulfilled(c, &job)).await
     }
 
     /// Takes what was removed before out of the log as well.

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
-use super::{JobKind, jobs};
+use super::{ClaimedJob, JobKind, jobs};
 use crate::{memory::Owner, signals::Subject};
 
 /// What a turn asks of memory, as it stands in the tables.
@@ -56,15 +56,16 @@ pub(super) fn owe(c: &Connection, turn: i64, now: Timestamp) -> rusqlite::Result
         return Ok(false);
     }
     let owner = super::owner(&tenant, &user)?;
-    if !orders.remember.is_empty() {
-        let payload = serde_json::json!(orders.remember).to_string();
-        jobs::ask_for_order(c, JobKind::Remember, turn, &owner, payload, now)?;
-    }
+    // In this order: "forget my address, remember that it is …".
     let forgets = !orders.forget.is_empty();
     if forgets {
         let order = ForgetOrder { forget: orders.forget, asked_at: began };
         let payload = serde_json::json!(order).to_string();
         jobs::ask_for_order(c, JobKind::ForgetSaid, turn, &owner, payload, now)?;
+    }
+    if !orders.remember.is_empty() {
+        let payload = serde_json::json!(orders.remember).to_string();
+        jobs::ask_for_order(c, JobKind::Remember, turn, &owner, payload, now)?;
     }
     Ok(forgets)
 }
@@ -85,9 +86,24 @@ pub(super) fn owe_without_turn(
     jobs::ask_for_order(c, JobKind::ForgetSaid, subject, owner, payload, now)
 }
 
-/// A forgetting is done: its words go, and those of the turn that asked for it.
-pub(super) fn fulfilled(c: &Connection, job: i64, turn: i64) -> rusqlite::Result<()> {
-    c.prepare_cached("UPDATE jobs SET payload = NULL WHERE id = ?1")?.execute([job])?;
+/// Whether what a turn asks to be forgotten is still there.
+pub(in crate::capture) fn has_to_forget(c: &Connection, turn: i64) -> rusqlite::Result<bool> {
+    c.prepare_cached(
+        "SELECT 1 FROM jobs WHERE kind = 'forget_said' AND subject = ?1 AND state = 'pending'",
+    )?
+    .exists([turn])
+}
+
+/// A forgetting is done: its words go, and those of the turn that asked for it. Asked for once
+/// more while it ran, it needs them again.
+pub(super) fn fulfilled(c: &Connection, job: &ClaimedJob) -> rusqlite::Result<()> {
+    let last = c
+        .prepare_cached("UPDATE jobs SET payload = NULL WHERE id = ?1 AND wanted = ?2")?
+        .execute([job.id, job.wanted])?;
+    if last == 0 {
+        return Ok(());
+    }
+    let turn = job.subject;
     c.prepare_cached("UPDATE turns SET orders = NULL, user_text = '' WHERE id = ?1")?
         .execute([turn])?;
     c.prepare_cached("UPDATE replies SET text = '', refusal = NULL WHERE turn = ?1")?

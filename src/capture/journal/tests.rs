@@ -336,3 +336,29 @@ async fn a_session_keeps_values_until_they_expire() {
     assert_eq!(get(&alice, at(100)).await.unwrap(), None);
     assert_eq!(get(&bob, at(99)).await.unwrap(), None);
 }
+
+#[tokio::test]
+async fn a_forgetting_asked_for_again_while_it_runs_keeps_its_words() {
+    let book = Book::open();
+    let asks = |seconds| {
+        let mut asks = said("alice", 1, "Forget my address.").at(seconds);
+        asks.of.learn = false;
+        asks
+    };
+    let claim = || async {
+        let room = Room { busy: "[]".into(), extractions: true, others: true };
+        book.journal.read(move |c| next_due(c, &room, at(60))).await.unwrap().unwrap()
+    };
+    book.record(asks(0)).await;
+    let first = claim().await;
+    book.record(asks(5)).await;
+    book.journal.fulfilled(first.clone()).await.unwrap();
+    let settled = move |c: &_| settle(c, &first, &Settled::Done(None), at(61));
+    book.journal.write(settled).await.unwrap();
+    let again = claim().await;
+    assert!(again.payload.as_ref().is_some_and(|order| order.contains("my address")), "{again:?}");
+    book.journal.fulfilled(again.clone()).await.unwrap();
+    let settled = move |c: &_| settle(c, &again, &Settled::Done(None), at(62));
+    book.journal.write(settled).await.unwrap();
+    assert_eq!(book.jobs("forget_said").await, 0);
+}

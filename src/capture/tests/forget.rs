@@ -93,3 +93,19 @@ async fn an_exchange_that_began_before_the_forgetting_is_not_learnt_from_when_it
         house.memories("alice").await.into_iter().filter_map(|memory| memory.project_id).collect();
     assert_eq!(projects, [other]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_for_a_job_to_stop_keeps_nobody_elses_turns_waiting() {
+    let house = House::new();
+    let running = house.capture.lanes.enter(&owner("alice").key()).unwrap();
+    let alice = owner("alice");
+    let mut forgetting = std::pin::pin!(house.capture.forget_turns(&alice, Forget::Everything));
+    tokio::select! {
+        _ = &mut forgetting => unreachable!("the job has not stopped"),
+        () = running.stopped() => {}
+    }
+    house.offer(said("bob", 1, "I live in Lyon"));
+    house.until_memories("bob", 1).await;
+    drop(running);
+    assert_eq!(forgetting.await.unwrap(), 0);
+}

@@ -184,3 +184,53 @@ async fn what_is_said_after_the_request_is_kept() {
     house.flush("alice").await;
     assert!(!house.contents("alice").await.is_empty());
 }
+
+#[tokio::test]
+async fn what_the_same_message_asks_to_be_remembered_stays() {
+    let house = house();
+    house.offer(said("alice", 1, "My address is 3 Elm Road."));
+    house.flush("alice").await;
+    house.offer(said("alice", 2, "Forget my address. Remember that my address is 12 Oak Street."));
+    house.flush("alice").await;
+    assert_eq!(house.contents("alice").await, ["my address is 12 Oak Street"]);
+    // The request once more, as after a crash before it was settled.
+    ask_again(&house, r#"{"topic":"my address"}"#).await;
+    house.flush("alice").await;
+    assert_eq!(house.contents("alice").await, ["my address is 12 Oak Street"]);
+}
+
+/// Owes a forgetting to the last turn.
+async fn ask_again(house: &House, subject: &str) {
+    let (subject, lane) = (subject.to_owned(), owner("alice").key());
+    let ask = move |c: &rusqlite::Connection| {
+        c.execute(
+            "INSERT INTO jobs (kind, subject, tenant, user, lane, payload, due_at, created_at)
+             SELECT 'forget_said', id, tenant, user, ?2,
+                 json_object('forget', json_array(json(?1)), 'asked_at', began_at), 0, 0
+             FROM turns ORDER BY id DESC LIMIT 1",
+            [&subject, &lane],
+        )
+    };
+    assert_eq!(house.capture.journal.write(ask).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn what_is_to_be_remembered_waits_for_the_forgetting_that_failed() {
+    let house = house();
+    house.offer(said("alice", 1, "I live in Paris."));
+    house.flush("alice").await;
+    house.doll.broken.store(true, Ordering::SeqCst);
+    house.offer(said(
+        "alice",
+        2,
+        "Forget that I live in Paris. Remember that I live in Paris, Texas.",
+    ));
+    eventually(|| async {
+        let failed = "memgate_job_runs_total{kind=\"forget_said\",outcome=\"retry\"} 1";
+        house.shows(failed).then_some(())
+    })
+    .await;
+    house.doll.broken.store(false, Ordering::SeqCst);
+    house.flush("alice").await;
+    assert_eq!(house.contents("alice").await, ["I live in Paris, Texas"]);
+}
