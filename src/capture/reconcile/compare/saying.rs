@@ -118,7 +118,7 @@ impl Saying {
             slots,
             people: PEOPLE.find(&plain, &spoken).anywhere,
             by_the_user,
-            by_another: first.first().is_some_and(|word| OTHERS.contains(&word.as_str())),
+            by_another: is_by_another(&spoken),
             trusted,
             words,
             plain,
@@ -192,6 +192,13 @@ const OTHERS: &[&str] = &[
     "he", "hes", "she", "shes", "they", "theyre", "theyve", "er", "él", "ella", "ellos", "ellas",
     "il", "elle", "ils", "elles", "ele", "ela", "eles", "elas",
 ];
+
+/// "They let me swap" tells of the user, too.
+fn is_by_another(spoken: &[String]) -> bool {
+    const TO_THE_USER: [&str; 4] = ["me", "us", "my", "our"];
+    spoken.first().is_some_and(|word| OTHERS.contains(&word.as_str()))
+        && !spoken.iter().any(|word| TO_THE_USER.contains(&word.as_str()))
+}
 
 /// "My boss is Ada" and not "my boss's number is …".
 fn is_a_role(spoken: &[String]) -> bool {
