@@ -14,7 +14,7 @@ use super::{
     journal::{self, ClaimedJob, JobKind, Next, StoredTurn},
     keep::now,
     nearest::nearest,
-    reconcile::{Origin, Rules, reconcile, remark},
+    reconcile::{Origin, reconcile, remark},
     work::{EMBED_REST, JobError, Workbench},
 };
 use crate::{llm::LlmError, signals::Commands};
@@ -97,11 +97,17 @@ impl Workbench {
 
     /// Brings what an extraction found into the store.
     pub(super) async fn reconcile(&self, job: &ClaimedJob) -> Result<Option<Next>, JobError> {
-        let Found { of, more, found } = payload(job)?;
+        let Found { of, more, mut found } = payload(job)?;
         let turns = self.turns(of.session, job.subject, of.batch).await?;
         // All forgotten: so is what they said.
-        let Some(last) = turns.last() else { return Ok(None) };
-        self.keep_found(&origin(last, llm::EXTRACTOR), found).await?;
+        let Some(last) = turns.last().cloned() else { return Ok(None) };
+        // Words over long texts take a while: not on a thread of the runtime.
+        let dated = tokio::task::spawn_blocking(move || {
+            llm::date(&mut found, &turns);
+            found
+        });
+        let found = dated.await.map_err(|_| JobError::retry("the facts cannot be dated"))?;
+        self.keep_found(&origin(&last, llm::EXTRACTOR), found).await?;
         if more { next(JobKind::Extract, &of.next()) } else { Ok(None) }
     }
 
@@ -119,12 +125,7 @@ impl Workbench {
         let words = |found: &Candidate| found.raw.as_ref().unwrap_or(&found.content).clone();
         let kept: Vec<String> = found.iter().map(words).collect();
         self.keep_found(&origin(&said, local::EXTRACTOR), found).await?;
-        remark(&self.keeper, &self.reconcile_rules(), &said, &kept, now()).await
-    }
-
-    fn reconcile_rules(&self) -> Rules {
-        let settings = self.live.get();
-        Rules { policy: settings.policy, helper: settings.extractor.clone() }
+        remark(&self.keeper, self.live.get().policy, &said, &kept, now()).await
     }
 
     /// The one way of candidates into the store, whoever found them: through the gate.
@@ -135,8 +136,8 @@ impl Workbench {
         found: Vec<Candidate>,
     ) -> Result<u64, JobError> {
         let found = self.admitted(found);
-        let rules = self.reconcile_rules();
-        let reconciled = reconcile(&self.keeper, &rules, origin, &found, now()).await?;
+        let policy = self.live.get().policy;
+        let reconciled = reconcile(&self.keeper, policy, origin, &found, now()).await?;
         if reconciled.stored > 0 {
             tracing::info!("Memory: Stored {} facts", reconciled.stored);
         }

@@ -354,9 +354,10 @@ impl Capture {
 /// What a version of a memory was made of.
 fn source(memory: &Memory) -> Option<Forget> {
     let turn = memory.provenance.turn.clone()?;
-    Some(match (&memory.session_id, memory.provenance.said_at.or(memory.event_time)) {
-        (Some(session), Some(until)) if !is_word_for_word(memory) => {
-            Forget::Found { session: session.clone(), turn, until }
+    Some(match &memory.session_id {
+        // Whatever had been said by then may have been what it was found in.
+        Some(session) if !is_word_for_word(memory) => {
+            Forget::Found { session: session.clone(), turn, until: memory.updated_at }
         }
         _ => Forget::Turn(turn),
     })

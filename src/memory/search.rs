@@ -15,6 +15,8 @@ pub struct ScopeQuery {
     pub project_id: Option<String>,
     /// With an agent: its memories and those of no agent. Without: all.
     pub agent_id: Option<String>,
+    /// Only what lies in exactly this project and agent; where none is named, what has none.
+    pub exact: bool,
     /// Only those learnt in this session.
     pub session_id: Option<String>,
     /// Only these types; empty means all.
@@ -25,7 +27,14 @@ impl ScopeQuery {
     /// Everything an owner has.
     #[must_use]
     pub fn of(owner: Owner) -> Self {
-        Self { owner, project_id: None, agent_id: None, session_id: None, types: Vec::new() }
+        Self {
+            owner,
+            project_id: None,
+            agent_id: None,
+            exact: false,
+            session_id: None,
+            types: Vec::new(),
+        }
     }
 
     /// Whether a memory lies in this haystack.
@@ -50,7 +59,7 @@ impl ScopeQuery {
         session: Option<&str>,
     ) -> bool {
         let shared = |wanted: Option<&str>, has: Option<&str>| {
-            wanted.is_none() || has.is_none() || wanted == has
+            wanted == has || (!self.exact && (wanted.is_none() || has.is_none()))
         };
         shared(self.project_id.as_deref(), project)
             && shared(self.agent_id.as_deref(), agent)

@@ -34,6 +34,8 @@ pub(in crate::capture) struct Candidate {
     pub(in crate::capture) mentions: Vec<Mention>,
     /// How these stand to one another.
     pub(in crate::capture) entity_relations: Vec<EntityRelation>,
+    /// When it was said, where the extractor read several turns.
+    pub(in crate::capture) said_at: Option<Timestamp>,
     /// The stored content that it corrects, as the extractor was shown it.
     pub(in crate::capture) corrects: Option<String>,
 }

@@ -8,7 +8,6 @@
 
 mod compare;
 mod corrections;
-mod helper;
 mod origin;
 mod policy;
 mod reinforce;
@@ -23,13 +22,12 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{
-    extract::candidate::Candidate,
+    extract::candidate::{Candidate, Tense},
     keep::{Keeper, Kept},
     work::JobError,
 };
 use crate::{
     embed::Vector,
-    llm::Helper,
     memory::{Actor, Evidence, Memory, QueryVector, Source, Status, StoreError, Write},
     telemetry::Reconciled as Outcome,
 };
@@ -37,20 +35,13 @@ use compare::{Saying, Stand, compare};
 pub(super) use origin::Origin;
 pub use policy::Policy;
 pub(super) use remarks::remark;
+use replace::is_older;
 use stored::{Scope, said_at};
 pub(super) use turns::still_true;
 
 /// Cosine above which what replaces a memory of the same type is its new version, and no memory of
 /// its own; the main design's figure.
 const SAME_MEMORY: f32 = 0.9;
-
-/// What decides where the statements themselves leave it open.
-pub(super) struct Rules {
-    /// Which of two that contradict each other holds.
-    pub(super) policy: Policy,
-    /// Asked where words and vectors cannot tell.
-    pub(super) helper: Option<Arc<Helper>>,
-}
 
 /// What became of a batch of candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,7 +54,7 @@ pub(super) struct Reconciled {
 /// Doing it again changes nothing.
 pub(super) async fn reconcile(
     keeper: &Keeper,
-    rules: &Rules,
+    policy: Policy,
     origin: &Origin,
     candidates: &[Candidate],
     now: Timestamp,
@@ -77,7 +68,7 @@ pub(super) async fn reconcile(
     };
     let space: Arc<str> = keeper.embedder.space().id().into();
     let mut batch =
-        Batch { keeper, rules, origin, now, kept: Vec::new(), done: Reconciled::default() };
+        Batch { keeper, policy, origin, now, kept: Vec::new(), done: Reconciled::default() };
     for (candidate, values) in candidates.iter().zip(vectors) {
         let vector = values.map(|values| QueryVector { space: space.clone(), values });
         batch.settle(candidate, vector.as_ref()).await?;
@@ -88,7 +79,7 @@ pub(super) async fn reconcile(
 /// The candidates of one batch on their way into the store.
 struct Batch<'a> {
     keeper: &'a Keeper,
-    rules: &'a Rules,
+    policy: Policy,
     origin: &'a Origin,
     now: Timestamp,
     /// The memories that the batch has led to.
@@ -112,11 +103,16 @@ impl Batch<'_> {
         let found = scope.statements(self.keeper, &new, &saying, vector, self.now).await?;
         let winner = match self.keeper.store.get(&new.owner, &new.id, self.now).await {
             // An earlier run stored it. What has replaced it since, holds.
-            Ok(own) if !own.status.is_in_use() => return Ok(()),
+            Ok(own) if !own.status.is_in_use() || own.content != new.content => return Ok(()),
             Ok(own) => own,
             Err(StoreError::NotFound) => {
-                if self.is_known(&new, &saying, &found).await? {
-                    return Ok(());
+                match self.known(&new, &saying, &found).await? {
+                    Some(own) if own.content == new.content && is_of(&own, &new) => {
+                        // Its new version; an earlier run may have got no further.
+                        return self.replace(&scope, candidate, own, &saying, &found, vector).await;
+                    }
+                    Some(_) => return Ok(()),
+                    None => {}
                 }
                 if saying.says("correct") && new.source == Source::ExplicitUserInput {
                     new.source = Source::CorrectedMemory;
@@ -128,7 +124,7 @@ impl Batch<'_> {
                     self.create(new.clone(), Outcome::Superseded).await?;
                     return self.say_no_longer(&new).await;
                 }
-                match self.next_version(&new, &saying, &found).await? {
+                match self.next_version(&new, candidate, &saying, &found).await? {
                     Some(version) => version,
                     None => self.create(new, Outcome::Created).await?,
                 }
@@ -136,17 +132,34 @@ impl Batch<'_> {
             Err(error) => return Err(error.into()),
         };
         self.kept.push(winner.id.clone());
-        let replaced = self.replaced(&scope, candidate, &winner, &saying, &found, vector).await?;
+        self.replace(&scope, candidate, winner, &saying, &found, vector).await
+    }
+
+    /// Puts away what holds no longer now that this holds.
+    async fn replace(
+        &mut self,
+        scope: &Scope,
+        candidate: &Candidate,
+        winner: Memory,
+        saying: &Saying,
+        found: &[Evidence],
+        vector: Option<&QueryVector>,
+    ) -> Result<(), JobError> {
+        // What is over takes nobody's place.
+        if candidate.tense == Some(Tense::Past) {
+            return Ok(());
+        }
+        let replaced = self.replaced(scope, candidate, &winner, saying, found, vector).await?;
         self.apply(winner, replaced).await
     }
 
-    /// Whether something stored says the same; it is reinforced then, or told more fully.
-    async fn is_known(
+    /// What is stored and says the same, reinforced, or told more fully now.
+    async fn known(
         &mut self,
         new: &Memory,
         saying: &Saying,
         found: &[Evidence],
-    ) -> Result<bool, JobError> {
+    ) -> Result<Option<Memory>, JobError> {
         let stands =
             |found: &Evidence| compare(saying, &Saying::of(&found.memory.content), found.cosine);
         let same = found.iter().find(|found| stands(found) == Stand::Same);
@@ -162,17 +175,17 @@ impl Batch<'_> {
                 self.keeper.metrics.reconciled(Outcome::Reinforced);
             }
             self.kept.push(known.memory.id.clone());
-            return Ok(true);
+            return Ok(Some(known.memory.clone()));
         }
         let fuller = found.iter().find(|found| {
             stands(found) == Stand::More
                 && found.memory.memory_type == new.memory_type
-                && said_at(&found.memory) <= self.origin.at
+                && said_at(&found.memory) <= said_at(new)
         });
-        let Some(fuller) = fuller else { return Ok(false) };
+        let Some(fuller) = fuller else { return Ok(None) };
         let version = self.version_of(&fuller.memory, new).await?;
-        self.kept.push(version.id);
-        Ok(true)
+        self.kept.push(version.id.clone());
+        Ok(Some(version))
     }
 
     /// What is stored in its place and was said later: the turn of this one was learnt late.
@@ -193,11 +206,14 @@ impl Batch<'_> {
     async fn next_version(
         &mut self,
         new: &Memory,
+        candidate: &Candidate,
         saying: &Saying,
         found: &[Evidence],
     ) -> Result<Option<Memory>, JobError> {
         let nearest = found.iter().find(|found| {
-            self.rules.policy == Policy::PreferNew
+            self.policy == Policy::PreferNew
+                && candidate.tense != Some(Tense::Past)
+                && is_older(&found.memory, new)
                 && found.cosine.is_some_and(|cosine| cosine > SAME_MEMORY)
                 && found.memory.memory_type == new.memory_type
                 && compare(saying, &Saying::of(&found.memory.content), found.cosine)
@@ -251,4 +267,10 @@ impl Batch<'_> {
     fn write(&self, reason: &'static str) -> Write {
         Write { actor: Actor::Capture, reason, request_id: self.origin.request_id.clone() }
     }
+}
+
+/// Whether a memory was made of the same words of the same turn as another.
+fn is_of(memory: &Memory, new: &Memory) -> bool {
+    memory.provenance.turn == new.provenance.turn
+        && memory.provenance.extractor == new.provenance.extractor
 }

@@ -49,15 +49,16 @@ impl Origin {
         memory.importance = candidate.importance.unwrap_or(Memory::DEFAULT_IMPORTANCE);
         let usual = if source == Source::ExplicitUserInput { EXPLICIT } else { IMPLIED };
         memory.confidence = Some(candidate.confidence.unwrap_or(usual));
-        memory.event_time = Some(candidate.event_time.unwrap_or(self.at));
-        memory.valid_from = Some(self.at);
+        let said_at = candidate.said_at.unwrap_or(self.at);
+        memory.event_time = Some(candidate.event_time.unwrap_or(said_at));
+        memory.valid_from = Some(said_at);
         if candidate.tense == Some(Tense::Past) {
-            memory.valid_until = Some(self.at);
+            memory.valid_until = Some(said_at);
         }
         memory.mentions = Mention::keepable(candidate.mentions.iter().cloned());
         memory.entity_relations =
             EntityRelation::keepable(candidate.entity_relations.iter().cloned());
-        memory.provenance = self.provenance();
+        memory.provenance = Provenance { said_at: Some(said_at), ..self.provenance() };
         memory
     }
 

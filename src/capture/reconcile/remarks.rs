@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::{
-    Policy, Rules, Scope,
+    Policy, Scope,
     compare::{Saying, Stand, compare},
     replace::{leave_out, sentences_in_the_way, supersede},
     said_at, turns,
@@ -21,13 +21,13 @@ const MOST: usize = 4;
 /// Lets the remarks in a turn replace what is older. `kept` are the statements found in it.
 pub(in crate::capture) async fn remark(
     keeper: &Keeper,
-    rules: &Rules,
+    policy: Policy,
     turn: &StoredTurn,
     kept: &[String],
     now: jiff::Timestamp,
 ) -> Result<(), JobError> {
     // Whoever decides on contradictions needs statements to decide on.
-    if rules.policy != Policy::PreferNew {
+    if policy != Policy::PreferNew {
         return Ok(());
     }
     let own = match keeper.store.get(&turn.owner, &id_of(&turn.owner, &turn.key), now).await {

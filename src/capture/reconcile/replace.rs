@@ -3,7 +3,7 @@
 use super::{
     Batch, Policy, Scope,
     compare::{Saying, Stand, compare, may_replace},
-    corrections, helper, said_at, turns,
+    corrections, said_at, turns,
 };
 use crate::{
     capture::{
@@ -57,22 +57,16 @@ impl Batch<'_> {
         vector: Option<&QueryVector>,
     ) -> Result<Replaced, JobError> {
         let mut replaced = Replaced::default();
-        let mut unsure = Vec::new();
         for found in found.iter().filter(|found| is_older(&found.memory, winner)) {
-            match compare(saying, &Saying::of(&found.memory.content), found.cosine) {
-                Stand::Replaces => replaced.statements.push(found.memory.clone()),
-                Stand::Unsure => unsure.push(found.memory.clone()),
-                _ => {}
+            let stand = compare(saying, &Saying::of(&found.memory.content), found.cosine);
+            if stand == Stand::Replaces {
+                replaced.statements.push(found.memory.clone());
             }
         }
         if let Some(words) = &candidate.corrects {
             let named = corrections::named(self.keeper, scope, words, self.now).await?;
             let named = named.filter(|named| is_older(named, winner));
             replaced.statements.extend(named.filter(|m| !has(&replaced.statements, m)));
-        }
-        if let Some(helper) = self.rules.helper.as_deref().filter(|_| !unsure.is_empty()) {
-            let chosen = helper::replaced(helper, &winner.content, unsure).await;
-            replaced.statements.extend(chosen);
         }
         replaced.statements.truncate(MOST);
         if may_replace(saying) {
@@ -95,7 +89,7 @@ impl Batch<'_> {
         }
         let targets = replaced.statements.iter().chain(replaced.sentences.iter().map(|(t, _)| t));
         let targets: Vec<_> = targets.map(|memory| memory.id.clone()).collect();
-        let (kind, status) = match self.rules.policy {
+        let (kind, status) = match self.policy {
             Policy::PreferNew => (SUPERSEDES, Status::Active),
             Policy::PreferOld => (CONTRADICTS, Status::Superseded),
             // What only a turn says is nothing that somebody could decide on.
@@ -113,12 +107,12 @@ impl Batch<'_> {
         let source = if corrected { Source::CorrectedMemory } else { winner.source };
         if winner.relations.len() != known || winner.status != status || winner.source != source {
             (winner.status, winner.source) = (status, source);
-            if self.rules.policy == Policy::PreferOld {
+            if self.policy == Policy::PreferOld {
                 winner.valid_until = winner.valid_from;
             }
             winner = self.rewrite(winner, "contradicts").await?;
         }
-        match self.rules.policy {
+        match self.policy {
             Policy::PreferNew => {
                 for old in replaced.statements {
                     supersede(self.keeper, old, &winner, &self.write("superseded")).await?;
@@ -278,11 +272,11 @@ async fn leave_out_of(
     Ok(())
 }
 
-/// Whether a memory was said before another, in another turn.
-fn is_older(old: &Memory, new: &Memory) -> bool {
-    old.id != new.id
-        && said_at(old) <= said_at(new)
-        && (old.provenance.turn.is_none() || old.provenance.turn != new.provenance.turn)
+/// Whether a memory was said before another, in another message.
+pub(super) fn is_older(old: &Memory, new: &Memory) -> bool {
+    let other_turn = old.provenance.turn.is_none() || old.provenance.turn != new.provenance.turn;
+    let (before, after) = (said_at(old), said_at(new));
+    old.id != new.id && (before < after || (before == after && other_turn))
 }
 
 fn has(memories: &[Memory], memory: &Memory) -> bool {

@@ -109,21 +109,15 @@ impl Scope {
         let scope = ScopeQuery {
             project_id: self.project.clone(),
             agent_id: self.agent.clone(),
+            exact: true,
             types,
             ..ScopeQuery::of(self.owner.clone())
         };
         Search { scopes: vec![scope], filter: None, text: Some(text), vector, limit, now }
     }
 
-    /// A project's search also finds what belongs to no project: that is another scope here.
     async fn found(&self, keeper: &Keeper, search: Search) -> Result<Vec<Evidence>, StoreError> {
-        let mut found = keeper.store.retrieve(&search).await?;
-        found.retain(|found| {
-            found.memory.owner == self.owner
-                && found.memory.project_id == self.project
-                && found.memory.agent_id == self.agent
-        });
-        Ok(found)
+        keeper.store.retrieve(&search).await
     }
 }
 

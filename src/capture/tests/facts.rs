@@ -304,3 +304,19 @@ async fn what_the_model_says_is_corrected_is_superseded_where_it_is_stored() {
     assert_eq!(told, ["The user is fond of capers", "The user sails on Sundays"]);
     assert!(house.shows(r#"memgate_reconciled_total{outcome="superseded"} 1"#));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn within_a_batch_what_was_said_last_holds_however_the_model_orders_it() {
+    let answer = json!([
+        {"type": "semantic", "content": "The user moved to Lyon.", "words": "We moved to Lyon"},
+        {"type": "semantic", "content": "The user lives in Paris.", "words": "I live in Paris"},
+    ]);
+    let (helper, _model) = model([completion(&answer.to_string())]).await;
+    let house = House::learning(helper);
+    for (number, text) in [(1, "I live in Paris"), (2, "We moved to Lyon"), (3, "Nice, is it?")] {
+        house.offer(said("alice", number, text).session("s").at(i64::from(number) * 60));
+    }
+    house.flush("alice").await;
+    let told: Vec<_> = house.semantic("alice").await.into_iter().map(|m| m.content).collect();
+    assert_eq!(told, ["The user moved to Lyon."]);
+}

@@ -231,3 +231,12 @@ async fn what_is_unrelated_stays_beside() {
     let in_use = home.in_use().await;
     assert!(told.iter().all(|text| in_use.contains(text)), "{in_use}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_things_said_in_one_message_both_stay() {
+    let Some(home) = home(Policy::PreferNew) else { return };
+    home.tell("I go swimming on Mondays. I go swimming on Thursdays.", 0).await;
+    let in_use = home.in_use().await;
+    assert!(in_use.contains("Mondays") && in_use.contains("Thursdays"), "{in_use}");
+    assert!(home.of_status(Status::Superseded).await.is_empty());
+}

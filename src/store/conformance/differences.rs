@@ -182,11 +182,12 @@ prop_compose! {
         owner in owners(),
         project_id in some(&PROJECTS),
         agent_id in some(&PROJECTS),
+        exact in any::<bool>(),
         session_id in some(&[None, None, None, Some("p")]),
         types in select(vec![vec![], vec![], vec!["semantic"], vec!["semantic", "episodic"]]),
     ) -> ScopeQuery {
         let types = types.into_iter().map(str::to_owned).collect();
-        ScopeQuery { owner, project_id, agent_id, session_id, types }
+        ScopeQuery { owner, project_id, agent_id, exact, session_id, types }
     }
 }
 

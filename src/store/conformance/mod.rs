@@ -53,6 +53,7 @@ macro_rules! conforms {
             words_find_what_holds_them
             vectors_find_what_is_near
             the_nearest_part_counts
+            an_exact_scope_holds_nothing_of_a_wider_or_another_one
             the_best_of_both_kinds_are_returned
             a_search_for_nothing_in_particular_gives_the_newest
             several_scopes_are_merged_without_repetition

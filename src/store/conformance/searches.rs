@@ -182,3 +182,22 @@ pub(in crate::store) async fn a_search_sees_every_write_before_it(store: &dyn Me
         store.forget(&owner("alice"), &id("m"), &write()).await.unwrap();
     }
 }
+
+pub(in crate::store) async fn an_exact_scope_holds_nothing_of_a_wider_or_another_one(
+    store: &dyn MemoryStore,
+) {
+    for (name, project) in [("own", Some("p")), ("none", None), ("other", Some("q"))] {
+        let memory =
+            Memory { project_id: project.map(str::to_owned), ..note("alice", name, "olives") };
+        store.store(memory, Vec::new(), &write()).await.unwrap();
+    }
+    for (project, expected) in [(Some("p"), "own"), (None, "none")] {
+        let scope = ScopeQuery {
+            project_id: project.map(str::to_owned),
+            exact: true,
+            ..ScopeQuery::of(owner("alice"))
+        };
+        let search = Search { scopes: vec![scope], ..words("alice", "olives") };
+        assert_eq!(ids(&store.retrieve(&search).await.unwrap()), [expected]);
+    }
+}

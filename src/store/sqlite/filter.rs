@@ -32,7 +32,9 @@ impl Condition {
         it.test("(expires_at IS NULL OR expires_at > ", micros(now));
         it.sql.push(')');
         for (column, wanted) in [("project", &scope.project_id), ("agent", &scope.agent_id)] {
-            if let Some(wanted) = wanted {
+            if scope.exact {
+                it.test(&format!(" AND {column} IS "), wanted.clone());
+            } else if let Some(wanted) = wanted {
                 it.sql.push_str(" AND ");
                 it.test(&format!("({column} IS NULL OR {column} = "), wanted.clone());
                 it.sql.push(')');

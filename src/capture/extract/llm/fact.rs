@@ -27,7 +27,7 @@ const MAX_NAME_BYTES: usize = 100;
 const MOST_ENTITIES: usize = 16;
 
 /// How much of a quote must be in somebody's words to be theirs.
-const QUOTED: f64 = 0.8;
+pub(super) const QUOTED: f64 = 0.8;
 
 /// The types the model is asked for.
 const TYPES: [&str; 2] = [MemoryType::SEMANTIC, MemoryType::PROCEDURAL];
@@ -91,6 +91,7 @@ impl<'a> Evidence<'a> {
                 .into_iter()
                 .find(|(word, _)| certainty.as_deref() == Some(word))
                 .map(|(_, confidence)| confidence),
+            said_at: None,
             reach: named_value(&item["scope"]).unwrap_or_default(),
             tense: named_value::<Tense>(&item["tense"]),
             event_time: text(item, "event_time").and_then(time),
@@ -121,7 +122,7 @@ impl<'a> Evidence<'a> {
 }
 
 /// Which part of some words is among others; nothing of none.
-fn share(words: &[String], among: &HashSet<String>) -> f64 {
+pub(super) fn share(words: &[String], among: &HashSet<String>) -> f64 {
     if words.is_empty() {
         return 0.0;
     }
@@ -231,6 +232,7 @@ mod tests {
                 source: None,
                 importance: Some(0.75),
                 confidence: Some(0.85),
+                said_at: None,
                 reach: Reach::User,
                 tense: Some(Tense::Future),
                 event_time: Some("2026-03-02T00:00:00Z".parse().unwrap()),

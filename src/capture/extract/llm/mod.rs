@@ -6,11 +6,13 @@ mod answer;
 mod fact;
 mod parts;
 mod prompt;
+mod said;
 mod sift;
 
 use answer::{Elements, State};
 use fact::{Evidence, Unfit};
 pub(in crate::capture) use parts::{PART_BYTES, Shown, parts};
+pub(in crate::capture) use said::date;
 
 use super::candidate::{Candidate, Extractor};
 use crate::{

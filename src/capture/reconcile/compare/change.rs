@@ -48,15 +48,11 @@ pub(super) fn between(new: &Saying, old: &Saying, cosine: Option<f32>) -> Stand 
     } else {
         false
     };
-    if replaces
+    let replaces = replaces
         || same_attribute(new, old)
         || near.is_of_one_matter() && flips(new, old, near.shared)
-        || same_frame(new, old) && other_value
-    {
-        return Stand::Replaces;
-    }
-    let maybe = (turned || now) && near.may_be_related() || near.is_very_close() && other_value;
-    if maybe { Stand::Unsure } else { Stand::Beside }
+        || same_frame(new, old) && other_value;
+    if replaces { Stand::Replaces } else { Stand::Beside }
 }
 
 /// How near two statements are to one another in what they are about.

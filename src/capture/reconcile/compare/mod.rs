@@ -26,8 +26,6 @@ pub(super) enum Stand {
     More,
     /// It holds in the other's place.
     Replaces,
-    /// The words alone cannot tell whether it replaces the other.
-    Unsure,
     /// They have nothing to do with one another, or hold both.
     Beside,
 }
