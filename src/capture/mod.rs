@@ -22,6 +22,7 @@ mod orders;
 mod overview;
 mod pruning;
 mod reconcile;
+mod sayings;
 mod session;
 mod settings;
 mod summarise;
@@ -35,7 +36,7 @@ mod kit;
 #[cfg(test)]
 mod tests;
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{collections::HashSet, path::Path, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use tokio::sync::Notify;
@@ -60,6 +61,8 @@ use journal::{Journal, lanes_of};
 use keep::Keeper;
 use lanes::{Held, Lanes};
 pub use reconcile::Policy;
+use sayings::sources;
+pub use sayings::{is_of_one_turn, is_word_for_word, sayings};
 pub use session::{Place, SessionKey};
 use settings::Live;
 pub use settings::{Least, Retention, SessionRules, Settings};
@@ -68,15 +71,6 @@ use summarise::{Summaries, is_summary};
 pub use turn::{Circumstances, FinishedTurn, JournaledTurn};
 use work::Workbench;
 use worker::{Slots, Worker};
-
-/// Whether a memory is a turn, or was taken from one turn word for word.
-#[must_use]
-pub fn is_word_for_word(memory: &Memory) -> bool {
-    let extractor = memory.provenance.extractor.as_deref();
-    [extract::turns::NAME, extract::local::EXTRACTOR.name, extract::explicit::EXTRACTOR.name]
-        .map(Some)
-        .contains(&extractor)
-}
 
 /// The bounds of learning.
 #[derive(Clone, Copy, Debug)]
@@ -290,29 +284,28 @@ impl Capture {
         held
     }
 
-    /// Forgets what a memory was made of, given all its versions: its turn, or
-    /// the turns that its facts were found in; and what else was made of these
+    /// Forgets what a memory was made of, given all its versions: the turns that said
+    /// it, or in which its facts were found; and what else was made of these
     /// together, the summaries of their sessions.
     ///
     /// # Errors
     /// [`ForgetError`] when journal or store cannot be written; asked again it goes on.
     pub async fn forget_sources(&self, versions: &[Memory]) -> Result<(), ForgetError> {
-        let mut forgotten = Vec::new();
+        let mut forgotten = HashSet::new();
+        let mut sessions = HashSet::new();
         for version in versions {
-            let Some(what) = source(version).filter(|what| !forgotten.contains(what)) else {
-                continue;
-            };
-            self.forget_turns(&version.owner, what.clone()).await?;
-            forgotten.push(what);
-        }
-        let mut sessions = Vec::new();
-        for version in versions {
-            let Some(session) = &version.session_id else { continue };
-            let summed_up = (session, is_summary(version));
-            if !sessions.contains(&summed_up) {
-                sessions.push(summed_up);
-                self.summaries.forget(&version.owner, session, summed_up.1).await?;
-                self.wake.notify_one();
+            for what in sources(version) {
+                if forgotten.insert(what.clone()) {
+                    self.forget_turns(&version.owner, what).await?;
+                }
+            }
+            let own = version.session_id.clone().map(|session| (session, is_summary(version)));
+            let said = sayings(version).filter_map(|said| said.session);
+            for (session, for_good) in own.into_iter().chain(said.map(|session| (session, false))) {
+                if sessions.insert((session.clone(), for_good)) {
+                    self.summaries.forget(&version.owner, &session, for_good).await?;
+                    self.wake.notify_one();
+                }
             }
         }
         Ok(())
@@ -349,18 +342,6 @@ impl Capture {
             tracing::warn!("learning did not end in time; what the journal has is kept");
         }
     }
-}
-
-/// What a version of a memory was made of.
-fn source(memory: &Memory) -> Option<Forget> {
-    let turn = memory.provenance.turn.clone()?;
-    Some(match &memory.session_id {
-        // Whatever had been said by then may have been what it was found in.
-        Some(session) if !is_word_for_word(memory) => {
-            Forget::Found { session: session.clone(), turn, until: memory.updated_at }
-        }
-        _ => Forget::Turn(turn),
-    })
 }
 
 impl Drop for Capture {

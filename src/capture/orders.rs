@@ -4,11 +4,11 @@
 use std::{collections::HashSet, time::Duration};
 
 use super::{
-    extract::explicit,
+    extract::{self, explicit},
     journal::{self, ClaimedJob, Forget, ForgetOrder, StoredTurn, lanes_of},
     keep::now,
     learn::{origin, payload},
-    source,
+    sayings::{is_of_one_turn, is_said_in, sayings, sources},
     work::{JobError, Workbench},
 };
 use crate::{
@@ -83,11 +83,12 @@ impl Workbench {
         } else {
             // First: asked again after a failure, the turns that tell the sessions are still there.
             // Made again they are only once this job lets go of their lane.
-            let of_memories = memories.iter().filter_map(|memory| memory.session_id.as_deref());
-            let of_turns = turns.iter().map(|turn| turn.session.as_str());
-            let sessions: HashSet<&str> = of_memories.chain(of_turns).collect();
+            let of_memories = memories.iter().filter_map(|memory| memory.session_id.clone());
+            let said = memories.iter().flat_map(sayings).filter_map(|said| said.session);
+            let of_turns = turns.iter().map(|turn| turn.session.clone());
+            let sessions: HashSet<String> = of_memories.chain(said).chain(of_turns).collect();
             for session in sessions {
-                self.summaries().forget(owner, session, false).await?;
+                self.summaries().forget(owner, &session, false).await?;
             }
             for turn in turns {
                 self.journal.forget(owner.clone(), Forget::Turn(turn.key)).await?;
@@ -100,9 +101,16 @@ impl Workbench {
                     Err(StoreError::NotFound) => continue,
                     versions => versions?,
                 };
-                for version in versions {
-                    if let Some(what) = source(&version) {
-                        self.journal.forget(owner.clone(), what).await?;
+                for what in versions.iter().flat_map(sources).collect::<HashSet<_>>() {
+                    self.journal.forget(owner.clone(), what).await?;
+                }
+                // Turns that said it in other words.
+                let said = versions.iter().flat_map(sayings);
+                let said = said.filter(|said| is_of_one_turn(said.extractor.as_deref()));
+                for turn in said.map(|said| said.turn).collect::<HashSet<_>>() {
+                    let turn = extract::turns::id_of(owner, &turn);
+                    if turn != memory.id {
+                        deleted += self.keeper.store.forget(owner, &turn, &write).await?;
                     }
                 }
                 deleted += self.keeper.store.forget(owner, &memory.id, &write).await?;
@@ -138,7 +146,7 @@ impl Workbench {
                 let said_later = match memory.provenance.turn.as_deref() {
                     // What the same message asks to be remembered is meant to stay.
                     Some(turn) if asking == Some(turn) => true,
-                    Some(turn) => later.contains(turn),
+                    Some(_) => is_said_in(&memory, &later),
                     None => memory.created_at.as_millisecond() > order.asked_at,
                 };
                 let texts = [Some(memory.content.as_str()), memory.raw.as_deref()];

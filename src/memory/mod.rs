@@ -19,7 +19,9 @@ pub use entity::{
 pub use filter::{Comparison, Filter, MAX_FILTER_SIZE, MetadataTest, TimeField};
 pub use id::MemoryId;
 pub use owner::{InvalidId, MAX_ID_BYTES, Owner, check_id};
-pub use record::{Embedding, Memory, MemoryType, Provenance, Relation, Source, Status, Visibility};
+pub use record::{
+    Embedding, Memory, MemoryType, Provenance, Relation, Saying, Source, Status, Visibility,
+};
 pub use search::{Cursor, Evidence, Lexical, ListQuery, Page, QueryVector, ScopeQuery, Search};
 pub use store::{Counts, ForgetScope, MemoryStore, StoreError, Touch};
 pub use turn::turn_content;

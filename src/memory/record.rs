@@ -188,6 +188,25 @@ pub struct Provenance {
     /// learnt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said_at: Option<Timestamp>,
+    /// The other turns that said it, in the order in which they were learnt; the last of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub again: Vec<Saying>,
+}
+
+/// One turn, or one batch of them, that said what a memory tells.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Saying {
+    /// The journal's key of the turn; of a batch the last one's.
+    pub turn: String,
+    /// Its session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The name of the extractor that found it there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extractor: Option<String>,
+    /// When that turn began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said_at: Option<Timestamp>,
 }
 
 /// A memory. `None` means unknown, never "default".

@@ -116,6 +116,14 @@ pub trait MemoryStore: Send + Sync {
         write: &Write,
     ) -> Result<Memory, StoreError>;
 
+    /// Writes what else is known of a memory without making a version: its session,
+    /// confidence, metadata and provenance; the rest of `memory` is passed over.
+    /// `memory.version` is the version the caller read, and stays.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`], [`StoreError::Conflict`], [`StoreError::Invalid`].
+    async fn amend(&self, memory: Memory) -> Result<(), StoreError>;
+
     /// All versions of a memory, newest first.
     ///
     /// # Errors

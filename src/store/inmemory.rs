@@ -203,6 +203,21 @@ impl MemoryStore for InMemoryStore {
         Ok(memory)
     }
 
+    async fn amend(&self, mut memory: Memory) -> Result<(), StoreError> {
+        accept(&mut memory, &[])?;
+        let mut kept = self.write()?;
+        let entries = kept.get_mut(&memory.owner).ok_or(StoreError::NotFound)?;
+        let stored = &mut entries.get_mut(&memory.id).ok_or(StoreError::NotFound)?.memory;
+        if stored.version != memory.version {
+            return Err(StoreError::Conflict { expected: memory.version, found: stored.version });
+        }
+        stored.session_id = memory.session_id;
+        stored.confidence = memory.confidence;
+        stored.metadata = memory.metadata;
+        stored.provenance = memory.provenance;
+        Ok(())
+    }
+
     async fn history(&self, owner: &Owner, id: &MemoryId) -> Result<Vec<Memory>, StoreError> {
         let kept = self.read()?;
         let entry =

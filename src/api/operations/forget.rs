@@ -1,12 +1,16 @@
 //! Forgetting. The journal goes first: what it still holds could become a memory again.
 
+use std::collections::{HashMap, HashSet};
+
 use jiff::Timestamp;
 
 use super::{Operations, not_empty, write};
 use crate::{
     api::{ApiError, DeletedView, ForgetRequest, Whose, requests::owner},
-    capture::{Forget, is_word_for_word},
-    memory::{Filter, ForgetScope, ListQuery, Memory, MemoryId, ScopeQuery, Status, StoreError},
+    capture::{Forget, is_of_one_turn, is_word_for_word, sayings},
+    memory::{
+        Filter, ForgetScope, ListQuery, Memory, MemoryId, Owner, ScopeQuery, Status, StoreError,
+    },
 };
 
 /// Memories of a session that are looked at in one go.
@@ -29,9 +33,7 @@ impl Operations {
         match self.store.history(&owner, &id).await {
             Ok(versions) => {
                 self.capture.forget_sources(&versions).await?;
-                for version in &versions {
-                    self.forget_same_words(version, request_id.as_ref()).await?;
-                }
+                self.forget_same_words(&owner, &id, &versions, request_id.as_ref()).await?;
             }
             Err(StoreError::NotFound) => return Err(ApiError::no_such("memory")),
             Err(error) => return Err(error.into()),
@@ -44,43 +46,51 @@ impl Operations {
         }
     }
 
-    /// Forgets the other memories that hold words of the turn which this one was taken from.
+    /// Forgets the other memories that hold words of the turns which said this one.
     async fn forget_same_words(
         &self,
-        memory: &Memory,
+        owner: &Owner,
+        id: &MemoryId,
+        versions: &[Memory],
         request_id: Option<&String>,
     ) -> Result<(), StoreError> {
-        let (Some(turn), Some(session)) = (&memory.provenance.turn, &memory.session_id) else {
-            return Ok(());
-        };
-        if !is_word_for_word(memory) {
-            return Ok(());
+        let mut turns: HashMap<String, HashSet<String>> = HashMap::new();
+        for said in versions.iter().flat_map(sayings) {
+            if let Some(session) =
+                said.session.filter(|_| is_of_one_turn(said.extractor.as_deref()))
+            {
+                turns.entry(session).or_default().insert(said.turn);
+            }
         }
-        let mut query = ListQuery {
-            scope: ScopeQuery::of(memory.owner.clone()),
-            // What is superseded holds the words, too.
-            filter: Some(Filter::And(vec![
-                Filter::Session(session.clone()),
-                Filter::Status(Status::ALL.to_vec()),
-            ])),
-            limit: PAGE,
-            cursor: None,
-            now: Timestamp::now(),
-        };
-        loop {
-            let page = self.store.list(&query).await?;
-            for other in page.memories {
-                let of_turn = other.provenance.turn.as_ref() == Some(turn);
-                if of_turn && other.id != memory.id && is_word_for_word(&other) {
-                    let write = write("forgotten", request_id.cloned());
-                    self.store.forget(&other.owner, &other.id, &write).await?;
+        for (session, turns) in turns {
+            let mut query = ListQuery {
+                scope: ScopeQuery::of(owner.clone()),
+                // What is superseded holds the words, too.
+                filter: Some(Filter::And(vec![
+                    Filter::Session(session),
+                    Filter::Status(Status::ALL.to_vec()),
+                ])),
+                limit: PAGE,
+                cursor: None,
+                now: Timestamp::now(),
+            };
+            loop {
+                let page = self.store.list(&query).await?;
+                for other in page.memories {
+                    let turn = other.provenance.turn.as_ref();
+                    let of_turn = turn.is_some_and(|turn| turns.contains(turn));
+                    if of_turn && other.id != *id && is_word_for_word(&other) {
+                        let write = write("forgotten", request_id.cloned());
+                        self.store.forget(owner, &other.id, &write).await?;
+                    }
+                }
+                match page.next {
+                    Some(next) => query.cursor = Some(next),
+                    None => break,
                 }
             }
-            match page.next {
-                Some(next) => query.cursor = Some(next),
-                None => return Ok(()),
-            }
         }
+        Ok(())
     }
 
     /// Forgets everything of a user, or of one of their projects, turns in the journal included.

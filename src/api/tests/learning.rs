@@ -137,3 +137,29 @@ async fn a_turn_and_the_statement_in_it_are_forgotten_together() {
     }
     server.stop().await;
 }
+
+#[tokio::test]
+async fn what_was_said_again_in_another_session_is_forgotten_with_all_that_says_it() {
+    let server = Server::start().await;
+    for (session, told) in
+        [("a", "I'm allergic to peanuts."), ("b", "I'm allergic to peanuts!"), ("c", "thanks")]
+    {
+        server.talk(turn_in(session, "u", 1, told));
+        server.flush("u").await;
+    }
+    let memories = server.memories("u").await;
+    let facts: Vec<_> = memories.iter().filter(|memory| memory["type"] == "semantic").collect();
+    assert_eq!(facts.len(), 1, "{memories:?}");
+    assert_eq!(facts[0]["metadata"]["reinforced"], 1);
+    assert!(!facts[0].to_string().contains("peanuts!"), "the other words stay in their turn");
+    let id = facts[0]["id"].as_str().unwrap();
+    let (status, _) = server.delete(&format!("/v1/memory/{id}?user_id=u")).await;
+    assert_eq!(status, StatusCode::OK);
+    // What the journal still holds would become memories now.
+    server.flush("u").await;
+    let left = server.memories("u").await;
+    assert!(!left.iter().any(|memory| memory.to_string().contains("peanuts")), "{left:?}");
+    let (_, sessions) = server.get("/v1/sessions?user_id=u").await;
+    assert!(!sessions.to_string().contains("\"a\"") && !sessions.to_string().contains("\"b\""));
+    server.stop().await;
+}

@@ -80,6 +80,7 @@ pub(in crate::capture) fn episode(turn: &StoredTurn, known: &[String], now: Time
         extractor: Some(NAME.to_owned()),
         extractor_version: Some(VERSION.to_owned()),
         said_at: Some(turn.began),
+        again: Vec::new(),
     };
     Episode { memory, parts }
 }

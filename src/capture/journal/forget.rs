@@ -7,7 +7,7 @@ use super::{jobs, millis, sessions};
 use crate::memory::Owner;
 
 /// Which turns of an owner to forget.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Forget {
     /// All, sessions and jobs included.
     Everything,

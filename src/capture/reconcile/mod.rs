@@ -169,10 +169,11 @@ impl Batch<'_> {
         };
         if let Some(known) = same.or_else(|| found.iter().find(within)) {
             let words = new.raw.as_ref().unwrap_or(&new.content);
-            if let Some(surer) = reinforce::reinforced(&known.memory, self.origin, words) {
-                let write = self.write("said again");
-                self.keeper.store.update(surer, None, &write).await?;
-                self.keeper.metrics.reconciled(Outcome::Reinforced);
+            if let Some(again) = reinforce::reinforced(&known.memory, self.origin, words) {
+                self.keeper.store.amend(again.memory).await?;
+                if again.counts {
+                    self.keeper.metrics.reconciled(Outcome::Reinforced);
+                }
             }
             self.kept.push(known.memory.id.clone());
             return Ok(Some(known.memory.clone()));

@@ -80,6 +80,7 @@ impl Origin {
             extractor: Some(self.extractor.name.to_owned()),
             extractor_version: Some(self.extractor.version.to_owned()),
             said_at: Some(self.at),
+            again: Vec::new(),
         }
     }
 }

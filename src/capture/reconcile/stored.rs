@@ -8,7 +8,7 @@ use super::{
     turns::user_part,
 };
 use crate::{
-    capture::keep::Keeper,
+    capture::{keep::Keeper, sayings::last_said},
     memory::{Evidence, Memory, MemoryType, Owner, QueryVector, ScopeQuery, Search, StoreError},
 };
 
@@ -127,6 +127,6 @@ fn near(found: &Evidence) -> f32 {
 
 /// When a stored memory was said.
 pub(super) fn said_at(memory: &Memory) -> Timestamp {
-    let known = memory.provenance.said_at.or(memory.valid_from).or(memory.event_time);
+    let known = last_said(memory).or(memory.valid_from).or(memory.event_time);
     known.unwrap_or(memory.created_at)
 }

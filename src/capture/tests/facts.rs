@@ -314,7 +314,9 @@ async fn within_a_batch_what_was_said_last_holds_however_the_model_orders_it() {
     let (helper, _model) = model([completion(&answer.to_string())]).await;
     let house = House::learning(helper);
     for (number, text) in [(1, "I live in Paris"), (2, "We moved to Lyon"), (3, "Nice, is it?")] {
-        house.offer(said("alice", number, text).session("s").at(i64::from(number) * 60));
+        // As they took place: two that were offered now might share a millisecond.
+        let turn = said("alice", number, text).session("s").at(i64::from(number) * 60).turn();
+        house.capture.offer(turn, house.capture.exchange_begins());
     }
     house.flush("alice").await;
     let told: Vec<_> = house.semantic("alice").await.into_iter().map(|m| m.content).collect();

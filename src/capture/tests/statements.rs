@@ -81,3 +81,22 @@ async fn a_statement_waits_for_no_embedder_and_is_known_again_by_its_words() {
     }
     assert_eq!(house.contents("alice").await, ["I'm allergic to peanuts."]);
 }
+
+#[tokio::test]
+async fn what_is_said_again_and_again_makes_no_versions_and_takes_its_last_turns_along() {
+    let house = house();
+    for session in 0..25 {
+        let again = said("alice", 1, "I'm allergic to peanuts.").session(&format!("s{session}"));
+        house.offer(again);
+        house.flush("alice").await;
+    }
+    let memory = house.memories("alice").await.remove(0);
+    assert_eq!((memory.version, &memory.metadata["reinforced"]), (1, &24.into()));
+    assert_eq!(memory.session_id.as_deref(), Some("s24"), "it belongs to the later one");
+    assert_eq!(memory.provenance.again.len(), 20);
+    house.forget(&memory).await;
+    let left = |c: &rusqlite::Connection| {
+        c.query_row("SELECT count(*) FROM turns", [], |row| row.get::<_, i64>(0))
+    };
+    assert_eq!(house.capture.journal.read(left).await.unwrap(), 25 - 21);
+}

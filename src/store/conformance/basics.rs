@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 use crate::memory::{
     ForgetScope, MAX_ENTITY_RELATIONS, MAX_MENTIONS, MAX_NAME_BYTES, MemoryStore, Provenance,
-    Relation, Status, StoreError, Touch, Visibility,
+    Relation, Saying, Status, StoreError, Touch, Visibility,
 };
 
 /// A memory with every member set to something unusual.
@@ -44,6 +44,12 @@ fn full() -> Memory {
         extractor: Some("llm".into()),
         extractor_version: Some("2".into()),
         said_at: Some(at(3)),
+        again: vec![Saying {
+            turn: "u".into(),
+            session: Some("s".into()),
+            extractor: Some("local".into()),
+            said_at: Some(at(2)),
+        }],
     };
     memory.updated_at = at(4);
     memory
@@ -100,6 +106,33 @@ pub(in crate::store) async fn an_update_makes_a_version_and_keeps_the_old_one(
     assert_eq!(history.iter().map(|m| m.version).collect::<Vec<_>>(), [3, 2, 1]);
     assert_eq!(history[..2], [third, stored]);
     assert_eq!(history[2].content, "one");
+}
+
+pub(in crate::store) async fn what_else_is_known_is_written_without_a_version(
+    store: &dyn MemoryStore,
+) {
+    let first = store.store(note("alice", "m", "one"), vec![], &write()).await.unwrap();
+    let told = Memory { id: id("m"), version: 1, content: "other".into(), ..full() };
+    store.amend(told.clone()).await.unwrap();
+    let expected = Memory {
+        session_id: told.session_id.clone(),
+        confidence: told.confidence,
+        metadata: told.metadata.clone(),
+        provenance: told.provenance.clone(),
+        ..first
+    };
+    assert_eq!(store.history(&owner("alice"), &id("m")).await.unwrap(), [expected]);
+    let in_session =
+        ScopeQuery { session_id: told.session_id.clone(), ..ScopeQuery::of(owner("alice")) };
+    let found = Search { scopes: vec![in_session], ..search("alice") };
+    assert_eq!(store.retrieve(&found).await.unwrap().len(), 1, "it is found there at once");
+    let other = store.amend(Memory { version: 2, ..told.clone() }).await;
+    assert!(matches!(other, Err(StoreError::Conflict { expected: 2, found: 1 })), "{other:?}");
+    for missing in [Memory { id: id("n"), ..told.clone() }, Memory { owner: owner("bob"), ..told }]
+    {
+        let missing = store.amend(missing).await;
+        assert!(matches!(missing, Err(StoreError::NotFound)), "{missing:?}");
+    }
 }
 
 pub(in crate::store) async fn an_update_of_another_version_changes_nothing(

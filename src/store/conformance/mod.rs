@@ -28,6 +28,7 @@ macro_rules! conforms {
             a_stored_memory_comes_back_whole
             an_id_is_taken_once_an_owner
             an_update_makes_a_version_and_keeps_the_old_one
+            what_else_is_known_is_written_without_a_version
             an_update_of_another_version_changes_nothing
             of_many_updates_at_once_one_wins
             many_writers_lose_nothing

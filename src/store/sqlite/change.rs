@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use super::{
     entities,
     index::space_number,
-    rows::{COLUMNS, VALUES, WRITE_COLUMNS, micros, values},
+    rows::{COLUMNS, VALUES, WRITE_COLUMNS, json, micros, values},
     search::by_id,
 };
 use crate::{
@@ -76,6 +76,29 @@ pub(super) fn update(
     }
     entities::replace(connection, row, &old, &memory)?;
     Ok(Ok(memory))
+}
+
+/// Writes what else is known of a memory, into the row as it is.
+pub(super) fn amend(connection: &Connection, memory: &Memory) -> Answer<()> {
+    let Some((row, version)) = row_and_version(connection, &memory.owner, &memory.id)? else {
+        return Ok(Err(StoreError::NotFound));
+    };
+    if version != memory.version {
+        return Ok(Err(StoreError::Conflict { expected: memory.version, found: version }));
+    }
+    connection
+        .prepare_cached(
+            "UPDATE memories SET session = ?2, confidence = ?3, metadata = ?4, provenance = ?5 \
+             WHERE row = ?1",
+        )?
+        .execute((
+            row,
+            &memory.session_id,
+            memory.confidence,
+            json(&memory.metadata)?,
+            json(&memory.provenance)?,
+        ))?;
+    Ok(Ok(()))
 }
 
 /// Gives a memory vectors, in place of those it has in the same spaces.

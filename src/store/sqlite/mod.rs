@@ -139,6 +139,11 @@ impl MemoryStore for SqliteStore {
         self.database.write(move |c| change::update(c, memory, vectors.as_deref(), &write)).await?
     }
 
+    async fn amend(&self, mut memory: Memory) -> Result<(), StoreError> {
+        accept(&mut memory, &[])?;
+        self.database.write(move |c| change::amend(c, &memory)).await?
+    }
+
     async fn history(&self, owner: &Owner, id: &MemoryId) -> Result<Vec<Memory>, StoreError> {
         let (owner, id) = (owner.clone(), id.clone());
         let found = self.database.read(move |c| search::history(c, &owner, id.as_str())).await?;

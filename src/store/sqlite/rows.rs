@@ -147,7 +147,8 @@ fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
     time.map_err(|_| unreadable(column, "time"))
 }
 
-fn json(value: &impl Serialize) -> rusqlite::Result<String> {
+/// A value as it stands in its column.
+pub(super) fn json(value: &impl Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }

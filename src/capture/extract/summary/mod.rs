@@ -87,6 +87,7 @@ pub(in crate::capture) fn memory(
         extractor: Some(NAME.to_owned()),
         extractor_version: Some(VERSION.to_owned()),
         said_at: Some(first.began),
+        again: Vec::new(),
     };
     Some(memory)
 }
