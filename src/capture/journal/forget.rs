@@ -57,6 +57,7 @@ pub(super) fn forget(
         )?
         .execute([turn])?;
         find_again(c, *session, now)?;
+        drop_values(c, *session)?;
         c.prepare_cached(
             "UPDATE sessions SET
                  turns = turns - (SELECT counted_at IS NOT NULL FROM turns WHERE id = ?2),
@@ -93,7 +94,14 @@ fn withhold(
     let Some(session) = sessions::find(c, owner, name)? else { return Ok(()) };
     c.prepare_cached("UPDATE turns SET withheld = 1 WHERE session = ?1 AND began_at <= ?2")?
         .execute(params![session, millis(until)])?;
+    drop_values(c, session)?;
     find_again(c, session, now)
+}
+
+/// What a session knows besides may have been made of a turn that is now gone.
+fn drop_values(c: &Connection, session: i64) -> rusqlite::Result<()> {
+    c.prepare_cached("DELETE FROM session_values WHERE session = ?1")?.execute([session])?;
+    Ok(())
 }
 
 /// What an extraction of this session has found may come from a turn that is

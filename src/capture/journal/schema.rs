@@ -10,6 +10,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { name: "when the first job of a lane is due", sql: LANES },
     Migration { name: "what is asked of memory in a turn", sql: ORDERS },
     Migration { name: "summaries of sessions", sql: SUMMED_UP },
+    Migration { name: "the last turn of a summary", sql: SUMMED_UP_TO },
 ];
 
 const WITHHELD: &str = "
@@ -66,6 +67,15 @@ const SUMMED_UP: &str = "
 -- How many turns it had when a summary was last asked for; NULL when none is
 -- to be made any more, because the user had it forgotten.
 ALTER TABLE sessions ADD COLUMN summed_up INTEGER DEFAULT 0;
+";
+
+const SUMMED_UP_TO: &str = "
+-- `summed_up` is the last turn that a summary was asked for; 0 when none was, NULL as before.
+-- A number of turns is the same when one is forgotten and another one said.
+UPDATE sessions SET summed_up = CASE WHEN summed_up = turns
+    THEN coalesce((SELECT max(id) FROM turns WHERE session = sessions.id AND state = 'complete'), 0)
+    ELSE 0 END
+    WHERE summed_up IS NOT NULL;
 ";
 
 const FIRST: &str = "

@@ -21,7 +21,10 @@ pub(super) fn ask_for_rest(
     }
     let news = c
         .prepare_cached(
-            "UPDATE sessions SET summed_up = turns WHERE id = ?1 AND summed_up <> turns",
+            "UPDATE sessions SET summed_up = last.turn
+             FROM (SELECT coalesce(max(id), 0) AS turn FROM turns
+                   WHERE session = ?1 AND state = 'complete') AS last
+             WHERE id = ?1 AND summed_up <> last.turn",
         )?
         .execute([session])?;
     if news == 0 { Ok(()) } else { jobs::ask_for_summary(c, session, now) }

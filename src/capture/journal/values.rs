@@ -8,7 +8,7 @@ use super::{Journal, millis};
 use crate::{memory::Owner, sqlite::DatabaseError};
 
 /// The state of sessions, whoever keeps it. A session that does not exist has
-/// no values and takes none.
+/// no values and takes none. When one of its turns is forgotten, its values go too.
 #[async_trait]
 pub trait SessionState: Send + Sync {
     /// A value, unless it has expired by `now`.

@@ -147,3 +147,44 @@ async fn however_a_session_ends_it_owes_the_rest_and_a_summary_once() {
         assert_eq!((book.jobs("extract").await, book.jobs("summarise").await), (0, 0));
     }
 }
+
+#[tokio::test]
+async fn what_is_said_after_something_was_forgotten_is_summed_up_too() {
+    let book = Book::open();
+    for n in 1..=3 {
+        book.record(said("alice", n, &format!("turn {n}")).session("s")).await;
+    }
+    let end = |now| book.journal.end_session(owner("alice"), "s".into(), RULES, at(now));
+    end(10).await.unwrap();
+    assert_eq!(book.jobs("summarise").await, 1);
+    let done = "DELETE FROM jobs WHERE kind = 'summarise'";
+    book.journal.write(move |c| c.execute(done, [])).await.unwrap();
+    end(20).await.unwrap();
+    assert_eq!(book.jobs("summarise").await, 0, "nothing new was said");
+    let key = book.rows("SELECT key FROM turns ORDER BY id LIMIT 1").await.concat().remove(0);
+    book.journal.forget(owner("alice"), Forget::Turn(key)).await.unwrap();
+    book.record(said("alice", 4, "turn 4").session("s").at(30)).await;
+    end(40).await.unwrap();
+    assert_eq!(book.jobs("summarise").await, 1);
+}
+
+#[tokio::test]
+async fn what_a_session_knows_goes_with_any_of_its_turns() {
+    let book = Book::open();
+    let alice = owner("alice");
+    for session in ["s", "t", "u"] {
+        for n in 1..=2 {
+            book.record(said("alice", n, &format!("turn {n}")).session(session)).await;
+        }
+        let centre = book.journal.set_value(&alice, session, "centre", b"1".to_vec(), None);
+        assert!(centre.await.unwrap());
+    }
+    let key = book.rows("SELECT key FROM turns ORDER BY id LIMIT 1").await.concat().remove(0);
+    book.journal.forget(alice.clone(), Forget::Turn(key)).await.unwrap();
+    // The turn of this one was pruned.
+    let found = Forget::Found { session: "t".into(), turn: "gone".into(), until: at(9) };
+    book.journal.forget(alice, found).await.unwrap();
+    let left =
+        book.rows("SELECT name FROM sessions WHERE id IN (SELECT session FROM session_values)");
+    assert_eq!(left.await, [["u"]]);
+}
