@@ -19,10 +19,12 @@ mod learn;
 mod limited;
 mod nearest;
 mod orders;
+mod origins;
 mod overview;
 mod pruning;
 mod reconcile;
 mod sayings;
+mod says;
 mod session;
 mod settings;
 mod summarise;
@@ -36,7 +38,7 @@ mod kit;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::HashSet, path::Path, sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use tokio::sync::Notify;
@@ -60,14 +62,14 @@ pub use journal::{Forget, JobQuery, JobRow, JobStanding, SessionRow, SessionStat
 use journal::{Journal, lanes_of};
 use keep::Keeper;
 use lanes::{Held, Lanes};
+use origins::Origins;
 pub use reconcile::Policy;
-use sayings::sources;
 pub use sayings::{is_of_one_turn, is_word_for_word, sayings};
 pub use session::{Place, SessionKey};
 use settings::Live;
 pub use settings::{Least, Retention, SessionRules, Settings};
 pub use summarise::ForgetError;
-use summarise::{Summaries, is_summary};
+use summarise::Summaries;
 pub use turn::{Circumstances, FinishedTurn, JournaledTurn};
 use work::Workbench;
 use worker::{Slots, Worker};
@@ -291,24 +293,15 @@ impl Capture {
     /// # Errors
     /// [`ForgetError`] when journal or store cannot be written; asked again it goes on.
     pub async fn forget_sources(&self, versions: &[Memory]) -> Result<(), ForgetError> {
-        let mut forgotten = HashSet::new();
-        let mut sessions = HashSet::new();
-        for version in versions {
-            for what in sources(version) {
-                if forgotten.insert(what.clone()) {
-                    self.forget_turns(&version.owner, what).await?;
-                }
-            }
-            let own = version.session_id.clone().map(|session| (session, is_summary(version)));
-            let said = sayings(version).filter_map(|said| said.session);
-            for (session, for_good) in own.into_iter().chain(said.map(|session| (session, false))) {
-                if sessions.insert((session.clone(), for_good)) {
-                    self.summaries.forget(&version.owner, &session, for_good).await?;
-                    self.wake.notify_one();
-                }
-            }
-        }
-        Ok(())
+        let Some(owner) = versions.first().map(|version| &version.owner) else { return Ok(()) };
+        let origins = Origins::of(versions);
+        origins.turns.iter().for_each(|what| self.exchanges.forget(owner, what));
+        self.intake.barrier().await;
+        let held = self.hold_lanes(owner).await;
+        let forgotten = self.summaries.forget_origins(owner, &origins).await;
+        drop(held);
+        self.wake.notify_one();
+        forgotten.map(|_| ())
     }
 
     /// Values that belong to sessions.

@@ -137,8 +137,8 @@ pub enum ForgetError {
 impl Summaries {
     /// Forgets the summaries of a session, with their earlier versions. Of what
     /// is left in the journal they are made again, unless the summary itself was
-    /// what was to be forgotten (`for_good`). To be called when the journal has
-    /// forgotten already: then no new one can hold it.
+    /// what was to be forgotten (`for_good`). To be called while nothing runs in the
+    /// owner's lanes: then no new one can hold what the journal is about to forget.
     pub(super) async fn forget(
         &self,
         owner: &Owner,

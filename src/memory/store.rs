@@ -136,6 +136,28 @@ pub trait MemoryStore: Send + Sync {
     /// [`StoreError::Unavailable`].
     async fn forget(&self, owner: &Owner, id: &MemoryId, write: &Write) -> Result<u64, StoreError>;
 
+    /// The same for several memories at once. Unknown ids are passed over.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn forget_all(
+        &self,
+        owner: &Owner,
+        ids: &[MemoryId],
+        write: &Write,
+    ) -> Result<u64, StoreError>;
+
+    /// Removes the earlier versions of a memory and leaves the last. Returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn forget_history(
+        &self,
+        owner: &Owner,
+        id: &MemoryId,
+        write: &Write,
+    ) -> Result<u64, StoreError>;
+
     /// Removes everything in a scope, with history and vectors; returns how many memories.
     ///
     /// # Errors

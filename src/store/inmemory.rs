@@ -235,6 +235,28 @@ impl MemoryStore for InMemoryStore {
         Ok(kept.get_mut(owner).and_then(|entries| entries.remove(id)).map_or(0, |_| 1))
     }
 
+    async fn forget_all(
+        &self,
+        owner: &Owner,
+        ids: &[MemoryId],
+        _write: &Write,
+    ) -> Result<u64, StoreError> {
+        let mut kept = self.write()?;
+        let Some(entries) = kept.get_mut(owner) else { return Ok(0) };
+        Ok(ids.iter().filter_map(|id| entries.remove(id)).count() as u64)
+    }
+
+    async fn forget_history(
+        &self,
+        owner: &Owner,
+        id: &MemoryId,
+        _write: &Write,
+    ) -> Result<u64, StoreError> {
+        let mut kept = self.write()?;
+        let entry = kept.get_mut(owner).and_then(|entries| entries.get_mut(id));
+        Ok(entry.map_or(0, |entry| entry.history.drain(..).count() as u64))
+    }
+
     async fn forget_by_scope(
         &self,
         scope: &ForgetScope,

@@ -136,8 +136,15 @@ impl Journal {
 
     /// Removes turns and all that was made of them here; returns how many.
     pub(super) async fn forget(&self, owner: Owner, what: Forget) -> Result<u64> {
+        self.forget_all(owner, vec![what]).await
+    }
+
+    /// The same of several at once.
+    pub(super) async fn forget_all(&self, owner: Owner, what: Vec<Forget>) -> Result<u64> {
         let now = Timestamp::now();
-        self.database.erase(move |c| forget::forget(c, &owner, &what, now)).await
+        self.database
+            .erase(move |c| what.iter().map(|what| forget::forget(c, &owner, what, now)).sum())
+            .await
     }
 
     /// A forgetting that a user asked for is done; nothing of it stays on the disk.

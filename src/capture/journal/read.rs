@@ -84,18 +84,20 @@ pub(super) fn session_of(c: &Connection, turn: i64) -> rusqlite::Result<i64> {
     c.prepare_cached("SELECT session FROM turns WHERE id = ?1")?.query_row([turn], |row| row.get(0))
 }
 
-/// The last `count` turns of an owner that began until a time, in milliseconds.
+/// The numbers of the last `count` turns of an owner that began until a time, in milliseconds;
+/// the last first.
 pub(in crate::capture) fn turns_until(
     c: &Connection,
     owner: &Owner,
     time: i64,
     count: usize,
-) -> rusqlite::Result<Vec<StoredTurn>> {
+) -> rusqlite::Result<Vec<i64>> {
     let count = i64::try_from(count).unwrap_or(i64::MAX);
-    c.prepare_cached(&format!(
-        "{COLUMNS} WHERE t.tenant = ?1 AND t.user = ?2 AND t.began_at <= ?3 ORDER BY t.id DESC LIMIT ?4"
-    ))?
-    .query_map(params![owner.tenant(), owner.user(), time, count], stored)?
+    c.prepare_cached(
+        "SELECT id FROM turns WHERE tenant = ?1 AND user = ?2 AND began_at <= ?3
+         ORDER BY id DESC LIMIT ?4",
+    )?
+    .query_map(params![owner.tenant(), owner.user(), time, count], |row| row.get(0))?
     .collect()
 }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::*;
 use crate::{
-    capture::orders::means,
+    capture::says::means,
     embed::{
         Pooling, Precision,
         onnx::{OnnxEmbedder, OnnxSettings},

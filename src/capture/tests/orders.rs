@@ -234,3 +234,81 @@ async fn what_is_to_be_remembered_waits_for_the_forgetting_that_failed() {
     house.flush("alice").await;
     assert_eq!(house.contents("alice").await, ["I live in Paris, Texas"]);
 }
+
+#[tokio::test]
+async fn what_was_replaced_before_it_is_forgotten_is_in_no_history() {
+    let house = house();
+    house.offer(said("alice", 1, "I live in Zanzibar. I work at a bank in the old town."));
+    house.flush("alice").await;
+    house.offer(said("alice", 2, "I live in Lyon now."));
+    house.flush("alice").await;
+    let before = house.contents("alice").await;
+    assert!(!before.iter().any(|content| content.contains("Zanzibar")), "{before:?}");
+    house.offer(said("alice", 3, "Forget that I live in Zanzibar."));
+    house.flush("alice").await;
+    assert!(!anywhere(house.folder.path(), "Zanzibar"));
+    let after = house.contents("alice").await;
+    assert!(after.iter().any(|content| content.contains("Lyon")), "{after:?}");
+}
+
+#[tokio::test]
+async fn a_fact_that_tells_something_else_by_now_stays_without_its_history() {
+    let house = house();
+    let write = crate::memory::Write::by(crate::memory::Actor::Api, "test");
+    let memory = Memory::new(
+        crate::memory::MemoryId::derived(&["home"]),
+        owner("alice"),
+        MemoryType::new(MemoryType::SEMANTIC),
+        "I live in Zanzibar",
+        Source::ExplicitUserInput,
+        Timestamp::now(),
+    );
+    let stored = house.store.store(memory, Vec::new(), &write).await.unwrap();
+    let moved = Memory { content: "I live in Lyon".into(), ..stored };
+    let moved = house.store.update(moved, Some(Vec::new()), &write).await.unwrap();
+    house.offer(said("alice", 1, "Forget that I live in Zanzibar."));
+    house.flush("alice").await;
+    let history = house.store.history(&owner("alice"), &moved.id).await.unwrap();
+    assert_eq!(history.len(), 1);
+    assert_eq!(history[0].content, "I live in Lyon");
+    assert!(!anywhere(house.folder.path(), "Zanzibar"));
+}
+
+#[tokio::test]
+async fn other_words_for_a_fact_are_found_too() {
+    let house = house();
+    house.offer(said("alice", 1, "Remember that my dog is called Zanzibar."));
+    house.flush("alice").await;
+    let fact = facts(&house, "alice").await.remove(0);
+    let write = crate::memory::Write::by(crate::memory::Actor::Api, "test");
+    let mut told = Memory { content: "That is his name".into(), ..fact };
+    told.metadata.insert("wordings".into(), serde_json::json!(["My dog's name is Zanzibar"]));
+    house.store.update(told, Some(Vec::new()), &write).await.unwrap();
+    house.offer(said("alice", 2, "Forget everything I told you about my dog."));
+    house.flush("alice").await;
+    assert_eq!(house.contents("alice").await, Vec::<String>::new());
+}
+
+/// The turns of the journal that say something.
+async fn said_turns(house: &House) -> i64 {
+    let count = "SELECT count(*) FROM turns WHERE user_text <> ''";
+    let read = house.capture.journal.read(|c| c.query_row(count, [], |row| row.get(0)));
+    read.await.unwrap()
+}
+
+#[tokio::test]
+async fn of_many_turns_the_one_that_says_it_goes_and_of_what_all_say_none() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let settings = Settings { store_turns: false, ..settings(None) };
+    let house = House::in_folder(folder, settings, Doll::new(true), 1024);
+    house.offer(said("alice", 1, "I saw my ex in the tulip fields."));
+    for ordinal in 2..=210 {
+        house.offer(said("alice", ordinal, &format!("I saw my {ordinal} tulips.")));
+    }
+    house.offer(said("alice", 211, "Forget everything about my ex."));
+    house.flush("alice").await;
+    assert_eq!(said_turns(&house).await, 209);
+    house.offer(said("alice", 212, "Forget everything I told you about my tulips."));
+    house.flush("alice").await;
+    assert_eq!(said_turns(&house).await, 209, "that is no name of a thing");
+}

@@ -5,7 +5,7 @@ use super::{
     *,
 };
 use crate::{
-    capture::kit::said,
+    capture::{kit::said, summarise::is_summary},
     memory::{MemoryId, MemoryType, Source},
 };
 
@@ -174,6 +174,23 @@ async fn what_a_user_asks_to_forget_is_in_no_summary_whatever_its_words() {
     let after = house.summaries().await.remove(0);
     assert_eq!((after.version, after.relations.len()), (1, 3));
     assert!(!house.contents("alice").await.iter().any(|content| content.contains("Zanzibara")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_summary_that_says_itself_what_is_to_be_forgotten_is_not_made_again() {
+    let (helper, _model) = model([completion("The user's aunt is called Zanzibara.")]).await;
+    let house = house(Some(helper));
+    house.tell(&["My aunt visits us in May.", WEDDING[0], WEDDING[1], WEDDING[2]]);
+    house.flush("alice").await;
+    assert_eq!(house.summaries().await.len(), 1);
+    let forget = "Please forget that my aunt is called Zanzibara.";
+    house.offer(said("alice", 1, forget).session("t"));
+    house.flush("alice").await;
+    house.flush("alice").await;
+    assert!(house.summaries().await.is_empty());
+    let memories = house.contents("alice").await;
+    assert!(memories.iter().any(|content| content == WEDDING[0]), "what it was made of stays");
+    assert!(!anywhere(house.folder.path(), "Zanzibara"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

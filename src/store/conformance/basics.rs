@@ -199,6 +199,27 @@ pub(in crate::store) async fn what_is_forgotten_is_gone_with_its_history(store: 
     assert_eq!(store.history(&owner("alice"), &id("m")).await.unwrap(), [again]);
 }
 
+pub(in crate::store) async fn several_are_forgotten_at_once(store: &dyn MemoryStore) {
+    for (user, name) in [("alice", "a"), ("alice", "b"), ("alice", "c"), ("bob", "a")] {
+        store.store(note(user, name, "cat"), vec![], &write()).await.unwrap();
+    }
+    let ids_of = |names: &[&str]| names.iter().map(|name| id(name)).collect::<Vec<_>>();
+    let forgotten = store.forget_all(&owner("alice"), &ids_of(&["a", "b", "x"]), &write()).await;
+    assert_eq!(forgotten.unwrap(), 2);
+    assert_eq!(store.forget_all(&owner("alice"), &[], &write()).await.unwrap(), 0);
+    assert_eq!(ids(&store.retrieve(&search("alice")).await.unwrap()), ["c"]);
+    assert_eq!(ids(&store.retrieve(&search("bob")).await.unwrap()), ["a"]);
+}
+
+pub(in crate::store) async fn a_history_is_forgotten_and_the_memory_stays(store: &dyn MemoryStore) {
+    let first = store.store(note("alice", "m", "one"), vec![], &write()).await.unwrap();
+    let changed = Memory { content: "two".into(), ..first };
+    let second = store.update(changed, None, &write()).await.unwrap();
+    assert_eq!(store.forget_history(&owner("bob"), &id("m"), &write()).await.unwrap(), 0);
+    assert_eq!(store.forget_history(&owner("alice"), &id("m"), &write()).await.unwrap(), 1);
+    assert_eq!(store.history(&owner("alice"), &id("m")).await.unwrap(), [second]);
+}
+
 pub(in crate::store) async fn forgetting_a_scope_spares_the_rest(store: &dyn MemoryStore) {
     for (user, name, project) in [
         ("alice", "none", None),

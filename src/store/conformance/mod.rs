@@ -33,6 +33,8 @@ macro_rules! conforms {
             of_many_updates_at_once_one_wins
             many_writers_lose_nothing
             what_is_forgotten_is_gone_with_its_history
+            several_are_forgotten_at_once
+            a_history_is_forgotten_and_the_memory_stays
             forgetting_a_scope_spares_the_rest
             clearing_leaves_nothing
             touches_count_and_bring_nothing_back

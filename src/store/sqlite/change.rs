@@ -121,6 +121,18 @@ pub(super) fn embed(
     }
 }
 
+/// Removes the earlier versions of a memory.
+pub(super) fn forget_history(
+    connection: &Connection,
+    owner: &Owner,
+    id: &MemoryId,
+) -> rusqlite::Result<u64> {
+    let Some((row, _)) = row_and_version(connection, owner, id)? else { return Ok(0) };
+    let removed =
+        connection.prepare_cached("DELETE FROM versions WHERE memory = ?1")?.execute([row])?;
+    Ok(removed as u64)
+}
+
 /// Removes a memory; its history and vectors go with it.
 pub(super) fn forget(
     connection: &Connection,

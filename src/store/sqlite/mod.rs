@@ -157,6 +157,34 @@ impl MemoryStore for SqliteStore {
         Ok(removed)
     }
 
+    async fn forget_all(
+        &self,
+        owner: &Owner,
+        ids: &[MemoryId],
+        write: &Write,
+    ) -> Result<u64, StoreError> {
+        if ids.is_empty() {
+            return Ok(0);
+        }
+        let (owner, ids) = (owner.clone(), ids.to_vec());
+        let forget = move |c: &mut _| ids.iter().map(|id| change::forget(c, &owner, id)).sum();
+        let removed = self.database.erase(forget).await?;
+        told(write, removed);
+        Ok(removed)
+    }
+
+    async fn forget_history(
+        &self,
+        owner: &Owner,
+        id: &MemoryId,
+        write: &Write,
+    ) -> Result<u64, StoreError> {
+        let (owner, id) = (owner.clone(), id.clone());
+        let removed = self.database.erase(move |c| change::forget_history(c, &owner, &id)).await?;
+        told(write, removed);
+        Ok(removed)
+    }
+
     async fn forget_by_scope(&self, scope: &ForgetScope, write: &Write) -> Result<u64, StoreError> {
         let scope = scope.clone();
         let removed = self.database.erase(move |c| change::forget_by_scope(c, &scope)).await?;
