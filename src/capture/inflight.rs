@@ -2,14 +2,20 @@
 //! can wait for those of its user, and for those whose user is not known yet.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use tokio::sync::{Notify, futures::Notified};
 
-use super::{journal::Forget, session::SessionKey};
+use super::{
+    journal::{Entry, Forget, Forgotten},
+    session::SessionKey,
+};
 use crate::memory::Owner;
+
+/// The most forgotten turns that are kept in mind while an older exchange goes on.
+const MOST_TURNS: usize = 4096;
 
 /// All exchanges in flight. The gateway's bound on streams bounds them.
 #[derive(Debug, Default)]
@@ -26,7 +32,9 @@ struct State {
     begun: HashMap<u64, Begun>,
     /// What was forgotten while some that began before are still in flight: one
     /// entry an owner and project.
-    forgotten: Vec<Forgotten>,
+    forgotten: Vec<ForgottenScope>,
+    /// Single turns that were, each with the number of the next exchange; the last of them.
+    turns: VecDeque<(Forgotten, u64)>,
 }
 
 /// What is known of an exchange in flight.
@@ -46,7 +54,7 @@ impl Begun {
 
 /// Exchanges of this scope that began before this number are not learnt from.
 #[derive(Debug)]
-struct Forgotten {
+struct ForgottenScope {
     owner: Owner,
     /// `None` is everything of the owner.
     project: Option<String>,
@@ -56,9 +64,11 @@ struct Forgotten {
 impl State {
     /// Drops what no exchange in flight can need.
     fn tidy(&mut self) {
-        if !self.forgotten.is_empty() {
+        if !self.forgotten.is_empty() || !self.turns.is_empty() {
             let oldest = self.begun.keys().min().copied();
-            self.forgotten.retain(|it| oldest.is_some_and(|oldest| oldest < it.before));
+            let needed = |before| oldest.is_some_and(|oldest| oldest < before);
+            self.forgotten.retain(|it| needed(it.before));
+            self.turns.retain(|(_, before)| needed(*before));
         }
     }
 }
@@ -77,13 +87,28 @@ impl Exchanges {
         let project = match what {
             Forget::Everything => None,
             Forget::Project(project) => Some(project.clone()),
-            // These are in the journal already.
+            // These are in the journal already: `forget_turns`.
             Forget::Turn(_) | Forget::Found { .. } => return,
         };
         let mut state = self.lock();
         state.forgotten.retain(|it| it.owner != *owner || it.project != project);
         let before = state.next;
-        state.forgotten.push(Forgotten { owner: owner.clone(), project, before });
+        state.forgotten.push(ForgottenScope { owner: owner.clone(), project, before });
+        state.tidy();
+    }
+
+    /// Notes that exchanges which have begun by now are not to bring these turns back: one may be
+    /// answered anew, or its tools may be running.
+    pub(super) fn forget_turns(&self, turns: Vec<Forgotten>) {
+        let mut state = self.lock();
+        let before = state.next;
+        for turn in turns {
+            state.turns.retain(|(known, _)| *known != turn);
+            state.turns.push_back((turn, before));
+            if state.turns.len() > MOST_TURNS {
+                state.turns.pop_front();
+            }
+        }
         state.tidy();
     }
 
@@ -169,6 +194,14 @@ impl InFlight {
                 && it.owner == *owner
                 && (it.project.is_none() || it.project.as_deref() == project)
         })
+    }
+}
+
+impl InFlight {
+    /// Whether what it says is of a turn that was forgotten since it began.
+    pub(super) fn brings_back(&self, entry: &Entry) -> bool {
+        let state = self.exchanges.lock();
+        state.turns.iter().any(|(turn, before)| self.number < *before && entry.is_of(turn))
     }
 }
 

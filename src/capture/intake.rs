@@ -160,14 +160,23 @@ impl Scribe {
             return;
         };
         self.count_removed(&removed);
-        self.record(entries).await;
+        let held = Arc::new(held);
+        let flights = held.clone();
+        let wanted = move |number: usize, entry: &Entry| {
+            flights.get(number).is_none_or(|(_, flight)| !flight.brings_back(entry))
+        };
+        self.record(entries, wanted).await;
         drop(held);
         self.wake.notify_one();
     }
 
-    async fn record(&self, entries: Vec<Entry>) {
+    async fn record(
+        &self,
+        entries: Vec<Entry>,
+        wanted: impl Fn(usize, &Entry) -> bool + Send + 'static,
+    ) {
         let count = entries.len();
-        match self.journal.record(entries, self.live.rules()).await {
+        match self.journal.record(entries, self.live.rules(), wanted).await {
             Ok(recorded) => {
                 let new = recorded.iter().filter(|r| **r == Recorded::New).count();
                 self.metrics.journaled(new as u64);

@@ -266,6 +266,8 @@ impl Capture {
     /// [`DatabaseError`] when the journal cannot be written.
     pub async fn forget_turns(&self, owner: &Owner, what: Forget) -> Result<u64, DatabaseError> {
         self.exchanges.forget(owner, &what);
+        self.exchanges
+            .forget_turns(self.journal.to_forget(owner, std::slice::from_ref(&what)).await?);
         // What was said before it is forgotten is forgotten too.
         self.intake.barrier().await;
         let held = self.hold_lanes(owner).await;
@@ -295,7 +297,7 @@ impl Capture {
     pub async fn forget_sources(&self, versions: &[Memory]) -> Result<(), ForgetError> {
         let Some(owner) = versions.first().map(|version| &version.owner) else { return Ok(()) };
         let origins = Origins::of(versions);
-        origins.turns.iter().for_each(|what| self.exchanges.forget(owner, what));
+        self.exchanges.forget_turns(self.journal.to_forget(owner, &origins.turns).await?);
         self.intake.barrier().await;
         let held = self.hold_lanes(owner).await;
         let forgotten = self.summaries.forget_origins(owner, &origins).await;

@@ -53,6 +53,8 @@ impl Workbench {
         let held = self.lanes.hold(&extractions).await;
         let named = self.what_says(owner, job.subject, order).await?;
         if let Some(named) = named {
+            let turns = self.journal.to_forget(owner, &named.origins.turns).await?;
+            self.exchanges.forget_turns(turns);
             // First: asked again after a failure, these still tell where the rest is.
             let mut deleted = self.summaries().forget_origins(owner, &named.origins).await?;
             let store = &self.keeper.store;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use super::orders::Orders;
+use super::{Forgotten, orders::Orders};
 use crate::{
     capture::{
         session::{Place, SessionKey, message_digest},
@@ -122,6 +122,21 @@ impl Entry {
             ends_session: turn.ends_session,
         };
         (entry, removed)
+    }
+
+    /// Whether it would write this turn again, or take the one before for it.
+    pub(in crate::capture) fn is_of(&self, turn: &Forgotten) -> bool {
+        let same_session = turn.session.iter().any(|name| name == self.session.name());
+        self.owner == turn.owner
+            && match self.place {
+                Place::Latest => same_session && turn.was_last,
+                // It finds its turn by a response, or none.
+                Place::Within(_) => false,
+                Place::Numbered(_) | Place::After(_) | Place::Next => {
+                    let follows = matches!(self.session, SessionKey::AfterResponse(_));
+                    self.digest == turn.digest && (same_session || follows)
+                }
+            }
     }
 
     /// Whether the reply leaves the turn open: its tools are still to run.

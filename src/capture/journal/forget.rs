@@ -1,7 +1,7 @@
 //! Forgetting turns, with all that the journal made of them.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{jobs, millis, sessions};
 use crate::memory::Owner;
@@ -26,6 +26,41 @@ pub enum Forget {
         /// When that turn began.
         until: Timestamp,
     },
+}
+
+/// A turn that is to be forgotten, by what an exchange in flight may bring of it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::capture) struct Forgotten {
+    pub(super) owner: Owner,
+    /// Of its user message.
+    pub(super) digest: String,
+    /// The name of its session, and the one that its key had.
+    pub(super) session: [String; 2],
+    /// Nothing was said after it.
+    pub(super) was_last: bool,
+}
+
+/// The turn that is to be forgotten by its key, if the journal has it.
+pub(super) fn by_key(
+    c: &Connection,
+    owner: &Owner,
+    what: &Forget,
+) -> rusqlite::Result<Option<Forgotten>> {
+    let (Forget::Turn(key) | Forget::Found { turn: key, .. }) = what else { return Ok(None) };
+    c.prepare_cached(
+        "SELECT t.digest, s.name, s.base, t.id = (SELECT max(id) FROM turns WHERE session = s.id)
+         FROM turns t JOIN sessions s ON s.id = t.session
+         WHERE t.tenant = ?1 AND t.user = ?2 AND t.key = ?3",
+    )?
+    .query_row(params![owner.tenant(), owner.user(), key], |row| {
+        Ok(Forgotten {
+            owner: owner.clone(),
+            digest: row.get(0)?,
+            session: [row.get(1)?, row.get(2)?],
+            was_last: row.get(3)?,
+        })
+    })
+    .optional()
 }
 
 /// Removes turns, their jobs and what extraction had found in their sessions.

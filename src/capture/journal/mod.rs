@@ -38,6 +38,7 @@ pub(super) use chain::chain;
 pub(super) use due::{Owed, Room, next_due, next_time, owed};
 pub(super) use entry::{Entry, Removed};
 pub use forget::Forget;
+pub(super) use forget::Forgotten;
 pub(super) use jobs::{
     ClaimedJob, JobKind, Next, Settled, ask_for_pruning, ask_for_vectors, lanes_of, of_owner,
     settle,
@@ -96,10 +97,22 @@ impl Journal {
         Ok(Self { database: Database::open(file, schema::MIGRATIONS, options)? })
     }
 
-    /// Writes screened turns and the jobs they owe, all or none.
-    pub(super) async fn record(&self, entries: Vec<Entry>, rules: Rules) -> Result<Vec<Recorded>> {
+    /// Writes screened turns and the jobs they owe, all or none, but for those that
+    /// are not `wanted` any more when it is their turn to be written.
+    pub(super) async fn record(
+        &self,
+        entries: Vec<Entry>,
+        rules: Rules,
+        wanted: impl Fn(usize, &Entry) -> bool + Send + 'static,
+    ) -> Result<Vec<Recorded>> {
         self.database
-            .write(move |c| entries.iter().map(|entry| record::record(c, entry, &rules)).collect())
+            .write(move |c| {
+                let record = |(number, entry)| match wanted(number, entry) {
+                    true => record::record(c, entry, &rules),
+                    false => Ok(Recorded::Orphan),
+                };
+                entries.iter().enumerate().map(record).collect()
+            })
             .await
     }
 
@@ -132,6 +145,15 @@ impl Journal {
                 Ok(running.len() as u64)
             })
             .await
+    }
+
+    /// The single turns among what is to be forgotten.
+    pub(super) async fn to_forget(&self, owner: &Owner, what: &[Forget]) -> Result<Vec<Forgotten>> {
+        let (owner, what) = (owner.clone(), what.to_vec());
+        let found = move |c: &Connection| {
+            what.iter().filter_map(|what| forget::by_key(c, &owner, what).transpose()).collect()
+        };
+        self.read(found).await
     }
 
     /// Removes turns and all that was made of them here; returns how many.

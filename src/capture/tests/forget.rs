@@ -109,3 +109,28 @@ async fn who_waits_for_a_job_to_stop_keeps_nobody_elses_turns_waiting() {
     drop(running);
     assert_eq!(forgetting.await.unwrap(), 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_exchange_in_flight_does_not_bring_back_the_turn_that_was_forgotten_meanwhile() {
+    let house = House::new();
+    let secret = || said("alice", 1, "I hide in zanzibar").session("s");
+    house.offer(secret());
+    house.offer(said("alice", 1, "I live in Lyon").session("t"));
+    house.flush("alice").await;
+    let of_zanzibar = |memory: &Memory| memory.content.contains("zanzibar");
+    let memory = house.memories("alice").await.into_iter().find(of_zanzibar).unwrap();
+    // Answered anew, twice; and something else is said in the same session.
+    let begun = [(); 3].map(|()| house.capture.exchange_begins());
+    house.forget(&memory).await;
+    let [anew, once_more, other] = begun;
+    house.capture.offer(secret().reply("In zanzibar you are safe.").turn(), anew);
+    house.capture.offer(secret().reply("Nobody finds zanzibar.").turn(), once_more);
+    house.capture.offer(said("alice", 2, "I sail a boat").session("s").turn(), other);
+    house.flush("alice").await;
+    let contents = house.contents("alice").await;
+    assert!(contents.len() == 2 && !anywhere(house.folder.path(), "zanzibar"), "{contents:?}");
+    // Who says it again after that means it.
+    house.offer(secret());
+    house.flush("alice").await;
+    assert_eq!(house.contents("alice").await.len(), 3);
+}
