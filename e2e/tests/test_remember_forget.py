@@ -80,6 +80,32 @@ def test_what_is_to_be_forgotten_is_announced_not_presented_and_gone(both, diale
     assert context is None or "Zanzibar" not in context
 
 
+def test_what_the_same_message_asks_to_be_remembered_stays(stack):
+    alice = stack.person()
+    alice.say("My address is 3 Elm Road.")
+    alice.learn()
+    answer = alice.later().say("Forget my address. Remember that my address is 12 Oak Street.")
+    assert announced(stack, answer) == "remember+forget"
+    alice.learn()
+    assert alice.knows("12 Oak Street") and not alice.knows("Elm Road")
+
+
+def test_what_was_replaced_before_it_is_forgotten_is_nowhere_on_the_disk(start):
+    stack = start()
+    alice = stack.person()
+    alice.say("I live in Zanzibar. I work at a bank in the old town.")
+    alice.learn()
+    alice.say("I moved to Lyon.")
+    alice.learn()
+    alice.later().say("Forget that I live in Zanzibar.")
+    alice.learn()
+    assert alice.knows("Lyon")
+    stack.memgate.stop()
+    for file in stack.memgate.data.rglob("*"):
+        if file.is_file():
+            assert b"Zanzibar" not in file.read_bytes(), file
+
+
 @pytest.mark.parametrize("fields", [{"auto_store": False}, {"memory_config": {"auto_store": False}}])
 def test_who_opts_out_of_learning_is_not_remembered_for_but_forgotten_for(stack, fields):
     alice = stack.person()

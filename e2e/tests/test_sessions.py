@@ -97,3 +97,15 @@ def test_what_is_deleted_is_in_no_summary(stack):
     assert not alice.knows("Zanzibara")
     alice.learn()
     assert len(summaries(alice)) == 1 and not alice.knows("Zanzibara")
+
+
+def test_a_summary_can_be_deleted_and_is_not_made_again(stack):
+    alice = stack.person()
+    talk(alice, *WEDDING, x_session_end="true")
+    until(lambda: summaries(alice), "the session is summed up")
+    where = f"/v1/memory/{summaries(alice)[0]['id']}?user_id={alice.id}"
+    answer = stack.memgate.api("DELETE", where)
+    assert (answer.status, answer.json()) == (200, {"deleted": 1})
+    assert stack.memgate.api("DELETE", where).status == 404
+    alice.learn()
+    assert not summaries(alice)

@@ -1,7 +1,7 @@
 //! What goes with memories that are forgotten: the turns that they were made of, and what else was
 //! made of these. The API and the user's own request forget the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::{
     extract::turns,
@@ -14,9 +14,9 @@ use crate::memory::{Actor, Memory, MemoryId, Owner, Write};
 /// What memories of one owner were made of.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
-    pub(super) turns: Vec<Forget>,
+    pub(super) turns: HashSet<Forget>,
     /// The memories of these turns.
-    memories: Vec<MemoryId>,
+    memories: HashSet<MemoryId>,
     /// Sessions whose summaries go, and whether for good.
     sessions: BTreeMap<String, bool>,
 }
@@ -32,11 +32,11 @@ impl Origins {
 
     /// Adds what a version of a memory was made of.
     pub(super) fn add(&mut self, version: &Memory) {
-        self.add_except(version, &[]);
+        self.add_except(version, &HashSet::new());
     }
 
     /// The same, but for turns that something else was made of which stays.
-    pub(super) fn add_except(&mut self, version: &Memory, kept: &[Forget]) {
+    pub(super) fn add_except(&mut self, version: &Memory, kept: &HashSet<Forget>) {
         let sources = sources(version).filter(|source| !kept.contains(source));
         sources.for_each(|what| self.add_source(&version.owner, what));
         for session in sayings(version).filter_map(|said| said.session) {
@@ -55,13 +55,10 @@ impl Origins {
     }
 
     fn add_source(&mut self, owner: &Owner, what: Forget) {
-        if self.turns.contains(&what) {
-            return;
-        }
         if let Forget::Turn(key) = &what {
-            self.memories.push(turns::id_of(owner, key));
+            self.memories.insert(turns::id_of(owner, key));
         }
-        self.turns.push(what);
+        self.turns.insert(what);
     }
 }
 
@@ -78,9 +75,11 @@ impl Summaries {
             self.forget(owner, session, *for_good).await?;
         }
         if !origins.turns.is_empty() {
-            self.journal.forget_all(owner.clone(), origins.turns.clone()).await?;
+            let turns = origins.turns.iter().cloned().collect();
+            self.journal.forget_all(owner.clone(), turns).await?;
         }
         let write = Write::by(Actor::Capture, "source forgotten");
-        Ok(self.store.forget_all(owner, &origins.memories, &write).await?)
+        let memories: Vec<MemoryId> = origins.memories.iter().cloned().collect();
+        Ok(self.store.forget_all(owner, &memories, &write).await?)
     }
 }

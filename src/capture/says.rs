@@ -227,7 +227,8 @@ impl Named {
         // It says something else by now, which was said elsewhere.
         self.histories.push(memory.id.clone());
         let kept: Vec<_> = versions.iter().filter(|(_, says)| !says).collect();
-        let kept: Vec<_> = kept.iter().flat_map(|(version, _)| sources(&version.memory)).collect();
+        let kept: HashSet<_> =
+            kept.iter().flat_map(|(version, _)| sources(&version.memory)).collect();
         for (version, _) in versions.iter().filter(|(_, says)| *says) {
             self.origins.add_except(&version.memory, &kept);
         }

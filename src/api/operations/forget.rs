@@ -38,12 +38,10 @@ impl Operations {
             Err(StoreError::NotFound) => return Err(ApiError::no_such("memory")),
             Err(error) => return Err(error.into()),
         }
-        let deleted = self.store.forget(&owner, &id, &write("forgotten", request_id)).await?;
+        self.store.forget(&owner, &id, &write("forgotten", request_id)).await?;
         self.recall.held().forget(&owner);
-        match deleted {
-            0 => Err(ApiError::no_such("memory")),
-            deleted => Ok(DeletedView { deleted }),
-        }
+        // It was there: a summary may have gone with what it was made of.
+        Ok(DeletedView { deleted: 1 })
     }
 
     /// Forgets the other memories that hold words of the turns which said this one.
