@@ -266,8 +266,7 @@ impl Capture {
     /// [`DatabaseError`] when the journal cannot be written.
     pub async fn forget_turns(&self, owner: &Owner, what: Forget) -> Result<u64, DatabaseError> {
         self.exchanges.forget(owner, &what);
-        self.exchanges
-            .forget_turns(self.journal.to_forget(owner, std::slice::from_ref(&what)).await?);
+        self.exchanges.forget_turns(self.journal.to_forget(owner, [&what]).await?);
         // What was said before it is forgotten is forgotten too.
         self.intake.barrier().await;
         let held = self.hold_lanes(owner).await;

@@ -148,8 +148,12 @@ impl Journal {
     }
 
     /// The single turns among what is to be forgotten.
-    pub(super) async fn to_forget(&self, owner: &Owner, what: &[Forget]) -> Result<Vec<Forgotten>> {
-        let (owner, what) = (owner.clone(), what.to_vec());
+    pub(super) async fn to_forget(
+        &self,
+        owner: &Owner,
+        what: impl IntoIterator<Item = &Forget>,
+    ) -> Result<Vec<Forgotten>> {
+        let (owner, what) = (owner.clone(), what.into_iter().cloned().collect::<Vec<_>>());
         let found = move |c: &Connection| {
             what.iter().filter_map(|what| forget::by_key(c, &owner, what).transpose()).collect()
         };
