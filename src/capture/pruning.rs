@@ -1,5 +1,7 @@
 //! The job that prunes the journal: step by step, so that turns are written in between.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 
 use super::{
@@ -7,24 +9,33 @@ use super::{
     work::{EMBED_REST, JobError, Workbench},
 };
 
+/// Old turns that are held, and nothing to remove among them: so many are not looked at again soon.
+const MANY_HELD: u64 = 5_000;
+
+/// The pause after so many.
+const LONG_REST: Duration = Duration::from_secs(600);
+
 impl Workbench {
     /// Removes what was learnt and is old, and dead jobs that are old. Never given
     /// up, since it comes again by itself.
     pub(super) async fn prune(&self) -> Result<(), JobError> {
-        let pruned = self.prune_all().await.map_err(|error| {
+        let (pruned, old) = self.prune_all().await.map_err(|error| {
             tracing::debug!(%error, "the journal cannot be pruned now");
             JobError::NotNow(EMBED_REST)
         })?;
         if pruned != Pruned::default() {
             let Pruned { turns, sessions, dead_jobs } = pruned;
             tracing::info!(turns, sessions, dead_jobs, "The journal was pruned");
+        } else if old > MANY_HELD {
+            return Err(JobError::NotNow(LONG_REST));
         }
         Ok(())
     }
 
-    async fn prune_all(&self) -> Result<Pruned, crate::sqlite::DatabaseError> {
+    /// What was removed, and how many old turns were looked at.
+    async fn prune_all(&self) -> Result<(Pruned, u64), crate::sqlite::DatabaseError> {
         let (retention, now) = (self.live.get().retention, Timestamp::now());
-        let mut pruned = Pruned::default();
+        let (mut pruned, mut old) = (Pruned::default(), 0);
         // Dead jobs first: they hold turns.
         let mut more = true;
         while more {
@@ -34,14 +45,20 @@ impl Workbench {
         }
         let mut after = Some(0);
         while let Some(turn) = after {
-            let step = move |c: &_| journal::prune_turns(c, &retention, turn, now);
-            let (removed, next) = self.journal.write(step).await?;
+            let look = move |c: &_| journal::look_for_old_turns(c, &retention, turn, now);
+            let found = self.journal.read(look).await?;
+            (after, old) = (found.next, old + found.old);
+            if found.due.is_empty() {
+                continue;
+            }
+            let step = move |c: &_| journal::prune_turns(c, &retention, &found.due, now);
+            let removed = self.journal.write(step).await?;
             self.keeper.metrics.pruned(removed.turns);
-            (pruned, after) = (pruned.and(removed), next);
+            pruned = pruned.and(removed);
         }
         if pruned != Pruned::default() {
             self.journal.wipe().await?;
         }
-        Ok(pruned)
+        Ok((pruned, old))
     }
 }

@@ -46,7 +46,9 @@ pub(super) use jobs::{
 pub use ledger::{JobQuery, JobRow, JobStanding, SessionRow};
 pub(super) use ledger::{list_jobs, list_sessions, retry, retry_dead};
 pub(super) use orders::{ForgetOrder, has_to_forget, later_turns};
-pub(super) use prune::{Pruned, dead_jobs as prune_dead_jobs, turns as prune_turns};
+pub(super) use prune::{
+    Pruned, dead_jobs as prune_dead_jobs, look as look_for_old_turns, turns as prune_turns,
+};
 pub(super) use read::{StoredTurn, batch, turn, turn_and_before, turns_until};
 pub(super) use record::Recorded;
 pub(super) use sessions::{Ended, Waits, end_if_idle, extract_before};

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::millis;
 use crate::capture::settings::Retention;
@@ -41,62 +41,87 @@ impl Pruned {
     }
 }
 
-/// A turn that was looked at.
-struct Found {
-    turn: i64,
-    session: i64,
-    is_old: bool,
-    is_due: bool,
+/// Whether turn `t` of session `s` is learnt: it is old and complete, its session has ended or has
+/// many turns after it, and its owner is owed nothing, but for the ends of sessions that are not
+/// idle yet. A dead job holds what it would need to be tried again, and nothing else.
+const IS_DUE: &str = "t.ended_at <= ?2 AND t.state = 'complete'
+    AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.tenant = t.tenant AND j.user = t.user
+        AND j.kind <> 'end_idle_session' AND (j.state <> 'dead' OR CASE
+            WHEN j.kind IN ('extract', 'reconcile') THEN t.id <= j.subject
+                AND json_valid(j.payload) AND j.payload ->> '$.session' = t.session
+            WHEN j.kind = 'summarise' THEN j.subject = t.session
+            ELSE j.subject = t.id END))
+    AND (s.ended_at IS NOT NULL OR t.id < (SELECT id FROM turns
+        WHERE session = t.session ORDER BY id DESC LIMIT 1 OFFSET ?3))";
+
+/// Turns that were looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::capture) struct Look {
+    /// Those that are due.
+    pub(in crate::capture) due: Vec<i64>,
+    /// How many are old.
+    pub(in crate::capture) old: u64,
+    /// After which to go on; `None` at the end.
+    pub(in crate::capture) next: Option<i64>,
 }
 
-/// Removes what is due among the turns after one; tells after which to go on,
-/// `None` at the end.
-///
-/// A turn is learnt when it is complete and its owner is owed nothing: no job,
-/// pending or dead, but for the ends of sessions that are not idle yet.
-pub(in crate::capture) fn turns(
+/// Looks for turns that are due among those after one. A read, so that many which are held do
+/// not keep anything else from being written.
+pub(in crate::capture) fn look(
     c: &Connection,
     retention: &Retention,
     after: i64,
     now: Timestamp,
-) -> rusqlite::Result<(Pruned, Option<i64>)> {
+) -> rusqlite::Result<Look> {
+    let mut query = c.prepare_cached(&format!(
+        "SELECT t.id, t.ended_at <= ?2, {IS_DUE} FROM turns t JOIN sessions s ON s.id = t.session
+         WHERE t.id > ?1 ORDER BY t.id LIMIT ?4"
+    ))?;
+    let mut rows = query.query(params![after, cut(now, retention.turns), RUNNING - 1, BATCH])?;
+    let (mut look, mut count, mut last) = (Look::default(), 0, None);
+    while let Some(row) = rows.next()? {
+        let turn = row.get(0)?;
+        look.old += u64::from(row.get::<_, bool>(1)?);
+        // Unknown where a session that goes on has fewer turns than stay.
+        if row.get::<_, Option<bool>>(2)?.unwrap_or(false) {
+            look.due.push(turn);
+        }
+        (count, last) = (count + 1, Some(turn));
+    }
+    // Turns are numbered as they begin: after so many that are not old comes none that is.
+    look.next = last.filter(|_| count == BATCH && look.old > 0);
+    Ok(look)
+}
+
+/// Removes those of these turns that are still due, and sessions that have none left.
+pub(in crate::capture) fn turns(
+    c: &Connection,
+    retention: &Retention,
+    due: &[i64],
+    now: Timestamp,
+) -> rusqlite::Result<Pruned> {
     let cut = cut(now, retention.turns);
-    let looked_at: Vec<Found> = c
-        .prepare_cached(
-            "SELECT t.id, t.session, t.ended_at <= ?2,
-                 t.ended_at <= ?2 AND t.state = 'complete'
-                 AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.tenant = t.tenant
-                     AND j.user = t.user AND j.kind <> 'end_idle_session')
-                 AND (s.ended_at IS NOT NULL OR t.id < (SELECT id FROM turns
-                     WHERE session = t.session ORDER BY id DESC LIMIT 1 OFFSET ?3))
-             FROM turns t JOIN sessions s ON s.id = t.session
-             WHERE t.id > ?1 ORDER BY t.id LIMIT ?4",
-        )?
-        .query_map(params![after, cut, RUNNING - 1, BATCH], |row| {
-            Ok(Found {
-                turn: row.get(0)?,
-                session: row.get(1)?,
-                is_old: row.get(2)?,
-                // Unknown where a session that goes on has fewer turns than stay.
-                is_due: row.get::<_, Option<bool>>(3)?.unwrap_or(false),
-            })
-        })?
-        .collect::<rusqlite::Result<_>>()?;
     let mut pruned = Pruned::default();
-    for found in looked_at.iter().filter(|found| found.is_due) {
-        c.prepare_cached("DELETE FROM turns WHERE id = ?1")?.execute([found.turn])?;
+    let mut remove = c.prepare_cached(&format!(
+        "DELETE FROM turns WHERE id IN (
+             SELECT t.id FROM turns t JOIN sessions s ON s.id = t.session
+             WHERE t.id = ?1 AND {IS_DUE})
+         RETURNING session"
+    ))?;
+    for turn in due {
+        let session: Option<i64> =
+            remove.query_row(params![turn, cut, RUNNING - 1], |row| row.get(0)).optional()?;
+        let Some(session) = session else { continue };
         pruned.turns += 1;
         let emptied = c
             .prepare_cached(
                 "DELETE FROM sessions WHERE id = ?1 AND ended_at IS NOT NULL
                      AND NOT EXISTS (SELECT 1 FROM turns WHERE session = ?1)",
             )?
-            .execute([found.session])?;
+            .execute([session])?;
         pruned.sessions += emptied as u64;
     }
-    // Turns are numbered as they begin: after so many that are not old comes none that is.
-    let more = looked_at.len() == BATCH as usize && looked_at.iter().any(|found| found.is_old);
-    Ok((pruned, looked_at.last().filter(|_| more).map(|found| found.turn)))
+    Ok(pruned)
 }
 
 /// Removes dead jobs that are due; tells whether there may be more.

@@ -14,9 +14,11 @@ impl Book {
         let retention = Retention { turns: kept, dead_jobs: kept };
         let (mut pruned, mut after) = (Pruned::default(), Some(0));
         while let Some(turn) = after {
-            let step = move |c: &_| prune_turns(c, &retention, turn, at(now));
-            let (removed, next) = self.journal.write(step).await.unwrap();
-            (pruned, after) = (pruned.and(removed), next);
+            let look = move |c: &_| look_for_old_turns(c, &retention, turn, at(now));
+            let found = self.journal.read(look).await.unwrap();
+            after = found.next;
+            let step = move |c: &_| prune_turns(c, &retention, &found.due, at(now));
+            pruned = pruned.and(self.journal.write(step).await.unwrap());
         }
         pruned
     }
@@ -57,17 +59,43 @@ async fn a_turn_goes_when_it_is_old_and_learnt_and_its_session_has_ended() {
 }
 
 #[tokio::test]
-async fn a_dead_job_holds_its_users_turns_until_it_goes_itself() {
+async fn a_dead_job_holds_what_it_needs_until_it_goes_itself_and_nothing_else() {
     let book = Book::open();
-    book.record(said("alice", 1, "held").session("s")).await;
-    book.end("s", 5).await;
+    for (session, user) in [("s", "alice"), ("t", "alice"), ("s", "bob")] {
+        for n in 1..=2 {
+            let text = format!("{user} {session} {n}");
+            book.record(said(user, n, &text).session(session)).await;
+        }
+        let end = book.journal.end_session(owner(user), session.into(), RULES, at(5));
+        end.await.unwrap();
+    }
     book.learn().await;
-    book.dead("alice", 1).await;
-    assert_eq!(book.prune(60).await.turns, 0);
+    let dead = "INSERT INTO jobs (kind, subject, tenant, user, lane, payload, due_at, state, created_at)
+        VALUES ('extract', 1, 'default', 'alice', 'l', '{\"session\": 1, \"batch\": 6}', 0, 'dead', 0),
+               ('store_turn', 4, 'default', 'alice', 'l', NULL, 0, 'dead', 0),
+               ('summarise', 3, 'default', 'bob', 'l', NULL, 0, 'dead', 0)";
+    book.journal.write(move |c| c.execute(dead, [])).await.unwrap();
+    assert_eq!(book.prune(60).await.turns, 2);
+    assert_eq!(book.texts().await, ["alice s 1", "alice t 2", "bob s 1", "bob s 2"]);
     let month = Retention::default();
     let removed = book.journal.write(move |c| prune_dead_jobs(c, &month, at(60))).await.unwrap();
-    assert_eq!((removed.0.dead_jobs, removed.1), (1, false));
-    assert_eq!(book.prune(60).await.turns, 1);
+    assert_eq!((removed.0.dead_jobs, removed.1), (3, false));
+    assert_eq!(book.prune(60).await.turns, 4);
+}
+
+#[tokio::test]
+async fn what_is_owed_again_since_it_was_looked_at_stays() {
+    let book = Book::open();
+    book.record(said("alice", 1, "hello").session("s")).await;
+    book.end("s", 5).await;
+    book.learn().await;
+    let retention = Retention { turns: Duration::ZERO, ..Retention::default() };
+    let look = move |c: &_| look_for_old_turns(c, &retention, 0, at(60));
+    let found = book.journal.read(look).await.unwrap();
+    assert_eq!((found.due.len(), found.old, found.next), (1, 1, None));
+    book.record(said("alice", 1, "hello").session("s").reply("Another answer.").at(50)).await;
+    let step = move |c: &_| prune_turns(c, &retention, &found.due, at(60));
+    assert_eq!(book.journal.write(step).await.unwrap(), Pruned::default());
 }
 
 #[tokio::test]
