@@ -199,8 +199,8 @@ pub struct JournalConfig {
     /// learnt and its session has ended; 0 removes it then.
     #[schemars(range(max = 36500))]
     pub retention_days: u32,
-    /// Days that a job which was given up stays, to be looked at and tried again. It holds its user's
-    /// turns for as long.
+    /// Days that a job which was given up stays, to be looked at and tried again. It holds the turns
+    /// it needs for as long.
     #[schemars(range(max = 36500))]
     pub dead_jobs_days: u32,
 }

@@ -9,6 +9,7 @@ use crate::{
     capture::{
         extract::{self, candidate::Candidate},
         keep::Keeper,
+        sayings::sayings,
         work::JobError,
     },
     embed::Vector,
@@ -204,29 +205,33 @@ pub(super) async fn supersede(
     Ok(())
 }
 
-/// Takes the words of a memory out of the turn that it was taken from.
+/// Takes the words of a memory out of the turns that said them.
 async fn say_no_longer(
     keeper: &Keeper,
     memory: &Memory,
     winner: &Memory,
     write: &Write,
 ) -> Result<(), StoreError> {
-    let Some(turn) = memory.provenance.turn.as_deref() else { return Ok(()) };
     let words = memory.raw.as_ref().unwrap_or(&memory.content);
-    let id = extract::turns::id_of(&memory.owner, turn);
-    leave_out_of(keeper, &id, words, winner, write).await?;
-    leave_out_of_summary(keeper, memory, words, winner, write).await
+    for said in sayings(memory) {
+        let id = extract::turns::id_of(&memory.owner, &said.turn);
+        leave_out_of(keeper, &id, words, winner, write).await?;
+        let session = said.session.as_deref();
+        leave_out_of_summary(keeper, memory, session, words, winner, write).await?;
+    }
+    Ok(())
 }
 
-/// The same of the summary of the session that a memory was learnt in.
+/// The same of the summary of a session, in the scope of a memory.
 async fn leave_out_of_summary(
     keeper: &Keeper,
     memory: &Memory,
+    session: Option<&str>,
     words: &str,
     winner: &Memory,
     write: &Write,
 ) -> Result<(), StoreError> {
-    let Some(session) = memory.session_id.as_deref() else { return Ok(()) };
+    let Some(session) = session else { return Ok(()) };
     let (project, agent) = (memory.project_id.as_deref(), memory.agent_id.as_deref());
     let id = extract::summary::id_of(&memory.owner, session, project, agent);
     leave_out_of(keeper, &id, words, winner, write).await
@@ -241,7 +246,7 @@ pub(super) async fn leave_out(
     write: &Write,
 ) -> Result<(), StoreError> {
     leave_out_of(keeper, &turn.id, words, winner, write).await?;
-    leave_out_of_summary(keeper, turn, words, winner, write).await
+    leave_out_of_summary(keeper, turn, turn.session_id.as_deref(), words, winner, write).await
 }
 
 /// The new version of a memory of turns that does not say these words.

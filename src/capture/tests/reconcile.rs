@@ -240,3 +240,14 @@ async fn two_things_said_in_one_message_both_stay() {
     assert!(in_use.contains("Mondays") && in_use.contains("Thursdays"), "{in_use}");
     assert!(home.of_status(Status::Superseded).await.is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_said_again_and_again_holds_in_none_of_its_turns_once_it_is_replaced() {
+    let Some(home) = home(Policy::PreferNew) else { return };
+    for turn in 0..12 {
+        home.tell("I live in Paris. I'm allergic to peanuts.", turn * 100).await;
+    }
+    home.tell("We moved to Lyon last month.", 5000).await;
+    let in_use = home.in_use().await;
+    assert!(!in_use.contains("Paris") && in_use.contains("Lyon"), "{in_use}");
+}
