@@ -30,28 +30,28 @@ impl Operations {
     ) -> Result<DeletedView, ApiError> {
         let owner = whose.owner()?;
         let id = MemoryId::from_outside(id);
-        match self.store.history(&owner, &id).await {
-            Ok(versions) => {
-                self.capture.forget_sources(&versions).await?;
-                self.forget_same_words(&owner, &id, &versions, request_id.as_ref()).await?;
-            }
+        let versions = match self.store.history(&owner, &id).await {
+            Ok(versions) => versions,
             Err(StoreError::NotFound) => return Err(ApiError::no_such("memory")),
             Err(error) => return Err(error.into()),
-        }
-        self.store.forget(&owner, &id, &write("forgotten", request_id)).await?;
+        };
+        self.capture.forget_sources(&versions).await?;
+        let mut ids = self.of_same_words(&owner, &versions).await?;
+        ids.insert(id);
+        let ids: Vec<MemoryId> = ids.into_iter().collect();
+        self.store.forget_all(&owner, &ids, &write("forgotten", request_id)).await?;
         self.recall.held().forget(&owner);
         // It was there: a summary may have gone with what it was made of.
         Ok(DeletedView { deleted: 1 })
     }
 
-    /// Forgets the other memories that hold words of the turns which said this one.
-    async fn forget_same_words(
+    /// The memories that hold words of the turns which said this one.
+    async fn of_same_words(
         &self,
         owner: &Owner,
-        id: &MemoryId,
         versions: &[Memory],
-        request_id: Option<&String>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<HashSet<MemoryId>, StoreError> {
+        let mut ids = HashSet::new();
         let mut turns: HashMap<String, HashSet<String>> = HashMap::new();
         for said in versions.iter().flat_map(sayings) {
             if let Some(session) =
@@ -77,9 +77,8 @@ impl Operations {
                 for other in page.memories {
                     let turn = other.provenance.turn.as_ref();
                     let of_turn = turn.is_some_and(|turn| turns.contains(turn));
-                    if of_turn && other.id != *id && is_word_for_word(&other) {
-                        let write = write("forgotten", request_id.cloned());
-                        self.store.forget(owner, &other.id, &write).await?;
+                    if of_turn && is_word_for_word(&other) {
+                        ids.insert(other.id);
                     }
                 }
                 match page.next {
@@ -88,7 +87,7 @@ impl Operations {
                 }
             }
         }
-        Ok(())
+        Ok(ids)
     }
 
     /// Forgets everything of a user, or of one of their projects, turns in the journal included.
