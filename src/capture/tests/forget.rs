@@ -134,3 +134,26 @@ async fn an_exchange_in_flight_does_not_bring_back_the_turn_that_was_forgotten_m
     house.flush("alice").await;
     assert_eq!(house.contents("alice").await.len(), 3);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_loop_of_a_forgotten_turn_does_not_go_on_in_the_turn_before() {
+    let house = House::new();
+    // The model server keeps the conversation: requests name it, and bring what is new.
+    let in_conversation = |mut told: Said| {
+        told.ask.conversation = Some("c".into());
+        told
+    };
+    house.offer(in_conversation(said("alice", 1, "I live in Lyon")));
+    house.offer(in_conversation(said("alice", 1, "I hide in zanzibar")));
+    house.flush("alice").await;
+    let of_zanzibar = |memory: &Memory| memory.content.contains("zanzibar");
+    let memory = house.memories("alice").await.into_iter().find(of_zanzibar).unwrap();
+    let flight = house.capture.exchange_begins();
+    house.forget(&memory).await;
+    let result = said("alice", 1, "").only_results().result("a", "the zanzibar ferry is late");
+    let result = in_conversation(result).reply("So take the plane to zanzibar then.");
+    house.capture.offer(result.turn(), flight);
+    house.flush("alice").await;
+    assert_eq!(house.contents("alice").await.len(), 1);
+    assert!(!anywhere(house.folder.path(), "zanzibar"));
+}

@@ -54,6 +54,7 @@ const PROJECTS: [Option<&str>; 3] = [None, Some("p"), Some("p/q")];
 enum Operation {
     Store(Memory, Vec<Embedding>),
     Update { memory: Memory, ahead: bool, vectors: Option<Vec<Embedding>> },
+    Amend { memory: Memory, ahead: bool },
     Forget(Owner, MemoryId),
     ForgetScope(ForgetScope),
     Touch(Touch),
@@ -220,6 +221,8 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
         8 => (memories(), embeddings()).prop_map(|(memory, vectors)| Operation::Store(memory, vectors)),
         3 => (memories(), prop::bool::weighted(0.1), prop::option::of(embeddings()))
             .prop_map(|(memory, ahead, vectors)| Operation::Update { memory, ahead, vectors }),
+        1 => (memories(), prop::bool::weighted(0.1))
+            .prop_map(|(memory, ahead)| Operation::Amend { memory, ahead }),
         2 => (owners(), names()).prop_map(|(owner, id)| Operation::Forget(owner, id)),
         1 => (owners(), some(&PROJECTS))
             .prop_map(|(owner, project_id)| Operation::ForgetScope(ForgetScope { owner, project_id })),
@@ -296,6 +299,11 @@ async fn perform(store: &dyn MemoryStore, operation: Operation) -> Shown {
             let stored = store.history(&memory.owner, &memory.id).await;
             memory.version = stored.map_or(1, |versions| versions[0].version) + u32::from(ahead);
             memories(store.update(memory, vectors, &write()).await.map(|memory| vec![memory]))
+        }
+        Operation::Amend { mut memory, ahead } => {
+            let stored = store.history(&memory.owner, &memory.id).await;
+            memory.version = stored.map_or(1, |versions| versions[0].version) + u32::from(ahead);
+            store.amend(memory).await.map_or_else(|error| refused(&error), |()| Shown::Nothing)
         }
         Operation::Forget(owner, id) => {
             Shown::Number(store.forget(&owner, &id, &write()).await.unwrap(), 0)
