@@ -322,3 +322,21 @@ async fn within_a_batch_what_was_said_last_holds_however_the_model_orders_it() {
     let told: Vec<_> = house.semantic("alice").await.into_iter().map(|m| m.content).collect();
     assert_eq!(told, ["The user moved to Lyon."]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fact_found_again_in_another_session_is_not_found_once_more_when_it_is_forgotten() {
+    let (helper, model) = model([facts(&[BUDGET])]).await;
+    let house = House::learning(helper);
+    for session in ["a", "b"] {
+        house.offer(said("alice", 1, "My budget is $10,000").session(session));
+        house.flush("alice").await;
+    }
+    let fact = house.semantic("alice").await.remove(0);
+    assert_eq!(fact.metadata["reinforced"], 1);
+    house.forget(&fact).await;
+    let asked = model.asked.lock().unwrap().len();
+    house.offer(said("alice", 2, "Thanks, that was all for now").session("b"));
+    house.flush("alice").await;
+    let requests = model.asked.lock().unwrap()[asked..].concat();
+    assert!(!requests.is_empty() && !requests.contains("My budget"), "{requests}");
+}
