@@ -71,9 +71,7 @@ impl Summaries {
         origins: &Origins,
     ) -> Result<u64, ForgetError> {
         // First, while the turns tell the sessions. What is left is summed up again later.
-        for (session, for_good) in &origins.sessions {
-            self.forget(owner, session, *for_good).await?;
-        }
+        self.forget(owner, &origins.sessions).await?;
         if !origins.turns.is_empty() {
             let turns = origins.turns.iter().cloned().collect();
             self.journal.forget_all(owner.clone(), turns).await?;

@@ -1,7 +1,7 @@
 //! The summary of a session that has ended: made, made again when it ends once
 //! more, and gone with what it was made of.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use jiff::Timestamp;
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     memory::{
-        Actor, Filter, ListQuery, Memory, MemoryStore, Owner, ScopeQuery, Source, Status,
+        Actor, Filter, ListQuery, Memory, MemoryId, MemoryStore, Owner, ScopeQuery, Source, Status,
         StoreError, Write,
     },
     sqlite::DatabaseError,
@@ -135,47 +135,60 @@ pub enum ForgetError {
 }
 
 impl Summaries {
-    /// Forgets the summaries of a session, with their earlier versions. Of what
-    /// is left in the journal they are made again, unless the summary itself was
-    /// what was to be forgotten (`for_good`). To be called while nothing runs in the
-    /// owner's lanes: then no new one can hold what the journal is about to forget.
+    /// Forgets the summaries of sessions, with their earlier versions. Of what is
+    /// left in the journal they are made again, unless the summary itself was what
+    /// was to be forgotten (for good). To be called while nothing runs in the owner's
+    /// lanes: then no new one can hold what the journal is about to forget.
     pub(super) async fn forget(
         &self,
         owner: &Owner,
-        session: &str,
-        for_good: bool,
+        sessions: &BTreeMap<String, bool>,
     ) -> Result<(), ForgetError> {
-        let of_session = Filter::And(vec![
-            Filter::Session(session.to_owned()),
-            Filter::Source(vec![Source::SystemGenerated]),
-            Filter::Status(Status::ALL.to_vec()),
-        ]);
+        let (mut ids, mut last, mut again) = (Vec::new(), Vec::new(), Vec::new());
+        for (session, for_good) in sessions {
+            let found = self.of_session(owner, session).await?;
+            if *for_good {
+                last.push(session.clone());
+            } else if !found.is_empty() {
+                again.push(session.clone());
+            }
+            ids.extend(found);
+        }
+        if !last.is_empty() || !again.is_empty() {
+            let (owner, now) = (owner.clone(), Timestamp::now());
+            let ask = move |c: &_| {
+                last.iter().try_for_each(|session| journal::never_sum_up(c, &owner, session))?;
+                again.iter().try_for_each(|session| journal::sum_up_again(c, &owner, session, now))
+            };
+            // First: done again after a failure, nothing tells any more that there was one.
+            self.journal.write(ask).await?;
+        }
+        self.store.forget_all(owner, &ids, &Write::by(Actor::Capture, "source forgotten")).await?;
+        Ok(())
+    }
+
+    /// The summaries of a session, whatever their status.
+    async fn of_session(&self, owner: &Owner, session: &str) -> Result<Vec<MemoryId>, StoreError> {
         let mut query = ListQuery {
             scope: ScopeQuery::of(owner.clone()),
-            filter: Some(of_session),
+            filter: Some(Filter::And(vec![
+                Filter::Session(session.to_owned()),
+                Filter::Source(vec![Source::SystemGenerated]),
+                Filter::Status(Status::ALL.to_vec()),
+            ])),
             limit: PAGE,
             cursor: None,
             now: Timestamp::now(),
         };
-        let write = Write::by(Actor::Capture, "source forgotten");
-        let mut found = 0;
+        let mut ids = Vec::new();
         loop {
             let page = self.store.list(&query).await?;
-            for memory in page.memories.iter().filter(|memory| is_summary(memory)) {
-                found += self.store.forget(owner, &memory.id, &write).await?;
-            }
+            ids.extend(page.memories.into_iter().filter(is_summary).map(|memory| memory.id));
             match page.next {
                 Some(next) => query.cursor = Some(next),
-                None => break,
+                None => return Ok(ids),
             }
         }
-        let (owner, session, now) = (owner.clone(), session.to_owned(), Timestamp::now());
-        if for_good {
-            self.journal.write(move |c| journal::never_sum_up(c, &owner, &session)).await?;
-        } else if found > 0 {
-            self.journal.write(move |c| journal::sum_up_again(c, &owner, &session, now)).await?;
-        }
-        Ok(())
     }
 }
 
