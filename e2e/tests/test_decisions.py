@@ -55,8 +55,8 @@ def test_a_decision_that_the_upstream_made_up_is_replaced(stack):
 
 def test_retrieval_limit_and_threshold_are_obeyed(stack):
     person = stack.person()
-    for town in ("Oslo", "Lima", "Kyoto"):
-        person.later().say(f"My sister lives in {town} now")
+    for name, town in (("Ada", "Oslo"), ("Bea", "Lima"), ("Cleo", "Kyoto")):
+        person.later().say(f"My sister {name} lives in {town}")
     person.learn()
     ask = person.later().say
     question = "Where does my sister live?"

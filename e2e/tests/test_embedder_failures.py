@@ -54,7 +54,8 @@ def embedding_failures(stack) -> float:
 def test_a_question_that_cannot_be_embedded_is_searched_by_its_words(start, name, question):
     stack = start(model(name), memgate=False)
     alive(stack.memgate)
-    assert stack.memgate.status("/readyz") == (503 if name == "failing" else 200)
+    ready = 503 if name == "failing" else 200
+    until(lambda: stack.memgate.status("/readyz") == ready, f"memgate says {ready}", 30)
     alice = stack.person()
     alice.say(FACT)
     alice.learn()
