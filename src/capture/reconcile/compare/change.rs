@@ -24,7 +24,7 @@ const FRAME: f32 = 0.8;
 
 pub(super) fn between(new: &Saying, old: &Saying, cosine: Option<f32>) -> Stand {
     let tells_nothing_of_now = new.says("unreal") || old.says("unreal");
-    if !is_about_the_same(new, old)
+    if !new.is_about_the_person_of(old)
         || tells_nothing_of_now
         || new.says("more")
         || new.words == old.words
@@ -116,30 +116,6 @@ impl Nearness {
             }
             None => self.shared >= 2 && self.cosine >= RELATED_UNTRUSTED,
         }
-    }
-}
-
-/// Whether both tell of the same person: the user, or somebody whom both name.
-pub(super) fn is_about_the_same(new: &Saying, old: &Saying) -> bool {
-    let names = |saying: &Saying, name: &String| saying.plain.contains(name.as_str());
-    // Whom "he" means, the sentence alone does not tell.
-    !new.by_another
-        && !old.by_another
-        && new.whose.is_subset(&old.people)
-        && old.whose.is_subset(&new.people)
-        && new.named.as_ref().is_none_or(|name| names(old, name))
-        && old.named.as_ref().is_none_or(|name| names(new, name))
-        && same_namesake(new, old)
-}
-
-/// "My son Tom", "my son Max": of those one may have several, each has his name.
-fn same_namesake(new: &Saying, old: &Saying) -> bool {
-    if new.whose.is_empty() || old.whose.is_empty() {
-        return true;
-    }
-    match (&new.namesake, &old.namesake) {
-        (Some(a), Some(b)) => a == b,
-        _ => true,
     }
 }
 
@@ -240,7 +216,7 @@ fn same_frame(new: &Saying, old: &Saying) -> bool {
         || new.values.days != old.values.days
         || new.values.months != old.values.months;
     // "I swim on Mondays, I swim on Thursdays": what one does oneself, one does more than once.
-    let routine = new.by_the_user && new.values.days != old.values.days;
+    let routine = new.who.by_the_user && new.values.days != old.values.days;
     if !numbers
         || routine
         || new.says("event")

@@ -10,6 +10,7 @@ mod same;
 mod saying;
 mod slots;
 mod values;
+mod who;
 
 #[cfg(test)]
 mod tests;

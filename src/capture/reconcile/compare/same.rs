@@ -1,6 +1,6 @@
 //! Whether two statements say the same.
 
-use super::{Saying, Stand, change::is_about_the_same};
+use super::{Saying, Stand};
 
 /// Cosine above which two statements of a language that the embedder knows say the same, where no
 /// value differs; the main design's figure.
@@ -24,7 +24,7 @@ pub(super) fn between(new: &Saying, old: &Saying, cosine: Option<f32>) -> Stand 
     if new.has_the_words_of(old) {
         return Stand::Same;
     }
-    if !is_about_the_same(new, old)
+    if !new.is_about_the_person_of(old)
         || new.is_negative() != old.is_negative()
         || new.values.clash_with(&old.values)
         || new.says("turned") != old.says("turned")
