@@ -23,7 +23,9 @@ const RELATED_UNTRUSTED: f32 = 0.4;
 const FRAME: f32 = 0.8;
 
 pub(super) fn between(new: &Saying, old: &Saying, cosine: Option<f32>) -> Stand {
-    let tells_nothing_of_now = new.says("unreal") || old.says("unreal");
+    let turned = new.says("turned") || new.says("correct");
+    let tells_nothing_of_now =
+        new.says("unreal") || old.says("unreal") || (new.says("request") && !turned);
     if !new.is_about_the_person_of(old)
         || tells_nothing_of_now
         || new.says("more")
@@ -34,7 +36,6 @@ pub(super) fn between(new: &Saying, old: &Saying, cosine: Option<f32>) -> Stand 
     let near = Nearness::of(new, old, cosine);
     let other_value = new.values.differ_from(&old.values);
     let same_slot = new.slots.intersection(&old.slots).next().is_some();
-    let turned = new.says("turned") || new.says("correct");
     let now = new.says("now");
     let replaces = if same_slot {
         in_one_slot(new, old, turned || now)
