@@ -29,6 +29,7 @@ pub(super) fn between(new: &Saying, old: &Saying, cosine: Option<f32>) -> Stand 
     if !new.is_about_the_person_of(old)
         || tells_nothing_of_now
         || new.says("more")
+        || tells_more_besides(new, old)
         || new.words == old.words
     {
         return Stand::Beside;
@@ -54,6 +55,11 @@ pub(super) fn between(new: &Saying, old: &Saying, cosine: Option<f32>) -> Stand 
         || near.is_of_one_matter() && flips(new, old, near.shared)
         || same_frame(new, old) && other_value;
     if replaces { Stand::Replaces } else { Stand::Beside }
+}
+
+/// "I live in Paris and I'm vegetarian" is not over with a move.
+fn tells_more_besides(new: &Saying, old: &Saying) -> bool {
+    (old.says("both") && !new.says("both")) || old.slots.difference(&new.slots).count() > 1
 }
 
 /// How near two statements are to one another in what they are about.
