@@ -12,7 +12,7 @@ use super::{
     journal::{self, SessionState, StoredTurn},
     work::{JobError, Workbench},
 };
-use crate::embed::Vector;
+use crate::embed::{Vector, dot};
 
 /// A topic of fewer turns has no centre to speak of.
 const FEWEST_TURNS: u32 = 3;
@@ -100,13 +100,12 @@ fn middle(parts: &[Vector]) -> Option<Vec<f32>> {
 }
 
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
-    let product: f32 = a.iter().zip(b).map(|(x, y)| x * y).sum();
     let lengths = norm(a) * norm(b);
-    if lengths > 0.0 { product / lengths } else { 0.0 }
+    if lengths > 0.0 { dot(a, b) / lengths } else { 0.0 }
 }
 
 fn norm(a: &[f32]) -> f32 {
-    a.iter().map(|x| x * x).sum::<f32>().sqrt()
+    dot(a, a).sqrt()
 }
 
 #[cfg(test)]

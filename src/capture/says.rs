@@ -13,7 +13,7 @@ use super::{
     work::{JobError, Workbench},
 };
 use crate::{
-    embed::{EmbedError, Embedder},
+    embed::{EmbedError, Embedder, dot},
     memory::{Filter, ListQuery, Memory, MemoryId, Owner, ScopeQuery, Status, StoreError},
     signals::Subject,
 };
@@ -295,6 +295,5 @@ pub(super) async fn means(
     let texts = [fact.words()].into_iter().chain(sentences).map(str::to_owned).collect();
     let vectors = embedder.embed_passages(texts).await?;
     let Some((fact, sentences)) = vectors.split_first() else { return Ok(false) };
-    let cosine = |other: &[f32]| fact.iter().zip(other).map(|(a, b)| a * b).sum::<f32>();
-    Ok(sentences.iter().any(|sentence| cosine(sentence) >= least))
+    Ok(sentences.iter().any(|sentence| dot(fact, sentence) >= least))
 }

@@ -61,6 +61,12 @@ pub trait Embedder: Send + Sync {
     async fn close(&self) {}
 }
 
+/// The product of two vectors; of vectors of length 1, their cosine.
+#[must_use]
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
 /// Scales `vector` to length 1.
 ///
 /// # Errors

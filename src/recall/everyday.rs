@@ -4,7 +4,7 @@
 //! texts closer together than two English ones about the same thing. What a question has in common
 //! with everyday sentences of its language shows what a cosine without meaning looks like.
 
-use crate::embed::{EmbedError, Embedder, Vector};
+use crate::embed::{EmbedError, Embedder, Vector, dot};
 
 /// Sentences about nothing in particular, one list a language (Hindi in both scripts).
 const SENTENCES: [[&str; 6]; 9] = [
@@ -104,8 +104,7 @@ impl Everyday {
 
     /// The mean cosine of a query with the everyday sentences that it is nearest to.
     pub(super) fn nearness(&self, query: &[f32]) -> f32 {
-        let cosine = |mean: &Vec<f32>| mean.iter().zip(query).map(|(a, b)| a * b).sum::<f32>();
-        self.means.iter().map(cosine).fold(0.0, f32::max)
+        self.means.iter().map(|mean| dot(mean, query)).fold(0.0, f32::max)
     }
 }
 

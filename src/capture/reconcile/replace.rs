@@ -12,7 +12,7 @@ use crate::{
         sayings::sayings,
         work::JobError,
     },
-    embed::Vector,
+    embed::{Vector, dot},
     memory::{
         Evidence, Memory, MemoryId, QueryVector, Relation, Source, Status, StoreError, Write,
     },
@@ -286,8 +286,4 @@ pub(super) fn is_older(old: &Memory, new: &Memory) -> bool {
 
 fn has(memories: &[Memory], memory: &Memory) -> bool {
     memories.iter().any(|known| known.id == memory.id)
-}
-
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

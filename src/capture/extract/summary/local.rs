@@ -3,7 +3,7 @@
 
 use crate::{
     capture::{extract::local, journal::StoredTurn},
-    embed::{EmbedError, Embedder, Vector},
+    embed::{EmbedError, Embedder, Vector, dot},
 };
 
 use super::MAX_CHARS;
@@ -66,10 +66,6 @@ fn central(vectors: &[Vector], length: impl Fn(usize) -> usize) -> Vec<usize> {
         }
     }
     taken
-}
-
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 #[cfg(test)]

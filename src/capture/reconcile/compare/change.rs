@@ -5,7 +5,7 @@
 //! brother's budget" and "my budget" are near. What is asked is whose matter it is, whether both
 //! are about one thing, whether a value differs, and what tells of a change.
 
-use super::{Saying, Stand};
+use super::Saying;
 
 /// Cosines between statements about one thing, in a language that the embedder knows: measured on
 /// the pairs of testdata/reconcile and on all pairs of sentences in testdata/scenarios. Of unrelated
@@ -22,7 +22,8 @@ const RELATED_UNTRUSTED: f32 = 0.4;
 /// How nearly all words must be the same for a frame with another value in it.
 const FRAME: f32 = 0.8;
 
-pub(super) fn between(new: &Saying, old: &Saying, cosine: Option<f32>) -> Stand {
+/// Whether `new` holds in the place of `old`.
+pub(super) fn replaces(new: &Saying, old: &Saying, cosine: Option<f32>) -> bool {
     let turned = new.says("turned") || new.says("correct");
     let tells_nothing_of_now =
         new.says("unreal") || old.says("unreal") || (new.says("request") && !turned);
@@ -32,13 +33,13 @@ pub(super) fn between(new: &Saying, old: &Saying, cosine: Option<f32>) -> Stand 
         || tells_more_besides(new, old)
         || new.words == old.words
     {
-        return Stand::Beside;
+        return false;
     }
     let near = Nearness::of(new, old, cosine);
     let other_value = new.values.differ_from(&old.values);
     let same_slot = new.slots.intersection(&old.slots).next().is_some();
     let now = new.says("now");
-    let replaces = if same_slot {
+    let told = if same_slot {
         in_one_slot(new, old, turned || now)
     } else if turned {
         (near.is_related() && other_value)
@@ -50,11 +51,9 @@ pub(super) fn between(new: &Saying, old: &Saying, cosine: Option<f32>) -> Stand 
     } else {
         false
     };
-    let replaces = replaces
-        || same_attribute(new, old)
+    told || same_attribute(new, old)
         || near.is_of_one_matter() && flips(new, old, near.shared)
-        || same_frame(new, old) && other_value;
-    if replaces { Stand::Replaces } else { Stand::Beside }
+        || same_frame(new, old) && other_value
 }
 
 /// "I live in Paris and I'm vegetarian" is not over with a move.

@@ -34,14 +34,10 @@ pub(super) enum Stand {
 /// How `new` stands to `old`, given the cosine of their vectors, where both have one.
 pub(super) fn compare(new: &Saying, old: &Saying, cosine: Option<f32>) -> Stand {
     // What the words show of change counts first: "I no longer eat meat" is near "I eat meat".
-    let change = change::between(new, old, cosine);
-    if change == Stand::Replaces {
-        return change;
+    if change::replaces(new, old, cosine) {
+        return Stand::Replaces;
     }
-    match same::between(new, old, cosine) {
-        Stand::Beside => change,
-        same => same,
-    }
+    same::between(new, old, cosine)
 }
 
 /// Whether a statement may replace others that are not nearly the same in words: one that tells of

@@ -2,14 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use super::*;
-use crate::{capture::kit::minilm, embed::Embedder};
+use crate::{
+    capture::kit::minilm,
+    embed::{Embedder, dot},
+};
 
 const PAIRS: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/reconcile/pairs.txt"));
-
-fn cosine(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
 
 #[tokio::test]
 async fn pairs_stand_to_one_another_as_people_say() {
@@ -19,7 +18,7 @@ async fn pairs_stand_to_one_another_as_people_say() {
         let fields: Vec<&str> = line.split(" | ").collect();
         let [expected, old, new] = fields[..] else { continue };
         let vectors = embedder.embed_passages(vec![old.into(), new.into()]).await.unwrap();
-        let near = cosine(&vectors[0], &vectors[1]);
+        let near = dot(&vectors[0], &vectors[1]);
         let (old_said, new_said) = (Saying::of(old), Saying::of(new));
         let stand = match compare(&new_said, &old_said, Some(near)) {
             Stand::Same => "same",
