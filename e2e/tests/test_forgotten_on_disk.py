@@ -2,9 +2,9 @@
 
 import json
 
+from harness.extraction import PROMPT, extracting, talk
 from harness.wait import until
 
-PROMPT = "The conversation, oldest turn first"
 # Words that nothing else says.
 PLACE, SISTER = "Zanzibarquay", "Eudoxiaparva"
 
@@ -15,22 +15,7 @@ def found(stack, word: str) -> list[str]:
     return [path.name for path in files if word.lower().encode() in path.read_bytes().lower()]
 
 
-def extracting(double):
-    model = {
-        "llm_provider": "vllm",
-        "model_role": "memory_extraction",
-        "llm_endpoint": {"address": "127.0.0.1", "port": double.port},
-        "llm_model_name": "extractor",
-    }
-    memory = {"extraction_batch_size": 2, "extraction": {"modes": ["turns", "local", "llm"]}}
-    return {"memory": memory, "external_models": [model]}
-
-
-def talk(person, *texts):
-    for text in texts:
-        turns = person.stack.memgate.turns()
-        assert person.say(text).status == 200
-        until(lambda: person.stack.memgate.turns() == turns + 1, "the turn is journaled")
+LEARNING = extracting(every=2, memory={"modes": ["turns", "local", "llm"], "summaries": True})
 
 
 def crowd(stack, turns: int = 40):
@@ -41,7 +26,7 @@ def crowd(stack, turns: int = 40):
 
 
 def test_a_forgotten_user_is_in_no_file(start):
-    stack = start(extracting)
+    stack = start(LEARNING)
     stack.double.script(
         {"contains": PLACE, "reply": json.dumps([{"type": "semantic", "content": f"The user sails from {PLACE}."}])},
         {"contains": PROMPT, "reply": "[]"},
@@ -66,7 +51,7 @@ def test_a_forgotten_user_is_in_no_file(start):
 
 
 def test_what_waits_and_what_failed_is_forgotten_with_its_user(start):
-    stack = start(extracting)
+    stack = start(LEARNING)
     stack.double.script({"contains": PROMPT, "status": 503}, {"contains": "", "reply": "Noted."})
     alice, bob = stack.person("alice"), stack.person("bob")
     talk(alice, *(f"My boat {n} lies at {PLACE}" for n in range(4)))

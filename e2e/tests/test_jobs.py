@@ -6,32 +6,17 @@ import subprocess
 import pytest
 
 from harness import paths
+from harness.extraction import PROMPT, extracting
 from harness.wait import until
 
-# Of the prompts that a helper model gets only an extraction's holds this.
-PROMPT = "The conversation, oldest turn first"
 SEAT = "The user always wants a window seat on flights."
 PLAN = "I always want a window seat when I fly to Zanzibar"
-
-
-def extracting(double):
-    model = {
-        "llm_provider": "vllm",
-        "model_role": "memory_extraction",
-        "llm_endpoint": {"address": "127.0.0.1", "port": double.port},
-        "llm_model_name": "extractor",
-    }
-    memory = {
-        "extraction_batch_size": 1,
-        "extraction": {"modes": ["turns", "llm"], "summaries": False},
-    }
-    return {"memory": memory, "external_models": [model]}
 
 
 @pytest.fixture
 def house(start):
     """A stack whose helper model refuses for good."""
-    stack = start(extracting)
+    stack = start(extracting(every=1))
     stack.double.script({"contains": PROMPT, "status": 400})
     return stack
 

@@ -2,6 +2,7 @@
 
 import json
 
+from harness.extraction import extracting
 from harness.stack import Stack
 from harness.wait import holds, until
 
@@ -61,16 +62,7 @@ def test_a_new_session_ends_the_quiet_ones_of_its_user_alone(start):
 
 
 def test_a_summary_is_recalled_where_no_single_turn_answers(start):
-    def config(double):
-        model = {
-            "llm_provider": "vllm",
-            "model_role": "memory_extraction",
-            "llm_endpoint": {"address": "127.0.0.1", "port": double.port},
-            "llm_model_name": "extractor",
-        }
-        return {"memory": {"extraction": {"modes": ["turns", "llm"]}}, "external_models": [model]}
-
-    stack: Stack = start(config)
+    stack: Stack = start(extracting(every=10, memory={"summaries": True}))
     told = "The user plans their wedding party in Porto, by the river, for eighty guests and without fish."
     stack.double.script(
         {"contains": PROMPT, "reply": told},
