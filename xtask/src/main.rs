@@ -32,7 +32,7 @@ enum Command {
     Test(test::Args),
     /// Measure memgate against a no-op behind the same filters of a real Envoy.
     Bench(bench::Args),
-    /// Fetch what is not built here (Envoy, ONNX Runtime, the embedding model, Python tools) into .assets/.
+    /// Fetch what is not built here (Envoy, ONNX Runtime, the embedding model, Python tools, Milvus servers) into .assets/.
     Assets(assets::command::Args),
     /// Write an Envoy configuration with other addresses and another model server.
     EnvoyConfig(envoy_config::command::Args),

@@ -26,6 +26,8 @@ impl Args {
                 Kind::Runtime => ("runtime", assets.runtime()),
                 Kind::Model => ("model", assets.model()),
                 Kind::Python => ("python", assets.python()),
+                Kind::Milvus => ("milvus", assets.milvus()),
+                Kind::MilvusLite => ("milvus-lite", assets.milvus_lite()),
             };
             println!("{name} {}", path.display());
         }

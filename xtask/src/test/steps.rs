@@ -9,6 +9,9 @@ use super::counts::Counts;
 use crate::assets::{self, Kind, repository};
 use crate::build::{self, Profile, cargo};
 
+/// What no step can do without.
+const NEEDED: [Kind; 4] = [Kind::Envoy, Kind::Runtime, Kind::Model, Kind::Python];
+
 /// One step.
 pub struct Step {
     pub name: &'static str,
@@ -44,7 +47,7 @@ impl Step {
 
 fn fetch() -> Result<(bool, Counts)> {
     build::check_compiler()?;
-    assets::ensure(&Kind::ALL)?;
+    assets::ensure(&NEEDED)?;
     Ok((true, Counts::default()))
 }
 
@@ -92,7 +95,7 @@ fn end_to_end_long() -> Result<(bool, Counts)> {
 }
 
 fn pytest(which: &str) -> Result<(bool, Counts)> {
-    let assets = assets::ensure(&Kind::ALL)?;
+    let assets = assets::ensure(&NEEDED)?;
     let binaries = build::binaries(Profile::Dev)?;
     let mut pytest = Command::new(assets.python());
     pytest
