@@ -16,6 +16,7 @@ pub const MAX_NAME_BYTES: usize = 256;
 
 /// An entity as one memory speaks of it: a person, a place, a product, a project.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Mention {
     /// Its name, as it is written there.
     pub name: String,
@@ -26,6 +27,7 @@ pub struct Mention {
 
 /// How one entity stands to another, as one memory has it: "Ada", "works_at", "Helio".
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct EntityRelation {
     /// The name of the one.
     pub subject: String,

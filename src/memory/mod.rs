@@ -11,6 +11,7 @@ mod record;
 mod search;
 mod store;
 mod turn;
+mod whole;
 mod write;
 
 pub use entity::{
@@ -25,4 +26,5 @@ pub use record::{
 pub use search::{Cursor, Evidence, Lexical, ListQuery, Page, QueryVector, ScopeQuery, Search};
 pub use store::{Counts, ForgetScope, MemoryStore, StoreError, Touch};
 pub use turn::turn_content;
+pub use whole::{Restored, Scan, Whole};
 pub use write::{Actor, Write};

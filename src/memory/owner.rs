@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The longest user or tenant id, in bytes of UTF-8.
 pub const MAX_ID_BYTES: usize = 256;
@@ -25,10 +25,28 @@ pub enum InvalidId {
 ///
 /// Holding an `Owner` does not mean that anyone was authenticated: that is
 /// `identity::Identity`, which wraps one.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "Ids")]
 pub struct Owner {
     tenant: String,
     user: String,
+}
+
+/// An owner as it is written, not yet checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ids {
+    tenant: String,
+    user: String,
+}
+
+impl TryFrom<Ids> for Owner {
+    type Error = String;
+
+    fn try_from(Ids { tenant, user }: Ids) -> Result<Self, String> {
+        check_id(&user).map_err(|cause| format!("user: {cause}"))?;
+        Self::new(&tenant, &user).map_err(|cause| format!("tenant: {cause}"))
+    }
 }
 
 impl Owner {
@@ -135,6 +153,22 @@ mod tests {
         assert_eq!(Owner::of_user(&"é".repeat(129)), Err(InvalidId::TooLong));
         for id in ["auth0|123", "a+b@x.org", "\"'` OR 1=1 --", "🦀", "a/b", "%2F"] {
             assert_eq!(Owner::of_user(id).unwrap().user(), id);
+        }
+    }
+
+    #[test]
+    fn an_owner_is_checked_when_it_is_read() {
+        let read = |text: &str| serde_json::from_str::<Owner>(text);
+        let owner = Owner::new("t/1", "a%").unwrap();
+        assert_eq!(read(&serde_json::to_string(&owner).unwrap()).unwrap(), owner);
+        for (text, cause) in [
+            (r#"{"tenant": "t", "user": ""}"#, "user: must not be empty"),
+            (r#"{"tenant": "a\nb", "user": "u"}"#, "tenant: must not contain control characters"),
+            (r#"{"tenant": "t"}"#, "missing field `user`"),
+            (r#"{"tenant": "t", "user": "u", "all": true}"#, "unknown field `all`"),
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.starts_with(cause), "{error}");
         }
     }
 

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{EntityRelation, MemoryId, Mention, Owner};
 
@@ -139,7 +139,7 @@ impl Status {
 
 /// Who besides the owner may read a memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "kind")]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum Visibility {
     /// Nobody.
     #[default]
@@ -159,6 +159,7 @@ pub enum Visibility {
 
 /// A directed link to another memory of the same owner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Relation {
     /// What the link means, `related_to` for example.
     #[serde(rename = "type")]
@@ -174,6 +175,7 @@ impl Relation {
 
 /// What a memory was made of and by whom.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Provenance {
     /// The journal's key of the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -193,8 +195,15 @@ pub struct Provenance {
     pub again: Vec<Saying>,
 }
 
+impl Provenance {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// One turn, or one batch of them, that said what a memory tells.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Saying {
     /// The journal's key of the turn; of a batch the last one's.
     pub turn: String,
@@ -210,27 +219,38 @@ pub struct Saying {
 }
 
 /// A memory. `None` means unknown, never "default".
-#[derive(Clone, Debug, PartialEq, Serialize)]
+///
+/// As JSON it stands in files that go from one memgate to another, whole: what is unknown is left
+/// out, and a member that this version does not know is refused, since it would be lost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Memory {
     /// Unique within the owner.
     pub id: MemoryId,
     /// Whose it is.
     pub owner: Owner,
     /// Its type.
+    #[serde(rename = "type")]
     pub memory_type: MemoryType,
     /// A finer kind within the type: preference, profile, task, …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sub_type: Option<String>,
     /// What is presented and searched.
     pub content: String,
     /// The user's own words, where the content is a rewording.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
     /// A machine-readable form of the content.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     pub structured: Option<serde_json::Value>,
     /// Scope: the project; `None` belongs to every project of the owner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
     /// Scope: the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
     /// Scope: the session it was learnt in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// Who else may read it.
     pub visibility: Visibility,
@@ -241,43 +261,63 @@ pub struct Memory {
     /// How much it matters, 0 to 1.
     pub importance: f32,
     /// How sure it is, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f32>,
     /// Free labels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// Free members, an object.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub metadata: serde_json::Map<String, serde_json::Value>,
     /// 1 when new; each update adds one.
     pub version: u32,
     /// How often it was presented.
     pub access_count: u64,
     /// When it was last presented.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_accessed_at: Option<Timestamp>,
     /// What upkeep's decay left of it, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decay_score: Option<f32>,
     /// When what it tells of happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_time: Option<Timestamp>,
     /// True from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
     /// True until.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<Timestamp>,
     /// Out of every read from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     /// The document it was cut from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document_id: Option<String>,
     /// Its place in that document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chunk: Option<u32>,
     /// Links to other memories.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relations: Vec<Relation>,
     /// Who and what it speaks of, as it is written there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<Mention>,
     /// How these stand to one another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entity_relations: Vec<EntityRelation>,
     /// What it was made of.
+    #[serde(default, skip_serializing_if = "Provenance::is_empty")]
     pub provenance: Provenance,
     /// When the first version was written.
     pub created_at: Timestamp,
     /// When this version was written.
     pub updated_at: Timestamp,
+}
+
+/// Tells a `null` that is there from nothing.
+fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<serde_json::Value>, D::Error> {
+    serde_json::Value::deserialize(from).map(Some)
 }
 
 impl Memory {

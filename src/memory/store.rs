@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::{
-    Embedding, Evidence, Filter, ListQuery, Memory, MemoryId, Owner, Page, ScopeQuery, Search,
-    Write,
+    Embedding, Evidence, Filter, ListQuery, Memory, MemoryId, Owner, Page, Restored, Scan,
+    ScopeQuery, Search, Whole, Write,
 };
 
 /// Why a store did not do what was asked.
@@ -207,6 +207,30 @@ pub trait MemoryStore: Send + Sync {
         version: u32,
         vectors: Vec<Embedding>,
     ) -> Result<(), StoreError>;
+
+    /// Everything that there is of one owner, or with `None` of everybody: whatever its status, and
+    /// what has expired as well. `limit` memories at most, and fewer where they are large; only
+    /// [`Scan::next`] tells whether there are more.
+    ///
+    /// `after` is where an earlier scan of the same owner, or of everybody, ended. It stays good
+    /// while memories come and go: what was there all the time is met exactly once.
+    ///
+    /// # Errors
+    /// [`StoreError::Invalid`] when `after` is no such place, [`StoreError::Unavailable`].
+    async fn scan(
+        &self,
+        owner: Option<&Owner>,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Scan, StoreError>;
+
+    /// Writes a memory exactly as it is, with its version, its history, its counts and its vectors.
+    /// Where the owner has one of this id nothing is changed, and the answer tells whether it is
+    /// the same ([`Whole::is_kept_by`]). `write` is kept as what made all of its versions.
+    ///
+    /// # Errors
+    /// [`StoreError::Invalid`] names the field that cannot be stored.
+    async fn restore(&self, whole: Whole, write: &Write) -> Result<Restored, StoreError>;
 
     /// Removes everything of everybody. For tests and for importing afresh.
     ///

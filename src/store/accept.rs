@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::memory::{
     Embedding, EntityRelation, Filter, MAX_ENTITY_RELATIONS, MAX_FILTER_SIZE, MAX_ID_BYTES,
-    MAX_MENTIONS, MAX_NAME_BYTES, Memory, Mention, StoreError,
+    MAX_MENTIONS, MAX_NAME_BYTES, Memory, Mention, StoreError, Whole,
 };
 
 /// The longest content, and the longest raw words, in bytes: far above a turn
@@ -19,6 +19,9 @@ pub const MAX_PARTS: usize = 1024;
 
 /// The most a list or a search answers; more is cut to it.
 pub const MAX_LIMIT: usize = 10_000;
+
+/// The most bytes, about, that one scan gives; a single memory may be larger.
+pub const MAX_SCAN_BYTES: usize = 4 * 1024 * 1024;
 
 /// Checks a memory and its vectors; brings its times to what stores keep.
 pub(super) fn accept(memory: &mut Memory, vectors: &[Embedding]) -> Result<(), StoreError> {
@@ -35,6 +38,9 @@ pub(super) fn accept(memory: &mut Memory, vectors: &[Embedding]) -> Result<(), S
     if memory.version == 0 {
         return Err(invalid("version", "must be at least 1"));
     }
+    if i64::try_from(memory.access_count).is_err() {
+        return Err(invalid("access_count", "must be below 2^63"));
+    }
     entities(memory)?;
     coordinates(vectors)?;
     memory.created_at = to_microsecond(memory.created_at);
@@ -49,6 +55,30 @@ pub(super) fn accept(memory: &mut Memory, vectors: &[Embedding]) -> Result<(), S
         *time = time.map(to_microsecond);
     }
     Ok(())
+}
+
+/// Checks a memory with its earlier versions and its vectors, and brings it to what stores keep.
+pub(super) fn whole(whole: &mut Whole) -> Result<(), StoreError> {
+    let Whole { memory, history, vectors } = whole;
+    accept(memory, vectors)?;
+    order(vectors);
+    let mut before = 0;
+    for version in history {
+        accept(version, &[])?;
+        if version.owner != memory.owner || version.id != memory.id {
+            return Err(invalid("history", "must be of the same memory"));
+        }
+        if version.version <= before || version.version >= memory.version {
+            return Err(invalid("history", "must have rising versions, all below the current one"));
+        }
+        before = version.version;
+    }
+    Ok(())
+}
+
+/// The order in which the vectors of a memory are told.
+pub(super) fn order(vectors: &mut [Embedding]) {
+    vectors.sort_by(|a, b| (&a.space, a.part).cmp(&(&b.space, b.part)));
 }
 
 /// Checks who and what a memory speaks of.

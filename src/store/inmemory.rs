@@ -14,17 +14,18 @@ use jiff::Timestamp;
 
 use super::{
     MAX_LIMIT,
-    accept::{self, accept, to_microsecond},
+    accept::{self, MAX_SCAN_BYTES, accept, to_microsecond},
     best::{Candidate, best},
     dense,
     lexical::{Postings, QueryTerms, Terms},
+    place::Place,
 };
 use crate::memory::{
     Counts, Cursor, Embedding, Evidence, Filter, ForgetScope, ListQuery, Memory, MemoryId,
-    MemoryStore, Owner, Page, ScopeQuery, Search, StoreError, Touch, Write,
+    MemoryStore, Owner, Page, Restored, Scan, ScopeQuery, Search, StoreError, Touch, Whole, Write,
 };
 
-type Kept = HashMap<Owner, HashMap<MemoryId, Entry>>;
+type Kept = HashMap<Owner, HashMap<MemoryId, Whole>>;
 
 /// Memories in the process's own memory, gone with it.
 #[derive(Default)]
@@ -33,30 +34,21 @@ pub struct InMemoryStore {
     closed: AtomicBool,
 }
 
-struct Entry {
-    memory: Memory,
-    /// Earlier versions, oldest first.
-    history: Vec<Memory>,
-    vectors: Vec<Embedding>,
+/// The vector of `search`'s space that is nearest.
+fn cosine(entry: &Whole, search: &Search) -> Option<(f32, u16)> {
+    let query = search.vector.as_ref()?;
+    let mut nearest = None;
+    for vector in entry.vectors.iter().filter(|vector| vector.space == query.space) {
+        if vector.values.len() == query.values.len() {
+            let cosine = dense::cosine(&vector.values, &query.values);
+            dense::keep_best(&mut nearest, (cosine, vector.part));
+        }
+    }
+    nearest
 }
 
-impl Entry {
-    /// The vector of `search`'s space that is nearest.
-    fn cosine(&self, search: &Search) -> Option<(f32, u16)> {
-        let query = search.vector.as_ref()?;
-        let mut nearest = None;
-        for vector in self.vectors.iter().filter(|vector| vector.space == query.space) {
-            if vector.values.len() == query.values.len() {
-                let cosine = dense::cosine(&vector.values, &query.values);
-                dense::keep_best(&mut nearest, (cosine, vector.part));
-            }
-        }
-        nearest
-    }
-
-    fn has(&self, space: &str) -> bool {
-        self.vectors.iter().any(|vector| &*vector.space == space)
-    }
+fn has(entry: &Whole, space: &str) -> bool {
+    entry.vectors.iter().any(|vector| &*vector.space == space)
 }
 
 impl InMemoryStore {
@@ -88,11 +80,11 @@ fn newest_first(a: &Memory, b: &Memory) -> std::cmp::Ordering {
 
 /// The evidence for one owner's part of a search.
 fn evidence(
-    entries: &HashMap<MemoryId, Entry>,
+    entries: &HashMap<MemoryId, Whole>,
     search: &Search,
     scopes: &[&ScopeQuery],
 ) -> Vec<Evidence> {
-    let mut entries: Vec<&Entry> =
+    let mut entries: Vec<&Whole> =
         entries.values().filter(|entry| entry.memory.is_in_use(search.now)).collect();
     entries.sort_by(|a, b| newest_first(&a.memory, &b.memory));
     let query = search.text.as_deref().and_then(QueryTerms::of);
@@ -106,7 +98,7 @@ fn evidence(
     });
     found
         .map(|(place, entry)| {
-            let cosine = entry.cosine(search);
+            let cosine = cosine(entry, search);
             Evidence {
                 memory: entry.memory.clone(),
                 cosine: cosine.map(|(cosine, _)| cosine),
@@ -131,7 +123,7 @@ impl MemoryStore for InMemoryStore {
         if entries.contains_key(&memory.id) {
             return Err(StoreError::Exists);
         }
-        let entry = Entry { memory: memory.clone(), history: Vec::new(), vectors };
+        let entry = Whole { memory: memory.clone(), history: Vec::new(), vectors };
         entries.insert(memory.id.clone(), entry);
         Ok(memory)
     }
@@ -315,7 +307,7 @@ impl MemoryStore for InMemoryStore {
                 && filter.is_none_or(|filter| filter.matches(&entry.memory))
             {
                 counts.total += 1;
-                counts.embedded += u64::from(entry.has(space));
+                counts.embedded += u64::from(has(entry, space));
             }
         }
         Ok(counts)
@@ -337,7 +329,7 @@ impl MemoryStore for InMemoryStore {
         let kept = self.read()?;
         let entries = kept.values().flat_map(|entries| entries.values());
         let mut missing: Vec<&Memory> = entries
-            .filter(|entry| entry.memory.status.is_in_use() && !entry.has(space))
+            .filter(|entry| entry.memory.status.is_in_use() && !has(entry, space))
             .map(|entry| &entry.memory)
             .collect();
         missing.sort_by_key(|memory| memory.created_at);
@@ -361,6 +353,48 @@ impl MemoryStore for InMemoryStore {
             entry.vectors.extend(vectors);
         }
         Ok(())
+    }
+
+    async fn scan(
+        &self,
+        owner: Option<&Owner>,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Scan, StoreError> {
+        let after = Place::read(after, owner)?;
+        let kept = self.read()?;
+        let of = kept.iter().filter(|(has, _)| owner.is_none_or(|owner| owner == *has));
+        let entries = of.flat_map(|(_, entries)| entries.values());
+        let mut entries: Vec<(Place, &Whole)> =
+            entries.map(|entry| (Place::of(&entry.memory), entry)).collect();
+        entries.retain(|(place, _)| *place > after);
+        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let mut scan = Scan { found: Vec::new(), next: None };
+        let (mut last, mut bytes) = (None, 0);
+        for (place, entry) in entries {
+            if scan.found.len() >= limit.clamp(1, MAX_LIMIT) || bytes >= MAX_SCAN_BYTES {
+                scan.next = last;
+                break;
+            }
+            let mut whole = entry.clone();
+            accept::order(&mut whole.vectors);
+            bytes += whole.bytes();
+            scan.found.push(whole);
+            last = Some(place.to_string());
+        }
+        Ok(scan)
+    }
+
+    async fn restore(&self, mut whole: Whole, _write: &Write) -> Result<Restored, StoreError> {
+        accept::whole(&mut whole)?;
+        let mut kept = self.write()?;
+        let entries = kept.entry(whole.memory.owner.clone()).or_default();
+        if let Some(stored) = entries.get(&whole.memory.id) {
+            let same = whole.is_kept_by(stored);
+            return Ok(if same { Restored::Same } else { Restored::Differs });
+        }
+        entries.insert(whole.memory.id.clone(), whole);
+        Ok(Restored::Written)
     }
 
     async fn clear(&self, _write: &Write) -> Result<(), StoreError> {

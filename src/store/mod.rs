@@ -12,8 +12,9 @@ mod conformance;
 mod dense;
 mod inmemory;
 pub mod lexical;
+mod place;
 mod sqlite;
 
-pub use accept::{MAX_CONTENT_BYTES, MAX_LIMIT, MAX_PARTS};
+pub use accept::{MAX_CONTENT_BYTES, MAX_LIMIT, MAX_PARTS, MAX_SCAN_BYTES};
 pub use inmemory::InMemoryStore;
 pub use sqlite::{SqliteOptions, SqliteStore};

@@ -10,7 +10,7 @@ use crate::memory::{
 };
 
 /// A memory with every member set to something unusual.
-fn full() -> Memory {
+pub(super) fn full() -> Memory {
     let mut memory = note("alice", "full", "The budget is 10,000 $ \u{1F334} \u{0} 'x' \"y\"");
     memory.sub_type = Some("preference".into());
     memory.raw = Some("my budget is like 10k".into());

@@ -8,13 +8,16 @@ mod differences;
 mod entities;
 mod lists;
 mod searches;
+mod transfer;
 mod vectors;
 
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub(super) use self::{basics::*, differences::*, entities::*, lists::*, searches::*, vectors::*};
+pub(super) use self::{
+    basics::*, differences::*, entities::*, lists::*, searches::*, transfer::*, vectors::*,
+};
 use crate::memory::{
     Actor, Embedding, EntityRelation, Evidence, Memory, MemoryId, MemoryType, Mention, Owner,
     QueryVector, ScopeQuery, Search, Source, Write,
@@ -66,6 +69,12 @@ macro_rules! conforms {
             memories_without_a_vector_are_found_and_back_filled
             a_new_space_is_back_filled_beside_the_old
             changed_content_loses_its_old_vectors
+            all_of_a_store_is_carried_to_another_and_back
+            a_memory_is_written_once_however_often_it_is_brought
+            a_scan_meets_all_of_one_owner_and_nothing_else
+            a_scan_goes_on_while_memories_come_and_go
+            a_scan_from_nowhere_is_refused
+            what_cannot_be_a_whole_is_refused_by_field
             nobody_sees_anything_of_anybody_else
             no_sequence_of_operations_tells_stores_apart
         }

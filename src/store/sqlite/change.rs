@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Inner errors are answers: the job has changed nothing before one.
-type Answer<T> = rusqlite::Result<Result<T, StoreError>>;
+pub(super) type Answer<T> = rusqlite::Result<Result<T, StoreError>>;
 
 /// Writes a new memory.
 pub(super) fn store(
@@ -29,14 +29,25 @@ pub(super) fn store(
     if row_and_version(connection, &memory.owner, &memory.id)?.is_some() {
         return Ok(Err(StoreError::Exists));
     }
+    insert(connection, &memory, vectors, write)?;
+    Ok(Ok(memory))
+}
+
+/// Writes a memory that is not there yet; answers its row.
+pub(super) fn insert(
+    connection: &Connection,
+    memory: &Memory,
+    vectors: &[Embedding],
+    write: &Write,
+) -> rusqlite::Result<i64> {
     let sql = format!(
         "INSERT INTO memories ({COLUMNS}, {WRITE_COLUMNS}, terms) VALUES ({})",
         places(VALUES)
     );
-    let row = connection.prepare_cached(&sql)?.insert(params_from_iter(values(&memory, write)?))?;
+    let row = connection.prepare_cached(&sql)?.insert(params_from_iter(values(memory, write)?))?;
     put_vectors(connection, row, vectors)?;
-    entities::put(connection, row, &memory)?;
-    Ok(Ok(memory))
+    entities::put(connection, row, memory)?;
+    Ok(row)
 }
 
 /// Writes a new version of a memory, and the old one to the history.
@@ -234,6 +245,6 @@ fn make_space(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
 }
 
 /// `count` parameters: `?, ?, …`.
-fn places(count: usize) -> String {
+pub(super) fn places(count: usize) -> String {
     vec!["?"; count].join(", ")
 }

@@ -14,6 +14,7 @@ mod index;
 mod rows;
 mod schema;
 mod search;
+mod transfer;
 
 use std::{
     path::Path,
@@ -30,11 +31,12 @@ use self::{backfill::Marks, cache::Cache};
 use super::{
     MAX_LIMIT,
     accept::{self, accept},
+    place::Place,
 };
 use crate::{
     memory::{
         Counts, Embedding, Evidence, Filter, ForgetScope, ListQuery, Memory, MemoryId, MemoryStore,
-        Owner, Page, ScopeQuery, Search, StoreError, Touch, Write,
+        Owner, Page, Restored, Scan, ScopeQuery, Search, StoreError, Touch, Whole, Write,
     },
     sqlite::{Database, DatabaseError, Options, Synchronous},
 };
@@ -246,6 +248,24 @@ impl MemoryStore for SqliteStore {
         let (owner, id) = (owner.clone(), id.clone());
         let job = move |c: &mut _| change::embed(c, &owner, &id, version, &vectors);
         Ok(self.database.write(job).await?)
+    }
+
+    async fn scan(
+        &self,
+        owner: Option<&Owner>,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Scan, StoreError> {
+        let (owner, after) = (owner.cloned(), Place::read(after, owner)?);
+        let limit = limit.clamp(1, MAX_LIMIT);
+        let scan = move |c: &mut _| transfer::scan(c, owner.as_ref(), &after, limit);
+        Ok(self.database.read(scan).await?)
+    }
+
+    async fn restore(&self, mut whole: Whole, write: &Write) -> Result<Restored, StoreError> {
+        accept::whole(&mut whole)?;
+        let write = write.clone();
+        self.database.write(move |c| transfer::restore(c, whole, &write)).await?
     }
 
     async fn clear(&self, write: &Write) -> Result<(), StoreError> {

@@ -1,0 +1,56 @@
+//! A memory with all that a store keeps of it, as it goes from one store to another.
+
+use super::{Embedding, Memory};
+
+/// A memory, what it was before, and its vectors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Whole {
+    /// Its current version.
+    pub memory: Memory,
+    /// The earlier versions, oldest first.
+    pub history: Vec<Memory>,
+    /// Its vectors, by space and part.
+    pub vectors: Vec<Embedding>,
+}
+
+impl Whole {
+    /// Whether `stored` lacks nothing of this. It may have vectors that this has not: a memory gets
+    /// them anew wherever it is.
+    #[must_use]
+    pub fn is_kept_by(&self, stored: &Self) -> bool {
+        self.memory == stored.memory
+            && self.history == stored.history
+            && self.vectors.iter().all(|vector| stored.vectors.contains(vector))
+    }
+
+    /// About how many bytes it takes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let texts = |memory: &Memory| {
+            size_of::<Memory>() + memory.content.len() + memory.raw.as_ref().map_or(0, String::len)
+        };
+        let versions: usize = self.history.iter().chain([&self.memory]).map(texts).sum();
+        let vectors = self.vectors.iter().map(|vector| size_of_val(&*vector.values));
+        versions + vectors.sum::<usize>()
+    }
+}
+
+/// Some of what a store holds, and where to go on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scan {
+    /// The memories.
+    pub found: Vec<Whole>,
+    /// What to scan on after; `None` when there is no more.
+    pub next: Option<String>,
+}
+
+/// What became of a memory that was brought in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restored {
+    /// It was not there, and is now.
+    Written,
+    /// It was there already, and just so.
+    Same,
+    /// The owner has another one of this id. Nothing was changed.
+    Differs,
+}
