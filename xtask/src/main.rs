@@ -6,6 +6,8 @@ mod assets;
 mod bench;
 mod build;
 mod envoy_config;
+mod milvus;
+mod ports;
 mod process;
 mod signals;
 mod test;
@@ -34,6 +36,8 @@ enum Command {
     Bench(bench::Args),
     /// Fetch what is not built here (Envoy, ONNX Runtime, the embedding model, Python tools, Milvus servers) into .assets/.
     Assets(assets::command::Args),
+    /// Run a Milvus server in the foreground, for tests and development.
+    Milvus(milvus::Args),
     /// Write an Envoy configuration with other addresses and another model server.
     EnvoyConfig(envoy_config::command::Args),
     /// Run a program that ends when its parent does.
@@ -47,6 +51,7 @@ fn main() -> ExitCode {
         Command::Test(args) => args.run(),
         Command::Bench(args) => args.run(),
         Command::Assets(args) => args.run(),
+        Command::Milvus(args) => args.run(),
         Command::EnvoyConfig(args) => args.run(),
         Command::Leash(args) => args.run(),
     };

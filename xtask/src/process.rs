@@ -20,6 +20,9 @@ pub const LEASH: &str = "leash";
 /// between fork and exec is not possible in safe Rust.
 #[derive(clap::Args)]
 pub struct LeashArgs {
+    /// End it with SIGKILL when its parent is gone: for a program that does not heed SIGTERM.
+    #[arg(long)]
+    kill: bool,
     /// The process that must be alive.
     parent: i32,
     /// The program and its arguments.
@@ -33,7 +36,8 @@ impl LeashArgs {
     /// # Errors
     /// When the parent is gone already, or the program cannot be started.
     pub fn run(&self) -> Result<()> {
-        rustix::process::set_parent_process_death_signal(Some(Signal::TERM))
+        let signal = if self.kill { Signal::KILL } else { Signal::TERM };
+        rustix::process::set_parent_process_death_signal(Some(signal))
             .context("cannot ask for a signal when the parent ends")?;
         // It may have ended before we asked.
         if rustix::process::getppid() != Pid::from_raw(self.parent) {
@@ -60,11 +64,21 @@ impl Program {
     /// The command that starts it, tied to this process. The parent-death signal follows the *thread* that spawns,
     /// so spawn from one that lives as long as xtask.
     pub fn command(&self) -> Command {
+        self.leashed(&[])
+    }
+
+    /// The same for a program that does not heed SIGTERM: it is killed when this process is gone.
+    pub fn stubborn_command(&self) -> Command {
+        self.leashed(&["--kill"])
+    }
+
+    fn leashed(&self, options: &[&str]) -> Command {
         // Our own file by this name, because cargo may have put a newer one in its place.
         let mut command = Command::new("/proc/self/exe");
         command
             .arg0("xtask")
             .arg(LEASH)
+            .args(options)
             .arg(std::process::id().to_string())
             .arg("--")
             .arg(&self.path)

@@ -2,7 +2,7 @@
 //! (and one before nobody), all at the same time and on free ports.
 
 use std::fs::File;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -19,6 +19,7 @@ use super::proc::{self, Memory};
 use super::{Programs, seed};
 use crate::assets::repository;
 use crate::envoy_config::{self, Settings, Upstream};
+use crate::ports;
 use crate::process::{self, Program};
 
 const READY_WITHIN: Duration = Duration::from_secs(90);
@@ -52,7 +53,7 @@ impl Servers {
     /// # Errors
     /// When a program cannot be started or is not ready in time. What runs is killed then.
     pub async fn start(programs: &Programs, plan: &Plan, folder: &Path) -> Result<Self> {
-        let free = free_ports(3 * Subject::ALL.len() + 1)?;
+        let free = ports::free(3 * Subject::ALL.len() + 1)?;
         let (double, rest) = free.split_last().context("no ports")?;
         let ports = rest.chunks_exact(3).map(|p| Ports { envoy: p[0], grpc: p[1], http: p[2] });
         let ports = Subject::ALL.into_iter().zip(ports).collect();
@@ -226,13 +227,4 @@ impl Servers {
             drop(process::end(&mut running.child, PATIENCE).await);
         }
     }
-}
-
-/// Free ports, all different. One can be taken by another process before its owner binds it, which then says so.
-fn free_ports(count: usize) -> Result<Vec<u16>> {
-    let bind = |_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-    // Held together, so that none comes twice.
-    let held: Vec<_> = (0..count).map(bind).collect::<std::io::Result<_>>()?;
-    let ports = held.iter().map(|listener| listener.local_addr().map(|address| address.port()));
-    Ok(ports.collect::<std::io::Result<_>>()?)
 }

@@ -2,6 +2,7 @@
 //! end the counts of all. A step that fails does not keep the others from telling what they know.
 
 mod counts;
+mod servers;
 mod steps;
 
 use std::time::{Duration, Instant};
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use self::counts::Counts;
+use self::servers::Servers;
 use self::steps::Step;
 use crate::assets::progress;
 
@@ -36,10 +38,11 @@ impl Args {
     pub fn run(self) -> Result<()> {
         let steps = Step::all(self.long);
         let mut outcomes = Vec::new();
+        let mut servers = Servers::default();
         for (index, step) in steps.iter().enumerate() {
             progress::step(index + 1, steps.len(), step.name);
             let started = Instant::now();
-            let (passed, counts) = match step.run() {
+            let (passed, counts) = match step.run(&mut servers) {
                 Ok(outcome) => outcome,
                 Err(error) => {
                     progress::say(&format!("error: {error:#}"));

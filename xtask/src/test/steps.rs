@@ -6,16 +6,18 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 
 use super::counts::Counts;
+use super::servers::{self, Servers};
+use crate::assets::progress::say;
 use crate::assets::{self, Kind, repository};
 use crate::build::{self, Profile, cargo};
 
 /// What no step can do without.
-const NEEDED: [Kind; 4] = [Kind::Envoy, Kind::Runtime, Kind::Model, Kind::Python];
+const NEEDED: [Kind; 5] = [Kind::Envoy, Kind::Runtime, Kind::Model, Kind::Python, Kind::Milvus];
 
 /// One step.
 pub struct Step {
     pub name: &'static str,
-    run: fn() -> Result<(bool, Counts)>,
+    run: fn(&mut Servers) -> Result<(bool, Counts)>,
 }
 
 impl Step {
@@ -25,12 +27,16 @@ impl Step {
             Self { name: "assets", run: fetch },
             Self { name: "fmt", run: fmt },
             Self { name: "clippy", run: clippy },
+            Self { name: "milvus start", run: start_servers },
             Self { name: "cargo test", run: unit },
-            Self { name: "envoy configs", run: envoy_configs },
-            Self { name: "end to end", run: end_to_end },
         ];
         if long {
             steps.push(Self { name: "cargo test long", run: unit_long });
+        }
+        steps.push(Self { name: "milvus end", run: end_servers });
+        steps.push(Self { name: "envoy configs", run: envoy_configs });
+        steps.push(Self { name: "end to end", run: end_to_end });
+        if long {
             steps.push(Self { name: "end to end long", run: end_to_end_long });
         }
         steps
@@ -40,35 +46,57 @@ impl Step {
     ///
     /// # Errors
     /// When it could not be run at all.
-    pub fn run(&self) -> Result<(bool, Counts)> {
-        (self.run)()
+    pub fn run(&self, servers: &mut Servers) -> Result<(bool, Counts)> {
+        (self.run)(servers)
     }
 }
 
-fn fetch() -> Result<(bool, Counts)> {
+fn fetch(_: &mut Servers) -> Result<(bool, Counts)> {
     build::check_compiler()?;
     assets::ensure(&NEEDED)?;
+    if let Err(error) = assets::ensure(&[Kind::MilvusLite]) {
+        say(&format!("Milvus Lite is not to be had here, its tests are skipped: {error:#}"));
+    }
     Ok((true, Counts::default()))
 }
 
-fn fmt() -> Result<(bool, Counts)> {
+fn fmt(_: &mut Servers) -> Result<(bool, Counts)> {
     show(cargo().args(["fmt", "--all", "--check"]))
 }
 
-fn clippy() -> Result<(bool, Counts)> {
+fn clippy(_: &mut Servers) -> Result<(bool, Counts)> {
     show(cargo().args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
 }
 
-fn unit() -> Result<(bool, Counts)> {
-    show(cargo().args(["test", "--workspace", "--no-fail-fast"]))
+/// Real servers for the tests that follow; end-to-end tests start their own, to kill them.
+fn start_servers(servers: &mut Servers) -> Result<(bool, Counts)> {
+    servers.start(servers::Kind::Milvus)?;
+    if let Err(error) = servers.start(servers::Kind::Lite) {
+        say(&format!("Milvus Lite does not run here, its tests are skipped: {error:#}"));
+    }
+    Ok((true, Counts::default()))
 }
 
-fn unit_long() -> Result<(bool, Counts)> {
-    show(cargo().args(["test", "--workspace", "--no-fail-fast", "--", "--ignored"]))
+/// They are ended before time matters: even idle they take some of it.
+fn end_servers(servers: &mut Servers) -> Result<(bool, Counts)> {
+    servers.end();
+    Ok((true, Counts::default()))
+}
+
+fn unit(servers: &mut Servers) -> Result<(bool, Counts)> {
+    let mut cargo = cargo();
+    servers.tell(&mut cargo);
+    show(cargo.args(["test", "--workspace", "--no-fail-fast"]))
+}
+
+fn unit_long(servers: &mut Servers) -> Result<(bool, Counts)> {
+    let mut cargo = cargo();
+    servers.tell(&mut cargo);
+    show(cargo.args(["test", "--workspace", "--no-fail-fast", "--", "--ignored"]))
 }
 
 /// Envoy itself says whether it takes the files that people copy.
-fn envoy_configs() -> Result<(bool, Counts)> {
+fn envoy_configs(_: &mut Servers) -> Result<(bool, Counts)> {
     let envoy = assets::ensure(&[Kind::Envoy])?.envoy();
     let mut counts = Counts::default();
     for file in ["envoy/development.yaml", "envoy/production.yaml"] {
@@ -86,11 +114,11 @@ fn envoy_configs() -> Result<(bool, Counts)> {
     Ok((counts.failed == 0, counts))
 }
 
-fn end_to_end() -> Result<(bool, Counts)> {
+fn end_to_end(_: &mut Servers) -> Result<(bool, Counts)> {
     pytest("not long")
 }
 
-fn end_to_end_long() -> Result<(bool, Counts)> {
+fn end_to_end_long(_: &mut Servers) -> Result<(bool, Counts)> {
     pytest("long")
 }
 
