@@ -36,7 +36,8 @@ pub enum StoreError {
     /// A bound was reached; asking again later may help.
     #[error("the store is busy: {0}")]
     Busy(&'static str),
-    /// The store cannot be reached or used now.
+    /// The store cannot be reached or used now. Whether a change was made all the same, nobody
+    /// knows: the answer may be what was lost.
     #[error("store unavailable: {0}")]
     Unavailable(String),
 }
@@ -72,7 +73,7 @@ pub struct Counts {
 
 /// Where memories live. Reads return only what is in use (active or review,
 /// not expired) unless a method says otherwise; every method sees only the
-/// owner it is given.
+/// owner it is given. Every method ends by itself within a bound of the store's.
 #[async_trait]
 pub trait MemoryStore: Send + Sync {
     /// Writes a new memory with its vectors. Times are kept to the microsecond;
@@ -238,14 +239,20 @@ pub trait MemoryStore: Send + Sync {
     /// [`StoreError::Unavailable`].
     async fn clear(&self, write: &Write) -> Result<(), StoreError>;
 
-    /// Whether a real read works now.
+    /// Whether a real read works now. A store that is still connecting waits for the outcome.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] with the cause.
     async fn check(&self) -> Result<(), StoreError>;
 
-    /// Whether the store takes work at all; false while it was never reached.
+    /// Whether the store takes work, as far as is known: false while it cannot be reached, and
+    /// once it is closed.
     fn is_enabled(&self) -> bool;
+
+    /// Waits until the store takes work again; for ever where it cannot tell.
+    async fn back(&self) {
+        std::future::pending().await
+    }
 
     /// Ends the store; what was acknowledged is durable.
     async fn close(&self);

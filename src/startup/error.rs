@@ -20,6 +20,14 @@ pub enum StartError {
     /// A database in the data folder cannot be used.
     #[error("{0}")]
     Database(DatabaseError),
+    /// The store cannot be what the configuration says.
+    #[error("{key}: {cause}")]
+    Store {
+        /// The configuration's key.
+        key: &'static str,
+        /// What is wrong with it.
+        cause: String,
+    },
     /// The client of a helper model cannot be made.
     #[error("external_models: {0}")]
     Helper(reqwest::Error),

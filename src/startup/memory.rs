@@ -1,11 +1,11 @@
-//! Store and journal in the data folder, opened together, and everything that lives on them.
+//! The data folder with its journal, the store, and everything that lives on them.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use tokio::runtime::Handle;
+use tokio::{runtime::Handle, task::JoinHandle};
 use tokio_util::task::TaskTracker;
 
-use super::StartError;
+use super::{StartError, store};
 use crate::{
     api::Operations,
     capture::{
@@ -19,12 +19,9 @@ use crate::{
     recall::{Recall, Touches},
     signals,
     sqlite::{DataFolder, Options, Synchronous},
-    store::{SqliteOptions, SqliteStore},
     telemetry::Metrics,
 };
 
-/// The store's file in the data folder.
-const STORE_FILE: &str = "memories.db";
 /// The journal's file in the data folder.
 const JOURNAL_FILE: &str = "journal.db";
 
@@ -34,12 +31,15 @@ pub(super) struct OpenMemory {
     pub(super) store: Arc<dyn MemoryStore>,
     pub(super) capture: Arc<Capture>,
     pub(super) recall: Recall,
+    /// Writes what was presented; it ends with the last recall.
     background: TaskTracker,
+    /// Watches the store; it ends with that.
+    watching: JoinHandle<()>,
 }
 
 impl OpenMemory {
-    /// Takes the data folder and opens what is in it. Blocks; must be called within a tokio
-    /// runtime, on a thread that may block.
+    /// Takes the data folder and opens what is in it, and the store. Blocks; must be called within
+    /// a tokio runtime, on a thread that may block.
     ///
     /// # Errors
     /// [`StartError`]; nothing is left open then.
@@ -49,7 +49,8 @@ impl OpenMemory {
         metrics: &Arc<Metrics>,
     ) -> Result<Self, StartError> {
         let folder = DataFolder::lock(&config.data_dir, None).map_err(StartError::Folder)?;
-        let store = open_store(config, folder.path())?;
+        let watched = store::open(config, folder.path(), metrics)?;
+        let store: Arc<dyn MemoryStore> = watched.clone();
         let tools =
             Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
         let options =
@@ -69,7 +70,9 @@ impl OpenMemory {
         if let Err(error) = Handle::current().block_on(recall.prepare()) {
             tracing::debug!(%error, "recall goes on without everyday texts to compare with");
         }
-        Ok(Self { folder, store, capture: Arc::new(capture), recall, background })
+        // Last, since from now on somebody has to close it.
+        let watching = tokio::spawn(async move { watched.watch().await });
+        Ok(Self { folder, store, capture: Arc::new(capture), recall, background, watching })
     }
 
     /// What exchanges use.
@@ -97,7 +100,7 @@ impl OpenMemory {
     /// Writes what waits and closes the files, the journal first: its jobs write to the store.
     /// Each step takes at most `patience`.
     pub(super) async fn close(self, patience: Duration) {
-        let Self { folder, store, capture, recall, background } = self;
+        let Self { folder, store, capture, recall, background, watching } = self;
         capture.shutdown(patience).await;
         drop((capture, recall));
         background.close();
@@ -106,23 +109,13 @@ impl OpenMemory {
         if tokio::time::timeout(patience, store.close()).await.is_err() {
             tracing::warn!("the store did not close in time; what was acknowledged is kept");
         }
+        let _ = tokio::time::timeout(patience, watching).await;
         drop(folder);
     }
 }
 
-fn open_store(config: &Config, folder: &Path) -> Result<Arc<dyn MemoryStore>, StartError> {
-    let sqlite = &config.memory.sqlite;
-    let options = SqliteOptions {
-        synchronous: synchronous(sqlite.synchronous),
-        readers: sqlite.readers,
-        cache_bytes: sqlite.cache_mib << 20,
-        ..SqliteOptions::default()
-    };
-    let store = SqliteStore::open(&folder.join(STORE_FILE), options);
-    Ok(Arc::new(store.map_err(StartError::Database)?))
-}
-
-fn synchronous(sync: Sync) -> Synchronous {
+/// When a write to a file counts as durable.
+pub(super) fn synchronous(sync: Sync) -> Synchronous {
     match sync {
         Sync::Normal => Synchronous::Normal,
         Sync::Full => Synchronous::Full,

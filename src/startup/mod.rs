@@ -2,8 +2,9 @@
 //! order in which they end.
 //!
 //! It must never look into a request, a memory or a reply. The way up: `embedder` (a model that
-//! cannot be loaded refuses the start) → `memory` (store and journal in the data folder; while
-//! they cannot be opened, requests pass without memory and `opener` goes on trying) → `serve`.
+//! cannot be loaded refuses the start) → `memory` (the data folder with the journal, and the `store`;
+//! while what is in the folder cannot be opened, requests pass without memory and `opener` goes on
+//! trying; a store elsewhere may be reached at any time after) → `serve`.
 
 mod embedder;
 mod error;
@@ -12,6 +13,7 @@ mod offline;
 mod opener;
 mod reload;
 mod serve;
+mod store;
 
 pub use error::StartError;
 pub use offline::{Need, Offline};

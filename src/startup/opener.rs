@@ -27,7 +27,6 @@ impl Opener {
         let Self { config, embedder, metrics } = self.clone();
         let opened = spawn_blocking(move || OpenMemory::open(&config, &embedder, &metrics)).await;
         let opened = opened.unwrap_or(Err(StartError::Interrupted));
-        self.metrics.set_store_up(opened.is_ok());
         if let Err(error) = &opened
             && error.may_pass()
         {

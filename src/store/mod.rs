@@ -11,10 +11,15 @@ mod best;
 mod conformance;
 mod dense;
 mod inmemory;
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+pub(crate) mod kit;
 pub mod lexical;
 mod place;
 mod sqlite;
+mod watched;
 
 pub use accept::{MAX_CONTENT_BYTES, MAX_LIMIT, MAX_PARTS, MAX_SCAN_BYTES};
 pub use inmemory::InMemoryStore;
 pub use sqlite::{SqliteOptions, SqliteStore};
+pub use watched::Watched;
