@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use crate::memory::{
     Counts, Embedding, Evidence, Filter, ForgetScope, ListQuery, Memory, MemoryId, MemoryStore,
-    Owner, Page, ScopeQuery, Search, StoreError, Touch, Write,
+    Owner, Page, Restored, Scan, ScopeQuery, Search, StoreError, Touch, Whole, Write,
 };
 
 /// How a store behaves.
@@ -206,6 +206,19 @@ impl<S: MemoryStore> MemoryStore for Switch<S> {
         vectors: Vec<Embedding>,
     ) -> Result<(), StoreError> {
         self.change(self.store.embed(owner, id, version, vectors)).await
+    }
+
+    async fn scan(
+        &self,
+        owner: Option<&Owner>,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Scan, StoreError> {
+        self.read(self.store.scan(owner, after, limit)).await
+    }
+
+    async fn restore(&self, whole: Whole, write: &Write) -> Result<Restored, StoreError> {
+        self.change(self.store.restore(whole, write)).await
     }
 
     async fn clear(&self, write: &Write) -> Result<(), StoreError> {

@@ -15,7 +15,7 @@ use tokio::{
 use crate::{
     memory::{
         Counts, Embedding, Evidence, Filter, ForgetScope, ListQuery, Memory, MemoryId, MemoryStore,
-        Owner, Page, ScopeQuery, Search, StoreError, Touch, Write,
+        Owner, Page, Restored, Scan, ScopeQuery, Search, StoreError, Touch, Whole, Write,
     },
     telemetry::Metrics,
 };
@@ -308,6 +308,19 @@ impl MemoryStore for Watched {
         vectors: Vec<Embedding>,
     ) -> Result<(), StoreError> {
         self.ask(self.store.embed(owner, id, version, vectors)).await
+    }
+
+    async fn scan(
+        &self,
+        owner: Option<&Owner>,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Scan, StoreError> {
+        self.ask(self.store.scan(owner, after, limit)).await
+    }
+
+    async fn restore(&self, whole: Whole, write: &Write) -> Result<Restored, StoreError> {
+        self.ask(self.store.restore(whole, write)).await
     }
 
     async fn clear(&self, write: &Write) -> Result<(), StoreError> {
