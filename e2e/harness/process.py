@@ -18,6 +18,28 @@ def free_port() -> int:
         return listener.getsockname()[1]
 
 
+def children(pid: int) -> list[int]:
+    """The processes that this one started."""
+    return [int(child) for task in Path(f"/proc/{pid}/task").iterdir()
+            for child in (task / "children").read_text().split()]
+
+
+def gone(pid: int) -> bool:
+    """Whether it has ended."""
+    stat = Path(f"/proc/{pid}/stat")
+    return not stat.exists() or ") Z " in stat.read_text()
+
+
+def freeze(pid: int, name: str):
+    """Stops it as a debugger would: it keeps its connections and answers nothing."""
+    os.kill(pid, signal.SIGSTOP)
+
+    def stands_still():
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T"
+
+    until(stands_still, f"{name} stands still")
+
+
 class Process:
     """One run of a program. Its output is kept line by line."""
 
@@ -77,15 +99,10 @@ class Process:
         os.kill(self.pid, number)
 
     def freeze(self):
-        """Stops it as a debugger would: it keeps its connections and answers nothing."""
-        self.signal(signal.SIGSTOP)
-        until(lambda: self._state() == "T", f"{self.name} stands still")
+        freeze(self.pid, self.name)
 
     def thaw(self):
         self.signal(signal.SIGCONT)
-
-    def _state(self) -> str:
-        return Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
     def kill(self):
         """Ends it at once, as a crash would."""

@@ -8,6 +8,7 @@ use reqwest::Client;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::Store;
 use super::ports::Ports;
 use super::stack::{Plan, Stack};
 use super::supervisor::Output;
@@ -29,6 +30,7 @@ pub async fn run(
     assets: Assets,
     ports: Ports,
     config: std::path::PathBuf,
+    store: Option<Store>,
 ) -> Result<()> {
     let folder =
         TempDir::with_prefix("memgate-demo-").context("cannot create a temporary folder")?;
@@ -37,6 +39,7 @@ pub async fn run(
         assets,
         ports,
         config,
+        store,
         data: folder.path().join("data"),
         upstream: None,
         output: Output::Folder(folder.path().to_owned()),

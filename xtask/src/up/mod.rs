@@ -2,6 +2,7 @@
 //! a short conversation that shows what it is for.
 
 mod demo;
+mod memgate_config;
 mod ports;
 mod stack;
 mod supervisor;
@@ -34,9 +35,9 @@ pub struct Args {
     /// Where memories are kept.
     #[arg(long, value_name = "DIR", default_value = "./data")]
     data: PathBuf,
-    /// What keeps them.
-    #[arg(long, value_enum, default_value_t = Store::Sqlite)]
-    store: Store,
+    /// What keeps them; for milvus, a server is started too [default: what the configuration says].
+    #[arg(long, value_enum)]
+    store: Option<Store>,
     /// Where clients connect to Envoy; 0 picks a free port, here and below.
     #[arg(long, default_value_t = 8888)]
     port: u16,
@@ -53,7 +54,9 @@ pub struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Store {
+    /// A file in the data folder.
     Sqlite,
+    /// A Milvus server, with its data in the data folder.
     Milvus,
 }
 
@@ -63,11 +66,6 @@ impl Args {
     /// # Errors
     /// One sentence: what is missing, in use, or failed.
     pub fn run(self) -> Result<()> {
-        if self.store == Store::Milvus {
-            bail!(
-                "--store milvus is not available yet: this version keeps memories in SQLite (--store sqlite)"
-            );
-        }
         crate::tls::provide()?;
         // What a person may have given wrongly is looked at before anything is fetched or built.
         let upstream = self.upstream.as_deref().map(Upstream::parse).transpose()?;
@@ -75,7 +73,11 @@ impl Args {
         if !self.demo {
             Ports::choose(self.port, self.grpc_port, self.http_port)?;
         }
-        let assets = assets::ensure(&[Kind::Envoy, Kind::Runtime, Kind::Model])?;
+        let mut needed = vec![Kind::Envoy, Kind::Runtime, Kind::Model];
+        if self.store == Some(Store::Milvus) {
+            needed.push(Kind::Milvus);
+        }
+        let assets = assets::ensure(&needed)?;
         let binaries = build::binaries(self.profile)?;
 
         // One thread, the main one: children are tied to the thread that starts them.
@@ -83,7 +85,7 @@ impl Args {
         runtime.block_on(async {
             if self.demo {
                 let ports = Ports::choose(0, 0, 0)?;
-                return until_signal(demo::run(binaries, assets, ports, config)).await;
+                return until_signal(demo::run(binaries, assets, ports, config, self.store)).await;
             }
             let plan = Plan {
                 ports: Ports::choose(self.port, self.grpc_port, self.http_port)?,
@@ -92,6 +94,7 @@ impl Args {
                 binaries,
                 assets,
                 config,
+                store: self.store,
                 upstream,
                 output: Output::Terminal,
             };

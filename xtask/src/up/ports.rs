@@ -15,6 +15,8 @@ pub struct Ports {
     pub http: u16,
     /// The model double, when it is the upstream.
     pub double: u16,
+    /// Milvus, when it is the store.
+    pub milvus: u16,
 }
 
 impl Ports {
@@ -31,12 +33,14 @@ impl Ports {
         let grpc = claim(grpc, "memgate's gRPC", "--grpc-port")?;
         let http = claim(http, "memgate's HTTP", "--http-port")?;
         let double = claim(0, "the echo upstream", "")?;
+        let milvus = claim(0, "Milvus", "")?;
         let port = |listener: &TcpListener| listener.local_addr().map(|address| address.port());
         Ok(Self {
             envoy: port(&envoy)?,
             grpc: port(&grpc)?,
             http: port(&http)?,
             double: port(&double)?,
+            milvus: port(&milvus)?,
         })
     }
 }
@@ -57,7 +61,7 @@ mod tests {
     #[test]
     fn zeros_become_different_free_ports() {
         let ports = Ports::choose(0, 0, 0).unwrap();
-        let mut all = [ports.envoy, ports.grpc, ports.http, ports.double];
+        let mut all = [ports.envoy, ports.grpc, ports.http, ports.double, ports.milvus];
         all.sort_unstable();
         assert!(all[0] > 0 && all.windows(2).all(|pair| pair[0] != pair[1]));
     }

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use super::ports::Ports;
 use super::supervisor::{Output, Service, Supervisor};
+use super::{Store, memgate_config};
 use crate::assets::{Assets, repository};
 use crate::build::Binaries;
 use crate::envoy_config::{self, Upstream};
@@ -22,7 +24,9 @@ const READY_WITHIN: Duration = Duration::from_secs(90);
 const ASK_EVERY: Duration = Duration::from_millis(100);
 /// memgate finishes writing what it has; with the others' patience this stays below the ten seconds promised.
 const MEMGATE_PATIENCE: Duration = Duration::from_secs(6);
-const OTHERS_PATIENCE: Duration = Duration::from_millis(1500);
+const OTHERS_PATIENCE: Duration = Duration::from_secs(1);
+/// It ends Milvus by itself, and kills it after half a second.
+const MILVUS_PATIENCE: Duration = Duration::from_millis(1500);
 
 /// All that is needed to start the stack.
 pub struct Plan {
@@ -31,7 +35,9 @@ pub struct Plan {
     pub ports: Ports,
     /// memgate's configuration file.
     pub config: PathBuf,
-    /// memgate's data folder.
+    /// What keeps memories; without one, what the configuration says.
+    pub store: Option<Store>,
+    /// memgate's data folder; Milvus has one in it.
     pub data: PathBuf,
     /// The model server; without one, the double.
     pub upstream: Option<Upstream>,
@@ -41,7 +47,7 @@ pub struct Plan {
 /// A stack that runs and is ready.
 pub struct Stack {
     supervisor: Supervisor,
-    /// Holds Envoy's configuration; removed with the stack.
+    /// Holds configurations; removed with the stack.
     _scratch: TempDir,
 }
 
@@ -55,9 +61,13 @@ impl Stack {
             TempDir::with_prefix("memgate-up-").context("cannot create a temporary folder")?;
         std::fs::create_dir_all(&plan.data)
             .with_context(|| format!("cannot create {}", plan.data.display()))?;
+        let memgate = memgate(&plan, &scratch)?;
         let envoy = envoy(&plan, &scratch)?;
         let mut supervisor = Supervisor::new(plan.output.clone());
-        supervisor.start(memgate(&plan));
+        if plan.store == Some(Store::Milvus) {
+            supervisor.start(milvus(&plan));
+        }
+        supervisor.start(memgate);
         if plan.upstream.is_none() {
             supervisor.start(double(&plan));
         }
@@ -85,11 +95,18 @@ impl Stack {
     }
 }
 
-fn memgate(plan: &Plan) -> Service {
+fn memgate(plan: &Plan, scratch: &TempDir) -> Result<Service> {
+    let config = match plan.store {
+        None => plan.config.clone(),
+        Some(store) => {
+            let config = memgate_config::render(&plan.config, store, plan.ports.milvus)?;
+            write(scratch, "memgate.json", &config)?
+        }
+    };
     let arguments = [
         "serve".into(),
         "--config".into(),
-        plan.config.clone().into(),
+        config.into(),
         "--data".into(),
         plan.data.clone().into(),
         "--assets".into(),
@@ -99,10 +116,25 @@ fn memgate(plan: &Plan) -> Service {
         "--http".into(),
         format!("127.0.0.1:{}", plan.ports.http).into(),
     ];
-    Service {
+    Ok(Service {
         name: "memgate",
         program: program(plan.binaries.memgate.clone(), arguments.into()),
         patience: MEMGATE_PATIENCE,
+    })
+}
+
+fn milvus(plan: &Plan) -> Service {
+    let arguments = [
+        "milvus".into(),
+        "--port".into(),
+        plan.ports.milvus.to_string().into(),
+        "--data".into(),
+        plan.data.join("milvus").into(),
+    ];
+    Service {
+        name: "milvus",
+        program: program(plan.binaries.xtask.clone(), arguments.into()),
+        patience: MILVUS_PATIENCE,
     }
 }
 
@@ -127,12 +159,9 @@ fn envoy(plan: &Plan, scratch: &TempDir) -> Result<Service> {
         upstream,
     };
     let config = envoy_config::render(&repository().join("envoy/development.yaml"), &settings)?;
-    let file = scratch.path().join("envoy.json");
-    std::fs::write(&file, config.to_string())
-        .with_context(|| format!("cannot write {}", file.display()))?;
     let arguments = [
         "--config-path".into(),
-        file.into(),
+        write(scratch, "envoy.json", &config)?.into(),
         // Several stacks may run on one machine.
         "--disable-hot-restart".into(),
         "--log-level".into(),
@@ -145,6 +174,14 @@ fn envoy(plan: &Plan, scratch: &TempDir) -> Result<Service> {
         program: program(plan.assets.envoy(), arguments.into()),
         patience: OTHERS_PATIENCE,
     })
+}
+
+/// Writes a configuration, a key a line, so that an error in it can be found.
+fn write(scratch: &TempDir, name: &str, config: &Value) -> Result<PathBuf> {
+    let file = scratch.path().join(name);
+    std::fs::write(&file, format!("{config:#}"))
+        .with_context(|| format!("cannot write {}", file.display()))?;
+    Ok(file)
 }
 
 fn program(path: PathBuf, arguments: Vec<std::ffi::OsString>) -> Program {

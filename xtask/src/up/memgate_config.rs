@@ -1,0 +1,80 @@
+//! memgate's configuration with another store put in, and nothing else.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Map, Value, json};
+
+use super::Store;
+
+/// Reads the configuration at `base` and has it name this store; Milvus is at this port of loopback.
+///
+/// # Errors
+/// When the file cannot be read, or is no mapping where one is needed.
+pub fn render(base: &Path, store: Store, milvus_port: u16) -> Result<Value> {
+    let text =
+        std::fs::read_to_string(base).with_context(|| format!("cannot read {}", base.display()))?;
+    put_in(&text, store, milvus_port).with_context(|| format!("in {}", base.display()))
+}
+
+fn put_in(text: &str, store: Store, milvus_port: u16) -> Result<Value> {
+    let mut config: Value = serde_saphyr::from_str(text).context("this is no valid YAML")?;
+    let memory = mapping(&mut config)?.entry("memory").or_insert(Value::Null);
+    let memory = mapping(memory).context("memory")?;
+    match store {
+        Store::Sqlite => {
+            memory.insert("store".into(), "sqlite".into());
+        }
+        Store::Milvus => {
+            memory.insert("store".into(), "milvus".into());
+            let milvus = memory.entry("milvus").or_insert(Value::Null);
+            let milvus = mapping(milvus).context("memory.milvus")?;
+            milvus.insert("address".into(), format!("127.0.0.1:{milvus_port}").into());
+        }
+    }
+    Ok(config)
+}
+
+/// What is nothing yet becomes an empty mapping.
+fn mapping(value: &mut Value) -> Result<&mut Map<String, Value>> {
+    if value.is_null() {
+        *value = json!({});
+    }
+    match value {
+        Value::Object(mapping) => Ok(mapping),
+        _ => bail!("a mapping is needed here"),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn milvus_is_put_in_and_all_else_stays() {
+        let text =
+            "listen: {grpc: \"${GRPC}\"}\nmemory:\n  store: sqlite\n  milvus: {collection: mine}\n";
+        let config = put_in(text, Store::Milvus, 7).unwrap();
+        let memory = json!({
+            "store": "milvus",
+            "milvus": {"collection": "mine", "address": "127.0.0.1:7"},
+        });
+        assert_eq!(config, json!({"listen": {"grpc": "${GRPC}"}, "memory": memory}));
+    }
+
+    #[test]
+    fn what_is_not_there_is_made() {
+        for text in ["{}", "memory:\n", "memory: {milvus: null}\n"] {
+            let config = put_in(text, Store::Milvus, 7).unwrap();
+            let memory = json!({"store": "milvus", "milvus": {"address": "127.0.0.1:7"}});
+            assert_eq!(config, json!({"memory": memory}), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_mapping_is_named() {
+        let error = put_in("memory: {milvus: 3}", Store::Milvus, 7).unwrap_err();
+        assert_eq!(format!("{error:#}"), "memory.milvus: a mapping is needed here");
+    }
+}
