@@ -12,6 +12,7 @@ pub mod identity;
 pub mod llm;
 pub mod memory;
 pub mod recall;
+pub mod remote;
 pub mod screening;
 pub mod signals;
 pub mod sqlite;

@@ -17,7 +17,7 @@ use super::{
     reconcile::{Origin, reconcile, remark},
     work::{EMBED_REST, JobError, Workbench},
 };
-use crate::{llm::LlmError, signals::Commands};
+use crate::{llm::LlmError, remote::RemoteError, signals::Commands};
 
 /// The least that a part of a batch is cut down to for a model that takes no more, in bytes.
 const LEAST_PART_BYTES: usize = 3 * 1024;
@@ -219,7 +219,9 @@ fn failure(error: ExtractError) -> JobError {
             JobError::Final(error.to_string())
         }
         // Said when the server failed; it is not asked now.
-        ExtractError::Llm(LlmError::Resting { wait }) => JobError::NotNow(wait),
+        ExtractError::Llm(LlmError::Server(RemoteError::Resting { wait })) => {
+            JobError::NotNow(wait)
+        }
         ExtractError::Llm(error) => {
             tracing::warn!(%error, "Extraction failed, batch skipped");
             if error.is_final() {

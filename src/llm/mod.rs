@@ -1,12 +1,11 @@
 //! The client for the helper models: any OpenAI-compatible server, one
-//! [`Helper`] a role, each with its own deadline and circuit breaker.
+//! [`Helper`] a role, each with its own deadline.
 //!
 //! It must never know what it is asked for: prompts and answers are the
 //! caller's. Nothing of either is ever logged. It does not retry; whoever can
 //! wait (a job) does that.
 
 mod answer;
-mod breaker;
 mod error;
 mod form;
 #[cfg(test)]
@@ -20,7 +19,7 @@ use std::{
 use serde::Serialize;
 use serde_json::json;
 
-use breaker::Breaker;
+use crate::remote::{Address, Remote};
 pub use error::LlmError;
 pub use form::Form;
 use form::Refusals;
@@ -29,20 +28,18 @@ use form::Refusals;
 /// models are asked for, so that a mad server cannot fill the memory.
 pub const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 
-/// How long the connection itself may take; the rest of the deadline is the model's.
-const CONNECT: Duration = Duration::from_secs(5);
+/// The longest a server is left alone: how late learning may notice that it is back.
+const LONGEST_REST: Duration = Duration::from_secs(60);
 
 /// What a helper model is and how it is spoken to.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// The role's name, for metrics and messages.
     pub role: &'static str,
     /// Where Chat Completions are posted to.
-    pub url: String,
+    pub address: Address,
     /// The model's name.
     pub model: String,
-    /// Sent as a bearer token.
-    pub api_key: Option<String>,
     /// What the server calls the limit on the answer's length.
     pub limit_name: LimitName,
     /// That limit, in tokens.
@@ -51,17 +48,6 @@ pub struct Settings {
     pub temperature: f32,
     /// The longest an answer may take, connection included.
     pub deadline: Duration,
-}
-
-impl fmt::Debug for Settings {
-    /// Without the key.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Settings")
-            .field("role", &self.role)
-            .field("url", &self.url)
-            .field("model", &self.model)
-            .finish_non_exhaustive()
-    }
 }
 
 /// What a server calls the limit on the answer's length.
@@ -105,28 +91,20 @@ pub struct Answer {
 
 /// One helper model.
 pub struct Helper {
-    http: reqwest::Client,
+    server: Remote,
     settings: Settings,
-    breaker: Breaker,
     /// Whether the server refuses to be held to a form.
     refusals: Refusals,
 }
 
 impl Helper {
-    /// A client for a helper model. Needs the process's TLS provider installed.
+    /// A client for a helper model.
     ///
     /// # Errors
     /// When the HTTP client cannot be built, with the cause.
     pub fn new(settings: Settings) -> Result<Self, reqwest::Error> {
-        let http = reqwest::Client::builder()
-            .connect_timeout(CONNECT.min(settings.deadline))
-            .timeout(settings.deadline)
-            // What was asked of one server, with its key, is not told to another.
-            .redirect(reqwest::redirect::Policy::none())
-            .pool_max_idle_per_host(4)
-            .user_agent(concat!("memgate/", env!("CARGO_PKG_VERSION")))
-            .build()?;
-        Ok(Self { http, settings, breaker: Breaker::default(), refusals: Refusals::default() })
+        let server = Remote::new(settings.address.clone(), LONGEST_REST)?;
+        Ok(Self { server, settings, refusals: Refusals::default() })
     }
 
     /// The model's name.
@@ -173,23 +151,7 @@ impl Helper {
         }
     }
 
-    /// One request, if the server is not left alone just now.
     async fn once(
-        &self,
-        messages: &[Message<'_>],
-        form: Option<&Form>,
-    ) -> Result<Answer, LlmError> {
-        let permit =
-            self.breaker.enter(Instant::now()).map_err(|wait| LlmError::Resting { wait })?;
-        let outcome = self.post(messages, form).await;
-        match &outcome {
-            Err(error) if error.is_trouble() => permit.failed(Instant::now()),
-            _ => permit.succeeded(),
-        }
-        outcome
-    }
-
-    async fn post(
         &self,
         messages: &[Message<'_>],
         form: Option<&Form>,
@@ -209,37 +171,8 @@ impl Helper {
         if let Some(form) = form {
             body["response_format"] = form.as_response_format();
         }
-        let mut post = self.http.post(&self.settings.url).json(&body);
-        if let Some(key) = &self.settings.api_key {
-            post = post.bearer_auth(key);
-        }
-        let response = post.send().await.map_err(|error| self.describe(&error))?;
-        if !response.status().is_success() {
-            return Err(LlmError::Status(response.status().as_u16()));
-        }
-        answer::read(&self.read(response).await?)
-    }
-
-    async fn read(&self, mut response: reqwest::Response) -> Result<Vec<u8>, LlmError> {
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| self.describe(&error))? {
-            if body.len() + chunk.len() > MAX_ANSWER_BYTES {
-                return Err(LlmError::TooLarge);
-            }
-            body.extend_from_slice(&chunk);
-        }
-        Ok(body)
-    }
-
-    /// The kind of an error only: its text holds the address and more.
-    fn describe(&self, error: &reqwest::Error) -> LlmError {
-        if error.is_timeout() {
-            LlmError::Timeout { after: self.settings.deadline }
-        } else if error.is_connect() {
-            LlmError::Unreachable("no connection")
-        } else {
-            LlmError::Unreachable("the connection broke")
-        }
+        let answer = self.server.post(&body, self.settings.deadline, MAX_ANSWER_BYTES).await?;
+        answer::read(&answer)
     }
 }
 

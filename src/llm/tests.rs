@@ -6,6 +6,7 @@ use axum::{Router, extract::State, http::StatusCode, response::IntoResponse, rou
 use tokio::sync::Mutex;
 
 use super::*;
+use crate::remote::RemoteError;
 
 /// A request's key and body.
 type Asked = (Option<String>, serde_json::Value);
@@ -50,19 +51,23 @@ async fn serve_as(double: Double) -> (Helper, Double, SocketAddr) {
 }
 
 fn helper(at: SocketAddr) -> Helper {
-    // Another test may have installed it already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     Helper::new(Settings {
         role: "test",
-        url: format!("http://{at}/v1/chat/completions"),
+        address: Address {
+            url: format!("http://{at}/v1/chat/completions"),
+            api_key: Some("k".into()),
+        },
         model: "m".into(),
-        api_key: Some("k".into()),
         limit_name: LimitName::MaxTokens,
         max_tokens: 7,
         temperature: 0.25,
         deadline: Duration::from_millis(500),
     })
     .unwrap()
+}
+
+fn status(code: u16) -> LlmError {
+    RemoteError::Status { code, retry_after: None }.into()
 }
 
 fn completion(content: &str) -> String {
@@ -106,16 +111,19 @@ async fn answers_in_parts_are_read_too() {
 async fn what_is_no_answer_is_told_apart() {
     let half = &completion("hi")[..20];
     for (answer, error) in [
-        ((StatusCode::INTERNAL_SERVER_ERROR, "x"), LlmError::Status(500)),
-        ((StatusCode::BAD_REQUEST, "x"), LlmError::Status(400)),
-        ((StatusCode::FOUND, ""), LlmError::Status(302)),
+        ((StatusCode::INTERNAL_SERVER_ERROR, "x"), status(500)),
+        ((StatusCode::BAD_REQUEST, "x"), status(400)),
+        ((StatusCode::FOUND, ""), status(302)),
         ((StatusCode::OK, half), LlmError::Unreadable("not a chat completion")),
         ((StatusCode::OK, r#"{"choices":[]}"#), LlmError::Unreadable("it has no choice")),
         (
             (StatusCode::OK, r#"{"choices":[{"message":{"content":null}}]}"#),
             LlmError::Unreadable("it has no content"),
         ),
-        ((StatusCode::OK, &completion(&"x".repeat(MAX_ANSWER_BYTES))), LlmError::TooLarge),
+        (
+            (StatusCode::OK, &completion(&"x".repeat(MAX_ANSWER_BYTES))),
+            RemoteError::TooLarge { most_bytes: MAX_ANSWER_BYTES }.into(),
+        ),
     ] {
         assert_eq!(ask(answer, Duration::ZERO).await.unwrap_err(), error);
     }
@@ -124,7 +132,7 @@ async fn what_is_no_answer_is_told_apart() {
 #[tokio::test]
 async fn a_slow_server_costs_the_deadline_and_no_more() {
     let error = ask((StatusCode::OK, ""), Duration::from_secs(30)).await.unwrap_err();
-    assert_eq!(error, LlmError::Timeout { after: Duration::from_millis(500) });
+    assert_eq!(error, RemoteError::Timeout { after: Duration::from_millis(500) }.into());
 }
 
 #[tokio::test]
@@ -133,16 +141,16 @@ async fn a_server_that_is_down_is_soon_not_asked_any_more() {
     let at = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let helper = helper(at);
     for _ in 0..3 {
-        assert_eq!(helper.ask("", "").await, Err(LlmError::Unreachable("no connection")));
+        assert_eq!(helper.ask("", "").await, Err(RemoteError::Unreachable("no connection").into()));
     }
-    assert!(matches!(helper.ask("", "").await, Err(LlmError::Resting { .. })));
+    assert!(matches!(helper.ask("", "").await, Err(LlmError::Server(RemoteError::Resting { .. }))));
 }
 
 #[tokio::test]
 async fn a_refused_request_does_not_count_against_the_server() {
     let (helper, double, _) = start((StatusCode::BAD_REQUEST, ""), Duration::ZERO).await;
     for _ in 0..5 {
-        assert_eq!(helper.ask("", "").await, Err(LlmError::Status(400)));
+        assert_eq!(helper.ask("", "").await, Err(status(400)));
     }
     assert_eq!(double.asked.lock().await.len(), 5);
 }
@@ -193,7 +201,7 @@ async fn a_request_that_is_refused_in_any_form_says_nothing_about_the_form() {
     let (helper, double, _) = start((StatusCode::BAD_REQUEST, ""), Duration::ZERO).await;
     let form = Form::new("facts", json!({"type": "object"}));
     for _ in 0..2 {
-        assert_eq!(helper.converse(&PLEASE, Some(&form)).await, Err(LlmError::Status(400)));
+        assert_eq!(helper.converse(&PLEASE, Some(&form)).await, Err(status(400)));
     }
     assert_eq!(double.asked.lock().await.len(), 4);
 }
@@ -201,5 +209,6 @@ async fn a_request_that_is_refused_in_any_form_says_nothing_about_the_form() {
 #[test]
 fn settings_do_not_print_the_key() {
     let settings = helper("127.0.0.1:1".parse().unwrap()).settings;
-    assert!(!format!("{settings:?}").contains("api_key"));
+    let printed = format!("{settings:?}");
+    assert!(printed.contains("/v1/chat") && !printed.contains("\"k\""), "{printed}");
 }

@@ -17,6 +17,7 @@ use crate::{
     llm::{self, Helper, LimitName},
     memory::MemoryStore,
     recall::{Recall, Touches},
+    remote::Address,
     signals,
     sqlite::{DataFolder, Options, Synchronous},
     telemetry::Metrics,
@@ -134,14 +135,16 @@ pub(super) fn settings(config: &Config) -> Result<Settings, StartError> {
     let extractor = model.map(|model| {
         Helper::new(llm::Settings {
             role: model.model_role.as_str(),
-            url: model.llm_endpoint.url(),
+            address: Address {
+                url: model.llm_endpoint.url(),
+                // That it is set was checked with the configuration.
+                api_key: model
+                    .llm_endpoint
+                    .api_key_env
+                    .as_ref()
+                    .and_then(|name| std::env::var(name).ok().map(|key| key.trim().to_owned())),
+            },
             model: model.llm_model_name.clone(),
-            // That it is set was checked with the configuration.
-            api_key: model
-                .llm_endpoint
-                .api_key_env
-                .as_ref()
-                .and_then(|name| std::env::var(name).ok().map(|key| key.trim().to_owned())),
             limit_name: match model.llm_provider {
                 LlmProvider::Vllm => LimitName::MaxTokens,
                 LlmProvider::Openai => LimitName::MaxCompletionTokens,

@@ -40,7 +40,6 @@ pub(super) fn facts(contents: &[&str]) -> (StatusCode, String) {
 pub(super) async fn model(
     answers: impl IntoIterator<Item = (StatusCode, String)>,
 ) -> (Helper, Model) {
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let model =
         Model { answers: Arc::new(Mutex::new(answers.into_iter().collect())), ..Model::default() };
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -49,9 +48,8 @@ pub(super) async fn model(
     tokio::spawn(async move { axum::serve(listener, app).await });
     let helper = Helper::new(HelperSettings {
         role: "memory_extraction",
-        url,
+        address: crate::remote::Address { url, api_key: None },
         model: "m".into(),
-        api_key: None,
         limit_name: LimitName::MaxTokens,
         max_tokens: 100,
         temperature: 0.0,

@@ -18,6 +18,7 @@ use super::candidate::{Candidate, Extractor};
 use crate::{
     llm::{Helper, LlmError, Message, Role},
     memory::Source,
+    remote::RemoteError,
 };
 
 /// This extractor, in every memory it makes.
@@ -114,7 +115,7 @@ async fn words_and_elements(
             Ok((said.text, elements))
         }
         Err(LlmError::Unreadable(_)) => Ok((String::new(), Err("no chat completion"))),
-        Err(LlmError::TooLarge) => Ok((String::new(), Err("too long"))),
+        Err(LlmError::Server(RemoteError::TooLarge { .. })) => Ok((String::new(), Err("too long"))),
         Err(error) => Err(ExtractError::Llm(error)),
     }
 }
