@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use criterion::{Criterion, criterion_group, criterion_main};
 use memgate::config::Config;
 use memgate::embed::onnx::{OnnxEmbedder, OnnxSettings};
-use memgate::embed::{Embedder, Precision, Space};
+use memgate::embed::{Embedder, Precision, Run, Space};
 
 /// About 40 tokens.
 const PASSAGE: &str = "We booked the small hotel behind the station in Lisbon from the ninth to the sixteenth of May, \
@@ -34,8 +34,7 @@ fn embed(c: &mut Criterion) {
             space: Space {
                 model: model.model.clone(),
                 dimension: model.dimension,
-                pooling: model.pooling,
-                precision,
+                run: Run::Here { pooling: model.pooling, precision },
                 query_prefix: model.query_prefix.clone(),
                 passage_prefix: model.passage_prefix.clone(),
             },

@@ -15,7 +15,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 use memgate::config::Config;
 use memgate::embed::onnx::{OnnxEmbedder, OnnxSettings};
-use memgate::embed::{Embedder, Space};
+use memgate::embed::{Embedder, Run, Space};
 use memgate::memory::{
     Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Write,
 };
@@ -104,8 +104,7 @@ async fn pool(args: &Args) -> Result<Pool> {
         space: Space {
             model: model.model.clone(),
             dimension: model.dimension,
-            pooling: model.pooling,
-            precision: model.precision,
+            run: Run::Here { pooling: model.pooling, precision: model.precision },
             query_prefix: model.query_prefix.clone(),
             passage_prefix: model.passage_prefix.clone(),
         },

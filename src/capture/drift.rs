@@ -64,7 +64,7 @@ impl Workbench {
             return Ok(());
         };
         // Made a moment ago for the memory: the embedder has them at hand.
-        let vectors = self.keeper.embedder.embed_passages(parts).await.map_err(JobError::retry)?;
+        let vectors = self.keeper.embedder.embed_passages(parts).await?;
         let Some(vector) = middle(&vectors) else { return Ok(()) };
         let (owner, session) = (&turn.owner, turn.session.as_str());
         let space = self.keeper.embedder.space().id();

@@ -1,13 +1,13 @@
 //! Memories into the store, with their vectors; once, however often it is asked.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use jiff::Timestamp;
 
 use super::extract::turns::parts_of;
 use crate::{
-    embed::Embedder,
-    memory::{Embedding, Memory, MemoryStore, StoreError, Write},
+    embed::{Embedder, Vector},
+    memory::{Embedding, Memory, MemoryId, MemoryStore, Owner, StoreError, Write},
     telemetry::Metrics,
 };
 
@@ -82,21 +82,50 @@ impl Keeper {
         Ok((stored, kept))
     }
 
-    /// Gives at most so many memories their missing vectors; tells how many
-    /// were missing them, or why it failed.
-    pub(super) async fn embed_missing(&self, most: usize) -> Result<usize, String> {
+    /// Gives at most so many memories their missing vectors, but for those that are passed over:
+    /// more of these are found when their texts fail. Tells how many got them, or why it failed.
+    pub(super) async fn embed_missing(
+        &self,
+        most: usize,
+        passed_over: &mut HashSet<(Owner, MemoryId)>,
+    ) -> Result<usize, String> {
         let space = self.embedder.space().id();
-        let missing =
-            self.store.unembedded(&space, most).await.map_err(|error| error.to_string())?;
-        for memory in &missing {
-            let vectors =
-                self.vectors(parts_of(memory)).await.map_err(|error| error.to_string())?;
-            self.store
-                .embed(&memory.owner, &memory.id, memory.version, vectors)
-                .await
-                .map_err(|error| error.to_string())?;
+        let missing = self.store.unembedded(&space, most + passed_over.len()).await;
+        let mut missing = missing.map_err(|error| error.to_string())?;
+        missing.retain(|memory| !passed_over.contains(&key(memory)));
+        if missing.is_empty() {
+            return Ok(0);
         }
-        Ok(missing.len())
+        // In one go: on a server that is one request.
+        let parts: Vec<Vec<String>> = missing.iter().map(parts_of).collect();
+        let together = self.embedder.embed_passages(parts.concat()).await;
+        let mut together = match together {
+            Ok(vectors) => Some(vectors.into_iter()),
+            Err(error) if error.may_be_the_text() => None,
+            Err(error) => return Err(error.to_string()),
+        };
+        let mut embedded = 0;
+        for (memory, parts) in missing.iter().zip(parts) {
+            let vectors = match &mut together {
+                Some(vectors) => Ok(vectors.take(parts.len()).collect()),
+                None => self.embedder.embed_passages(parts).await,
+            };
+            match vectors {
+                Ok(vectors) => {
+                    let vectors = self.in_space(vectors);
+                    let given =
+                        self.store.embed(&memory.owner, &memory.id, memory.version, vectors).await;
+                    given.map_err(|error| error.to_string())?;
+                    embedded += 1;
+                }
+                Err(error) if error.may_be_the_text() => {
+                    tracing::debug!(%error, "a memory goes on without vectors");
+                    passed_over.insert(key(memory));
+                }
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        Ok(embedded)
     }
 
     async fn embed(&self, parts: Vec<String>) -> (Vec<Embedding>, Kept) {
@@ -114,13 +143,20 @@ impl Keeper {
         &self,
         parts: Vec<String>,
     ) -> Result<Vec<Embedding>, crate::embed::EmbedError> {
+        Ok(self.in_space(self.embedder.embed_passages(parts).await?))
+    }
+
+    fn in_space(&self, vectors: Vec<Vector>) -> Vec<Embedding> {
         let space: Arc<str> = self.embedder.space().id().into();
-        let vectors = self.embedder.embed_passages(parts).await?;
-        Ok((0..)
+        (0..)
             .zip(vectors)
             .map(|(part, values)| Embedding { space: space.clone(), part, values })
-            .collect())
+            .collect()
     }
+}
+
+fn key(memory: &Memory) -> (Owner, MemoryId) {
+    (memory.owner.clone(), memory.id.clone())
 }
 
 /// The time as stores keep it: they cut to milliseconds or microseconds.

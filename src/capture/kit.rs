@@ -137,7 +137,7 @@ pub(super) fn minilm() -> Option<std::sync::Arc<crate::embed::onnx::OnnxEmbedder
     use std::{num::NonZeroUsize, path::Path};
 
     use crate::embed::{
-        Pooling, Precision, Space,
+        Pooling, Precision, Run, Space,
         onnx::{OnnxEmbedder, OnnxSettings},
     };
     let here = |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
@@ -148,8 +148,7 @@ pub(super) fn minilm() -> Option<std::sync::Arc<crate::embed::onnx::OnnxEmbedder
         space: Space {
             model: config.model,
             dimension: config.dimension,
-            pooling: Pooling::Mean,
-            precision: Precision::Int8,
+            run: Run::Here { pooling: Pooling::Mean, precision: Precision::Int8 },
             query_prefix: String::new(),
             passage_prefix: String::new(),
         },

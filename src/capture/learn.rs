@@ -120,8 +120,7 @@ impl Workbench {
         };
         without_commands(&mut said);
         let embedder = self.keeper.embedder.as_ref();
-        let found =
-            local::extract(embedder, &said, before.as_ref()).await.map_err(JobError::retry)?;
+        let found = local::extract(embedder, &said, before.as_ref()).await?;
         let words = |found: &Candidate| found.raw.as_ref().unwrap_or(&found.content).clone();
         let kept: Vec<String> = found.iter().map(words).collect();
         self.keep_found(&origin(&said, local::EXTRACTOR), found).await?;

@@ -71,7 +71,7 @@ pub use settings::{Least, Retention, SessionRules, Settings};
 pub use summarise::ForgetError;
 use summarise::Summaries;
 pub use turn::{Circumstances, FinishedTurn, JournaledTurn};
-use work::Workbench;
+use work::{EMBED_REST, Workbench};
 use worker::{Slots, Worker};
 
 /// The bounds of learning.
@@ -238,6 +238,17 @@ impl Capture {
             tracing::debug!(%error, "the chain's turns cannot be read");
             Vec::new()
         })
+    }
+
+    /// Has vectors made for memories that were stored without, as soon as that works again.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] when the journal cannot be written.
+    pub async fn owe_vectors(&self) -> Result<(), DatabaseError> {
+        let now = Timestamp::now();
+        self.journal.write(move |c| journal::ask_for_vectors(c, now, EMBED_REST)).await?;
+        self.wake.notify_one();
+        Ok(())
     }
 
     /// Ends a session, those of its turns included that wait for the journal.

@@ -26,8 +26,7 @@ impl Workbench {
             return Ok(());
         };
         let embedder = self.keeper.embedder.as_ref();
-        let found =
-            explicit::extract(embedder, statements, said.began).await.map_err(JobError::retry)?;
+        let found = explicit::extract(embedder, statements, said.began).await?;
         let stored = self.keep_found(&origin(&said, explicit::EXTRACTOR), found).await?;
         self.keeper.metrics.command_done("remember", stored);
         Ok(())

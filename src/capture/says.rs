@@ -202,7 +202,7 @@ impl Workbench {
         for (fact, sentences) in facts {
             let sentences = sentences.iter().map(String::as_str).collect();
             let meant = means(self.keeper.embedder.as_ref(), fact, sentences).await;
-            if meant.map_err(JobError::retry)? {
+            if meant? {
                 return Ok(true);
             }
         }

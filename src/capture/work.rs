@@ -1,7 +1,7 @@
 //! What the jobs do. Each run may be the second one for the same thing, after
 //! a crash or a failure, so each leads to the same memories however often it runs.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 
@@ -15,6 +15,7 @@ use super::{
     settings::Live,
 };
 use crate::{
+    embed::EmbedError,
     memory::{Actor, ScopeQuery, Search, StoreError, Write},
     sqlite::DatabaseError,
 };
@@ -32,7 +33,7 @@ const EMBED_PAUSE: Duration = Duration::from_secs(1);
 const BUSY_PAUSE: Duration = Duration::from_secs(5);
 
 /// The pause while the embedder or the store fails.
-pub(super) const EMBED_REST: Duration = Duration::from_secs(30);
+pub(super) const EMBED_REST: Duration = Duration::from_secs(10);
 
 /// Memories that a reply is compared with, for sentences that repeat them.
 const REPEATABLE: usize = 10;
@@ -73,6 +74,16 @@ impl From<StoreError> for JobError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Invalid { .. } => Self::Final(error.to_string()),
+            _ => Self::retry(error),
+        }
+    }
+}
+
+impl From<EmbedError> for JobError {
+    fn from(error: EmbedError) -> Self {
+        match error {
+            // It comes back by itself, and nothing of the job is to blame.
+            EmbedError::Unavailable(_) => Self::NotNow(EMBED_REST),
             _ => Self::retry(error),
         }
     }
@@ -168,8 +179,11 @@ impl Workbench {
     /// Vectors for memories that have none: their embedding failed, or the
     /// model has changed. Never given up, since it is about no single memory.
     async fn embed_missing(&self) -> Result<(), JobError> {
+        let mut passed_over = HashSet::new();
         for _ in 0..EMBED_ROUNDS {
-            match self.keeper.embed_missing(EMBED_BATCH).await {
+            match self.keeper.embed_missing(EMBED_BATCH, &mut passed_over).await {
+                // All have vectors, or their texts can have none: these are tried again with the
+                // next that has none.
                 Ok(0) => return Ok(()),
                 Ok(_) => {}
                 Err(reason) => {

@@ -1,11 +1,14 @@
 //! What must hold across keys. Bounds of a single key stand at the key, in its schema.
 
 use super::{
-    Config, ModelRole, Problem, StoreKind,
+    Config, EmbeddingConfig, ModelRole, Problem, StoreKind,
     interpolate::Lookup,
     schema::{check, json_schema},
 };
 use crate::memory::MemoryType;
+
+/// What a question to a server takes at least, milliseconds, with what else the deadline is for.
+const SERVER_MS: u64 = 150;
 
 impl Config {
     /// Everything that is wrong, keys in no particular order; lines are not known here.
@@ -28,6 +31,7 @@ impl Config {
         self.check_secrets(env, &mut problems);
         self.check_store(&mut problems);
         self.check_memory(&mut problems);
+        self.check_embedding(&mut problems);
         self.check_policies(&mut problems);
         self.check_models(&mut problems);
         problems
@@ -48,6 +52,13 @@ impl Config {
         if self.memory.milvus.is_some() && self.memory.store_kind() != StoreKind::Milvus {
             warnings
                 .push(Problem::new("memory.milvus", "not used, because memory.store is sqlite"));
+        }
+        warnings.extend(self.unused_of_embedding());
+        if self.memory.embedding.remote().is_some() && self.memory.deadline_ms < SERVER_MS {
+            warnings.push(Problem::new(
+                "memory.deadline_ms",
+                format!("{} ms are hardly enough for an embedding model on a server; questions it is late for are searched by their words", self.memory.deadline_ms),
+            ));
         }
         if self.memory.identity.mode == super::IdentityMode::Development
             && !self.listen.grpc.ip().is_loopback()
@@ -85,6 +96,11 @@ impl Config {
         for (index, model) in self.external_models.iter().enumerate() {
             let key = format!("external_models[{index}].llm_endpoint.api_key_env");
             needs(key, &model.llm_endpoint.api_key_env);
+        }
+        let embedding = &self.memory.embedding;
+        if let Some((provider, _)) = embedding.remote() {
+            let key = "memory.embedding.endpoint.api_key_env";
+            needs(key.into(), &embedding.endpoint_of(provider).api_key_env);
         }
     }
 
@@ -126,6 +142,35 @@ impl Config {
                 format!("must hold one exchange: memory.max_body_bytes and max_reply_bytes together are {largest}"),
             ));
         }
+    }
+
+    fn check_embedding(&self, problems: &mut Vec<Problem>) {
+        if self.memory.embedding.remote().is_some_and(|(_, model)| model.is_empty()) {
+            let cause = "names no model: its name stands behind the provider's";
+            problems.push(Problem::new("memory.embedding.model", cause));
+        }
+    }
+
+    /// Keys that belong to the other kind of model: in a folder, or on a server.
+    fn unused_of_embedding(&self) -> impl Iterator<Item = Problem> {
+        let (it, usual) = (&self.memory.embedding, EmbeddingConfig::default());
+        let remote = it.remote().is_some();
+        [
+            ("folder", true, it.folder != usual.folder),
+            ("runtime_library", true, it.runtime_library != usual.runtime_library),
+            ("precision", true, it.precision != usual.precision),
+            ("pooling", true, it.pooling != usual.pooling),
+            ("threads", true, it.threads != usual.threads),
+            ("endpoint", false, it.endpoint != usual.endpoint),
+            ("timeout_seconds", false, it.timeout_seconds != usual.timeout_seconds),
+        ]
+        .into_iter()
+        .filter(move |&(_, of_folder, set)| set && of_folder == remote)
+        .map(|(key, of_folder, _)| {
+            let place = if of_folder { "on a server" } else { "in a folder" };
+            let cause = format!("not used, because the model is {place}");
+            Problem::new(format!("memory.embedding.{key}"), cause)
+        })
     }
 
     fn check_policies(&self, problems: &mut Vec<Problem>) {

@@ -5,7 +5,9 @@ use std::{path::PathBuf, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{IdentityConfig, Policy, Pooling, Precision, SignalsConfig};
+use super::{
+    Endpoint, IdentityConfig, Policy, Pooling, Precision, Provider, Scheme, SignalsConfig,
+};
 
 /// What is remembered, where, and how it is found again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -229,18 +231,26 @@ impl Default for JournalConfig {
     }
 }
 
-/// The embedding model. Any folder with `model.onnx` and `tokenizer.json` will do.
+/// The embedding model: a folder with `model.onnx` and `tokenizer.json`, or a server's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddingConfig {
-    /// The model's name: its folder under `assets_dir/models`, and part of the embedding space's name.
+    /// The model's name: its folder under `assets_dir/models`, or `openai/…` or `voyage/…` and its name
+    /// on a server. It is part of the embedding space's name.
     #[schemars(length(min = 1))]
     pub model: String,
-    /// The vectors' length; must be what the model gives.
+    /// The vectors' length; must be what the model gives. A server is asked for it where its model's own
+    /// is another.
     #[schemars(range(min = 1, max = 32768))]
     pub dimension: usize,
     /// The model's folder, where it is not `assets_dir/models/<model>`.
     pub folder: Option<PathBuf>,
+    /// Where the model's server is, for `openai/…` and `voyage/…`; absent: the provider's own, with the key
+    /// in `OPENAI_API_KEY` or `VOYAGE_API_KEY`.
+    pub endpoint: Option<Endpoint>,
+    /// The longest a request to the server may take; questions are waited for at most 5 seconds.
+    #[schemars(range(min = 1, max = 600))]
+    pub timeout_seconds: u64,
     /// ONNX Runtime's library, where it is not in `assets_dir/onnxruntime`.
     pub runtime_library: Option<PathBuf>,
     /// Which of the model's weights are used.
@@ -262,6 +272,30 @@ pub struct EmbeddingConfig {
 impl EmbeddingConfig {
     /// The file name of ONNX Runtime's library, with the version memgate is built for.
     pub const RUNTIME_LIBRARY: &'static str = "libonnxruntime.so.1.31.1";
+
+    /// The server's kind, and the model's name there, where the model is on a server.
+    #[must_use]
+    pub fn remote(&self) -> Option<(Provider, &str)> {
+        Provider::of(&self.model)
+    }
+
+    /// Where a provider's model is: at the configured server, else at the provider's own.
+    #[must_use]
+    pub fn endpoint_of(&self, provider: Provider) -> Endpoint {
+        self.endpoint.clone().unwrap_or_else(|| Endpoint {
+            address: provider.host().to_owned(),
+            port: 443,
+            scheme: Scheme::Https,
+            path: None,
+            api_key_env: Some(provider.key_env().to_owned()),
+        })
+    }
+
+    /// The longest a request to the server may take.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout_seconds)
+    }
 }
 
 impl Default for EmbeddingConfig {
@@ -270,6 +304,8 @@ impl Default for EmbeddingConfig {
             model: "all-MiniLM-L6-v2".into(),
             dimension: 384,
             folder: None,
+            endpoint: None,
+            timeout_seconds: 10,
             runtime_library: None,
             precision: Precision::Int8,
             pooling: Pooling::Mean,

@@ -24,14 +24,14 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use crate::embed::{Pooling, Precision};
+pub use crate::embed::{Pooling, Precision, remote::Provider};
 pub use live::{Live, Reloaded};
 pub use memory::{
     CaptureConfig, EmbeddingConfig, ExtractionConfig, ExtractionMode, JournalConfig, MemoryConfig,
     MilvusConfig, Placement, ReconcileConfig, ReconcilePolicy, SessionsConfig, SqliteConfig,
     StoreKind, Sync,
 };
-pub use models::{ExternalModel, LlmEndpoint, LlmProvider, ModelRole, Scheme};
+pub use models::{Endpoint, ExternalModel, LlmProvider, ModelRole, Scheme};
 pub use policy::{Effective, HeaderMatch, Policy, PolicyMatch, Subject};
 pub use problem::{ConfigError, Problem};
 pub use request::{

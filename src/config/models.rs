@@ -14,7 +14,7 @@ pub struct ExternalModel {
     /// What the model is for.
     pub model_role: ModelRole,
     /// Where the server is.
-    pub llm_endpoint: LlmEndpoint,
+    pub llm_endpoint: Endpoint,
     /// The model's name in requests.
     #[schemars(length(min = 1))]
     pub llm_model_name: String,
@@ -43,6 +43,12 @@ impl ExternalModel {
 
     fn default_temperature() -> f32 {
         0.1
+    }
+
+    /// Where Chat Completions are posted to.
+    #[must_use]
+    pub fn url(&self) -> String {
+        self.llm_endpoint.url("/v1/chat/completions")
     }
 
     /// The longest a request may take.
@@ -86,7 +92,7 @@ impl ModelRole {
 /// Where a model server is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct LlmEndpoint {
+pub struct Endpoint {
     /// Host name or IP address.
     #[schemars(length(min = 1))]
     pub address: String,
@@ -96,25 +102,31 @@ pub struct LlmEndpoint {
     /// Whether TLS is spoken; certificates are verified.
     #[serde(default)]
     pub scheme: Scheme,
-    /// The path of Chat Completions.
-    #[serde(default = "LlmEndpoint::default_path")]
+    /// The path; absent: `/v1/chat/completions` for a language model, `/v1/embeddings` for the
+    /// embedding model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^/"))]
-    pub path: String,
+    pub path: Option<String>,
     /// The environment variable with the server's API key; absent: none is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub api_key_env: Option<String>,
 }
 
-impl LlmEndpoint {
-    fn default_path() -> String {
-        "/v1/chat/completions".to_owned()
+impl Endpoint {
+    /// The server's API key, from the environment; none where none is named.
+    #[must_use]
+    pub fn api_key(&self) -> Option<String> {
+        // That it is set was checked with the configuration.
+        let key = std::env::var(self.api_key_env.as_ref()?).ok()?;
+        Some(key.trim().to_owned())
     }
 
-    /// The address requests are posted to.
+    /// The address requests are posted to; without a path of its own it is this one.
     #[must_use]
-    pub fn url(&self) -> String {
-        let Self { address, port, path, .. } = self;
+    pub fn url(&self, usual_path: &str) -> String {
+        let Self { address, port, .. } = self;
+        let path = self.path.as_deref().unwrap_or(usual_path);
         // An IPv6 address needs brackets before a port.
         let bare_v6 = address.contains(':') && !address.starts_with('[');
         let host = if bare_v6 { format!("[{address}]") } else { address.clone() };
@@ -150,16 +162,17 @@ mod tests {
 
     #[test]
     fn an_endpoint_is_a_url_also_with_an_ipv6_address() {
-        let mut endpoint = LlmEndpoint {
+        let mut endpoint = Endpoint {
             address: "qwen".into(),
             port: 8000,
             scheme: Scheme::Http,
-            path: LlmEndpoint::default_path(),
+            path: None,
             api_key_env: None,
         };
-        assert_eq!(endpoint.url(), "http://qwen:8000/v1/chat/completions");
+        assert_eq!(endpoint.url("/v1/embeddings"), "http://qwen:8000/v1/embeddings");
         endpoint.address = "::1".into();
         endpoint.scheme = Scheme::Https;
-        assert_eq!(endpoint.url(), "https://[::1]:8000/v1/chat/completions");
+        endpoint.path = Some("/x".into());
+        assert_eq!(endpoint.url("/v1/embeddings"), "https://[::1]:8000/x");
     }
 }

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use sha2::{Digest, Sha256};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{EmbedError, Embedder, Pooling, Precision, Space, Vector, normalise};
+use super::{EmbedError, Embedder, Pooling, Precision, Run, Space, Vector, normalise};
 
 /// A bag of hashed words. Equal text gives equal vectors, on every machine.
 #[derive(Debug)]
@@ -20,8 +20,7 @@ impl DeterministicEmbedder {
             space: Space {
                 model: "hashed-words".into(),
                 dimension: dimension.max(1),
-                pooling: Pooling::Mean,
-                precision: Precision::Fp32,
+                run: Run::Here { pooling: Pooling::Mean, precision: Precision::Fp32 },
                 query_prefix: String::new(),
                 passage_prefix: String::new(),
             },

@@ -13,7 +13,14 @@ pub enum EmbedError {
     /// The embedder was closed.
     #[error("the embedder is closed")]
     Closed,
-    /// The model ran and failed.
+    /// The model's server is down, in trouble, asks to be left alone or does not take the key. No
+    /// text is to blame, and it may pass.
+    #[error("the embedding server gives no vectors now: {0}")]
+    Unavailable(String),
+    /// The model's server does not take what it is sent; a text may be to blame.
+    #[error("the embedding server refuses what it is sent: {0}")]
+    Refused(String),
+    /// The model ran and failed, or gave what is no vector.
     #[error("embedding failed: {0}")]
     Failed(String),
     /// The model makes vectors of another size than the configuration says.
@@ -39,6 +46,12 @@ pub enum EmbedError {
 }
 
 impl EmbedError {
+    /// Whether a text may be to blame, so that others may have vectors all the same.
+    #[must_use]
+    pub fn may_be_the_text(&self) -> bool {
+        matches!(self, Self::Refused(_) | Self::Failed(_))
+    }
+
     /// An [`EmbedError::Load`] about `path`.
     pub(super) fn load(path: &Path, cause: impl ToString) -> Self {
         Self::Load { path: path.to_path_buf(), cause: cause.to_string() }

@@ -8,6 +8,7 @@ pub mod cache;
 pub mod deterministic;
 mod error;
 pub mod onnx;
+pub mod remote;
 mod space;
 
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use async_trait::async_trait;
 
 pub use self::asking::{Asking, asking_part};
 pub use self::error::EmbedError;
-pub use self::space::{Pooling, Precision, Space};
+pub use self::space::{Pooling, Precision, Run, Space};
 
 /// An embedding: f32, length 1, as many numbers as the space has dimensions.
 pub type Vector = Arc<[f32]>;
@@ -30,7 +31,7 @@ pub const PASSAGE_TOKENS: usize = 256;
 
 /// Turns text into vectors of one [`Space`].
 ///
-/// A future that is dropped withdraws its request.
+/// A future that is dropped withdraws its request, unless that was sent to a server already.
 #[async_trait]
 pub trait Embedder: Send + Sync {
     /// The space that all vectors of this embedder are in.
@@ -39,7 +40,7 @@ pub trait Embedder: Send + Sync {
     /// The vector of a question; at most [`QUERY_TOKENS`] of it count.
     ///
     /// # Errors
-    /// [`EmbedError::Busy`], [`EmbedError::Closed`] or [`EmbedError::Failed`].
+    /// [`EmbedError`], but not [`EmbedError::Load`].
     async fn embed_query(&self, text: &str) -> Result<Vector, EmbedError>;
 
     /// The vectors of texts to be found later, in their order; at most [`PASSAGE_TOKENS`]

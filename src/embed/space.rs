@@ -29,6 +29,20 @@ pub enum Precision {
     Int8,
 }
 
+/// How the vectors of a space are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Run {
+    /// By a model that runs here.
+    Here {
+        /// How token vectors become one.
+        pooling: Pooling,
+        /// Precision of the weights.
+        precision: Precision,
+    },
+    /// By a server, whose model's name says all.
+    Remote,
+}
+
 /// An embedding space. Vectors are compared only within one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Space {
@@ -36,10 +50,8 @@ pub struct Space {
     pub model: String,
     /// Numbers in a vector.
     pub dimension: usize,
-    /// How token vectors become one.
-    pub pooling: Pooling,
-    /// Precision of the weights.
-    pub precision: Precision,
+    /// How vectors are computed.
+    pub run: Run,
     /// Put before every question; empty for models that want none.
     pub query_prefix: String,
     /// Put before every passage; empty for models that want none.
@@ -48,19 +60,25 @@ pub struct Space {
 
 impl Space {
     /// Names the space in stores: equal exactly when the spaces are, and the same in every
-    /// version of the program. `model:dimension:pooling:precision`, then a digest of the
-    /// prefixes where there are any.
+    /// version of the program. `model:dimension:pooling:precision`, or `model:dimension:remote`,
+    /// then a digest of the prefixes where there are any.
     pub fn id(&self) -> String {
         let model = self.model.replace('%', "%25").replace(':', "%3A");
-        let pooling = match self.pooling {
-            Pooling::Mean => "mean",
-            Pooling::Cls => "cls",
+        let run = match self.run {
+            Run::Here { pooling, precision } => {
+                let pooling = match pooling {
+                    Pooling::Mean => "mean",
+                    Pooling::Cls => "cls",
+                };
+                let precision = match precision {
+                    Precision::Fp32 => "fp32",
+                    Precision::Int8 => "int8",
+                };
+                format!("{pooling}:{precision}")
+            }
+            Run::Remote => "remote".to_owned(),
         };
-        let precision = match self.precision {
-            Precision::Fp32 => "fp32",
-            Precision::Int8 => "int8",
-        };
-        let mut id = format!("{model}:{}:{pooling}:{precision}", self.dimension);
+        let mut id = format!("{model}:{}:{run}", self.dimension);
         if !(self.query_prefix.is_empty() && self.passage_prefix.is_empty()) {
             let mut hasher = Sha256::new();
             // The length keeps ("ab", "c") and ("a", "bc") apart.
@@ -80,12 +98,15 @@ impl Space {
 mod tests {
     use super::*;
 
+    fn run(pooling: Pooling, precision: Precision) -> Run {
+        Run::Here { pooling, precision }
+    }
+
     fn minilm() -> Space {
         Space {
             model: "all-MiniLM-L6-v2".into(),
             dimension: 384,
-            pooling: Pooling::Mean,
-            precision: Precision::Fp32,
+            run: run(Pooling::Mean, Precision::Fp32),
             query_prefix: String::new(),
             passage_prefix: String::new(),
         }
@@ -101,6 +122,8 @@ mod tests {
             ..minilm()
         };
         assert_eq!(e5.id(), "a%3Ab%25:384:mean:fp32:a3f2fe079db057f6");
+        let remote = Space { model: "openai/m".into(), run: Run::Remote, ..minilm() };
+        assert_eq!(remote.id(), "openai/m:384:remote");
     }
 
     #[test]
@@ -114,8 +137,9 @@ mod tests {
             minilm(),
             Space { model: "all-MiniLM-L6-v2:384".into(), ..minilm() },
             Space { dimension: 3840, ..minilm() },
-            Space { pooling: Pooling::Cls, ..minilm() },
-            Space { precision: Precision::Int8, ..minilm() },
+            Space { run: run(Pooling::Cls, Precision::Fp32), ..minilm() },
+            Space { run: run(Pooling::Mean, Precision::Int8), ..minilm() },
+            Space { run: Run::Remote, ..minilm() },
             prefixed("ab", "c"),
             prefixed("a", "bc"),
             prefixed("abc", ""),

@@ -94,12 +94,10 @@ impl Everyday {
     /// # Errors
     /// As [`Embedder::embed_passages`].
     pub(super) async fn of(embedder: &dyn Embedder) -> Result<Self, EmbedError> {
-        let mut means = Vec::with_capacity(SENTENCES.len());
-        for sentences in SENTENCES {
-            let texts = sentences.map(str::to_owned).to_vec();
-            means.push(mean(&embedder.embed_passages(texts).await?));
-        }
-        Ok(Self { means })
+        let texts = SENTENCES.concat().into_iter().map(str::to_owned).collect();
+        let vectors = embedder.embed_passages(texts).await?;
+        let of_a_language = vectors.len().div_ceil(SENTENCES.len()).max(1);
+        Ok(Self { means: vectors.chunks(of_a_language).map(mean).collect() })
     }
 
     /// The mean cosine of a query with the everyday sentences that it is nearest to.

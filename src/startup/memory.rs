@@ -2,8 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{runtime::Handle, task::JoinHandle};
-use tokio_util::task::TaskTracker;
+use tokio::{runtime::Handle, task::JoinHandle, time::timeout};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{StartError, store};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
         Bounds, Capture, Least, Policy, Retention, SessionRules, Settings, Tools, may_become_memory,
     },
     config::{Config, ExtractionMode, Live, LlmProvider, ModelRole, ReconcilePolicy, Sync},
-    embed::Embedder,
+    embed::{EmbedError, Embedder},
     gateway,
     llm::{self, Helper, LimitName},
     memory::MemoryStore,
@@ -26,6 +26,11 @@ use crate::{
 /// The journal's file in the data folder.
 const JOURNAL_FILE: &str = "journal.db";
 
+/// The longest the start waits until recall has what cosines are compared with …
+const PREPARING: Duration = Duration::from_secs(5);
+/// … and the pause until that is tried again.
+const PREPARE_AGAIN: Duration = Duration::from_secs(10);
+
 /// An opened data folder. It is this process's until dropped.
 pub(super) struct OpenMemory {
     pub(super) folder: DataFolder,
@@ -34,6 +39,8 @@ pub(super) struct OpenMemory {
     pub(super) recall: Recall,
     /// Writes what was presented; it ends with the last recall.
     background: TaskTracker,
+    /// Ends what would go on trying.
+    ending: CancellationToken,
     /// Watches the store; it ends with that.
     watching: JoinHandle<()>,
 }
@@ -68,12 +75,17 @@ impl OpenMemory {
         // Patterns are compiled here, not while a request waits.
         signals::prepare();
         let _ = may_become_memory("");
-        if let Err(error) = Handle::current().block_on(recall.prepare()) {
-            tracing::debug!(%error, "recall goes on without everyday texts to compare with");
+        let ending = CancellationToken::new();
+        // A model that runs here is done in a moment, and no request shall come before.
+        let soon = Handle::current().block_on(timeout(PREPARING, recall.prepare()));
+        if !matches!(soon, Ok(Ok(()) | Err(EmbedError::Closed))) {
+            tracing::debug!("recall goes on without everyday texts to compare with");
+            background.spawn(ending.clone().run_until_cancelled_owned(prepare(recall.clone())));
         }
         // Last, since from now on somebody has to close it.
         let watching = tokio::spawn(async move { watched.watch().await });
-        Ok(Self { folder, store, capture: Arc::new(capture), recall, background, watching })
+        let capture = Arc::new(capture);
+        Ok(Self { folder, store, capture, recall, background, ending, watching })
     }
 
     /// What exchanges use.
@@ -101,7 +113,8 @@ impl OpenMemory {
     /// Writes what waits and closes the files, the journal first: its jobs write to the store.
     /// Each step takes at most `patience`.
     pub(super) async fn close(self, patience: Duration) {
-        let Self { folder, store, capture, recall, background, watching } = self;
+        let Self { folder, store, capture, recall, background, ending, watching } = self;
+        ending.cancel();
         capture.shutdown(patience).await;
         drop((capture, recall));
         background.close();
@@ -112,6 +125,16 @@ impl OpenMemory {
         }
         let _ = tokio::time::timeout(patience, watching).await;
         drop(folder);
+    }
+}
+
+/// Goes on trying: a model on a server may be back any time.
+async fn prepare(recall: Recall) {
+    loop {
+        tokio::time::sleep(PREPARE_AGAIN).await;
+        if matches!(recall.prepare().await, Ok(()) | Err(EmbedError::Closed)) {
+            return;
+        }
     }
 }
 
@@ -135,15 +158,7 @@ pub(super) fn settings(config: &Config) -> Result<Settings, StartError> {
     let extractor = model.map(|model| {
         Helper::new(llm::Settings {
             role: model.model_role.as_str(),
-            address: Address {
-                url: model.llm_endpoint.url(),
-                // That it is set was checked with the configuration.
-                api_key: model
-                    .llm_endpoint
-                    .api_key_env
-                    .as_ref()
-                    .and_then(|name| std::env::var(name).ok().map(|key| key.trim().to_owned())),
-            },
+            address: Address { url: model.url(), api_key: model.llm_endpoint.api_key() },
             model: model.llm_model_name.clone(),
             limit_name: match model.llm_provider {
                 LlmProvider::Vllm => LimitName::MaxTokens,

@@ -58,7 +58,7 @@ async fn run(
         .map_err(StartError::Embedder)?;
     let metrics = Metrics::new();
     // The first run of a model takes far longer than the rest; no request shall pay for it.
-    metrics.set_embedder_up(embedder.check().await.is_ok());
+    metrics.set_embedder_up(embedder::works(embedder.as_ref()).await?);
     let opener =
         Opener { config: at_start.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
     let opened = match opener.try_open().await {

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{Query, Request, State};
 use axum::response::{IntoResponse as _, Response};
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use crate::directives::{Directives, Kind};
 use crate::reply::{End, Reply, Said};
 use crate::script::{Answer, Rule};
 use crate::wire::{Event, event_stream, whole};
-use crate::{Double, MAX_BODY_BYTES, chat, responses};
+use crate::{Double, MAX_BODY_BYTES, chat, embeddings, responses};
 
 /// Which of the requests received are wanted: those whose `header` says `value`; all without it.
 #[derive(Deserialize)]
@@ -73,6 +73,12 @@ pub(crate) async fn model_request(State(double): State<Arc<Double>>, request: Re
             }
         }
         None if path.ends_with("/v1/models") => models(),
+        None if path.ends_with("/v1/embeddings") && head.method == Method::POST => {
+            match serde_json::from_slice(&body) {
+                Ok(body) => embed(&double, &body, &directives).await,
+                Err(_) => error(StatusCode::BAD_REQUEST, "the body is no JSON"),
+            }
+        }
         _ => error(StatusCode::NOT_FOUND, "there is nothing here"),
     };
     if directives.spoof {
@@ -108,12 +114,32 @@ async fn answer(double: &Double, ask: &Ask, directives: &Directives) -> Response
         Some(Answer::Hang(_)) => std::future::pending().await,
         Some(Answer::Raw(text)) => return json_body(text.into_bytes(), directives),
         Some(Answer::Status(status)) => return asked_error(status),
+        Some(Answer::Busy(seconds)) => return busy(seconds),
         Some(Answer::Body(body)) => return json_body(body.to_string().into_bytes(), directives),
         Some(Answer::Reply(text)) => Reply::text(&text, directives),
         Some(Answer::ToolCalls(calls)) => Reply { said: Said::ToolCalls(calls), end: End::Stop },
-        None => Reply::echo(ask, directives),
+        Some(Answer::Vectors(_)) | None => Reply::echo(ask, directives),
     };
     render(double, ask, &reply, directives)
+}
+
+/// Vectors for a request's texts. Rules whose answer is a reply are not for it.
+async fn embed(double: &Double, body: &Value, directives: &Directives) -> Response {
+    let scripted = double.script.answer(&embeddings::text(body), body);
+    if let Some((delay, _)) = &scripted {
+        tokio::time::sleep(*delay).await;
+    }
+    let oddity = match scripted.map(|(_, answer)| answer) {
+        Some(Answer::Hang(_)) => std::future::pending().await,
+        Some(Answer::Raw(text)) => return json_body(text.into_bytes(), directives),
+        Some(Answer::Status(status)) => return asked_error(status),
+        Some(Answer::Busy(seconds)) => return busy(seconds),
+        Some(Answer::Body(body)) => return json_body(body.to_string().into_bytes(), directives),
+        Some(Answer::Vectors(oddity)) => oddity,
+        Some(Answer::Reply(_) | Answer::ToolCalls(_)) | None => embeddings::Oddity::default(),
+    };
+    let cut = Directives { cut_after: oddity.cut_after, ..directives.clone() };
+    json_body(embeddings::object(body, &oddity).into_bytes(), &cut)
 }
 
 /// Puts the reply into the dialect asked for, streamed or whole.
@@ -171,6 +197,13 @@ fn asked_error(status: u16) -> Response {
         Ok(status) => error(status, "as told"),
         Err(_) => error(StatusCode::BAD_REQUEST, "there is no such HTTP status"),
     }
+}
+
+/// Too many requests, with a time to come back.
+fn busy(seconds: u64) -> Response {
+    let mut response = error(StatusCode::TOO_MANY_REQUESTS, "as told");
+    response.headers_mut().insert(RETRY_AFTER, seconds.into());
+    response
 }
 
 /// An error in OpenAI's shape.

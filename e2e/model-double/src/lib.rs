@@ -1,4 +1,4 @@
-//! A model server for tests and demos: it speaks Chat Completions and Responses, answers with what it was sent,
+//! A model server for tests and demos: it speaks Chat Completions, Responses and Embeddings, answers with what it was sent,
 //! remembers every request byte for byte, and misbehaves when the request's `x-double` header tells it to.
 //!
 //! It must never know memgate: what it does would be the same without a gateway before it.
@@ -6,6 +6,7 @@
 //! | route | what it does |
 //! |---|---|
 //! | POST `*/v1/chat/completions`, `*/v1/responses` | a scripted reply, or an echo; see [`directives`] for faults |
+//! | POST `*/v1/embeddings` | vectors that are near when texts share words, or as scripted; see [`embeddings`] |
 //! | GET `*/v1/models` | one model, `echo` |
 //! | GET, DELETE `/_double/requests` | the requests received, oldest first (`?header=x-test&value=1`: only some); forget them |
 //! | POST `/_double/script` | sets the scripted replies; see [`script`] |
@@ -13,6 +14,7 @@
 mod ask;
 mod chat;
 mod directives;
+mod embeddings;
 mod handler;
 mod journal;
 mod reply;

@@ -8,6 +8,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::embeddings::Oddity;
+
 /// One rule, as POSTed to `/_double/script` in a list.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Rule {
@@ -34,6 +36,10 @@ pub(crate) enum Answer {
     ToolCalls(Vec<ToolCall>),
     /// This HTTP status, with an error in OpenAI's shape.
     Status(u16),
+    /// Status 429, to be asked again after so many seconds.
+    Busy(u64),
+    /// Embeddings, with what is wrong with them.
+    Vectors(Oddity),
     /// This JSON as the whole body, status 200.
     Body(Value),
     /// This text as the whole body, status 200.

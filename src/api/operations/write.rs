@@ -58,8 +58,10 @@ impl Operations {
         memory.valid_from = request.valid_from;
         memory.valid_until = request.valid_until;
         let vectors = self.vectors(&memory.content).await;
+        let whole = !vectors.is_empty();
         let stored = self.store.store(memory, vectors, &write("created", request_id)).await?;
         self.metrics.stored(stored.memory_type.as_str());
+        self.owe_vectors(whole).await;
         Ok(stored.into())
     }
 
@@ -93,11 +95,20 @@ impl Operations {
                 Err(error) => return Err(error.into()),
                 Ok(stored) => {
                     self.metrics.stored(stored.memory_type.as_str());
+                    self.owe_vectors(vectors.is_none_or(|vectors| !vectors.is_empty())).await;
                     return Ok(stored.into());
                 }
             }
         }
         Err(ApiError::no_such("memory"))
+    }
+
+    /// Unless it is whole, a memory gets its vectors later. They are also looked for now and then,
+    /// so this must not fail what is stored.
+    async fn owe_vectors(&self, whole: bool) {
+        if !whole && let Err(error) = self.capture.owe_vectors().await {
+            tracing::debug!(%error, "missing vectors are looked for later");
+        }
     }
 
     fn checked(&self, mut change: PatchRequest) -> Result<PatchRequest, ApiError> {

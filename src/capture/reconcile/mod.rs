@@ -63,7 +63,7 @@ pub(super) async fn reconcile(
     let vectors: Vec<Option<Vector>> = match keeper.embedder.embed_passages(contents).await {
         Ok(vectors) => vectors.into_iter().map(Some).collect(),
         // Without vectors the same thing could not be told from another.
-        Err(error) if origin.extractor.waits_for_vectors => return Err(JobError::retry(error)),
+        Err(error) if origin.extractor.waits_for_vectors => return Err(error.into()),
         Err(_) => vec![None; candidates.len()],
     };
     let space: Arc<str> = keeper.embedder.space().id().into();

@@ -8,7 +8,7 @@ use super::*;
 use crate::{
     capture::says::means,
     embed::{
-        Pooling, Precision,
+        Pooling, Precision, Run,
         onnx::{OnnxEmbedder, OnnxSettings},
     },
     signals::Subject,
@@ -28,8 +28,7 @@ fn model() -> Option<OnnxEmbedder> {
     let space = Space {
         model: "all-MiniLM-L6-v2".into(),
         dimension: 384,
-        pooling: Pooling::Mean,
-        precision: Precision::Fp32,
+        run: Run::Here { pooling: Pooling::Mean, precision: Precision::Fp32 },
         query_prefix: String::new(),
         passage_prefix: String::new(),
     };

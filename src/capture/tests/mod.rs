@@ -85,9 +85,15 @@ impl Embedder for Doll {
         if self.broken.load(Ordering::SeqCst) {
             return Err(EmbedError::Failed("broken".into()));
         }
+        if texts.iter().any(|text| text == UNFIT) {
+            return Err(EmbedError::Refused("unfit".into()));
+        }
         self.inner.embed_passages(texts).await
     }
 }
+
+/// A text that the doll makes no vector of.
+pub(super) const UNFIT: &str = "I like what cannot be embedded";
 
 /// A capture with what it works on, in a folder of its own.
 pub(super) struct House {

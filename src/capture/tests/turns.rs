@@ -146,6 +146,25 @@ async fn a_memory_whose_embedding_failed_is_kept_and_gets_its_vector_later() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn memories_without_vectors_get_them_although_one_cannot_be_embedded() {
+    let house = House::new();
+    house.doll.broken.store(true, Ordering::SeqCst);
+    for (number, text) in [(1, "I moved to Lyon"), (2, UNFIT), (3, "I work in Basel")] {
+        house.offer(said("alice", number, text));
+    }
+    house.flush("alice").await;
+    let house = house.crash_and_open();
+    let space = house.doll.space().id();
+    eventually(|| async {
+        let scope = ScopeQuery::of(owner("alice"));
+        let counts = house.store.count(&scope, None, &space, Timestamp::now()).await.unwrap();
+        (counts.embedded == 2).then_some(())
+    })
+    .await;
+    assert_eq!(house.memories("alice").await.len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_chain_is_found_while_its_last_turn_is_still_on_its_way_into_the_journal() {
     let house = House::new();
     let (go, wait) = std::sync::mpsc::channel::<()>();

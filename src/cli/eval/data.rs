@@ -6,6 +6,8 @@ use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
+use crate::{config::Config, embed::onnx};
+
 /// The rows of a file and the file's SHA-256.
 ///
 /// # Errors
@@ -30,6 +32,18 @@ pub(super) fn digest(file: &Path) -> Result<String> {
     let mut hash = Sha256::new();
     io::copy(&mut fs::File::open(file).with_context(context)?, &mut hash).with_context(context)?;
     Ok(hex(hash.finalize().as_slice()))
+}
+
+/// The SHA-256 of the embedding model's file; of a model on a server only that it is there.
+///
+/// # Errors
+/// When there is no such file, or it cannot be read.
+pub(super) fn model_digest(config: &Config) -> Result<String> {
+    let embedding = &config.memory.embedding;
+    if embedding.remote().is_some() {
+        return Ok("unknown: on a server".to_owned());
+    }
+    digest(&onnx::model_file(&config.model_folder(), embedding.precision)?)
 }
 
 fn hex(bytes: &[u8]) -> String {

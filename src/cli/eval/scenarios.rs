@@ -12,7 +12,6 @@ use super::{
 use crate::{
     cli::config_file::ConfigFile,
     config::{Config, ExtractionMode},
-    embed::onnx,
     memory::Owner,
     startup::{Need, Offline},
 };
@@ -56,9 +55,8 @@ impl Args {
         if self.json {
             return super::print(&serde_json::to_string(&report)?);
         }
-        let model = onnx::model_file(&config.model_folder(), config.memory.embedding.precision)?;
-        let model_sha256 = data::digest(&model)?;
-        super::print(&told(&report, overall(&outcomes), &config, &data_sha256, &model_sha256))
+        let model = data::model_digest(&config)?;
+        super::print(&told(&report, overall(&outcomes), &config, &data_sha256, &model))
     }
 }
 

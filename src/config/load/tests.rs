@@ -130,10 +130,7 @@ fn the_environment_fills_in_strings_and_what_they_spell() {
          llm_endpoint: {address: \"${QWEN_HOST}\", port: \"${QWEN_PORT}\"}\n    llm_model_name: q\n",
     )
     .unwrap();
-    assert_eq!(
-        config.external_models[0].llm_endpoint.url(),
-        "http://qwen.example:8123/v1/chat/completions"
-    );
+    assert_eq!(config.external_models[0].url(), "http://qwen.example:8123/v1/chat/completions");
     refused(
         "data_dir: ./d\nmemory:\n  embedding:\n    model: ${NO_SUCH}\n",
         "c.yaml:4: memory.embedding.model: the environment variable NO_SUCH is not set",
@@ -192,6 +189,48 @@ external_models:
         "memory: {store: milvus}\n",
         "c.yaml:1: memory.store: the milvus store is not available in this version; write `store: sqlite` under `memory:`",
     );
+}
+
+#[test]
+fn an_embedding_model_on_a_server_needs_its_name_and_the_key_that_is_named() {
+    refused(
+        "memory:\n  embedding:\n    model: openai/\n    endpoint: {address: a, port: 1}\n",
+        "c.yaml:3: memory.embedding.model: names no model: its name stands behind the provider's",
+    );
+    refused(
+        "memory:\n  embedding: {model: voyage/voyage-3.5, dimension: 1024}\n",
+        "c.yaml:2: memory.embedding.endpoint.api_key_env: the environment variable VOYAGE_API_KEY is not set",
+    );
+    let own = "{address: a, port: 1, api_key_env: NO_SUCH}";
+    refused(
+        &format!("memory:\n  embedding: {{model: openai/m, endpoint: {own}}}\n"),
+        "c.yaml:2: memory.embedding.endpoint.api_key_env: the environment variable NO_SUCH is not set",
+    );
+    // The provider's key is for the provider's own server only.
+    let config = read("memory: {embedding: {model: openai/m, endpoint: {address: a, port: 1}}}");
+    let embedding = config.unwrap().memory.embedding;
+    let (provider, model) = embedding.remote().unwrap();
+    let endpoint = embedding.endpoint_of(provider);
+    assert_eq!((model, endpoint.api_key_env.as_deref()), ("m", None));
+    assert_eq!(endpoint.url("/v1/embeddings"), "http://a:1/v1/embeddings");
+}
+
+#[test]
+fn what_an_embedding_model_has_no_use_for_is_said() {
+    let warned = |text: &str| -> Vec<String> {
+        read(text).unwrap().warnings().iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(
+        warned("memory: {embedding: {endpoint: {address: a, port: 1}, pooling: cls}}"),
+        ["memory.embedding.endpoint: not used, because the model is in a folder"]
+    );
+    let remote = "model: openai/m, endpoint: {address: a, port: 1}, timeout_seconds: 60";
+    assert_eq!(
+        warned(&format!("memory: {{deadline_ms: 500, embedding: {{{remote}, pooling: cls}}}}")),
+        ["memory.embedding.pooling: not used, because the model is on a server"]
+    );
+    let late = warned(&format!("memory: {{embedding: {{{remote}}}}}"));
+    assert!(late[0].starts_with("memory.deadline_ms: 50 ms are hardly enough"), "{late:?}");
 }
 
 #[test]

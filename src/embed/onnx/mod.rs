@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 use self::model::Model;
 use self::queue::{Job, Lane, Queue};
 use self::tokens::Tokens;
-use super::{EmbedError, Embedder, Precision, Space, Vector};
+use super::{EmbedError, Embedder, Precision, Run, Space, Vector};
 
 /// Passages handed to the queue at a time: a long list does not fill the queue alone.
 const PASSAGES_AT_ONCE: usize = 64;
@@ -68,13 +68,16 @@ impl OnnxEmbedder {
     /// [`EmbedError::Load`] when a file is missing or unusable, [`EmbedError::Dimension`]
     /// when the model gives vectors of another size than `settings.space` says.
     pub fn load(settings: &OnnxSettings) -> Result<Self, EmbedError> {
+        let Run::Here { pooling, precision } = settings.space.run else {
+            return Err(EmbedError::load(&settings.folder, "this model runs on a server"));
+        };
         let environment = runtime::environment(&settings.runtime)?;
-        let files = files::find(&settings.folder, settings.space.precision)?;
+        let files = files::find(&settings.folder, precision)?;
         let tokens = Arc::new(Tokens::load(&files.tokenizer, &settings.space)?);
         let queue = Arc::new(Queue::default());
         // All models load before the first thread starts, so an error leaves none behind.
         let models: Vec<Model> = (0..settings.threads.get())
-            .map(|_| Model::load(&environment, &files.model, &settings.space, &tokens))
+            .map(|_| Model::load(&environment, &files.model, pooling, &settings.space, &tokens))
             .collect::<Result<_, _>>()?;
         let embedder = Self {
             space: settings.space.clone(),

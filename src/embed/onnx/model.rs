@@ -30,10 +30,11 @@ impl Model {
     pub fn load(
         environment: &Environment,
         path: &Path,
+        pooling: Pooling,
         space: &Space,
         tokens: &Tokens,
     ) -> Result<Self, EmbedError> {
-        let graph = Graph::open(environment, path, space.pooling)?;
+        let graph = Graph::open(environment, path, pooling)?;
         let stated = graph.dimension;
         let mut model = Self {
             graph,

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use super::*;
-use crate::embed::{PASSAGE_TOKENS, Pooling, Precision, QUERY_TOKENS};
+use crate::embed::{PASSAGE_TOKENS, Pooling, Precision, QUERY_TOKENS, Run};
 
 const MODEL: &str = ".assets/models/all-MiniLM-L6-v2";
 const RUNTIME: &str = ".assets/onnxruntime/libonnxruntime.so.1.31.1";
@@ -34,6 +34,10 @@ fn assets_are_there() -> bool {
     false
 }
 
+fn run(pooling: Pooling, precision: Precision) -> Run {
+    Run::Here { pooling, precision }
+}
+
 fn settings(folder: &str, dimension: usize) -> OnnxSettings {
     OnnxSettings {
         runtime: here(RUNTIME),
@@ -41,8 +45,7 @@ fn settings(folder: &str, dimension: usize) -> OnnxSettings {
         space: Space {
             model: folder.into(),
             dimension,
-            pooling: Pooling::Mean,
-            precision: Precision::Fp32,
+            run: run(Pooling::Mean, Precision::Fp32),
             query_prefix: String::new(),
             passage_prefix: String::new(),
         },
@@ -52,7 +55,7 @@ fn settings(folder: &str, dimension: usize) -> OnnxSettings {
 
 fn minilm(precision: Precision) -> OnnxEmbedder {
     let mut settings = settings(MODEL, 384);
-    settings.space.precision = precision;
+    settings.space.run = run(Pooling::Mean, precision);
     OnnxEmbedder::load(&settings).unwrap()
 }
 
@@ -218,7 +221,7 @@ async fn vectors_of_tokens_are_pooled_as_the_setting_says() {
     }
     let mut settings = settings("testdata/embed/tokens", 4);
     let mean = OnnxEmbedder::load(&settings).unwrap();
-    settings.space.pooling = Pooling::Cls;
+    settings.space.run = run(Pooling::Cls, Precision::Fp32);
     let cls = OnnxEmbedder::load(&settings).unwrap();
     // The first token is the same special one for all texts.
     assert_eq!(passage(&cls, "ab").await, passage(&cls, "zz").await);
@@ -238,6 +241,30 @@ async fn prefixes_are_part_of_what_is_embedded() {
     let expected = plain.embed_query("qab").await.unwrap();
     assert_eq!(prefixed.embed_query("ab").await.unwrap(), expected);
     assert_eq!(passage(&prefixed, "ab").await, passage(&plain, "ppab").await);
+}
+
+#[test]
+fn a_text_that_is_cut_keeps_its_prefix() {
+    let mut space = settings("testdata/embed/tokens", 4).space;
+    space.query_prefix = "ask: ".into();
+    space.passage_prefix = "tell: ".into();
+    let tokenizer = here("testdata/embed/tokens/tokenizer.json");
+    let tokens = Tokens::load(&tokenizer, &space).unwrap();
+    let plain = Space { query_prefix: String::new(), passage_prefix: String::new(), ..space };
+    let plain = Tokens::load(&tokenizer, &plain).unwrap();
+    // The special token before every text, and the prefix's letters.
+    let beginning = |text: &str| {
+        let ids = plain.passage(text).unwrap();
+        ids[..ids.len() - 1].to_vec()
+    };
+    let long = "x ".repeat(500);
+    for question in [format!("{long}y?"), long.clone(), "y?".into()] {
+        let ids = tokens.query(&question).unwrap();
+        assert!(ids.starts_with(&beginning("ask:")), "{ids:?}");
+        assert!(ids.len() <= QUERY_TOKENS);
+    }
+    let ids = tokens.passage(&long).unwrap();
+    assert!(ids.starts_with(&beginning("tell:")) && ids.len() == PASSAGE_TOKENS);
 }
 
 #[test]

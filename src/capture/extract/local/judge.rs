@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::{features::features, weights::Weights};
-use crate::embed::{EmbedError, Embedder, Pooling, Space, Vector};
+use crate::embed::{EmbedError, Embedder, Pooling, Run, Space, Vector};
 
 /// The embedding model that the weights were trained with.
 const MODEL: &str = "all-MiniLM-L6-v2";
@@ -74,6 +74,6 @@ impl Judge {
 fn fits(space: &Space, weights: &Weights) -> bool {
     space.model == MODEL
         && space.dimension == weights.memorable.dimension()
-        && space.pooling == Pooling::Mean
+        && matches!(space.run, Run::Here { pooling: Pooling::Mean, .. })
         && space.passage_prefix.is_empty()
 }

@@ -1,0 +1,134 @@
+//! Whose way of asking a server speaks, and how a request is written in it.
+
+use serde::Serialize;
+
+/// A way of asking for embeddings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Provider {
+    /// OpenAI's `/v1/embeddings`, which many servers speak.
+    Openai,
+    /// Voyage's, which wants to know whether a text asks or is to be found.
+    Voyage,
+}
+
+impl Provider {
+    /// The provider that a configured model name begins with (`openai/…`, `voyage/…`), and the
+    /// model's own name; `None` for a model that runs here.
+    #[must_use]
+    pub fn of(name: &str) -> Option<(Self, &str)> {
+        let (provider, model) = name.split_once('/')?;
+        match provider {
+            "openai" => Some((Self::Openai, model)),
+            "voyage" => Some((Self::Voyage, model)),
+            _ => None,
+        }
+    }
+
+    /// The provider's own server.
+    #[must_use]
+    pub fn host(self) -> &'static str {
+        match self {
+            Self::Openai => "api.openai.com",
+            Self::Voyage => "api.voyageai.com",
+        }
+    }
+
+    /// The environment variable with the key for the provider's own server.
+    #[must_use]
+    pub fn key_env(self) -> &'static str {
+        match self {
+            Self::Openai => "OPENAI_API_KEY",
+            Self::Voyage => "VOYAGE_API_KEY",
+        }
+    }
+
+    /// The body of a request.
+    pub(super) fn body<'a>(self, ask: &Ask<'a>) -> Body<'a> {
+        let plain = Body { model: ask.model, input: ask.texts, ..Body::default() };
+        match self {
+            Self::Openai => Body { dimensions: ask.dimension, ..plain },
+            Self::Voyage => Body {
+                input_type: Some(match ask.role {
+                    Role::Query => "query",
+                    Role::Passage => "document",
+                }),
+                truncation: Some(true),
+                output_dimension: ask.dimension,
+                ..plain
+            },
+        }
+    }
+}
+
+/// What a text is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It asks.
+    Query,
+    /// It is to be found.
+    Passage,
+}
+
+/// What is asked for.
+pub(super) struct Ask<'a> {
+    pub model: &'a str,
+    pub role: Role,
+    pub texts: &'a [String],
+    /// Named only when the model's own is another: not every model takes the wish.
+    pub dimension: Option<usize>,
+}
+
+/// A request's body, in either way.
+#[derive(Default, Serialize)]
+pub(super) struct Body<'a> {
+    model: &'a str,
+    input: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dimensions: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncation: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_dimension: Option<usize>,
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn written(provider: Provider, role: Role, dimension: Option<usize>) -> Value {
+        let texts = ["a".to_owned()];
+        let ask = Ask { model: "m", role, texts: &texts, dimension };
+        serde_json::to_value(provider.body(&ask)).unwrap()
+    }
+
+    #[test]
+    fn the_name_says_the_provider_and_other_names_are_folders() {
+        assert_eq!(
+            Provider::of("openai/text-embedding-3-small"),
+            Some((Provider::Openai, "text-embedding-3-small"))
+        );
+        assert_eq!(Provider::of("voyage/voyage-3.5"), Some((Provider::Voyage, "voyage-3.5")));
+        assert_eq!(Provider::of("openai/BAAI/bge-m3"), Some((Provider::Openai, "BAAI/bge-m3")));
+        for folder in ["all-MiniLM-L6-v2", "BAAI/bge-small-en-v1.5", "openai", "OpenAI/x"] {
+            assert_eq!(Provider::of(folder), None, "{folder}");
+        }
+    }
+
+    #[test]
+    fn each_provider_is_asked_in_its_own_words() {
+        let openai = written(Provider::Openai, Role::Query, None);
+        assert_eq!(openai, json!({"model": "m", "input": ["a"]}));
+        let openai = written(Provider::Openai, Role::Passage, Some(256));
+        assert_eq!(openai, json!({"model": "m", "input": ["a"], "dimensions": 256}));
+        let voyage = |input_type: &str| json!({"model": "m", "input": ["a"], "input_type": input_type, "truncation": true});
+        assert_eq!(written(Provider::Voyage, Role::Query, None), voyage("query"));
+        let mut sized = voyage("document");
+        sized["output_dimension"] = json!(512);
+        assert_eq!(written(Provider::Voyage, Role::Passage, Some(512)), sized);
+    }
+}
