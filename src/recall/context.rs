@@ -63,7 +63,8 @@ fn line(memory: &Memory) -> String {
 
 /// An estimate of what a model's tokenizer makes of a text: four characters of
 /// an alphabet, or one ideograph, are about one token.
-fn tokens(text: &str) -> usize {
+#[must_use]
+pub fn tokens(text: &str) -> usize {
     let (cjk, other) = text.chars().fold((0, 0), |(cjk, other), c| {
         if lexical::is_unspaced(c) { (cjk + 1, other) } else { (cjk, other + 1) }
     });

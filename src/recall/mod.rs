@@ -16,7 +16,7 @@ mod statements;
 mod summaries;
 mod touch;
 
-pub use context::Context;
+pub use context::{Context, tokens};
 pub use decide::{Decision, Skip, decide};
 pub use held::{HeldContexts, LoopKey};
 pub use query::{Query, build as build_query};

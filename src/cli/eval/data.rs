@@ -27,7 +27,7 @@ pub(super) fn rows<T: DeserializeOwned>(file: &Path) -> Result<(Vec<T>, String)>
 ///
 /// # Errors
 /// When it cannot be read.
-pub(super) fn digest(file: &Path) -> Result<String> {
+fn digest(file: &Path) -> Result<String> {
     let context = || format!("{}", file.display());
     let mut hash = Sha256::new();
     io::copy(&mut fs::File::open(file).with_context(context)?, &mut hash).with_context(context)?;
@@ -46,7 +46,8 @@ pub(super) fn model_digest(config: &Config) -> Result<String> {
     digest(&onnx::model_file(&config.model_folder(), embedding.precision)?)
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Bytes as lower-case hexadecimal.
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -5,6 +5,7 @@
 
 mod data;
 mod features;
+mod locomo;
 mod memorable;
 mod replay;
 mod scenarios;
@@ -24,6 +25,8 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
+    /// Conversations of two people (LoCoMo): are the turns found that answer a question?
+    Locomo(locomo::Args),
     /// Single messages: are facts kept of those that are worth keeping, and of no others?
     Memorable(memorable::Args),
     /// Whole stories over several sessions: is what was told recalled later, and nothing else?
@@ -35,6 +38,7 @@ enum What {
 impl Args {
     pub(super) fn run(self) -> Result<()> {
         match self.what {
+            What::Locomo(args) => args.run(),
             What::Memorable(args) => args.run(),
             What::Scenarios(args) => args.run(),
             What::Signals(args) => args.run(),

@@ -206,7 +206,7 @@ pub(super) fn lines(context: &Context) -> String {
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
-mod tests {
+pub(super) mod tests {
     use std::{path::Path, sync::Arc};
 
     use super::*;
@@ -221,7 +221,8 @@ mod tests {
         telemetry::Metrics,
     };
 
-    fn memory(folder: &Path) -> Operations {
+    /// Memory without files but the journal, on a model that knows words only.
+    pub(in crate::cli::eval) fn memory(folder: &Path) -> Operations {
         let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::default());
         let embedder: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(256));
         let metrics = Metrics::new();
