@@ -19,3 +19,4 @@ pub mod sqlite;
 pub mod startup;
 pub mod store;
 pub mod telemetry;
+pub mod transfer;

@@ -63,6 +63,11 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, "not_found", message)
     }
 
+    /// What was to be done beside the requests was not done to its end: memgate is ending.
+    pub(super) fn interrupted() -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "interrupted", "memgate is ending")
+    }
+
     /// The body, as REST sends it and the command line prints it.
     #[must_use]
     pub fn body(&self) -> ErrorBody {

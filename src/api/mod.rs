@@ -2,8 +2,8 @@
 //! requests and writes answers.
 //!
 //! This module must never know Envoy, a model server's wire format, or how a store keeps things.
-//! Every operation names one user; there is no "all users", but for `/admin/…`, which shows operators
-//! what the journal owes and never what anybody said.
+//! Every operation names one user; there is no "all users", but for `/admin/…`, where operators see
+//! what the journal owes, and take everybody's memories out and in.
 
 mod auth;
 mod cursor;
@@ -15,6 +15,8 @@ mod ledger_view;
 mod operations;
 mod requests;
 mod routes;
+mod streams;
+mod transfer_view;
 mod view;
 
 #[cfg(test)]
@@ -29,12 +31,14 @@ pub use auth::Key;
 pub use door::Door;
 pub use error::{ApiError, ErrorBody, ErrorDetail};
 pub use ledger_view::{JobView, JobsView, RetriedView, SessionView, SessionsView};
-pub use operations::Operations;
+pub use operations::{Export, Operations, Piece};
 pub use requests::{
-    AllJobsRequest, CreateRequest, FlushRequest, ForgetRequest, JobsRequest, ListRequest,
-    PatchRequest, RetryAllRequest, SearchRequest, SessionsRequest, Whose,
+    AllJobsRequest, CreateRequest, ExportAllRequest, ExportRequest, FlushRequest, ForgetRequest,
+    ImportAllRequest, JobsRequest, ListRequest, PatchRequest, RetryAllRequest, SearchRequest,
+    SessionsRequest, Whose,
 };
 pub use routes::router;
+pub use transfer_view::{ImportedView, ProblemView, StatsView};
 pub use view::{DeletedView, EndedView, FlushedView, HitView, HitsView, MemoriesView, MemoryView};
 
 /// Serves until `shutdown`, then lets running requests end; bound the wait for that outside.

@@ -30,7 +30,11 @@ pub(super) fn owner(user_id: &str, tenant_id: Option<&str>) -> Result<Owner, Api
 }
 
 impl Whose {
-    pub(super) fn owner(&self) -> Result<Owner, ApiError> {
+    /// The owner of the two ids.
+    ///
+    /// # Errors
+    /// 400 when one of them is none.
+    pub fn owner(&self) -> Result<Owner, ApiError> {
         owner(&self.user_id, self.tenant_id.as_deref())
     }
 }
@@ -258,6 +262,46 @@ pub struct AllJobsRequest {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RetryAllRequest {}
+
+/// `GET /v1/memory/export`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExportRequest {
+    /// The user's id.
+    pub user_id: String,
+    /// The tenant's id; absent: `default`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant_id: Option<String>,
+    /// A mark of an earlier export, to go on from there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// At most this many, 1 to 1000, and fewer where they are large; absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// Whether they come with their vectors; absent: they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vectors: Option<bool>,
+}
+
+/// `GET /admin/memory/export`: everybody's.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExportAllRequest {
+    /// A mark of an earlier export, to go on from there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// At most this many, 1 to 1000, and fewer where they are large; absent: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// Whether they come with their vectors; absent: they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vectors: Option<bool>,
+}
+
+/// `POST /admin/memory/import`: everybody's. What is imported is the body.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImportAllRequest {}
 
 /// `GET /v1/sessions`.
 #[derive(Clone, Debug, Serialize, Deserialize)]

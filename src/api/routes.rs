@@ -5,17 +5,20 @@ use axum::{
     extract::{DefaultBodyLimit, FromRequestParts, Path},
     http::{StatusCode, request::Parts},
     middleware,
+    response::Response,
     routing::{get, post},
 };
 
 use super::{
-    AllJobsRequest, ApiError, CreateRequest, DeletedView, EndedView, FlushRequest, FlushedView,
-    ForgetRequest, HitsView, JobView, JobsRequest, JobsView, Key, ListRequest, MemoriesView,
-    MemoryView, PatchRequest, RetriedView, RetryAllRequest, SearchRequest, SessionsRequest,
-    SessionsView, Whose, auth,
+    AllJobsRequest, ApiError, CreateRequest, DeletedView, EndedView, Export, ExportAllRequest,
+    ExportRequest, FlushRequest, FlushedView, ForgetRequest, HitsView, ImportAllRequest,
+    ImportedView, JobView, JobsRequest, JobsView, Key, ListRequest, MemoriesView, MemoryView,
+    PatchRequest, RetriedView, RetryAllRequest, SearchRequest, SessionsRequest, SessionsView,
+    StatsView, Whose, auth,
     door::{Door, Open},
     extract::{Asked, Json, MAX_BODY, RequestId},
     health,
+    streams::{self, JsonLines},
 };
 
 type Answered<T> = Result<Answer<T>, ApiError>;
@@ -26,12 +29,17 @@ pub fn router(door: Door, key: Option<Key>) -> Router {
         .route("/v1/memory", get(list).post(create).delete(forget_scope))
         .route("/v1/memory/search", post(search))
         .route("/v1/memory/flush", post(flush))
+        .route("/v1/memory/stats", get(stats))
+        .route("/v1/memory/export", get(export))
+        .route("/v1/memory/import", post(import))
         .route("/v1/memory/{id}", get(one).patch(patch).delete(forget))
         .route("/v1/sessions", get(sessions))
         .route("/v1/sessions/{id}/end", post(end_session))
         .route("/v1/jobs", get(jobs))
         .route("/v1/jobs/retry", post(retry_jobs))
         .route("/v1/jobs/{id}/retry", post(retry_job))
+        .route("/admin/memory/export", get(export_all))
+        .route("/admin/memory/import", post(import_all))
         .route("/admin/jobs", get(all_jobs))
         .route("/admin/jobs/retry", post(retry_all_jobs))
         .route_layer(middleware::from_fn_with_state(key, auth::check));
@@ -99,6 +107,42 @@ async fn search(Open(operations): Open, Json(request): Json<SearchRequest>) -> A
 
 async fn flush(Open(operations): Open, Json(request): Json<FlushRequest>) -> Answered<FlushedView> {
     operations.flush(&request).await.map(Answer)
+}
+
+async fn stats(Open(operations): Open, Asked(whose): Asked<Whose>) -> Answered<StatsView> {
+    operations.stats(&whose).await.map(Answer)
+}
+
+async fn export(
+    Open(operations): Open,
+    Asked(request): Asked<ExportRequest>,
+) -> Result<Response, ApiError> {
+    streams::export(operations, Export::of(&request)?, request.limit.is_some()).await
+}
+
+async fn export_all(
+    Open(operations): Open,
+    Asked(request): Asked<ExportAllRequest>,
+) -> Result<Response, ApiError> {
+    streams::export(operations, Export::of_everybody(&request)?, request.limit.is_some()).await
+}
+
+async fn import(
+    Open(operations): Open,
+    RequestId(request_id): RequestId,
+    Asked(whose): Asked<Whose>,
+    JsonLines(body): JsonLines,
+) -> Answered<ImportedView> {
+    operations.import(Some(whose.owner()?), body, request_id).await.map(Answer)
+}
+
+async fn import_all(
+    Open(operations): Open,
+    RequestId(request_id): RequestId,
+    Asked(ImportAllRequest {}): Asked<ImportAllRequest>,
+    JsonLines(body): JsonLines,
+) -> Answered<ImportedView> {
+    operations.import(None, body, request_id).await.map(Answer)
 }
 
 async fn one(

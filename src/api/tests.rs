@@ -8,6 +8,7 @@ mod health;
 mod learning;
 mod ledger;
 mod memories;
+mod transfer;
 
 use std::{path::Path, sync::Arc, time::Duration};
 

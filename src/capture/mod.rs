@@ -268,6 +268,18 @@ impl Capture {
         Ok(ended.map(|ended| ended.turns.into()))
     }
 
+    /// Has vectors made soon for the memories that have none. They are looked for from time to time
+    /// anyway.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] when the journal cannot be written.
+    pub async fn make_vectors(&self) -> Result<(), DatabaseError> {
+        let now = Timestamp::now();
+        self.journal.write(move |c| journal::ask_for_vectors(c, now, Duration::ZERO)).await?;
+        self.wake.notify_one();
+        Ok(())
+    }
+
     /// Forgets turns and what they owe, those included that wait for the
     /// journal; tells how many. Of a scope, exchanges that have begun are not
     /// learnt from any more. Call it before the memories are forgotten in the

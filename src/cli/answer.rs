@@ -46,11 +46,15 @@ pub(super) fn run<T>(
     }
 }
 
-fn ask<T>(
+/// Does an operation where the memories are.
+///
+/// # Errors
+/// Those of the operation, and when the memories cannot be reached.
+pub(super) fn ask<T>(
     common: Common,
     need: Need,
-    operation: impl AsyncFnOnce(&Memories) -> Result<Answer<T>, Failure>,
-) -> Result<Answer<T>, Failure> {
+    operation: impl AsyncFnOnce(&Memories) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     block_on(async {
         let log = TelemetryConfig { log: LogLevel::Warn, ..TelemetryConfig::default() };
         // Without it only warnings are lost.

@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use reqwest::{Method, RequestBuilder, Response, Url, redirect::Policy};
+use reqwest::{
+    Method, RequestBuilder, Response, StatusCode, Url, header::CONTENT_TYPE, redirect::Policy,
+};
 use serde::de::DeserializeOwned;
 
 use super::{answer::Answer, failure::Failure};
 use crate::api::{
-    AllJobsRequest, CreateRequest, DeletedView, EndedView, ErrorBody, ForgetRequest, HitsView,
-    JobView, JobsRequest, JobsView, ListRequest, MemoriesView, MemoryView, RetriedView,
-    RetryAllRequest, SearchRequest, SessionsRequest, SessionsView, Whose,
+    AllJobsRequest, CreateRequest, DeletedView, EndedView, ErrorBody, ExportAllRequest,
+    ExportRequest, ForgetRequest, HitsView, ImportedView, JobView, JobsRequest, JobsView,
+    ListRequest, MemoriesView, MemoryView, RetriedView, RetryAllRequest, SearchRequest,
+    SessionsRequest, SessionsView, Whose,
 };
 
 /// How long the connection may take.
@@ -117,6 +120,26 @@ impl Client {
         self.send(self.request(Method::DELETE, &["memory"]).query(request)).await
     }
 
+    pub(super) async fn export(&self, request: &ExportRequest) -> Result<Vec<u8>, Failure> {
+        self.take(self.request(Method::GET, &["memory", "export"]).query(request)).await
+    }
+
+    pub(super) async fn export_all(&self, request: &ExportAllRequest) -> Result<Vec<u8>, Failure> {
+        self.take(self.ask(Method::GET, &["admin", "memory", "export"]).query(request)).await
+    }
+
+    pub(super) async fn import(
+        &self,
+        whose: Option<&Whose>,
+        lines: Vec<u8>,
+    ) -> Result<Answer<ImportedView>, Failure> {
+        let request = match whose {
+            Some(whose) => self.request(Method::POST, &["memory", "import"]).query(whose),
+            None => self.ask(Method::POST, &["admin", "memory", "import"]),
+        };
+        self.send(request.header(CONTENT_TYPE, "application/x-ndjson").body(lines)).await
+    }
+
     pub(super) async fn jobs(&self, request: &JobsRequest) -> Result<Answer<JobsView>, Failure> {
         self.send(self.request(Method::GET, &["jobs"]).query(request)).await
     }
@@ -185,18 +208,29 @@ impl Client {
         &self,
         request: RequestBuilder,
     ) -> Result<Answer<T>, Failure> {
+        let body = self.take(request).await?;
+        let view = serde_json::from_slice(&body).map_err(|_| self.foreign(StatusCode::OK))?;
+        Ok(Answer { body, view })
+    }
+
+    /// The body of a good answer.
+    async fn take(&self, request: RequestBuilder) -> Result<Vec<u8>, Failure> {
         let answer = request.send().await.map_err(|error| self.silent(&error))?;
         let status = answer.status();
         let body = self.read(answer).await?;
         if status.is_success() {
-            if let Ok(view) = serde_json::from_slice(&body) {
-                return Ok(Answer { body, view });
-            }
-        } else if let Ok(told) = serde_json::from_slice::<ErrorBody>(&body) {
-            return Err(Failure::refused(status.as_u16(), &told.error, body));
+            return Ok(body);
         }
+        match serde_json::from_slice::<ErrorBody>(&body) {
+            Ok(told) => Err(Failure::refused(status.as_u16(), &told.error, body)),
+            Err(_) => Err(self.foreign(status)),
+        }
+    }
+
+    /// Whoever answered is no memgate, or another one.
+    fn foreign(&self, status: StatusCode) -> Failure {
         let message = format!("{}: answers {status}, but not as this memgate would", self.server);
-        Err(Failure::new("not_memgate", message))
+        Failure::new("not_memgate", message)
     }
 
     async fn read(&self, mut answer: Response) -> Result<Vec<u8>, Failure> {

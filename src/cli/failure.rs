@@ -86,6 +86,7 @@ fn told(error: &ErrorDetail) -> String {
         "tags" => "--tag",
         "limit" => "--limit",
         "cursor" => "--cursor",
+        "after" => "--resume",
         "threshold" => "--threshold",
         "importance" => "--importance",
         "content" => "TEXT",

@@ -14,9 +14,10 @@ use super::{
 };
 use crate::{
     api::{
-        AllJobsRequest, ApiError, CreateRequest, DeletedView, EndedView, ForgetRequest, HitsView,
-        JobView, JobsRequest, JobsView, ListRequest, MemoriesView, MemoryView, RetriedView,
-        SearchRequest, SessionsRequest, SessionsView, Whose,
+        AllJobsRequest, ApiError, CreateRequest, DeletedView, EndedView, Export, ExportAllRequest,
+        ExportRequest, ForgetRequest, HitsView, ImportedView, JobView, JobsRequest, JobsView,
+        ListRequest, MemoriesView, MemoryView, RetriedView, SearchRequest, SessionsRequest,
+        SessionsView, Whose,
     },
     config::Config,
     sqlite::{DataFolder, FolderError},
@@ -139,6 +140,37 @@ impl Memories {
         }
     }
 
+    /// Some lines of a user's export.
+    pub(super) async fn export(&self, request: &ExportRequest) -> Result<Vec<u8>, Failure> {
+        match self {
+            Self::Server(client) => client.export(request).await,
+            Self::Folder(folder) => exported(folder, Export::of(request)?).await,
+        }
+    }
+
+    /// Some lines of everybody's export.
+    pub(super) async fn export_all(&self, request: &ExportAllRequest) -> Result<Vec<u8>, Failure> {
+        match self {
+            Self::Server(client) => client.export_all(request).await,
+            Self::Folder(folder) => exported(folder, Export::of_everybody(request)?).await,
+        }
+    }
+
+    /// Brings in lines of an export, as one user's or as everybody's.
+    pub(super) async fn import(
+        &self,
+        whose: Option<&Whose>,
+        lines: Vec<u8>,
+    ) -> Result<Answer<ImportedView>, Failure> {
+        match self {
+            Self::Server(client) => client.import(whose, lines).await,
+            Self::Folder(folder) => {
+                let owner = whose.map(Whose::owner).transpose()?;
+                answer(folder.operations().import(owner, &*lines, None).await)
+            }
+        }
+    }
+
     pub(super) async fn jobs(&self, request: &JobsRequest) -> Result<Answer<JobsView>, Failure> {
         match self {
             Self::Server(client) => client.jobs(request).await,
@@ -208,6 +240,13 @@ impl Memories {
             folder.close().await;
         }
     }
+}
+
+/// An export's next lines, with those it begins with.
+async fn exported(folder: &Offline, export: Export) -> Result<Vec<u8>, Failure> {
+    let mut lines = export.header()?;
+    lines.extend(folder.operations().export(export).await?.lines);
+    Ok(lines)
 }
 
 /// The memgate at `listen.http`, if one is there. Its data folder is not the configured one: another

@@ -10,8 +10,11 @@ mod check_health;
 mod client;
 mod config_file;
 mod eval;
+mod export;
+mod export_file;
 mod failure;
 mod forget;
+mod import;
 mod jobs;
 mod list;
 mod memories;
@@ -53,6 +56,10 @@ enum Command {
     Remember(remember::Args),
     /// Forget one memory, or all of a user's or of a project's, for good.
     Forget(forget::Args),
+    /// Write everything a user has, or everybody, to a file.
+    Export(export::Args),
+    /// Bring in what was exported; what is there already is passed over.
+    Import(import::Args),
     /// Show what is still to be learnt and what failed for good, and have it tried again.
     Jobs(jobs::Args),
     /// Show a user's sessions, the one that began last first, or end one.
@@ -74,6 +81,8 @@ impl Cli {
             Command::Search(args) => return args.run(),
             Command::Remember(args) => return args.run(),
             Command::Forget(args) => return args.run(),
+            Command::Export(args) => return args.run(),
+            Command::Import(args) => return args.run(),
             Command::Jobs(args) => return args.run(),
             Command::Sessions(args) => return args.run(),
         };
@@ -148,6 +157,19 @@ mod tests {
             ("--state done", ErrorKind::InvalidValue),
         ] {
             assert_eq!(wrong(&format!("memgate jobs {line}")), Some(kind), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_export_is_of_one_or_of_everybody_and_goes_on_only_in_a_file() {
+        for good in
+            ["export", "export --user u --tenant t --out f --resume --no-vectors", "import -"]
+        {
+            assert_eq!(wrong(&format!("memgate {good}")), None, "{good}");
+        }
+        for bad in ["export --resume", "export --tenant t", "import", "import f --tenant t"] {
+            let kind = Some(ErrorKind::MissingRequiredArgument);
+            assert_eq!(wrong(&format!("memgate {bad}")), kind, "{bad}");
         }
     }
 

@@ -64,7 +64,7 @@ pub(super) fn whole(whole: &mut Whole) -> Result<(), StoreError> {
     order(vectors);
     let mut before = 0;
     for version in history {
-        accept(version, &[])?;
+        accept(version, &[]).map_err(|error| invalid("history", &error.to_string()))?;
         if version.owner != memory.owner || version.id != memory.id {
             return Err(invalid("history", "must be of the same memory"));
         }

@@ -2,10 +2,13 @@
 //! answer alike.
 
 mod entities;
+mod export;
 mod forget;
+mod import;
 mod learn;
 mod ledger;
 mod read;
+mod stats;
 mod write;
 
 use std::sync::Arc;
@@ -20,6 +23,8 @@ use crate::{
 };
 
 use super::ApiError;
+
+pub use export::{Export, Piece};
 
 /// All that callers may do to memories.
 #[derive(Clone)]

@@ -206,16 +206,18 @@ fn metadata(members: Map<String, Value>) -> Result<Map<String, Value>, ApiError>
         let cause = format!("must have at most {MAX_METADATA} bytes as JSON");
         return Err(ApiError::invalid("metadata", cause));
     }
-    Ok(members.into_iter().map(|(name, value)| (name, screened(value))).collect())
+    Ok(members.into_iter().map(|(name, value)| (name, screened(value, MAX_METADATA))).collect())
 }
 
-/// A JSON value with all its texts screened.
-fn screened(value: Value) -> Value {
+/// A JSON value with all its texts screened, and cut to `max` bytes.
+pub(super) fn screened(value: Value, max: usize) -> Value {
     match value {
-        Value::String(text) => Value::String(screen(&text, MAX_METADATA).text),
-        Value::Array(items) => Value::Array(items.into_iter().map(screened).collect()),
+        Value::String(text) => Value::String(screen(&text, max).text),
+        Value::Array(items) => {
+            Value::Array(items.into_iter().map(|item| screened(item, max)).collect())
+        }
         Value::Object(members) => Value::Object(
-            members.into_iter().map(|(name, value)| (name, screened(value))).collect(),
+            members.into_iter().map(|(name, value)| (name, screened(value, max))).collect(),
         ),
         other => other,
     }

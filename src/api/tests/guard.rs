@@ -34,6 +34,11 @@ async fn with_a_key_memories_are_for_those_who_send_it_and_health_is_for_all() {
             (Method::POST, "/v1/memory/flush"),
             (Method::POST, "/v1/sessions/s/end"),
             (Method::GET, "/v1/jobs?user_id=u"),
+            (Method::GET, "/v1/memory/export?user_id=u"),
+            (Method::POST, "/v1/memory/import?user_id=u"),
+            (Method::GET, "/v1/memory/stats?user_id=u"),
+            (Method::GET, "/admin/memory/export"),
+            (Method::POST, "/admin/memory/import"),
             (Method::GET, "/admin/jobs"),
             (Method::POST, "/admin/jobs/retry"),
         ] {

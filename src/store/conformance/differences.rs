@@ -13,11 +13,11 @@ use proptest::{
 };
 use serde_json::json;
 
-use super::*;
+use super::{transfer::all, *};
 use crate::{
     memory::{
-        Comparison, Filter, ForgetScope, ListQuery, MemoryStore, MetadataTest, Status, StoreError,
-        TimeField, Touch,
+        Comparison, Filter, ForgetScope, ListQuery, MemoryStore, MetadataTest, Restored, Status,
+        StoreError, TimeField, Touch, Whole,
     },
     store::InMemoryStore,
 };
@@ -53,8 +53,18 @@ const PROJECTS: [Option<&str>; 3] = [None, Some("p"), Some("p/q")];
 #[derive(Clone, Debug)]
 enum Operation {
     Store(Memory, Vec<Embedding>),
-    Update { memory: Memory, ahead: bool, vectors: Option<Vec<Embedding>> },
-    Amend { memory: Memory, ahead: bool },
+    Update {
+        memory: Memory,
+        ahead: bool,
+        vectors: Option<Vec<Embedding>>,
+    },
+    Amend {
+        memory: Memory,
+        ahead: bool,
+    },
+    Restore(Box<Whole>),
+    /// What a scan of an owner, or of everybody, gives a second time is told to be the same.
+    Scan(Option<Owner>, usize),
     Forget(Owner, MemoryId),
     ForgetScope(ForgetScope),
     Touch(Touch),
@@ -178,6 +188,13 @@ fn filters() -> impl Strategy<Value = Filter> {
     })
 }
 
+/// A memory to be brought in, as it is or as a later version of it.
+fn whole(memory: Memory, earlier: bool, vectors: Vec<Embedding>) -> Whole {
+    let history = if earlier { vec![memory.clone()] } else { vec![] };
+    let memory = if earlier { Memory { version: 3, access_count: 2, ..memory } } else { memory };
+    Whole { memory, history, vectors }
+}
+
 prop_compose! {
     fn scopes()(
         owner in owners(),
@@ -223,6 +240,10 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
             .prop_map(|(memory, ahead, vectors)| Operation::Update { memory, ahead, vectors }),
         1 => (memories(), prop::bool::weighted(0.1))
             .prop_map(|(memory, ahead)| Operation::Amend { memory, ahead }),
+        2 => (memories(), prop::bool::weighted(0.5), embeddings())
+            .prop_map(|(memory, earlier, vectors)| Operation::Restore(Box::new(whole(memory, earlier, vectors)))),
+        1 => (prop::option::of(owners()), select(&[1, 2, 50][..]))
+            .prop_map(|(owner, limit)| Operation::Scan(owner, limit)),
         2 => (owners(), names()).prop_map(|(owner, id)| Operation::Forget(owner, id)),
         1 => (owners(), some(&PROJECTS))
             .prop_map(|(owner, project_id)| Operation::ForgetScope(ForgetScope { owner, project_id })),
@@ -257,6 +278,8 @@ enum Shown {
     Refused(&'static str),
     Memories(Vec<Memory>),
     Found(BTreeMap<(String, String), (Memory, Scores)>),
+    Restored(Restored),
+    Wholes(Vec<Whole>),
 }
 
 fn refused(error: &StoreError) -> Shown {
@@ -304,6 +327,17 @@ async fn perform(store: &dyn MemoryStore, operation: Operation) -> Shown {
             let stored = store.history(&memory.owner, &memory.id).await;
             memory.version = stored.map_or(1, |versions| versions[0].version) + u32::from(ahead);
             store.amend(memory).await.map_or_else(|error| refused(&error), |()| Shown::Nothing)
+        }
+        Operation::Restore(whole) => match store.restore(*whole, &write()).await {
+            Ok(restored) => Shown::Restored(restored),
+            Err(error) => refused(&error),
+        },
+        Operation::Scan(owner, limit) => {
+            let found = all(store, owner.as_ref(), limit).await;
+            for whole in found.clone() {
+                assert_eq!(store.restore(whole, &write()).await.unwrap(), Restored::Same);
+            }
+            Shown::Wholes(found)
         }
         Operation::Forget(owner, id) => {
             Shown::Number(store.forget(&owner, &id, &write()).await.unwrap(), 0)
@@ -376,12 +410,24 @@ pub(in crate::store) async fn nobody_sees_anything_of_anybody_else(store: &dyn M
                     search.scopes.iter().map(|s| s.owner.clone()).collect()
                 }
                 Operation::List(query) => vec![query.scope.owner.clone()],
-                Operation::Get(owner, _) | Operation::History(owner, _) => vec![owner.clone()],
+                Operation::Get(owner, _)
+                | Operation::History(owner, _)
+                | Operation::Scan(Some(owner), _) => vec![owner.clone()],
                 _ => vec![],
             };
             let shown = match perform(store, operation.clone()).await {
                 Shown::Memories(memories) => memories,
                 Shown::Found(found) => found.into_values().map(|(memory, ..)| memory).collect(),
+                Shown::Wholes(found) if !asked.is_empty() => {
+                    found.into_iter().map(|whole| whole.memory).collect()
+                }
+                Shown::Restored(restored) => {
+                    if let (Operation::Restore(whole), Restored::Written) = (&operation, restored) {
+                        let memory = whole.memory.clone();
+                        model.insert((memory.owner, memory.id), memory.content);
+                    }
+                    vec![]
+                }
                 _ => vec![],
             };
             match operation {

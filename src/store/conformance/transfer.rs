@@ -17,7 +17,11 @@ fn whole(memory: Memory) -> Whole {
 }
 
 /// Everything of an owner, or of everybody, in pages of `limit`, by owner and id.
-async fn all(store: &dyn MemoryStore, owner: Option<&Owner>, limit: usize) -> Vec<Whole> {
+pub(super) async fn all(
+    store: &dyn MemoryStore,
+    owner: Option<&Owner>,
+    limit: usize,
+) -> Vec<Whole> {
     let (mut found, mut after) = (Vec::new(), None::<String>);
     loop {
         let scan = store.scan(owner, after.as_deref(), limit).await.unwrap();
@@ -210,7 +214,7 @@ pub(in crate::store) async fn what_cannot_be_a_whole_is_refused_by_field(store: 
         (history(vec![version(3)]), "history"),
         (history(vec![note("bob", "m", "x")]), "history"),
         (history(vec![note("alice", "n", "x")]), "history"),
-        (history(vec![empty]), "content"),
+        (history(vec![empty]), "history"),
     ] {
         let answer = store.restore(refused, &write()).await;
         assert!(

@@ -1,0 +1,124 @@
+//! What a memory from a file must pass before a store sees it: whose it is, what every other way in
+//! checks, and the screening.
+
+use std::fmt;
+
+use crate::{
+    api::{
+        ApiError,
+        operations::{entities, write::screened},
+    },
+    config::Config,
+    memory::{Memory, Owner, Whole},
+    screening::screen,
+    store::MAX_CONTENT_BYTES,
+    transfer::LineError,
+};
+
+/// How far the length of a vector may be from 1: what rounding leaves.
+const ROUNDING: f32 = 1e-3;
+
+/// Why a line was not taken.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) field: Option<String>,
+    pub(super) cause: String,
+}
+
+impl Refused {
+    pub(super) fn new(field: &str, cause: impl Into<String>) -> Self {
+        Self { field: Some(field.to_owned()), cause: cause.into() }
+    }
+
+    /// Whether the line was to tell the format of those behind it.
+    pub(super) fn is_of_header(&self) -> bool {
+        self.field.as_deref().is_some_and(|field| field.starts_with("export"))
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.field {
+            Some(field) => write!(f, "{field}: {}", self.cause),
+            None => f.write_str(&self.cause),
+        }
+    }
+}
+
+impl From<LineError> for Refused {
+    fn from(LineError { field, cause }: LineError) -> Self {
+        Self { field, cause }
+    }
+}
+
+/// Checks a memory, and takes out of it and its earlier versions what must not be kept. A content
+/// that is changed by that loses its vectors; it gets others.
+pub(super) fn admit(
+    whole: &mut Whole,
+    owner: Option<&Owner>,
+    config: &Config,
+) -> Result<(), Refused> {
+    if owner.is_some_and(|owner| *owner != whole.memory.owner) {
+        return Err(Refused::new("memory.owner", "is not the user whose memories are imported"));
+    }
+    let memory = &whole.memory;
+    if !config.memory.knows_type(memory.memory_type.as_str()) {
+        let cause = format!("must be one of {}", config.memory.types.join(", "));
+        return Err(Refused::new("memory.type", cause));
+    }
+    for (n, vector) in whole.vectors.iter().enumerate() {
+        let length = vector.values.iter().map(|value| value * value).sum::<f32>().sqrt();
+        if length.is_nan() || (length - 1.0).abs() > ROUNDING {
+            return Err(Refused::new(&format!("vectors[{n}].values"), "must be of length 1"));
+        }
+    }
+    let content = memory.content.clone();
+    keep("memory", &mut whole.memory)?;
+    if whole.memory.content != content {
+        whole.vectors.clear();
+    }
+    for (n, version) in whole.history.iter_mut().enumerate() {
+        keep(&format!("history[{n}]"), version)?;
+    }
+    Ok(())
+}
+
+/// Screens all that a memory says. Nothing is cut: what is too long for a store is refused.
+fn keep(place: &str, memory: &mut Memory) -> Result<(), Refused> {
+    let named = |field: &str, cause: &str| Refused::new(&format!("{place}.{field}"), cause);
+    let scopes = [
+        ("project_id", &memory.project_id),
+        ("agent_id", &memory.agent_id),
+        ("session_id", &memory.session_id),
+    ];
+    for (field, id) in scopes {
+        if id.as_deref() == Some("") {
+            return Err(named(field, "must not be empty"));
+        }
+    }
+    let too_long = format!("must have at most {MAX_CONTENT_BYTES} bytes");
+    for (field, text) in [("content", Some(&mut memory.content)), ("raw", memory.raw.as_mut())] {
+        if let Some(text) = text {
+            if text.len() > MAX_CONTENT_BYTES {
+                return Err(named(field, &too_long));
+            }
+            *text = screen(text, MAX_CONTENT_BYTES).text;
+        }
+    }
+    if memory.content.trim().is_empty() {
+        return Err(named("content", "must not be empty"));
+    }
+    if let Some(structured) = memory.structured.take() {
+        memory.structured = Some(screened(structured, usize::MAX));
+    }
+    let members = std::mem::take(&mut memory.metadata).into_iter();
+    memory.metadata = members.map(|(name, value)| (name, screened(value, usize::MAX))).collect();
+    for tag in &mut memory.tags {
+        *tag = screen(tag, usize::MAX).text;
+    }
+    let told = |error: ApiError| Refused { field: Some(place.to_owned()), cause: error.message };
+    memory.mentions = entities::mentions(std::mem::take(&mut memory.mentions)).map_err(told)?;
+    memory.entity_relations =
+        entities::relations(std::mem::take(&mut memory.entity_relations)).map_err(told)?;
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! `memgate export`: everything a user has, or everybody, into a file.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use super::{
+    answer::{self, tell},
+    export_file::Sink,
+    failure::Failure,
+    memories::Memories,
+    options::Common,
+};
+use crate::{
+    api::{ExportAllRequest, ExportRequest},
+    memory::Owner,
+    startup::Need,
+};
+
+/// Memories asked for at a time: each answer must come within the patience of a request.
+const PIECE: usize = 500;
+
+/// Arguments of `memgate export`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    common: Common,
+    /// The user [default: everybody, for operators].
+    #[arg(long, value_name = "ID")]
+    user: Option<String>,
+    /// The user's tenant [default: default].
+    #[arg(long, value_name = "ID", requires = "user")]
+    tenant: Option<String>,
+    /// The file; it is there once it is complete [default: standard output].
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Go on where an export into this file was interrupted.
+    #[arg(long, requires = "out")]
+    resume: bool,
+    /// Leave the vectors out: smaller, and everything is embedded again where it is imported.
+    #[arg(long)]
+    no_vectors: bool,
+}
+
+impl Args {
+    pub(super) fn run(self) -> ExitCode {
+        let json = self.common.json;
+        let Self { common, user, tenant, out, resume, no_vectors } = self;
+        let vectors = !no_vectors;
+        let export = async |memories: &Memories| {
+            let owner = owner(user.as_deref(), tenant.as_deref())?;
+            let (mut sink, mut after) = Sink::open(out, resume, owner.as_ref(), vectors).await?;
+            loop {
+                if sink.is_complete() {
+                    return sink.finish();
+                }
+                let limit = Some(PIECE);
+                let all = ExportAllRequest { after, limit, vectors: Some(vectors) };
+                let lines = match &user {
+                    None => memories.export_all(&all).await?,
+                    Some(user) => {
+                        let (user_id, tenant_id) = (user.clone(), tenant.clone());
+                        let ExportAllRequest { after, limit, vectors } = all;
+                        let one = ExportRequest { user_id, tenant_id, after, limit, vectors };
+                        memories.export(&one).await?
+                    }
+                };
+                after = sink.write(&lines)?;
+            }
+        };
+        match answer::ask(common, Need::Stored, export) {
+            Ok(Some(count)) => {
+                tell(&format!(
+                    "Exported {count} {}.",
+                    if count == 1 { "memory" } else { "memories" }
+                ));
+                ExitCode::SUCCESS
+            }
+            // Whoever read it has seen enough.
+            Ok(None) => ExitCode::SUCCESS,
+            Err(failure) => answer::report(&failure, json),
+        }
+    }
+}
+
+/// Whom the header of the file will name.
+fn owner(user: Option<&str>, tenant: Option<&str>) -> Result<Option<Owner>, Failure> {
+    let owner = user.map(|user| Owner::new(tenant.unwrap_or(Owner::DEFAULT_TENANT), user));
+    // Which of the two ids is wrong is told by who is asked for the memories.
+    Ok(owner.transpose().ok().flatten())
+}

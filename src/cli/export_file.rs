@@ -1,0 +1,182 @@
+//! Where an export is written to. A file gets its name when it is complete; what is there of it
+//! before has `.part` behind its name, and can be gone on with.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, ErrorKind, Seek, SeekFrom, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
+
+use tokio::io::BufReader;
+
+use super::failure::Failure;
+use crate::{
+    memory::Owner,
+    transfer::{Line, Lines, Raw},
+};
+
+/// The lines of an export, one answer after the other.
+pub(super) struct Sink {
+    to: To,
+    /// Memories written.
+    count: u64,
+    state: State,
+}
+
+enum To {
+    Stdout,
+    File { file: File, part: PathBuf, name: PathBuf },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    GoesOn,
+    Complete,
+    /// Nobody reads it any more.
+    Unread,
+}
+
+/// What is there of an interrupted export.
+#[derive(Default)]
+struct Begun {
+    /// So many bytes up to where it can be gone on with.
+    bytes: u64,
+    /// Memories in these.
+    count: u64,
+    after: Option<String>,
+    complete: bool,
+}
+
+impl Sink {
+    /// Opens it, and tells what was the last mark of an export to be gone on with.
+    ///
+    /// # Errors
+    /// When the file cannot be written, or what is there is of another export.
+    pub(super) async fn open(
+        out: Option<PathBuf>,
+        resume: bool,
+        owner: Option<&Owner>,
+        vectors: bool,
+    ) -> Result<(Self, Option<String>), Failure> {
+        let Some(name) = out else {
+            return Ok((Self { to: To::Stdout, count: 0, state: State::GoesOn }, None));
+        };
+        let part = part_of(&name);
+        let begun = if resume { begun(&part, owner, vectors).await? } else { Begun::default() };
+        let Begun { bytes, count, after, complete } = begun;
+        // What users said is for whoever exports it alone.
+        let options =
+            OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&part);
+        let ready = options.and_then(|mut file| {
+            file.set_len(bytes)?;
+            file.seek(SeekFrom::End(0))?;
+            if bytes > 0 {
+                // The mark may be all of its line but for what ends it; an empty line is none.
+                file.write_all(b"\n")?;
+            }
+            Ok(file)
+        });
+        let file = ready.map_err(|error| unusable(&part, &error))?;
+        let state = if complete { State::Complete } else { State::GoesOn };
+        Ok((Self { to: To::File { file, part, name }, count, state }, after))
+    }
+
+    /// Whether there is nothing more to write.
+    pub(super) fn is_complete(&self) -> bool {
+        self.state != State::GoesOn
+    }
+
+    /// Writes an answer, and tells where the next one goes on.
+    ///
+    /// # Errors
+    /// When it cannot be written, or is no export.
+    pub(super) fn write(&mut self, lines: &[u8]) -> Result<Option<String>, Failure> {
+        match &mut self.to {
+            To::Stdout => match io::stdout().lock().write_all(lines) {
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => self.state = State::Unread,
+                written => {
+                    written.map_err(|error| unusable(Path::new("standard output"), &error))?
+                }
+            },
+            To::File { file, part, .. } => {
+                file.write_all(lines).map_err(|error| unusable(part, &error))?;
+            }
+        }
+        self.count +=
+            lines.split(|&byte| byte == b'\n').filter(|line| is_memory(line)).count() as u64;
+        let last = lines.trim_ascii_end().rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+        match Line::read(last) {
+            Ok(Line::Mark(mark)) => Ok(Some(mark)),
+            Ok(Line::End) => {
+                self.state = State::Complete;
+                Ok(None)
+            }
+            _ => Err(Failure::new("not_memgate", "the answer ends without a mark")),
+        }
+    }
+
+    /// Gives the file its name; tells how many memories are in it, if anybody has read them.
+    ///
+    /// # Errors
+    /// When it cannot be written to the disk or renamed.
+    pub(super) fn finish(self) -> Result<Option<u64>, Failure> {
+        match self.to {
+            To::Stdout => io::stdout().flush().or_else(|error| match error.kind() {
+                ErrorKind::BrokenPipe => Ok(()),
+                _ => Err(unusable(Path::new("standard output"), &error)),
+            })?,
+            To::File { file, part, name } => {
+                let named = file.sync_all().and_then(|()| fs::rename(&part, &name));
+                named.map_err(|error| unusable(&name, &error))?;
+            }
+        }
+        Ok((self.state == State::Complete).then_some(self.count))
+    }
+}
+
+/// What is there of an export into `part`: nothing, or as much as a mark follows.
+async fn begun(part: &Path, owner: Option<&Owner>, vectors: bool) -> Result<Begun, Failure> {
+    let file = match tokio::fs::File::open(part).await {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Begun::default()),
+        opened => opened.map_err(|error| unusable(part, &error))?,
+    };
+    let mut lines = Lines::new(BufReader::new(file));
+    let (mut begun, mut count) = (Begun::default(), 0);
+    loop {
+        let next = lines.next().await.map_err(|error| unusable(part, &error))?;
+        let Some((_, Raw::Line(line))) = next else { return Ok(begun) };
+        if is_memory(&line) {
+            count += 1;
+            continue;
+        }
+        // The last line may be half of one: what is behind the last mark is written again.
+        let Ok(line) = Line::read(&line) else { return Ok(begun) };
+        match line {
+            Line::Header(header) if header.owner.as_ref() != owner || header.vectors != vectors => {
+                let message = format!("{}: is of an export of something else", part.display());
+                return Err(Failure::new("other_export", message));
+            }
+            Line::Mark(mark) => {
+                begun = Begun { bytes: lines.bytes(), count, after: Some(mark), complete: false }
+            }
+            Line::End => begun = Begun { bytes: lines.bytes(), count, after: None, complete: true },
+            _ => {}
+        }
+    }
+}
+
+/// Whether a line of ours has a memory: told without reading all of it.
+fn is_memory(line: &[u8]) -> bool {
+    line.starts_with(b"{\"memory\":")
+}
+
+fn part_of(name: &Path) -> PathBuf {
+    let mut part = name.as_os_str().to_owned();
+    part.push(".part");
+    part.into()
+}
+
+fn unusable(path: &Path, error: &io::Error) -> Failure {
+    Failure::new("output", format!("{}: {error}", path.display()))
+}
