@@ -108,6 +108,9 @@ impl From<Failure> for ApiError {
         let message = failure.to_string();
         match failure {
             Failure::Store(error) => error.into(),
+            Failure::Away => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", message)
+            }
             Failure::Embedding(_) | Failure::Deadline => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "search_unavailable", message)
             }

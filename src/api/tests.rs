@@ -25,7 +25,7 @@ use crate::{
     memory::{MemoryStore, Owner},
     recall::{LoopKey, Recall, Touches},
     sqlite::Options,
-    store::InMemoryStore,
+    store::{InMemoryStore, Watched},
     telemetry::Metrics,
 };
 
@@ -106,6 +106,7 @@ impl Server {
 
 fn operations(store: Arc<dyn MemoryStore>, folder: &Path) -> Operations {
     let metrics = Metrics::new();
+    let store = Arc::new(Watched::new(store, "Store", metrics.clone()));
     let embedder = Arc::new(DeterministicEmbedder::new(64));
     // Nobody writes the touches of these tests.
     let (touches, _) = Touches::new(store.clone());

@@ -43,6 +43,8 @@ const REPEATABLE: usize = 10;
 pub(super) enum JobError {
     /// It cannot be tried now; that is no failed try.
     NotNow(Duration),
+    /// What it works with is away, and nothing of the job is to blame: no failed try, for a time.
+    Away(String),
     /// It failed; worth at most so many tries.
     Retry { reason: String, tries: u32 },
     /// It would fail for ever.
@@ -74,7 +76,10 @@ impl From<StoreError> for JobError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Invalid { .. } => Self::Final(error.to_string()),
-            _ => Self::retry(error),
+            StoreError::Unavailable(_) | StoreError::Busy(_) => Self::Away(error.to_string()),
+            StoreError::NotFound | StoreError::Exists | StoreError::Conflict { .. } => {
+                Self::retry(error)
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The worker: takes jobs that are due, one a lane and a few at a time, runs
-//! them, and settles them. It sleeps until it is woken or the next job is due.
+//! them, and settles them. It sleeps until it is woken or the next job is due, and
+//! for as long as the store is away.
 
 use std::{
     hash::{BuildHasher, Hasher, RandomState},
@@ -39,6 +40,19 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The longest pause between two tries.
 const LONGEST_PAUSE: Duration = Duration::from_secs(900);
+
+/// How long a job waits for what is away, without a try being counted: longer than
+/// any outage that somebody works on. After that its tries count as all do.
+const WAITS: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// The least pause of a job that waits so.
+const LEAST_WAIT: Duration = Duration::from_secs(2);
+
+/// The longest: so late it may notice that what was away is back.
+const LONGEST_WAIT: Duration = Duration::from_secs(300);
+
+/// The part of a job's age that it waits, between the two.
+const WAIT_SHARE: u32 = 8;
 
 /// The pause when the journal cannot be read.
 const JOURNAL_PAUSE: Duration = Duration::from_secs(1);
@@ -111,8 +125,11 @@ impl Worker {
         }
         let mut running = JoinSet::new();
         let mut counted = None;
+        let store = this.bench.keeper.store.clone();
         loop {
-            let next = match this.start_due(&mut running).await {
+            // What all jobs but a few would fail of; these few can wait.
+            let rests = !store.is_enabled();
+            let next = match this.start_due(&mut running, rests).await {
                 Ok(next) => next,
                 Err(error) => {
                     tracing::debug!(%error, "jobs cannot be read");
@@ -124,6 +141,7 @@ impl Worker {
             tokio::select! {
                 () = stop.cancelled() => break,
                 () = this.wake.notified() => {}
+                () = store.back(), if rests => {}
                 Some(_) = running.join_next() => {}
                 () = sleep_until(next.map_or(sleep, |next| next.min(sleep))) => {}
             }
@@ -131,11 +149,15 @@ impl Worker {
         running.shutdown().await;
     }
 
-    /// Starts what is due, as far as there is room; tells when the next job is.
+    /// Starts what is due, as far as there is room and unless all rest; tells when the next job is.
     async fn start_due(
         self: &Arc<Self>,
         running: &mut JoinSet<()>,
+        rests: bool,
     ) -> Result<Option<Instant>, DatabaseError> {
+        if rests {
+            return Ok(None);
+        }
         loop {
             let (room, now) = (self.slots.room(self.lanes.busy()), Timestamp::now());
             let (job, next) = self
@@ -169,9 +191,18 @@ impl Worker {
             result = run => result,
         };
         let result = result.unwrap_or_else(|_| Err(JobError::retry("the job panicked")));
-        let (settled, outcome) = outcome(job.kind, job.tries, result, Timestamp::now());
-        if let Settled::Failed(reason, _) | Settled::Dead(reason) = &settled {
-            tracing::debug!(kind = job.kind.name(), tries = job.tries + 1, reason, "a job failed");
+        if matches!(result, Err(JobError::Away(_))) && self.store_is_away().await {
+            // Not settled either: it goes on, in its place, when the store is back.
+            return;
+        }
+        let (settled, outcome) = outcome(&job, result, Timestamp::now());
+        match &settled {
+            Settled::Done(_) | Settled::Postponed(None, _) => {}
+            Settled::Postponed(Some(reason), _)
+            | Settled::Failed(reason, _)
+            | Settled::Dead(reason) => {
+                tracing::debug!(kind = job.kind.name(), tries = job.tries, reason, "a job failed");
+            }
         }
         if let Some(outcome) = outcome {
             self.metrics.job_ended(job.kind.name(), outcome);
@@ -185,6 +216,16 @@ impl Worker {
         // In this order: whoever is told looks at a lane that is free.
         drop(lane);
         self.settled.notify_waiters();
+    }
+
+    /// Whether the store itself is away, and not only something in it.
+    async fn store_is_away(&self) -> bool {
+        let store = &self.bench.keeper.store;
+        // What it finds the store knows from then on.
+        if store.is_enabled() {
+            let _ = store.check().await;
+        }
+        !store.is_enabled()
     }
 
     /// Counts what is owed, unless that was done just now: then tells when to do it.
@@ -213,31 +254,41 @@ impl Worker {
     }
 }
 
-/// What a run's result means for its job, after so many failed tries.
+/// What a run's result means for its job.
 fn outcome(
-    kind: JobKind,
-    tries: u32,
+    job: &ClaimedJob,
     result: Result<Option<Next>, JobError>,
     now: Timestamp,
 ) -> (Settled, Option<JobOutcome>) {
-    match result {
-        Ok(next) => (Settled::Done(next), Some(JobOutcome::Done)),
-        Err(JobError::NotNow(wait)) => (Settled::Postponed(after(now, wait)), None),
-        Err(JobError::Retry { reason, tries: most })
-            if !kind.is_given_up() || tries + 1 < most.min(MAX_TRIES) =>
-        {
-            (Settled::Failed(reason, after(now, pause(tries))), Some(JobOutcome::Retry))
+    let age = now.duration_since(job.since).try_into().unwrap_or(Duration::ZERO);
+    let (reason, most) = match result {
+        Ok(next) => return (Settled::Done(next), Some(JobOutcome::Done)),
+        Err(JobError::NotNow(wait)) => return (Settled::Postponed(None, after(now, wait)), None),
+        Err(JobError::Away(reason)) if age < WAITS => {
+            let wait = spread((age / WAIT_SHARE).clamp(LEAST_WAIT, LONGEST_WAIT));
+            let settled = Settled::Postponed(Some(reason), after(now, wait));
+            return (settled, Some(JobOutcome::Postponed));
         }
-        Err(JobError::Retry { reason, .. } | JobError::Final(reason)) => {
-            (Settled::Dead(reason), Some(JobOutcome::Dead))
-        }
+        Err(JobError::Final(reason)) => return (Settled::Dead(reason), Some(JobOutcome::Dead)),
+        Err(JobError::Away(reason)) => (reason, MAX_TRIES),
+        Err(JobError::Retry { reason, tries }) => (reason, tries.min(MAX_TRIES)),
+    };
+    if !job.kind.is_given_up() || job.tries + 1 < most {
+        let again = after(now, pause(job.tries));
+        (Settled::Failed(reason, again), Some(JobOutcome::Retry))
+    } else {
+        (Settled::Dead(reason), Some(JobOutcome::Dead))
     }
 }
 
-/// The pause after a job's failed try: doubled each time, and by up to a half
-/// longer, so that jobs which failed together do not come back together.
+/// The pause after a job's failed try: doubled each time.
 fn pause(tries: u32) -> Duration {
-    let pause = FIRST_PAUSE.saturating_mul(1 << tries.min(16)).min(LONGEST_PAUSE);
+    spread(FIRST_PAUSE.saturating_mul(1 << tries.min(16)).min(LONGEST_PAUSE))
+}
+
+/// A pause by up to a half longer, so that jobs which failed together do not come
+/// back together.
+fn spread(pause: Duration) -> Duration {
     let random = RandomState::new().build_hasher().finish() % 512;
     pause.mul_f64(1.0 + f64::from(u32::try_from(random).unwrap_or(0)) / 1024.0)
 }
@@ -255,20 +306,46 @@ fn until(time: Timestamp, now: Timestamp) -> Duration {
 mod tests {
     use super::*;
 
+    fn job(kind: JobKind, tries: u32, since: Timestamp) -> ClaimedJob {
+        let mut job = ClaimedJob::of(kind);
+        (job.tries, job.since) = (tries, since);
+        job
+    }
+
     #[test]
     fn a_forgetting_is_tried_for_ever_and_other_jobs_are_given_up() {
+        let now = Timestamp::now();
         let again = |kind, tries| {
-            let failed = Err(JobError::retry("the store is down"));
-            matches!(outcome(kind, tries, failed, Timestamp::now()).0, Settled::Failed(..))
+            let failed = Err(JobError::retry("it does not work"));
+            matches!(outcome(&job(kind, tries, now), failed, now).0, Settled::Failed(..))
         };
         for kind in JobKind::ALL {
             assert!(again(kind, MAX_TRIES - 2));
             assert_eq!(again(kind, MAX_TRIES - 1), kind == JobKind::ForgetSaid, "{kind:?}");
         }
-        assert!(again(JobKind::ForgetSaid, u32::MAX));
+        assert!(again(JobKind::ForgetSaid, u32::MAX - 1));
         let unreadable = Err(JobError::Final("its payload is unreadable".into()));
-        let settled = outcome(JobKind::ForgetSaid, 0, unreadable, Timestamp::now()).0;
+        let settled = outcome(&job(JobKind::ForgetSaid, 0, now), unreadable, now).0;
         assert!(matches!(settled, Settled::Dead(_)));
+    }
+
+    #[test]
+    fn what_is_away_is_waited_for_for_days_and_no_try_is_counted() {
+        let now = Timestamp::now();
+        let settled = |kind, age: Duration| {
+            let since = now.checked_sub(age).unwrap_or(now);
+            outcome(&job(kind, MAX_TRIES, since), Err(JobError::Away("gone".into())), now).0
+        };
+        let hour = Duration::from_secs(3600);
+        for (age, least) in [(Duration::ZERO, 2), (hour / 60, 7), (hour, 300), (hour * 167, 300)] {
+            let Settled::Postponed(Some(_), until) = settled(JobKind::StoreTurn, age) else {
+                unreachable!("after {age:?}");
+            };
+            let wait = until.duration_since(now).as_secs_f64();
+            assert!((f64::from(least)..f64::from(least) * 1.5 + 1.0).contains(&wait), "{wait}");
+        }
+        assert!(matches!(settled(JobKind::StoreTurn, hour * 169), Settled::Dead(_)));
+        assert!(matches!(settled(JobKind::ForgetSaid, hour * 169), Settled::Failed(..)));
     }
 
     #[test]

@@ -202,8 +202,18 @@ fn failed(failure: &Failure) -> FailedBecause {
             tracing::warn!(%cause, "Embedding failed, skipping memory");
             FailedBecause::Embedding
         }
+        Failure::Store(cause @ StoreError::Busy(_)) => {
+            tracing::warn!(%cause, "Memory search failed, skipping");
+            FailedBecause::Store
+        }
+        // It is there, and something in it does not work.
         Failure::Store(cause) => {
             tracing::error!(%cause, "Store unavailable, memory disabled");
+            FailedBecause::Store
+        }
+        // Said once, when it went.
+        Failure::Away => {
+            tracing::debug!("the store is away, the request goes on without memory");
             FailedBecause::Store
         }
     }
@@ -247,9 +257,7 @@ async fn recalled(
         return Ok((why.into(), Context::default()));
     }
     parts.metrics.phase(Phase::Decide, started.elapsed());
-    let Some(memory) = memory else {
-        return Err(Failure::Store(StoreError::Unavailable("not open yet".to_owned())));
-    };
+    let Some(memory) = memory else { return Err(Failure::Away) };
     // Reading a large body may have taken it all, and timers are too coarse to tell at once.
     if started >= deadline {
         return Err(Failure::Deadline);

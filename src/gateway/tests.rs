@@ -30,7 +30,10 @@ use crate::{
     memory::{MemoryStore, Owner},
     recall::{Recall, Touches},
     sqlite::Options,
-    store::InMemoryStore,
+    store::{
+        InMemoryStore, Watched,
+        kit::{Mode, Switch},
+    },
     telemetry::Metrics,
 };
 
@@ -43,18 +46,23 @@ const REPLY: &str = r#"{"id":"c1","choices":[{"index":0,"message":{"role":"assis
 struct Stack {
     parts: Parts,
     capture: Arc<Capture>,
+    store: Arc<dyn MemoryStore>,
     _folder: tempfile::TempDir,
 }
 
 impl Stack {
     fn new(change: impl FnOnce(&mut Config)) -> Self {
+        Self::on(Arc::new(InMemoryStore::new()), change)
+    }
+
+    fn on(store: Arc<dyn MemoryStore>, change: impl FnOnce(&mut Config)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut config = Config::default();
         // Nothing here measures time: the machine may be busy.
         config.memory.deadline_ms = 10_000;
         change(&mut config);
         let metrics = Metrics::new();
-        let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::new());
+        let store: Arc<dyn MemoryStore> = Arc::new(Watched::new(store, "Store", metrics.clone()));
         let embedder: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(64));
         let capture = Capture::open(
             &folder.path().join("journal.db"),
@@ -80,12 +88,12 @@ impl Stack {
             budget: Budget::new(config.memory.capture.max_in_flight_bytes),
             config: Live::fixed(config),
             memory: Arc::new(OnceLock::from(Memory {
-                recall: Recall::new(store, embedder, touches, metrics.clone()),
+                recall: Recall::new(store.clone(), embedder, touches, metrics.clone()),
                 capture: capture.clone(),
             })),
             metrics,
         };
-        Self { parts, capture, _folder: folder }
+        Self { parts, capture, store, _folder: folder }
     }
 
     async fn flushed(&self, user: &str) {
@@ -286,6 +294,38 @@ async fn other_paths_and_methods_are_none_of_our_business() {
         let Step::Last(reply) = step else { panic!("{step:?}") };
         assert!(reply.dynamic_metadata.is_none());
     }
+}
+
+#[tokio::test]
+async fn while_the_store_is_away_requests_pass_at_once_and_are_learnt_from_later() {
+    let switch = Switch::new(Arc::new(InMemoryStore::new()), Mode::Works);
+    let stack = Stack::on(switch.clone(), |_| {});
+    let embedded = || {
+        let shown = stack.parts.metrics.encode();
+        let count = "memgate_phase_seconds_count{phase=\"embed\"} ";
+        shown.lines().find_map(|line| line.strip_prefix(count)).unwrap().to_owned()
+    };
+    switch.set(Mode::Refuses);
+    assert_eq!(decision(&stack.recall("u", QUESTION).await), "failed:store");
+    assert_eq!(embedded(), "1", "nobody knew");
+    let answer = stack.recall("u", QUESTION).await;
+    assert_eq!((decision(&answer).as_str(), embedded().as_str()), ("failed:store", "1"));
+    assert!(!replaced(&answer).unwrap().contains("memory_config"), "our fields are taken out");
+    stack.observe("u", "200", FACT, &[(REPLY, true)]).await;
+    switch.set(Mode::Works);
+    stack.store.check().await.unwrap();
+    stack.flushed("u").await;
+    assert!(replaced(&stack.recall("u", QUESTION).await).unwrap().contains("$10,000"));
+}
+
+#[tokio::test]
+async fn a_store_that_hangs_costs_a_request_its_deadline_and_no_more() {
+    let switch = Switch::new(Arc::new(InMemoryStore::new()), Mode::Works);
+    let stack = Stack::on(switch.clone(), |config| config.memory.deadline_ms = 50);
+    switch.set(Mode::Hangs);
+    let started = std::time::Instant::now();
+    assert_eq!(decision(&stack.recall("u", QUESTION).await), "failed:deadline");
+    assert!(started.elapsed() < Duration::from_secs(2));
 }
 
 #[tokio::test]

@@ -60,9 +60,12 @@ pub enum Failure {
     /// Neither vectors nor words could be searched.
     #[error("embedding failed and so did the search by words: {0}")]
     Embedding(StoreError),
-    /// The store did not answer.
+    /// The store failed.
     #[error(transparent)]
     Store(StoreError),
+    /// The store is known to be away, and was not asked.
+    #[error("store unavailable: it cannot be reached now, memgate goes on trying")]
+    Away,
     /// The time was up.
     #[error("deadline passed")]
     Deadline,
@@ -154,6 +157,9 @@ impl Recall {
 
     /// All that was found, ranked, near-duplicates included.
     async fn candidates(&self, request: &Request<'_>) -> Result<Vec<Hit>, Failure> {
+        if !self.store.is_enabled() {
+            return Err(Failure::Away);
+        }
         let vector = self.embed(request).await;
         let embedded = vector.is_some();
         let everyday = match (self.everyday.get(), &vector) {
@@ -177,7 +183,7 @@ impl Recall {
         self.metrics.phase(Phase::Search, started.elapsed());
         let evidence = match found {
             Ok(Ok(evidence)) => evidence,
-            Ok(Err(error)) if embedded => return Err(Failure::Store(error)),
+            Ok(Err(error)) if embedded => return Err(self.failed(error, request.deadline).await),
             Ok(Err(error)) => return Err(Failure::Embedding(error)),
             Err(_) => return Err(Failure::Deadline),
         };
@@ -186,6 +192,15 @@ impl Recall {
             |text: &str| request.forgotten.iter().any(|it| !it.said_in(text).is_empty());
         evidence.retain(|found| !forgotten(&found.memory.content));
         Ok(rank::rank(evidence, everyday))
+    }
+
+    /// What it means that the store failed: that it is away, or only that it failed here.
+    async fn failed(&self, error: StoreError, deadline: Instant) -> Failure {
+        if matches!(error, StoreError::Unavailable(_)) {
+            // What it finds, the store knows from then on.
+            let _ = timeout_at(deadline, self.store.check()).await;
+        }
+        if self.store.is_enabled() { Failure::Store(error) } else { Failure::Away }
     }
 
     /// The query's vector, or none when the embedder fails or is late.

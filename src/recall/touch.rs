@@ -1,5 +1,6 @@
 //! Presented hits raise their access counts: batched, off the request path,
-//! and given up rather than waited for.
+//! and given up rather than waited for. What the store does not take, because it is
+//! away or busy, is not tried again: counts are hints.
 
 use std::sync::Arc;
 

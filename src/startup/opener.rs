@@ -26,13 +26,7 @@ impl Opener {
     pub(super) async fn try_open(&self) -> Result<OpenMemory, StartError> {
         let Self { config, embedder, metrics } = self.clone();
         let opened = spawn_blocking(move || OpenMemory::open(&config, &embedder, &metrics)).await;
-        let opened = opened.unwrap_or(Err(StartError::Interrupted));
-        if let Err(error) = &opened
-            && error.may_pass()
-        {
-            tracing::error!(%error, "Store unavailable, memory disabled");
-        }
-        opened
+        opened.unwrap_or(Err(StartError::Interrupted))
     }
 
     /// Tries until it works; `None` when the end came first.
@@ -44,9 +38,12 @@ impl Opener {
                 () = tokio::time::sleep(pause) => {}
             }
             // Not in the select: an attempt that is dropped half way could open it for nobody.
-            if let Ok(memory) = self.try_open().await {
-                tracing::info!("Store available, memory enabled");
-                return Some(memory);
+            match self.try_open().await {
+                Ok(memory) => {
+                    tracing::info!("Store available, memory enabled");
+                    return Some(memory);
+                }
+                Err(error) => tracing::debug!(%error, "the data folder still cannot be used"),
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         }

@@ -63,7 +63,10 @@ async fn run(
         Opener { config: at_start.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
     let opened = match opener.try_open().await {
         Ok(memory) => Some(memory),
-        Err(error) if error.may_pass() => None,
+        Err(error) if error.may_pass() => {
+            tracing::error!(%error, "Store unavailable, memory disabled");
+            None
+        }
         Err(error) => return Err(error),
     };
     let grpc = listen("listen.grpc", at_start.listen.grpc).await?;

@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc, Mutex,
-    atomic::{AtomicU64, Ordering},
+    atomic::{AtomicU64, AtomicUsize, Ordering},
 };
 
 use async_trait::async_trait;
@@ -29,14 +29,17 @@ pub(crate) enum Mode {
 }
 
 /// A store behind a switch.
-pub(crate) struct Switch<S> {
-    pub(crate) store: S,
+pub(crate) struct Switch {
+    store: Arc<dyn MemoryStore>,
     mode: watch::Sender<Mode>,
     /// Whether it was reached once.
     reached: Mutex<bool>,
     /// What was asked of it while it did not work, checks not counted.
     pub(crate) refused: AtomicU64,
     pub(crate) checked: AtomicU64,
+    /// Changes that were made, and the number of the one whose answer is lost.
+    changes: AtomicUsize,
+    lost: AtomicUsize,
 }
 
 enum What {
@@ -45,20 +48,38 @@ enum What {
     Change,
 }
 
-impl<S> Switch<S> {
-    pub(crate) fn new(store: S, mode: Mode) -> Arc<Self> {
+impl Switch {
+    pub(crate) fn new(store: Arc<dyn MemoryStore>, mode: Mode) -> Arc<Self> {
         Arc::new(Self {
             store,
             mode: watch::Sender::new(mode),
             reached: (mode == Mode::Works).into(),
             refused: 0.into(),
             checked: 0.into(),
+            changes: 0.into(),
+            lost: usize::MAX.into(),
         })
     }
 
     /// From now on; whoever hangs is answered.
     pub(crate) fn set(&self, mode: Mode) {
         self.mode.send_replace(mode);
+    }
+
+    /// The change of this number, from 0, is made, its answer is lost, and the store refuses from
+    /// then on.
+    pub(crate) fn lose_answer(&self, number: usize) {
+        self.lost.store(number, Ordering::SeqCst);
+    }
+
+    /// How many changes were made.
+    pub(crate) fn changes(&self) -> usize {
+        self.changes.load(Ordering::SeqCst)
+    }
+
+    /// Whether it is switched to this.
+    pub(crate) fn is(&self, mode: Mode) -> bool {
+        *self.mode.borrow() == mode
     }
 
     async fn pass(&self, what: What) -> Result<(), StoreError> {
@@ -75,7 +96,7 @@ impl<S> Switch<S> {
             }
             (Mode::Hangs, _) => None,
         };
-        if *self.mode.borrow() != Mode::Works && !matches!(what, What::Check) {
+        if !self.is(Mode::Works) && !matches!(what, What::Check) {
             self.refused.fetch_add(1, Ordering::SeqCst);
         }
         let mut modes = self.mode.subscribe();
@@ -105,12 +126,18 @@ impl<S> Switch<S> {
         change: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
         self.pass(What::Change).await?;
-        change.await
+        let outcome = change.await;
+        let number = self.changes.fetch_add(1, Ordering::SeqCst);
+        if number == self.lost.load(Ordering::SeqCst) {
+            self.set(Mode::Refuses);
+            return Err(StoreError::Unavailable("the answer was lost".into()));
+        }
+        outcome
     }
 }
 
 #[async_trait]
-impl<S: MemoryStore> MemoryStore for Switch<S> {
+impl MemoryStore for Switch {
     async fn store(
         &self,
         memory: Memory,

@@ -70,6 +70,15 @@ enum Standing {
     Closed,
 }
 
+/// What a check tells that was not known.
+#[derive(Clone, Debug, PartialEq)]
+enum News {
+    Gone(String),
+    /// For another reason than before.
+    StillAway(String),
+    Back,
+}
+
 impl Standing {
     /// What whoever asks is told now; nothing as long as the store may be asked, or may be soon.
     fn refusal(&self) -> Option<StoreError> {
@@ -134,8 +143,8 @@ impl Watched {
         let _ = self.standing.subscribe().wait_for(wanted).await;
     }
 
-    /// Takes note of what a check gave; says so where that is new.
-    fn judge(&self, verdict: &Result<(), StoreError>) {
+    /// Takes note of what a check gave; tells what is new by it.
+    fn judge(&self, verdict: &Result<(), StoreError>) -> Option<News> {
         let new = match verdict {
             Err(StoreError::Unavailable(cause)) => Standing::Away(cause.clone()),
             // A store with too much to do answers, if only that.
@@ -149,17 +158,23 @@ impl Watched {
             before = Some(std::mem::replace(standing, new.clone()));
             true
         });
-        let Some(before) = before else { return };
+        let before = before?;
         self.metrics.set_store_up(new == Standing::Up);
         match (before, new) {
-            (Standing::Away(_), Standing::Away(cause)) => {
-                tracing::debug!(cause, "the store is still away");
-            }
-            (_, Standing::Away(cause)) => {
+            (Standing::Away(_), Standing::Away(cause)) => Some(News::StillAway(cause)),
+            (_, Standing::Away(cause)) => Some(News::Gone(cause)),
+            (Standing::Away(_), _) => Some(News::Back),
+            _ => None,
+        }
+    }
+
+    fn say(&self, news: &News) {
+        match news {
+            News::Gone(cause) => {
                 tracing::error!(cause, "{} unavailable, memory disabled", self.name);
             }
-            (Standing::Away(_), _) => tracing::info!("{} available, memory enabled", self.name),
-            _ => {}
+            News::StillAway(cause) => tracing::debug!(cause, "the store is still away"),
+            News::Back => tracing::info!("{} available, memory enabled", self.name),
         }
     }
 
@@ -333,7 +348,9 @@ impl MemoryStore for Watched {
             let cause = format!("no answer within {} ms", self.pace.answer.as_millis());
             Err(StoreError::Unavailable(cause))
         });
-        self.judge(&verdict);
+        if let Some(news) = self.judge(&verdict) {
+            self.say(&news);
+        }
         verdict
     }
 

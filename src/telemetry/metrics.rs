@@ -154,6 +154,8 @@ pub enum JobOutcome {
     Done,
     /// Badly; it will be tried again.
     Retry,
+    /// Not at all, since what it works with was away; it will be run again.
+    Postponed,
     /// Badly, and for the last time.
     Dead,
 }
@@ -163,6 +165,7 @@ impl JobOutcome {
         match self {
             Self::Done => "done",
             Self::Retry => "retry",
+            Self::Postponed => "postponed",
             Self::Dead => "dead",
         }
     }

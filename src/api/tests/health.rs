@@ -1,4 +1,5 @@
 use super::*;
+use crate::store::kit::{Mode, Switch};
 
 #[tokio::test]
 async fn health_readiness_and_figures_are_served() {
@@ -18,17 +19,47 @@ async fn health_readiness_and_figures_are_served() {
 }
 
 #[tokio::test]
-async fn a_closed_store_is_not_ready_and_says_why() {
-    let server = Server::start().await;
-    server.operations.store.close().await;
+async fn without_its_store_memgate_is_degraded_says_why_and_refuses_what_needs_it() {
+    let switch = Switch::new(Arc::new(InMemoryStore::new()), Mode::Works);
+    let server = Server::with(switch.clone(), None).await;
+    let id = server.remember("u", "x").await;
+    switch.set(Mode::Refuses);
     let (status, body) = server.get("/readyz").await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{body}");
-    assert_eq!(body["status"], "not ready");
-    assert_ne!(body["store"], "ok");
-    assert_eq!(body["embedder"], "ok");
-    let answer = server.get("/v1/memory?user_id=u").await;
-    assert_eq!(error(&answer), (503, "store_unavailable", None));
+    let expected = json!({"status": "degraded", "store": "store unavailable: switched off",
+                          "embedder": "ok", "journal": "ok"});
+    assert_eq!(body, expected);
     assert!(server.operations.metrics.encode().contains("memgate_store_up 0"));
+    let one = format!("/v1/memory/{id}?user_id=u");
+    for answer in [
+        server.get("/v1/memory?user_id=u").await,
+        server.get(&one).await,
+        server.patch(&one, json!({"content": "y"})).await,
+        server.delete(&one).await,
+        server.delete("/v1/memory?user_id=u").await,
+        server.post("/v1/memory", json!({"user_id": "u", "content": "y"})).await,
+        server.post("/v1/memory/search", json!({"user_id": "u", "query": "x"})).await,
+    ] {
+        assert_eq!(error(&answer), (503, "store_unavailable", None), "{answer:?}");
+    }
+    // What the journal alone can tell, it does.
+    let flush = json!({"user_id": "u", "timeout_ms": 10});
+    assert_eq!(server.post("/v1/memory/flush", flush).await.0, StatusCode::OK);
+    assert_eq!(server.get("/v1/jobs?user_id=u").await.0, StatusCode::OK);
+    switch.set(Mode::Works);
+    assert_eq!(server.get("/readyz").await.0, StatusCode::OK);
+    assert_eq!(server.get(&one).await.0, StatusCode::OK);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn without_its_journal_memgate_is_not_ready() {
+    let server = Server::start().await;
+    server.operations.capture.shutdown(Duration::from_secs(5)).await;
+    let (status, body) = server.get("/readyz").await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{body}");
+    assert_eq!((&body["status"], &body["store"]), (&json!("not ready"), &json!("ok")));
+    assert_ne!(body["journal"], "ok");
     server.stop().await;
 }
 

@@ -41,8 +41,8 @@ pub(in crate::capture) fn next_due(
     match first_lane(c, room)? {
         Some((due, lane)) if due <= millis(now) => c
             .prepare_cached(
-                "SELECT id, kind, subject, tenant, user, lane, payload, tries, wanted FROM jobs
-                 WHERE lane = ?1 AND state = 'pending' ORDER BY due_at, id LIMIT 1",
+                "SELECT id, kind, subject, tenant, user, lane, payload, tries, wanted, created_at
+                 FROM jobs WHERE lane = ?1 AND state = 'pending' ORDER BY due_at, id LIMIT 1",
             )?
             .query_row([lane], claimed)
             .optional(),
@@ -90,6 +90,7 @@ fn claimed(row: &Row<'_>) -> rusqlite::Result<ClaimedJob> {
         payload: row.get(6)?,
         tries: row.get(7)?,
         wanted: row.get(8)?,
+        since: time(row.get(9)?)?,
     })
 }
 

@@ -111,8 +111,28 @@ pub(in crate::capture) struct ClaimedJob {
     pub(in crate::capture) payload: Option<String>,
     /// Tries that failed before.
     pub(in crate::capture) tries: u32,
+    /// Since when it is owed.
+    pub(in crate::capture) since: Timestamp,
     /// Which asking this run answers.
     pub(super) wanted: i64,
+}
+
+#[cfg(test)]
+impl ClaimedJob {
+    /// A job that stands in no table.
+    pub(in crate::capture) fn of(kind: JobKind) -> Self {
+        Self {
+            id: 0,
+            kind,
+            subject: 0,
+            owner: None,
+            lane: kind.lane(None),
+            payload: None,
+            tries: 0,
+            since: Timestamp::now(),
+            wanted: 0,
+        }
+    }
 }
 
 /// How a run ended.
@@ -120,8 +140,9 @@ pub(in crate::capture) struct ClaimedJob {
 pub(in crate::capture) enum Settled {
     /// What it had to do is done, and leads to this.
     Done(Option<Next>),
-    /// It could not be tried; again at that time, and no try is counted.
-    Postponed(Timestamp),
+    /// It could not be tried, perhaps for a reason worth telling; again at that time, and no try
+    /// is counted.
+    Postponed(Option<String>, Timestamp),
     /// It failed for the reason; again at that time.
     Failed(String, Timestamp),
     /// It failed for the reason, and is not tried any more.
@@ -309,9 +330,12 @@ pub(in crate::capture) fn settle(
             )?
             .execute(params![job.id, job.wanted])?;
         }
-        Settled::Postponed(until) => {
-            c.prepare_cached("UPDATE jobs SET due_at = ?3 WHERE id = ?1 AND wanted = ?2")?
-                .execute(params![job.id, job.wanted, millis(*until)])?;
+        Settled::Postponed(reason, until) => {
+            c.prepare_cached(
+                "UPDATE jobs SET due_at = ?3, last_error = coalesce(?4, last_error)
+                 WHERE id = ?1 AND wanted = ?2",
+            )?
+            .execute(params![job.id, job.wanted, millis(*until), reason])?;
         }
         Settled::Failed(reason, again) => {
             c.prepare_cached(

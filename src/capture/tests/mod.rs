@@ -8,6 +8,7 @@ mod forget;
 mod limits;
 mod meaning;
 mod orders;
+mod outage;
 mod prune;
 mod reconcile;
 mod statements;
@@ -144,17 +145,27 @@ impl House {
         doll: Arc<Doll>,
         bounds: Bounds,
     ) -> Self {
+        Self::behind(folder, settings, doll, bounds, |store, _| store)
+    }
+
+    /// The same, with something between capture and the store.
+    pub(super) fn behind(
+        folder: Arc<tempfile::TempDir>,
+        settings: Settings,
+        doll: Arc<Doll>,
+        bounds: Bounds,
+        between: impl FnOnce(Arc<dyn MemoryStore>, &Arc<Metrics>) -> Arc<dyn MemoryStore>,
+    ) -> Self {
         let file = folder.path().join("memory.db");
         let store = Arc::new(SqliteStore::open(&file, SqliteOptions::default()).unwrap());
         let metrics = Metrics::new();
-        let capture = Capture::open(
-            &folder.path().join("journal.db"),
-            Options::default(),
-            bounds,
-            settings,
-            Tools { store: store.clone(), embedder: doll.clone(), metrics: metrics.clone() },
-        )
-        .unwrap();
+        let tools = Tools {
+            store: between(store.clone(), &metrics),
+            embedder: doll.clone(),
+            metrics: metrics.clone(),
+        };
+        let journal = folder.path().join("journal.db");
+        let capture = Capture::open(&journal, Options::default(), bounds, settings, tools).unwrap();
         Self { capture, store, doll, metrics, folder }
     }
 

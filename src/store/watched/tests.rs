@@ -24,7 +24,7 @@ conforms!(async {
 const PATIENCE: Duration = Duration::from_secs(30);
 
 struct House {
-    switch: Arc<Switch<InMemoryStore>>,
+    switch: Arc<Switch>,
     store: Arc<Watched>,
     metrics: Arc<Metrics>,
     watching: JoinHandle<()>,
@@ -45,7 +45,7 @@ impl House {
     }
 
     fn at_pace(mode: Mode, pace: Pace) -> Self {
-        let (switch, metrics) = (Switch::new(InMemoryStore::new(), mode), Metrics::new());
+        let (switch, metrics) = (Switch::new(Arc::new(InMemoryStore::new()), mode), Metrics::new());
         let store = Arc::new(Watched::at_pace(switch.clone(), "Milvus", metrics.clone(), pace));
         let watching = tokio::spawn({
             let store = store.clone();
@@ -120,6 +120,24 @@ async fn a_store_that_is_away_is_not_asked_and_is_found_again_by_itself() {
     house.back().await;
     house.list().await.unwrap();
     house.close().await;
+}
+
+#[test]
+fn an_outage_is_said_once_and_so_is_its_end() {
+    let store = Watched::new(Arc::new(InMemoryStore::new()), "Milvus", Metrics::new());
+    let away = |cause: &str| Err(StoreError::Unavailable(cause.to_owned()));
+    for _ in 0..2 {
+        for (verdict, expected) in [
+            (Ok(()), None),
+            (away("a"), Some(News::Gone("a".into()))),
+            (away("a"), None),
+            (away("b"), Some(News::StillAway("b".into()))),
+            (Err(StoreError::Busy("much to do")), Some(News::Back)),
+            (Ok(()), None),
+        ] {
+            assert_eq!(store.judge(&verdict), expected, "{verdict:?}");
+        }
+    }
 }
 
 #[tokio::test]
