@@ -12,6 +12,8 @@ from harness.wait import until
 FACT = "My budget for the Hawaii trip is $10,000"
 QUESTION = "What is my budget for the Hawaii trip?"
 KEY = "sk-never-to-be-seen-7f3a"
+# A memory is a turn here, and nothing else asks for vectors.
+TURNS = {"modes": ["turns"], "summaries": False}
 
 
 def remote(port=None, model="openai/hashed", **embedding):
@@ -20,7 +22,7 @@ def remote(port=None, model="openai/hashed", **embedding):
     def config(double):
         endpoint = {"address": "127.0.0.1", "port": port or double.port, **embedding.pop("endpoint", {})}
         embedding_ = {"model": model, "dimension": 256, "endpoint": endpoint, "timeout_seconds": 1, **embedding}
-        return {"memory": {"embedding": embedding_, "deadline_ms": 1000, "extraction": {"modes": ["turns"]}}}
+        return {"memory": {"embedding": embedding_, "deadline_ms": 1000, "extraction": TURNS}}
 
     return config
 
@@ -206,15 +208,14 @@ def test_vectors_of_another_size_are_refused_at_start_in_a_sentence(start):
 
 def test_a_text_that_the_server_refuses_does_not_keep_others_from_their_vectors(start):
     stack = start(remote())
-    stack.double.script(
-        {"contains": "explode", "member": "input", "status": 400},
-        {"contains": "Hawaii", "member": "input", "times": 2, "status": 400},
-    )
+    refused = [{"contains": text, "member": "input", "status": 400} for text in ("explode", "Hawaii")]
+    stack.double.script(*refused)
     alice, bob = stack.person(), stack.person()
     alice.say("Things explode when I touch them")
     alice.learn()
     bob.say(FACT)
     bob.learn()
+    stack.double.script(refused[0])
     assert not has_vector(stack, bob)
     until(lambda: has_vector(stack, bob), "the good one gets its vector", 60)
     assert alice.knows("explode")

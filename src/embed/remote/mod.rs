@@ -94,8 +94,9 @@ impl RemoteEmbedder {
     /// asking for each alone, and cut once: it may be longer than the model takes.
     async fn batch(&self, role: Role, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
         let texts = Arc::new(texts);
+        let is_one = texts.len() == 1 && texts[0].len() <= texts::SHORT;
         match self.patiently(role, &texts).await? {
-            Err(trouble) if trouble.may_be_the_texts() => {}
+            Err(trouble) if trouble.may_be_the_texts() && !is_one => {}
             outcome => return Ok(outcome?),
         }
         let mut vectors = Vec::with_capacity(texts.len());
