@@ -206,3 +206,16 @@ impl Workbench {
         Ok(self.journal.write(move |c| journal::ask_for_vectors(c, now, pause)).await?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_embedding_server_that_is_down_costs_a_job_no_try() {
+        let down = JobError::from(EmbedError::Unavailable("no connection".into()));
+        assert_eq!(down, JobError::NotNow(EMBED_REST));
+        let failed = JobError::from(EmbedError::Failed("no direction".into()));
+        assert!(matches!(failed, JobError::Retry { .. }));
+    }
+}
