@@ -23,6 +23,12 @@ impl Whole {
             && self.vectors.iter().all(|vector| stored.vectors.contains(vector))
     }
 
+    /// Whether it has no vector in a space.
+    #[must_use]
+    pub fn lacks(&self, space: &str) -> bool {
+        !self.vectors.iter().any(|vector| &*vector.space == space)
+    }
+
     /// About how many bytes it takes.
     #[must_use]
     pub fn bytes(&self) -> usize {

@@ -47,10 +47,6 @@ fn cosine(entry: &Whole, search: &Search) -> Option<(f32, u16)> {
     nearest
 }
 
-fn has(entry: &Whole, space: &str) -> bool {
-    entry.vectors.iter().any(|vector| &*vector.space == space)
-}
-
 impl InMemoryStore {
     /// An empty store.
     #[must_use]
@@ -307,7 +303,7 @@ impl MemoryStore for InMemoryStore {
                 && filter.is_none_or(|filter| filter.matches(&entry.memory))
             {
                 counts.total += 1;
-                counts.embedded += u64::from(has(entry, space));
+                counts.embedded += u64::from(!entry.lacks(space));
             }
         }
         Ok(counts)
@@ -329,7 +325,7 @@ impl MemoryStore for InMemoryStore {
         let kept = self.read()?;
         let entries = kept.values().flat_map(|entries| entries.values());
         let mut missing: Vec<&Memory> = entries
-            .filter(|entry| entry.memory.status.is_in_use() && !has(entry, space))
+            .filter(|entry| entry.memory.status.is_in_use() && entry.lacks(space))
             .map(|entry| &entry.memory)
             .collect();
         missing.sort_by_key(|memory| memory.created_at);

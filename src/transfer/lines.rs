@@ -24,6 +24,17 @@ pub enum Raw {
     TooLong,
 }
 
+impl Raw {
+    /// How many bytes of it are held.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Line(line) => line.len(),
+            Self::TooLong => 0,
+        }
+    }
+}
+
 impl<R: AsyncBufRead + Unpin> Lines<R> {
     /// Reads on from where `from` is.
     pub fn new(from: R) -> Self {

@@ -6,6 +6,7 @@ mod admit;
 use std::{sync::Arc, time::Duration};
 
 use axum::http::StatusCode;
+use futures_util::{StreamExt, stream::FuturesOrdered};
 use tokio::{io::AsyncBufRead, task::spawn_blocking, time::timeout};
 
 use self::admit::{Refused, admit};
@@ -19,6 +20,9 @@ use crate::{
 
 /// How long the next line may take to come.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Memories given to the store at the same time, as long as their lines together are not longer than
+/// one may be.
+const AT_ONCE: usize = 16;
 /// The most lines that an answer tells of.
 const MAX_PROBLEMS: usize = 100;
 
@@ -35,26 +39,46 @@ impl Operations {
     ) -> Result<ImportedView, ApiError> {
         let import =
             Import { owner, config: self.config.get(), write: write("imported", request_id) };
+        let space = self.embedder.space().id();
         let mut lines = Lines::new(from);
         let mut view = ImportedView::default();
         let (mut begun, mut bare) = (false, false);
-        let space = self.embedder.space().id();
-        while let Some((number, raw)) = next(&mut lines).await? {
-            match import.read(raw, begun).await? {
-                Ok(Line::Header(_)) => (begun, view.complete) = (true, false),
-                Ok(Line::Mark(_)) => {}
-                Ok(Line::End) => view.complete = true,
-                Ok(Line::Memory(whole)) => {
-                    bare |= !whole.vectors.iter().any(|vector| *vector.space == *space);
-                    let done = self.take(*whole, &import.write).await;
-                    view.count(number, done.map_err(|error| stopped(number, error))?);
+        let (mut under_way, mut held) = (FuturesOrdered::new(), 0);
+        let read = loop {
+            let (number, raw) = match next(&mut lines).await {
+                Ok(Some(line)) => line,
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            };
+            let bytes = raw.bytes();
+            let memory = match import.read(raw, begun).await {
+                Ok(Ok(Line::Header(_))) => {
+                    (begun, view.complete) = (true, false);
+                    continue;
                 }
-                Err(refused) if !begun || refused.is_of_header() => {
-                    return Err(ApiError::invalid(&format!("line {number}"), refused));
+                Ok(Ok(Line::Mark(_))) => continue,
+                Ok(Ok(Line::End)) => {
+                    view.complete = true;
+                    continue;
                 }
-                Err(refused) => view.refuse(number, refused),
+                Ok(Ok(Line::Memory(whole))) => Ok(whole),
+                Ok(Err(refused)) if !begun || refused.is_of_header() => {
+                    break Err(ApiError::invalid(&format!("line {number}"), refused));
+                }
+                Ok(Err(refused)) => Err(refused),
+                Err(error) => break Err(error),
+            };
+            bare |= memory.as_ref().is_ok_and(|whole| whole.lacks(&space));
+            while under_way.len() >= AT_ONCE || (held > 0 && held + bytes > MAX_LINE_BYTES) {
+                held -= view.settle(under_way.next().await)?;
             }
+            under_way.push_back(self.take(number, bytes, memory, &import.write));
+            held += bytes;
+        };
+        while !under_way.is_empty() {
+            view.settle(under_way.next().await)?;
         }
+        read?;
         if !begun {
             return Err(ApiError::invalid("body", "must be an export; it is empty"));
         }
@@ -67,27 +91,47 @@ impl Operations {
         Ok(view)
     }
 
+    /// Gives a memory to the store.
     async fn take(
         &self,
-        whole: Whole,
+        line: u64,
+        bytes: usize,
+        memory: Result<Box<Whole>, Refused>,
         write: &Write,
-    ) -> Result<Result<Restored, Refused>, StoreError> {
-        let kind = whole.memory.memory_type.clone();
-        match self.store.restore(whole, write).await {
-            Ok(restored) => {
-                if restored == Restored::Written {
+    ) -> Taken {
+        let done = match memory {
+            Ok(whole) => {
+                let kind = whole.memory.memory_type.clone();
+                let done = self.store.restore(*whole, write).await;
+                if matches!(done, Ok(Restored::Written)) {
                     self.metrics.stored(kind.as_str());
                 }
-                Ok(Ok(restored))
+                refused(done)
             }
-            Err(StoreError::Invalid { field: field @ ("history" | "vectors"), cause }) => {
-                Ok(Err(Refused::new(field, cause)))
-            }
-            Err(StoreError::Invalid { field, cause }) => {
-                Ok(Err(Refused::new(&format!("memory.{field}"), cause)))
-            }
-            Err(error) => Err(error),
+            Err(refused) => Ok(Err(refused)),
+        };
+        Taken { line, bytes, done }
+    }
+}
+
+/// What became of a line.
+struct Taken {
+    line: u64,
+    bytes: usize,
+    done: Result<Result<Restored, Refused>, StoreError>,
+}
+
+/// What a store refuses is the line's fault; all else is not.
+fn refused(done: Result<Restored, StoreError>) -> Result<Result<Restored, Refused>, StoreError> {
+    match done {
+        Ok(restored) => Ok(Ok(restored)),
+        Err(StoreError::Invalid { field: field @ ("history" | "vectors"), cause }) => {
+            Ok(Err(Refused::new(field, cause)))
         }
+        Err(StoreError::Invalid { field, cause }) => {
+            Ok(Err(Refused::new(&format!("memory.{field}"), cause)))
+        }
+        Err(error) => Err(error),
     }
 }
 
@@ -120,8 +164,10 @@ impl Import {
 }
 
 impl ImportedView {
-    fn count(&mut self, line: u64, done: Result<Restored, Refused>) {
-        match done {
+    /// Counts what became of the next line; tells how many bytes it held.
+    fn settle(&mut self, taken: Option<Taken>) -> Result<usize, ApiError> {
+        let Some(Taken { line, bytes, done }) = taken else { return Ok(0) };
+        match done.map_err(|error| stopped(line, error))? {
             Ok(Restored::Written) => self.written += 1,
             Ok(Restored::Same) => self.same += 1,
             Ok(Restored::Differs) => {
@@ -129,13 +175,12 @@ impl ImportedView {
                 let cause = "is the id of another memory of this user, which was left as it is";
                 self.tell(line, Refused::new("memory.id", cause));
             }
-            Err(refused) => self.refuse(line, refused),
+            Err(refused) => {
+                self.refused += 1;
+                self.tell(line, refused);
+            }
         }
-    }
-
-    fn refuse(&mut self, line: u64, refused: Refused) {
-        self.refused += 1;
-        self.tell(line, refused);
+        Ok(bytes)
     }
 
     fn tell(&mut self, line: u64, Refused { field, cause }: Refused) {

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::{
     memory::{Filter, MemoryStore, Restored, Status, StoreError, Touch, Whole},
-    store::InMemoryStore,
+    store::{InMemoryStore, SqliteOptions, SqliteStore},
 };
 
 const OTHER: &str = "other/2/cls";
@@ -34,6 +34,13 @@ pub(super) async fn all(
     }
     found.sort_by_key(|whole| (whole.memory.owner.key(), whole.memory.id.clone()));
     found
+}
+
+/// Writes all that one store holds to another.
+async fn carry(from: &dyn MemoryStore, to: &dyn MemoryStore) {
+    for whole in all(from, None, 7).await {
+        assert_eq!(to.restore(whole, &write()).await.unwrap(), Restored::Written);
+    }
 }
 
 fn names(found: &[Whole]) -> Vec<&str> {
@@ -81,16 +88,18 @@ pub(in crate::store) async fn all_of_a_store_is_carried_to_another_and_back(
     assert_eq!((carried.memory.version, carried.history.len()), (5, 2));
     assert_eq!((carried.memory.access_count, carried.memory.last_accessed_at), (8, Some(at(5))));
     assert_eq!(carried.memory.structured, Some(json!(null)));
-    let plain = InMemoryStore::new();
-    for whole in expected.clone() {
-        assert_eq!(plain.restore(whole, &write()).await.unwrap(), Restored::Written);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("memories.db");
+    let sqlite = SqliteStore::open(&file, SqliteOptions::default()).unwrap();
+    let others: [&dyn MemoryStore; 2] = [&InMemoryStore::new(), &sqlite];
+    for other in others {
+        carry(store, other).await;
+        assert_eq!(all(other, None, 1000).await, expected);
+        store.clear(&write()).await.unwrap();
+        carry(other, store).await;
+        assert_eq!(all(store, None, 1000).await, expected);
     }
-    assert_eq!(all(&plain, None, 1000).await, expected);
-    store.clear(&write()).await.unwrap();
-    for whole in all(&plain, None, 7).await {
-        assert_eq!(store.restore(whole, &write()).await.unwrap(), Restored::Written);
-    }
-    assert_eq!(all(store, None, 1000).await, expected);
+    sqlite.close().await;
     // It is not only kept but found, and what it was before as well.
     let found = store.retrieve(&near("alice", [1.0, 0.0, 0.0, 0.0])).await.unwrap();
     assert_eq!(sorted(&found), ["active", "full", "review"]);
