@@ -93,6 +93,9 @@ impl Config {
             }
         };
         needs("api.key_env".into(), &self.api.key_env);
+        if let Some(milvus) = &self.memory.milvus {
+            needs("memory.milvus.token_env".into(), &milvus.token_env);
+        }
         for (index, model) in self.external_models.iter().enumerate() {
             let key = format!("external_models[{index}].llm_endpoint.api_key_env");
             needs(key, &model.llm_endpoint.api_key_env);
@@ -106,18 +109,6 @@ impl Config {
 
     fn check_store(&self, problems: &mut Vec<Problem>) {
         let memory = &self.memory;
-        if memory.store_kind() == StoreKind::Milvus {
-            let (key, because) = match memory.store {
-                Some(_) => ("memory.store", ""),
-                None => {
-                    ("memory.milvus", " (chosen by this section, because memory.store is absent)")
-                }
-            };
-            problems.push(Problem::new(
-                key,
-                format!("the milvus store{because} is not available in this version; write `store: sqlite` under `memory:`"),
-            ));
-        }
         if let Some(milvus) = &memory.milvus
             && milvus.dimension != memory.embedding.dimension
         {
@@ -125,6 +116,15 @@ impl Config {
                 "memory.milvus.dimension",
                 format!("must equal memory.embedding.dimension, {}", memory.embedding.dimension),
             ));
+        }
+        if let Some(tls) = memory.milvus.as_ref().and_then(|milvus| milvus.tls.as_ref())
+            && tls.certificate.is_some() != tls.key.is_some()
+        {
+            let (key, other) = match tls.key {
+                None => ("memory.milvus.tls.key", "certificate"),
+                Some(_) => ("memory.milvus.tls.certificate", "key"),
+            };
+            problems.push(Problem::new(key, format!("required, because {other} is given")));
         }
     }
 

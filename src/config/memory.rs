@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Endpoint, IdentityConfig, Policy, Pooling, Precision, Provider, Scheme, SignalsConfig,
+    Endpoint, IdentityConfig, MilvusConfig, Policy, Pooling, Precision, Provider, Scheme,
+    SignalsConfig,
 };
 
 /// What is remembered, where, and how it is found again.
@@ -130,33 +131,8 @@ impl MemoryConfig {
 pub enum StoreKind {
     /// One file in `data_dir`.
     Sqlite,
-    /// A Milvus server; not available in this version.
+    /// A Milvus server, which several memgates may share.
     Milvus,
-}
-
-/// The Milvus server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct MilvusConfig {
-    /// `host:port`.
-    #[schemars(regex(pattern = "^.+:[0-9]+$"))]
-    pub address: String,
-    /// The collection's name.
-    #[schemars(regex(pattern = "^[A-Za-z_][A-Za-z0-9_]{0,254}$"))]
-    pub collection: String,
-    /// The vectors' length; must equal `memory.embedding.dimension`.
-    #[schemars(range(min = 1, max = 32768))]
-    pub dimension: usize,
-}
-
-impl Default for MilvusConfig {
-    fn default() -> Self {
-        Self {
-            address: "127.0.0.1:19530".into(),
-            collection: "agentic_memory".into(),
-            dimension: 384,
-        }
-    }
 }
 
 /// The SQLite store.

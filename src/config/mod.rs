@@ -9,6 +9,7 @@ mod interpolate;
 mod live;
 mod load;
 mod memory;
+mod milvus;
 mod models;
 mod node;
 mod policy;
@@ -28,9 +29,9 @@ pub use crate::embed::{Pooling, Precision, remote::Provider};
 pub use live::{Live, Reloaded};
 pub use memory::{
     CaptureConfig, EmbeddingConfig, ExtractionConfig, ExtractionMode, JournalConfig, MemoryConfig,
-    MilvusConfig, Placement, ReconcileConfig, ReconcilePolicy, SessionsConfig, SqliteConfig,
-    StoreKind, Sync,
+    Placement, ReconcileConfig, ReconcilePolicy, SessionsConfig, SqliteConfig, StoreKind, Sync,
 };
+pub use milvus::{MilvusConfig, MilvusTlsConfig};
 pub use models::{Endpoint, ExternalModel, LlmProvider, ModelRole, Scheme};
 pub use policy::{Effective, HeaderMatch, Policy, PolicyMatch, Subject};
 pub use problem::{ConfigError, Problem};

@@ -40,4 +40,11 @@ impl Write {
     pub fn by(actor: Actor, reason: &'static str) -> Self {
         Self { actor, reason, request_id: None }
     }
+
+    /// Says in the log that memories were removed, by whom and why; never whose or which.
+    pub fn told(&self, removed: u64) {
+        let request_id = self.request_id.as_deref();
+        let (actor, reason) = (self.actor.name(), self.reason);
+        tracing::debug!(actor, reason, request_id, removed, "forgot");
+    }
 }

@@ -57,7 +57,7 @@ impl OpenMemory {
         metrics: &Arc<Metrics>,
     ) -> Result<Self, StartError> {
         let folder = DataFolder::lock(&config.data_dir, None).map_err(StartError::Folder)?;
-        let watched = store::open(config, folder.path(), metrics)?;
+        let watched = store::open(config, embedder.space(), folder.path(), metrics)?;
         let store: Arc<dyn MemoryStore> = watched.clone();
         let tools =
             Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() };

@@ -2,11 +2,14 @@
 
 use std::{path::Path, sync::Arc};
 
+use tokio::runtime::Handle;
+
 use super::{StartError, memory::synchronous};
 use crate::{
     config::{Config, StoreKind},
+    embed::Space,
     memory::MemoryStore,
-    store::{SqliteOptions, SqliteStore, Watched},
+    store::{MilvusSettings, MilvusStore, MilvusTls, SqliteOptions, SqliteStore, Watched},
     telemetry::Metrics,
 };
 
@@ -17,15 +20,13 @@ const FILE: &str = "memories.db";
 /// an error. A server is opened without being reached: that may take as long as it likes.
 pub(super) fn open(
     config: &Config,
+    space: &Space,
     folder: &Path,
     metrics: &Arc<Metrics>,
 ) -> Result<Arc<Watched>, StartError> {
     let (store, name): (Arc<dyn MemoryStore>, _) = match config.memory.store_kind() {
         StoreKind::Sqlite => (Arc::new(sqlite(config, folder)?), "Store"),
-        StoreKind::Milvus => {
-            let cause = "the milvus store is not available in this version";
-            return Err(StartError::Store { key: "memory.store", cause: cause.to_owned() });
-        }
+        StoreKind::Milvus => (Arc::new(milvus(config, space)?), "Milvus"),
     };
     Ok(Arc::new(Watched::new(store, name, metrics.clone())))
 }
@@ -39,4 +40,35 @@ fn sqlite(config: &Config, folder: &Path) -> Result<SqliteStore, StartError> {
         ..SqliteOptions::default()
     };
     SqliteStore::open(&folder.join(FILE), options).map_err(StartError::Database)
+}
+
+/// Needs a runtime that it may block.
+fn milvus(config: &Config, space: &Space) -> Result<MilvusStore, StartError> {
+    let milvus = config.memory.milvus.clone().unwrap_or_default();
+    let token = milvus.token_env.as_ref().and_then(|name| std::env::var(name).ok());
+    let tls = milvus.tls.as_ref().map(|tls| MilvusTls {
+        ca: tls.ca.clone(),
+        identity: tls.certificate.clone().zip(tls.key.clone()),
+        server_name: tls.server_name.clone(),
+    });
+    let settings = MilvusSettings {
+        tls,
+        // That it is set was checked with the configuration.
+        token: token.map(|token| token.trim().to_owned()),
+        database: milvus.database.clone().unwrap_or_default(),
+        space: space.id(),
+        dimension: space.dimension,
+        partitions: milvus.partitions,
+        hnsw_m: milvus.hnsw_m,
+        ef_construction: milvus.ef_construction,
+        connect_timeout: milvus.connect_timeout(),
+        timeout: milvus.timeout(),
+        attempts: milvus.attempts,
+        staleness: milvus.staleness(),
+        address: milvus.address,
+        collection: milvus.collection,
+    };
+    Handle::current()
+        .block_on(MilvusStore::open(settings))
+        .map_err(|refusal| StartError::Store { key: "memory.milvus", cause: refusal.to_string() })
 }

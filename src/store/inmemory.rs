@@ -415,5 +415,5 @@ impl MemoryStore for InMemoryStore {
 mod tests {
     use crate::store::{InMemoryStore, conformance::conforms};
 
-    conforms!(async { (InMemoryStore::new(), ()) });
+    conforms!(async { Some((InMemoryStore::new(), ())) });
 }

@@ -15,11 +15,13 @@ mod inmemory;
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 pub(crate) mod kit;
 pub mod lexical;
+mod milvus;
 mod place;
 mod sqlite;
 mod watched;
 
 pub use accept::{MAX_CONTENT_BYTES, MAX_LIMIT, MAX_PARTS, MAX_SCAN_BYTES};
 pub use inmemory::InMemoryStore;
+pub use milvus::{MilvusRefusal, MilvusSettings, MilvusStore, MilvusTls};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use watched::Watched;

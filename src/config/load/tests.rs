@@ -3,6 +3,7 @@
 use std::{fs, path::PathBuf};
 
 use super::*;
+use crate::config::StoreKind;
 
 fn read(text: &str) -> Result<Config, String> {
     let env = |name: &str| match name {
@@ -177,18 +178,30 @@ external_models:
     max_tokens: 500
     temperature: 0.1
 ";
-    refused(
-        text,
-        "c.yaml:5: memory.milvus: the milvus store (chosen by this section, because memory.store is absent) \
-         is not available in this version; write `store: sqlite` under `memory:`",
-    );
+    let config = read(text).unwrap();
+    assert_eq!(config.memory.store_kind(), StoreKind::Milvus);
+    assert_eq!(config.memory.milvus.as_ref().unwrap().collection, "agentic_memory");
     let config = read(&text.replacen("memory:", "memory:\n  store: sqlite", 1)).unwrap();
     let warnings: Vec<_> = config.warnings().iter().map(|warning| warning.key.clone()).collect();
     assert_eq!(warnings, ["external_models[0]", "memory.milvus"]);
-    refused(
-        "memory: {store: milvus}\n",
-        "c.yaml:1: memory.store: the milvus store is not available in this version; write `store: sqlite` under `memory:`",
-    );
+    let config = read("memory: {store: milvus}\n").unwrap();
+    assert_eq!(config.memory.store_kind(), StoreKind::Milvus);
+    for (text, expected) in [
+        (
+            "memory: {milvus: {dimension: 3}}\n",
+            "c.yaml:1: memory.milvus.dimension: must equal memory.embedding.dimension, 384",
+        ),
+        (
+            "memory: {milvus: {tls: {certificate: a.pem}}}\n",
+            "c.yaml:1: memory.milvus.tls.key: required, because certificate is given",
+        ),
+        (
+            "memory: {milvus: {token_env: NO_SUCH_VARIABLE}}\n",
+            "c.yaml:1: memory.milvus.token_env: the environment variable NO_SUCH_VARIABLE is not set",
+        ),
+    ] {
+        refused(text, expected);
+    }
 }
 
 #[test]
@@ -237,9 +250,9 @@ fn what_an_embedding_model_has_no_use_for_is_said() {
 fn an_override_is_made_before_the_check() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("c.yaml");
-    fs::write(&file, "memory: {milvus: {}}\n").unwrap();
-    let sqlite = |config: &mut Config| config.memory.store = Some(crate::config::StoreKind::Sqlite);
-    assert!(Config::load_with(Some(&file), &sqlite).is_ok());
+    fs::write(&file, "memory: {milvus: {dimension: 3}}\n").unwrap();
+    let without = |config: &mut Config| config.memory.milvus = None;
+    assert!(Config::load_with(Some(&file), &without).is_ok());
     assert!(Config::load(&file).is_err());
 }
 

@@ -24,7 +24,7 @@ use crate::memory::{
 };
 
 /// One test for each case. `$make` gives a fresh, empty store and whatever must
-/// live as long as it.
+/// live as long as it; `None` where there is no server for it.
 macro_rules! conforms {
     ($make:expr) => {
         $crate::store::conformance::conforms! { $make;
@@ -82,7 +82,7 @@ macro_rules! conforms {
     ($make:expr; $($case:ident)*) => { $(
         #[tokio::test]
         async fn $case() {
-            let (store, _kept) = $make.await;
+            let Some((store, _kept)) = $make.await else { return };
             $crate::store::conformance::$case(&store).await;
             $crate::memory::MemoryStore::close(&store).await;
         }

@@ -155,7 +155,7 @@ impl MemoryStore for SqliteStore {
     async fn forget(&self, owner: &Owner, id: &MemoryId, write: &Write) -> Result<u64, StoreError> {
         let (owner, id) = (owner.clone(), id.clone());
         let removed = self.database.erase(move |c| change::forget(c, &owner, &id)).await?;
-        told(write, removed);
+        write.told(removed);
         Ok(removed)
     }
 
@@ -171,7 +171,7 @@ impl MemoryStore for SqliteStore {
         let (owner, ids) = (owner.clone(), ids.to_vec());
         let forget = move |c: &mut _| ids.iter().map(|id| change::forget(c, &owner, id)).sum();
         let removed = self.database.erase(forget).await?;
-        told(write, removed);
+        write.told(removed);
         Ok(removed)
     }
 
@@ -183,14 +183,14 @@ impl MemoryStore for SqliteStore {
     ) -> Result<u64, StoreError> {
         let (owner, id) = (owner.clone(), id.clone());
         let removed = self.database.erase(move |c| change::forget_history(c, &owner, &id)).await?;
-        told(write, removed);
+        write.told(removed);
         Ok(removed)
     }
 
     async fn forget_by_scope(&self, scope: &ForgetScope, write: &Write) -> Result<u64, StoreError> {
         let scope = scope.clone();
         let removed = self.database.erase(move |c| change::forget_by_scope(c, &scope)).await?;
-        told(write, removed);
+        write.told(removed);
         Ok(removed)
     }
 
@@ -270,7 +270,7 @@ impl MemoryStore for SqliteStore {
 
     async fn clear(&self, write: &Write) -> Result<(), StoreError> {
         let removed = self.database.erase(|c| c.execute("DELETE FROM memories", [])).await?;
-        told(write, removed as u64);
+        write.told(removed as u64);
         Ok(())
     }
 
@@ -287,18 +287,6 @@ impl MemoryStore for SqliteStore {
         self.closed.store(true, Ordering::Release);
         self.database.close().await;
     }
-}
-
-/// Says that memories were removed, by whom and why; never whose or which.
-fn told(write: &Write, removed: u64) {
-    let request_id = write.request_id.as_deref();
-    tracing::debug!(
-        actor = write.actor.name(),
-        reason = write.reason,
-        request_id,
-        removed,
-        "forgot"
-    );
 }
 
 #[cfg(test)]

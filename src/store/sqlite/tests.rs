@@ -19,13 +19,15 @@ fn open(folder: &Path, options: SqliteOptions) -> SqliteStore {
     SqliteStore::open(&folder.join("memories.db"), options).unwrap()
 }
 
-conforms!(fresh(SqliteOptions::default()));
+conforms!(async { Some(fresh(SqliteOptions::default()).await) });
 
 /// Without room to keep anything, every search reads the file.
 mod uncached {
     use super::*;
 
-    conforms!(fresh(SqliteOptions { cache_bytes: 0, ..SqliteOptions::default() }));
+    conforms!(async {
+        Some(fresh(SqliteOptions { cache_bytes: 0, ..SqliteOptions::default() }).await)
+    });
 }
 
 fn owner() -> Owner {

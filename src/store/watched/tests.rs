@@ -17,7 +17,7 @@ use crate::{
 
 conforms!(async {
     let (name, metrics) = ("Store", Metrics::new());
-    (Watched::new(Arc::new(InMemoryStore::new()), name, metrics), ())
+    Some((Watched::new(Arc::new(InMemoryStore::new()), name, metrics), ()))
 });
 
 /// Long enough for two busy cores, and for a store that does not answer.

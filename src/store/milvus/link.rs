@@ -1,0 +1,215 @@
+//! The way to the server: made when it is looked for, and again when it broke.
+//!
+//! Whoever watches the store asks it, by [`Link::check`], to look; operations only use what is
+//! there, and fail at once while nothing is.
+
+use std::{
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use milvus::v2::{
+    ClientV2,
+    types::{ConnectConfig, RetryConfig, TelemetryConfig},
+};
+use tokio::sync::Mutex;
+
+use super::{
+    MilvusRefusal, fault::Fault, server::Server, session::Session, settings::MilvusSettings,
+};
+use crate::memory::StoreError;
+
+/// Longer than a write can be unseen by this much, for clocks and slow answers.
+pub(super) const MARGIN: Duration = Duration::from_secs(5);
+
+/// What is known of the server.
+#[derive(Clone)]
+enum State {
+    /// It works.
+    Ready(Arc<Session>),
+    /// It cannot be used.
+    Away(Fault),
+    /// What it holds is something else than what is configured.
+    Refused(MilvusRefusal),
+    Closed,
+}
+
+impl State {
+    fn session(&self) -> Result<Arc<Session>, StoreError> {
+        match self {
+            Self::Ready(session) => Ok(session.clone()),
+            Self::Away(fault) => Err((*fault).into()),
+            Self::Refused(refusal) => Err(StoreError::Unavailable(refusal.to_string())),
+            Self::Closed => Err(StoreError::Unavailable("is closed".into())),
+        }
+    }
+}
+
+/// The way to the server.
+pub(super) struct Link {
+    settings: Arc<MilvusSettings>,
+    state: RwLock<State>,
+    /// One at a time looks.
+    looking: Mutex<()>,
+    /// Whether it ever worked.
+    met: AtomicBool,
+}
+
+impl Link {
+    /// Looks once.
+    ///
+    /// # Errors
+    /// [`MilvusRefusal`] when the server is there and holds something else than what is configured.
+    pub(super) async fn open(settings: MilvusSettings) -> Result<Self, MilvusRefusal> {
+        let link = Self {
+            settings: Arc::new(settings),
+            state: RwLock::new(State::Away(Fault::Unreachable)),
+            looking: Mutex::default(),
+            met: AtomicBool::new(false),
+        };
+        let state = link.connect().await;
+        if let State::Refused(refusal) = state {
+            return Err(refusal);
+        }
+        link.set(state);
+        Ok(link)
+    }
+
+    /// What operations work with.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] while the server is not there.
+    pub(super) fn session(&self) -> Result<Arc<Session>, StoreError> {
+        self.state().session()
+    }
+
+    /// Looks whether real reads work; connects, and makes what is missing, where they did not.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] with the cause.
+    pub(super) async fn check(&self) -> Result<(), StoreError> {
+        let _looking = self.looking.lock().await;
+        let state = match self.state() {
+            State::Closed => State::Closed,
+            State::Ready(session) => match look(&session).await {
+                Ok(()) => State::Ready(session),
+                Err(fault) => State::Away(fault),
+            },
+            State::Away(_) | State::Refused(_) => self.connect().await,
+        };
+        self.set(state.clone());
+        state.session().map(drop)
+    }
+
+    /// Whether it ever worked, and is not closed.
+    pub(super) fn is_enabled(&self) -> bool {
+        self.met.load(Ordering::Acquire) && !matches!(self.state(), State::Closed)
+    }
+
+    /// Operations fail from now on.
+    pub(super) fn close(&self) {
+        self.set(State::Closed);
+    }
+
+    fn state(&self) -> State {
+        self.state.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, new: State) {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        // A look that ends after the store was closed opens nothing.
+        if !matches!(*state, State::Closed) {
+            *state = new;
+        }
+        if matches!(*state, State::Ready(_)) {
+            self.met.store(true, Ordering::Release);
+        }
+    }
+
+    async fn connect(&self) -> State {
+        let client = match ClientV2::new(&connection(&self.settings)).await {
+            Ok(client) => client,
+            Err(error) => return State::Away(error.into()),
+        };
+        let horizon = self.settings.staleness + MARGIN;
+        // What another process, or this one before a break, wrote just before must be seen.
+        let server = Server::new(client, self.settings.staleness);
+        let session = Session::new(server, self.settings.clone(), horizon);
+        match prepare(&session).await {
+            Ok(None) => State::Ready(Arc::new(session)),
+            Ok(Some(refusal)) => State::Refused(refusal),
+            Err(fault) => State::Away(fault),
+        }
+    }
+}
+
+/// Whether real reads work: of the records and of the vectors.
+async fn look(session: &Session) -> Result<(), Fault> {
+    let maker = session.maker();
+    maker.answers(session.names.records()).await?;
+    maker.answers(&session.names.vectors(&session.settings.space)).await
+}
+
+/// Makes what is missing and checks what is there.
+async fn prepare(session: &Session) -> Result<Option<MilvusRefusal>, Fault> {
+    let maker = session.maker();
+    let MilvusSettings { collection, space, dimension, .. } = &*session.settings;
+    let in_use = maker.in_use().await?;
+    if let Some((found, found_dimension)) = &in_use
+        && (found != space || found_dimension != dimension)
+    {
+        return Ok(Some(MilvusRefusal {
+            collection: collection.clone(),
+            found: found.clone(),
+            found_dimension: *found_dimension,
+            configured: space.clone(),
+            configured_dimension: *dimension,
+        }));
+    }
+    maker.records().await?;
+    let vectors = session.ensure_space(space, *dimension).await?;
+    if in_use.is_none() {
+        maker.put_in_use(&vectors.name).await?;
+    }
+    Ok(None)
+}
+
+fn connection(settings: &MilvusSettings) -> ConnectConfig {
+    let scheme = if settings.tls.is_some() { "https" } else { "http" };
+    let mut config = ConnectConfig::new()
+        .uri(format!("{scheme}://{}", settings.address))
+        .database(&settings.database)
+        .connect_timeout(settings.connect_timeout)
+        // None by default: a server that hangs would hold a call for ever.
+        .rpc_timeout(settings.timeout)
+        // 75 attempts by default: a call over an outage would take more than a minute.
+        .retry(
+            RetryConfig::new()
+                .max_attempts(settings.attempts)
+                .max_retry_timeout(settings.timeout)
+                .initial_backoff(Duration::from_millis(20))
+                .max_backoff(Duration::from_millis(500)),
+        )
+        .telemetry(TelemetryConfig::new().enabled(false));
+    if let Some(tls) = &settings.tls {
+        config = config.secure(true);
+        if let Some(ca) = &tls.ca {
+            config = config.ca_certificate(ca.to_string_lossy());
+        }
+        if let Some((certificate, key)) = &tls.identity {
+            config = config
+                .client_certificate(certificate.to_string_lossy())
+                .client_key(key.to_string_lossy());
+        }
+        if let Some(name) = &tls.server_name {
+            config = config.tls_server_name(name);
+        }
+    }
+    match &settings.token {
+        None => config,
+        Some(token) => config.token(token),
+    }
+}

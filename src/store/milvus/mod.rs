@@ -1,0 +1,432 @@
+//! The store for clusters: memories in Milvus, an owner in one partition.
+//!
+//! The way of an operation: `link` has the session with the server or says why there is none →
+//! `view`, `search`, `bulk` read, `change` writes → `server` makes the call. `schema` and `rows` say
+//! what stands in Milvus, `overlay` what this process wrote and Milvus may not show yet,
+//! `expression` is the only place where a value becomes part of a filter.
+//!
+//! Invariants: every row of an answer is compared with the owner asked for once more; a memory is
+//! written before what it replaces is removed; within a process one write at a time changes an
+//! owner's memories. Two processes that change the same memory within the staleness of their reads
+//! both succeed, and the later clock counts: Milvus has nothing to compare and set with.
+
+mod bulk;
+mod change;
+mod expression;
+mod fault;
+mod link;
+mod overlay;
+mod rows;
+mod schema;
+mod search;
+mod server;
+mod session;
+mod settings;
+mod view;
+
+use std::{
+    collections::BTreeMap,
+    hash::{BuildHasher, RandomState},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use milvus::v2::types::ConsistencyLevel;
+use tokio::{
+    sync::{Mutex, MutexGuard},
+    time::sleep,
+};
+
+pub use self::settings::{MilvusSettings, MilvusTls};
+use self::{
+    bulk::Bulk,
+    change::{Change, Vectors, Writer},
+    link::Link,
+    overlay::Overlay,
+    rows::memory_key,
+    search::Searcher,
+    session::Session,
+    view::{Known, Reader},
+};
+use super::{
+    MAX_LIMIT,
+    accept::{self, accept, to_microsecond},
+};
+use crate::memory::{
+    Counts, Cursor, Embedding, Evidence, Filter, ForgetScope, ListQuery, Memory, MemoryId,
+    MemoryStore, Owner, Page, Restored, Scan, ScopeQuery, Search, StoreError, Touch, Whole, Write,
+};
+
+/// Locks for the owners, who share them; enough that two rarely meet.
+const LOCKS: usize = 256;
+
+/// What is in Milvus already does not fit to what is configured; a person must say what holds.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the vectors in collection {collection} are of {found} with {found_dimension} numbers, and \
+     {configured} with {configured_dimension} is configured: configure that model, or run \
+     `memgate reindex` to embed all memories again"
+)]
+pub struct MilvusRefusal {
+    /// The configured collection.
+    pub collection: String,
+    /// The space of the vectors in use.
+    pub found: String,
+    /// Their dimension.
+    pub found_dimension: usize,
+    /// The configured space.
+    pub configured: String,
+    /// Its dimension.
+    pub configured_dimension: usize,
+}
+
+/// Memories in a Milvus server.
+pub struct MilvusStore {
+    link: Link,
+    overlay: Overlay,
+    locks: Vec<Mutex<()>>,
+    hasher: RandomState,
+}
+
+impl MilvusStore {
+    /// Tries to reach the server once; when it is not there, operations are
+    /// [`StoreError::Unavailable`] until a check finds it. Somebody must check it now and then.
+    ///
+    /// # Errors
+    /// [`MilvusRefusal`].
+    pub async fn open(settings: MilvusSettings) -> Result<Self, MilvusRefusal> {
+        let overlay = Overlay::new(settings.staleness + link::MARGIN);
+        Ok(Self {
+            link: Link::open(settings).await?,
+            overlay,
+            locks: std::iter::repeat_with(Mutex::default).take(LOCKS).collect(),
+            hasher: RandomState::new(),
+        })
+    }
+
+    /// Held while an owner's memories are changed.
+    async fn lock(&self, owner: &Owner) -> MutexGuard<'_, ()> {
+        // The remainder is below 256.
+        let place = usize::try_from(self.hasher.hash_one(owner) % LOCKS as u64).unwrap_or(0);
+        self.locks[place].lock().await
+    }
+
+    fn reader<'a>(&'a self, session: &'a Session) -> Reader<'a> {
+        let Session { server, names, .. } = session;
+        Reader { server, records: names.records(), overlay: &self.overlay }
+    }
+
+    fn searcher<'a>(&'a self, session: &'a Session) -> Searcher<'a> {
+        Searcher { session, reader: self.reader(session) }
+    }
+
+    fn writer<'a>(&'a self, session: &'a Session) -> Writer<'a> {
+        Writer { session, overlay: &self.overlay }
+    }
+
+    /// A memory as it is.
+    async fn known(
+        &self,
+        session: &Session,
+        owner: &Owner,
+        id: &MemoryId,
+    ) -> Result<Option<Known>, StoreError> {
+        let key = memory_key(owner, id);
+        let consistency = session.server.consistency();
+        Ok(self.reader(session).current(owner, &key, consistency).await?)
+    }
+
+    /// The same, of the version that the caller read.
+    async fn of_version(&self, session: &Session, memory: &Memory) -> Result<Known, StoreError> {
+        let known = self.known(session, &memory.owner, &memory.id).await?;
+        let known = known.ok_or(StoreError::NotFound)?;
+        let found = known.stored.memory.version;
+        if found == memory.version {
+            Ok(known)
+        } else {
+            Err(StoreError::Conflict { expected: memory.version, found })
+        }
+    }
+}
+
+#[async_trait]
+impl MemoryStore for MilvusStore {
+    async fn store(
+        &self,
+        mut memory: Memory,
+        vectors: Vec<Embedding>,
+        _write: &Write,
+    ) -> Result<Memory, StoreError> {
+        accept(&mut memory, &vectors)?;
+        let session = self.link.session()?;
+        let _lock = self.lock(&memory.owner).await;
+        if self.known(&session, &memory.owner, &memory.id).await?.is_some() {
+            return Err(StoreError::Exists);
+        }
+        let change = Change {
+            known: None,
+            memory: memory.clone(),
+            earlier: Vec::new(),
+            vectors: Vectors::Replaced(vectors),
+        };
+        self.writer(&session).write(change).await?;
+        Ok(memory)
+    }
+
+    async fn retrieve(&self, search: &Search) -> Result<Vec<Evidence>, StoreError> {
+        accept::filter(search.filter.as_ref())?;
+        let session = self.link.session()?;
+        Ok(self.searcher(&session).retrieve(search).await?)
+    }
+
+    async fn get(
+        &self,
+        owner: &Owner,
+        id: &MemoryId,
+        now: Timestamp,
+    ) -> Result<Memory, StoreError> {
+        let session = self.link.session()?;
+        let known = self.known(&session, owner, id).await?;
+        let memory = known.map(|known| known.stored.memory);
+        memory.filter(|memory| !memory.is_expired(now)).ok_or(StoreError::NotFound)
+    }
+
+    async fn update(
+        &self,
+        mut memory: Memory,
+        vectors: Option<Vec<Embedding>>,
+        _write: &Write,
+    ) -> Result<Memory, StoreError> {
+        accept(&mut memory, vectors.as_deref().unwrap_or_default())?;
+        let session = self.link.session()?;
+        let _lock = self.lock(&memory.owner).await;
+        let known = self.of_version(&session, &memory).await?;
+        let old = known.stored.memory.clone();
+        memory.version += 1;
+        memory.created_at = old.created_at;
+        memory.access_count = old.access_count;
+        memory.last_accessed_at = old.last_accessed_at;
+        let vectors = match vectors {
+            Some(vectors) => Vectors::Replaced(vectors),
+            None if old.content != memory.content => Vectors::Replaced(Vec::new()),
+            None => Vectors::Kept,
+        };
+        let earlier = vec![old];
+        let change = Change { known: Some(known), memory: memory.clone(), earlier, vectors };
+        self.writer(&session).write(change).await?;
+        Ok(memory)
+    }
+
+    async fn amend(&self, mut memory: Memory) -> Result<(), StoreError> {
+        accept(&mut memory, &[])?;
+        let session = self.link.session()?;
+        let _lock = self.lock(&memory.owner).await;
+        let known = self.of_version(&session, &memory).await?;
+        let mut amended = known.stored.memory.clone();
+        amended.session_id = memory.session_id;
+        amended.confidence = memory.confidence;
+        amended.metadata = memory.metadata;
+        amended.provenance = memory.provenance;
+        let (earlier, vectors) = (Vec::new(), Vectors::Kept);
+        let change = Change { known: Some(known), memory: amended, earlier, vectors };
+        self.writer(&session).write(change).await
+    }
+
+    async fn history(&self, owner: &Owner, id: &MemoryId) -> Result<Vec<Memory>, StoreError> {
+        let session = self.link.session()?;
+        let versions = self.reader(&session).versions(owner, &memory_key(owner, id)).await?;
+        if versions.is_empty() { Err(StoreError::NotFound) } else { Ok(versions) }
+    }
+
+    async fn forget(&self, owner: &Owner, id: &MemoryId, write: &Write) -> Result<u64, StoreError> {
+        self.forget_all(owner, std::slice::from_ref(id), write).await
+    }
+
+    async fn forget_all(
+        &self,
+        owner: &Owner,
+        ids: &[MemoryId],
+        write: &Write,
+    ) -> Result<u64, StoreError> {
+        if ids.is_empty() {
+            return Ok(0);
+        }
+        let session = self.link.session()?;
+        let _lock = self.lock(owner).await;
+        let removed = self.writer(&session).forget(owner, ids).await?;
+        write.told(removed);
+        Ok(removed)
+    }
+
+    async fn forget_history(
+        &self,
+        owner: &Owner,
+        id: &MemoryId,
+        write: &Write,
+    ) -> Result<u64, StoreError> {
+        let session = self.link.session()?;
+        let _lock = self.lock(owner).await;
+        let removed = self.writer(&session).forget_history(owner, id).await?;
+        write.told(removed);
+        Ok(removed)
+    }
+
+    async fn forget_by_scope(&self, scope: &ForgetScope, write: &Write) -> Result<u64, StoreError> {
+        let session = self.link.session()?;
+        let _lock = self.lock(&scope.owner).await;
+        let writer = self.writer(&session);
+        let removed = match &scope.project_id {
+            None => writer.forget_owner(&scope.owner).await?,
+            Some(project) => writer.forget_project(&scope.owner, project).await?,
+        };
+        write.told(removed);
+        Ok(removed)
+    }
+
+    async fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
+        accept::filter(query.filter.as_ref())?;
+        let session = self.link.session()?;
+        let any_status = query.filter.as_ref().is_some_and(Filter::mentions_status);
+        let searcher = self.searcher(&session);
+        let lines = searcher.listed(&query.scope, query.filter.as_ref(), any_status, query.now);
+        let mut lines = lines.await?;
+        if let Some(Cursor { created_at, id }) = &query.cursor {
+            let end = (to_microsecond(*created_at), id);
+            lines.retain(|line| (line.created_at, &line.id) < end);
+        }
+        let limit = query.limit.min(MAX_LIMIT);
+        let more = lines.len() > limit;
+        lines.truncate(limit);
+        let last = lines.last().filter(|_| more);
+        let next = last.map(|last| Cursor { created_at: last.created_at, id: last.id.clone() });
+        let consistency = session.server.consistency();
+        let reader = searcher.reader;
+        let mut memories = reader.memories(&query.scope.owner, &lines, consistency).await?;
+        let memories = lines.iter().filter_map(|line| memories.remove(&line.memory));
+        Ok(Page { memories: memories.map(|stored| stored.memory).collect(), next })
+    }
+
+    async fn count(
+        &self,
+        scope: &ScopeQuery,
+        filter: Option<&Filter>,
+        space: &str,
+        now: Timestamp,
+    ) -> Result<Counts, StoreError> {
+        accept::filter(filter)?;
+        let session = self.link.session()?;
+        let lines = self.searcher(&session).listed(scope, filter, false, now).await?;
+        let embedded = lines.iter().filter(|line| line.spaces.contains_key(space)).count();
+        Ok(Counts { total: lines.len() as u64, embedded: embedded as u64 })
+    }
+
+    async fn touch(&self, touches: &[Touch]) -> Result<(), StoreError> {
+        let session = self.link.session()?;
+        let mut by_owner: BTreeMap<&Owner, Vec<&Touch>> = BTreeMap::new();
+        for touch in touches {
+            by_owner.entry(&touch.owner).or_default().push(touch);
+        }
+        for (owner, touches) in by_owner {
+            let _lock = self.lock(owner).await;
+            self.writer(&session).touch(owner, &touches).await?;
+        }
+        Ok(())
+    }
+
+    async fn unembedded(&self, space: &str, limit: usize) -> Result<Vec<Memory>, StoreError> {
+        let session = self.link.session()?;
+        let bulk = Bulk { session: &session, overlay: &self.overlay };
+        Ok(bulk.unembedded(space, limit).await?)
+    }
+
+    async fn embed(
+        &self,
+        owner: &Owner,
+        id: &MemoryId,
+        version: u32,
+        vectors: Vec<Embedding>,
+    ) -> Result<(), StoreError> {
+        accept::coordinates(&vectors)?;
+        let session = self.link.session()?;
+        let _lock = self.lock(owner).await;
+        let Some(known) = self.known(&session, owner, id).await? else { return Ok(()) };
+        let memory = known.stored.memory.clone();
+        if memory.version != version || vectors.is_empty() {
+            return Ok(());
+        }
+        let (earlier, vectors) = (Vec::new(), Vectors::Added(vectors));
+        let change = Change { known: Some(known), memory, earlier, vectors };
+        self.writer(&session).write(change).await
+    }
+
+    async fn scan(
+        &self,
+        owner: Option<&Owner>,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Scan, StoreError> {
+        let session = self.link.session()?;
+        Bulk { session: &session, overlay: &self.overlay }.scan(owner, after, limit).await
+    }
+
+    async fn restore(&self, mut whole: Whole, _write: &Write) -> Result<Restored, StoreError> {
+        accept::whole(&mut whole)?;
+        let session = self.link.session()?;
+        let owner = &whole.memory.owner;
+        let _lock = self.lock(owner).await;
+        if self.known(&session, owner, &whole.memory.id).await?.is_some() {
+            let key = memory_key(owner, &whole.memory.id);
+            let bulk = Bulk { session: &session, overlay: &self.overlay };
+            let stored = bulk.whole(Some(owner), std::slice::from_ref(&key)).await?;
+            let same = stored.get(&key).is_some_and(|stored| whole.is_kept_by(stored));
+            return Ok(if same { Restored::Same } else { Restored::Differs });
+        }
+        let Whole { memory, history, vectors } = whole;
+        let vectors = Vectors::Replaced(vectors);
+        let change = Change { known: None, memory, earlier: history, vectors };
+        self.writer(&session).write(change).await?;
+        Ok(Restored::Written)
+    }
+
+    async fn clear(&self, write: &Write) -> Result<(), StoreError> {
+        let session = self.link.session()?;
+        let everything = format!("{} != \"\"", schema::KEY);
+        self.writer(&session).erase(&everything).await?;
+        self.overlay.clear();
+        emptied(&session, &everything).await?;
+        write.told(0);
+        Ok(())
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        self.link.check().await
+    }
+
+    fn is_enabled(&self) -> bool {
+        self.link.is_enabled()
+    }
+
+    async fn close(&self) {
+        self.link.close();
+    }
+}
+
+/// Waits until every read shows that nothing is left.
+async fn emptied(session: &Arc<Session>, everything: &str) -> Result<(), fault::Fault> {
+    let end = Instant::now() + session.horizon;
+    let bounded = ConsistencyLevel::Bounded;
+    loop {
+        let records = session.names.records();
+        let left = session.server.rows(records, everything, &[], 1, bounded, |_| Ok(())).await?;
+        if left.is_empty() || Instant::now() > end {
+            return Ok(());
+        }
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests;

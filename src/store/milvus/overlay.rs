@@ -1,0 +1,179 @@
+//! What this process has written and not every read may show yet.
+//!
+//! Reads are Bounded: they may miss writes of the last seconds. Whatever was acknowledged to us is
+//! kept here for longer than that and laid over what the server answers. It is bounded; what does
+//! not fit makes reads strong for a while instead.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use super::rows::Stored;
+use crate::memory::{Embedding, Owner};
+
+/// What all of it may take, in bytes: some ten thousand memories.
+const BOUND: usize = 64 << 20;
+
+/// A memory as this process wrote it.
+#[derive(Debug)]
+pub(super) struct Fresh {
+    pub(super) stored: Stored,
+    /// Rows of its record.
+    pub(super) pieces: i64,
+    /// Those of its vectors that were written with it or shortly before.
+    pub(super) vectors: Vec<Embedding>,
+}
+
+/// What became of a memory.
+#[derive(Clone, Debug)]
+pub(super) enum Recent {
+    /// It was written.
+    Written(Arc<Fresh>),
+    /// It was removed; rows up to this revision are not there, whatever a read says.
+    Gone(i64),
+}
+
+#[derive(Default)]
+struct Kept {
+    /// By the owner's key, then the memory's.
+    owners: HashMap<String, HashMap<String, (Instant, Recent)>>,
+    /// In the order of writing.
+    order: VecDeque<(Instant, String, String, usize)>,
+    bytes: usize,
+}
+
+/// Recent writes.
+pub(super) struct Overlay {
+    kept: Mutex<Kept>,
+    /// For so long a write is kept.
+    horizon: Duration,
+}
+
+impl Overlay {
+    pub(super) fn new(horizon: Duration) -> Self {
+        Self { kept: Mutex::default(), horizon }
+    }
+
+    /// Keeps what became of a memory. False: something that may still be needed had to go.
+    #[must_use]
+    pub(super) fn put(&self, owner: &Owner, memory: &str, recent: Recent) -> bool {
+        let now = Instant::now();
+        let size = owner.key().len() + memory.len() + recent.bytes();
+        let mut kept = self.lock();
+        let place = (now, owner.key(), memory.to_owned(), size);
+        let of_owner = kept.owners.entry(place.1.clone()).or_default();
+        of_owner.insert(place.2.clone(), (now, recent));
+        kept.order.push_back(place);
+        kept.bytes += size;
+        let mut whole = true;
+        while let Some((at, ..)) = kept.order.front() {
+            let old = now.duration_since(*at) > self.horizon;
+            if !old && kept.bytes <= BOUND {
+                break;
+            }
+            whole &= old;
+            kept.drop_first();
+        }
+        whole
+    }
+
+    /// An owner's recent writes, by the memory's key.
+    pub(super) fn of(&self, owner: &Owner) -> HashMap<String, Recent> {
+        let kept = self.lock();
+        let recent = kept.owners.get(&owner.key()).into_iter().flatten();
+        recent.map(|(memory, (_, recent))| (memory.clone(), recent.clone())).collect()
+    }
+
+    /// What became of one memory.
+    pub(super) fn one(&self, owner: &Owner, memory: &str) -> Option<Recent> {
+        let kept = self.lock();
+        kept.owners.get(&owner.key())?.get(memory).map(|(_, recent)| recent.clone())
+    }
+
+    /// Everybody's recent writes.
+    pub(super) fn all(&self) -> Vec<(String, Recent)> {
+        let kept = self.lock();
+        let all = kept.owners.values().flatten();
+        all.map(|(memory, (_, recent))| (memory.clone(), recent.clone())).collect()
+    }
+
+    /// Forgets all of it.
+    pub(super) fn clear(&self) {
+        *self.lock() = Kept::default();
+    }
+
+    /// The state is changed in whole steps, so a poisoned lock is as good as any.
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn drop_first(&mut self) {
+        let Some((at, owner, memory, size)) = self.order.pop_front() else { return };
+        self.bytes -= size;
+        let Some(of_owner) = self.owners.get_mut(&owner) else { return };
+        // A later write of the same memory stays.
+        if of_owner.get(&memory).is_some_and(|(written, _)| *written == at) {
+            of_owner.remove(&memory);
+        }
+        if of_owner.is_empty() {
+            self.owners.remove(&owner);
+        }
+    }
+}
+
+impl Recent {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Gone(_) => size_of::<Self>(),
+            Self::Written(fresh) => {
+                let memory = &fresh.stored.memory;
+                let text = memory.content.len() + memory.raw.as_ref().map_or(0, String::len);
+                let vectors = fresh.vectors.iter().map(|vector| size_of_val(&*vector.values));
+                // The metadata is counted as what is left of an ordinary memory.
+                size_of::<Fresh>() + text + vectors.sum::<usize>() + 512
+            }
+        }
+    }
+
+    /// Whether a row of this revision is not what holds.
+    pub(super) fn hides(&self, revision: i64) -> bool {
+        match self {
+            Self::Written(fresh) => fresh.stored.revision >= revision,
+            Self::Gone(last) => *last >= revision,
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    fn owner(user: &str) -> Owner {
+        Owner::of_user(user).unwrap()
+    }
+
+    #[test]
+    fn a_later_write_outlives_the_earlier_one_of_the_same_memory() {
+        let overlay = Overlay::new(Duration::ZERO);
+        assert!(overlay.put(&owner("a"), "m", Recent::Gone(1)));
+        assert!(overlay.put(&owner("a"), "m", Recent::Gone(2)));
+        assert!(matches!(overlay.one(&owner("a"), "m"), Some(Recent::Gone(2))));
+        assert!(overlay.put(&owner("b"), "m", Recent::Gone(3)));
+        assert!(overlay.of(&owner("a")).is_empty(), "its time is over");
+        assert_eq!(overlay.all().len(), 1);
+    }
+
+    #[test]
+    fn what_has_no_room_is_told() {
+        let overlay = Overlay::new(Duration::from_secs(3600));
+        let key = "k".repeat(BOUND / 4);
+        let kept = (0..5).map(|n| overlay.put(&owner("a"), &format!("{key}{n}"), Recent::Gone(n)));
+        assert_eq!(kept.collect::<Vec<_>>(), [true, true, true, false, false]);
+        assert!(overlay.lock().bytes <= BOUND);
+    }
+}

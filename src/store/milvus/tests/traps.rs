@@ -1,0 +1,183 @@
+//! What Milvus does that a store must not pass on: each of these fails when its guard is removed.
+
+use std::time::Instant;
+
+use super::*;
+use crate::{
+    memory::{MemoryType, QueryVector, Source},
+    store::milvus::rows::{Kind, RecordRows, Stored},
+};
+
+const MILVUS: &str = "MEMGATE_TEST_MILVUS";
+
+fn write() -> Write {
+    Write::by(Actor::Api, "test")
+}
+
+fn owner(user: &str) -> Owner {
+    Owner::of_user(user).unwrap()
+}
+
+fn note(user: &str, name: &str, content: &str) -> Memory {
+    let kind = MemoryType::new(MemoryType::SEMANTIC);
+    let (id, now) = (MemoryId::from_outside(name), Timestamp::UNIX_EPOCH);
+    Memory::new(id, owner(user), kind, content, Source::ExplicitUserInput, now)
+}
+
+fn east() -> Vec<Embedding> {
+    let values = [1.0, 0.0, 0.0, 0.0].into();
+    vec![Embedding { space: "test/4/mean".into(), part: 0, values }]
+}
+
+fn near(user: &str, limit: usize) -> Search {
+    Search {
+        scopes: vec![ScopeQuery::of(owner(user))],
+        filter: None,
+        vector: Some(QueryVector {
+            space: "test/4/mean".into(),
+            values: [1.0, 0.0, 0.0, 0.0].into(),
+        }),
+        text: None,
+        limit,
+        now: Timestamp::UNIX_EPOCH,
+    }
+}
+
+/// All rows that Milvus has, of all owners, in records and vectors.
+async fn rows(store: &MilvusStore) -> usize {
+    let session = store.link.session().unwrap();
+    let mut collections = session.all_vectors().await.unwrap();
+    collections.push(session.names.records().to_owned());
+    let mut rows = 0;
+    for collection in collections {
+        let strong = ConsistencyLevel::Strong;
+        let found = session.server.query(&collection, "pk != \"\"", &[], strong, |_| Ok(())).await;
+        rows += found.unwrap().len();
+    }
+    rows
+}
+
+/// Milvus 2.3.5 puts what is upserted into a wrong partition: lost to its owner's searches, and
+/// left behind when all of the owner's is removed.
+#[tokio::test]
+async fn what_is_changed_again_and_again_stays_in_its_owners_partition() {
+    let Some((store, _alone)) = store(MILVUS).await else { return };
+    for user in ["one", "two", "three"] {
+        for name in 0..10 {
+            let memory = note(user, &format!("m{name}"), "x");
+            let mut memory = store.store(memory, east(), &write()).await.unwrap();
+            for content in ["y", "z"] {
+                memory.content = content.into();
+                memory = store.update(memory, Some(east()), &write()).await.unwrap();
+            }
+        }
+    }
+    for user in ["one", "two", "three"] {
+        let everything = ForgetScope { owner: owner(user), project_id: None };
+        assert_eq!(store.retrieve(&near(user, 50)).await.unwrap().len(), 10, "{user}");
+        assert_eq!(
+            store.history(&owner(user), &MemoryId::from_outside("m3")).await.unwrap().len(),
+            3
+        );
+        assert_eq!(store.forget_by_scope(&everything, &write()).await.unwrap(), 10);
+    }
+    assert_eq!(rows(&store).await, 0, "nothing may be left of those who are forgotten");
+}
+
+/// A field holds 65,535 bytes, counted in UTF-8.
+#[tokio::test]
+async fn a_text_longer_than_a_field_comes_back_whole_and_is_forgotten_whole() {
+    let Some((store, _alone)) = store(MILVUS).await else { return };
+    for (name, length) in [("fits", 21_845), ("over", 21_846), ("far", 300_000)] {
+        let content = "界".repeat(length);
+        let mut memory = note("long", name, &content);
+        memory.raw = Some("é\"\\\n".repeat(20_000));
+        let stored = store.store(memory, east(), &write()).await.unwrap();
+        let id = MemoryId::from_outside(name);
+        let now = Timestamp::UNIX_EPOCH;
+        assert_eq!(store.get(&owner("long"), &id, now).await.unwrap(), stored, "{name}");
+        // Past the overlay: what Milvus itself gives back.
+        let scan = store.scan(Some(&owner("long")), None, 10).await.unwrap();
+        let found = scan.found.into_iter().find(|whole| whole.memory.id == id);
+        assert_eq!(found.map(|whole| whole.memory), Some(stored), "{name}");
+        assert_eq!(store.forget(&owner("long"), &id, &write()).await.unwrap(), 1);
+        assert_eq!(rows(&store).await, 0, "{name}");
+    }
+}
+
+/// There is no transaction: a kill can come between the new state and the removal of the old one.
+#[tokio::test]
+async fn of_two_states_of_a_memory_the_later_one_counts_and_both_are_forgotten() {
+    let Some((store, _alone)) = store(MILVUS).await else { return };
+    let memory = store.store(note("torn", "m", "old"), east(), &write()).await.unwrap();
+    let session = store.link.session().unwrap();
+    let known = store.known(&session, &memory.owner, &memory.id).await.unwrap().unwrap();
+    let newer = Memory { content: "new".into(), version: 2, ..memory.clone() };
+    let mut torn = RecordRows::default();
+    let spaces = known.stored.spaces.clone();
+    let revision = known.stored.revision + 1;
+    torn.push(Kind::Current, &Stored { memory: newer.clone(), revision, spaces }).unwrap();
+    session.server.insert(session.names.records(), torn.columns()).await.unwrap();
+    store.overlay.clear();
+    session.server.read_strongly_for(Duration::from_secs(5));
+    let now = Timestamp::UNIX_EPOCH;
+    assert_eq!(store.get(&memory.owner, &memory.id, now).await.unwrap(), newer);
+    let found = store.retrieve(&near("torn", 5)).await.unwrap();
+    assert_eq!(found.iter().map(|it| &*it.memory.content).collect::<Vec<_>>(), ["new"]);
+    assert_eq!(store.forget(&memory.owner, &memory.id, &write()).await.unwrap(), 1);
+    assert_eq!(rows(&store).await, 0);
+}
+
+/// The client tries 75 times and waits for ever unless it is told otherwise.
+#[tokio::test]
+async fn a_server_that_is_not_there_costs_an_operation_nothing() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    drop(listener);
+    let settings =
+        MilvusSettings { connect_timeout: Duration::from_secs(1), ..settings(address, "nowhere") };
+    let begun = Instant::now();
+    let store = MilvusStore::open(settings).await.unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(!store.is_enabled());
+    let begun = Instant::now();
+    for _ in 0..100 {
+        let failed = store.retrieve(&near("nobody", 1)).await.unwrap_err();
+        assert!(matches!(failed, StoreError::Unavailable(_)), "{failed}");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    store.close().await;
+}
+
+/// A vector of another model would be compared with what it has nothing to do with.
+#[tokio::test]
+async fn a_collection_of_another_model_or_dimension_is_refused() {
+    let Some((store, _alone)) = store(MILVUS).await else { return };
+    let same = settings(server(MILVUS).unwrap(), "suite");
+    for (space, dimension) in [("other/4/mean", 4), ("test/4/mean", 5)] {
+        let other = MilvusSettings { space: space.into(), dimension, ..same.clone() };
+        let refusal = MilvusStore::open(other).await.err().unwrap();
+        assert_eq!((&*refusal.found, refusal.found_dimension), ("test/4/mean", 4));
+        assert!(refusal.to_string().contains("memgate reindex"), "{refusal}");
+    }
+    MilvusStore::open(same).await.unwrap().close().await;
+    store.close().await;
+}
+
+/// Bounded reads miss what was written just before, by anybody; Strong ones wait for it.
+#[tokio::test]
+async fn a_process_that_has_just_begun_sees_what_another_wrote_just_before() {
+    let Some((store, _alone)) = store(MILVUS).await else { return };
+    for n in 0..5 {
+        let begun = MilvusSettings {
+            staleness: Duration::from_secs(5),
+            ..settings(server(MILVUS).unwrap(), "suite")
+        };
+        let id = format!("m{n}");
+        let opening = MilvusStore::open(begun).await.unwrap();
+        store.store(note("other", &id, "x"), east(), &write()).await.unwrap();
+        let found = opening.retrieve(&near("other", 50)).await.unwrap();
+        assert_eq!(found.len(), n + 1);
+        opening.close().await;
+    }
+}
