@@ -17,7 +17,11 @@ use super::{
     reconcile::{Origin, reconcile, remark},
     work::{EMBED_REST, JobError, Workbench},
 };
-use crate::{llm::LlmError, remote::RemoteError, signals::Commands};
+use crate::{
+    llm::{Helper, LlmError},
+    remote::RemoteError,
+    signals::Commands,
+};
 
 /// The least that a part of a batch is cut down to for a model that takes no more, in bytes.
 const LEAST_PART_BYTES: usize = 3 * 1024;
@@ -84,7 +88,7 @@ impl Workbench {
                 tracing::debug!(%error, "the batch is asked for in smaller parts");
                 return next(JobKind::Extract, &smaller);
             }
-            (outcome, _) => outcome.map_err(failure)?,
+            (outcome, _) => outcome.map_err(|error| failure(error, helper))?,
         };
         self.count_dropped(&found);
         let found = self.admitted(found.candidates);
@@ -210,7 +214,7 @@ pub(super) fn origin(last: &StoredTurn, extractor: Extractor) -> Origin {
 }
 
 /// Says in the log that a batch gave nothing, and what to do about it.
-fn failure(error: ExtractError) -> JobError {
+fn failure(error: ExtractError, helper: &Helper) -> JobError {
     match error {
         ExtractError::Malformed(_) => {
             tracing::warn!(%error, "Extraction parse failed");
@@ -225,6 +229,9 @@ fn failure(error: ExtractError) -> JobError {
             tracing::warn!(%error, "Extraction failed, batch skipped");
             if error.is_final() {
                 JobError::Final(error.to_string())
+            } else if helper.rests() {
+                // Nobody else got an answer either.
+                JobError::Away(error.to_string())
             } else {
                 JobError::retry(error)
             }

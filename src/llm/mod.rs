@@ -113,6 +113,12 @@ impl Helper {
         &self.settings.model
     }
 
+    /// Whether the last requests all failed, so that the server is left alone, or only tried.
+    #[must_use]
+    pub fn rests(&self) -> bool {
+        self.server.rest().is_some()
+    }
+
     /// Asks the model once, and returns the words of its answer.
     ///
     /// # Errors

@@ -145,6 +145,29 @@ async fn a_server_in_trouble_is_asked_again_later() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_outage_of_the_server_costs_no_batch_its_tries() {
+    let (helper, model) = model([(StatusCode::SERVICE_UNAVAILABLE, String::new())]).await;
+    let house = House::learning(helper);
+    for user in ["alice", "bob", "carol", "dave"] {
+        house.offer(said(user, 1, "I have a budget").session("s"));
+        assert!(house.capture.flush(&owner(user), Duration::from_millis(20)).await.is_ok());
+    }
+    // The third failure opens the breaker, and the fourth is its trial after a rest.
+    let line = r#"memgate_job_runs_total{kind="extract",outcome="postponed"} 2"#;
+    eventually(|| async { house.metrics.encode().contains(line).then_some(()) }).await;
+    let tries = house
+        .capture
+        .journal
+        .read(|c| c.query_row("SELECT sum(tries) FROM jobs", [], |row| row.get::<_, u32>(0)));
+    assert_eq!(tries.await.unwrap(), 2);
+    *model.answers.lock().unwrap() = vec![facts(&[BUDGET])];
+    for user in ["alice", "bob", "carol", "dave"] {
+        let flushed = house.flush(user).await;
+        assert_eq!((flushed.jobs_pending, flushed.jobs_dead), (0, 0));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn nonsense_twice_is_a_dead_job_with_its_reason() {
     let half = completion(r#"[{"type": "semantic", "cont"#);
     let (helper, model) = model([completion("I cannot do that"), half]).await;
