@@ -87,8 +87,7 @@ impl From<StoreError> for JobError {
 impl From<EmbedError> for JobError {
     fn from(error: EmbedError) -> Self {
         match error {
-            // It comes back by itself, and nothing of the job is to blame.
-            EmbedError::Unavailable(_) => Self::NotNow(EMBED_REST),
+            EmbedError::Unavailable(_) => Self::Away(error.to_string()),
             _ => Self::retry(error),
         }
     }
@@ -214,7 +213,7 @@ mod tests {
     #[test]
     fn an_embedding_server_that_is_down_costs_a_job_no_try() {
         let down = JobError::from(EmbedError::Unavailable("no connection".into()));
-        assert_eq!(down, JobError::NotNow(EMBED_REST));
+        assert!(matches!(down, JobError::Away(reason) if reason.contains("no connection")));
         let failed = JobError::from(EmbedError::Failed("no direction".into()));
         assert!(matches!(failed, JobError::Retry { .. }));
     }
