@@ -78,6 +78,23 @@ def test_it_serves_starts_again_what_dies_and_keeps_its_data(up):
     until(remembered, "all is as before", 30)
 
 
+def test_on_milvus_it_starts_the_server_again_too_keeps_its_data_and_ends_it(up):
+    one = up("--store", "milvus")
+    one.say("My budget for the Hawaii trip is $10,000", "a")
+    request(one.api_port, "POST", "/v1/memory/flush", {"user_id": "alice"})
+    runner = one.child("xtask")
+    server, = children(runner)
+    os.kill(server, signal.SIGKILL)
+    one.process.wait_line("milvus ended by itself")
+    until(lambda: "$10,000" in one.say("What's my budget for the trip?", "b").body.decode(), "all is as before", 120)
+    runner = one.child("xtask")
+    pids = [*children(one.process.pid), *children(runner)]
+    assert sorted(name(pid) for pid in pids) == ["envoy", "memgate", "milvus", "model-double", "xtask"]
+    one.process.signal(signal.SIGTERM)
+    assert one.process.wait_end(10) == 0
+    assert all(gone(pid) for pid in pids)
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 def test_a_signal_ends_everything_within_ten_seconds(up, tmp_path, how):
     one = up()

@@ -1,0 +1,171 @@
+"""Memories in Milvus, the real server: recalled across sessions, and what becomes of requests and of learning while
+the server is absent, killed, frozen, starting, or has lost its collections."""
+
+import threading
+from collections import Counter
+
+import pytest
+from test_durability import Talker, learn
+
+from harness.context import context_of
+from harness.milvus import Milvus
+from harness.stack import CHAT
+from harness.wait import until
+
+FACT = "My budget for the Hawaii trip is $10,000"
+BODY = b'{"model":"echo", "messages":[{"role":"user","content":"What\'s my budget for the trip?"}]}'
+
+# A server that was killed answers after ten seconds, shows what it held after fifteen, and is asked again by memgate
+# within another five; on a busy machine all of it takes longer.
+BACK_AGAIN = 120
+
+
+@pytest.fixture
+def milvus(tmp_path):
+    """A server that is not started yet."""
+    one = Milvus(tmp_path / "milvus")
+    yield one
+    one.stop()
+
+
+@pytest.fixture
+def on(start):
+    """Starts a stack that keeps memories in this server."""
+    def start_on(milvus: Milvus, ready: bool = True, **memory):
+        stack = start({"memory": {"store": "milvus", "milvus": {"address": milvus.address}, **memory}}, memgate=False)
+        stack.memgate.start(ready=ready)
+        return stack
+
+    return start_on
+
+
+def asked(person):
+    """Asks the question; returns the decision and whether the answer to it reached the model server."""
+    answer = person.post(CHAT, BODY)
+    assert answer.status == 200 and answer.complete
+    received = person.received()[-1]
+    context = context_of(received.json())
+    if context is None:
+        assert received.body == BODY
+    return answer, "$10,000" in (context or "")
+
+
+def recalls(person, seconds=BACK_AGAIN):
+    """Waits until the question is answered from memory; returns the decisions until then."""
+    decisions = []
+
+    def recalled():
+        answer, found = asked(person)
+        decisions.append(answer.decision)
+        return found
+
+    until(recalled, f"the fact is recalled; it was {Counter(decisions)}", seconds, every=0.2)
+    return decisions
+
+
+def test_what_was_said_in_one_session_is_recalled_in_another_and_after_a_restart_of_memgate(milvus, on):
+    stack = on(milvus.start())
+    alice, bob = stack.person(), stack.person()
+    alice.say(FACT)
+    alice.learn()
+    for _ in range(2):
+        assert asked(alice.later())[1]
+        assert not asked(bob)[1]
+        stack.memgate.restart()
+
+
+def test_memgate_serves_without_milvus_and_uses_it_when_it_comes(milvus, on):
+    stack = on(milvus, ready=False)
+    until(lambda: stack.memgate.status("/healthz") == 200, "memgate lives")
+    stack.memgate.wait_log("error", "Milvus unavailable, memory disabled", 20)
+    assert stack.memgate.status("/readyz") == 503
+    alice = stack.person()
+    answer, _ = asked(alice)
+    assert answer.decision == "failed:store"
+    assert alice.say(FACT).status == 200
+    milvus.start()
+    stack.memgate.wait_ready()
+    stack.memgate.wait_log("info", "Milvus available, memory enabled")
+    alice.learn()
+    assert asked(alice.later())[1], "what was said before Milvus came is learnt"
+
+
+def test_turns_learnt_while_milvus_is_killed_are_memories_exactly_once(milvus, on):
+    stack = on(milvus.start())
+    # The echo would say recalled memories again.
+    stack.double.script({"contains": "", "reply": "Noted."})
+    over = threading.Event()
+    talkers = [Talker(stack, over, seed) for seed in range(2)]
+
+    def wait_for(turns):
+        goals = {talker: talker.said + turns for talker in talkers}
+        until(lambda: all(talker.said >= goal for talker, goal in goals.items()), "everybody is answered", 60)
+
+    try:
+        wait_for(5)
+        until(lambda: talkers[0].person.memories(), "something is learnt", 60)
+        milvus.kill()
+        wait_for(10)
+        milvus.start()
+        stack.memgate.wait_ready(BACK_AGAIN)
+        wait_for(5)
+    finally:
+        over.set()
+        for talker in talkers:
+            talker.thread.join()
+    for talker in talkers:
+        assert talker.said >= 20
+        learn(stack, talker.person)
+        turns = [memory["content"] for memory in talker.person.remembered_turns()]
+        assert talker.numbers(turns) == Counter(range(talker.said))
+    assert stack.memgate.api("GET", "/admin/jobs?state=dead").json()["jobs"] == []
+
+
+def test_a_milvus_that_stands_still_costs_a_request_no_more_than_its_deadline(milvus, on):
+    stack = on(milvus.start(), deadline_ms=500)
+    alice = stack.person()
+    alice.say(FACT)
+    alice.learn()
+    recalls(alice.later())
+    milvus.freeze()
+    alice = alice.later()
+    for _ in range(3):
+        answer, _ = asked(alice)
+        assert answer.decision in ("failed:store", "failed:deadline", "failed:embedding")
+        assert answer.seconds < 3
+    assert alice.say("My boat is called Halcyon").status == 200
+    milvus.thaw()
+    recalls(alice)
+    alice.learn()
+    assert alice.knows("Halcyon")
+
+
+def test_requests_pass_while_milvus_starts_again_and_cannot_search_yet(milvus, on):
+    stack = on(milvus.start())
+    alice = stack.person()
+    alice.say(FACT)
+    alice.learn()
+    alice = alice.later()
+    milvus.kill()
+    assert asked(alice)[0].decision == "failed:store"
+    milvus.start()
+    decisions = recalls(alice)
+    assert decisions[0] == "failed:store" and set(decisions) <= {"failed:store", "searched"}
+    assert stack.memgate.status("/readyz") == 200
+
+
+def test_collections_that_somebody_drops_are_made_again(milvus, on):
+    stack = on(milvus.start())
+    alice = stack.person()
+    alice.say(FACT)
+    alice.learn()
+    recalls(alice.later())
+    before = sorted(milvus.collections())
+    for collection in before:
+        milvus.drop(collection)
+    until(lambda: asked(alice.later())[0].decision == "searched" and sorted(milvus.collections()) == before,
+          "they are there again", 60)
+    alice.say("Once more: my budget for the Hawaii trip is $10,000 and my boat is called Halcyon")
+    alice.learn()
+    recalls(alice.later())
+    assert alice.knows("Halcyon")
