@@ -38,6 +38,8 @@ pub(super) const KEY: &str = "pk";
 pub(super) const VECTOR: &str = "vector";
 /// The longest text of a field, in bytes: Milvus' own bound.
 pub(super) const MAX_TEXT: usize = 65_535;
+/// What a server answers that has this alias before another collection.
+const ALIAS_TAKEN: i32 = 1602;
 /// The longest partition key: two ids of [`crate::memory::MAX_ID_BYTES`], each byte escaped.
 const MAX_OWNER: u32 = 2_048;
 /// The longest name of anything else.
@@ -273,14 +275,19 @@ impl Maker<'_> {
     /// Puts the alias before a space's vectors, in one step.
     pub(super) async fn put_in_use(&self, collection: &str) -> Result<(), Fault> {
         let alias = self.names.alias();
+        let create =
+            CreateAliasRequest::builder().alias(&alias).collection_name(collection).build()?;
+        let alter =
+            AlterAliasRequest::builder().alias(&alias).collection_name(collection).build()?;
+        let client = &self.server.client;
         if self.in_use().await?.is_some() {
-            let request =
-                AlterAliasRequest::builder().alias(alias).collection_name(collection).build()?;
-            return Ok(self.server.client.alter_alias(request).await?);
+            return Ok(client.alter_alias(alter).await?);
         }
-        let request =
-            CreateAliasRequest::builder().alias(alias).collection_name(collection).build()?;
-        Ok(self.server.client.create_alias(request).await?)
+        match client.create_alias(create).await.map_err(Fault::from) {
+            // Its collection was dropped: 2.3.5 describes no such alias, and yet it is taken.
+            Err(Fault::Server(ALIAS_TAKEN)) => Ok(client.alter_alias(alter).await?),
+            outcome => outcome,
+        }
     }
 
     /// A collection's description and the dimension of its vectors.
