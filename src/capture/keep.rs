@@ -4,7 +4,7 @@ use std::{collections::HashSet, sync::Arc};
 
 use jiff::Timestamp;
 
-use super::extract::turns::parts_of;
+use super::{Tools, extract::turns::parts_of};
 use crate::{
     embed::{Embedder, Vector},
     memory::{Embedding, Memory, MemoryId, MemoryStore, Owner, StoreError, Write},
@@ -157,6 +157,42 @@ impl Keeper {
 
 fn key(memory: &Memory) -> (Owner, MemoryId) {
     (memory.owner.clone(), memory.id.clone())
+}
+
+/// Gives memories their missing vectors, step by step, for whoever waits for it.
+pub struct Backfill {
+    keeper: Keeper,
+    passed_over: HashSet<(Owner, MemoryId)>,
+}
+
+impl Backfill {
+    /// With this store and this model.
+    #[must_use]
+    pub fn new(tools: Tools) -> Self {
+        let Tools { store, embedder, metrics } = tools;
+        Self { keeper: Keeper { store, embedder, metrics }, passed_over: HashSet::new() }
+    }
+
+    /// At most so many memories, the oldest first; tells how many got vectors, 0 at the end.
+    ///
+    /// # Errors
+    /// Why store or model failed.
+    pub async fn step(&mut self, most: usize) -> Result<usize, String> {
+        loop {
+            let before = self.passed_over.len();
+            let embedded = self.keeper.embed_missing(most, &mut self.passed_over).await?;
+            // Else none of these can be embedded, and there may be others.
+            if embedded > 0 || self.passed_over.len() == before {
+                return Ok(embedded);
+            }
+        }
+    }
+
+    /// How many have texts that the model cannot embed.
+    #[must_use]
+    pub fn passed_over(&self) -> usize {
+        self.passed_over.len()
+    }
 }
 
 /// The time as stores keep it: they cut to milliseconds or microseconds.

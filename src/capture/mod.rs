@@ -60,6 +60,7 @@ pub use inflight::InFlight;
 use intake::{Intake, Scribe};
 pub use journal::{Forget, JobQuery, JobRow, JobStanding, SessionRow, SessionState};
 use journal::{Journal, lanes_of};
+pub use keep::Backfill;
 use keep::Keeper;
 use lanes::{Held, Lanes};
 use origins::Origins;

@@ -20,6 +20,7 @@ mod list;
 mod memories;
 mod options;
 mod print;
+mod reindex;
 mod remember;
 mod search;
 mod serve;
@@ -64,6 +65,8 @@ enum Command {
     Jobs(jobs::Args),
     /// Show a user's sessions, the one that began last first, or end one.
     Sessions(sessions::Args),
+    /// Embed every memory with the configured model, and take that one's vectors into use.
+    Reindex(reindex::Args),
     /// Measure the quality of memory on labelled data.
     Eval(eval::Args),
 }
@@ -85,6 +88,7 @@ impl Cli {
             Command::Import(args) => return args.run(),
             Command::Jobs(args) => return args.run(),
             Command::Sessions(args) => return args.run(),
+            Command::Reindex(args) => return args.run(),
         };
         match outcome {
             Ok(()) => ExitCode::SUCCESS,

@@ -239,6 +239,16 @@ pub trait MemoryStore: Send + Sync {
     /// [`StoreError::Unavailable`].
     async fn clear(&self, write: &Write) -> Result<(), StoreError>;
 
+    /// Takes the vectors of a space into use: a store whose collections are of one model and
+    /// dimension compares them with the configuration when it is opened. Others search any space.
+    ///
+    /// # Errors
+    /// [`StoreError::Invalid`] when nothing was ever embedded in it, [`StoreError::Unavailable`].
+    async fn use_space(&self, space: &str) -> Result<(), StoreError> {
+        let _ = space;
+        Ok(())
+    }
+
     /// Whether a real read works now. A store that is still connecting waits for the outcome.
     ///
     /// # Errors

@@ -11,10 +11,12 @@ mod error;
 mod memory;
 mod offline;
 mod opener;
+mod reindex;
 mod reload;
 mod serve;
 mod store;
 
 pub use error::StartError;
 pub use offline::{Need, Offline};
+pub use reindex::{ReindexError, Reindexed, reindex};
 pub use serve::serve;

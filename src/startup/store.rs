@@ -16,19 +16,42 @@ use crate::{
 /// The SQLite store's file in the data folder.
 const FILE: &str = "memories.db";
 
+/// What a store is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To be used as it is configured.
+    Use,
+    /// To get the vectors of the configured model, which need not be the one in use.
+    Reindex,
+}
+
 /// Opens the store; somebody must watch it. What lives in the data folder is open then, or it is
-/// an error. A server is opened without being reached: that may take as long as it likes.
+/// an error. A server that is not there is no error: whoever watches it looks again.
 pub(super) fn open(
     config: &Config,
     space: &Space,
     folder: &Path,
     metrics: &Arc<Metrics>,
 ) -> Result<Arc<Watched>, StartError> {
-    let (store, name): (Arc<dyn MemoryStore>, _) = match config.memory.store_kind() {
-        StoreKind::Sqlite => (Arc::new(sqlite(config, folder)?), "Store"),
-        StoreKind::Milvus => (Arc::new(milvus(config, space)?), "Milvus"),
+    let store = choose(config, space, folder, Purpose::Use)?;
+    let name = match config.memory.store_kind() {
+        StoreKind::Sqlite => "Store",
+        StoreKind::Milvus => "Milvus",
     };
     Ok(Arc::new(Watched::new(store, name, metrics.clone())))
+}
+
+/// The store that is configured.
+pub(super) fn choose(
+    config: &Config,
+    space: &Space,
+    folder: &Path,
+    purpose: Purpose,
+) -> Result<Arc<dyn MemoryStore>, StartError> {
+    Ok(match config.memory.store_kind() {
+        StoreKind::Sqlite => Arc::new(sqlite(config, folder)?),
+        StoreKind::Milvus => Arc::new(milvus(config, space, purpose)?),
+    })
 }
 
 fn sqlite(config: &Config, folder: &Path) -> Result<SqliteStore, StartError> {
@@ -43,7 +66,7 @@ fn sqlite(config: &Config, folder: &Path) -> Result<SqliteStore, StartError> {
 }
 
 /// Needs a runtime that it may block.
-fn milvus(config: &Config, space: &Space) -> Result<MilvusStore, StartError> {
+fn milvus(config: &Config, space: &Space, purpose: Purpose) -> Result<MilvusStore, StartError> {
     let milvus = config.memory.milvus.clone().unwrap_or_default();
     let token = milvus.token_env.as_ref().and_then(|name| std::env::var(name).ok());
     let tls = milvus.tls.as_ref().map(|tls| MilvusTls {
@@ -58,6 +81,7 @@ fn milvus(config: &Config, space: &Space) -> Result<MilvusStore, StartError> {
         database: milvus.database.clone().unwrap_or_default(),
         space: space.id(),
         dimension: space.dimension,
+        reindexing: purpose == Purpose::Reindex,
         partitions: milvus.partitions,
         hnsw_m: milvus.hnsw_m,
         ef_construction: milvus.ef_construction,

@@ -338,6 +338,10 @@ impl MemoryStore for Watched {
         self.ask(self.store.restore(whole, write)).await
     }
 
+    async fn use_space(&self, space: &str) -> Result<(), StoreError> {
+        self.ask(self.store.use_space(space)).await
+    }
+
     async fn clear(&self, write: &Write) -> Result<(), StoreError> {
         self.ask(self.store.clear(write)).await
     }

@@ -156,15 +156,16 @@ async fn look(session: &Session) -> Result<(), Fault> {
 /// Makes what is missing and checks what is there.
 async fn prepare(session: &Session) -> Result<Option<MilvusRefusal>, Fault> {
     let maker = session.maker();
-    let MilvusSettings { collection, space, dimension, .. } = &*session.settings;
+    let MilvusSettings { collection, space, dimension, reindexing, .. } = &*session.settings;
     let in_use = maker.in_use().await?;
-    if let Some((found, found_dimension)) = &in_use
-        && (found != space || found_dimension != dimension)
+    if let Some(found) = &in_use
+        && !reindexing
+        && (found.collection != session.names.vectors(space) || found.dimension != *dimension)
     {
         return Ok(Some(MilvusRefusal {
             collection: collection.clone(),
-            found: found.clone(),
-            found_dimension: *found_dimension,
+            found: found.space.clone(),
+            found_dimension: found.dimension,
             configured: space.clone(),
             configured_dimension: *dimension,
         }));

@@ -400,6 +400,15 @@ impl MemoryStore for MilvusStore {
         Ok(())
     }
 
+    async fn use_space(&self, space: &str) -> Result<(), StoreError> {
+        let session = self.link.session()?;
+        let Some(collection) = session.space(space).await? else {
+            let cause = format!("has no vectors in {space}");
+            return Err(StoreError::Invalid { field: "space", cause });
+        };
+        Ok(session.maker().put_in_use(&collection.name).await?)
+    }
+
     async fn check(&self) -> Result<(), StoreError> {
         self.link.check().await
     }

@@ -93,6 +93,15 @@ pub(super) struct VectorCollection {
     pub(super) dimension: usize,
 }
 
+/// The vectors that are in use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct InUse {
+    pub(super) collection: String,
+    /// The space, in words for whoever starts memgate.
+    pub(super) space: String,
+    pub(super) dimension: usize,
+}
+
 /// How collections are made.
 pub(super) struct Maker<'a> {
     pub(super) server: &'a Server,
@@ -261,11 +270,19 @@ impl Maker<'_> {
         Ok(names.filter(|name: &&str| self.names.is_of_vectors(name)).map(str::to_owned).collect())
     }
 
-    /// Which space's vectors are in use, and their dimension.
-    pub(super) async fn in_use(&self) -> Result<Option<(String, usize)>, Fault> {
+    /// Whose vectors are in use.
+    pub(super) async fn in_use(&self) -> Result<Option<InUse>, Fault> {
         let request = DescribeAliasRequest::builder().alias(self.names.alias()).build()?;
         match self.server.client.describe_alias(request).await.map_err(Fault::from) {
-            Ok(answer) => self.describe(answer.collection_name()).await,
+            Ok(answer) => {
+                let name = answer.collection_name();
+                let described = self.describe(name).await?;
+                Ok(described.map(|(about, dimension)| {
+                    // Milvus Lite keeps no descriptions.
+                    let space = if about.is_empty() { name.to_owned() } else { about };
+                    InUse { collection: name.to_owned(), space, dimension }
+                }))
+            }
             // Servers do not agree on how to say that there is no such alias.
             Err(Fault::Missing | Fault::Server(_)) => Ok(None),
             Err(error) => Err(error),

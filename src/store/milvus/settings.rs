@@ -19,6 +19,8 @@ pub struct MilvusSettings {
     pub space: String,
     /// That space's dimension.
     pub dimension: usize,
+    /// Whether the space may be another than the one in use: it is filled beside that.
+    pub reindexing: bool,
     /// Partitions of a collection when it is made; owners are spread over them.
     pub partitions: u16,
     /// Neighbours of a vector in the HNSW graph when it is made.

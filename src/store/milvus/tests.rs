@@ -38,6 +38,7 @@ fn settings(address: String, collection: &str) -> MilvusSettings {
         collection: format!("test_{collection}_{}", std::process::id()),
         space: "test/4/mean".into(),
         dimension: 4,
+        reindexing: false,
         partitions: 2,
         hnsw_m: 16,
         ef_construction: 64,

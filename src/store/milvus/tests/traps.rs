@@ -181,3 +181,38 @@ async fn a_process_that_has_just_begun_sees_what_another_wrote_just_before() {
         opening.close().await;
     }
 }
+
+/// Another model's vectors are made beside those in use, which are searched until the end.
+#[tokio::test]
+async fn a_new_model_is_taken_into_use_in_one_step_when_all_is_embedded() {
+    let Some(address) = server(MILVUS) else { return };
+    let _alone = SERVER.lock().await;
+    let old = settings(address, "reindex");
+    let new = MilvusSettings { space: "new/2/mean".into(), dimension: 2, ..old.clone() };
+    let live = MilvusStore::open(old.clone()).await.unwrap();
+    live.check().await.unwrap();
+    for name in ["a", "b"] {
+        live.store(note("moved", name, "x"), east(), &write()).await.unwrap();
+    }
+    let beside = MilvusSettings { reindexing: true, ..new.clone() };
+    let beside = MilvusStore::open(beside).await.unwrap();
+    let missing = beside.unembedded("new/2/mean", 10).await.unwrap();
+    assert_eq!(missing.len(), 2);
+    for memory in missing {
+        let values = [0.0, 1.0].into();
+        let vectors = vec![Embedding { space: "new/2/mean".into(), part: 0, values }];
+        beside.embed(&memory.owner, &memory.id, 1, vectors).await.unwrap();
+        assert_eq!(live.retrieve(&near("moved", 5)).await.unwrap().len(), 2);
+    }
+    assert!(MilvusStore::open(new.clone()).await.is_err(), "the old vectors are still in use");
+    beside.use_space("new/2/mean").await.unwrap();
+    assert!(MilvusStore::open(old).await.is_err(), "the new vectors are in use");
+    let after = MilvusStore::open(new).await.unwrap();
+    let vector = Some(QueryVector { space: "new/2/mean".into(), values: [0.0, 1.0].into() });
+    let found = after.retrieve(&Search { vector, ..near("moved", 5) }).await.unwrap();
+    assert_eq!(found.len(), 2);
+    assert!(found.iter().all(|it| it.cosine.unwrap() > 0.99), "{found:?}");
+    for store in [live, beside, after] {
+        store.close().await;
+    }
+}

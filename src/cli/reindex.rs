@@ -1,0 +1,64 @@
+//! `memgate reindex`: every memory gets its vectors of the configured model, which are in use then.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use super::{
+    answer::{block_on, report, tell},
+    config_file::ConfigFile,
+    failure::Failure,
+    print::print,
+};
+use crate::{
+    config::Config,
+    startup::{ReindexError, Reindexed, reindex},
+};
+
+/// Arguments of `memgate reindex`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    config: ConfigFile,
+    /// The folder memories are kept in (data_dir).
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+impl Args {
+    pub(super) fn run(self) -> ExitCode {
+        // Said twice is an error of ours, and harmless: the first provider stays.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        match block_on(self.reindex()).and_then(|done| print(told(&done).as_bytes())) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => report(&failure, false),
+        }
+    }
+
+    async fn reindex(self) -> Result<Reindexed, Failure> {
+        let Self { config, data } = self;
+        let config = Config::load_with(config.path().as_deref(), &move |config| {
+            if let Some(data) = &data {
+                config.data_dir.clone_from(data);
+            }
+        })?;
+        let progress = |embedded| tell(&format!("{embedded} memories embedded"));
+        Ok(reindex(config, progress).await?)
+    }
+}
+
+impl From<ReindexError> for Failure {
+    fn from(error: ReindexError) -> Self {
+        match error {
+            ReindexError::Start(error) => error.into(),
+            ReindexError::Broken { .. } => Self::new("not_reindexed", error.to_string()),
+        }
+    }
+}
+
+fn told(done: &Reindexed) -> String {
+    let Reindexed { embedded, passed_over, space } = done;
+    let mut told = format!("{embedded} memories were embedded; {space} is in use.\n");
+    if *passed_over > 0 {
+        told += &format!("{passed_over} could not be embedded and are found by their words.\n");
+    }
+    told
+}

@@ -1,0 +1,105 @@
+//! Embedding everything with the configured model, and taking its vectors into use.
+//!
+//! It only adds vectors, so it can be ended at any moment and begun again, and with a store on a
+//! server it runs beside the memgates that serve with the old model.
+
+use std::sync::Arc;
+
+use tokio::task::spawn_blocking;
+
+use super::{
+    StartError, embedder,
+    store::{Purpose, choose},
+};
+use crate::{
+    capture::{Backfill, Tools},
+    config::{Config, StoreKind},
+    embed::Embedder,
+    memory::MemoryStore,
+    sqlite::DataFolder,
+    telemetry::Metrics,
+};
+
+/// Memories embedded between two words of progress.
+const STEP: usize = 256;
+
+/// Why not everything was embedded.
+#[derive(Debug, thiserror::Error)]
+pub enum ReindexError {
+    /// Store or model cannot be opened.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// Store or model failed on the way.
+    #[error("{cause}; what is embedded stays so: run it again to go on")]
+    Broken {
+        /// What they say.
+        cause: String,
+    },
+}
+
+/// What was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reindexed {
+    /// Memories that got vectors.
+    pub embedded: usize,
+    /// Memories whose texts the model cannot embed; they are found by their words.
+    pub passed_over: usize,
+    /// The space that is in use now.
+    pub space: String,
+}
+
+/// Gives every memory its vectors of the configured model, then takes these into use. `progress` is
+/// told how many have got theirs.
+///
+/// # Errors
+/// [`ReindexError`]; the old vectors are in use then.
+pub async fn reindex(
+    config: Config,
+    progress: impl FnMut(usize),
+) -> Result<Reindexed, ReindexError> {
+    let opened = spawn_blocking(move || open(&config)).await;
+    let (folder, store, embedder) = opened.unwrap_or(Err(StartError::Interrupted))?;
+    let done = embed_all(&store, &embedder, progress).await;
+    store.close().await;
+    embedder.close().await;
+    drop(folder);
+    done.map_err(|cause| ReindexError::Broken { cause })
+}
+
+async fn embed_all(
+    store: &Arc<dyn MemoryStore>,
+    embedder: &Arc<dyn Embedder>,
+    mut progress: impl FnMut(usize),
+) -> Result<Reindexed, String> {
+    embedder.check().await.map_err(|error| error.to_string())?;
+    store.check().await.map_err(|error| error.to_string())?;
+    let (metrics, space) = (Metrics::new(), embedder.space().id());
+    let tools = Tools { store: store.clone(), embedder: embedder.clone(), metrics };
+    let mut backfill = Backfill::new(tools);
+    let mut embedded = 0;
+    loop {
+        match backfill.step(STEP).await? {
+            0 => break,
+            more => embedded += more,
+        }
+        progress(embedded);
+    }
+    store.use_space(&space).await.map_err(|error| error.to_string())?;
+    Ok(Reindexed { embedded, passed_over: backfill.passed_over(), space })
+}
+
+type Opened = (Option<DataFolder>, Arc<dyn MemoryStore>, Arc<dyn Embedder>);
+
+/// Only what lives in the data folder needs it for itself.
+fn open(config: &Config) -> Result<Opened, StartError> {
+    let folder = match config.memory.store_kind() {
+        StoreKind::Sqlite => {
+            Some(DataFolder::lock(&config.data_dir, None).map_err(StartError::Folder)?)
+        }
+        StoreKind::Milvus => None,
+    };
+    let embedder = embedder::load(config).map_err(StartError::Embedder)?;
+    let path = folder.as_ref().map_or(config.data_dir.as_path(), DataFolder::path);
+    let store = choose(config, embedder.space(), path, Purpose::Reindex)?;
+    Ok((folder, store, embedder))
+}
