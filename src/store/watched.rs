@@ -36,6 +36,10 @@ struct Pace {
     longest: Duration,
 }
 
+/// So many times as long a check may take of a store that is yet to be reached: a server may have
+/// to make, or to load, all that it is asked for.
+const REACHING: u32 = 6;
+
 impl Default for Pace {
     fn default() -> Self {
         Self {
@@ -348,8 +352,10 @@ impl MemoryStore for Watched {
 
     /// Asks the store itself, also while it is away; what it gives holds for everybody.
     async fn check(&self) -> Result<(), StoreError> {
-        let verdict = timeout(self.pace.answer, self.store.check()).await.unwrap_or_else(|_| {
-            let cause = format!("no answer within {} ms", self.pace.answer.as_millis());
+        // Reaching it anew may be much work, and nobody else waits for that.
+        let answer = self.pace.answer * if self.is_enabled() { 1 } else { REACHING };
+        let verdict = timeout(answer, self.store.check()).await.unwrap_or_else(|_| {
+            let cause = format!("no answer within {} ms", answer.as_millis());
             Err(StoreError::Unavailable(cause))
         });
         if let Some(news) = self.judge(&verdict) {
