@@ -13,8 +13,10 @@ use tokio::sync::{Mutex, MutexGuard};
 use super::*;
 use crate::memory::Actor;
 
-/// What the tests of this process share: one of them at a time.
+/// What the tests of this process share: one of them at a time with a server.
 static SERVER: Mutex<()> = Mutex::const_new(());
+/// The same of Milvus Lite.
+static LITE: Mutex<()> = Mutex::const_new(());
 
 /// A server's address, where one is to be tested with.
 fn server(variable: &str) -> Option<String> {
@@ -51,9 +53,12 @@ fn settings(address: String, collection: &str) -> MilvusSettings {
 }
 
 /// An empty store, this test's alone.
-async fn store(variable: &str) -> Option<(MilvusStore, MutexGuard<'static, ()>)> {
+async fn store(
+    variable: &str,
+    shared: &'static Mutex<()>,
+) -> Option<(MilvusStore, MutexGuard<'static, ()>)> {
     let address = server(variable)?;
-    let alone = SERVER.lock().await;
+    let alone = shared.lock().await;
     let store = MilvusStore::open(settings(address, "suite")).await.unwrap();
     store.check().await.unwrap();
     store.clear(&Write::by(Actor::Api, "test")).await.unwrap();
@@ -63,11 +68,11 @@ async fn store(variable: &str) -> Option<(MilvusStore, MutexGuard<'static, ()>)>
 mod real {
     use crate::store::conformance::conforms;
 
-    conforms!(super::store("MEMGATE_TEST_MILVUS"));
+    conforms!(super::store("MEMGATE_TEST_MILVUS", &super::SERVER));
 }
 
 mod lite {
     use crate::store::conformance::conforms;
 
-    conforms!(super::store("MEMGATE_TEST_MILVUS_LITE"));
+    conforms!(super::store("MEMGATE_TEST_MILVUS_LITE", &super::LITE));
 }

@@ -61,7 +61,7 @@ async fn rows(store: &MilvusStore) -> usize {
 /// left behind when all of the owner's is removed.
 #[tokio::test]
 async fn what_is_changed_again_and_again_stays_in_its_owners_partition() {
-    let Some((store, _alone)) = store(MILVUS).await else { return };
+    let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
     for user in ["one", "two", "three"] {
         for name in 0..10 {
             let memory = note(user, &format!("m{name}"), "x");
@@ -87,7 +87,7 @@ async fn what_is_changed_again_and_again_stays_in_its_owners_partition() {
 /// A field holds 65,535 bytes, counted in UTF-8.
 #[tokio::test]
 async fn a_text_longer_than_a_field_comes_back_whole_and_is_forgotten_whole() {
-    let Some((store, _alone)) = store(MILVUS).await else { return };
+    let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
     for (name, length) in [("fits", 21_845), ("over", 21_846), ("far", 300_000)] {
         let content = "界".repeat(length);
         let mut memory = note("long", name, &content);
@@ -108,7 +108,7 @@ async fn a_text_longer_than_a_field_comes_back_whole_and_is_forgotten_whole() {
 /// There is no transaction: a kill can come between the new state and the removal of the old one.
 #[tokio::test]
 async fn of_two_states_of_a_memory_the_later_one_counts_and_both_are_forgotten() {
-    let Some((store, _alone)) = store(MILVUS).await else { return };
+    let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
     let memory = store.store(note("torn", "m", "old"), east(), &write()).await.unwrap();
     let session = store.link.session().unwrap();
     let known = store.known(&session, &memory.owner, &memory.id).await.unwrap().unwrap();
@@ -152,7 +152,7 @@ async fn a_server_that_is_not_there_costs_an_operation_nothing() {
 /// A vector of another model would be compared with what it has nothing to do with.
 #[tokio::test]
 async fn a_collection_of_another_model_or_dimension_is_refused() {
-    let Some((store, _alone)) = store(MILVUS).await else { return };
+    let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
     let same = settings(server(MILVUS).unwrap(), "suite");
     for (space, dimension) in [("other/4/mean", 4), ("test/4/mean", 5)] {
         let other = MilvusSettings { space: space.into(), dimension, ..same.clone() };
@@ -167,7 +167,7 @@ async fn a_collection_of_another_model_or_dimension_is_refused() {
 /// Bounded reads miss what was written just before, by anybody; Strong ones wait for it.
 #[tokio::test]
 async fn a_process_that_has_just_begun_sees_what_another_wrote_just_before() {
-    let Some((store, _alone)) = store(MILVUS).await else { return };
+    let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
     for n in 0..5 {
         let begun = MilvusSettings {
             staleness: Duration::from_secs(5),
