@@ -44,6 +44,7 @@ fn hits() -> Vec<Hit> {
             bm25: Some(3.0),
             everyday: Some(0.1),
             length: 1.0,
+            ..Parts::default()
         },
     };
     (0..5).map(hit).collect()

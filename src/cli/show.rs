@@ -71,7 +71,13 @@ fn about(memory: &MemoryView) -> String {
 
 fn parts(hit: &HitView) -> Option<String> {
     let parts = hit.parts?;
-    let known = [("cosine", parts.cosine), ("words", parts.coverage), ("bm25", parts.bm25)];
+    let known = [
+        ("cosine", parts.cosine),
+        ("words", parts.coverage),
+        ("bm25", parts.bm25),
+        ("window", parts.window),
+        ("session", parts.session),
+    ];
     let told: Vec<_> = known
         .iter()
         .filter_map(|(name, value)| value.map(|value| format!("{name} {value:.2}")))

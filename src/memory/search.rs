@@ -102,6 +102,9 @@ pub struct Lexical {
     pub bm25: f32,
     /// Which part of the query's weight in rare words was found, 0 to 1.
     pub coverage: f32,
+    /// BM25 of the memory together with the one of its type that was said just before it in its
+    /// session, as a share of the most that there can be: 0 to 1. The best by it are returned.
+    pub window: f32,
 }
 
 /// A memory and why it may matter. Stores do not rank; recall does.

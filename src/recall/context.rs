@@ -103,18 +103,7 @@ mod tests {
             "2026-03-20T10:00:00Z".parse().unwrap(),
         );
         memory.event_time = Some("2026-03-15T10:00:00Z".parse().unwrap());
-        Hit {
-            memory,
-            score: 0.9,
-            parts: Parts {
-                cosine: None,
-                everyday: None,
-                part: None,
-                coverage: None,
-                bm25: None,
-                length: 1.0,
-            },
-        }
+        Hit { memory, score: 0.9, parts: Parts { length: 1.0, ..Parts::default() } }
     }
 
     #[test]

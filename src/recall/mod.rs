@@ -5,6 +5,7 @@
 
 pub mod calibration;
 mod context;
+mod dates;
 mod decide;
 mod everyday;
 mod held;
@@ -12,6 +13,7 @@ mod query;
 mod rank;
 mod said;
 mod search;
+mod standing;
 mod statements;
 mod summaries;
 mod touch;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     calibration::{self, Nearness},
     query::width,
+    standing,
     statements::with_their_turns,
     summaries::without_summaries,
 };
@@ -49,7 +50,7 @@ pub struct Hit {
 }
 
 /// The parts of a score.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Parts {
     /// Cosine of the query and the best part of the memory.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,6 +69,21 @@ pub struct Parts {
     pub bm25: Option<f32>,
     /// How long the user's words of a turn are, up to 1 for a sentence; 1 for other memories.
     pub length: f32,
+    /// BM25 of the memory and the one said just before it, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<f32>,
+    /// What its session adds to its standing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<f32>,
+    /// Whether somebody said it whom the query names.
+    #[serde(default)]
+    pub speaker: bool,
+    /// Whether it was said at a time that the query names.
+    #[serde(default)]
+    pub dated: bool,
+    /// What is added to the relevance, in log-odds, to order hits; not to decide whether one passes.
+    #[serde(default)]
+    pub standing: f32,
 }
 
 impl Hit {
@@ -80,6 +96,8 @@ impl Hit {
             coverage: evidence.lexical.map(|l| l.coverage),
             bm25: evidence.lexical.map(|l| l.bm25),
             length: length(&evidence.memory),
+            window: evidence.lexical.map(|l| l.window),
+            ..Parts::default()
         };
         let coverage = parts.coverage.unwrap_or(0.0);
         let score = calibration::relevance(nearness, coverage, parts.length);
@@ -94,13 +112,15 @@ fn length(memory: &Memory) -> f32 {
     width as f32 / SENTENCE as f32
 }
 
-/// Ranks all evidence, near-duplicates included, without threshold and limit. `everyday` is the cosine of the query and
-/// texts that have nothing to do with it.
+/// Ranks all evidence, near-duplicates included, without threshold and limit: by relevance and by where a memory
+/// stands. `everyday` is the cosine of the query and texts that have nothing to do with it.
 #[must_use]
-pub fn rank(evidence: Vec<Evidence>, everyday: f32) -> Vec<Hit> {
+pub fn rank(evidence: Vec<Evidence>, query: &str, everyday: f32) -> Vec<Hit> {
     let mut hits: Vec<Hit> = evidence.into_iter().map(|found| Hit::of(found, everyday)).collect();
+    standing::place(&mut hits, query);
     // A step of TIE is one rank, so that this is an order and not a matter of who is compared with whom.
-    let step = |hit: &Hit| (calibration::log_odds(hit.score) / TIE).floor() as i32;
+    let step =
+        |hit: &Hit| ((calibration::log_odds(hit.score) + hit.parts.standing) / TIE).floor() as i32;
     hits.sort_by(|a, b| {
         step(b)
             .cmp(&step(a))
@@ -168,7 +188,7 @@ mod tests {
             ),
             cosine: Some(cosine),
             part: Some(0),
-            lexical: Some(Lexical { bm25: coverage * 4.0, coverage }),
+            lexical: Some(Lexical { bm25: coverage * 4.0, coverage, window: 0.0 }),
         }
     }
 
@@ -184,6 +204,7 @@ mod tests {
                 evidence("both", 0.7, 0.8, 0),
                 evidence("dense", 0.7, 0.0, 0),
             ],
+            "",
             0.15,
         );
         assert_eq!(contents(&hits), ["both", "dense", "weak"]);
@@ -194,7 +215,7 @@ mod tests {
     fn the_gate_keeps_what_reaches_the_threshold_up_to_the_limit() {
         let strong = (0..4).map(|i| evidence(&format!("s{i}"), 0.6, 0.5, 0));
         let weak = (0..5).map(|i| evidence(&format!("w{i}"), 0.0, 0.0, 0));
-        let hits = rank(strong.chain(weak).collect(), 0.15);
+        let hits = rank(strong.chain(weak).collect(), "", 0.15);
         let terms = |limit, threshold| Terms { limit, threshold, types: Vec::new() };
         assert_eq!(gate(hits.clone(), &terms(50, 0.6)).len(), 4);
         assert_eq!(gate(hits.clone(), &terms(2, 0.6)).len(), 2);
@@ -207,7 +228,7 @@ mod tests {
         let kind = Relation::SUMMARY_OF.to_owned();
         summary.memory.relations.push(Relation { kind, target: MemoryId::fresh() });
         let terms = Terms { limit: 5, threshold: 0.6, types: Vec::new() };
-        let beside = |other| gate(rank(vec![summary.clone(), other], 0.15), &terms);
+        let beside = |other| gate(rank(vec![summary.clone(), other], "", 0.15), &terms);
         assert_eq!(contents(&beside(evidence("a fact", 0.6, 0.5, 0))), ["a fact"]);
         assert_eq!(contents(&beside(evidence("another matter", 0.0, 0.0, 0))), ["a summary"]);
     }
@@ -219,6 +240,7 @@ mod tests {
                 evidence("old value of it", 0.8, 0.5, 1000),
                 evidence("new value of that", 0.8, 0.5, 10),
             ],
+            "",
             0.15,
         );
         assert_eq!(contents(&hits)[0], "new value of that");
@@ -233,6 +255,7 @@ mod tests {
                 evidence("我的预算是一万美元", 0.6, 0.5, 0),
                 evidence("我的预算是一万美元。", 0.5, 0.5, 0),
             ],
+            "",
             0.15,
         );
         let terms = Terms { limit: 50, threshold: 0.0, types: Vec::new() };

@@ -68,7 +68,7 @@ mod tests {
         memory.raw = raw.map(str::to_owned);
         memory.provenance.turn = Some(turn.to_owned());
         let (cosine, everyday, part) = (Some(score), None, None);
-        let parts = Parts { cosine, everyday, part, coverage: None, bm25: None, length: 1.0 };
+        let parts = Parts { cosine, everyday, part, length: 1.0, ..Parts::default() };
         Hit { memory, score, parts }
     }
 

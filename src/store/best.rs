@@ -21,7 +21,7 @@ pub(super) struct Candidate<T> {
 pub(super) fn best<T: Copy>(candidates: Vec<Candidate<T>>, limit: usize) -> Vec<Candidate<T>> {
     let dense = top(&candidates, limit, |candidate| candidate.cosine.map(|(cosine, _)| cosine));
     let lexical = top(&candidates, limit, |candidate| {
-        candidate.lexical.map(|found| found.bm25).filter(|score| *score > 0.0)
+        candidate.lexical.map(|found| found.window).filter(|score| *score > 0.0)
     });
     let mut chosen = vec![false; candidates.len()];
     let mut merged = Vec::with_capacity(dense.len() + lexical.len());
@@ -60,10 +60,10 @@ mod tests {
     #[test]
     fn the_best_of_both_kinds_are_returned_once_each() {
         let candidates = [(0.9, 0.0), (0.5, 3.0), (0.5, 1.0), (0.1, 2.0), (-1.0, 0.0)];
-        let candidates = (0..).zip(candidates).map(|(place, (cosine, bm25))| Candidate {
+        let candidates = (0..).zip(candidates).map(|(place, (cosine, window))| Candidate {
             place,
             cosine: Some((cosine, 0)),
-            lexical: Some(Lexical { bm25, coverage: 0.0 }),
+            lexical: Some(Lexical { window, ..Lexical::default() }),
         });
         let places = |limit| -> Vec<i32> {
             best(candidates.clone().collect(), limit).iter().map(|c| c.place).collect()

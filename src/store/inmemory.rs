@@ -86,7 +86,10 @@ fn evidence(
     let query = search.text.as_deref().and_then(QueryTerms::of);
     let scores = query.map(|query| {
         let terms: Vec<Terms> = entries.iter().map(|e| Terms::of(&e.memory.content)).collect();
-        Postings::of(&terms).score(&query, |_| true)
+        let session =
+            |memory: &Memory| Some((memory.session_id.clone()?, memory.memory_type.clone()));
+        let sessions = entries.iter().map(|entry| session(&entry.memory));
+        Postings::of(&terms).said_in(sessions).score(&query, |_| true)
     });
     let found = entries.into_iter().enumerate().filter(|(_, entry)| {
         scopes.iter().any(|scope| scope.holds(&entry.memory))

@@ -268,7 +268,7 @@ fn sequences() -> impl Iterator<Item = Vec<Operation>> {
 }
 
 /// A cosine, and BM25 with coverage, in thousandths.
-type Scores = (Option<i64>, Option<(i64, i64)>);
+type Scores = (Option<i64>, Option<[i64; 3]>);
 
 /// What an operation showed: comparable between stores.
 #[derive(Debug, PartialEq)]
@@ -303,7 +303,7 @@ fn found(all: Vec<Evidence>) -> Shown {
     let entries = all.into_iter().map(|evidence| {
         let key = (evidence.memory.owner.key(), evidence.memory.id.as_str().to_owned());
         let cosine = evidence.cosine.map(thousandths);
-        let lexical = evidence.lexical.map(|l| (thousandths(l.bm25), thousandths(l.coverage)));
+        let lexical = evidence.lexical.map(|l| [l.bm25, l.coverage, l.window].map(thousandths));
         (key, (evidence.memory, (cosine, lexical)))
     });
     Shown::Found(entries.collect())

@@ -57,6 +57,7 @@ macro_rules! conforms {
             nothing_is_left_of_an_entity_that_is_forgotten
             counts_are_of_what_is_in_use
             words_find_what_holds_them
+            the_words_said_just_before_count
             vectors_find_what_is_near
             the_nearest_part_counts
             an_exact_scope_holds_nothing_of_a_wider_or_another_one

@@ -42,6 +42,28 @@ pub(in crate::store) async fn words_find_what_holds_them(store: &dyn MemoryStore
     assert!(store.retrieve(&words("nobody", "budget")).await.unwrap().is_empty());
 }
 
+pub(in crate::store) async fn the_words_said_just_before_count(store: &dyn MemoryStore) {
+    let said = [
+        ("asked", "Where is Schnurri?", Some("s"), None),
+        ("gone", "Nobody knows", Some("s"), Some(at(50))),
+        ("answer", "Under the sofa", Some("s"), None),
+        ("later", "Thanks", Some("s"), None),
+        ("elsewhere", "Under the roof", Some("t"), None),
+        ("alone", "Under the hat", None, None),
+    ];
+    for (n, (name, content, session, expires_at)) in (0..).zip(said) {
+        let session_id = session.map(str::to_owned);
+        let told = note("alice", name, content);
+        let memory = Memory { created_at: at(n), session_id, expires_at, ..told };
+        store.store(memory, Vec::new(), &write()).await.unwrap();
+    }
+    let found = store.retrieve(&words("alice", "Schnurri")).await.unwrap();
+    assert_eq!(ids(&found), ["asked", "answer"]);
+    let [asked, answer] = [0, 1].map(|at| found[at].lexical.unwrap());
+    assert!(asked.window > 0.0 && answer.window > 0.0, "{asked:?} {answer:?}");
+    assert!(asked.bm25 > 0.0 && answer.bm25 == 0.0 && answer.coverage == 0.0);
+}
+
 pub(in crate::store) async fn vectors_find_what_is_near(store: &dyn MemoryStore) {
     keep(store, "alice", "east", "x", Some(EAST)).await;
     keep(store, "alice", "north-east", "x", Some(NORTH_EAST)).await;

@@ -1,5 +1,7 @@
 //! BM25 over one owner's memories, with that owner's own statistics.
 
+use std::{collections::HashMap, hash::Hash};
+
 use super::terms::{QueryTerms, TermId, Terms};
 use crate::memory::Lexical;
 
@@ -20,6 +22,9 @@ const MIN_IDF: f32 = 0.05;
 /// rare; without this, each word they hold would pass for common.
 const IMAGINED: f32 = 100.0;
 
+/// Stands for no document.
+const NONE: u32 = u32::MAX;
+
 /// One word of one document.
 #[derive(Clone, Copy, Debug)]
 struct Posting {
@@ -34,6 +39,9 @@ pub struct Postings {
     /// By term, then document.
     entries: Vec<Posting>,
     lengths: Vec<u32>,
+    /// Of each document the one said just before it, and the one just after; [`NONE`] where there is none.
+    before: Vec<u32>,
+    after: Vec<u32>,
 }
 
 impl Postings {
@@ -54,10 +62,29 @@ impl Postings {
         postings
     }
 
+    /// Tells which documents were said together: those of one key, in the order of the documents,
+    /// the newest first. Those without a key stand alone.
+    #[must_use]
+    pub fn said_in<K: Eq + Hash>(mut self, sessions: impl IntoIterator<Item = Option<K>>) -> Self {
+        self.before = vec![NONE; self.lengths.len()];
+        self.after = self.before.clone();
+        let mut last: HashMap<K, u32> = HashMap::new();
+        for (document, session) in (0..).zip(sessions).take(self.lengths.len()) {
+            let Some(newer) = session.and_then(|session| last.insert(session, document)) else {
+                continue;
+            };
+            self.before[newer as usize] = document;
+            self.after[document as usize] = newer;
+        }
+        self
+    }
+
     /// Memory used, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.entries.capacity() * size_of::<Posting>() + self.lengths.capacity() * size_of::<u32>()
+        self.entries.capacity() * size_of::<Posting>()
+            + (self.lengths.capacity() + self.before.capacity() + self.after.capacity())
+                * size_of::<u32>()
     }
 
     /// Scores every document; those that are not `alive` score nothing and
@@ -65,12 +92,25 @@ impl Postings {
     #[must_use]
     pub fn score(&self, query: &QueryTerms, alive: impl Fn(u32) -> bool) -> Vec<Lexical> {
         let mut scores = vec![Lexical::default(); self.lengths.len()];
-        let lengths = (0..).zip(&self.lengths).filter(|(document, _)| alive(*document));
-        let (count, total) = lengths.fold((0_u32, 0.0_f32), |(count, total), (_, length)| {
-            (count + 1, total + float(*length))
-        });
-        let (count, mean) = (float(count), (total / float(count.max(1))).max(1.0));
-        let mut mass = 0.0;
+        // Past those that are not alive, as if they had never been said.
+        let beside = |side: &[u32], document: u32| {
+            let next = |from: &u32| side.get(*from as usize).copied().filter(|to| *to != NONE);
+            std::iter::successors(next(&document), next).find(|other| alive(*other))
+        };
+        // The length of a document, and of its window: with the one before it.
+        let length = |document: u32| float(self.lengths[document as usize]);
+        let window =
+            |document| length(document) + beside(&self.before, document).map_or(0.0, length);
+        let living = (0..).take(self.lengths.len()).filter(|document| alive(*document));
+        let (count, total, windows) =
+            living.fold((0_u32, 0.0, 0.0), |(count, total, windows), document| {
+                (count + 1, total + length(document), windows + window(document))
+            });
+        let mean = |total: f32| (total / float(count.max(1))).max(1.0);
+        let (mean, mean_window, count) = (mean(total), mean(windows), float(count));
+        let (mut mass, mut rare_mass) = (0.0, 0.0);
+        // How often the word at hand stands in each window; all 0 between two words.
+        let mut within = vec![0.0; scores.len()];
         for &(term, light) in &query.terms {
             let found = self.of_term(term).iter().filter(|posting| alive(posting.document));
             let documents = found.clone().fold(0.0, |n, _| n + 1.0);
@@ -78,17 +118,28 @@ impl Postings {
             let rare = weight * idf(count, documents);
             let share = weight * idf(count + IMAGINED, documents);
             mass += share;
+            rare_mass += rare;
+            let mut windows = Vec::new();
             for posting in found {
                 let Some(score) = scores.get_mut(posting.document as usize) else { continue };
-                let length = float(self.lengths[posting.document as usize]);
                 let times = f32::from(posting.count);
-                let damped = times + K1 * (1.0 - B + B * length / mean);
-                score.bm25 += rare * times * (K1 + 1.0) / damped;
+                score.bm25 += rare * (K1 + 1.0) * saturated(times, length(posting.document) / mean);
                 score.coverage += share;
+                let after = beside(&self.after, posting.document);
+                for document in std::iter::once(posting.document).chain(after) {
+                    within[document as usize] += times;
+                    windows.push(document);
+                }
+            }
+            for document in windows {
+                let times = std::mem::take(&mut within[document as usize]);
+                let length = window(document) / mean_window;
+                scores[document as usize].window += rare * saturated(times, length);
             }
         }
         for score in &mut scores {
             score.coverage = (score.coverage / mass).min(1.0);
+            score.window = (score.window / rare_mass).min(1.0);
         }
         scores
     }
@@ -98,6 +149,11 @@ impl Postings {
         let rest = &self.entries[start..];
         &rest[..rest.partition_point(|posting| posting.term == term)]
     }
+}
+
+/// What so many times the same word add, below 1; less in a text that is long against the mean.
+fn saturated(times: f32, length: f32) -> f32 {
+    if times == 0.0 { 0.0 } else { times / (times + K1 * (1.0 - B + B * length)) }
 }
 
 /// How rare a word is that `found` of `count` documents hold.
@@ -159,6 +215,27 @@ mod tests {
         let some = Postings::of(&all).score(&query, |document| document != 1);
         let without = Postings::of([&all[0], &all[2]]).score(&query, |_| true);
         assert_eq!((some[0], some[1], some[2]), (without[0], Lexical::default(), without[1]));
+    }
+
+    #[test]
+    fn a_window_holds_what_was_said_just_before_and_nothing_else() {
+        let said = ["Rome, in May", "Where do you want to go?", "I want a cat", "Where to?"];
+        let terms: Vec<Terms> = said.map(Terms::of).into();
+        let query = QueryTerms::of("Where to go in Rome?").unwrap();
+        let sessions = [Some("s"), Some("s"), None, Some("t")];
+        let alone = Postings::of(&terms).score(&query, |_| true);
+        let together = Postings::of(&terms).said_in(sessions);
+        let scores = together.score(&query, |_| true);
+        assert!(scores[0].window > alone[0].window, "{scores:?}");
+        assert_eq!(scores[0].bm25, alone[0].bm25);
+        assert!(scores[0].window > scores[1].window && scores[1].window > scores[2].window);
+        // What is not alive parts nobody.
+        let sessions = [Some("s"), Some("s"), None, Some("s")];
+        let without = Postings::of(&terms).said_in(sessions).score(&query, |it| it != 1);
+        let left: Vec<Terms> = [said[0], said[2], said[3]].map(Terms::of).into();
+        let left = Postings::of(&left).said_in([Some("s"), None, Some("s")]);
+        let left = left.score(&query, |_| true);
+        assert_eq!((without[0], without[2], without[3]), (left[0], left[1], left[2]));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! It must never know where memories are kept, or what a query is for.
 
 mod bm25;
+mod irregular;
 mod stop;
 mod terms;
 mod tokens;

@@ -7,11 +7,11 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::stop;
+use super::{irregular, stop};
 
 /// Raised when the same text gives other tokens than before, so that stored
 /// tokens are made anew.
-pub(super) const VERSION: u8 = 1;
+pub(super) const VERSION: u8 = 2;
 
 /// Longest token kept, in characters; the rest of a longer one is cut off.
 const MAX_CHARS: usize = 64;
@@ -123,7 +123,7 @@ fn flush_word(word: &mut String, side: Side, take: &mut impl FnMut(Token<'_>)) {
         for part in parts(word) {
             let lower: String = part.chars().take(MAX_CHARS).flat_map(char::to_lowercase).collect();
             let light = side == Side::Query && stop::is_light(&bare(&lower).replace('\'', ""));
-            let stem = stem(&lower);
+            let stem = stem(irregular::word_of(&lower));
             let text = bare(&stem);
             let text = text.trim_matches('\'');
             if !text.is_empty() {
@@ -206,6 +206,7 @@ mod tests {
             &["budget", "fine", "don't", "don't"],
         );
         check(Side::Document, "книги книга", &["книг", "книг"]);
+        check(Side::Document, "went gone children", &["go", "go", "child"]);
     }
 
     #[test]

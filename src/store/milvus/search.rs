@@ -133,7 +133,7 @@ impl Searcher<'_> {
                 (None, None) => Terms::default(),
             })
             .collect();
-        Ok(Postings::of(&terms))
+        Ok(Postings::of(&terms).said_in(haystack.lines.iter().map(Line::said_in)))
     }
 
     /// The best cosine of those that are meant, and the part that has it, by their place.

@@ -131,6 +131,11 @@ impl Line {
             [&self.project, &self.agent, &self.session].map(Option::as_deref);
         scope.reaches(&self.memory_type, project, agent, session)
     }
+
+    /// The session it was said in, and its type: what follows each other there.
+    pub(super) fn said_in(&self) -> Option<(&str, &str)> {
+        Some((self.session.as_deref()?, &self.memory_type))
+    }
 }
 
 /// Reads what an owner has.

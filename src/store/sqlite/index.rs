@@ -143,7 +143,12 @@ impl OwnerIndex {
                 None => terms_of_content(connection, id)?,
             });
         }
-        self.postings = Postings::of(&terms);
+        // Turns follow turns, statements follow statements.
+        let sessions = self
+            .documents
+            .iter()
+            .map(|document| Some((document.session.as_deref()?, &*document.memory_type)));
+        self.postings = Postings::of(&terms).said_in(sessions);
         self.names = names.bytes;
         Ok(())
     }

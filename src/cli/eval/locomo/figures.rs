@@ -8,8 +8,6 @@ use super::run::Answer;
 
 /// The depths that are looked at.
 pub(super) const KS: [usize; 4] = [1, 5, 10, 20];
-/// The deepest of them.
-pub(super) const DEEPEST: usize = KS[KS.len() - 1];
 
 /// Samples of conversations that an interval is made of.
 const SAMPLES: usize = 2_000;

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{
     conversation::{Conversation, Question},
-    figures::{DEEPEST, Ranking},
+    figures::Ranking,
 };
 use crate::{
     api::Operations,
@@ -21,6 +21,7 @@ use crate::{
     },
     recall::{Decision, Request, Terms, build_query, decide, tokens},
     signals::{Earlier, Signals},
+    store::MAX_LIMIT,
 };
 
 /// The longest one search may take. Quality is measured here: a slow machine must not change it.
@@ -178,7 +179,7 @@ impl Asker<'_> {
             filter: None,
             text: vector.is_none().then(|| query.to_owned()),
             vector,
-            limit: DEEPEST,
+            limit: MAX_LIMIT,
             now: self.now,
         };
         let mut found = self.memory.store.retrieve(&search).await?;
