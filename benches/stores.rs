@@ -1,0 +1,208 @@
+//! The stores beside each other: how fast many writers fill them, how long a search of one user
+//! takes, and how much of that is Milvus' own client.
+//!
+//! `MEMGATE_TEST_MILVUS=HOST:PORT` brings Milvus in; `STORE_USERS` and `STORE_MEMORIES` set the
+//! size, 1,000 users and 100,000 memories unless told otherwise. It prints a table for
+//! docs/benchmarks.md.
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench may panic, and prints")]
+
+use std::{
+    collections::HashMap,
+    hint::black_box,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures_util::{StreamExt as _, stream};
+use jiff::Timestamp;
+use memgate::{
+    embed::{Embedder, deterministic::DeterministicEmbedder},
+    memory::{
+        Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, QueryVector,
+        ScopeQuery, Search, Source, Write,
+    },
+    store::{InMemoryStore, MilvusSettings, MilvusStore, SqliteOptions, SqliteStore},
+};
+use milvus::v2::{
+    ClientV2,
+    request::dql::SearchRequest,
+    types::{ConnectConfig, ConsistencyLevel, MetricType, SearchVectors, TelemetryConfig},
+};
+
+/// Memories written at one time.
+const WRITERS: usize = 16;
+/// Searches measured, after a tenth as many that are not.
+const SEARCHES: usize = 500;
+const COLLECTION: &str = "bench_stores";
+
+struct Bench {
+    users: usize,
+    memories: usize,
+    embedder: DeterministicEmbedder,
+    space: Arc<str>,
+}
+
+impl Bench {
+    async fn memory(&self, number: usize) -> (Memory, Vec<Embedding>) {
+        let (user, place) = (number % self.users, number / self.users);
+        let text =
+            format!("Meeting {place} of user {user} is about the budget of project {number}");
+        let values = self.embedder.embed_query(&text).await.unwrap();
+        let vector = Embedding { space: self.space.clone(), part: 0, values };
+        let kind = MemoryType::new(MemoryType::SEMANTIC);
+        let (source, now) = (Source::ExplicitUserInput, Timestamp::UNIX_EPOCH);
+        let memory = Memory::new(MemoryId::fresh(), owner(user), kind, text, source, now);
+        (memory, vec![vector])
+    }
+
+    /// Fills a store; memories a second.
+    async fn fill(&self, store: &dyn MemoryStore) -> f64 {
+        let begun = Instant::now();
+        stream::iter(0..self.memories)
+            .for_each_concurrent(WRITERS, async |number| {
+                let (memory, vectors) = self.memory(number).await;
+                store.store(memory, vectors, &Write::by(Actor::Api, "bench")).await.unwrap();
+            })
+            .await;
+        rate(self.memories, begun.elapsed())
+    }
+
+    async fn search(&self, number: usize) -> Search {
+        // Another user each time, far from the last.
+        let user = (number * 7919) % self.users;
+        let query = format!("what is meeting 3 of user {user} about");
+        let values = self.embedder.embed_query(&query).await.unwrap();
+        Search {
+            scopes: vec![ScopeQuery::of(owner(user))],
+            filter: None,
+            vector: Some(QueryVector { space: self.space.clone(), values }),
+            text: Some(query),
+            limit: 20,
+            now: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    async fn searches(&self, store: &dyn MemoryStore) -> Times {
+        let mut times = Vec::with_capacity(SEARCHES);
+        for number in 0..SEARCHES + SEARCHES / 10 {
+            let search = self.search(number).await;
+            let begun = Instant::now();
+            let found = black_box(store.retrieve(&search).await.unwrap());
+            times.push(begun.elapsed());
+            assert!(!found.is_empty());
+        }
+        Times::of(times.split_off(SEARCHES / 10))
+    }
+
+    /// The same vectors by one call of Milvus' client, with the text of what is found.
+    async fn bare(&self, client: &ClientV2) -> Times {
+        let mut times = Vec::with_capacity(SEARCHES);
+        for number in 0..SEARCHES + SEARCHES / 10 {
+            let search = self.search(number).await;
+            let owner = search.scopes[0].owner.key();
+            let request = SearchRequest::builder()
+                .collection_name(format!("{COLLECTION}_vectors"))
+                .vector_field("vector")
+                .vectors(SearchVectors::Float(vec![search.vector.unwrap().values.to_vec()]))
+                .filter(format!("owner == \"{owner}\""))
+                .limit(20)
+                .metric_type(MetricType::Cosine)
+                .extra_params(HashMap::from([("ef".to_owned(), "64".to_owned())]))
+                .consistency_level(ConsistencyLevel::Bounded)
+                .build()
+                .unwrap();
+            let begun = Instant::now();
+            black_box(client.search(request).await.unwrap());
+            times.push(begun.elapsed());
+        }
+        Times::of(times.split_off(SEARCHES / 10))
+    }
+}
+
+struct Times {
+    median: Duration,
+    p99: Duration,
+}
+
+impl Times {
+    fn of(mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        Self { median: times[times.len() / 2], p99: times[times.len() * 99 / 100] }
+    }
+}
+
+fn owner(user: usize) -> Owner {
+    Owner::of_user(&format!("user-{user}")).unwrap()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a number of memories")]
+fn rate(count: usize, time: Duration) -> f64 {
+    count as f64 / time.as_secs_f64()
+}
+
+fn row(name: &str, rate: Option<f64>, times: &Times) {
+    let rate = rate.map_or_else(|| "–".to_owned(), |rate| format!("{rate:.0}"));
+    let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+    println!("| {name} | {rate} | {:.2} | {:.2} |", ms(times.median), ms(times.p99));
+}
+
+fn number(variable: &str, otherwise: usize) -> usize {
+    std::env::var(variable).ok().map_or(otherwise, |text| text.parse().unwrap())
+}
+
+#[tokio::main]
+async fn main() {
+    let embedder = DeterministicEmbedder::new(384);
+    let space: Arc<str> = embedder.space().id().into();
+    let users = number("STORE_USERS", 1_000);
+    let bench = Bench { users, memories: number("STORE_MEMORIES", 100_000), embedder, space };
+    println!("{} memories of {} users, {WRITERS} writers", bench.memories, bench.users);
+    println!("| store | written a second | search P50, ms | P99, ms |\n|---|---|---|---|");
+
+    let store = InMemoryStore::new();
+    row("in memory", Some(bench.fill(&store).await), &bench.searches(&store).await);
+    drop(store);
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("memories.db");
+    let store = SqliteStore::open(&file, SqliteOptions::default()).unwrap();
+    row("SQLite", Some(bench.fill(&store).await), &bench.searches(&store).await);
+    store.close().await;
+
+    if let Ok(address) = std::env::var("MEMGATE_TEST_MILVUS") {
+        milvus(&bench, address).await;
+    }
+}
+
+async fn milvus(bench: &Bench, address: String) {
+    let uri = format!("http://{address}");
+    let telemetry = TelemetryConfig::new().enabled(false);
+    let client = ClientV2::new(&ConnectConfig::new().uri(uri).telemetry(telemetry)).await.unwrap();
+    let settings = MilvusSettings {
+        address,
+        tls: None,
+        token: None,
+        database: String::new(),
+        collection: COLLECTION.to_owned(),
+        space: bench.space.to_string(),
+        dimension: 384,
+        reindexing: false,
+        partitions: 64,
+        hnsw_m: 16,
+        ef_construction: 128,
+        connect_timeout: Duration::from_secs(10),
+        timeout: Duration::from_secs(60),
+        attempts: 2,
+        staleness: Duration::from_secs(5),
+    };
+    let store = MilvusStore::open(settings).await.unwrap();
+    store.check().await.unwrap();
+    store.clear(&Write::by(Actor::Api, "bench")).await.unwrap();
+    let rate = bench.fill(&store).await;
+    // What was just written is laid over the answers; let it be only Milvus'.
+    tokio::time::sleep(Duration::from_secs(11)).await;
+    row("Milvus", Some(rate), &bench.searches(&store).await);
+    row("Milvus, the client's search alone", None, &bench.bare(&client).await);
+    store.clear(&Write::by(Actor::Api, "bench")).await.unwrap();
+    store.close().await;
+}
