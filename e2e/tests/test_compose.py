@@ -184,15 +184,18 @@ def test_the_health_check_of_envoy_tells_a_live_one_from_none(services, stack):
     assert not healthy(str(free_port()))
 
 
+@pytest.mark.parametrize("store", ["sqlite", "milvus"])
 @pytest.mark.parametrize("identity", ["development", "production"])
-def test_memgate_takes_its_configuration(services, identity):
-    environment = compose.example(IDENTITY=identity)["services"]["memgate"]["environment"]
+def test_memgate_takes_its_configuration(services, identity, store):
+    environment = compose.example(IDENTITY=identity, STORE=store)["services"]["memgate"]["environment"]
+    assert environment["STORE"] == store
     file = paths.REPOSITORY / "deploy/memgate/config.yaml"
     done = subprocess.run(
         [paths.memgate(), "check-config", "--config", file], env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout
-    assert compose.yaml(file.read_text())["memory"]["store"] == "sqlite"
+    address = compose.yaml(file.read_text())["memory"]["milvus"]["address"]
+    assert address.partition(":")[0] in services
 
 
 def test_prometheus_scrapes_memgate_where_it_listens(services):

@@ -14,6 +14,9 @@ use crate::memory::{
 /// of a conversation, far below what would make one user's search slow.
 pub const MAX_CONTENT_BYTES: usize = 1024 * 1024;
 
+/// The longest project, agent or session, in bytes: ids of [`MAX_ID_BYTES`] and what is put to them.
+const MAX_NAME: usize = 1024;
+
 /// The most vectors of one memory in one space.
 pub const MAX_PARTS: usize = 1024;
 
@@ -27,6 +30,9 @@ pub const MAX_SCAN_BYTES: usize = 4 * 1024 * 1024;
 pub(super) fn accept(memory: &mut Memory, vectors: &[Embedding]) -> Result<(), StoreError> {
     id("id", memory.id.as_str())?;
     id("type", memory.memory_type.as_str())?;
+    name("project_id", memory.project_id.as_deref())?;
+    name("agent_id", memory.agent_id.as_deref())?;
+    name("session_id", memory.session_id.as_deref())?;
     if memory.content.is_empty() {
         return Err(invalid("content", "must not be empty"));
     }
@@ -147,6 +153,14 @@ fn id(field: &'static str, id: &str) -> Result<(), StoreError> {
     }
     if id.chars().any(char::is_control) {
         return Err(invalid(field, "must not contain control characters"));
+    }
+    Ok(())
+}
+
+/// What a memory is found by within its owner: an empty one would look like none.
+fn name(field: &'static str, name: Option<&str>) -> Result<(), StoreError> {
+    if name.is_some_and(|name| name.is_empty() || name.len() > MAX_NAME) {
+        return Err(invalid(field, &format!("must have 1 to {MAX_NAME} bytes")));
     }
     Ok(())
 }

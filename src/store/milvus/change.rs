@@ -57,6 +57,7 @@ impl Writer<'_> {
 
     /// Writes changes of one owner's memories in as few calls as it takes.
     pub(super) async fn write_all(&self, changes: Vec<Change>) -> Result<(), StoreError> {
+        let unknown = Unknown::since(self.session);
         let mut rows = RecordRows::default();
         let mut written = Vec::new();
         let mut stale = Vec::new();
@@ -98,14 +99,13 @@ impl Writer<'_> {
             written.push((owner, key, Fresh { stored, pieces, vectors }, keys));
         }
         let records = self.session.names.records();
-        if let Err(fault) = self.session.server.insert(records, rows.columns()).await {
-            return Err(self.failed(fault));
-        }
+        self.session.server.insert(records, rows.columns()).await?;
         let mut worthless = Vec::new();
         for (owner, key, fresh, keys) in written {
             self.keep(&owner, &key, Recent::Written(fresh.into()));
             worthless.extend(keys);
         }
+        unknown.settle();
         self.clean(&worthless, stale).await;
         Ok(())
     }
@@ -136,8 +136,7 @@ impl Writer<'_> {
         let mut spaces = Spaces::new();
         for (space, vectors) in by_space {
             let dimension = vectors.first().map_or(0, |vector| vector.values.len());
-            let collection = self.session.ensure_space(space, dimension).await;
-            let collection = collection.map_err(|fault| self.failed(fault))?;
+            let collection = self.session.ensure_space(space, dimension).await?;
             if vectors.iter().any(|vector| vector.values.len() != collection.dimension) {
                 return Err(StoreError::Invalid {
                     field: "vectors",
@@ -145,8 +144,7 @@ impl Writer<'_> {
                 });
             }
             let columns = vector_columns(owner, key, revision, &vectors);
-            let inserted = self.session.server.insert(&collection.name, columns).await;
-            inserted.map_err(|fault| self.failed(fault))?;
+            self.session.server.insert(&collection.name, columns).await?;
             let highest = vectors.iter().map(|vector| vector.part).max().unwrap_or_default();
             spaces.insert(space.to_owned(), Placed { revision, parts: highest.saturating_add(1) });
         }
@@ -174,7 +172,8 @@ impl Writer<'_> {
             times.entry(memory_key(owner, &touch.id)).or_default().push(touch.at);
         }
         let keys: Vec<String> = times.keys().cloned().collect();
-        let known = self.reader().currents(owner, &keys, self.session.server.consistency()).await?;
+        // Strong: what another process has just deleted must not be written again.
+        let known = self.reader().currents(owner, &keys, ConsistencyLevel::Strong).await?;
         let changes = known.into_iter().map(|(key, known)| {
             let mut memory = known.stored.memory.clone();
             for at in times.get(&key).into_iter().flatten() {
@@ -190,6 +189,7 @@ impl Writer<'_> {
 
     /// Removes memories with all that belongs to them; returns how many there were.
     pub(super) async fn forget(&self, owner: &Owner, ids: &[MemoryId]) -> Result<u64, StoreError> {
+        let unknown = Unknown::since(self.session);
         let keys: Vec<String> = ids.iter().map(|id| memory_key(owner, id)).collect();
         let known = self.reader().currents(owner, &keys, self.session.server.consistency()).await?;
         for keys in keys.chunks(1_000) {
@@ -199,17 +199,20 @@ impl Writer<'_> {
                 self.keep(owner, key, Recent::Gone(Timestamp::now().as_microsecond()));
             }
         }
+        unknown.settle();
         Ok(known.len() as u64)
     }
 
     /// Removes all that an owner has.
     pub(super) async fn forget_owner(&self, owner: &Owner) -> Result<u64, StoreError> {
         let strong = ConsistencyLevel::Strong;
+        let unknown = Unknown::since(self.session);
         let lines = self.reader().lines(owner, strong).await?;
         self.erase(&of_owner(owner)).await?;
         for line in &lines {
             self.keep(owner, &line.memory, Recent::Gone(Timestamp::now().as_microsecond()));
         }
+        unknown.settle();
         Ok(lines.len() as u64)
     }
 
@@ -241,7 +244,7 @@ impl Writer<'_> {
         let read = |row: &ResultRow<'_>| Ok(row.get_str(KEY)?.to_owned());
         let rows = server.query(records, &filter, &[], strong, read).await?;
         let earlier: Vec<String> = rows.into_iter().filter(|row| is_earlier(row, &key)).collect();
-        server.delete_keys(records, &earlier).await.map_err(|fault| self.failed(fault))?;
+        server.delete_keys(records, &earlier).await?;
         Ok(versions.len().saturating_sub(1) as u64)
     }
 
@@ -249,12 +252,12 @@ impl Writer<'_> {
     pub(super) async fn erase(&self, filter: &str) -> Result<(), StoreError> {
         let server = &self.session.server;
         let records = self.session.names.records();
-        server.delete(records, filter).await.map_err(|fault| self.failed(fault))?;
+        server.delete(records, filter).await?;
         // Asked for each time: another process may have begun a new space.
         for collection in self.session.all_vectors().await? {
             match server.delete(&collection, filter).await {
                 Ok(()) | Err(Fault::Missing) => {}
-                Err(fault) => return Err(self.failed(fault)),
+                Err(fault) => return Err(fault.into()),
             }
         }
         Ok(())
@@ -270,11 +273,31 @@ impl Writer<'_> {
             self.session.server.read_strongly_for(self.session.horizon);
         }
     }
+}
 
-    /// A write that failed may have arrived all the same, and nobody here knows of it.
-    fn failed(&self, fault: Fault) -> StoreError {
-        self.session.server.read_strongly_for(self.session.horizon);
-        fault.into()
+/// A write of which nobody here knows whether it arrived: it failed, or whoever wanted it no longer
+/// waits. Reads are strong for a while then.
+struct Unknown<'a> {
+    session: &'a Session,
+    over: bool,
+}
+
+impl<'a> Unknown<'a> {
+    fn since(session: &'a Session) -> Self {
+        Self { session, over: false }
+    }
+
+    /// The overlay has it.
+    fn settle(mut self) {
+        self.over = true;
+    }
+}
+
+impl Drop for Unknown<'_> {
+    fn drop(&mut self) {
+        if !self.over {
+            self.session.server.read_strongly_for(self.session.horizon);
+        }
     }
 }
 

@@ -132,15 +132,17 @@ impl MilvusStore {
         session: &Session,
         owner: &Owner,
         id: &MemoryId,
+        consistency: ConsistencyLevel,
     ) -> Result<Option<Known>, StoreError> {
         let key = memory_key(owner, id);
-        let consistency = session.server.consistency();
         Ok(self.reader(session).current(owner, &key, consistency).await?)
     }
 
-    /// The same, of the version that the caller read.
+    /// The same, of the version that the caller read, to be changed. Strong: what another process
+    /// has just deleted must not be written again.
     async fn of_version(&self, session: &Session, memory: &Memory) -> Result<Known, StoreError> {
-        let known = self.known(session, &memory.owner, &memory.id).await?;
+        let strong = ConsistencyLevel::Strong;
+        let known = self.known(session, &memory.owner, &memory.id, strong).await?;
         let known = known.ok_or(StoreError::NotFound)?;
         let found = known.stored.memory.version;
         if found == memory.version {
@@ -162,7 +164,8 @@ impl MemoryStore for MilvusStore {
         accept(&mut memory, &vectors)?;
         let session = self.link.session()?;
         let _lock = self.lock(&memory.owner).await;
-        if self.known(&session, &memory.owner, &memory.id).await?.is_some() {
+        let consistency = session.server.consistency();
+        if self.known(&session, &memory.owner, &memory.id, consistency).await?.is_some() {
             return Err(StoreError::Exists);
         }
         let change = Change {
@@ -188,7 +191,7 @@ impl MemoryStore for MilvusStore {
         now: Timestamp,
     ) -> Result<Memory, StoreError> {
         let session = self.link.session()?;
-        let known = self.known(&session, owner, id).await?;
+        let known = self.known(&session, owner, id, session.server.consistency()).await?;
         let memory = known.map(|known| known.stored.memory);
         memory.filter(|memory| !memory.is_expired(now)).ok_or(StoreError::NotFound)
     }
@@ -351,7 +354,8 @@ impl MemoryStore for MilvusStore {
         accept::coordinates(&vectors)?;
         let session = self.link.session()?;
         let _lock = self.lock(owner).await;
-        let Some(known) = self.known(&session, owner, id).await? else { return Ok(()) };
+        let strong = ConsistencyLevel::Strong;
+        let Some(known) = self.known(&session, owner, id, strong).await? else { return Ok(()) };
         let memory = known.stored.memory.clone();
         if memory.version != version || vectors.is_empty() {
             return Ok(());
@@ -376,7 +380,8 @@ impl MemoryStore for MilvusStore {
         let session = self.link.session()?;
         let owner = &whole.memory.owner;
         let _lock = self.lock(owner).await;
-        if self.known(&session, owner, &whole.memory.id).await?.is_some() {
+        let consistency = session.server.consistency();
+        if self.known(&session, owner, &whole.memory.id, consistency).await?.is_some() {
             let key = memory_key(owner, &whole.memory.id);
             let bulk = Bulk { session: &session, overlay: &self.overlay };
             let stored = bulk.whole(Some(owner), std::slice::from_ref(&key)).await?;
@@ -437,5 +442,5 @@ async fn emptied(session: &Arc<Session>, everything: &str) -> Result<(), fault::
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
+#[expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 mod tests;

@@ -111,7 +111,11 @@ async fn of_two_states_of_a_memory_the_later_one_counts_and_both_are_forgotten()
     let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
     let memory = store.store(note("torn", "m", "old"), east(), &write()).await.unwrap();
     let session = store.link.session().unwrap();
-    let known = store.known(&session, &memory.owner, &memory.id).await.unwrap().unwrap();
+    let known = store
+        .known(&session, &memory.owner, &memory.id, ConsistencyLevel::Strong)
+        .await
+        .unwrap()
+        .unwrap();
     let newer = Memory { content: "new".into(), version: 2, ..memory.clone() };
     let mut torn = RecordRows::default();
     let spaces = known.stored.spaces.clone();
@@ -215,4 +219,33 @@ async fn a_new_model_is_taken_into_use_in_one_step_when_all_is_embedded() {
     for store in [live, beside, after] {
         store.close().await;
     }
+}
+
+/// Whoever asked for a write may stop waiting for it: it arrives all the same, and nobody noted it.
+#[tokio::test]
+async fn a_write_that_nobody_waits_for_is_seen_by_the_next_one() {
+    let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
+    let session = store.link.session().unwrap();
+    for n in 0..20 {
+        let memory = note("hasty", &format!("m{n}"), "x");
+        let write = write();
+        let given_up = store.store(memory.clone(), east(), &write);
+        let _ = tokio::time::timeout(Duration::from_millis(n), given_up).await;
+        let kept = store.overlay.one(&memory.owner, &memory_key(&memory.owner, &memory.id));
+        let strong = session.server.consistency() == ConsistencyLevel::Strong;
+        if kept.is_none() && !strong {
+            let (owner, id, strong) = (&memory.owner, &memory.id, ConsistencyLevel::Strong);
+            let there = store.known(&session, owner, id, strong).await.unwrap();
+            assert!(there.is_none(), "{n}: it is there, and reads of every day would miss it");
+        }
+        // Again, as a job would: once stored, it is there once.
+        match store.store(memory, east(), &write).await {
+            Ok(_) | Err(StoreError::Exists) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert_eq!(store.retrieve(&near("hasty", 50)).await.unwrap().len(), 20);
+    let everything = ForgetScope { owner: owner("hasty"), project_id: None };
+    assert_eq!(store.forget_by_scope(&everything, &write()).await.unwrap(), 20);
+    assert_eq!(rows(&store).await, 0);
 }
