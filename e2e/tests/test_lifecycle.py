@@ -65,7 +65,8 @@ def test_a_reload_takes_the_new_configuration_and_refuses_a_bad_one(start):
         lambda: memgate.metric("memgate_config_reloads_total", outcome="refused") == refused + 1,
         "the bad configuration is refused",
     )
-    assert "default_retreival_limit" in memgate.process.output()
+    # Its line may come a moment after the figure.
+    until(lambda: "default_retreival_limit" in memgate.process.output(), "the log names the key")
     assert alice.say(QUESTION).decision == "off", "the old one holds"
 
 
