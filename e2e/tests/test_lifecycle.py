@@ -75,7 +75,7 @@ def test_a_reload_takes_the_new_configuration_and_refuses_a_bad_one(start):
     [
         ({"memory": {"default_retreival_limit": 3}}, ["default_retreival_limit", "default_retrieval_limit"]),
         ({"memory": {"default_retrieval_limit": 0}}, ["default_retrieval_limit", "1"]),
-        ({"memory": {"milvus": {"address": "127.0.0.1:19530"}}}, ["milvus"]),
+        ({"memory": {"milvus": {"dimension": 3}}}, ["memory.milvus.dimension", "384"]),
     ],
     ids=["unknown key", "out of range", "milvus"],
 )
