@@ -82,6 +82,35 @@ pub(super) fn whole(whole: &mut Whole) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// A change is of the version that its caller read.
+pub(super) fn same_version(expected: u32, found: u32) -> Result<(), StoreError> {
+    if expected == found { Ok(()) } else { Err(StoreError::Conflict { expected, found }) }
+}
+
+/// Makes a memory, of the version that its caller read, the one that follows what is stored.
+pub(super) fn succeed(memory: &mut Memory, stored: &Memory) -> Result<(), StoreError> {
+    same_version(memory.version, stored.version)?;
+    memory.version += 1;
+    memory.created_at = stored.created_at;
+    memory.access_count = stored.access_count;
+    memory.last_accessed_at = stored.last_accessed_at;
+    Ok(())
+}
+
+/// Gives a stored memory what else is known of it.
+pub(super) fn amend(stored: &mut Memory, known: Memory) {
+    stored.session_id = known.session_id;
+    stored.confidence = known.confidence;
+    stored.metadata = known.metadata;
+    stored.provenance = known.provenance;
+}
+
+/// Counts that a memory was presented.
+pub(super) fn touch(memory: &mut Memory, at: Timestamp) {
+    memory.access_count += 1;
+    memory.last_accessed_at = memory.last_accessed_at.max(Some(to_microsecond(at)));
+}
+
 /// The order in which the vectors of a memory are told.
 pub(super) fn order(vectors: &mut [Embedding]) {
     vectors.sort_by(|a, b| (&a.space, a.part).cmp(&(&b.space, b.part)));

@@ -1,5 +1,7 @@
 //! Dense evidence: vectors as bytes, and their cosine.
 
+use crate::memory::{Embedding, QueryVector};
+
 /// Sums kept apart while adding up, so that the compiler can use wide registers.
 const LANES: usize = 8;
 
@@ -26,6 +28,20 @@ pub(super) fn to_bytes(values: &[f32]) -> Vec<u8> {
 /// A stored vector's values, added to `values`.
 pub(super) fn from_bytes(bytes: &[u8], values: &mut Vec<f32>) {
     values.extend(bytes.as_chunks::<4>().0.iter().map(|&value| f32::from_le_bytes(value)));
+}
+
+/// The part of a memory that is nearest to a query, of those in its space and of its dimension.
+pub(super) fn nearest<'v>(
+    vectors: impl IntoIterator<Item = &'v Embedding>,
+    query: &QueryVector,
+) -> Option<(f32, u16)> {
+    let mut nearest = None;
+    for vector in vectors {
+        if vector.space == query.space && vector.values.len() == query.values.len() {
+            keep_best(&mut nearest, (cosine(&vector.values, &query.values), vector.part));
+        }
+    }
+    nearest
 }
 
 /// The best part so far, `found` included.

@@ -34,19 +34,6 @@ pub struct InMemoryStore {
     closed: AtomicBool,
 }
 
-/// The vector of `search`'s space that is nearest.
-fn cosine(entry: &Whole, search: &Search) -> Option<(f32, u16)> {
-    let query = search.vector.as_ref()?;
-    let mut nearest = None;
-    for vector in entry.vectors.iter().filter(|vector| vector.space == query.space) {
-        if vector.values.len() == query.values.len() {
-            let cosine = dense::cosine(&vector.values, &query.values);
-            dense::keep_best(&mut nearest, (cosine, vector.part));
-        }
-    }
-    nearest
-}
-
 impl InMemoryStore {
     /// An empty store.
     #[must_use]
@@ -97,7 +84,8 @@ fn evidence(
     });
     found
         .map(|(place, entry)| {
-            let cosine = cosine(entry, search);
+            let query = search.vector.as_ref();
+            let cosine = query.and_then(|query| dense::nearest(&entry.vectors, query));
             Evidence {
                 memory: entry.memory.clone(),
                 cosine: cosine.map(|(cosine, _)| cosine),
@@ -177,17 +165,10 @@ impl MemoryStore for InMemoryStore {
         let mut kept = self.write()?;
         let entries = kept.get_mut(&memory.owner).ok_or(StoreError::NotFound)?;
         let entry = entries.get_mut(&memory.id).ok_or(StoreError::NotFound)?;
-        let old = &entry.memory;
-        if old.version != memory.version {
-            return Err(StoreError::Conflict { expected: memory.version, found: old.version });
-        }
-        memory.version += 1;
-        memory.created_at = old.created_at;
-        memory.access_count = old.access_count;
-        memory.last_accessed_at = old.last_accessed_at;
+        accept::succeed(&mut memory, &entry.memory)?;
         match vectors {
             Some(vectors) => entry.vectors = vectors,
-            None if old.content != memory.content => entry.vectors.clear(),
+            None if entry.memory.content != memory.content => entry.vectors.clear(),
             None => {}
         }
         entry.history.push(std::mem::replace(&mut entry.memory, memory.clone()));
@@ -199,13 +180,8 @@ impl MemoryStore for InMemoryStore {
         let mut kept = self.write()?;
         let entries = kept.get_mut(&memory.owner).ok_or(StoreError::NotFound)?;
         let stored = &mut entries.get_mut(&memory.id).ok_or(StoreError::NotFound)?.memory;
-        if stored.version != memory.version {
-            return Err(StoreError::Conflict { expected: memory.version, found: stored.version });
-        }
-        stored.session_id = memory.session_id;
-        stored.confidence = memory.confidence;
-        stored.metadata = memory.metadata;
-        stored.provenance = memory.provenance;
+        accept::same_version(memory.version, stored.version)?;
+        accept::amend(stored, memory);
         Ok(())
     }
 
@@ -316,9 +292,7 @@ impl MemoryStore for InMemoryStore {
         let mut kept = self.write()?;
         for touch in touches {
             if let Some(entry) = kept.get_mut(&touch.owner).and_then(|e| e.get_mut(&touch.id)) {
-                let at = to_microsecond(touch.at);
-                entry.memory.access_count += 1;
-                entry.memory.last_accessed_at = entry.memory.last_accessed_at.max(Some(at));
+                accept::touch(&mut entry.memory, touch.at);
             }
         }
         Ok(())

@@ -165,7 +165,7 @@ impl Bulk<'_> {
                 filter = format!("{} and {filter}", of_owner(owner));
             }
             let read = |row: &ResultRow<'_>| -> Result<_, Fault> {
-                Ok((row.get_str(KEY)?.to_owned(), row.get_float_vector(VECTOR)?.to_vec()))
+                Ok(row.get_float_vector(VECTOR)?.to_vec())
             };
             let server = &self.session.server;
             let found = server.query(&collection.name, &filter, &[VECTOR], strong, read).await?;
@@ -202,9 +202,8 @@ impl Bulk<'_> {
             filter = format!("{} and {filter}", of_owner(owner));
         }
         let records = self.session.names.records();
-        let read = |row: &ResultRow<'_>| Ok((row.get_str(KEY)?.to_owned(), Part::read(row)?));
         let server = &self.session.server;
-        let rows = server.query(records, &filter, &RECORD_FIELDS, consistency, read).await?;
+        let rows = server.query(records, &filter, &RECORD_FIELDS, consistency, Part::read).await?;
         let mut by_owner: BTreeMap<String, Vec<(String, Part)>> = BTreeMap::new();
         for (key, part) in rows {
             by_owner.entry(part.owner.clone()).or_default().push((key, part));

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use milvus::v2::types::{ConsistencyLevel, ResultRow};
+use milvus::v2::types::ConsistencyLevel;
 
 use super::{
     expression::{of_owner, one_of},
@@ -17,11 +17,13 @@ use super::{
         Kind, Placed, RecordRows, Spaces, Stored, is_earlier, memory_key, vector_columns,
         vector_keys,
     },
-    schema::KEY,
     session::Session,
     view::{Known, Reader},
 };
-use crate::memory::{Embedding, Memory, MemoryId, Owner, StoreError, Touch};
+use crate::{
+    memory::{Embedding, Memory, MemoryId, Owner, StoreError, Touch},
+    store::accept,
+};
 
 /// What becomes of a memory's vectors.
 pub(super) enum Vectors {
@@ -177,9 +179,7 @@ impl Writer<'_> {
         let changes = known.into_iter().map(|(key, known)| {
             let mut memory = known.stored.memory.clone();
             for at in times.get(&key).into_iter().flatten() {
-                let at = crate::store::accept::to_microsecond(*at);
-                memory.access_count += 1;
-                memory.last_accessed_at = memory.last_accessed_at.max(Some(at));
+                accept::touch(&mut memory, *at);
             }
             Change { known: Some(known), memory, earlier: Vec::new(), vectors: Vectors::Kept }
         });
@@ -241,9 +241,9 @@ impl Writer<'_> {
         let records = self.session.names.records();
         let strong = ConsistencyLevel::Strong;
         let server = &self.session.server;
-        let read = |row: &ResultRow<'_>| Ok(row.get_str(KEY)?.to_owned());
-        let rows = server.query(records, &filter, &[], strong, read).await?;
-        let earlier: Vec<String> = rows.into_iter().filter(|row| is_earlier(row, &key)).collect();
+        let rows = server.query(records, &filter, &[], strong, |_| Ok(())).await?;
+        let earlier: Vec<String> =
+            rows.into_iter().map(|(row, ())| row).filter(|row| is_earlier(row, &key)).collect();
         server.delete_keys(records, &earlier).await?;
         Ok(versions.len().saturating_sub(1) as u64)
     }
@@ -264,8 +264,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn reader(&self) -> Reader<'_> {
-        let Session { server, names, .. } = self.session;
-        Reader { server, records: names.records(), overlay: self.overlay }
+        Reader::of(self.session, self.overlay)
     }
 
     fn keep(&self, owner: &Owner, key: &str, recent: Recent) {

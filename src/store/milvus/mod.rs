@@ -114,8 +114,7 @@ impl MilvusStore {
     }
 
     fn reader<'a>(&'a self, session: &'a Session) -> Reader<'a> {
-        let Session { server, names, .. } = session;
-        Reader { server, records: names.records(), overlay: &self.overlay }
+        Reader::of(session, &self.overlay)
     }
 
     fn searcher<'a>(&'a self, session: &'a Session) -> Searcher<'a> {
@@ -144,12 +143,8 @@ impl MilvusStore {
         let strong = ConsistencyLevel::Strong;
         let known = self.known(session, &memory.owner, &memory.id, strong).await?;
         let known = known.ok_or(StoreError::NotFound)?;
-        let found = known.stored.memory.version;
-        if found == memory.version {
-            Ok(known)
-        } else {
-            Err(StoreError::Conflict { expected: memory.version, found })
-        }
+        accept::same_version(memory.version, known.stored.memory.version)?;
+        Ok(known)
     }
 }
 
@@ -207,10 +202,7 @@ impl MemoryStore for MilvusStore {
         let _lock = self.lock(&memory.owner).await;
         let known = self.of_version(&session, &memory).await?;
         let old = known.stored.memory.clone();
-        memory.version += 1;
-        memory.created_at = old.created_at;
-        memory.access_count = old.access_count;
-        memory.last_accessed_at = old.last_accessed_at;
+        accept::succeed(&mut memory, &old)?;
         let vectors = match vectors {
             Some(vectors) => Vectors::Replaced(vectors),
             None if old.content != memory.content => Vectors::Replaced(Vec::new()),
@@ -228,10 +220,7 @@ impl MemoryStore for MilvusStore {
         let _lock = self.lock(&memory.owner).await;
         let known = self.of_version(&session, &memory).await?;
         let mut amended = known.stored.memory.clone();
-        amended.session_id = memory.session_id;
-        amended.confidence = memory.confidence;
-        amended.metadata = memory.metadata;
-        amended.provenance = memory.provenance;
+        accept::amend(&mut amended, memory);
         let (earlier, vectors) = (Vec::new(), Vectors::Kept);
         let change = Change { known: Some(known), memory: amended, earlier, vectors };
         self.writer(&session).write(change).await

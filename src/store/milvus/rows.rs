@@ -126,6 +126,12 @@ impl RecordRows {
             record["content"] = "".into();
         }
         let record = record.to_string();
+        // Only what is searched needs them, and where they do not fit they are made of the content.
+        let terms = match kind {
+            Kind::Current => STANDARD_NO_PAD.encode(Terms::of(&memory.content).to_bytes()),
+            Kind::Earlier | Kind::Piece => String::new(),
+        };
+        let terms = if terms.len() <= MAX_TEXT { terms } else { String::new() };
         let pieces = pieces(&record);
         let count = i64::try_from(pieces.len()).unwrap_or(i64::MAX);
         let key = memory_key(&memory.owner, &memory.id);
@@ -141,10 +147,7 @@ impl RecordRows {
             let content = if first && fits { memory.content.as_str() } else { "" };
             self.text("content", content);
             self.text("record", piece);
-            let terms = Terms::of(&memory.content).to_bytes();
-            let terms = STANDARD_NO_PAD.encode(terms);
-            let whole = first && kind == Kind::Current && terms.len() <= MAX_TEXT;
-            self.text("terms", if whole { &terms } else { "" });
+            self.text("terms", if first { &terms } else { "" });
         }
         Ok(count)
     }

@@ -148,14 +148,7 @@ impl Searcher<'_> {
         for (at, line) in haystack.lines.iter().enumerate().filter(|(at, _)| haystack.meant[*at]) {
             let Some(placed) = line.spaces.get(&*query.space) else { continue };
             let fresh = line.fresh.iter().flat_map(|fresh| &fresh.vectors);
-            let mut nearest = None;
-            for vector in fresh.filter(|vector| vector.space == query.space) {
-                if vector.values.len() == query.values.len() {
-                    let cosine = dense::cosine(&vector.values, &query.values);
-                    dense::keep_best(&mut nearest, (cosine, vector.part));
-                }
-            }
-            match nearest {
+            match dense::nearest(fresh, query) {
                 Some(nearest) => {
                     cosines.insert(at, nearest);
                 }

@@ -69,7 +69,7 @@ impl Server {
         }
     }
 
-    /// All rows that meet `filter`, in the order of their keys, each once.
+    /// All rows that meet `filter`, with their keys and in the order of these, each once.
     pub(super) async fn query<T>(
         &self,
         collection: &str,
@@ -77,7 +77,7 @@ impl Server {
         fields: &[&str],
         consistency: ConsistencyLevel,
         read: impl Fn(&ResultRow<'_>) -> Result<T, Fault>,
-    ) -> Result<Vec<T>, Fault> {
+    ) -> Result<Vec<(String, T)>, Fault> {
         let mut found = Vec::new();
         let mut after: Option<String> = None;
         loop {
@@ -88,7 +88,7 @@ impl Server {
             let rows = self.rows(collection, &page, fields, PAGE, consistency, &read).await?;
             let full = rows.len() == PAGE;
             after = rows.last().map(|(key, _)| key.clone());
-            found.extend(rows.into_iter().map(|(_, row)| row));
+            found.extend(rows);
             if !full {
                 return Ok(found);
             }

@@ -20,6 +20,7 @@ use super::{
     },
     schema::KEY,
     server::{Server, WINDOW},
+    session::Session,
 };
 use crate::{
     memory::{Embedding, Memory, MemoryId, Owner, ScopeQuery, Status},
@@ -140,12 +141,18 @@ impl Line {
 
 /// Reads what an owner has.
 pub(super) struct Reader<'a> {
-    pub(super) server: &'a Server,
-    pub(super) records: &'a str,
-    pub(super) overlay: &'a Overlay,
+    server: &'a Server,
+    records: &'a str,
+    overlay: &'a Overlay,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    /// With a session, under what was written.
+    pub(super) fn of(session: &'a Session, overlay: &'a Overlay) -> Self {
+        let Session { server, names, .. } = session;
+        Self { server, records: names.records(), overlay }
+    }
+
     /// All that an owner has, newest first, whatever its status.
     pub(super) async fn lines(
         &self,
@@ -162,7 +169,7 @@ impl Reader<'_> {
         // After the read: what was written meanwhile is seen.
         let recent = self.overlay.of(owner);
         let mut lines: HashMap<String, Line> = HashMap::new();
-        for line in found.into_iter().flatten() {
+        for line in found.into_iter().filter_map(|(_, line)| line) {
             let hidden = recent.get(&line.memory).is_some_and(|it| it.hides(line.revision));
             let newer = lines.get(&line.memory).is_none_or(|it| it.revision < line.revision);
             if newer && !hidden {
@@ -244,9 +251,7 @@ impl Reader<'_> {
                 one_of("memory", memories)
             );
             let found =
-                self.server.query(self.records, &filter, &RECORD_FIELDS, consistency, |row| {
-                    Ok((row.get_str(KEY)?.to_owned(), Part::read(row)?))
-                });
+                self.server.query(self.records, &filter, &RECORD_FIELDS, consistency, Part::read);
             for (key, part) in found.await? {
                 // What is left are pieces of earlier versions.
                 if !is_earlier(&key, &part.memory) {
@@ -290,8 +295,8 @@ impl Reader<'_> {
         let filter = format!("{} and {}", of_owner(owner), one_of("memory", &[memory]));
         // Earlier versions are not laid over: whoever asks for a history can wait.
         let strong = ConsistencyLevel::Strong;
-        let read = |row: &ResultRow<'_>| Ok((row.get_str(KEY)?.to_owned(), Part::read(row)?));
-        let rows = self.server.query(self.records, &filter, &RECORD_FIELDS, strong, read).await?;
+        let rows =
+            self.server.query(self.records, &filter, &RECORD_FIELDS, strong, Part::read).await?;
         let mut states = assemble(owner, rows);
         let current = self.current(owner, memory, strong).await?;
         let Some(current) = current.map(|known| known.stored.memory) else {

@@ -13,7 +13,10 @@ use super::{
 };
 use crate::{
     memory::{Embedding, ForgetScope, Memory, MemoryId, Owner, StoreError, Touch, Write},
-    store::{accept::to_microsecond, dense},
+    store::{
+        accept::{self, to_microsecond},
+        dense,
+    },
 };
 
 /// Inner errors are answers: the job has changed nothing before one.
@@ -60,13 +63,9 @@ pub(super) fn update(
     let Some((row, old)) = by_id(connection, &memory.owner, memory.id.as_str())? else {
         return Ok(Err(StoreError::NotFound));
     };
-    if old.version != memory.version {
-        return Ok(Err(StoreError::Conflict { expected: memory.version, found: old.version }));
+    if let Err(conflict) = accept::succeed(&mut memory, &old) {
+        return Ok(Err(conflict));
     }
-    memory.version += 1;
-    memory.created_at = old.created_at;
-    memory.access_count = old.access_count;
-    memory.last_accessed_at = old.last_accessed_at;
     let keep = format!(
         "INSERT INTO versions (memory, {COLUMNS}, {WRITE_COLUMNS}) \
          SELECT row, {COLUMNS}, {WRITE_COLUMNS} FROM memories WHERE row = ?1"
@@ -94,8 +93,8 @@ pub(super) fn amend(connection: &Connection, memory: &Memory) -> Answer<()> {
     let Some((row, version)) = row_and_version(connection, &memory.owner, &memory.id)? else {
         return Ok(Err(StoreError::NotFound));
     };
-    if version != memory.version {
-        return Ok(Err(StoreError::Conflict { expected: memory.version, found: version }));
+    if let Err(conflict) = accept::same_version(memory.version, version) {
+        return Ok(Err(conflict));
     }
     connection
         .prepare_cached(
