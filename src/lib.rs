@@ -3,6 +3,7 @@
 
 pub mod api;
 pub mod capture;
+mod classify;
 pub mod cli;
 pub mod config;
 pub mod dialect;

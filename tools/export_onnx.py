@@ -8,7 +8,10 @@ SOURCE_DIR holds model.safetensors, tokenizer.json and config.json. OUTPUT_DIR g
     model_int8.onnx   int8 weights, activations quantised token by token
     tokenizer.json, config.json   copies
 Both graphs take input_ids and attention_mask (int64, [batch, sequence]) and give
-sentence_embedding (float, [batch, hidden]): mean-pooled over the mask and L2-normalised.
+sentence_embedding (float, [batch, hidden]): mean-pooled over the mask and L2-normalised;
+layer_means (float, [batch, (layers - 2) * hidden]): the means over the mask of what each inner
+layer gives, all but the first and the last, one behind the other. They know more of how a text
+is put than the sentence's vector does, which was trained to know what it is about.
 
 The graphs use ONNX Runtime's own operators (domain com.microsoft) where they are faster: its
 load-time optimiser does not find attention by itself. Its SkipLayerNormalization is not used;
@@ -218,13 +221,30 @@ def pool(graph, x):
     graph.node("Div", [mean, graph.node("Max", [norm, tiny])], output="sentence_embedding")
 
 
+def layer_means(graph, states):
+    """The means over the tokens that are no padding, of each state, side by side."""
+    axis = graph.constant("axis", np.array([1], np.int64))
+    tiny = graph.constant("tiny", np.array(1e-12, np.float32))
+    mask = graph.node("Cast", ["attention_mask"], to=TensorProto.FLOAT)
+    count = graph.node("ReduceSum", [mask, axis], keepdims=1)
+    share = graph.node("Div", [mask, graph.node("Max", [count, tiny])])
+    share = graph.node("Unsqueeze", [share, axis])
+    means = [graph.node("MatMul", [share, x]) for x in states]
+    wide = graph.node("Concat", means, axis=-1)
+    graph.node("Squeeze", [wide, axis], output="layer_means")
+
+
 def build(config, weights, precision):
     graph = Graph()
     mask = graph.node("Cast", ["attention_mask"], to=TensorProto.INT32)
     x = embed_tokens(graph, config, weights, precision)
+    states = []
     for index in range(config["num_hidden_layers"]):
         x = encode_layer(graph, config, weights, precision, index, x, mask)
+        states.append(x)
     pool(graph, x)
+    inner, hidden = states[1:-1], config["hidden_size"]
+    layer_means(graph, inner)
 
     def tensor(name, kind, *shape):
         return helper.make_tensor_value_info(name, kind, shape)
@@ -236,7 +256,10 @@ def build(config, weights, precision):
             tensor("input_ids", TensorProto.INT64, "batch", "sequence"),
             tensor("attention_mask", TensorProto.INT64, "batch", "sequence"),
         ],
-        [tensor("sentence_embedding", TensorProto.FLOAT, "batch", config["hidden_size"])],
+        [
+            tensor("sentence_embedding", TensorProto.FLOAT, "batch", hidden),
+            tensor("layer_means", TensorProto.FLOAT, "batch", len(inner) * hidden),
+        ],
         graph.constants,
     )
     return helper.make_model(

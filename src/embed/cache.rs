@@ -1,6 +1,7 @@
 //! Vectors already computed, in front of any [`Embedder`].
 //!
-//! Keys are digests, so no text stays in memory; the bound is a number of vectors.
+//! Keys are digests, so no text stays in memory; the bound is a number of vectors, and a smaller
+//! one of the layers that are read beside them.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,11 +10,15 @@ use async_trait::async_trait;
 use lru::LruCache;
 use sha2::{Digest, Sha256};
 
-use super::{EmbedError, Embedder, Space, Vector};
+use super::{EmbedError, Embedder, Layers, Reading, Space, Vector};
 
 /// Longer texts (bytes) are not looked up: hashing them costs what the caller's thread
 /// should not spend, and they hardly come twice.
 const MAX_TEXT: usize = 64 * 1024;
+
+/// Questions whose layers are kept, at 6 KB each. They are wanted to decide whether to search and
+/// again at once, to search; a vector lives as long as its text comes back.
+const LAYERED: NonZeroUsize = NonZeroUsize::new(512).expect("it is not zero");
 
 /// Digest of role and text. One cache serves one embedder, so the space is the same for all.
 type Key = [u8; 32];
@@ -28,28 +33,59 @@ enum Role {
 pub struct Cached<E> {
     inner: E,
     /// Locked for single look-ups only, never while waiting.
-    vectors: Mutex<LruCache<Key, Vector>>,
+    known: Mutex<Known>,
+}
+
+struct Known {
+    vectors: LruCache<Key, Entry>,
+    layers: LruCache<Key, Layers>,
+}
+
+#[derive(Clone)]
+struct Entry {
+    vector: Vector,
+    /// The embedder gave layers beside it, which may be gone by now.
+    layered: bool,
 }
 
 impl<E: Embedder> Cached<E> {
     /// Keeps up to `entries` vectors of `inner`, each of 4 bytes a dimension and about 100 more.
     pub fn new(inner: E, entries: NonZeroUsize) -> Self {
-        Self { inner, vectors: Mutex::new(LruCache::new(entries)) }
+        let layered = entries.min(LAYERED);
+        let known = Known { vectors: LruCache::new(entries), layers: LruCache::new(layered) };
+        Self { inner, known: Mutex::new(known) }
     }
 
-    fn vectors(&self) -> MutexGuard<'_, LruCache<Key, Vector>> {
+    fn known(&self) -> MutexGuard<'_, Known> {
         // A panic while holding the lock leaves a cache that is merely incomplete.
-        self.vectors.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn get(&self, key: Option<&Key>) -> Option<Vector> {
-        self.vectors().get(key?).cloned()
+    fn vector(&self, key: Option<&Key>) -> Option<Vector> {
+        self.known().vectors.get(key?).map(|entry| entry.vector.clone())
     }
 
-    fn put(&self, key: Option<Key>, vector: &Vector) {
-        if let Some(key) = key {
-            self.vectors().put(key, vector.clone());
+    fn reading(&self, key: Option<&Key>) -> Option<Reading> {
+        let (key, mut known) = (key?, self.known());
+        let Entry { vector, layered } = known.vectors.get(key)?.clone();
+        let layers = known.layers.get(key).cloned();
+        (layers.is_some() || !layered).then_some(Reading { vector, layers })
+    }
+
+    fn put(&self, key: Option<Key>, reading: &Reading) {
+        let Some(key) = key else { return };
+        let Reading { vector, layers } = reading.clone();
+        let mut known = self.known();
+        known.vectors.put(key, Entry { vector, layered: layers.is_some() });
+        if let Some(layers) = layers {
+            known.layers.put(key, layers);
         }
+    }
+
+    async fn ask(&self, key: Option<Key>, text: &str) -> Result<Reading, EmbedError> {
+        let reading = self.inner.read_query(text).await?;
+        self.put(key, &reading);
+        Ok(reading)
     }
 }
 
@@ -73,17 +109,23 @@ impl<E: Embedder> Embedder for Cached<E> {
 
     async fn embed_query(&self, text: &str) -> Result<Vector, EmbedError> {
         let key = key(Role::Query, text);
-        if let Some(vector) = self.get(key.as_ref()) {
-            return Ok(vector);
+        match self.vector(key.as_ref()) {
+            Some(vector) => Ok(vector),
+            None => Ok(self.ask(key, text).await?.vector),
         }
-        let vector = self.inner.embed_query(text).await?;
-        self.put(key, &vector);
-        Ok(vector)
+    }
+
+    async fn read_query(&self, text: &str) -> Result<Reading, EmbedError> {
+        let key = key(Role::Query, text);
+        match self.reading(key.as_ref()) {
+            Some(reading) => Ok(reading),
+            None => self.ask(key, text).await,
+        }
     }
 
     async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
         let keys: Vec<_> = texts.iter().map(|text| key(Role::Passage, text)).collect();
-        let known: Vec<_> = keys.iter().map(|key| self.get(key.as_ref())).collect();
+        let known: Vec<_> = keys.iter().map(|key| self.vector(key.as_ref())).collect();
         let unknown = texts.into_iter().zip(&known).filter(|(_, known)| known.is_none());
         let unknown: Vec<String> = unknown.map(|(text, _)| text).collect();
         let fresh = if unknown.is_empty() {
@@ -99,7 +141,7 @@ impl<E: Embedder> Embedder for Cached<E> {
                 None => {
                     let missing = || EmbedError::Failed("a passage got no vector".into());
                     let vector = fresh.next().ok_or_else(missing)?;
-                    self.put(key, &vector);
+                    self.put(key, &Reading { vector: vector.clone(), layers: None });
                     vector
                 }
             });
@@ -129,6 +171,8 @@ mod tests {
         inner: DeterministicEmbedder,
         texts: AtomicUsize,
         failing: AtomicBool,
+        /// Gives layers, too: the text's length.
+        layered: bool,
     }
 
     #[async_trait]
@@ -145,6 +189,13 @@ mod tests {
             self.inner.embed_query(text).await
         }
 
+        async fn read_query(&self, text: &str) -> Result<Reading, EmbedError> {
+            let vector = self.embed_query(text).await?;
+            #[expect(clippy::cast_precision_loss, reason = "a short text")]
+            let layers = self.layered.then(|| Layers::from([text.len() as f32]));
+            Ok(Reading { vector, layers })
+        }
+
         async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
             self.texts.fetch_add(texts.len(), Ordering::Relaxed);
             self.inner.embed_passages(texts).await
@@ -152,7 +203,12 @@ mod tests {
     }
 
     fn cached(entries: usize) -> Cached<Counting> {
+        cached_with(entries, true)
+    }
+
+    fn cached_with(entries: usize, layered: bool) -> Cached<Counting> {
         let inner = Counting {
+            layered,
             inner: DeterministicEmbedder::new(32),
             texts: AtomicUsize::new(0),
             failing: AtomicBool::new(false),
@@ -173,6 +229,35 @@ mod tests {
         cache.embed_passages(vec!["a".into()]).await.unwrap();
         cache.embed_passages(vec!["a".into()]).await.unwrap();
         assert_eq!(asked(&cache), 2);
+    }
+
+    #[tokio::test]
+    async fn reading_a_question_and_embedding_it_costs_one_embedding() {
+        for (layered, first_reads) in [(true, true), (true, false), (false, true), (false, false)] {
+            let cache = cached_with(8, layered);
+            for reads in [first_reads, !first_reads, true] {
+                if reads {
+                    let reading = cache.read_query("ab").await.unwrap();
+                    assert_eq!(reading.layers.as_deref(), layered.then_some(&[2.0][..]));
+                } else {
+                    cache.embed_query("ab").await.unwrap();
+                }
+            }
+            assert_eq!(asked(&cache), 1);
+        }
+    }
+
+    #[tokio::test]
+    async fn layers_are_forgotten_sooner_than_vectors_and_read_again() {
+        let cache = cached(LAYERED.get() * 2);
+        for number in 0..=LAYERED.get() {
+            cache.read_query(&number.to_string()).await.unwrap();
+        }
+        let so_far = asked(&cache);
+        cache.embed_query("0").await.unwrap();
+        assert_eq!(asked(&cache), so_far);
+        assert!(cache.read_query("0").await.unwrap().layers.is_some());
+        assert_eq!(asked(&cache), so_far + 1);
     }
 
     #[tokio::test]

@@ -8,6 +8,7 @@ pub mod cache;
 pub mod deterministic;
 mod error;
 pub mod onnx;
+mod reading;
 pub mod remote;
 mod space;
 
@@ -17,6 +18,7 @@ use async_trait::async_trait;
 
 pub use self::asking::{Asking, asking_part};
 pub use self::error::EmbedError;
+pub use self::reading::{Layers, Reading};
 pub use self::space::{Pooling, Precision, Run, Space};
 
 /// An embedding: f32, length 1, as many numbers as the space has dimensions.
@@ -42,6 +44,15 @@ pub trait Embedder: Send + Sync {
     /// # Errors
     /// [`EmbedError`], but not [`EmbedError::Load`].
     async fn embed_query(&self, text: &str) -> Result<Vector, EmbedError>;
+
+    /// The vector of a question, and what else the model makes of it. Embedders that know
+    /// no more than the vector need not do anything.
+    ///
+    /// # Errors
+    /// As [`Embedder::embed_query`].
+    async fn read_query(&self, text: &str) -> Result<Reading, EmbedError> {
+        Ok(Reading { vector: self.embed_query(text).await?, layers: None })
+    }
 
     /// The vectors of texts to be found later, in their order; at most [`PASSAGE_TOKENS`]
     /// of each count. Questions go first when both wait.

@@ -15,6 +15,9 @@ const POOLED: [&str; 2] = ["sentence_embedding", "pooled_embedding"];
 /// Outputs that hold one vector a token.
 const TOKENS: [&str; 2] = ["last_hidden_state", "token_embeddings"];
 
+/// The output with the means of the inner layers, one row a text (tools/export_onnx.py).
+const LAYERS: &str = "layer_means";
+
 /// An open graph.
 pub struct Graph {
     pub session: Session,
@@ -25,6 +28,8 @@ pub struct Graph {
     pub shape: OutputShape,
     /// Numbers in a vector, when the file says so.
     pub dimension: Option<usize>,
+    /// Name of the output with the inner layers; most graphs have none.
+    pub layers: Option<&'static str>,
 }
 
 /// What the output holds.
@@ -46,7 +51,9 @@ impl Graph {
         let session = session(environment, path).map_err(|error| EmbedError::load(path, error))?;
         let wants_token_types = check_inputs(&session, path)?;
         let (output, shape, dimension) = find_output(&session, pooling, path)?;
-        Ok(Self { session, wants_token_types, output, shape, dimension })
+        let layers = session.outputs().iter().any(|output| output.name() == LAYERS);
+        let layers = layers.then_some(LAYERS);
+        Ok(Self { session, wants_token_types, output, shape, dimension, layers })
     }
 }
 

@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 use self::model::Model;
 use self::queue::{Job, Lane, Queue};
 use self::tokens::Tokens;
-use super::{EmbedError, Embedder, Precision, Run, Space, Vector};
+use super::{EmbedError, Embedder, Precision, Reading, Run, Space, Vector};
 
 /// Passages handed to the queue at a time: a long list does not fill the queue alone.
 const PASSAGES_AT_ONCE: usize = 64;
@@ -96,7 +96,7 @@ impl OnnxEmbedder {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn submit(&self, lane: Lane, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
+    async fn submit(&self, lane: Lane, texts: Vec<String>) -> Result<Vec<Reading>, EmbedError> {
         let mut jobs = Vec::with_capacity(texts.len());
         let mut replies = Vec::with_capacity(texts.len());
         for text in texts {
@@ -105,11 +105,11 @@ impl OnnxEmbedder {
             replies.push(answer);
         }
         self.queue.push(lane, jobs)?;
-        let mut vectors = Vec::with_capacity(replies.len());
+        let mut readings = Vec::with_capacity(replies.len());
         for answer in replies {
-            vectors.push(answer.await.map_err(|_| EmbedError::Closed)??);
+            readings.push(answer.await.map_err(|_| EmbedError::Closed)??);
         }
-        Ok(vectors)
+        Ok(readings)
     }
 }
 
@@ -120,16 +120,21 @@ impl Embedder for OnnxEmbedder {
     }
 
     async fn embed_query(&self, text: &str) -> Result<Vector, EmbedError> {
+        self.read_query(text).await.map(|reading| reading.vector)
+    }
+
+    async fn read_query(&self, text: &str) -> Result<Reading, EmbedError> {
         let text = tokens::bounded_query(text);
-        let vectors = self.submit(Lane::Query, vec![text]).await?;
-        vectors.into_iter().next().ok_or(EmbedError::Closed)
+        let readings = self.submit(Lane::Query, vec![text]).await?;
+        readings.into_iter().next().ok_or(EmbedError::Closed)
     }
 
     async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
         let mut vectors = Vec::with_capacity(texts.len());
         for some in texts.chunks(PASSAGES_AT_ONCE) {
             let some = some.iter().map(|text| tokens::bounded_passage(text)).collect();
-            vectors.extend(self.submit(Lane::Passage, some).await?);
+            let readings = self.submit(Lane::Passage, some).await?;
+            vectors.extend(readings.into_iter().map(|reading| reading.vector));
         }
         Ok(vectors)
     }

@@ -1,4 +1,4 @@
-//! One loaded model: token ids in, normalised vectors out.
+//! One loaded model: token ids in, readings with normalised vectors out.
 
 use std::path::Path;
 
@@ -8,13 +8,29 @@ use ort::value::Tensor;
 
 use super::graph::{Graph, OutputShape};
 use super::tokens::Tokens;
-use crate::embed::{EmbedError, Pooling, Space, Vector, normalise};
+use crate::embed::{EmbedError, Layers, Pooling, Reading, Space, normalise};
 
 /// Two runs of one text may differ by this much, each number: what the order of additions
 /// makes of f32.
 const ROUNDING: f32 = 1e-5;
 /// Two texts of different length, for the self-test.
 const PROBES: [&str; 2] = ["short", "a text that is a good deal longer than the other one"];
+
+/// How much of what the model makes of a text is taken out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The vector.
+    Vector,
+    /// The inner layers, too, where the graph gives them.
+    Reading,
+}
+
+/// What the graph gave: the output's shape and values, and the layers' where wanted.
+struct Outputs {
+    shape: Vec<usize>,
+    values: Vec<f32>,
+    layers: Option<Vec<f32>>,
+}
 
 /// A graph, and what its vectors must look like.
 pub struct Model {
@@ -61,8 +77,8 @@ impl Model {
         self.may_batch
     }
 
-    /// The vectors of `texts`, each given as token ids, run together.
-    pub fn run(&mut self, texts: &[Vec<u32>]) -> Result<Vec<Vector>, EmbedError> {
+    /// What is made of `texts`, each given as token ids, run together.
+    pub fn run(&mut self, texts: &[Vec<u32>], wanted: Wanted) -> Result<Vec<Reading>, EmbedError> {
         let longest = texts.iter().map(Vec::len).max().unwrap_or(0);
         let input = [texts.len(), longest];
         let mut ids = Vec::with_capacity(texts.len() * longest);
@@ -73,19 +89,21 @@ impl Model {
             ids.resize(ids.len() + longest - text.len(), i64::from(self.padding));
             mask.resize(ids.len(), 0);
         }
-        let (shape, values) =
-            self.infer(input, ids, &mask).map_err(|error| EmbedError::Failed(error.to_string()))?;
+        let Outputs { shape, values, layers } = self
+            .infer(input, ids, &mask, wanted)
+            .map_err(|error| EmbedError::Failed(error.to_string()))?;
         self.check_shape(&shape, input)?;
         let vectors = match self.graph.shape {
             OutputShape::Pooled => values,
             OutputShape::Tokens(pooling) => pool(&values, &mask, longest, self.dimension, pooling),
         };
+        let mut layers = layers_of_each(layers, texts.len()).into_iter();
         vectors
             .chunks_exact(self.dimension)
             .map(|vector| {
                 let mut vector = vector.to_vec();
                 normalise(&mut vector)?;
-                Ok(vector.into())
+                Ok(Reading { vector: vector.into(), layers: layers.next() })
             })
             .collect()
     }
@@ -95,7 +113,8 @@ impl Model {
         shape: [usize; 2],
         ids: Vec<i64>,
         mask: &[i64],
-    ) -> ort::Result<(Vec<usize>, Vec<f32>)> {
+        wanted: Wanted,
+    ) -> ort::Result<Outputs> {
         let mut inputs: Vec<(&str, SessionInputValue<'_>)> = vec![
             ("input_ids", Tensor::from_array((shape, ids))?.into()),
             ("attention_mask", Tensor::from_array((shape, mask.to_vec()))?.into()),
@@ -110,7 +129,13 @@ impl Model {
         };
         let (shape, values) = output.try_extract_tensor::<f32>()?;
         let shape = shape.iter().map(|&size| usize::try_from(size).unwrap_or(0));
-        Ok((shape.collect(), values.to_vec()))
+        let layers = match (self.graph.layers, wanted) {
+            (Some(name), Wanted::Reading) => outputs.get(name),
+            _ => None,
+        };
+        let layers = layers.map(|layers| layers.try_extract_tensor::<f32>()).transpose()?;
+        let layers = layers.map(|(_, values)| values.to_vec());
+        Ok(Outputs { shape: shape.collect(), values: values.to_vec(), layers })
     }
 
     fn check_shape(&self, found: &[usize], input: [usize; 2]) -> Result<(), EmbedError> {
@@ -139,16 +164,27 @@ impl Model {
 
     fn vectors_ignore_their_batch(&mut self, tokens: &Tokens) -> Result<bool, EmbedError> {
         let ids = [tokens.passage(PROBES[0])?, tokens.passage(PROBES[1])?];
-        let together = self.run(&ids)?;
+        let together = self.run(&ids, Wanted::Vector)?;
         for (ids, together) in ids.into_iter().zip(together) {
-            for alone in self.run(&[ids])? {
-                let mut pairs = alone.iter().zip(together.iter());
+            for alone in self.run(&[ids], Wanted::Vector)? {
+                let mut pairs = alone.vector.iter().zip(together.vector.iter());
                 if pairs.any(|(a, b)| (a - b).abs() > ROUNDING) {
                     return Ok(false);
                 }
             }
         }
         Ok(true)
+    }
+}
+
+/// The layers of each text; none where they are missing or do not divide among the texts.
+fn layers_of_each(layers: Option<Vec<f32>>, texts: usize) -> Vec<Layers> {
+    let layers = layers.unwrap_or_default();
+    match layers.len().checked_div(texts) {
+        Some(size) if size > 0 && size * texts == layers.len() => {
+            layers.chunks_exact(size).map(Layers::from).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use crate::embed::{EmbedError, Vector};
+use crate::embed::{EmbedError, Reading};
 
 /// Questions that may wait: at 5 ms each, more than a second's work.
 const MAX_QUERIES: usize = 256;
@@ -17,10 +17,10 @@ const BATCH: usize = 8;
 /// under a flood of questions passages are slow but do not stand still.
 const PATIENCE: u32 = 16;
 
-/// One text, and where its vector goes. The receiver is gone when nobody waits any more.
+/// One text, and where its reading goes. The receiver is gone when nobody waits any more.
 pub struct Job {
     pub text: String,
-    pub reply: oneshot::Sender<Result<Vector, EmbedError>>,
+    pub reply: oneshot::Sender<Result<Reading, EmbedError>>,
 }
 
 /// Which of the two lanes.
@@ -143,7 +143,7 @@ fn next_wanted(lane: &mut VecDeque<Job>) -> Option<Job> {
 mod tests {
     use super::*;
 
-    type Answer = oneshot::Receiver<Result<Vector, EmbedError>>;
+    type Answer = oneshot::Receiver<Result<Reading, EmbedError>>;
 
     fn jobs(texts: &[&str]) -> (Vec<Job>, Vec<Answer>) {
         texts

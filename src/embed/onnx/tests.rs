@@ -120,6 +120,35 @@ async fn int8_vectors_stay_near_the_published_model() {
     }
 }
 
+#[tokio::test]
+async fn of_a_question_the_inner_layers_are_read_too_and_say_the_same_alone_and_in_a_batch() {
+    if !assets_are_there() {
+        return;
+    }
+    let (int8, fp32) = (minilm(Precision::Int8), minilm(Precision::Fp32));
+    let texts = ["when is my sister's birthday", "ok", "what was it that we said about the flat?"];
+    let mut alone = Vec::new();
+    for text in texts {
+        let reading = int8.read_query(text).await.unwrap();
+        assert_eq!(reading.vector, int8.embed_query(text).await.unwrap());
+        alone.push(reading.layers.unwrap());
+    }
+    let together = texts.map(|text| int8.read_query(text));
+    let together = futures_util::future::try_join_all(together).await.unwrap();
+    for ((alone, together), text) in alone.iter().zip(together).zip(texts) {
+        assert_eq!(alone.len(), 4 * 384);
+        assert!(farthest(alone, &together.layers.unwrap()) < 1e-4, "{text}");
+        let exact = fp32.read_query(text).await.unwrap().layers.unwrap();
+        let length = |layers: &[f32]| cosine(layers, layers).sqrt();
+        let near = cosine(alone, &exact) / (length(alone) * length(&exact));
+        assert!(near > 0.99, "{near} for {text:?}");
+    }
+    assert_ne!(alone[0], alone[1]);
+    // Graphs without that output are as good for searching.
+    let without = tripwire().read_query("hello").await.unwrap();
+    assert_eq!(without.layers, None);
+}
+
 #[test]
 fn tokens_are_those_of_the_published_tokenizer() {
     if !assets_are_there() {

@@ -5,10 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use super::model::Model;
+use super::model::{Model, Wanted};
 use super::queue::{Job, Lane, Queue};
 use super::tokens::Tokens;
-use crate::embed::{EmbedError, Vector};
+use crate::embed::{EmbedError, Reading};
 
 /// A batch is filled up to its longest text; at most one token in this many is padding.
 const MAX_PADDING: usize = 4;
@@ -50,27 +50,32 @@ impl Worker {
         let lengths: Vec<_> = ready.iter().map(|ready| ready.ids.len()).collect();
         let mut ready = ready.into_iter();
         for count in batches(&lengths, self.model.may_batch()) {
-            self.run(ready.by_ref().take(count).collect());
+            self.run(lane, ready.by_ref().take(count).collect());
         }
     }
 
-    fn run(&mut self, batch: Vec<Ready>) {
+    fn run(&mut self, lane: Lane, batch: Vec<Ready>) {
         // The time that others of this take needed may have been too long for some.
         let batch = batch.into_iter().filter(|ready| !ready.job.reply.is_closed());
         let (jobs, ids): (Vec<_>, Vec<_>) = batch.map(|ready| (ready.job, ready.ids)).unzip();
         if ids.is_empty() {
             return;
         }
-        match contained(|| self.model.run(&ids)) {
-            Ok(vectors) => {
-                for (job, vector) in jobs.into_iter().zip(vectors) {
-                    answer(job, Ok(vector));
+        // Only of questions anybody wants to know more than the vector.
+        let wanted = match lane {
+            Lane::Query => Wanted::Reading,
+            Lane::Passage => Wanted::Vector,
+        };
+        match contained(|| self.model.run(&ids, wanted)) {
+            Ok(readings) => {
+                for (job, reading) in jobs.into_iter().zip(readings) {
+                    answer(job, Ok(reading));
                 }
             }
             // One text can make a whole batch fail; alone, only it does.
             Err(_) if jobs.len() > 1 => {
                 for (job, ids) in jobs.into_iter().zip(ids) {
-                    self.run(vec![Ready { job, ids }]);
+                    self.run(lane, vec![Ready { job, ids }]);
                 }
             }
             Err(error) => {
@@ -82,7 +87,7 @@ impl Worker {
     }
 }
 
-fn answer(job: Job, result: Result<Vector, EmbedError>) {
+fn answer(job: Job, result: Result<Reading, EmbedError>) {
     // Nobody is there when the request was withdrawn meanwhile.
     let _ = job.reply.send(result);
 }

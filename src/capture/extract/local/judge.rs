@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
-use super::{features::features, weights::Weights};
-use crate::embed::{EmbedError, Embedder, Pooling, Run, Space, Vector};
-
-/// The embedding model that the weights were trained with.
-const MODEL: &str = "all-MiniLM-L6-v2";
+use super::weights::Weights;
+use crate::{
+    classify::{Features, trained_with},
+    embed::{EmbedError, Embedder, Vector},
+};
 
 /// Above this a statement tells how something is done.
 const PROCEDURAL: f64 = 0.5;
@@ -29,7 +29,7 @@ impl Judge {
         let Some(weights) = Weights::get() else {
             return Err(EmbedError::Failed("the weights of extraction are damaged".into()));
         };
-        if !fits(embedder.space(), weights) {
+        if !trained_with(embedder.space()) {
             return Ok(Self { weights, vectors: HashMap::new() });
         }
         let vectors = match embedder.embed_passages(texts.clone()).await {
@@ -56,24 +56,16 @@ impl Judge {
     /// Whether a text tells how something is done or is to be done.
     pub(super) fn is_procedural(&self, text: &str) -> bool {
         let vector = self.vectors.get(text).map_or(&[][..], |vector| vector);
-        self.weights.procedural.probability(&features(text, self.weights.bits), vector) > PROCEDURAL
+        let features = Features::of(text, self.weights.bits);
+        self.weights.procedural.probability(&features, &[vector]) > PROCEDURAL
     }
 
     /// How likely a text is worth keeping.
     pub(super) fn memorable(&self, text: &str) -> f64 {
-        let features = features(text, self.weights.bits);
+        let features = Features::of(text, self.weights.bits);
         match self.vectors.get(text) {
-            Some(vector) => self.weights.memorable.probability(&features, vector),
+            Some(vector) => self.weights.memorable.probability(&features, &[vector]),
             None => self.weights.words.probability(&features, &[]),
         }
     }
-}
-
-/// Whether an embedder's vectors are those that the weights know. The two
-/// precisions of a model differ by less than what matters here.
-fn fits(space: &Space, weights: &Weights) -> bool {
-    space.model == MODEL
-        && space.dimension == weights.memorable.dimension()
-        && matches!(space.run, Run::Here { pooling: Pooling::Mean, .. })
-        && space.passage_prefix.is_empty()
 }

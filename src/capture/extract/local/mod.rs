@@ -5,21 +5,17 @@
 //! something takes along the one before, and a relative date gets the day it
 //! meant beside it. It must never know what is stored, nor read a reply.
 //!
-//! `cues.txt` and `rules.txt` are read by the trainer too
+//! `rules.txt` and the cues of `classify` are read by the trainer too
 //! (tools/train_memorable.py), which writes `weights.bin`.
 
-pub(in crate::capture) mod cues;
 mod date_words;
 mod dates;
-mod features;
 mod judge;
-pub(in crate::capture) mod lists;
 mod names;
 mod pieces;
 mod pronouns;
 pub(in crate::capture) mod rules;
 mod statements;
-pub(in crate::capture) mod text;
 mod weights;
 
 #[cfg(test)]

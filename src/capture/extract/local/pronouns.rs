@@ -1,7 +1,7 @@
 //! Sentences that cannot be understood without the one before, because they
 //! only point at what they speak of.
 
-use super::text::{plain, tokens};
+use crate::classify::text::{plain, tokens};
 
 /// Words that point back when a sentence begins with them.
 const FIRST: &[&str] = &[

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use regex::RegexSet;
 
-use super::{lists::sections, text::plain};
+use crate::classify::{lists::sections, text::plain};
 
 /// Secrets, attempts to instruct the model, and what is not to be stored: the
 /// message as a whole is left alone.

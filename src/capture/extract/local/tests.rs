@@ -6,7 +6,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{features::features, weights::Weights, *};
+use super::{weights::Weights, *};
+use crate::classify::Features;
 use crate::{embed::deterministic::DeterministicEmbedder, memory::Owner};
 
 fn turn(text: &str) -> StoredTurn {
@@ -143,7 +144,7 @@ fn features_and_figures_are_those_of_the_trainer() {
     let weights = Weights::get().unwrap();
     assert!(rows.len() >= 60);
     for row in rows {
-        let features = features(&row.text, weights.bits);
+        let features = Features::of(&row.text, weights.bits);
         assert_eq!(features.len(), row.features, "{}", row.text);
         let words = weights.words.probability(&features, &[]);
         assert!((words - row.words).abs() < 1e-4, "{words} and not {} for {}", row.words, row.text);

@@ -1,8 +1,10 @@
 //! The trained weights, read from the file that tools/train_memorable.py writes.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::sync::LazyLock;
 
 use sha2::{Digest, Sha256};
+
+use crate::classify::{Linear, number, take};
 
 /// The file, and the digest it must have.
 const FILE: &[u8] = include_bytes!("weights.bin");
@@ -35,16 +37,6 @@ pub(super) struct Weights {
     pub(super) procedural: Linear,
 }
 
-/// Logistic regression.
-pub(super) struct Linear {
-    bias: f64,
-    /// What one step of a weight is worth.
-    step: f64,
-    /// Weights of the sentence vector.
-    vector: Vec<f32>,
-    weights: &'static [u8],
-}
-
 impl Weights {
     /// The weights of this build.
     pub(super) fn get() -> Option<&'static Self> {
@@ -64,40 +56,6 @@ impl Weights {
         let whole = rest.is_empty();
         whole.then_some(Self { bits, threshold, clause_threshold, memorable, words, procedural })
     }
-}
-
-impl Linear {
-    fn read(rest: &mut &'static [u8], dimension: usize, size: usize) -> Option<Self> {
-        let (bias, step) = (number(rest)?, number(rest)?);
-        let vector = rest.split_off(..dimension.checked_mul(4)?)?;
-        let vector = vector.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-        let weights = rest.split_off(..size)?;
-        Some(Self { bias, step, vector, weights })
-    }
-
-    /// The probability for a text with these features and this vector; without
-    /// one, or with one of another length, the vector counts nothing.
-    pub(super) fn probability(&self, features: &BTreeMap<usize, f64>, vector: &[f32]) -> f64 {
-        let weight = |bucket: usize| self.weights.get(bucket).map_or(0, |w| w.cast_signed());
-        let words: f64 = features.iter().map(|(&b, value)| value * f64::from(weight(b))).sum();
-        let meaning: f64 =
-            self.vector.iter().zip(vector).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
-        1.0 / (1.0 + (-(self.bias + self.step * words + meaning)).exp())
-    }
-
-    /// Numbers of the sentence vector.
-    pub(super) fn dimension(&self) -> usize {
-        self.vector.len()
-    }
-}
-
-fn take<const N: usize>(rest: &mut &'static [u8]) -> Option<[u8; N]> {
-    rest.split_off(..N)?.try_into().ok()
-}
-
-fn number(rest: &mut &'static [u8]) -> Option<f64> {
-    let number = f32::from_le_bytes(take(rest)?);
-    number.is_finite().then(|| f64::from(number))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::{
     who::Who,
 };
 use crate::{
-    capture::extract::local::{
+    classify::{
         cues::Cues,
         lists::sections,
         text::{is_cjk, plain, tokens},

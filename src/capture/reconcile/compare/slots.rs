@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
-use crate::capture::extract::local::{cues::Cues, lists::sections};
+use crate::classify::{cues::Cues, lists::sections};
 
 const LIST: &str = include_str!("slots.txt");
 

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::LazyLock};
 
 use regex::Regex;
 
-use crate::capture::extract::local::{
+use crate::classify::{
     cues::Cues,
     text::{plain, tokens},
 };

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
-use crate::capture::extract::local::{
+use crate::classify::{
     cues::Cues,
     text::{plain, tokens},
 };

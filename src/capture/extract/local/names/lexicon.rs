@@ -9,7 +9,7 @@ use super::{
     Kind,
     words::{Word, words},
 };
-use crate::capture::extract::local::lists::sections;
+use crate::classify::lists::sections;
 
 pub(super) static LEXICON: LazyLock<Lexicon> =
     LazyLock::new(|| Lexicon::of(include_str!("names.txt")));

@@ -13,14 +13,14 @@ use super::{
 static CUES: LazyLock<Cues> = LazyLock::new(|| Cues::of(include_str!("cues.txt")));
 
 /// The cues of a text, by name.
-pub(in crate::capture) struct Found {
-    pub(in crate::capture) anywhere: BTreeSet<&'static str>,
+pub(crate) struct Found {
+    pub(crate) anywhere: BTreeSet<&'static str>,
     /// Those it begins with.
-    pub(in crate::capture) first: BTreeSet<&'static str>,
+    pub(crate) first: BTreeSet<&'static str>,
 }
 
 /// A list of cues, ready to be looked for.
-pub(in crate::capture) struct Cues {
+pub(crate) struct Cues {
     /// Words and phrases, as tokens.
     phrases: HashMap<Vec<String>, BTreeSet<&'static str>>,
     /// Tokens of the longest phrase.
@@ -38,7 +38,7 @@ pub(super) fn find(plain: &str, tokens: &[String]) -> Found {
 
 impl Cues {
     /// Reads a list.
-    pub(in crate::capture) fn of(list: &'static str) -> Self {
+    pub(crate) fn of(list: &'static str) -> Self {
         let (mut prefixes, mut parts) = (Vec::new(), Vec::new());
         let mut phrases: HashMap<Vec<String>, BTreeSet<&str>> = HashMap::new();
         for (name, lines) in sections(list) {
@@ -57,7 +57,7 @@ impl Cues {
     }
 
     /// The cues in a plain text with these tokens.
-    pub(in crate::capture) fn find(&self, plain: &str, tokens: &[String]) -> Found {
+    pub(crate) fn find(&self, plain: &str, tokens: &[String]) -> Found {
         let mut found = Found { anywhere: BTreeSet::new(), first: BTreeSet::new() };
         let mut note = |name, first| {
             found.anywhere.insert(name);

@@ -1,17 +1,17 @@
-//! One form for what looks the same, and the words of it. The trainer
-//! (tools/train_memorable.py) does the same, step by step.
+//! One form for what looks the same, and the words of it. The trainers
+//! (tools/classify.py) do the same, step by step.
 
 use unicode_normalization::UnicodeNormalization;
 
 /// NFKC, lower case, straight apostrophes.
-pub(in crate::capture) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let folded: String = text.nfkc().collect();
     folded.to_lowercase().replace(['’', '‘', '`'], "'")
 }
 
 /// The words of a plain text, without apostrophes and with 0 for every digit.
 /// Characters of Chinese and Japanese, and marks, stand singly.
-pub(in crate::capture) fn tokens(plain: &str) -> Vec<String> {
+pub(crate) fn tokens(plain: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut word = String::new();
     for c in plain.chars().filter(|&c| c != '\'') {
@@ -34,7 +34,7 @@ pub(in crate::capture) fn tokens(plain: &str) -> Vec<String> {
 }
 
 /// Whether a character belongs to Chinese or Japanese script.
-pub(in crate::capture) fn is_cjk(c: char) -> bool {
+pub(crate) fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 

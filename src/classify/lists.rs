@@ -1,8 +1,8 @@
-//! The two lists that the trainer reads too: sections with a name in brackets,
+//! The lists that the trainers read too: sections with a name in brackets,
 //! one entry or several a line.
 
 /// The sections of a list, with their lines.
-pub(in crate::capture) fn sections(list: &'static str) -> Vec<(&'static str, Vec<&'static str>)> {
+pub(crate) fn sections(list: &'static str) -> Vec<(&'static str, Vec<&'static str>)> {
     let mut sections: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in list.lines() {
         if line.trim().is_empty() || line.starts_with("# ") || line == "#" {
