@@ -204,6 +204,12 @@ pub struct SearchRequest {
     /// What must hold besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<Filter>,
+    /// Only what happened then or later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// Only what happened before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
     /// Whether hits tell the parts of their score.
     #[serde(default)]
     pub explain: bool,

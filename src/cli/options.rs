@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use reqwest::Url;
 
 use super::config_file::ConfigFile;
@@ -57,6 +58,13 @@ pub(super) fn number(text: &str) -> Result<f32, &'static str> {
     text.parse().ok().filter(|number: &f32| number.is_finite()).ok_or("must be a number")
 }
 
+/// A time, or the beginning of a day.
+pub(super) fn time(text: &str) -> Result<Timestamp, &'static str> {
+    let day = || text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok();
+    let time = text.parse().ok().or_else(|| Some(day()?.timestamp()));
+    time.ok_or("must be like 2026-05-01 or 2026-05-01T10:00:00Z")
+}
+
 /// The id of a memory, as far as it can stand in a path.
 pub(super) fn memory_id(text: &str) -> Result<String, &'static str> {
     match text {
@@ -77,6 +85,13 @@ pub(super) fn session_id(text: &str) -> Result<String, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_is_a_day_or_a_moment() {
+        assert_eq!(time("2026-05-01"), time("2026-05-01T00:00:00Z"));
+        assert_eq!(time("2026-05-01T02:00:00+02:00"), time("2026-05-01"));
+        assert!(time("May").is_err() && time("2026-05-01").is_ok());
+    }
 
     #[test]
     fn a_server_is_an_http_address_and_nothing_else() {

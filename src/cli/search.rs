@@ -2,10 +2,12 @@
 
 use std::process::ExitCode;
 
+use jiff::Timestamp;
+
 use super::{
     answer,
     memories::Memories,
-    options::{Common, Whose, count, number},
+    options::{Common, Whose, count, number, time},
     show,
 };
 use crate::{api::SearchRequest, startup::Need};
@@ -31,6 +33,12 @@ pub(super) struct Args {
     /// Only this type; may be repeated.
     #[arg(long = "type", value_name = "TYPE")]
     types: Vec<String>,
+    /// Only what happened then or later: a day (2026-05-01, UTC) or a time (2026-05-01T10:00:00Z).
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    since: Option<Timestamp>,
+    /// Only what happened before.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    until: Option<Timestamp>,
     /// Show the parts of each score.
     #[arg(long)]
     explain: bool,
@@ -47,6 +55,8 @@ impl Args {
             threshold: self.threshold,
             types: (!self.types.is_empty()).then_some(self.types),
             filter: None,
+            since: self.since,
+            until: self.until,
             explain: self.explain,
         };
         let search = async |memories: &Memories| memories.search(&request).await;

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Endpoint, IdentityConfig, MilvusConfig, Policy, Pooling, Precision, Provider, Scheme,
-    SignalsConfig,
+    Endpoint, IdentityConfig, MilvusConfig, Policy, Pooling, Precision, Provider, QueryConfig,
+    Scheme, SignalsConfig,
 };
 
 /// What is remembered, where, and how it is found again.
@@ -55,6 +55,8 @@ pub struct MemoryConfig {
     /// The most tokens of the context, estimated.
     #[schemars(range(min = 16, max = 65536))]
     pub max_context_tokens: usize,
+    /// What a question is turned into before it is searched.
+    pub query: QueryConfig,
     /// How memories are made of turns.
     pub extraction: ExtractionConfig,
     /// What becomes of what contradicts something remembered.
@@ -90,6 +92,7 @@ impl Default for MemoryConfig {
             max_reply_bytes: 4 << 20,
             placement: Placement::System,
             max_context_tokens: 512,
+            query: QueryConfig::default(),
             extraction: ExtractionConfig::default(),
             reconcile: ReconcileConfig::default(),
             sessions: SessionsConfig::default(),

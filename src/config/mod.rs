@@ -14,6 +14,7 @@ mod models;
 mod node;
 mod policy;
 mod problem;
+mod query;
 mod request;
 mod schema;
 mod server;
@@ -35,6 +36,7 @@ pub use milvus::{MilvusConfig, MilvusTlsConfig};
 pub use models::{Endpoint, ExternalModel, LlmProvider, ModelRole, Scheme};
 pub use policy::{Effective, HeaderMatch, Policy, PolicyMatch, Subject};
 pub use problem::{ConfigError, Problem};
+pub use query::QueryConfig;
 pub use request::{
     IdentityConfig, IdentityMode, JwtConfig, SignalHeaders, SignalMetadata, SignalsConfig,
 };

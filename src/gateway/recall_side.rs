@@ -268,17 +268,18 @@ async fn recalled(
         .map(|turn| turn.user_text.as_str())
         .chain(ask.history.iter().filter(|u| u.role == Role::User).map(|u| u.text.as_str()))
         .collect();
-    let query = build_query(&text, &earlier);
+    let now = Timestamp::now();
+    let query = build_query(&text, &earlier, now, &config.memory.query);
     parts.metrics.phase(Phase::Query, started.elapsed());
     let request = Request {
         owner,
         project_id: admitted.project_id.as_deref(),
-        query: &query.text,
+        query: &query,
         said: &earlier,
         terms: &admitted.terms,
         filter: None,
         forgotten: &commands.forget,
-        now: Timestamp::now(),
+        now,
         deadline,
     };
     // Held before it is known: a loop whose first call failed or came too late

@@ -104,6 +104,18 @@ pub struct MetadataTest {
 }
 
 impl Filter {
+    /// What happened in `[from, until)`; what of that is unknown, counts by when it was stored.
+    #[must_use]
+    pub fn happened(from: Option<Timestamp>, until: Option<Timestamp>) -> Self {
+        let time = |field, from, until| Self::Time { field, from, until };
+        let known = time(TimeField::Event, None, None);
+        let stored = time(TimeField::Created, from, until);
+        Self::Or(vec![
+            time(TimeField::Event, from, until),
+            Self::And(vec![Self::Not(Box::new(known)), stored]),
+        ])
+    }
+
     /// How many conditions and listed values the filter has.
     #[must_use]
     pub fn size(&self) -> usize {
@@ -169,5 +181,32 @@ impl TimeField {
             Self::Updated => Some(memory.updated_at),
             Self::Event => memory.event_time,
         }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use crate::memory::{MemoryId, MemoryType, Owner};
+
+    #[test]
+    fn what_happened_at_an_unknown_time_counts_by_when_it_was_stored() {
+        let day = |day: i8| -> Timestamp { format!("2026-04-{day:02}T00:00:00Z").parse().unwrap() };
+        let mut memory = Memory::new(
+            MemoryId::fresh(),
+            Owner::of_user("u").unwrap(),
+            MemoryType::new(MemoryType::SEMANTIC),
+            "a",
+            Source::ExplicitUserInput,
+            day(10),
+        );
+        let within = |memory: &Memory, from, until| {
+            Filter::happened(Some(day(from)), Some(day(until))).matches(memory)
+        };
+        assert!(within(&memory, 10, 11) && !within(&memory, 9, 10));
+        memory.event_time = Some(day(2));
+        assert!(within(&memory, 2, 3) && !within(&memory, 10, 11));
+        assert!(Filter::happened(None, None).matches(&memory));
     }
 }

@@ -5,10 +5,10 @@
 
 pub mod calibration;
 mod context;
-mod dates;
 mod decide;
 mod everyday;
 mod held;
+mod merge;
 mod query;
 mod rank;
 mod said;

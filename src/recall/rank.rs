@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     calibration::{self, Nearness},
-    query::width,
+    query::{Asked, width},
     standing,
     statements::with_their_turns,
     summaries::without_summaries,
@@ -81,6 +81,12 @@ pub struct Parts {
     /// Whether it was said at a time that the query names.
     #[serde(default)]
     pub dated: bool,
+    /// Whether it is of the type that the query asks for.
+    #[serde(default)]
+    pub typed: bool,
+    /// Whether it was found for a part of the question, better than for the whole.
+    #[serde(default)]
+    pub of_part: bool,
     /// What is added to the relevance, in log-odds, to order hits; not to decide whether one passes.
     #[serde(default)]
     pub standing: f32,
@@ -115,9 +121,14 @@ fn length(memory: &Memory) -> f32 {
 /// Ranks all evidence, near-duplicates included, without threshold and limit: by relevance and by where a memory
 /// stands. `everyday` is the cosine of the query and texts that have nothing to do with it.
 #[must_use]
-pub fn rank(evidence: Vec<Evidence>, query: &str, everyday: f32) -> Vec<Hit> {
+pub fn rank(evidence: Vec<Evidence>, query: &str, asked: &Asked, everyday: f32) -> Vec<Hit> {
     let mut hits: Vec<Hit> = evidence.into_iter().map(|found| Hit::of(found, everyday)).collect();
-    standing::place(&mut hits, query);
+    standing::place(&mut hits, query, asked);
+    ordered(hits)
+}
+
+/// Best first: by relevance and by where a memory stands.
+pub(super) fn ordered(mut hits: Vec<Hit>) -> Vec<Hit> {
     // A step of TIE is one rank, so that this is an order and not a matter of who is compared with whom.
     let step =
         |hit: &Hit| ((calibration::log_odds(hit.score) + hit.parts.standing) / TIE).floor() as i32;
@@ -205,6 +216,7 @@ mod tests {
                 evidence("dense", 0.7, 0.0, 0),
             ],
             "",
+            &Asked::default(),
             0.15,
         );
         assert_eq!(contents(&hits), ["both", "dense", "weak"]);
@@ -215,7 +227,7 @@ mod tests {
     fn the_gate_keeps_what_reaches_the_threshold_up_to_the_limit() {
         let strong = (0..4).map(|i| evidence(&format!("s{i}"), 0.6, 0.5, 0));
         let weak = (0..5).map(|i| evidence(&format!("w{i}"), 0.0, 0.0, 0));
-        let hits = rank(strong.chain(weak).collect(), "", 0.15);
+        let hits = rank(strong.chain(weak).collect(), "", &Asked::default(), 0.15);
         let terms = |limit, threshold| Terms { limit, threshold, types: Vec::new() };
         assert_eq!(gate(hits.clone(), &terms(50, 0.6)).len(), 4);
         assert_eq!(gate(hits.clone(), &terms(2, 0.6)).len(), 2);
@@ -228,7 +240,8 @@ mod tests {
         let kind = Relation::SUMMARY_OF.to_owned();
         summary.memory.relations.push(Relation { kind, target: MemoryId::fresh() });
         let terms = Terms { limit: 5, threshold: 0.6, types: Vec::new() };
-        let beside = |other| gate(rank(vec![summary.clone(), other], "", 0.15), &terms);
+        let beside =
+            |other| gate(rank(vec![summary.clone(), other], "", &Asked::default(), 0.15), &terms);
         assert_eq!(contents(&beside(evidence("a fact", 0.6, 0.5, 0))), ["a fact"]);
         assert_eq!(contents(&beside(evidence("another matter", 0.0, 0.0, 0))), ["a summary"]);
     }
@@ -241,6 +254,7 @@ mod tests {
                 evidence("new value of that", 0.8, 0.5, 10),
             ],
             "",
+            &Asked::default(),
             0.15,
         );
         assert_eq!(contents(&hits)[0], "new value of that");
@@ -256,6 +270,7 @@ mod tests {
                 evidence("我的预算是一万美元。", 0.5, 0.5, 0),
             ],
             "",
+            &Asked::default(),
             0.15,
         );
         let terms = Terms { limit: 50, threshold: 0.0, types: Vec::new() };

@@ -4,12 +4,14 @@
 
 use std::sync::{Arc, OnceLock};
 
+use futures_util::future::join_all;
 use jiff::Timestamp;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    Context, HeldContexts, Touches,
+    Context, HeldContexts, Query, Touches,
     everyday::Everyday,
+    merge::merged,
     rank::{self, Hit, Terms},
     said::without_said,
 };
@@ -17,7 +19,7 @@ use crate::{
     embed::{EmbedError, Embedder},
     memory::{Evidence, Filter, MemoryStore, Owner, QueryVector, ScopeQuery, Search, StoreError},
     signals::Subject,
-    telemetry::{Metrics, Phase},
+    telemetry::{Metrics, Phase, Technique},
 };
 
 /// The store is asked for this many times what is presented, since ranking
@@ -39,8 +41,8 @@ pub struct Request<'a> {
     pub owner: &'a Owner,
     /// With a project: its memories and those of no project.
     pub project_id: Option<&'a str>,
-    /// The query's text.
-    pub query: &'a str,
+    /// What is looked for.
+    pub query: &'a Query,
     /// The user's messages that the model is shown anyway, whatever memory finds.
     pub said: &'a [&'a str],
     /// How much, of what.
@@ -145,7 +147,9 @@ impl Recall {
     /// # Errors
     /// [`Failure`].
     pub async fn search(&self, request: &Request<'_>) -> Result<Vec<Hit>, Failure> {
-        Ok(rank::gate(self.candidates(request).await?, request.terms))
+        let hits = rank::gate(self.found(request).await?, request.terms);
+        self.count(request.query, &hits);
+        Ok(hits)
     }
 
     /// All that was found, ranked, before threshold and limit.
@@ -153,15 +157,37 @@ impl Recall {
     /// # Errors
     /// [`Failure`].
     pub async fn ranked(&self, request: &Request<'_>) -> Result<Vec<Hit>, Failure> {
-        Ok(rank::distinct(self.candidates(request).await?).collect())
+        Ok(rank::distinct(self.found(request).await?).collect())
     }
 
-    /// All that was found, ranked, near-duplicates included.
-    async fn candidates(&self, request: &Request<'_>) -> Result<Vec<Hit>, Failure> {
+    /// What was found for the question and its parts, ranked. A part that fails is left out.
+    async fn found(&self, request: &Request<'_>) -> Result<Vec<Hit>, Failure> {
+        let parts = join_all(request.query.parts.iter().map(|part| self.candidates(request, part)));
+        let (whole, parts) = tokio::join!(self.candidates(request, &request.query.text), parts);
+        let mut parts: Vec<_> = parts.into_iter().flatten().collect();
+        parts.iter_mut().flatten().for_each(|hit| hit.parts.of_part = true);
+        Ok(merged(std::iter::once(whole?).chain(parts).collect()))
+    }
+
+    /// Counts what the query's techniques did.
+    fn count(&self, query: &Query, hits: &[Hit]) {
+        for (technique, took) in &query.used {
+            let counted = |hit: &&Hit| match technique {
+                Technique::KeyTerms => true,
+                Technique::Times => hit.parts.dated,
+                Technique::Types => hit.parts.typed,
+                Technique::Parts => hit.parts.of_part,
+            };
+            self.metrics.technique(*technique, *took, hits.iter().filter(counted).count());
+        }
+    }
+
+    /// All that was found for a text, ranked, near-duplicates included.
+    async fn candidates(&self, request: &Request<'_>, text: &str) -> Result<Vec<Hit>, Failure> {
         if !self.store.is_enabled() {
             return Err(Failure::Away);
         }
-        let vector = self.embed(request).await;
+        let vector = self.embed(text, request.deadline).await;
         let embedded = vector.is_some();
         let everyday = match (self.everyday.get(), &vector) {
             (Some(everyday), Some(vector)) => everyday.nearness(&vector.values),
@@ -175,7 +201,7 @@ impl Recall {
             }],
             filter: request.filter.clone(),
             vector,
-            text: Some(request.query.to_owned()),
+            text: Some(text.to_owned()),
             limit: (request.terms.limit * OVER_FETCH).max(MIN_CANDIDATES),
             now: request.now,
         };
@@ -192,7 +218,7 @@ impl Recall {
         let forgotten =
             |text: &str| request.forgotten.iter().any(|it| !it.said_in(text).is_empty());
         evidence.retain(|found| !forgotten(&found.memory.content));
-        Ok(rank::rank(evidence, request.query, everyday))
+        Ok(rank::rank(evidence, text, &request.query.asked, everyday))
     }
 
     /// What it means that the store failed: that it is away, or only that it failed here.
@@ -205,11 +231,11 @@ impl Recall {
     }
 
     /// The query's vector, or none when the embedder fails or is late.
-    async fn embed(&self, request: &Request<'_>) -> Option<QueryVector> {
+    async fn embed(&self, text: &str, deadline: Instant) -> Option<QueryVector> {
         let started = Instant::now();
-        let left = request.deadline.saturating_duration_since(started);
+        let left = deadline.saturating_duration_since(started);
         let until = started + left.mul_f64(EMBED_SHARE);
-        let embedding = timeout_at(until, self.embedder.embed_query(request.query)).await;
+        let embedding = timeout_at(until, self.embedder.embed_query(text)).await;
         self.metrics.phase(Phase::Embed, started.elapsed());
         let error = match embedding {
             Ok(Ok(values)) => {

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::{dates, rank::Hit};
+use super::{query::Asked, rank::Hit};
 use crate::memory::Memory;
 
 /// Weight of the words found in a memory and the one before it: an answer seldom repeats its question.
@@ -25,14 +25,15 @@ const ASKS: f32 = 1.0;
 
 /// Weight of being said at a time that the query names.
 const DATED: f32 = 2.0;
+/// Weight of being of the type that the query asks for.
+const TYPED: f32 = 1.0;
 
 /// The longest name that stands before what somebody said, in bytes.
 const MAX_NAME: usize = 64;
 
 /// Tells each hit where it stands.
-pub(super) fn place(hits: &mut [Hit], query: &str) {
+pub(super) fn place(hits: &mut [Hit], query: &str, asked: &Asked) {
     let named: Vec<String> = words(query).collect();
-    let dates = dates::named(query);
     let sessions = sessions(hits);
     for hit in hits {
         let session = hit.memory.session_id.as_deref().and_then(|id| sessions.get(id));
@@ -40,11 +41,13 @@ pub(super) fn place(hits: &mut [Hit], query: &str) {
         hit.parts.session = (session != 0.0).then_some(session);
         hit.parts.speaker = is_said_by(&hit.memory, &named);
         let said = hit.memory.event_time.unwrap_or(hit.memory.created_at);
-        hit.parts.dated = dates.iter().any(|date| date.meets(said));
+        hit.parts.dated = asked.times.meet(said);
+        hit.parts.typed = asked.prefers.is_some_and(|it| it == hit.memory.memory_type.as_str());
         hit.parts.standing = WINDOW * hit.parts.window.unwrap_or(0.0)
             + session
             + if hit.parts.speaker { SPEAKER } else { 0.0 }
             + if hit.parts.dated { DATED } else { 0.0 }
+            + if hit.parts.typed { TYPED } else { 0.0 }
             - if only_asks(&hit.memory) { ASKS } else { 0.0 };
     }
 }
@@ -104,8 +107,9 @@ mod tests {
 
     use super::*;
     use crate::{
+        config::QueryConfig,
         memory::{MemoryId, MemoryType, Owner, Source, turn_content},
-        recall::Parts,
+        recall::{Parts, Query},
     };
 
     fn hit(content: &str, session: &str, window: f32) -> Hit {
@@ -123,7 +127,8 @@ mod tests {
     }
 
     fn standing(mut hits: Vec<Hit>, query: &str) -> Vec<f32> {
-        place(&mut hits, query);
+        let asked = Query::of(query, Timestamp::UNIX_EPOCH, &QueryConfig::default()).asked;
+        place(&mut hits, query, &asked);
         hits.iter().map(|hit| hit.parts.standing).collect()
     }
 
@@ -151,6 +156,14 @@ mod tests {
         hits[1].memory.event_time = Some("2023-05-09T10:00:00Z".parse().unwrap());
         let standing = standing(hits.into(), "What did I buy on 8 May, 2023?");
         assert_eq!(standing, [0.0, DATED]);
+    }
+
+    #[test]
+    fn what_is_of_the_type_that_the_query_asks_for_stands_higher() {
+        let mut hits = ["a", "b"].map(|it| hit(it, "s", 0.0));
+        hits[0].memory.memory_type = MemoryType::new(MemoryType::PROCEDURAL);
+        assert_eq!(standing(hits.clone().into(), "How do I bake it?"), [TYPED, 0.0]);
+        assert_eq!(standing(hits.into(), "When did I bake it?"), [0.0, TYPED]);
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub struct Metrics {
     failures: Family<Label, Counter>,
     phases: Family<Label, Histogram>,
     hits: Histogram,
+    techniques: Family<Label, Histogram>,
+    technique_hits: Family<Label, Counter>,
     in_flight: Gauge,
     turns_journaled: Counter,
     turns_pruned: Counter,
@@ -89,6 +91,30 @@ impl Phase {
             Self::Search => "search",
             Self::Context => "context",
             Self::Total => "total",
+        }
+    }
+}
+
+/// What a question is turned into, beside its own words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Technique {
+    /// Words of earlier messages, for a vague question.
+    KeyTerms,
+    /// Times that it names.
+    Times,
+    /// The type of memory that it asks for.
+    Types,
+    /// The parts of one that asks for several things.
+    Parts,
+}
+
+impl Technique {
+    fn name(self) -> &'static str {
+        match self {
+            Self::KeyTerms => "key_terms",
+            Self::Times => "times",
+            Self::Types => "types",
+            Self::Parts => "parts",
         }
     }
 }
@@ -221,6 +247,16 @@ impl Metrics {
                 Family::new_with_constructor(seconds),
             ),
             hits: at.add("hits", "Memories presented to a searched request", Histogram::new(HITS)),
+            techniques: at.add(
+                "query_technique_seconds",
+                "Time to make something of a question, by technique, where it made something",
+                Family::new_with_constructor(seconds),
+            ),
+            technique_hits: at.add(
+                "query_technique_hits",
+                "Memories presented that a technique brought or lifted, by technique",
+                Family::default(),
+            ),
             in_flight: at.add("exchanges_in_flight", "Exchanges at this moment", Gauge::default()),
             turns_journaled: at.add(
                 "turns_journaled",
@@ -324,6 +360,14 @@ impl Metrics {
     pub fn presented(&self, hits: usize) {
         #[expect(clippy::cast_precision_loss, reason = "at most 50")]
         self.hits.observe(hits as f64);
+    }
+
+    /// A technique made something of a question, which took so long and brought or lifted so many of the memories
+    /// presented.
+    pub fn technique(&self, technique: Technique, took: Duration, hits: usize) {
+        let label = [("technique", technique.name())];
+        self.techniques.get_or_create(&label).observe(took.as_secs_f64());
+        self.technique_hits.get_or_create(&label).inc_by(hits as u64);
     }
 
     /// An exchange began; it ends when the guard is dropped.
@@ -461,6 +505,7 @@ mod tests {
         metrics.failed("store");
         metrics.phase(Phase::Total, Duration::from_millis(3));
         metrics.presented(2);
+        metrics.technique(Technique::Parts, Duration::from_millis(1), 2);
         metrics.journaled(3);
         metrics.pruned(2);
         metrics.dropped(CaptureDrop::QueueFull);
@@ -482,6 +527,8 @@ mod tests {
             "memgate_phase_seconds_bucket{le=\"0.005\",phase=\"total\"} 1",
             "memgate_phase_seconds_count{phase=\"embed\"} 0",
             "memgate_hits_sum 2.0",
+            "memgate_query_technique_seconds_count{technique=\"parts\"} 1",
+            "memgate_query_technique_hits_total{technique=\"parts\"} 2",
             "memgate_exchanges_in_flight 1",
             "memgate_turns_journaled_total 3",
             "memgate_turns_pruned_total 2",

@@ -12,6 +12,7 @@ use std::time::Duration;
 pub use log::LogControl;
 pub use metrics::{
     CaptureDrop, InFlight, JobOutcome, JobState, METRICS_CONTENT_TYPE, Metrics, Phase, Reconciled,
+    Technique,
 };
 use trace::Exporter;
 pub use trace::join_trace;

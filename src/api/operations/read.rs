@@ -12,7 +12,7 @@ use crate::{
         cursor, requests::owner,
     },
     memory::{Filter, ListQuery, MemoryId, ScopeQuery},
-    recall::{Request, Terms},
+    recall::{Query, Request, Terms},
 };
 
 /// The most hits of a search, as for a model request.
@@ -85,21 +85,32 @@ impl Operations {
             threshold: request.threshold.unwrap_or(config.memory.default_similarity_threshold),
             types: request.types.clone().unwrap_or_default(),
         };
+        let now = Timestamp::now();
+        let query = Query::of(&request.query, now, &config.memory.query);
         let hits = self
             .recall
             .search(&Request {
                 owner: &owner,
                 project_id: request.project_id.as_deref(),
-                query: &request.query,
+                query: &query,
                 said: &[],
                 terms: &terms,
-                filter: request.filter.clone(),
+                filter: narrowed(request),
                 forgotten: &[],
-                now: Timestamp::now(),
+                now,
                 deadline: Instant::now() + SEARCH_TIME,
             })
             .await?;
         let hits = hits.into_iter().map(|hit| HitView::of(hit, request.explain)).collect();
         Ok(HitsView { hits })
     }
+}
+
+/// The request's filter, within its window of time where it has one.
+fn narrowed(request: &SearchRequest) -> Option<Filter> {
+    if request.since.is_none() && request.until.is_none() {
+        return request.filter.clone();
+    }
+    let window = Filter::happened(request.since, request.until);
+    Some(Filter::And(request.filter.clone().into_iter().chain([window]).collect()))
 }

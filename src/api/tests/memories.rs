@@ -178,6 +178,15 @@ async fn a_search_finds_the_users_own_and_explains_when_asked() {
     assert_eq!(limited["hits"].as_array().unwrap().len(), 1);
     let typed = ask(json!({"types": ["procedural"]})).await.1;
     assert_eq!(typed, json!({"hits": []}));
+    for (window, found) in [
+        (json!({"since": "2020-01-01T00:00:00Z"}), 2),
+        (json!({"until": "2020-01-01T00:00:00Z"}), 0),
+        (json!({"since": "2020-01-01T00:00:00Z", "filter": {"text": "cats"}}), 1),
+    ] {
+        let within = ask(window).await.1;
+        assert_eq!(within["hits"].as_array().unwrap().len(), found);
+    }
+    assert_eq!(ask(json!({"since": "yesterday"})).await.0, StatusCode::BAD_REQUEST);
     let filtered = ask(json!({"filter": {"text": "cats"}})).await.1;
     assert_eq!(filtered["hits"].as_array().unwrap().len(), 1);
     server.stop().await;

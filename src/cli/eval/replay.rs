@@ -116,7 +116,7 @@ pub(super) async fn ask(
     }
     let said = ask.history.iter().filter(|said| said.role == Role::User);
     let earlier: Vec<&str> = said.map(|said| said.text.as_str()).collect();
-    let query = build_query(text, &earlier).text;
+    let query = build_query(text, &earlier, *date, &config.query);
     let terms = Terms {
         limit: config.default_retrieval_limit,
         threshold: config.default_similarity_threshold,
@@ -136,7 +136,7 @@ pub(super) async fn ask(
     let ranked = memory.recall.ranked(&request).await?;
     let context = memory.recall.context(&request, config.max_context_tokens).await?;
     let (presented, shown) = (lines(&context), context.shown.len());
-    Ok(Recalled { presented, shown, ranked, query, searched: true })
+    Ok(Recalled { presented, shown, ranked, query: query.text, searched: true })
 }
 
 /// Hands the turns of one session to capture and waits until they are memories.

@@ -113,7 +113,7 @@ struct Asker<'a> {
 
 impl Asker<'_> {
     async fn answer(&self, conversation: &str, question: &Question) -> Result<Answer> {
-        let query = build_query(&question.text, &[]).text;
+        let query = build_query(&question.text, &[], self.now, &self.config.query);
         let terms = Terms {
             limit: self.config.default_retrieval_limit,
             threshold: self.config.default_similarity_threshold,
@@ -144,8 +144,8 @@ impl Asker<'_> {
             let places = ids.filter_map(|id| self.places.get(id).copied());
             Ranking::of(&places.collect::<Vec<_>>(), &question.evidence)
         };
-        let cosine = self.plain(&query, true, |it| it.cosine).await?;
-        let bm25 = self.plain(&query, false, |it| Some(it.lexical?.bm25)).await?;
+        let cosine = self.plain(&query.text, true, |it| it.cosine).await?;
+        let bm25 = self.plain(&query.text, false, |it| Some(it.lexical?.bm25)).await?;
         Ok(Answer {
             conversation: conversation.to_owned(),
             category: question.category,

@@ -1,21 +1,32 @@
 //! From the last user message to what is searched for: as it is when it stands
-//! for itself, with key terms of the last user messages when it does not.
+//! for itself, with key terms of the last user messages when it does not; in parts when it asks for
+//! several things; and what it tells of the time and the type of memory that is meant.
+//!
+//! It must never know what is stored, nor how hits are ranked.
 
-use std::sync::LazyLock;
+mod dates;
+mod key_terms;
+mod kind;
+mod parts;
+mod relative;
+mod words;
 
-use regex::Regex;
-
-use crate::{
-    embed::{Asking, asking_part},
-    store::lexical,
+use std::{
+    sync::LazyLock,
+    time::{Duration, Instant},
 };
 
-/// User messages before the last one that lend their key terms.
-const LENDING_MESSAGES: usize = 3;
-/// What each of them is read for terms, in characters: it lends a few.
-const LENDING_CHARS: usize = 2_000;
-/// Key terms lent altogether; more would drown the question.
-const MAX_KEY_TERMS: usize = 12;
+use jiff::Timestamp;
+use regex::Regex;
+
+pub use self::dates::Times;
+use crate::{
+    config::QueryConfig,
+    embed::{Asking, asking_part},
+    store::lexical,
+    telemetry::Technique,
+};
+
 /// Messages up to this long are often vague ("and the hotel?"). Ideographs and
 /// kana count [`CJK_WIDTH`] each, since one says about as much as a short word.
 const VAGUE_WIDTH: usize = 20;
@@ -25,27 +36,84 @@ const CJK_WIDTH: usize = 3;
 const ASKING_CHARS: usize = 280;
 
 /// What is searched for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// The text for both dense and lexical search.
     pub text: String,
-    /// Whether history was used to complete it.
-    pub completed: bool,
+    /// The parts of a question that asks for several things, searched beside it; else none.
+    pub parts: Vec<String>,
+    /// What it tells beside its words.
+    pub asked: Asked,
+    /// What was made of the message, and how long that took.
+    pub used: Vec<(Technique, Duration)>,
 }
 
-/// Builds the query. `earlier` are the user's messages before this one, oldest first.
+/// What a question tells of the memories it wants. Hints, never filters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// When they were learnt.
+    pub times: Times,
+    /// Their type.
+    pub prefers: Option<&'static str>,
+}
+
+/// Builds the query. `earlier` are the user's messages before this one, oldest first; `now` is the time of asking.
 #[must_use]
-pub fn build(message: &str, earlier: &[&str]) -> Query {
+pub fn build(message: &str, earlier: &[&str], now: Timestamp, techniques: &QueryConfig) -> Query {
     let asking = asking(message);
-    if is_self_contained(message) {
-        return Query { text: asking, completed: false };
+    let mut query = hints(&asking, now, techniques);
+    if techniques.key_terms && !is_self_contained(message) {
+        let terms =
+            query.timed(Technique::KeyTerms, || key_terms::of(&asking, earlier), Vec::is_empty);
+        if terms.is_empty() {
+            tracing::debug!("No history, query-only search");
+        } else {
+            query.text = format!("{asking} {}", terms.join(" "));
+            return query;
+        }
     }
-    let terms = key_terms(&asking, earlier);
-    if terms.is_empty() {
-        tracing::debug!("No history, query-only search");
-        return Query { text: asking, completed: false };
+    query.text = asking;
+    query
+}
+
+impl Query {
+    /// A query in the words of somebody who searches, which stand for themselves.
+    #[must_use]
+    pub fn of(words: &str, now: Timestamp, techniques: &QueryConfig) -> Self {
+        Self { text: words.to_owned(), ..hints(&asking(words), now, techniques) }
     }
-    Query { text: format!("{asking} {}", terms.join(" ")), completed: true }
+
+    /// What a technique makes of the message; noted where it is something.
+    fn timed<T>(
+        &mut self,
+        technique: Technique,
+        make: impl FnOnce() -> T,
+        empty: fn(&T) -> bool,
+    ) -> T {
+        let began = Instant::now();
+        let made = make();
+        if !empty(&made) {
+            self.used.push((technique, began.elapsed()));
+        }
+        made
+    }
+}
+
+/// All but the text.
+fn hints(asking: &str, now: Timestamp, techniques: &QueryConfig) -> Query {
+    let mut query = Query::default();
+    if techniques.times {
+        query.asked.times =
+            query.timed(Technique::Times, || Times::of(asking, now), Times::is_empty);
+    }
+    if techniques.types {
+        query.asked.prefers =
+            query.timed(Technique::Types, || kind::asked_for(asking), Option::is_none);
+    }
+    if techniques.parts {
+        query.parts = query.timed(Technique::Parts, || parts::of(asking), Vec::is_empty);
+    }
+    query
 }
 
 #[expect(clippy::expect_used, reason = "the pattern is a constant; the tests compile it")]
@@ -82,28 +150,6 @@ pub(super) fn width(text: &str) -> usize {
     text.chars().map(|c| if lexical::is_unspaced(c) { CJK_WIDTH } else { 1 }).sum()
 }
 
-/// The content words of the last user messages, newest message first, that the
-/// question does not have already.
-fn key_terms(question: &str, earlier: &[&str]) -> Vec<String> {
-    let mut seen: Vec<String> =
-        lexical::content_words(question).into_iter().map(str::to_lowercase).collect();
-    let mut terms = Vec::new();
-    for message in earlier.iter().rev().take(LENDING_MESSAGES) {
-        for word in lexical::content_words(first_chars(message, LENDING_CHARS)) {
-            let folded = word.to_lowercase();
-            if seen.contains(&folded) {
-                continue;
-            }
-            seen.push(folded);
-            terms.push(word.to_owned());
-            if terms.len() == MAX_KEY_TERMS {
-                return terms;
-            }
-        }
-    }
-    terms
-}
-
 /// The part of a message that asks: all of a short one; of a long one the last
 /// question, or both ends, where people say what is to be done with the text between.
 fn asking(message: &str) -> String {
@@ -134,11 +180,15 @@ fn last_chars(text: &str, count: usize) -> &str {
 mod tests {
     use super::*;
 
+    fn build(message: &str, earlier: &[&str]) -> Query {
+        super::build(message, earlier, Timestamp::UNIX_EPOCH, &QueryConfig::default())
+    }
+
     #[test]
     fn a_self_contained_message_is_searched_as_it_is() {
         let query = build("What's my budget for the Hawaii trip?", &["We fly in May"]);
         assert_eq!(query.text, "What's my budget for the Hawaii trip?");
-        assert!(!query.completed);
+        assert!(query.used.is_empty());
     }
 
     #[test]
@@ -147,7 +197,7 @@ mod tests {
             "How much?",
             &["Tell me about Norway", "Planning a Hawaii vacation", "hotels there", "and flights"],
         );
-        assert!(query.completed);
+        assert_eq!(query.used[0].0, Technique::KeyTerms);
         for term in ["Hawaii", "vacation", "hotels", "flights"] {
             assert!(query.text.contains(term), "{}", query.text);
         }
@@ -156,14 +206,36 @@ mod tests {
 
     #[test]
     fn a_vague_message_without_history_is_searched_as_it_is() {
-        assert_eq!(build("How much?", &[]), Query { text: "How much?".into(), completed: false });
+        let query = build("How much?", &[]);
+        assert_eq!((&*query.text, query.used.len()), ("How much?", 0));
     }
 
     #[test]
     fn key_terms_are_bounded() {
         let long: String = (0..200).map(|i| format!("word{i} ")).collect();
         let query = build("and that?", &[&long]);
-        assert!(query.text.split_whitespace().count() <= 2 + MAX_KEY_TERMS);
+        assert!(query.text.split_whitespace().count() <= 2 + key_terms::MOST);
+    }
+
+    #[test]
+    fn what_is_switched_off_makes_nothing_of_a_message() {
+        let off = QueryConfig { key_terms: false, times: false, types: false, parts: false };
+        for message in
+            ["and that one?", "When did I see Ana last week and what did I promise to bring?"]
+        {
+            let query = super::build(message, &["We fly to Rome"], Timestamp::UNIX_EPOCH, &off);
+            assert_eq!(query, Query { text: message.to_owned(), ..Query::default() });
+            assert!(!build(message, &["We fly to Rome"]).used.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_query_of_somebody_who_searches_is_taken_as_it_is() {
+        let query = Query::of("rome", Timestamp::UNIX_EPOCH, &QueryConfig::default());
+        assert_eq!(query.text, "rome");
+        let query =
+            Query::of("plans of last summer", Timestamp::UNIX_EPOCH, &QueryConfig::default());
+        assert!(!query.asked.times.is_empty());
     }
 
     #[test]

@@ -1,19 +1,60 @@
-//! Days and months that a query names ("on 1 May 2022", "in March", "5月8日"). What was said then,
-//! or just after, is more likely meant; that is a hint and never a filter.
+//! Times that a query names: days and months ("on 1 May 2022", "in March", "5月8日"), and what it tells from the day
+//! of asking. What was said then, or just after, is more likely meant; that is a hint and never a filter.
 
 use std::sync::LazyLock;
 
 use jiff::{Timestamp, ToSpan, civil::Date, tz::TimeZone};
 use regex::Regex;
 
-/// Most dates of a query that count.
+use super::{
+    relative::{self, Period},
+    words::fold,
+};
+
+/// Most dates of a query that count, of those named and of those told from the day of asking.
 const MOST: usize = 8;
 /// For so many days after it, people still tell of a day.
 const TOLD_WITHIN: i32 = 7;
 
+/// The times that a query names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    named: Vec<Named>,
+    periods: Vec<Period>,
+}
+
+impl Times {
+    /// Those of a query that was asked at some time.
+    pub(super) fn of(query: &str, asked: Timestamp) -> Self {
+        let asked = asked.to_zoned(TimeZone::UTC).date();
+        Self { named: named(query), periods: relative::named(query, asked).take(MOST).collect() }
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.named.is_empty() && self.periods.is_empty()
+    }
+
+    /// Whether something was said at one of them, or soon after.
+    #[must_use]
+    pub fn meet(&self, said: Timestamp) -> bool {
+        let day = said.to_zoned(TimeZone::UTC).date();
+        self.named.iter().any(|it| it.meets(said))
+            || self.periods.iter().any(|it| told_of(*it, day))
+    }
+}
+
+/// Of a few days people still tell soon after.
+fn told_of(period: Period, said: Date) -> bool {
+    let short = period.from.saturating_add(TOLD_WITHIN.days()) >= period.until;
+    let later = if short { TOLD_WITHIN } else { 0 };
+    (period.from..=period.until.saturating_add(later.days())).contains(&said)
+}
+
 /// A day or a month, of a year or of any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Named {
+struct Named {
     year: Option<i16>,
     month: i8,
     day: Option<i8>,
@@ -48,7 +89,7 @@ static DIGITS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The dates that a query names.
-pub(super) fn named(query: &str) -> Vec<Named> {
+fn named(query: &str) -> Vec<Named> {
     let in_digits = DIGITS.captures_iter(query).filter_map(|found| {
         let number = |group| found.get(group)?.as_str().parse::<i16>().ok();
         match number(2) {
@@ -86,20 +127,9 @@ fn in_words(words: &[&str], at: usize) -> Option<Named> {
 }
 
 fn month(word: &str) -> Option<i16> {
-    let bare: String = word.to_lowercase().chars().map(without_accent).collect();
+    let bare = fold(word);
     let place = MONTHS.iter().position(|names| names.split(' ').any(|name| name == bare))?;
     i16::try_from(place + 1).ok()
-}
-
-/// The accents that names of months have.
-fn without_accent(c: char) -> char {
-    match c {
-        'é' => 'e',
-        'û' => 'u',
-        'ä' => 'a',
-        'ç' => 'c',
-        other => other,
-    }
 }
 
 impl Named {
@@ -113,7 +143,7 @@ impl Named {
     }
 
     /// Whether something was said then: in the month, or on the day or soon after.
-    pub(super) fn meets(self, said: Timestamp) -> bool {
+    fn meets(self, said: Timestamp) -> bool {
         let said = said.to_zoned(TimeZone::UTC).date();
         let Some(day) = self.day else {
             return said.month() == self.month && self.year.is_none_or(|year| year == said.year());
@@ -165,6 +195,19 @@ mod tests {
         for query in ["May I march to it?", "what may it be", "13月", "2022-15-01", "40 things"] {
             check(query, &[]);
         }
+    }
+
+    #[test]
+    fn what_was_said_in_a_period_told_from_today_meets_it() {
+        let meets = |query: &str, said: &str| {
+            Times::of(query, "2026-04-16T10:00:00Z".parse().unwrap()).meet(said.parse().unwrap())
+        };
+        assert!(meets("what did I buy yesterday", "2026-04-15T23:00:00Z"));
+        assert!(meets("what did I do last week", "2026-04-14T10:00:00Z"), "told soon after");
+        assert!(!meets("what did I do last week", "2026-04-05T10:00:00Z"));
+        assert!(meets("去年夏天去哪儿了", "2025-07-01T10:00:00Z"));
+        assert!(!meets("去年夏天去哪儿了", "2025-09-02T10:00:00Z"));
+        assert!(Times::of("what did I buy", Timestamp::UNIX_EPOCH).is_empty());
     }
 
     #[test]
