@@ -7,7 +7,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use jiff::Timestamp;
 use memgate::dialect::{Dialect, Ending, Placement, ReplyCollector, read};
 use memgate::memory::{Memory, MemoryId, MemoryType, Owner, Source};
-use memgate::recall::{Context, Hit, Parts};
+use memgate::recall::{Budget, Context, Hit, Parts, Presented, tokens};
 
 const SIZES: [(&str, usize); 3] = [("1 KB", 1_000), ("20 KB", 20_000), ("1 MB", 1_000_000)];
 /// Pieces in which a reply arrives: what Envoy hands on of a stream is about this long.
@@ -50,8 +50,15 @@ fn hits() -> Vec<Hit> {
     (0..5).map(hit).collect()
 }
 
+/// The context of hits, in the default budget.
+fn written(hits: &[Hit]) -> Context {
+    let query = "What did I tell you about the hotel in lisbon?";
+    let what = Presented { wishes: &[], hits, query, now: Timestamp::UNIX_EPOCH };
+    Context::of(&what, Budget { context: 512, standing: 64 })
+}
+
 fn edit(c: &mut Criterion) {
-    let context = Context::of(&hits(), 512).text;
+    let context = written(&hits()).text;
     let mut group = c.benchmark_group("edit");
     for (name, bytes) in SIZES {
         let body = conversation(bytes);
@@ -93,8 +100,29 @@ fn sse(c: &mut Criterion) {
 }
 
 fn context(c: &mut Criterion) {
-    let hits = hits();
-    c.bench_function("context of 5 memories", |b| b.iter(|| Context::of(black_box(&hits), 512)));
+    let short = hits();
+    c.bench_function("context of 5 memories", |b| b.iter(|| written(black_box(&short))));
+    // As many as there is room for, each with a sentence of its own.
+    let mut full = hits();
+    for (number, hit) in full.iter_mut().enumerate() {
+        hit.memory.content = (0..8)
+            .map(|line| {
+                format!(
+                    "On day {line} of trip {number} we saw a castle, {} boats and the sea. ",
+                    line * 37
+                )
+            })
+            .collect();
+    }
+    let text = written(&full).text;
+    assert!((400..=512).contains(&tokens(&text)), "{}", tokens(&text));
+    c.bench_function("context of 512 tokens", |b| b.iter(|| written(black_box(&full))));
+    c.bench_function("count 512 tokens", |b| b.iter(|| tokens(black_box(&text))));
+    // What is longer than its place is looked through for the words of the query.
+    for (number, hit) in full.iter_mut().enumerate() {
+        hit.memory.content = format!("Line {number} of a long report about nothing. ").repeat(400);
+    }
+    c.bench_function("context of 5 long memories", |b| b.iter(|| written(black_box(&full))));
 }
 
 criterion_group!(benches, edit, sse, context);

@@ -54,6 +54,7 @@ use crate::{
 pub use extract::gate::may_become_memory;
 #[cfg(fuzzing)]
 pub use extract::llm::fuzz as fuzz_helper_answer;
+pub use extract::wishes::is_standing as is_standing_wish;
 pub use flush::Flushed;
 use inflight::Exchanges;
 pub use inflight::InFlight;

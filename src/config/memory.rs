@@ -52,11 +52,14 @@ pub struct MemoryConfig {
     pub max_reply_bytes: usize,
     /// Where the context stands in the request.
     pub placement: Placement,
-    /// The most tokens of the context, estimated.
-    #[schemars(range(min = 16, max = 65536))]
+    /// The most tokens of the context, as `o200k_base` counts them; about 40 of them are the fence. Other models'
+    /// tokenizers count a little more or less.
+    #[schemars(range(min = 64, max = 65536))]
     pub max_context_tokens: usize,
     /// What a question is turned into before it is searched.
     pub query: QueryConfig,
+    /// What is presented in every context: how the user wants to be called and answered.
+    pub standing: StandingConfig,
     /// How memories are made of turns.
     pub extraction: ExtractionConfig,
     /// What becomes of what contradicts something remembered.
@@ -93,6 +96,7 @@ impl Default for MemoryConfig {
             placement: Placement::System,
             max_context_tokens: 512,
             query: QueryConfig::default(),
+            standing: StandingConfig::default(),
             extraction: ExtractionConfig::default(),
             reconcile: ReconcileConfig::default(),
             sessions: SessionsConfig::default(),
@@ -307,6 +311,22 @@ pub enum Placement {
     BeforeLastUser,
     /// In front of the last user message's own text; keeps the model server's prefix cache.
     LastUser,
+}
+
+/// What is presented in every context, whatever is asked: the user's standing wishes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StandingConfig {
+    /// The most tokens of how the user wants to be called and answered (memories with the tag `standing`), beside
+    /// those of `max_context_tokens`; 0 presents them only where they are found like any other.
+    #[schemars(range(max = 4096))]
+    pub max_tokens: usize,
+}
+
+impl Default for StandingConfig {
+    fn default() -> Self {
+        Self { max_tokens: 64 }
+    }
 }
 
 /// How memories are made of turns.

@@ -30,7 +30,8 @@ pub use crate::embed::{Pooling, Precision, remote::Provider};
 pub use live::{Live, Reloaded};
 pub use memory::{
     CaptureConfig, EmbeddingConfig, ExtractionConfig, ExtractionMode, JournalConfig, MemoryConfig,
-    Placement, ReconcileConfig, ReconcilePolicy, SessionsConfig, SqliteConfig, StoreKind, Sync,
+    Placement, ReconcileConfig, ReconcilePolicy, SessionsConfig, SqliteConfig, StandingConfig,
+    StoreKind, Sync,
 };
 pub use milvus::{MilvusConfig, MilvusTlsConfig};
 pub use models::{Endpoint, ExternalModel, LlmProvider, ModelRole, Scheme};

@@ -20,8 +20,8 @@ use crate::{
     config::Config,
     dialect::{self, Ask, Dialect, InvalidField, Placed, ReadError, Role, fence},
     memory::StoreError,
-    recall::{Context, Decision, Failure, LoopKey, Message, Request, build_query, decide},
-    signals::{Command, Commands},
+    recall::{Budget, Context, Decision, Failure, LoopKey, Request, build_query, decide},
+    signals::{Command, Commands, Signals},
     telemetry::Phase,
 };
 
@@ -253,15 +253,10 @@ async fn recalled(
         return Ok((Outcome::Searched, context));
     }
     let started = Instant::now();
-    let tools_offered = !ask.tools_offered.is_empty();
-    let message = Message { text: &text, earlier: &head.earlier, tools_offered };
-    let decided = match memory {
-        Some(memory) => memory.recall.decide(&message, deadline).await,
-        None => decide(&message),
-    };
-    if let Decision::Skip(why) = decided.decision {
+    if let Decision::Skip(why) = decide(&Signals::of(&text, &head.earlier)) {
         return Ok((why.into(), Context::default()));
     }
+    parts.metrics.phase(Phase::Decide, started.elapsed());
     let Some(memory) = memory else { return Err(Failure::Away) };
     // Reading a large body may have taken it all, and timers are too coarse to tell at once.
     if started >= deadline {
@@ -280,8 +275,6 @@ async fn recalled(
         owner,
         project_id: admitted.project_id.as_deref(),
         query: &query,
-        read: decided.read.as_ref(),
-        need: decided.need,
         said: &earlier,
         terms: &admitted.terms,
         filter: None,
@@ -293,7 +286,11 @@ async fn recalled(
     // gets nothing in its other calls either.
     let held = memory.recall.held();
     keys.iter().for_each(|key| held.begin(*key, owner));
-    let context = memory.recall.context(&request, config.memory.max_context_tokens).await?;
+    let budget = Budget {
+        context: config.memory.max_context_tokens,
+        standing: config.memory.standing.max_tokens,
+    };
+    let context = memory.recall.context(&request, budget).await?;
     keys.iter().for_each(|key| held.hold(key, &context));
     Ok((Outcome::Searched, context))
 }

@@ -341,6 +341,9 @@ impl Memory {
         self.mentions.iter().map(|mention| &*mention.name).chain(ends)
     }
 
+    /// The tag of what the user wants in every conversation: how to be called and answered.
+    pub const STANDING: &'static str = "standing";
+
     /// The importance of a memory nobody rated.
     pub const DEFAULT_IMPORTANCE: f32 = 0.5;
 

@@ -9,17 +9,18 @@ use jiff::Timestamp;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    Context, HeldContexts, Query, Touches,
+    Budget, Context, HeldContexts, Presented, Query, Touches,
     everyday::Everyday,
     merge::merged,
+    profile,
     rank::{self, Hit, Terms},
-    reading::Read,
     said::without_said,
 };
 use crate::{
-    classify::trained_with,
     embed::{EmbedError, Embedder},
-    memory::{Evidence, Filter, MemoryStore, Owner, QueryVector, ScopeQuery, Search, StoreError},
+    memory::{
+        Evidence, Filter, Memory, MemoryStore, Owner, QueryVector, ScopeQuery, Search, StoreError,
+    },
     signals::Subject,
     telemetry::{Metrics, Phase, Technique},
 };
@@ -31,7 +32,7 @@ const OVER_FETCH: usize = 4;
 /// (conversations 26 and 42); with 60 no higher, and each one is read.
 const MIN_CANDIDATES: usize = 40;
 /// The embedder's share of the time left; the rest is for the store.
-pub(super) const EMBED_SHARE: f64 = 0.6;
+const EMBED_SHARE: f64 = 0.6;
 
 /// The usual nearness of a question to everyday texts, for as long as it cannot be told.
 const USUAL: f32 = 0.15;
@@ -45,10 +46,6 @@ pub struct Request<'a> {
     pub project_id: Option<&'a str>,
     /// What is looked for.
     pub query: &'a Query,
-    /// What was made of a text before: no other embedding is needed where it is the query's.
-    pub read: Option<&'a Read>,
-    /// The calibrated probability that memory helps, where it is known.
-    pub need: Option<f32>,
     /// The user's messages that the model is shown anyway, whatever memory finds.
     pub said: &'a [&'a str],
     /// How much, of what.
@@ -84,15 +81,13 @@ pub enum Failure {
 #[derive(Clone)]
 pub struct Recall {
     store: Arc<dyn MemoryStore>,
-    pub(super) embedder: Arc<dyn Embedder>,
+    embedder: Arc<dyn Embedder>,
     space: Arc<str>,
-    /// The decision's model was trained with this embedder's layers.
-    pub(super) judged_by_layers: bool,
     /// Set by [`Recall::prepare`].
     everyday: Arc<OnceLock<Everyday>>,
     touches: Touches,
     held: Arc<HeldContexts>,
-    pub(super) metrics: Arc<Metrics>,
+    metrics: Arc<Metrics>,
 }
 
 impl Recall {
@@ -105,9 +100,8 @@ impl Recall {
         metrics: Arc<Metrics>,
     ) -> Self {
         let space = embedder.space().id().into();
-        let judged_by_layers = trained_with(embedder.space());
         let (everyday, held) = (Arc::default(), Arc::default());
-        Self { store, embedder, space, judged_by_layers, everyday, touches, held, metrics }
+        Self { store, embedder, space, everyday, touches, held, metrics }
     }
 
     /// Embeds what cosines are compared with. Until then, and when that fails, questions in other
@@ -128,18 +122,22 @@ impl Recall {
         &self.held
     }
 
-    /// The context for one ask, and its hits counted as presented.
+    /// The context for one ask, and its memories counted as presented.
     ///
     /// # Errors
     /// [`Failure`]; the request then goes on without a context.
-    pub async fn context(
-        &self,
-        request: &Request<'_>,
-        max_tokens: usize,
-    ) -> Result<Context, Failure> {
-        let hits = self.search(request).await?;
+    pub async fn context(&self, request: &Request<'_>, budget: Budget) -> Result<Context, Failure> {
+        let wishes = async {
+            match budget.standing {
+                0 => Vec::new(),
+                _ => profile::wishes(self.store.as_ref(), request).await,
+            }
+        };
+        let (hits, wishes) = tokio::join!(self.search(request), wishes);
+        let hits = profile::beside(&wishes, hits?);
         let started = std::time::Instant::now();
-        let context = Context::of(&hits, max_tokens);
+        let (query, now) = (request.query.text.as_str(), request.now);
+        let context = Context::of(&Presented { wishes: &wishes, hits: &hits, query, now }, budget);
         self.metrics.phase(Phase::Context, started.elapsed());
         if context.shown.is_empty() {
             tracing::debug!("No memories above threshold");
@@ -196,7 +194,7 @@ impl Recall {
         if !self.store.is_enabled() {
             return Err(Failure::Away);
         }
-        let vector = self.embed(request, text).await;
+        let vector = self.embed(text, request.deadline).await;
         let embedded = vector.is_some();
         let everyday = match (self.everyday.get(), &vector) {
             (Some(everyday), Some(vector)) => everyday.nearness(&vector.values),
@@ -224,9 +222,7 @@ impl Recall {
             Err(_) => return Err(Failure::Deadline),
         };
         let mut evidence = without_said(own(evidence, request.owner), request.said);
-        let forgotten =
-            |text: &str| request.forgotten.iter().any(|it| !it.said_in(text).is_empty());
-        evidence.retain(|found| !forgotten(&found.memory.content));
+        evidence.retain(|found| !is_forgotten(request, &found.memory));
         Ok(rank::rank(evidence, text, &request.query.asked, everyday))
     }
 
@@ -240,17 +236,33 @@ impl Recall {
     }
 
     /// The query's vector, or none when the embedder fails or is late.
-    async fn embed(&self, request: &Request<'_>, text: &str) -> Option<QueryVector> {
-        match request.read.filter(|read| read.is_of(text)) {
-            Some(read) => read.vector(&self.space),
-            None => self.read(text, request.deadline).await.vector(&self.space),
-        }
+    async fn embed(&self, text: &str, deadline: Instant) -> Option<QueryVector> {
+        let started = Instant::now();
+        let left = deadline.saturating_duration_since(started);
+        let until = started + left.mul_f64(EMBED_SHARE);
+        let embedding = timeout_at(until, self.embedder.embed_query(text)).await;
+        self.metrics.phase(Phase::Embed, started.elapsed());
+        let error = match embedding {
+            Ok(Ok(values)) => {
+                return Some(QueryVector { space: Arc::clone(&self.space), values });
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "too late".to_owned(),
+        };
+        self.metrics.failed("embedding");
+        tracing::debug!(error, "the query was not embedded, its words are searched");
+        None
     }
+}
+
+/// Whether the user wants a memory forgotten, though it is not yet deleted.
+pub(super) fn is_forgotten(request: &Request<'_>, memory: &Memory) -> bool {
+    request.forgotten.iter().any(|it| !it.said_in(&memory.content).is_empty())
 }
 
 /// A second look at every row's owner, outside the store: a mistake in a query
 /// language must not become somebody else's memory.
-fn own(evidence: Vec<Evidence>, owner: &Owner) -> Vec<Evidence> {
+pub(super) fn own(evidence: Vec<Evidence>, owner: &Owner) -> Vec<Evidence> {
     let found = evidence.len();
     let own: Vec<_> = evidence.into_iter().filter(|e| e.memory.owner == *owner).collect();
     if own.len() != found {

@@ -9,14 +9,15 @@ use super::{StartError, store};
 use crate::{
     api::Operations,
     capture::{
-        Bounds, Capture, Least, Policy, Retention, SessionRules, Settings, Tools, may_become_memory,
+        Bounds, Capture, Least, Policy, Retention, SessionRules, Settings, Tools, is_standing_wish,
+        may_become_memory,
     },
     config::{Config, ExtractionMode, Live, LlmProvider, ModelRole, ReconcilePolicy, Sync},
     embed::{EmbedError, Embedder},
     gateway,
     llm::{self, Helper, LimitName},
     memory::MemoryStore,
-    recall::{Recall, Touches},
+    recall::{Recall, Touches, prepare_tokens},
     remote::Address,
     signals,
     sqlite::{DataFolder, Options, Synchronous},
@@ -72,9 +73,10 @@ impl OpenMemory {
         let background = TaskTracker::new();
         background.spawn(touching);
         let recall = Recall::new(store.clone(), embedder.clone(), touches, metrics.clone());
-        // Patterns are compiled here, not while a request waits.
+        // Patterns are compiled and a vocabulary is unpacked here, not while a request waits.
         signals::prepare();
-        let _ = may_become_memory("");
+        prepare_tokens();
+        let _ = (may_become_memory(""), is_standing_wish(""));
         let ending = CancellationToken::new();
         // A model that runs here is done in a moment, and no request shall come before.
         let soon = Handle::current().block_on(timeout(PREPARING, recall.prepare()));

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::{Operations, entities, not_empty, share, write};
 use crate::{
     api::{ApiError, CreateRequest, MemoryView, PatchRequest, Whose, requests::owner},
+    capture::{is_standing_wish, may_become_memory},
     memory::{Embedding, Memory, MemoryId, MemoryType, Source, StoreError},
     screening::{MAX_MESSAGE_BYTES, screen},
 };
@@ -52,6 +53,12 @@ impl Operations {
         memory.importance = request.importance.unwrap_or(Memory::DEFAULT_IMPORTANCE);
         memory.confidence = request.confidence;
         memory.tags = tags(request.tags)?;
+        if memory.tags.is_empty()
+            && is_standing_wish(&memory.content)
+            && may_become_memory(&memory.content)
+        {
+            memory.tags.push(Memory::STANDING.to_owned());
+        }
         memory.metadata = metadata(request.metadata)?;
         memory.mentions = entities::mentions(request.mentions)?;
         memory.entity_relations = entities::relations(request.entity_relations)?;

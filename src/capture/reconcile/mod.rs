@@ -231,6 +231,7 @@ impl Batch<'_> {
             raw: new.raw.clone(),
             source: new.source,
             sub_type: new.sub_type.clone().or_else(|| old.sub_type.clone()),
+            tags: tags(old, new),
             importance: new.importance.max(old.importance),
             confidence: new.confidence,
             event_time: new.event_time,
@@ -274,4 +275,13 @@ impl Batch<'_> {
 fn is_of(memory: &Memory, new: &Memory) -> bool {
     memory.provenance.turn == new.provenance.turn
         && memory.provenance.extractor == new.provenance.extractor
+}
+/// The labels of a new version: those that were given to the memory, and what the new words are.
+fn tags(old: &Memory, new: &Memory) -> Vec<String> {
+    let given = old.tags.iter().filter(|tag| *tag != Memory::STANDING);
+    let mut tags: Vec<String> = given.cloned().collect();
+    tags.extend(
+        new.tags.iter().filter(|tag| !old.tags.contains(tag) || *tag == Memory::STANDING).cloned(),
+    );
+    tags
 }

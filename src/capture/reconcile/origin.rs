@@ -3,7 +3,10 @@
 use jiff::Timestamp;
 
 use crate::{
-    capture::extract::candidate::{Candidate, Extractor, Reach, Tense},
+    capture::extract::{
+        candidate::{Candidate, Extractor, Reach, Tense},
+        wishes::is_standing,
+    },
     memory::{EntityRelation, Memory, MemoryId, MemoryType, Mention, Owner, Provenance, Source},
 };
 
@@ -46,6 +49,14 @@ impl Origin {
         (memory.project_id, memory.agent_id) = self.scope_of(candidate.reach);
         memory.session_id = Some(self.session.clone());
         memory.raw.clone_from(&candidate.raw);
+        if candidate.tense != Some(Tense::Past)
+            && [Some(&candidate.content), candidate.raw.as_ref()]
+                .into_iter()
+                .flatten()
+                .any(|words| is_standing(words))
+        {
+            memory.tags.push(Memory::STANDING.to_owned());
+        }
         memory.importance = candidate.importance.unwrap_or(Memory::DEFAULT_IMPORTANCE);
         let usual = if source == Source::ExplicitUserInput { EXPLICIT } else { IMPLIED };
         memory.confidence = Some(candidate.confidence.unwrap_or(usual));
@@ -116,6 +127,20 @@ mod tests {
         assert_eq!((memory.confidence, memory.valid_until), (Some(EXPLICIT), Some(at(0))));
         assert_eq!((memory.event_time, memory.provenance.said_at), (Some(at(0)), Some(at(0))));
         assert_eq!(origin().memory_of(&candidate, at(7)).id, memory.id, "whenever it is made");
+    }
+
+    #[test]
+    fn a_wish_for_every_conversation_is_tagged_whoever_found_it() {
+        let tags = |content: &str, raw: Option<&str>, tense| {
+            let (content, raw) = (content.to_owned(), raw.map(str::to_owned));
+            let candidate = Candidate { content, raw, tense, ..Candidate::default() };
+            origin().memory_of(&candidate, at(9)).tags
+        };
+        assert_eq!(tags("Call me Sam", None, None), [Memory::STANDING]);
+        assert_eq!(tags("The user prefers short answers.", None, None), [Memory::STANDING]);
+        assert_eq!(tags("Sam is the user's name.", Some("call me Sam"), None), [Memory::STANDING]);
+        assert!(tags("Call me Sam", None, Some(Tense::Past)).is_empty());
+        assert!(tags("I live in Rome", None, None).is_empty());
     }
 
     #[test]

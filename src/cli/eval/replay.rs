@@ -15,8 +15,8 @@ use crate::{
     config::MemoryConfig,
     dialect::{self, Dialect, Ending, Reply, Role},
     memory::Owner,
-    recall::{Context, Decision, Hit, Message, Request, Terms, build_query},
-    signals::Earlier,
+    recall::{Budget, Context, Decision, Hit, Request, Terms, build_query, decide},
+    signals::{Earlier, Signals},
 };
 
 /// The longest one session's jobs, or one search, may take. Quality is measured here, not speed:
@@ -46,9 +46,9 @@ struct Session {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-struct Turn {
-    user: String,
-    assistant: String,
+pub(super) struct Turn {
+    pub(super) user: String,
+    pub(super) assistant: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -58,9 +58,26 @@ struct Question {
     user: String,
 }
 
+impl Scenario {
+    /// The same question, asked within another conversation.
+    pub(super) fn within(&self, before: &[Turn]) -> Self {
+        let ask = Question { turns: before.to_owned(), ..self.ask.clone() };
+        Self { ask, ..self.clone() }
+    }
+
+    /// The question, and a reply of the story for want of its own.
+    pub(super) fn as_turn(&self) -> Turn {
+        let first = self.sessions.iter().flat_map(|session| &session.turns).next();
+        let assistant = first.map(|turn| turn.assistant.clone()).unwrap_or_default();
+        Turn { user: self.ask.user.clone(), assistant }
+    }
+}
+
 /// What a memory made of a story's question.
 #[derive(Debug, Default)]
 pub(super) struct Recalled {
+    /// What the model would be given.
+    pub(super) context: String,
     /// What the model would be given, lower case: the lines of the memories, without the fence.
     pub(super) presented: String,
     /// How many memories that are.
@@ -111,9 +128,7 @@ pub(super) async fn ask(
     let request = dialect::read(Dialect::Chat, &request(turns, user))?;
     let ask = request.ask();
     let text = ask.user_text.as_deref().unwrap_or_default();
-    let message = Message { text, earlier: &Earlier::SILENT, tools_offered: false };
-    let decided = memory.recall.decide(&message, Instant::now() + PATIENCE).await;
-    if let Decision::Skip(_) = decided.decision {
+    if let Decision::Skip(_) = decide(&Signals::of(text, &Earlier::default())) {
         return Ok(Recalled::default());
     }
     let said = ask.history.iter().filter(|said| said.role == Role::User);
@@ -128,8 +143,6 @@ pub(super) async fn ask(
         owner,
         project_id: None,
         query: &query,
-        read: decided.read.as_ref(),
-        need: decided.need,
         said: &earlier,
         terms: &terms,
         filter: None,
@@ -138,9 +151,12 @@ pub(super) async fn ask(
         deadline: Instant::now() + PATIENCE,
     };
     let ranked = memory.recall.ranked(&request).await?;
-    let context = memory.recall.context(&request, config.max_context_tokens).await?;
+    let budget =
+        Budget { context: config.max_context_tokens, standing: config.standing.max_tokens };
+    let context = memory.recall.context(&request, budget).await?;
     let (presented, shown) = (lines(&context), context.shown.len());
-    Ok(Recalled { presented, shown, ranked, query: query.text, searched: true })
+    let (context, query) = (context.text, query.text);
+    Ok(Recalled { context, presented, shown, ranked, query, searched: true })
 }
 
 /// Hands the turns of one session to capture and waits until they are memories.
@@ -180,13 +196,19 @@ async fn learn(
 
 /// A Chat Completions body.
 fn request(before: &[Turn], user: &str) -> Vec<u8> {
-    let message = |role: &str, text: &str| json!({"role": role, "content": text});
-    let mut messages: Vec<Value> = before
+    json!({"model": "m", "messages": messages(before, user)}).to_string().into_bytes()
+}
+
+/// The messages of a conversation.
+pub(super) fn messages(before: &[Turn], user: &str) -> Vec<Value> {
+    let before = before
         .iter()
-        .flat_map(|turn| [message("user", &turn.user), message("assistant", &turn.assistant)])
-        .collect();
-    messages.push(message("user", user));
-    json!({"model": "m", "messages": messages}).to_string().into_bytes()
+        .flat_map(|turn| [message("user", &turn.user), message("assistant", &turn.assistant)]);
+    before.chain([message("user", user)]).collect()
+}
+
+pub(super) fn message(role: &str, text: &str) -> Value {
+    json!({"role": role, "content": text})
 }
 
 fn reply(text: &str) -> Reply {

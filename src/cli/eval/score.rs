@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::replay::{Recalled, Scenario, lines};
-use crate::recall::{Context, Hit};
+use crate::recall::{Budget, Context, Hit, Presented};
 
 /// Tokens of a context that shows one memory alone; only its length is at stake.
 const WHOLE: usize = 65_536;
@@ -61,7 +62,9 @@ pub(super) fn is_stale(scenario: &Scenario, hit: &Hit) -> bool {
 }
 
 fn alone(hit: &Hit) -> String {
-    lines(&Context::of(std::slice::from_ref(hit), WHOLE))
+    let hits = std::slice::from_ref(hit);
+    let alone = Presented { wishes: &[], hits, query: "", now: Timestamp::MAX };
+    lines(&Context::of(&alone, Budget { context: WHOLE, standing: 0 }))
 }
 
 /// Shares over some scenarios; `None` where there is nothing to take a share of.
@@ -177,6 +180,7 @@ mod tests {
 
     fn outcome(scenario: &Scenario, presented: &[&str]) -> Outcome {
         let recalled = Recalled {
+            context: String::new(),
             presented: presented.join("\n"),
             shown: presented.len(),
             ranked: Vec::new(),

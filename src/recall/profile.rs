@@ -1,0 +1,203 @@
+//! Standing context: how a user wants to be called and answered, whatever is asked. Capture tells which memories those
+//! are and tags them; here they are only fetched, beside the search and never at its expense. It must never judge what
+//! is such a wish.
+
+use tokio::time::{Instant, timeout_at};
+
+use super::{
+    Hit, Request,
+    said::without_said,
+    search::{is_forgotten, own},
+};
+use crate::memory::{Evidence, Filter, ListQuery, Memory, MemoryStore, ScopeQuery};
+
+/// Wishes that are fetched, the newest first; no more fit into the budget.
+const MOST: usize = 16;
+/// Their share of the time left: a request never waits for them when its search is late.
+const SHARE: f64 = 0.5;
+
+/// The wishes that hold in every conversation, newest first; none when the store fails or is late.
+pub(super) async fn wishes(store: &dyn MemoryStore, request: &Request<'_>) -> Vec<Memory> {
+    if !store.is_enabled() {
+        return Vec::new();
+    }
+    let query = ListQuery {
+        scope: ScopeQuery {
+            project_id: request.project_id.map(str::to_owned),
+            types: request.terms.types.clone(),
+            ..ScopeQuery::of(request.owner.clone())
+        },
+        filter: Some(Filter::Tag(Memory::STANDING.to_owned())),
+        limit: MOST,
+        cursor: None,
+        now: request.now,
+    };
+    let started = Instant::now();
+    let left = request.deadline.saturating_duration_since(started);
+    let found = match timeout_at(started + left.mul_f64(SHARE), store.list(&query)).await {
+        Ok(Ok(page)) => page.memories,
+        Ok(Err(error)) => {
+            tracing::debug!(%error, "standing wishes were not fetched");
+            return Vec::new();
+        }
+        Err(_) => {
+            tracing::debug!("standing wishes came too late");
+            return Vec::new();
+        }
+    };
+    let plain = |memory| Evidence { memory, cosine: None, part: None, lexical: None };
+    let found = own(found.into_iter().map(plain).collect(), request.owner);
+    without_said(found, request.said)
+        .into_iter()
+        .map(|found| found.memory)
+        .filter(|wish| wish.valid_until.is_none_or(|until| until > request.now))
+        .filter(|wish| !is_forgotten(request, wish))
+        .collect()
+}
+
+/// The hits that do not only say what a wish says: itself, and the turn it was said in and nothing else.
+pub(super) fn beside(wishes: &[Memory], mut hits: Vec<Hit>) -> Vec<Hit> {
+    hits.retain(|hit| {
+        let memory = &hit.memory;
+        !wishes.iter().any(|wish| {
+            wish.id == memory.id || memory.said().is_some_and(|words| says_no_more(words, wish))
+        })
+    });
+    hits
+}
+
+/// Whether somebody's words are those of a wish.
+fn says_no_more(words: &str, wish: &Memory) -> bool {
+    let wished = wish.raw.as_deref().unwrap_or(&wish.content);
+    let bare = |text: &str| -> String {
+        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    words.len() < 2 * wished.len() + 8 && bare(words) == bare(wished)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use std::{sync::Arc, time::Duration};
+
+    use jiff::{SignedDuration, Timestamp};
+
+    use super::*;
+    use crate::{
+        embed::deterministic::DeterministicEmbedder,
+        memory::{Actor, MemoryId, MemoryType, Owner, Source, Status, Write},
+        recall::{Budget, Context, Query, Recall, Terms, Touches},
+        store::InMemoryStore,
+        telemetry::Metrics,
+    };
+
+    const BUDGET: Budget = Budget { context: 512, standing: 64 };
+
+    struct Asker {
+        recall: Recall,
+        store: Arc<InMemoryStore>,
+        owner: Owner,
+        now: Timestamp,
+    }
+
+    impl Asker {
+        fn new() -> Self {
+            let store = Arc::new(InMemoryStore::default());
+            let embedder = Arc::new(DeterministicEmbedder::new(64));
+            let (touches, _) = Touches::new(store.clone());
+            let recall = Recall::new(store.clone(), embedder, touches, Metrics::new());
+            let owner = Owner::of_user("alice").unwrap();
+            Self { recall, store, owner, now: "2026-05-01T10:00:00Z".parse().unwrap() }
+        }
+
+        /// A wish of Alice's.
+        fn wish(&self, content: &str) -> Memory {
+            let kind = MemoryType::new(MemoryType::PROCEDURAL);
+            let (id, source) = (MemoryId::fresh(), Source::ExplicitUserInput);
+            let mut memory = Memory::new(id, self.owner.clone(), kind, content, source, self.now);
+            memory.tags = vec![Memory::STANDING.to_owned()];
+            memory.provenance.turn = Some("t".to_owned());
+            memory
+        }
+
+        async fn knows(&self, memory: Memory) -> MemoryId {
+            let write = Write::by(Actor::Capture, "test");
+            self.store.store(memory, Vec::new(), &write).await.unwrap().id
+        }
+
+        async fn asked(&self, query: &str, said: &[&str], budget: Budget) -> Context {
+            let terms = Terms { limit: 5, threshold: 0.0, types: Vec::new() };
+            let query = Query { text: query.to_owned(), ..Query::default() };
+            let request = Request {
+                owner: &self.owner,
+                project_id: Some("p"),
+                query: &query,
+                said,
+                terms: &terms,
+                filter: None,
+                forgotten: &[],
+                now: self.now,
+                deadline: Instant::now() + Duration::from_secs(60),
+            };
+            self.recall.context(&request, budget).await.unwrap()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_wish_is_presented_whatever_is_asked_and_once() {
+        let asker = Asker::new();
+        let sam = asker.knows(asker.wish("Call me Sam.")).await;
+        let mut turn = asker.wish("User: Call me Sam.\nAssistant: Sure, Sam!");
+        turn.tags.clear();
+        asker.knows(turn).await;
+        for query in ["What is the capital of Norway?", "What shall you call me? Sam?"] {
+            let context = asker.asked(query, &[], BUDGET).await;
+            assert_eq!(context.shown, std::slice::from_ref(&sam), "{}", context.text);
+            assert!(
+                context.text.contains("\n- [standing] User: Call me Sam.\n"),
+                "{}",
+                context.text
+            );
+        }
+        let off = Budget { standing: 0, ..BUDGET };
+        let context = asker.asked("What shall you call me? Sam?", &[], off).await;
+        assert!(!context.text.contains("[standing]"), "{}", context.text);
+        assert_eq!(context.shown.len(), 1, "found like any other: {}", context.text);
+    }
+
+    #[tokio::test]
+    async fn only_what_holds_here_and_now_is_a_standing_wish() {
+        let asker = Asker::new();
+        let other = Memory { owner: Owner::of_user("bob").unwrap(), ..asker.wish("Call me Bob") };
+        let elsewhere = Memory { project_id: Some("q".into()), ..asker.wish("Call me Q") };
+        let replaced = Memory { status: Status::Superseded, ..asker.wish("Call me Al") };
+        let hour = SignedDuration::from_hours(1);
+        let ended = Memory { valid_until: Some(asker.now - hour), ..asker.wish("Call me Ed") };
+        let expired = Memory { expires_at: Some(asker.now - hour), ..asker.wish("Call me Ex") };
+        let untagged = Memory { tags: Vec::new(), ..asker.wish("I have a zebra") };
+        for memory in [other, elsewhere, replaced, ended, expired, untagged] {
+            asker.knows(memory).await;
+        }
+        let here = Memory { project_id: Some("p".into()), ..asker.wish("Answer in Welsh") };
+        let here = asker.knows(here).await;
+        let wishes = asker.asked("What is the capital of Norway?", &[], BUDGET).await;
+        assert_eq!(wishes.shown, [here], "{}", wishes.text);
+        let said = ["Hi! Answer in Welsh please"];
+        let again = asker.asked("What is the capital of Norway?", &said, BUDGET).await;
+        assert_eq!(again, Context::default(), "it stands in the conversation");
+    }
+
+    #[tokio::test]
+    async fn a_wish_that_is_forgotten_or_replaced_is_gone_with_the_next_request() {
+        let asker = Asker::new();
+        let id = asker.knows(asker.wish("Call me Sam")).await;
+        let write = Write::by(Actor::Capture, "test");
+        let stored = asker.store.get(&asker.owner, &id, asker.now).await.unwrap();
+        let renamed = Memory { content: "Call me Samira".into(), ..stored };
+        asker.store.update(renamed, None, &write).await.unwrap();
+        let context = asker.asked("?", &[], BUDGET).await;
+        assert!(context.text.contains("Call me Samira") && context.shown.len() == 1);
+        asker.store.forget(&asker.owner, &id, &write).await.unwrap();
+        assert_eq!(asker.asked("?", &[], BUDGET).await, Context::default());
+    }
+}
