@@ -7,6 +7,7 @@ mod data;
 mod features;
 mod locomo;
 mod memorable;
+mod placement;
 mod replay;
 mod scenarios;
 mod score;
@@ -29,6 +30,8 @@ enum What {
     Locomo(locomo::Args),
     /// Single messages: are facts kept of those that are worth keeping, and of no others?
     Memorable(memorable::Args),
+    /// Conversations of twenty turns: how much of a prompt is the next one's beginning, by where the context stands?
+    Placement(placement::Args),
     /// Whole stories over several sessions: is what was told recalled later, and nothing else?
     Scenarios(scenarios::Args),
     /// Single messages: is memory searched for those that it could help, and skipped for the rest?
@@ -40,6 +43,7 @@ impl Args {
         match self.what {
             What::Locomo(args) => args.run(),
             What::Memorable(args) => args.run(),
+            What::Placement(args) => args.run(),
             What::Scenarios(args) => args.run(),
             What::Signals(args) => args.run(),
         }

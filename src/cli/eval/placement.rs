@@ -1,0 +1,293 @@
+//! `memgate eval placement`: how much of a prompt a model server may know from the request before, by where the
+//! context stands. The contexts are those that recall gives, and the edits those that the gateway makes.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{
+    data,
+    replay::{Scenario, Turn, ask, message, messages, tell},
+};
+use crate::{
+    cli::config_file::ConfigFile,
+    config::Config,
+    dialect::{self, Dialect, Placement},
+    memory::Owner,
+    recall::tokens,
+    startup::{Need, Offline},
+};
+
+/// Turns of a conversation.
+const TURNS: usize = 20;
+/// What stands at the front of a conversation, as in most applications.
+const INSTRUCTIONS: &str = "You are a helpful assistant. Answer in the language of the question, in a few sentences. \
+     Say so when you do not know something, and ask back when a question can be understood in several ways.";
+
+/// What is measured; `None` is the conversation without memory.
+const PLACEMENTS: [(&str, Option<Placement>); 4] = [
+    ("without", None),
+    ("system", Some(Placement::System)),
+    ("before_last_user", Some(Placement::BeforeLastUser)),
+    ("last_user", Some(Placement::LastUser)),
+];
+
+/// Arguments of `memgate eval placement`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The scenarios: one JSON object a line (testdata/scenarios/README.md). Each twenty are told to one user, who
+    /// then asks their questions in one conversation.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    config: ConfigFile,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    pub(super) fn run(self) -> Result<()> {
+        let (scenarios, data_sha256) = data::rows::<Scenario>(&self.file)?;
+        ensure!(scenarios.len() >= TURNS, "a conversation needs {TURNS} scenarios");
+        let config = Config::load_with(self.config.path().as_deref(), &|_| {})?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .context("cannot start the async runtime")?;
+        let conversations = runtime.block_on(held(config, &scenarios))?;
+        let measured = PLACEMENTS.map(|(name, placement)| {
+            conversations
+                .iter()
+                .map(|requests| shared(requests, placement))
+                .collect::<Result<Vec<_>>>()
+                .map(|each| (name, each.into_iter().sum::<Shared>()))
+        });
+        let measured = measured.into_iter().collect::<Result<Vec<_>>>()?;
+        if self.json {
+            let shares: serde_json::Map<String, Value> = measured
+                .iter()
+                .map(|(name, shared)| {
+                    Ok((name.to_string(), serde_json::to_value(shared.shares())?))
+                })
+                .collect::<Result<_>>()?;
+            let contexts = conversations.iter().flatten().filter(|it| !it.context.is_empty());
+            return super::print(
+                &json!({
+                    "placements": shares, "conversations": conversations.len(), "turns": TURNS,
+                    "contexts": contexts.count(), "data_sha256": data_sha256,
+                })
+                .to_string(),
+            );
+        }
+        super::print(&told(&measured, &conversations, &data_sha256))
+    }
+}
+
+/// A request of a conversation, and what memory gives it.
+struct Asked {
+    body: Vec<u8>,
+    context: String,
+}
+
+/// Holds the conversations: tells the stories, then asks.
+async fn held(mut config: Config, scenarios: &[Scenario]) -> Result<Vec<Vec<Asked>>> {
+    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    config.data_dir = folder.path().to_owned();
+    let rules = config.memory.clone();
+    let offline = Offline::open(config, Need::Jobs).await?;
+    let memory = offline.operations();
+    let conversations = async {
+        let mut conversations = Vec::new();
+        for (number, stories) in scenarios.chunks_exact(TURNS).enumerate() {
+            let owner = Owner::of_user(&format!("user {number}"))?;
+            for story in stories {
+                tell(memory, &owner, story).await.with_context(|| story.id.clone())?;
+            }
+            let mut said: Vec<Turn> = Vec::new();
+            let mut requests = Vec::new();
+            for story in stories {
+                let recalled = ask(memory, &rules, &owner, &story.within(&said)).await;
+                let Turn { user, assistant } = story.as_turn();
+                let context = recalled.with_context(|| story.id.clone())?.context;
+                requests.push(Asked { body: body(&said, &user), context });
+                said.push(Turn { user, assistant });
+            }
+            conversations.push(requests);
+        }
+        Ok(conversations)
+    };
+    let conversations = conversations.await;
+    offline.close().await;
+    conversations
+}
+
+fn body(before: &[Turn], user: &str) -> Vec<u8> {
+    let mut all = vec![message("system", INSTRUCTIONS)];
+    all.extend(messages(before, user));
+    json!({"model": "m", "messages": all}).to_string().into_bytes()
+}
+
+/// What the requests of conversations have in common with those before them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Shared {
+    /// Prompts that were followed by another.
+    prompts: usize,
+    /// Their bytes, and those of them that are the beginning of the next prompt.
+    bytes: [usize; 2],
+    /// The same in tokens.
+    tokens: [usize; 2],
+    /// The same of the last such prompts of their conversations.
+    last: [usize; 2],
+    /// Tokens of the next prompts that come after that.
+    anew: usize,
+}
+
+impl std::iter::Sum for Shared {
+    fn sum<I: Iterator<Item = Self>>(each: I) -> Self {
+        let both = |a: [usize; 2], b: [usize; 2]| [a[0] + b[0], a[1] + b[1]];
+        each.fold(Self::default(), |sum, it| Self {
+            prompts: sum.prompts + it.prompts,
+            bytes: both(sum.bytes, it.bytes),
+            tokens: both(sum.tokens, it.tokens),
+            last: both(sum.last, it.last),
+            anew: sum.anew + it.anew,
+        })
+    }
+}
+
+/// Shares of the prompts, as `--json` prints them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+struct Shares {
+    /// Bytes of a prompt that are the next one's beginning.
+    bytes: f64,
+    /// The same in tokens.
+    tokens: f64,
+    /// The same of the last but one prompt of a conversation.
+    last: f64,
+    /// Tokens of a prompt that are not the beginning of the one before, on average.
+    anew: f64,
+}
+
+impl Shared {
+    fn shares(&self) -> Shares {
+        let share = |of: usize, all: usize| of as f64 / (all.max(1)) as f64;
+        Shares {
+            bytes: share(self.bytes[1], self.bytes[0]),
+            tokens: share(self.tokens[1], self.tokens[0]),
+            last: share(self.last[1], self.last[0]),
+            anew: share(self.anew, self.prompts),
+        }
+    }
+}
+
+/// What the prompts of one conversation share, each with the next.
+fn shared(requests: &[Asked], placement: Option<Placement>) -> Result<Shared> {
+    let prompts = requests.iter().map(|request| prompt(request, placement));
+    let prompts = prompts.collect::<Result<Vec<_>>>()?;
+    let pairs = prompts.iter().zip(prompts.iter().skip(1)).map(|(before, after)| {
+        let same = common(before, after);
+        let known = tokens(same);
+        Shared {
+            prompts: 1,
+            bytes: [before.len(), same.len()],
+            tokens: [tokens(before), known],
+            last: [0, 0],
+            anew: tokens(after).saturating_sub(known),
+        }
+    });
+    let pairs: Vec<Shared> = pairs.collect();
+    let last = pairs.last().map_or([0, 0], |pair| pair.tokens);
+    Ok(Shared { last, ..pairs.into_iter().sum() })
+}
+
+/// The longest common beginning.
+fn common<'a>(a: &'a str, b: &str) -> &'a str {
+    let same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    &a[..a.floor_char_boundary(same)]
+}
+
+/// The prompt that a model server makes of a request once memory has edited it: a plain chat template, every message
+/// in its place, and the opening of the reply.
+fn prompt(asked: &Asked, placement: Option<Placement>) -> Result<String> {
+    let request = dialect::read(Dialect::Chat, &asked.body)?;
+    let context = placement.map(|placement| (asked.context.as_str(), placement));
+    let body: Value = serde_json::from_slice(&request.plan(context).apply(&asked.body))?;
+    let messages = body["messages"].as_array().context("a body without messages")?;
+    let mut prompt = String::new();
+    for message in messages {
+        let text = |key: &str| message[key].as_str().context("a message of another form");
+        prompt += &format!("<|im_start|>{}\n{}<|im_end|>\n", text("role")?, text("content")?);
+    }
+    Ok(prompt + "<|im_start|>assistant\n")
+}
+
+/// The measurement for people.
+fn told(measured: &[(&str, Shared)], conversations: &[Vec<Asked>], data: &str) -> String {
+    let contexts = conversations.iter().flatten().filter(|it| !it.context.is_empty()).count();
+    let mut text = format!(
+        "{} conversations of {TURNS} turns, {contexts} of their requests with a context\n\
+         data sha256  {data}\n\n{:<17} {:>7} {:>7} {:>11} {:>12}",
+        conversations.len(),
+        "shared with next",
+        "bytes",
+        "tokens",
+        "at the end",
+        "tokens anew",
+    );
+    for (name, shared) in measured {
+        let Shares { bytes, tokens, last, anew } = shared.shares();
+        let [bytes, tokens, last] = [bytes, tokens, last].map(|share| 100.0 * share);
+        text += &format!("\n{name:<17} {bytes:>6.1}% {tokens:>6.1}% {last:>10.1}% {anew:>12.0}");
+    }
+    text
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use crate::dialect::fence;
+
+    /// A conversation in which memory finds something else for every message.
+    fn conversation() -> Vec<Asked> {
+        let turn = |number: usize| Turn {
+            user: format!("Question {number}: what did I say of it?"),
+            assistant: format!("You said {number}."),
+        };
+        let turns: Vec<Turn> = (0..TURNS).map(turn).collect();
+        let asked = |number: usize| Asked {
+            body: body(&turns[..number], &turns[number].user),
+            context: fence::render(&[], &[format!("{number} is what you said")]),
+        };
+        (0..TURNS).map(asked).collect()
+    }
+
+    #[test]
+    fn beside_the_last_user_message_a_context_leaves_the_conversation_before_it_a_prefix() {
+        let requests = conversation();
+        for placement in [Placement::BeforeLastUser, Placement::LastUser] {
+            let prompts: Vec<String> =
+                requests.iter().map(|it| prompt(it, Some(placement)).unwrap()).collect();
+            for (number, pair) in prompts.windows(2).enumerate() {
+                let same = common(&pair[0], &pair[1]);
+                let earlier = pair[0].find(fence::OPEN).unwrap();
+                assert!(same.len() >= earlier, "{placement:?}, turn {number}");
+                assert!(number == 0 || same.contains(&format!("You said {}.", number - 1)));
+            }
+        }
+    }
+
+    #[test]
+    fn at_the_end_of_the_instructions_it_ends_what_is_shared_there() {
+        let shared = |placement| shared(&conversation(), placement).unwrap().shares();
+        assert_eq!(shared(None).tokens, 1.0);
+        let system = shared(Some(Placement::System));
+        let last = shared(Some(Placement::LastUser));
+        let before = shared(Some(Placement::BeforeLastUser));
+        assert!(system.tokens < 0.4 && system.anew > last.anew, "{system:?} {last:?}");
+        assert!(last.tokens > 0.8 && before.tokens > 0.8, "{last:?} {before:?}");
+    }
+}
