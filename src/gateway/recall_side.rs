@@ -20,8 +20,8 @@ use crate::{
     config::Config,
     dialect::{self, Ask, Dialect, InvalidField, Placed, ReadError, Role, fence},
     memory::StoreError,
-    recall::{Budget, Context, Decision, Failure, LoopKey, Request, build_query, decide},
-    signals::{Command, Commands, Signals},
+    recall::{Budget, Context, Decision, Failure, LoopKey, Message, Request, build_query, decide},
+    signals::{Command, Commands},
     telemetry::Phase,
 };
 
@@ -253,10 +253,15 @@ async fn recalled(
         return Ok((Outcome::Searched, context));
     }
     let started = Instant::now();
-    if let Decision::Skip(why) = decide(&Signals::of(&text, &head.earlier)) {
+    let tools_offered = !ask.tools_offered.is_empty();
+    let message = Message { text: &text, earlier: &head.earlier, tools_offered };
+    let decided = match memory {
+        Some(memory) => memory.recall.decide(&message, deadline).await,
+        None => decide(&message),
+    };
+    if let Decision::Skip(why) = decided.decision {
         return Ok((why.into(), Context::default()));
     }
-    parts.metrics.phase(Phase::Decide, started.elapsed());
     let Some(memory) = memory else { return Err(Failure::Away) };
     // Reading a large body may have taken it all, and timers are too coarse to tell at once.
     if started >= deadline {
@@ -275,6 +280,8 @@ async fn recalled(
         owner,
         project_id: admitted.project_id.as_deref(),
         query: &query,
+        read: decided.read.as_ref(),
+        need: decided.need,
         said: &earlier,
         terms: &admitted.terms,
         filter: None,

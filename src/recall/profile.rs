@@ -132,6 +132,8 @@ mod tests {
                 owner: &self.owner,
                 project_id: Some("p"),
                 query: &query,
+                read: None,
+                need: None,
                 said,
                 terms: &terms,
                 filter: None,

@@ -14,9 +14,11 @@ use super::{
     merge::merged,
     profile,
     rank::{self, Hit, Terms},
+    reading::Read,
     said::without_said,
 };
 use crate::{
+    classify::trained_with,
     embed::{EmbedError, Embedder},
     memory::{
         Evidence, Filter, Memory, MemoryStore, Owner, QueryVector, ScopeQuery, Search, StoreError,
@@ -32,7 +34,7 @@ const OVER_FETCH: usize = 4;
 /// (conversations 26 and 42); with 60 no higher, and each one is read.
 const MIN_CANDIDATES: usize = 40;
 /// The embedder's share of the time left; the rest is for the store.
-const EMBED_SHARE: f64 = 0.6;
+pub(super) const EMBED_SHARE: f64 = 0.6;
 
 /// The usual nearness of a question to everyday texts, for as long as it cannot be told.
 const USUAL: f32 = 0.15;
@@ -46,6 +48,10 @@ pub struct Request<'a> {
     pub project_id: Option<&'a str>,
     /// What is looked for.
     pub query: &'a Query,
+    /// What was made of a text before: no other embedding is needed where it is the query's.
+    pub read: Option<&'a Read>,
+    /// The calibrated probability that memory helps, where it is known.
+    pub need: Option<f32>,
     /// The user's messages that the model is shown anyway, whatever memory finds.
     pub said: &'a [&'a str],
     /// How much, of what.
@@ -81,13 +87,15 @@ pub enum Failure {
 #[derive(Clone)]
 pub struct Recall {
     store: Arc<dyn MemoryStore>,
-    embedder: Arc<dyn Embedder>,
+    pub(super) embedder: Arc<dyn Embedder>,
     space: Arc<str>,
+    /// The decision's model was trained with this embedder's layers.
+    pub(super) judged_by_layers: bool,
     /// Set by [`Recall::prepare`].
     everyday: Arc<OnceLock<Everyday>>,
     touches: Touches,
     held: Arc<HeldContexts>,
-    metrics: Arc<Metrics>,
+    pub(super) metrics: Arc<Metrics>,
 }
 
 impl Recall {
@@ -100,8 +108,9 @@ impl Recall {
         metrics: Arc<Metrics>,
     ) -> Self {
         let space = embedder.space().id().into();
+        let judged_by_layers = trained_with(embedder.space());
         let (everyday, held) = (Arc::default(), Arc::default());
-        Self { store, embedder, space, everyday, touches, held, metrics }
+        Self { store, embedder, space, judged_by_layers, everyday, touches, held, metrics }
     }
 
     /// Embeds what cosines are compared with. Until then, and when that fails, questions in other
@@ -194,7 +203,7 @@ impl Recall {
         if !self.store.is_enabled() {
             return Err(Failure::Away);
         }
-        let vector = self.embed(text, request.deadline).await;
+        let vector = self.embed(request, text).await;
         let embedded = vector.is_some();
         let everyday = match (self.everyday.get(), &vector) {
             (Some(everyday), Some(vector)) => everyday.nearness(&vector.values),
@@ -236,22 +245,11 @@ impl Recall {
     }
 
     /// The query's vector, or none when the embedder fails or is late.
-    async fn embed(&self, text: &str, deadline: Instant) -> Option<QueryVector> {
-        let started = Instant::now();
-        let left = deadline.saturating_duration_since(started);
-        let until = started + left.mul_f64(EMBED_SHARE);
-        let embedding = timeout_at(until, self.embedder.embed_query(text)).await;
-        self.metrics.phase(Phase::Embed, started.elapsed());
-        let error = match embedding {
-            Ok(Ok(values)) => {
-                return Some(QueryVector { space: Arc::clone(&self.space), values });
-            }
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => "too late".to_owned(),
-        };
-        self.metrics.failed("embedding");
-        tracing::debug!(error, "the query was not embedded, its words are searched");
-        None
+    async fn embed(&self, request: &Request<'_>, text: &str) -> Option<QueryVector> {
+        match request.read.filter(|read| read.is_of(text)) {
+            Some(read) => read.vector(&self.space),
+            None => self.read(text, request.deadline).await.vector(&self.space),
+        }
     }
 }
 

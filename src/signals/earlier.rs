@@ -16,6 +16,9 @@ pub struct Earlier {
 }
 
 impl Earlier {
+    /// Nobody said anything.
+    pub const SILENT: Self = Self { fact: None, tool: None, greeting: None, personal: None };
+
     /// Reads the signals through `header` (a signal's header value) and
     /// the metadata object of the configured namespace. Metadata wins: only
     /// Envoy's own filters can write it.

@@ -27,6 +27,7 @@ type OwnLabel = [(&'static str, String); 1];
 pub struct Metrics {
     registry: Registry,
     decisions: Family<Label, Counter>,
+    deciders: Family<Label, Counter>,
     failures: Family<Label, Counter>,
     phases: Family<Label, Histogram>,
     hits: Histogram,
@@ -240,6 +241,11 @@ impl Metrics {
         let seconds: fn() -> Histogram = || Histogram::new(SECONDS);
         let this = Self {
             decisions: at.add("decisions", "Exchanges by decision", Family::default()),
+            deciders: at.add(
+                "deciders",
+                "Decisions whether to search, by who decided",
+                Family::default(),
+            ),
             failures: at.add("failures", "Failed memory steps by kind", Family::default()),
             phases: at.add(
                 "phase_seconds",
@@ -344,6 +350,11 @@ impl Metrics {
     /// A decision was made for an exchange, under its name in `x-memgate-decision`.
     pub fn decided(&self, decision: &'static str) {
         self.decisions.get_or_create(&[("decision", decision)]).inc();
+    }
+
+    /// Whether to search was decided by one of `earlier`, `rule`, `words`, `model`.
+    pub fn decided_by(&self, by: &'static str) {
+        self.deciders.get_or_create(&[("by", by)]).inc();
     }
 
     /// A memory step failed: `embedding`, `store`, `deadline`, `identity`, …

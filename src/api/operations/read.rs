@@ -87,18 +87,22 @@ impl Operations {
         };
         let now = Timestamp::now();
         let query = Query::of(&request.query, now, &config.memory.query);
+        let deadline = Instant::now() + SEARCH_TIME;
+        let read = self.recall.read(&query.text, deadline).await;
         let hits = self
             .recall
             .search(&Request {
                 owner: &owner,
                 project_id: request.project_id.as_deref(),
                 query: &query,
+                read: Some(&read),
+                need: self.recall.need(&query.text, &read),
                 said: &[],
                 terms: &terms,
                 filter: narrowed(request),
                 forgotten: &[],
                 now,
-                deadline: Instant::now() + SEARCH_TIME,
+                deadline,
             })
             .await?;
         let hits = hits.into_iter().map(|hit| HitView::of(hit, request.explain)).collect();

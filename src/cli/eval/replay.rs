@@ -15,8 +15,8 @@ use crate::{
     config::MemoryConfig,
     dialect::{self, Dialect, Ending, Reply, Role},
     memory::Owner,
-    recall::{Budget, Context, Decision, Hit, Request, Terms, build_query, decide},
-    signals::{Earlier, Signals},
+    recall::{Budget, Context, Decision, Hit, Message, Request, Terms, build_query},
+    signals::Earlier,
 };
 
 /// The longest one session's jobs, or one search, may take. Quality is measured here, not speed:
@@ -128,7 +128,9 @@ pub(super) async fn ask(
     let request = dialect::read(Dialect::Chat, &request(turns, user))?;
     let ask = request.ask();
     let text = ask.user_text.as_deref().unwrap_or_default();
-    if let Decision::Skip(_) = decide(&Signals::of(text, &Earlier::default())) {
+    let message = Message { text, earlier: &Earlier::SILENT, tools_offered: false };
+    let decided = memory.recall.decide(&message, Instant::now() + PATIENCE).await;
+    if let Decision::Skip(_) = decided.decision {
         return Ok(Recalled::default());
     }
     let said = ask.history.iter().filter(|said| said.role == Role::User);
@@ -143,6 +145,8 @@ pub(super) async fn ask(
         owner,
         project_id: None,
         query: &query,
+        read: decided.read.as_ref(),
+        need: decided.need,
         said: &earlier,
         terms: &terms,
         filter: None,

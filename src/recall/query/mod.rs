@@ -136,8 +136,13 @@ static VAGUE: LazyLock<Regex> = LazyLock::new(|| {
 /// Whether a message can be understood without what came before it. How it
 /// begins tells, whatever its size.
 fn is_self_contained(message: &str) -> bool {
-    let message = first_chars(message.trim(), ASKING_CHARS);
-    width(message) > VAGUE_WIDTH && !VAGUE.is_match(message) && says_something(message)
+    let begins = first_chars(message.trim(), ASKING_CHARS);
+    width(begins) > VAGUE_WIDTH && !is_vague(message) && says_something(begins)
+}
+
+/// Whether a message begins like one that leans on what came before it.
+pub(super) fn is_vague(message: &str) -> bool {
+    VAGUE.is_match(first_chars(message.trim(), ASKING_CHARS))
 }
 
 /// One word of meaning is too few; a run of a script without spaces is several.
@@ -152,7 +157,7 @@ pub(super) fn width(text: &str) -> usize {
 
 /// The part of a message that asks: all of a short one; of a long one the last
 /// question, or both ends, where people say what is to be done with the text between.
-fn asking(message: &str) -> String {
+pub(super) fn asking(message: &str) -> String {
     let message = message.trim();
     if first_chars(message, ASKING_CHARS).len() == message.len() {
         return message.to_owned();

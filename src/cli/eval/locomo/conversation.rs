@@ -145,7 +145,7 @@ pub(super) mod tests {
                     said("D2:2", "Ana", "I grow tomatoes on the roof."),
                 ],
                 "qa": [
-                    asked("Who bought a violin?", 4, &["D2:1"]),
+                    asked("Did my sister Clara buy a violin?", 4, &["D2:1"]),
                     asked("What do Ana and Ben like?", 1, &["D1:2; D2:2", "D2:2"]),
                     asked("What does Ana fear?", 5, &["D1:1"]),
                     asked("Where is Clara?", 3, &["D9:9"]),

@@ -19,8 +19,8 @@ use crate::{
         Actor, Embedding, Evidence, Memory, MemoryId, MemoryType, Owner, QueryVector, ScopeQuery,
         Search, Source, Write,
     },
-    recall::{Budget, Decision, Request, Terms, build_query, decide, tokens},
-    signals::{Earlier, Signals},
+    recall::{Budget, Decision, Message, Request, Terms, build_query, tokens},
+    signals::Earlier,
     store::MAX_LIMIT,
 };
 
@@ -119,28 +119,32 @@ impl Asker<'_> {
             threshold: self.config.default_similarity_threshold,
             types: Vec::new(),
         };
+        let recall = &self.memory.recall;
+        let message =
+            Message { text: &question.text, earlier: &Earlier::SILENT, tools_offered: false };
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        let began = Instant::now();
+        let decided = recall.decide(&message, deadline).await;
         let request = Request {
             owner: &self.owner,
             project_id: None,
             query: &query,
+            read: decided.read.as_ref(),
+            need: decided.need,
             said: &[],
             terms: &terms,
             filter: None,
             forgotten: &[],
             now: self.now,
-            deadline: tokio::time::Instant::now() + PATIENCE,
+            deadline,
         };
-        let recall = &self.memory.recall;
-        let began = Instant::now();
         let ranked = recall.ranked(&request).await?;
         let took = began.elapsed();
-        let searches =
-            decide(&Signals::of(&question.text, &Earlier::default())) == Decision::Search;
         let budget = Budget {
             context: self.config.max_context_tokens,
             standing: self.config.standing.max_tokens,
         };
-        let context = match searches {
+        let context = match decided.decision == Decision::Search {
             true => recall.context(&request, budget).await?,
             false => crate::recall::Context::default(),
         };

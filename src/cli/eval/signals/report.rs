@@ -1,0 +1,243 @@
+//! From decisions and labels to shares, with what chance alone would make of them.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use serde::Serialize;
+
+use super::{super::score::share, Row};
+use crate::recall::{Decided, Decision};
+
+/// Which data, which embedding model and which weights of the decision were measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(super) struct Digests {
+    pub(super) data_sha256: String,
+    pub(super) model_sha256: String,
+    pub(super) weights_sha256: String,
+}
+
+/// The measurement, as `--json` prints it.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct Report {
+    /// Messages for which the decision is as labelled, of all.
+    accuracy: Option<f64>,
+    /// Messages skipped, of those about the speaker for which memory could help.
+    personal_skipped: Option<f64>,
+    /// The 95% intervals (Wilson) of both.
+    accuracy_interval: Option<[f64; 2]>,
+    personal_skipped_interval: Option<[f64; 2]>,
+    counts: Counts,
+    /// By the message's language.
+    by_lang: BTreeMap<String, Counts>,
+    /// By the label `signal`.
+    by_signal: BTreeMap<String, Counts>,
+    /// By who decided.
+    by_decider: BTreeMap<String, Counts>,
+    /// The rows decided otherwise than labelled.
+    errors: Vec<String>,
+    #[serde(flatten)]
+    digests: Digests,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(super) struct Counts {
+    rows: usize,
+    /// Searched, and memory could help.
+    searched_rightly: usize,
+    /// Searched in vain: costs a search.
+    searched_needlessly: usize,
+    /// Skipped, and memory could not help.
+    skipped_rightly: usize,
+    /// Skipped although memory could help: costs the answer.
+    skipped_wrongly: usize,
+    /// About the speaker, and memory could help.
+    personal: usize,
+    /// Those of them that were skipped.
+    personal_skipped: usize,
+}
+
+impl Counts {
+    fn add(&mut self, row: &Row, searched: bool) {
+        self.rows += 1;
+        *match (searched, row.search) {
+            (true, true) => &mut self.searched_rightly,
+            (true, false) => &mut self.searched_needlessly,
+            (false, false) => &mut self.skipped_rightly,
+            (false, true) => &mut self.skipped_wrongly,
+        } += 1;
+        if row.personal && row.search {
+            self.personal += 1;
+            self.personal_skipped += usize::from(!searched);
+        }
+    }
+
+    fn right(&self) -> usize {
+        self.searched_rightly + self.skipped_rightly
+    }
+
+    fn told(&self) -> String {
+        format!(
+            "{:5} rows, agreement {} of {} ({}), personal skipped {} of {} ({})",
+            self.rows,
+            self.right(),
+            self.rows,
+            percent(self.right(), self.rows),
+            self.personal_skipped,
+            self.personal,
+            percent(self.personal_skipped, self.personal),
+        )
+    }
+}
+
+impl Report {
+    pub(super) fn of(rows: &[Row], decided: &[Decided], digests: Digests) -> Self {
+        let mut counts = Counts::default();
+        let mut groups = [(); 3].map(|()| BTreeMap::<String, Counts>::new());
+        let mut errors = Vec::new();
+        for (row, decided) in rows.iter().zip(decided) {
+            let searched = decided.decision == Decision::Search;
+            counts.add(row, searched);
+            let names = [&*row.lang, &*row.signal, decided.by.as_str()];
+            for (group, name) in groups.iter_mut().zip(names) {
+                group.entry(name.to_owned()).or_default().add(row, searched);
+            }
+            if searched != row.search {
+                errors.push(row.id.clone());
+            }
+        }
+        let [by_lang, by_signal, by_decider] = groups;
+        Self {
+            accuracy: share(counts.right(), counts.rows),
+            personal_skipped: share(counts.personal_skipped, counts.personal),
+            accuracy_interval: wilson(counts.right(), counts.rows),
+            personal_skipped_interval: wilson(counts.personal_skipped, counts.personal),
+            counts,
+            by_lang,
+            by_signal,
+            by_decider,
+            errors,
+            digests,
+        }
+    }
+
+    /// The measurement for people.
+    pub(super) fn told(&self) -> String {
+        let Digests { data_sha256, model_sha256, weights_sha256 } = &self.digests;
+        let interval = |interval: Option<[f64; 2]>| {
+            let [low, high] = interval.unwrap_or_default();
+            format!("{:.1}% to {:.1}%", 100.0 * low, 100.0 * high)
+        };
+        let Counts {
+            searched_rightly, searched_needlessly, skipped_rightly, skipped_wrongly, ..
+        } = self.counts;
+        let mut text = format!(
+            "data sha256    {data_sha256}\nmodel sha256   {model_sha256}\n\
+             weights sha256 {weights_sha256}\n\n\
+             {}\n95% intervals: agreement {}, personal skipped {}\n\
+             searched rightly {searched_rightly}, needlessly {searched_needlessly}; \
+             skipped rightly {skipped_rightly}, wrongly {skipped_wrongly}\n",
+            self.counts.told(),
+            interval(self.accuracy_interval),
+            interval(self.personal_skipped_interval),
+        );
+        let groups =
+            [("language", &self.by_lang), ("signal", &self.by_signal), ("by", &self.by_decider)];
+        for (title, group) in groups {
+            let _ = writeln!(text, "\n{title}");
+            for (name, counts) in group {
+                let _ = writeln!(text, "  {name:<9} {}", counts.told());
+            }
+        }
+        let _ = write!(text, "\nnot right: {}", self.errors.join(" "));
+        text
+    }
+}
+
+fn percent(part: usize, whole: usize) -> String {
+    share(part, whole).map_or_else(|| "-".to_owned(), |share| format!("{:.1}%", 100.0 * share))
+}
+
+/// Where a share lies that shows so many of so many, with 95% confidence (Wilson's interval).
+#[expect(clippy::cast_precision_loss, reason = "counts of rows are far below 2^52")]
+fn wilson(part: usize, whole: usize) -> Option<[f64; 2]> {
+    const Z: f64 = 1.959_964;
+    let (n, share) = (whole as f64, share(part, whole)?);
+    let middle = share + Z * Z / (2.0 * n);
+    let wide = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
+    let whole = 1.0 + Z * Z / n;
+    Some([((middle - wide) / whole).max(0.0), ((middle + wide) / whole).min(1.0)])
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use crate::{cli::eval::data, recall::decide, signals::Earlier};
+
+    fn row(id: &str, text: &str, personal: bool, search: bool) -> Row {
+        let value = serde_json::json!({
+            "id": id, "lang": "en", "text": text, "signal": "none",
+            "personal": personal, "search": search,
+        });
+        serde_json::from_value(value).unwrap()
+    }
+
+    /// The decisions without an embedding model.
+    fn report(rows: &[Row]) -> Report {
+        let decided: Vec<_> =
+            rows.iter().map(|row| decide(&row.message(&Earlier::SILENT))).collect();
+        Report::of(rows, &decided, Digests::default())
+    }
+
+    #[test]
+    fn agreement_is_counted_both_ways_and_by_group() {
+        let report = report(&[
+            row("a", "hello!", false, false),
+            row("b", "What's my budget for the trip to Rome?", true, true),
+            row("c", "When does my sister arrive on Sunday?", false, false),
+            row("d", "thanks", true, true),
+        ]);
+        let counts = Counts {
+            rows: 4,
+            searched_rightly: 1,
+            searched_needlessly: 1,
+            skipped_rightly: 1,
+            skipped_wrongly: 1,
+            personal: 2,
+            personal_skipped: 1,
+        };
+        assert_eq!(report.counts, counts);
+        assert_eq!((report.accuracy, report.personal_skipped), (Some(0.5), Some(0.5)));
+        assert_eq!(report.errors, ["c", "d"]);
+        assert_eq!(report.by_lang["en"], counts);
+        assert_eq!(report.by_decider["rule"].rows, 2);
+        assert!(report.told().contains("personal skipped 1 of 2 (50.0%)"));
+    }
+
+    #[test]
+    fn an_interval_is_wide_for_few_rows_and_narrow_for_many() {
+        assert_eq!(wilson(0, 0), None);
+        let [low, high] = wilson(97, 100).unwrap();
+        // R: prop.test(97, 100, correct = FALSE)
+        assert!((low - 0.9155).abs() < 1e-3 && (high - 0.9897).abs() < 1e-3, "{low} {high}");
+        let [low, high] = wilson(0, 200).unwrap();
+        assert!(low.abs() < 1e-9 && (high - 0.0188).abs() < 1e-3, "{low} {high}");
+    }
+
+    /// The words of other messages under these labels: what a broken classifier would see.
+    #[test]
+    fn a_broken_classifier_shows_in_the_figures() {
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("testdata/signals/everyday.jsonl");
+        let (rows, _) = data::rows::<Row>(&file).unwrap();
+        let right = report(&rows).accuracy.unwrap();
+        assert!(right > 0.8, "{right}");
+        let others = rows.iter().cycle().skip(7);
+        let broken: Vec<Row> = rows
+            .iter()
+            .zip(others)
+            .map(|(row, other)| Row { text: other.text.clone(), ..row.clone() })
+            .collect();
+        let broken = report(&broken).accuracy.unwrap();
+        assert!(broken < 0.65, "{broken}");
+    }
+}

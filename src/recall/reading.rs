@@ -1,0 +1,241 @@
+//! A text read before it is searched for: to decide whether to, and how likely that helps. The
+//! search then takes the vector from here, so a message costs one embedding.
+
+use std::sync::Arc;
+
+use tokio::time::{Instant, timeout_at};
+
+use super::{
+    decide::{Decided, First, Message, at_first},
+    query::asking,
+    search::{EMBED_SHARE, Recall},
+};
+use crate::{embed::Reading, memory::QueryVector, signals::Opinion, telemetry::Phase};
+
+/// What came of embedding a text.
+#[derive(Clone, Debug)]
+pub struct Read {
+    text: String,
+    /// None: it failed or was late, and is not tried again for this request.
+    reading: Option<Reading>,
+}
+
+impl Read {
+    /// Whether it is this text's.
+    #[must_use]
+    pub fn is_of(&self, text: &str) -> bool {
+        self.text == text
+    }
+
+    /// What the model's inner layers gave, where there are any.
+    pub(super) fn layers(&self) -> Option<&[f32]> {
+        self.reading.as_ref()?.layers.as_deref()
+    }
+
+    /// The vector to search with.
+    pub(super) fn vector(&self, space: &Arc<str>) -> Option<QueryVector> {
+        let values = self.reading.as_ref()?.vector.clone();
+        Some(QueryVector { space: Arc::clone(space), values })
+    }
+}
+
+impl Recall {
+    /// Decides whether to search, within the embedder's share of the time.
+    pub async fn decide(&self, message: &Message<'_>, deadline: Instant) -> Decided {
+        let started = Instant::now();
+        let first = at_first(message);
+        self.metrics.phase(Phase::Decide, started.elapsed());
+        let decided = match first {
+            First::Sure(decided) => decided,
+            // Another embedder's vectors mean nothing to the model.
+            First::Unsure(unsure) if !self.judged_by_layers => unsure.by_words(),
+            First::Unsure(unsure) => {
+                let read = self.read(&asking(unsure.text()), deadline).await;
+                unsure.with(read)
+            }
+        };
+        self.metrics.decided_by(decided.by.as_str());
+        decided.told()
+    }
+
+    /// How likely memory helps a text that is searched for without a decision, between 0 and 1;
+    /// none when the weights are damaged. `read` is what [`Recall::read`] gave for it.
+    #[must_use]
+    pub fn need(&self, text: &str, read: &Read) -> Option<f32> {
+        let opinion = Opinion::of(text)?;
+        let layers = read.layers().filter(|_| self.judged_by_layers);
+        let need = layers.and_then(|layers| opinion.by_layers(layers));
+        Some(need.unwrap_or_else(|| opinion.by_words()).probability)
+    }
+
+    /// Embeds a text within the embedder's share of the time left.
+    pub async fn read(&self, text: &str, deadline: Instant) -> Read {
+        let started = Instant::now();
+        let left = deadline.saturating_duration_since(started);
+        let until = started + left.mul_f64(EMBED_SHARE);
+        let reading = timeout_at(until, self.embedder.read_query(text)).await;
+        self.metrics.phase(Phase::Embed, started.elapsed());
+        let error = match reading {
+            Ok(Ok(reading)) => return Read { text: text.to_owned(), reading: Some(reading) },
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "too late".to_owned(),
+        };
+        self.metrics.failed("embedding");
+        tracing::debug!(error, "the query was not embedded, its words are searched");
+        Read { text: text.to_owned(), reading: None }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use std::{
+        sync::atomic::{AtomicUsize, Ordering},
+        time::Duration,
+    };
+
+    use async_trait::async_trait;
+
+    use super::*;
+    use crate::{
+        config::QueryConfig,
+        embed::{
+            EmbedError, Embedder, Layers, Pooling, Precision, Run, Space, Vector,
+            deterministic::DeterministicEmbedder,
+        },
+        memory::{MemoryStore, Owner},
+        recall::{By, Decision, Query, Request, Skip, Terms, Touches, build_query},
+        signals::Earlier,
+        store::InMemoryStore,
+        telemetry::Metrics,
+    };
+
+    /// Counts what it is asked for. It says that it is the model that the decision knows.
+    struct Counting {
+        space: Space,
+        inner: DeterministicEmbedder,
+        asked: AtomicUsize,
+        broken: bool,
+    }
+
+    impl Counting {
+        fn new(broken: bool) -> Arc<Self> {
+            let space = Space {
+                model: "all-MiniLM-L6-v2".into(),
+                dimension: 384,
+                run: Run::Here { pooling: Pooling::Mean, precision: Precision::Int8 },
+                query_prefix: String::new(),
+                passage_prefix: String::new(),
+            };
+            let (inner, asked) = (DeterministicEmbedder::new(384), AtomicUsize::new(0));
+            Arc::new(Self { space, inner, asked, broken })
+        }
+
+        fn asked(&self) -> usize {
+            self.asked.load(Ordering::Relaxed)
+        }
+    }
+
+    #[async_trait]
+    impl Embedder for Counting {
+        fn space(&self) -> &Space {
+            &self.space
+        }
+
+        async fn embed_query(&self, text: &str) -> Result<Vector, EmbedError> {
+            self.read_query(text).await.map(|reading| reading.vector)
+        }
+
+        async fn read_query(&self, text: &str) -> Result<Reading, EmbedError> {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+            if self.broken {
+                return Err(EmbedError::Busy);
+            }
+            let vector = self.inner.embed_query(text).await?;
+            Ok(Reading { vector, layers: Some(Layers::from(vec![0.0; 4 * 384])) })
+        }
+
+        async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
+            self.inner.embed_passages(texts).await
+        }
+    }
+
+    fn recall(embedder: Arc<Counting>) -> Recall {
+        let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::new());
+        let (touches, _) = Touches::new(store.clone());
+        Recall::new(store, embedder, touches, Metrics::new())
+    }
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(20)
+    }
+
+    async fn decided(recall: &Recall, text: &str) -> Decided {
+        let message = Message { text, earlier: &Earlier::SILENT, tools_offered: false };
+        recall.decide(&message, soon()).await
+    }
+
+    async fn search(recall: &Recall, query: &Query, decided: &Decided) {
+        let terms = Terms { limit: 5, threshold: 0.0, types: Vec::new() };
+        let request = Request {
+            owner: &Owner::of_user("ana").unwrap(),
+            project_id: None,
+            query,
+            read: decided.read.as_ref(),
+            need: decided.need,
+            said: &[],
+            terms: &terms,
+            filter: None,
+            forgotten: &[],
+            now: jiff::Timestamp::now(),
+            deadline: soon(),
+        };
+        recall.search(&request).await.unwrap();
+    }
+
+    /// Neither rules nor words are sure of it.
+    const UNSURE: &str = "how old is Jean turning this year";
+
+    fn query(text: &str) -> Query {
+        build_query(text, &[], jiff::Timestamp::now(), &QueryConfig::default())
+    }
+
+    #[tokio::test]
+    async fn deciding_and_searching_cost_one_embedding() {
+        let embedder = Counting::new(false);
+        let recall = recall(embedder.clone());
+        let decided = decided(&recall, &format!("  {UNSURE}\n")).await;
+        assert_eq!((decided.by, embedder.asked()), (By::Model, 1));
+        assert!(decided.need.is_some_and(|need| (0.0..=1.0).contains(&need)));
+        search(&recall, &query(UNSURE), &decided).await;
+        assert_eq!(embedder.asked(), 1);
+        // Of another text nothing is known.
+        search(&recall, &query("when is the flight back from Rome"), &decided).await;
+        assert_eq!(embedder.asked(), 2);
+    }
+
+    #[tokio::test]
+    async fn what_rules_or_words_are_sure_of_costs_none() {
+        let embedder = Counting::new(false);
+        let recall = recall(embedder.clone());
+        for (text, by, why) in [
+            ("thank you so much!", By::Rule, Skip::Greeting),
+            ("what is the capital of Australia", By::Words, Skip::Fact),
+        ] {
+            let decided = decided(&recall, text).await;
+            assert_eq!((decided.decision, decided.by), (Decision::Skip(why), by), "{text}");
+        }
+        assert_eq!(decided(&recall, "and the other?").await.by, By::Rule);
+        assert_eq!(embedder.asked(), 0);
+    }
+
+    #[tokio::test]
+    async fn without_an_embedding_the_words_decide_and_it_is_not_tried_again() {
+        let embedder = Counting::new(true);
+        let recall = recall(embedder.clone());
+        let decided = decided(&recall, UNSURE).await;
+        assert_eq!((decided.by, embedder.asked()), (By::Words, 1));
+        search(&recall, &query(UNSURE), &decided).await;
+        assert_eq!(embedder.asked(), 1);
+    }
+}

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Trains the model that tells whether memory could help a message (src/signals/model/).
+
+    python tools/train_signals.py [--check] [--doubts N] [--models .assets/models/all-MiniLM-L6-v2]
+
+Reads testdata/signals/*.jsonl and src/classify/cues.txt; writes weights.bin and its digest beside
+the code, and testdata/signals/parity.json, with which a test compares the product's figures.
+--check only cross-validates: it prints agreement by file and language, and what thresholds cost.
+--doubts prints the N rows that the other folds' model disagrees with most: labels to look at.
+
+The model: logistic regression on hashed n-grams of words and letters, on cues (alone and in pairs),
+and on the means of the inner layers of the embedder that memgate uses. Its sentence vector adds
+nothing to these (docs/decisions.md). Five weight vectors. `search`: could memory help? `words`: the same by n-grams and cues alone, for
+other embedders and when embedding fails. `tool`, `greeting`, `personal`, also by n-grams and cues:
+what kind of message it is. The same input gives the same bytes.
+"""
+
+import argparse
+import hashlib
+import json
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+
+from classify import BITS, DIMENSION, ROOT, Cues, Embedder, features, matrix, quantised
+
+DATA = ROOT / "testdata/signals"
+HOME = ROOT / "src/signals/model"
+
+# How much a mean of an inner layer counts, once it is brought to mean 0 and deviation 1.
+LAYERS = 5.6 / DIMENSION**0.5
+REGULARISATION = 0.3
+FOLDS, BLOCK = 5, 8  # near-minimal pairs stand beside each other and stay in one fold
+ENDS = 600  # characters of each end of a longer message that are looked at
+# What users type; the other files are made of near-minimal pairs.
+ORDINARY = ("everyday", "work", "own-broad")
+# What a wrong decision costs: a message about its speaker that is wrongly skipped; any other.
+PERSONAL_SKIPPED, OTHER = 10, 1
+# Thresholds that cost so little more than the best one are as good: a few rows decide.
+AS_GOOD = 1.05
+
+
+def bounded(text):
+    """The two ends of a long message."""
+    return text if len(text) <= 2 * ENDS else f"{text[:ENDS]} {text[-ENDS:]}"
+
+
+def rows():
+    found = []
+    for file in sorted(DATA.glob("*.jsonl")):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines()):
+            row = json.loads(line)
+            text = row["text"].strip()
+            found.append({**row, "text": text, "file": file.stem, "group": (file.stem, number // BLOCK)})
+    return found
+
+
+def fit(x, y):
+    model = LogisticRegression(C=REGULARISATION, solver="liblinear", dual=True, random_state=0, max_iter=2000)
+    return model.fit(x, y)
+
+
+class Data:
+    """The rows as numbers."""
+
+    def __init__(self, all_rows, models):
+        cues, embed = Cues(), Embedder(models)
+        self.rows = all_rows
+        texts = [row["text"] for row in all_rows]
+        self.grams = matrix(cues, [bounded(text) for text in texts])
+        self.layers = np.array([embed.read(text)[1] for text in texts])
+        self.middle, self.spread = self.layers.mean(0), self.layers.std(0) + 1e-6
+        layers = (self.layers - self.middle) / self.spread * LAYERS
+        self.all = sparse.hstack([self.grams, sparse.csr_matrix(layers)]).tocsr()
+        self.search = np.array([row["search"] for row in all_rows])
+        self.personal = np.array([row["personal"] for row in all_rows])
+        signal = np.array([row["signal"] for row in all_rows])
+        self.tool, self.greeting = signal == "tool", signal == "greeting"
+        self.files = np.array([row["file"] for row in all_rows])
+        self.langs = np.array([row["lang"] for row in all_rows])
+
+    def by_others(self, x):
+        """Of each row the probability that memory helps, by a model that did not see its fold."""
+        groups = sorted({row["group"] for row in self.rows})
+        order = np.random.RandomState(0).permutation(len(groups))
+        fold_of = {groups[g]: i % FOLDS for i, g in enumerate(order)}
+        fold = np.array([fold_of[row["group"]] for row in self.rows])
+        found = np.zeros(len(self.rows))
+        for k in range(FOLDS):
+            found[fold == k] = fit(x[fold != k], self.search[fold != k]).predict_proba(x[fold == k])[:, 1]
+        return found
+
+    def cost(self, searched, some):
+        wrong = some & (searched != self.search)
+        grave = wrong & self.search & self.personal
+        return PERSONAL_SKIPPED * grave.sum() + OTHER * (wrong & ~grave).sum()
+
+    def threshold(self, probability, as_good=1.0):
+        """Where a decision by this probability costs least on ordinary messages; of places that
+        are as good the one with the most agreement."""
+        some = np.isin(self.files, ORDINARY)
+        steps = np.arange(2, 61) / 100
+        costs = np.array([self.cost(probability > step, some) for step in steps])
+        right = np.array([((probability > step) == self.search)[some].sum() for step in steps])
+        return float(steps[np.where(costs <= as_good * costs.min(), right, 0).argmax()])
+
+    def told(self, name, probability, threshold):
+        """Agreement, and personal messages wrongly skipped, by file and language."""
+        searched = probability > threshold
+        concerned = self.search & self.personal
+        print(f"{name}: threshold {threshold:.2f}")
+        groups = [("all", self.search | True), ("ordinary", np.isin(self.files, ORDINARY))]
+        groups += [(file, self.files == file) for file in sorted(set(self.files))]
+        groups += [(lang, self.langs == lang) for lang in sorted(set(self.langs))]
+        for group, some in groups:
+            right = (searched == self.search)[some].mean()
+            skipped = (~searched)[some & concerned]
+            print(
+                f"  {group:<14} {some.sum():5} rows, agreement {100 * right:5.1f}%,"
+                f" personal skipped {skipped.sum()} of {len(skipped)} ({100 * skipped.mean():.1f}%)"
+            )
+
+
+def sure(data, words, probability, threshold):
+    """Below which the words alone may decide to skip: as often as that changes no decision of the
+    whole model for the worse, counted on all rows."""
+    best = 0.0
+    for step in np.arange(1, 21) / 100:
+        searched = (probability > threshold) & (words > step)
+        everywhere = data.search | True
+        if data.cost(searched, everywhere) <= data.cost(probability > threshold, everywhere):
+            best = float(step)
+    return best
+
+
+def linear(model, data):
+    """Bias, weights of the layers as the embedder gives them, weights of n-grams."""
+    weights, size = model.coef_[0], 1 << BITS
+    bias, grams, dense = float(model.intercept_[0]), weights[:size], weights[size:]
+    if len(dense) == 0:
+        return bias, dense, grams
+    layers = dense * LAYERS / data.spread
+    return bias - float(layers @ data.middle), layers, grams
+
+
+def packed(models, thresholds):
+    """The file: magic, bits, numbers of the layers, three thresholds; then of each model bias, step,
+    weights of the layers (of the first only) and of n-grams, all little-endian."""
+    out = [b"MGSIGN01", struct.pack("<II", BITS, len(models[0][1])), struct.pack("<fff", *thresholds)]
+    for bias, dense, weights in models:
+        small, step = quantised(weights)
+        out += [struct.pack("<ff", bias, step), dense.astype("<f4").tobytes(), small.tobytes()]
+    return b"".join(out)
+
+
+def probability(model, values, dense):
+    bias, dense_weights, weights = model
+    small, step = quantised(weights)
+    score = bias + (float(dense_weights @ dense) if len(dense_weights) else 0.0)
+    score += sum(value * float(small[b]) * step for b, value in values.items())
+    return 1 / (1 + np.exp(-score))
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    arguments.add_argument("--check", action="store_true")
+    arguments.add_argument("--doubts", type=int, default=0)
+    arguments.add_argument("--models", type=Path, default=ROOT / ".assets/models/all-MiniLM-L6-v2")
+    arguments = arguments.parse_args()
+    data = Data(rows(), arguments.models)
+    whole, words = data.by_others(data.all), data.by_others(data.grams)
+    threshold, words_threshold = data.threshold(whole, AS_GOOD), data.threshold(words)
+    surely_not = sure(data, words, whole, threshold)
+    data.told("whole model", whole, threshold)
+    data.told("words alone", words, words_threshold)
+    below = words <= surely_not
+    print(f"sure by words below {surely_not:.2f}: {below.sum()} of {(whole <= threshold).sum()} skips")
+    if arguments.doubts:
+        order = np.argsort(-np.abs(whole - data.search))[: arguments.doubts]
+        for at in order:
+            row = data.rows[at]
+            kind = f"{row['signal']},{row['personal']:d},{row['search']:d}"
+            print(f"{whole[at]:.2f} {row['id']} {row['lang']} {kind} {json.dumps(row['text'], ensure_ascii=False)}")
+    if arguments.check or arguments.doubts:
+        return
+    fitted = [(data.all, data.search), (data.grams, data.search)]
+    fitted += [(data.grams, y) for y in (data.tool, data.greeting, data.personal)]
+    models = [linear(fit(x, y), data) for x, y in fitted]
+    file = packed(models, (threshold, words_threshold, surely_not))
+    HOME.mkdir(exist_ok=True)
+    (HOME / "weights.bin").write_bytes(file)
+    digest = hashlib.sha256(file).hexdigest()
+    (HOME / "weights.sha256").write_text(digest + "\n")
+    cues, parity = Cues(), []
+    for at in range(0, len(data.rows), len(data.rows) // 60):
+        text = data.rows[at]["text"]
+        values = features(cues, bounded(text))
+        figures = [round(float(probability(m, values, data.layers[at])), 6) for m in models]
+        names = ("search", "words", "tool", "greeting", "personal")
+        parity.append({"text": text, "features": len(values), **dict(zip(names, figures))})
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in parity)
+    (DATA / "parity.json").write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    print(f"{len(data.rows)} rows, {len(file)} bytes, sha256 {digest}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
