@@ -367,18 +367,12 @@ def test_every_problem_of_a_configuration_is_told_with_its_place(place):
     ]
 
 
-def test_a_model_that_is_not_used_yet_is_told_and_no_problem(place):
-    text = """
-external_models:
-  - llm_provider: vllm
-    model_role: memory_rewrite
-    llm_endpoint: {address: 127.0.0.1, port: 8000}
-    llm_model_name: qwen3
-"""
+def test_a_model_that_is_missed_is_told_and_no_problem(place):
+    text = "memory: {query: {hyde: true}}\n"
     done = check(place, text)
     assert done.returncode == 0
-    assert b"warning: external_models[0]" in done.stdout and b"not used" in done.stdout
-    assert json.loads(check(place, text, "--json").stdout)["warnings"][0]["key"] == "external_models[0]"
+    assert b"warning: memory.query.hyde" in done.stdout and b"not used" in done.stdout
+    assert json.loads(check(place, text, "--json").stdout)["warnings"][0]["key"] == "memory.query.hyde"
 
 
 @pytest.mark.parametrize("text", ["", "a: [", "- 1", "memory: 5", "\x00", "memory:\n\tx: 1"])

@@ -191,13 +191,3 @@ def test_the_helper_model_sees_no_secret_and_no_context(start):
     assert [request for request in alice.received() if b"Relevant Context" in request.body], "there was a context"
     said = json.dumps(body)
     assert key not in said and "Relevant Context" not in said and alice.id not in said
-
-
-def test_a_rewriting_model_is_accepted_reported_as_unused_and_not_asked(start):
-    stack = start(extracting(model_role="memory_rewrite"))
-    assert any("memory_rewrite" in message and "not used" in message for _, message in stack.memgate.log())
-    alice = stack.person()
-    alice.say("My locker number is 4711-K")
-    alice.learn()
-    assert alice.later().say("And the number?").decision == "searched"
-    assert asked(stack) == []

@@ -154,11 +154,8 @@ mod tests {
 
     #[test]
     fn a_model_that_is_not_used_is_a_warning() {
-        let (told, json) = findings(
-            "external_models:\n  - llm_provider: vllm\n    model_role: memory_rewrite\n    \
-             llm_endpoint: {address: 127.0.0.1, port: 8000}\n    llm_model_name: qwen3\n",
-        );
-        assert!(told.contains("warning: external_models[0]: "), "{told}");
+        let (told, json) = findings("memory: {query: {hyde: true}}\n");
+        assert!(told.contains("warning: memory.query.hyde: "), "{told}");
         assert!(told.ends_with("c.yaml: good"), "{told}");
         assert_eq!((&json["ok"], json["warnings"].as_array().unwrap().len()), (&json!(true), 1));
     }

@@ -41,13 +41,11 @@ impl Config {
     #[must_use]
     pub fn warnings(&self) -> Vec<Problem> {
         let mut warnings = Vec::new();
-        for (index, model) in self.external_models.iter().enumerate() {
-            if model.model_role == ModelRole::MemoryRewrite {
-                warnings.push(Problem::new(
-                    format!("external_models[{index}]"),
-                    "query rewriting is not available in this version; the memory_rewrite model is not used",
-                ));
-            }
+        if self.memory.query.hyde && self.model(ModelRole::MemoryRewrite).is_none() {
+            warnings.push(Problem::new(
+                "memory.query.hyde",
+                "not used, because no model has the role memory_rewrite",
+            ));
         }
         if self.memory.milvus.is_some() && self.memory.store_kind() != StoreKind::Milvus {
             warnings

@@ -72,7 +72,7 @@ pub enum LlmProvider {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelRole {
-    /// Rewrites the search query. Accepted and not used yet: said once at start.
+    /// Rewrites questions that do not stand for themselves, and guesses answers for `memory.query.hyde`.
     MemoryRewrite,
     /// Extracts facts from conversations.
     MemoryExtraction,

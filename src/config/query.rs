@@ -1,5 +1,7 @@
 //! The `memory.query:` section: what a question is turned into before it is searched.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,10 +20,36 @@ pub struct QueryConfig {
     /// Whether a question that asks for several things is also searched part by part, at most three. Measured: it
     /// finds no more of what several-part questions need, and more that they do not.
     pub parts: bool,
+    /// Whether a question is embedded as the statement that would answer it ("my budget for Hawaii is").
+    pub statements: bool,
+    /// Whether the `memory_rewrite` model is asked what an answer may look like (HyDE); that is searched for where the
+    /// question itself finds nothing relevant enough. Asked at each search, beside it.
+    pub hyde: bool,
+    /// The longest a search waits for the `memory_rewrite` model beyond `memory.deadline_ms`, in milliseconds, and no
+    /// longer than its `llm_timeout_seconds`. Envoy is asked to wait as much longer: both deadlines and 200 ms must lie
+    /// below its `max_message_timeout`.
+    #[schemars(range(min = 10, max = 5000))]
+    pub rewrite_deadline_ms: u64,
+}
+
+impl QueryConfig {
+    /// The longest a search waits for a model.
+    #[must_use]
+    pub fn rewrite_deadline(&self) -> Duration {
+        Duration::from_millis(self.rewrite_deadline_ms)
+    }
 }
 
 impl Default for QueryConfig {
     fn default() -> Self {
-        Self { key_terms: true, times: true, types: true, parts: false }
+        Self {
+            key_terms: true,
+            times: true,
+            types: true,
+            parts: false,
+            statements: false,
+            hyde: false,
+            rewrite_deadline_ms: 300,
+        }
     }
 }

@@ -18,6 +18,7 @@ use super::{
     capture_side::CaptureSide,
     head::RequestHead,
     outcome::Outcome,
+    patience::Patience,
     recall_side::{self, Answer},
     replies::{self, Verdict},
     service::Parts,
@@ -75,7 +76,12 @@ enum Awaiting {
 
 impl Exchange {
     /// Takes the next message.
-    pub(super) async fn take(&mut self, parts: &Parts, message: ProcessingRequest) -> Step {
+    pub(super) async fn take(
+        &mut self,
+        parts: &Parts,
+        message: ProcessingRequest,
+        patience: Patience<'_>,
+    ) -> Step {
         let ProcessingRequest {
             request,
             metadata_context,
@@ -90,7 +96,9 @@ impl Exchange {
         let step = match self {
             Self::New | Self::Ended => Step::Over,
             Self::Observer(capture) => capture.see(&request, metadata_context.as_ref()).await,
-            Self::Inline(inline) => inline.take(parts, request, metadata_context.as_ref()).await,
+            Self::Inline(inline) => {
+                inline.take(parts, request, metadata_context.as_ref(), patience).await
+            }
         };
         if matches!(step, Step::Last(_) | Step::Over)
             && let Self::Observer(capture) = std::mem::replace(self, Self::Ended)
@@ -115,14 +123,20 @@ impl Exchange {
 }
 
 impl Inline {
-    async fn take(&mut self, parts: &Parts, request: Request, metadata: Option<&Metadata>) -> Step {
+    async fn take(
+        &mut self,
+        parts: &Parts,
+        request: Request,
+        metadata: Option<&Metadata>,
+        patience: Patience<'_>,
+    ) -> Step {
         let watched = match &mut self.capture {
             Some(capture) => capture.see(&request, metadata).await,
             None => Step::Wait,
         };
         let reply = match request {
             Request::RequestHeaders(headers) => self.request_headers(parts, headers, metadata),
-            Request::RequestBody(body) => match self.request_body(parts, body).await {
+            Request::RequestBody(body) => match self.request_body(parts, body, patience).await {
                 Some(reply) => reply,
                 None => return Step::Over,
             },
@@ -182,7 +196,12 @@ impl Inline {
         )
     }
 
-    async fn request_body(&mut self, parts: &Parts, body: HttpBody) -> Option<ProcessingResponse> {
+    async fn request_body(
+        &mut self,
+        parts: &Parts,
+        body: HttpBody,
+        patience: Patience<'_>,
+    ) -> Option<ProcessingResponse> {
         let awaited = std::mem::replace(&mut self.request, Awaiting::Response);
         let Awaiting::Body { dialect, head, partial } = awaited else {
             // A body after its end, or before its headers: not ours to judge.
@@ -194,7 +213,7 @@ impl Inline {
         let (answer, command) = if cut || body.body.len() > config.memory.max_body_bytes {
             (Answer::Unchanged(Outcome::SkippedTooLarge), None)
         } else {
-            recall_side::answer(parts, &config, dialect, &head, body.body).await
+            recall_side::answer(parts, &config, dialect, &head, body.body, patience).await
         };
         parts.metrics.phase(Phase::Total, arrived.elapsed());
         let request_id = head.request_id();

@@ -12,6 +12,7 @@ mod exchange;
 mod head;
 mod metadata;
 mod outcome;
+mod patience;
 mod recall_side;
 mod replies;
 mod service;

@@ -3,7 +3,7 @@
 //! Whatever happens here, the request is answered: a failed step leaves the
 //! context out, and our own fields are removed all the same.
 
-use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
+use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::FutureExt;
 use jiff::Timestamp;
@@ -13,6 +13,7 @@ use super::{
     admission::{Admission, Admitted, admit},
     head::RequestHead,
     outcome::{FailedBecause, Outcome},
+    patience::Patience,
     service::Parts,
 };
 use crate::{
@@ -32,6 +33,9 @@ const PARSED_INLINE: usize = 256 * 1024;
 const CHAIN_TURNS: usize = 3;
 /// The part of the time left in which a chain's last turn may still reach the journal.
 const CHAIN_SHARE: u32 = 4;
+
+/// A search that a model helps ends by itself so much earlier than it is given up.
+const GRACE: Duration = Duration::from_millis(20);
 
 /// What is to be done with the body.
 #[derive(Debug, PartialEq)]
@@ -57,6 +61,7 @@ pub(super) async fn answer(
     dialect: Dialect,
     head: &RequestHead,
     body: Vec<u8>,
+    patience: Patience<'_>,
 ) -> (Answer, Option<Command>) {
     let arrived = Instant::now();
     let read = if body.len() > PARSED_INLINE || head.headers().content_encoding().is_some() {
@@ -96,7 +101,8 @@ pub(super) async fn answer(
             let ask = request.ask();
             commands = asked_of_memory(parts, ask, &admitted);
             let (outcome, context) =
-                remember(parts, config, head, (ask, &commands), &admitted, arrived).await;
+                remember(parts, config, head, (ask, &commands), &admitted, (arrived, patience))
+                    .await;
             (outcome, context, admitted.placement)
         }
     };
@@ -175,11 +181,16 @@ async fn remember(
     head: &RequestHead,
     (ask, commands): (&Ask, &Commands),
     admitted: &Admitted,
-    arrived: Instant,
+    (arrived, patience): (Instant, Patience<'_>),
 ) -> (Outcome, Context) {
     let deadline = arrived + config.memory.deadline();
-    let work = AssertUnwindSafe(recalled(parts, config, head, (ask, commands), admitted, deadline));
-    let outcome = match timeout_at(deadline, work.catch_unwind()).await {
+    let work = recalled(parts, config, head, (ask, commands), admitted, (deadline, patience));
+    // Each step keeps the deadline itself; with a model's help, and only then, the search may end later.
+    let helped = parts.memory.get().is_some_and(|memory| memory.recall.has_rewriter());
+    let longer =
+        if helped { config.memory.query.rewrite_deadline() + GRACE } else { Duration::ZERO };
+    let last = deadline + longer;
+    let outcome = match timeout_at(last, AssertUnwindSafe(work).catch_unwind()).await {
         Ok(Ok(Ok(found))) => return found,
         Ok(Ok(Err(failure))) => failed(&failure),
         Err(_) => failed(&Failure::Deadline),
@@ -225,7 +236,7 @@ async fn recalled(
     head: &RequestHead,
     (ask, commands): (&Ask, &Commands),
     admitted: &Admitted,
-    deadline: Instant,
+    (deadline, patience): (Instant, Patience<'_>),
 ) -> Result<(Outcome, Context), Failure> {
     let owner = admitted.identity.owner();
     let memory = parts.memory.get();
@@ -274,8 +285,13 @@ async fn recalled(
         .chain(ask.history.iter().filter(|u| u.role == Role::User).map(|u| u.text.as_str()))
         .collect();
     let now = Timestamp::now();
-    let query = build_query(&text, &earlier, now, &config.memory.query);
+    let mut query = build_query(&text, &earlier, now, &config.memory.query);
     parts.metrics.phase(Phase::Query, started.elapsed());
+    if let Some(extra) = memory.recall.extra_time(&query)
+        && !patience.ask(config.memory.deadline() + extra)
+    {
+        query.help = None;
+    }
     let request = Request {
         owner,
         project_id: admitted.project_id.as_deref(),

@@ -1,5 +1,7 @@
 //! What is answered to Envoy, one constructor an answer.
 
+use std::time::Duration;
+
 use envoy_types::pb::envoy::{
     config::core::v3::{HeaderValue, HeaderValueOption, header_value_option::HeaderAppendAction},
     extensions::filters::http::ext_proc::v3::{
@@ -38,6 +40,16 @@ impl Verdict<'_> {
 
 fn plain(response: Response) -> ProcessingResponse {
     ProcessingResponse { response: Some(response), ..ProcessingResponse::default() }
+}
+
+/// No answer yet: Envoy shall wait so long from now, instead of its `message_timeout`. Nothing else in it counts.
+pub(super) fn more_time(longer: Duration) -> ProcessingResponse {
+    let override_message_timeout = envoy_types::pb::google::protobuf::Duration {
+        seconds: i64::try_from(longer.as_secs()).unwrap_or(i64::MAX),
+        nanos: i32::try_from(longer.subsec_nanos()).unwrap_or_default(),
+    };
+    let override_message_timeout = Some(override_message_timeout);
+    ProcessingResponse { override_message_timeout, ..ProcessingResponse::default() }
 }
 
 /// Request headers: go on, and send the body. The reply is asked for

@@ -20,11 +20,15 @@ use tracing::Instrument;
 use super::{
     budget::Budget,
     exchange::{Exchange, Step},
+    patience::Patience,
 };
 use crate::{capture::Capture, config::Live, recall::Recall, telemetry::Metrics};
 
+/// An answer on its way to Envoy.
+pub(super) type Answered = Result<ProcessingResponse, Status>;
+
 /// Answers that may wait for Envoy to take them; it sends the next message only
-/// after the last answer, so this is never reached.
+/// after the last answer, before which it is asked for more time at most once, so this is never reached.
 const ANSWERS: usize = 4;
 /// Room in a gRPC message beside the body, and for Envoy going somewhat over its own limit.
 const MESSAGE_OVERHEAD: usize = 1 << 20;
@@ -136,12 +140,12 @@ impl ExternalProcessor for Gateway {
 async fn run(
     parts: Parts,
     mut messages: Streaming<ProcessingRequest>,
-    answers: mpsc::Sender<Result<ProcessingResponse, Status>>,
+    answers: mpsc::Sender<Answered>,
 ) {
     let _in_flight = parts.metrics.exchange();
     let mut exchange = Exchange::New;
     while let Ok(Some(message)) = messages.message().await {
-        let sent = match exchange.take(&parts, message).await {
+        let sent = match exchange.take(&parts, message, Patience::by(&answers)).await {
             Step::Wait => continue,
             Step::Over => break,
             Step::Reply(reply) => answers.send(Ok(*reply)).await,

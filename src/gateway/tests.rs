@@ -22,13 +22,16 @@ use envoy_types::pb::{
 use super::{
     Budget, Memory, Parts,
     exchange::{Exchange, Step},
+    patience::Patience,
 };
 use crate::{
     capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools},
     config::{Config, Live},
     embed::{Embedder, deterministic::DeterministicEmbedder},
+    llm,
     memory::{MemoryStore, Owner},
-    recall::{Recall, Touches},
+    recall::{Recall, Rewriter, Touches},
+    remote::Address,
     sqlite::Options,
     store::{
         InMemoryStore, Watched,
@@ -42,6 +45,13 @@ const FACT: &str =
     r#"{"messages":[{"role":"user","content":"My budget for the Hawaii trip is $10,000"}]}"#;
 const QUESTION: &str = r#"{"messages":[{"role":"user","content":"What's my budget for the Hawaii trip?"}],"memory_config":{"similarity_threshold":0.1}}"#;
 const REPLY: &str = r#"{"id":"c1","choices":[{"index":0,"message":{"role":"assistant","content":"Noted."},"finish_reason":"stop"}]}"#;
+
+impl Exchange {
+    /// Takes a message where nobody can be asked for more time.
+    async fn taken(&mut self, parts: &Parts, message: ProcessingRequest) -> Step {
+        self.take(parts, message, Patience::default()).await
+    }
+}
 
 struct Stack {
     parts: Parts,
@@ -114,7 +124,7 @@ impl Stack {
         messages
             .extend(reply.iter().map(|(chunk, ends)| body(true, true, chunk.as_bytes(), *ends)));
         for message in messages {
-            match exchange.take(&self.parts, message).await {
+            match exchange.taken(&self.parts, message).await {
                 Step::Wait => {}
                 Step::Over => return,
                 other => panic!("an observer is never answered: {other:?}"),
@@ -125,11 +135,12 @@ impl Stack {
     /// A request as the recall filter sends it; its last answer.
     async fn recall(&self, user: &str, request: &str) -> ProcessingResponse {
         let mut exchange = Exchange::New;
-        let first =
-            exchange.take(&self.parts, headers(false, &request_headers(user, request.len()))).await;
+        let first = exchange
+            .taken(&self.parts, headers(false, &request_headers(user, request.len())))
+            .await;
         let Step::Reply(first) = first else { panic!("{first:?}") };
         assert!(first.mode_override.is_none());
-        match exchange.take(&self.parts, body(false, false, request.as_bytes(), true)).await {
+        match exchange.taken(&self.parts, body(false, false, request.as_bytes(), true)).await {
             Step::Last(answer) => *answer,
             other => panic!("{other:?}"),
         }
@@ -249,12 +260,12 @@ async fn a_body_of_unknown_length_is_asked_for_in_part_and_passes_when_cut() {
     let mut all = request_headers("u", 0);
     all.retain(|(key, _)| key != "content-length");
     let mut exchange = Exchange::New;
-    let Step::Reply(reply) = exchange.take(&stack.parts, headers(false, &all)).await else {
+    let Step::Reply(reply) = exchange.taken(&stack.parts, headers(false, &all)).await else {
         panic!()
     };
     let mode = reply.mode_override.unwrap();
     assert_eq!(mode.request_body_mode, BodySendMode::BufferedPartial as i32);
-    let cut = exchange.take(&stack.parts, body(false, false, QUESTION.as_bytes(), false)).await;
+    let cut = exchange.taken(&stack.parts, body(false, false, QUESTION.as_bytes(), false)).await;
     let Step::Last(cut) = cut else { panic!("{cut:?}") };
     assert_eq!((decision(&cut).as_str(), replaced(&cut)), ("skipped:too_large", None));
 }
@@ -266,7 +277,7 @@ async fn the_limit_is_handled_and_one_byte_more_is_not_asked_for() {
 
     let all = request_headers("u", QUESTION.len() + 1);
     let mut exchange = Exchange::New;
-    let step = exchange.take(&stack.parts, headers(false, &all)).await;
+    let step = exchange.taken(&stack.parts, headers(false, &all)).await;
     let Step::Last(reply) = step else { panic!("{step:?}") };
     assert_eq!(decision(&reply), "skipped:too_large");
     assert_eq!(reply.mode_override.unwrap().request_body_mode, BodySendMode::None as i32);
@@ -277,9 +288,9 @@ async fn a_body_after_its_end_is_ignored() {
     let stack = Stack::new(|_| {});
     let mut exchange = Exchange::New;
     let all = request_headers("u", QUESTION.len());
-    let _ = exchange.take(&stack.parts, headers(false, &all)).await;
-    let _ = exchange.take(&stack.parts, body(false, false, QUESTION.as_bytes(), true)).await;
-    let again = exchange.take(&stack.parts, body(false, false, b"again", true)).await;
+    let _ = exchange.taken(&stack.parts, headers(false, &all)).await;
+    let _ = exchange.taken(&stack.parts, body(false, false, QUESTION.as_bytes(), true)).await;
+    let again = exchange.taken(&stack.parts, body(false, false, b"again", true)).await;
     assert_eq!(again, Step::Over);
 }
 
@@ -290,7 +301,7 @@ async fn other_paths_and_methods_are_none_of_our_business() {
         let mut all = request_headers("u", 10);
         all.retain(|(key, _)| key != name);
         all.push((name.to_owned(), value.to_owned()));
-        let step = Exchange::New.take(&stack.parts, headers(false, &all)).await;
+        let step = Exchange::New.taken(&stack.parts, headers(false, &all)).await;
         let Step::Last(reply) = step else { panic!("{step:?}") };
         assert!(reply.dynamic_metadata.is_none());
     }
@@ -398,7 +409,7 @@ async fn without_an_observer_one_stream_does_both() {
         body(false, true, b"", true),
     ];
     for message in messages {
-        let step = exchange.take(&stack.parts, message).await;
+        let step = exchange.taken(&stack.parts, message).await;
         assert!(matches!(step, Step::Reply(_) | Step::Last(_)), "{step:?}");
     }
     stack.flushed("u").await;
@@ -420,15 +431,15 @@ async fn over_the_byte_budget_an_exchange_is_given_up_and_counted() {
 async fn a_flush_does_not_wait_for_the_exchanges_of_others() {
     let stack = Stack::new(|_| {});
     let mut named = Exchange::New;
-    let _ = named.take(&stack.parts, headers(true, &request_headers("bob", 100))).await;
+    let _ = named.taken(&stack.parts, headers(true, &request_headers("bob", 100))).await;
     // Who asks here is told by the body, and the model is still thinking.
     let mut told = Exchange::New;
     let mut all = request_headers("", FACT.len());
     all.retain(|(key, _)| key != "x-authz-user-id");
-    let _ = told.take(&stack.parts, headers(true, &all)).await;
+    let _ = told.taken(&stack.parts, headers(true, &all)).await;
     let carol = FACT.replacen('{', r#"{"user":"carol","#, 1);
     assert_eq!(
-        told.take(&stack.parts, body(true, false, carol.as_bytes(), true)).await,
+        told.taken(&stack.parts, body(true, false, carol.as_bytes(), true)).await,
         Step::Wait
     );
 
@@ -449,7 +460,7 @@ async fn what_is_kept_of_a_request_counts_while_its_reply_comes() {
         body(true, false, FACT.as_bytes(), true),
         response_headers(true, &[(":status", "200"), ("content-type", "application/json")]),
     ] {
-        assert_eq!(first.take(&stack.parts, message).await, Step::Wait);
+        assert_eq!(first.taken(&stack.parts, message).await, Step::Wait);
     }
     // Beside the first there is no room for another, and without it there is.
     let given_up = r#"memgate_capture_dropped_total{reason="over_budget"} 1"#;
@@ -458,4 +469,72 @@ async fn what_is_kept_of_a_request_counts_while_its_reply_comes() {
     drop(first);
     stack.observe("v", "200", FACT, &[(REPLY, true)]).await;
     assert!(stack.parts.metrics.encode().contains(given_up));
+}
+
+/// A model that rewrites whatever it is asked, so slowly that only who asked for more time may wait.
+async fn rewriter(delay: Duration) -> Rewriter {
+    let answer =
+        r#"{"choices":[{"message":{"content":"What is the budget for the Hawaii trip?"}}]}"#;
+    let serve = move || async move {
+        tokio::time::sleep(delay).await;
+        answer
+    };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let app = axum::Router::new().route("/", axum::routing::post(serve));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    let settings = llm::Settings {
+        role: "memory_rewrite",
+        address: Address { url, api_key: None },
+        model: "m".into(),
+        limit_name: llm::LimitName::MaxTokens,
+        max_tokens: 100,
+        temperature: 0.1,
+        deadline: PATIENCE,
+    };
+    Rewriter::new(Arc::new(llm::Helper::new(settings).unwrap()))
+}
+
+const VAGUE: &str = r#"{"messages":[{"role":"user","content":"Good morning to you"},{"role":"user","content":"How much?"}],"memory_config":{"similarity_threshold":0.3}}"#;
+
+#[tokio::test]
+async fn envoy_is_asked_for_more_time_where_a_model_is_asked_and_only_there() {
+    let mut stack = Stack::new(|config| config.memory.query.rewrite_deadline_ms = 5_000);
+    stack.observe("alice", "200", FACT, &[(REPLY, true)]).await;
+    stack.flushed("alice").await;
+    let memory = stack.parts.memory.get().unwrap().clone();
+    let recall = memory.recall.with_rewriter(Some(rewriter(Duration::from_millis(50)).await));
+    stack.parts.memory = Arc::new(OnceLock::from(Memory { recall, ..memory }));
+    for (request, asks) in [(VAGUE, true), (QUESTION, false)] {
+        let (answers, mut answered) = tokio::sync::mpsc::channel(4);
+        let mut exchange = Exchange::New;
+        let head = headers(false, &request_headers("alice", request.len()));
+        let _ = exchange.taken(&stack.parts, head).await;
+        let message = body(false, false, request.as_bytes(), true);
+        let Step::Last(last) = exchange.take(&stack.parts, message, Patience::by(&answers)).await
+        else {
+            panic!("an answer")
+        };
+        assert!(replaced(&last).unwrap().contains("$10,000"), "{request}");
+        let asked = answered.try_recv().ok().map(|asked| asked.unwrap());
+        assert_eq!(asked.is_some(), asks, "{request}");
+        if let Some(asked) = asked {
+            // Both deadlines and a margin.
+            assert_eq!(asked.override_message_timeout.unwrap().seconds, 15);
+            assert!(asked.response.is_none() && answered.try_recv().is_err());
+        }
+    }
+}
+
+#[tokio::test]
+async fn where_envoy_cannot_be_asked_for_more_time_no_model_is() {
+    let mut stack = Stack::new(|config| config.memory.query.rewrite_deadline_ms = 5_000);
+    stack.observe("alice", "200", FACT, &[(REPLY, true)]).await;
+    stack.flushed("alice").await;
+    let memory = stack.parts.memory.get().unwrap().clone();
+    let recall = memory.recall.with_rewriter(Some(rewriter(PATIENCE * 6).await));
+    stack.parts.memory = Arc::new(OnceLock::from(Memory { recall, ..memory }));
+    let began = std::time::Instant::now();
+    assert_eq!(decision(&stack.recall("alice", VAGUE).await), "searched");
+    assert!(began.elapsed() < Duration::from_secs(5));
 }

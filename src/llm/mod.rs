@@ -119,16 +119,36 @@ impl Helper {
         self.server.rest().is_some()
     }
 
+    /// While the server is left alone: how long until it is tried again, zero when that is due.
+    #[must_use]
+    pub fn rest(&self) -> Option<Duration> {
+        self.server.rest()
+    }
+
     /// Asks the model once, and returns the words of its answer.
     ///
     /// # Errors
     /// [`LlmError`].
     pub async fn ask(&self, instructions: &str, request: &str) -> Result<String, LlmError> {
+        self.ask_within(instructions, request, self.settings.deadline).await
+    }
+
+    /// The same for somebody who waits so long, and at most for the model's own deadline.
+    ///
+    /// # Errors
+    /// [`LlmError`].
+    pub async fn ask_within(
+        &self,
+        instructions: &str,
+        request: &str,
+        within: Duration,
+    ) -> Result<String, LlmError> {
         let messages = [
             Message { role: Role::System, content: instructions },
             Message { role: Role::User, content: request },
         ];
-        Ok(self.converse(&messages, None).await?.text)
+        let within = within.min(self.settings.deadline);
+        Ok(self.once(&messages, None, within).await?.text)
     }
 
     /// Asks for the next words of a conversation, in a form where the server can hold the model to
@@ -142,12 +162,13 @@ impl Helper {
         messages: &[Message<'_>],
         form: Option<&Form>,
     ) -> Result<Answer, LlmError> {
+        let within = self.settings.deadline;
         let Some(form) = form.filter(|_| !self.refusals.are_known(Instant::now())) else {
-            return self.once(messages, None).await;
+            return self.once(messages, None, within).await;
         };
-        match self.once(messages, Some(form)).await {
+        match self.once(messages, Some(form), within).await {
             Err(error) if error.may_refuse_form() => {
-                let answer = self.once(messages, None).await?;
+                let answer = self.once(messages, None, within).await?;
                 // Else the request itself was refused.
                 self.refusals.remember(Instant::now());
                 tracing::debug!(role = self.settings.role, "the server takes no response_format");
@@ -161,6 +182,7 @@ impl Helper {
         &self,
         messages: &[Message<'_>],
         form: Option<&Form>,
+        within: Duration,
     ) -> Result<Answer, LlmError> {
         let Settings { model, temperature, max_tokens, .. } = &self.settings;
         let mut body = json!({
@@ -177,7 +199,7 @@ impl Helper {
         if let Some(form) = form {
             body["response_format"] = form.as_response_format();
         }
-        let answer = self.server.post(&body, self.settings.deadline, MAX_ANSWER_BYTES).await?;
+        let answer = self.server.post(&body, within, MAX_ANSWER_BYTES).await?;
         answer::read(&answer)
     }
 }

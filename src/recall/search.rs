@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    Budget, Context, HeldContexts, Presented, Query, Touches,
+    Budget, Context, HeldContexts, Presented, Query, Rewriter, Touches,
     everyday::Everyday,
     merge::merged,
     profile,
@@ -95,7 +95,18 @@ pub struct Recall {
     everyday: Arc<OnceLock<Everyday>>,
     touches: Touches,
     held: Arc<HeldContexts>,
+    /// The model that helps, where one is configured.
+    pub(super) rewriter: Option<Rewriter>,
     pub(super) metrics: Arc<Metrics>,
+}
+
+/// What is looked up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Looked<'a> {
+    /// By its words, and by its meaning …
+    pub(super) text: &'a str,
+    /// … unless it is looked for as if this had been said.
+    pub(super) as_if: Option<&'a str>,
 }
 
 impl Recall {
@@ -110,7 +121,23 @@ impl Recall {
         let space = embedder.space().id().into();
         let judged_by_layers = trained_with(embedder.space());
         let (everyday, held) = (Arc::default(), Arc::default());
-        Self { store, embedder, space, judged_by_layers, everyday, touches, held, metrics }
+        Self {
+            store,
+            embedder,
+            space,
+            judged_by_layers,
+            everyday,
+            touches,
+            held,
+            rewriter: None,
+            metrics,
+        }
+    }
+
+    /// With a model that helps to find.
+    #[must_use]
+    pub fn with_rewriter(self, rewriter: Option<Rewriter>) -> Self {
+        Self { rewriter, ..self }
     }
 
     /// Embeds what cosines are compared with. Until then, and when that fails, questions in other
@@ -163,7 +190,10 @@ impl Recall {
     /// # Errors
     /// [`Failure`].
     pub async fn search(&self, request: &Request<'_>) -> Result<Vec<Hit>, Failure> {
-        let hits = rank::gate(self.found(request).await?, request.terms);
+        let hits = match self.helper(request.query) {
+            Some(helper) => self.helped(request, helper).await?,
+            None => rank::gate(self.found(request).await?, request.terms),
+        };
         self.count(request.query, &hits);
         Ok(hits)
     }
@@ -177,9 +207,12 @@ impl Recall {
     }
 
     /// What was found for the question and its parts, ranked. A part that fails is left out.
-    async fn found(&self, request: &Request<'_>) -> Result<Vec<Hit>, Failure> {
-        let parts = join_all(request.query.parts.iter().map(|part| self.candidates(request, part)));
-        let (whole, parts) = tokio::join!(self.candidates(request, &request.query.text), parts);
+    pub(super) async fn found(&self, request: &Request<'_>) -> Result<Vec<Hit>, Failure> {
+        let Query { text, statement, parts, .. } = request.query;
+        let part = |part| self.candidates(request, Looked { text: part, as_if: None });
+        let parts = join_all(parts.iter().map(|text| part(text)));
+        let whole = self.candidates(request, Looked { text, as_if: statement.as_deref() });
+        let (whole, parts) = tokio::join!(whole, parts);
         let mut parts: Vec<_> = parts.into_iter().flatten().collect();
         parts.iter_mut().flatten().for_each(|hit| hit.parts.of_part = true);
         Ok(merged(std::iter::once(whole?).chain(parts).collect()))
@@ -189,21 +222,27 @@ impl Recall {
     fn count(&self, query: &Query, hits: &[Hit]) {
         for (technique, took) in &query.used {
             let counted = |hit: &&Hit| match technique {
-                Technique::KeyTerms => true,
+                Technique::KeyTerms | Technique::Statements => true,
                 Technique::Times => hit.parts.dated,
                 Technique::Types => hit.parts.typed,
                 Technique::Parts => hit.parts.of_part,
+                // Counted where they are used.
+                Technique::Rewrite | Technique::Hyde => false,
             };
             self.metrics.technique(*technique, *took, hits.iter().filter(counted).count());
         }
     }
 
     /// All that was found for a text, ranked, near-duplicates included.
-    async fn candidates(&self, request: &Request<'_>, text: &str) -> Result<Vec<Hit>, Failure> {
+    pub(super) async fn candidates(
+        &self,
+        request: &Request<'_>,
+        Looked { text, as_if }: Looked<'_>,
+    ) -> Result<Vec<Hit>, Failure> {
         if !self.store.is_enabled() {
             return Err(Failure::Away);
         }
-        let vector = self.embed(request, text).await;
+        let vector = self.embed(request, as_if.unwrap_or(text)).await;
         let embedded = vector.is_some();
         let everyday = match (self.everyday.get(), &vector) {
             (Some(everyday), Some(vector)) => everyday.nearness(&vector.values),

@@ -12,12 +12,14 @@ use crate::{
         Bounds, Capture, Least, Policy, Retention, SessionRules, Settings, Tools, is_standing_wish,
         may_become_memory,
     },
-    config::{Config, ExtractionMode, Live, LlmProvider, ModelRole, ReconcilePolicy, Sync},
+    config::{
+        Config, ExternalModel, ExtractionMode, Live, LlmProvider, ModelRole, ReconcilePolicy, Sync,
+    },
     embed::{EmbedError, Embedder},
     gateway,
     llm::{self, Helper, LimitName},
     memory::MemoryStore,
-    recall::{Recall, Touches, prepare_tokens},
+    recall::{Recall, Rewriter, Touches, prepare_tokens},
     remote::Address,
     signals,
     sqlite::{DataFolder, Options, Synchronous},
@@ -72,7 +74,9 @@ impl OpenMemory {
         let (touches, touching) = Touches::new(store.clone());
         let background = TaskTracker::new();
         background.spawn(touching);
-        let recall = Recall::new(store.clone(), embedder.clone(), touches, metrics.clone());
+        let rewriter = config.model(ModelRole::MemoryRewrite).map(helper).transpose()?;
+        let recall = Recall::new(store.clone(), embedder.clone(), touches, metrics.clone())
+            .with_rewriter(rewriter.map(|model| Rewriter::new(Arc::new(model))));
         // Patterns are compiled and a vocabulary is unpacked here, not while a request waits.
         signals::prepare();
         prepare_tokens();
@@ -148,6 +152,23 @@ pub(super) fn synchronous(sync: Sync) -> Synchronous {
     }
 }
 
+/// A helper model's client.
+fn helper(model: &ExternalModel) -> Result<Helper, StartError> {
+    let settings = llm::Settings {
+        role: model.model_role.as_str(),
+        address: Address { url: model.url(), api_key: model.llm_endpoint.api_key() },
+        model: model.llm_model_name.clone(),
+        limit_name: match model.llm_provider {
+            LlmProvider::Vllm => LimitName::MaxTokens,
+            LlmProvider::Openai => LimitName::MaxCompletionTokens,
+        },
+        max_tokens: model.max_tokens,
+        temperature: model.temperature,
+        deadline: model.timeout(),
+    };
+    Helper::new(settings).map_err(StartError::Helper)
+}
+
 /// What capture is configured to do.
 ///
 /// # Errors
@@ -157,24 +178,11 @@ pub(super) fn settings(config: &Config) -> Result<Settings, StartError> {
     let model = config
         .model(ModelRole::MemoryExtraction)
         .filter(|_| memory.extraction.uses(ExtractionMode::Llm));
-    let extractor = model.map(|model| {
-        Helper::new(llm::Settings {
-            role: model.model_role.as_str(),
-            address: Address { url: model.url(), api_key: model.llm_endpoint.api_key() },
-            model: model.llm_model_name.clone(),
-            limit_name: match model.llm_provider {
-                LlmProvider::Vllm => LimitName::MaxTokens,
-                LlmProvider::Openai => LimitName::MaxCompletionTokens,
-            },
-            max_tokens: model.max_tokens,
-            temperature: model.temperature,
-            deadline: model.timeout(),
-        })
-    });
+    let extractor = model.map(helper).transpose()?;
     Ok(Settings {
         store_turns: memory.extraction.uses(ExtractionMode::Turns),
         extract_locally: memory.extraction.uses(ExtractionMode::Local),
-        extractor: extractor.transpose().map_err(StartError::Helper)?.map(Arc::new),
+        extractor: extractor.map(Arc::new),
         extract_every: u32::try_from(memory.extraction_batch_size).unwrap_or(u32::MAX),
         sessions: SessionRules {
             idle_timeout: memory.sessions.idle_timeout(),

@@ -107,6 +107,12 @@ pub enum Technique {
     Types,
     /// The parts of one that asks for several things.
     Parts,
+    /// A statement in place of a question.
+    Statements,
+    /// A model's rewriting of a vague one.
+    Rewrite,
+    /// A model's guess at an answer.
+    Hyde,
 }
 
 impl Technique {
@@ -116,6 +122,9 @@ impl Technique {
             Self::Times => "times",
             Self::Types => "types",
             Self::Parts => "parts",
+            Self::Statements => "statements",
+            Self::Rewrite => "rewrite",
+            Self::Hyde => "hyde",
         }
     }
 }

@@ -183,7 +183,7 @@ external_models:
     assert_eq!(config.memory.milvus.as_ref().unwrap().collection, "agentic_memory");
     let config = read(&text.replacen("memory:", "memory:\n  store: sqlite", 1)).unwrap();
     let warnings: Vec<_> = config.warnings().iter().map(|warning| warning.key.clone()).collect();
-    assert_eq!(warnings, ["external_models[0]", "memory.milvus"]);
+    assert_eq!(warnings, ["memory.milvus"]);
     let config = read("memory: {store: milvus}\n").unwrap();
     assert_eq!(config.memory.store_kind(), StoreKind::Milvus);
     for (text, expected) in [

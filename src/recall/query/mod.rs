@@ -9,6 +9,7 @@ mod key_terms;
 mod kind;
 mod parts;
 mod relative;
+mod statement;
 mod words;
 
 use std::{
@@ -20,6 +21,7 @@ use jiff::Timestamp;
 use regex::Regex;
 
 pub use self::dates::Times;
+use super::Help;
 use crate::{
     config::QueryConfig,
     embed::{Asking, asking_part},
@@ -42,8 +44,16 @@ pub struct Query {
     pub text: String,
     /// The parts of a question that asks for several things, searched beside it; else none.
     pub parts: Vec<String>,
+    /// A question as a statement, embedded in its place; else none.
+    pub statement: Option<String>,
     /// What it tells beside its words.
     pub asked: Asked,
+    /// The message's own words, for a model …
+    pub message: String,
+    /// … that may help so …
+    pub help: Option<Help>,
+    /// … within this time.
+    pub patience: Duration,
     /// What was made of the message, and how long that took.
     pub used: Vec<(Technique, Duration)>,
 }
@@ -62,13 +72,19 @@ pub struct Asked {
 pub fn build(message: &str, earlier: &[&str], now: Timestamp, techniques: &QueryConfig) -> Query {
     let asking = asking(message);
     let mut query = hints(&asking, now, techniques);
-    if techniques.key_terms && !is_self_contained(message) {
+    let vague = !is_self_contained(message);
+    if vague && !earlier.is_empty() {
+        query.help = Some(Help::Rewrite);
+    }
+    if techniques.key_terms && vague {
         let terms =
             query.timed(Technique::KeyTerms, || key_terms::of(&asking, earlier), Vec::is_empty);
         if terms.is_empty() {
             tracing::debug!("No history, query-only search");
         } else {
             query.text = format!("{asking} {}", terms.join(" "));
+            // It says too little by itself, in whatever form.
+            query.statement = None;
             return query;
         }
     }
@@ -101,7 +117,16 @@ impl Query {
 
 /// All but the text.
 fn hints(asking: &str, now: Timestamp, techniques: &QueryConfig) -> Query {
-    let mut query = Query::default();
+    let mut query = Query {
+        message: asking.to_owned(),
+        help: techniques.hyde.then_some(Help::Hypothesis),
+        patience: techniques.rewrite_deadline(),
+        ..Query::default()
+    };
+    if techniques.statements {
+        query.statement =
+            query.timed(Technique::Statements, || statement::of(asking), Option::is_none);
+    }
     if techniques.times {
         query.asked.times =
             query.timed(Technique::Times, || Times::of(asking, now), Times::is_empty);
@@ -224,14 +249,34 @@ mod tests {
 
     #[test]
     fn what_is_switched_off_makes_nothing_of_a_message() {
-        let off = QueryConfig { key_terms: false, times: false, types: false, parts: false };
+        let off =
+            QueryConfig { key_terms: false, times: false, types: false, ..QueryConfig::default() };
         for message in
             ["and that one?", "When did I see Ana last week and what did I promise to bring?"]
         {
             let query = super::build(message, &["We fly to Rome"], Timestamp::UNIX_EPOCH, &off);
-            assert_eq!(query, Query { text: message.to_owned(), ..Query::default() });
+            assert_eq!((&*query.text, query.used.len()), (message, 0));
+            assert_eq!((query.asked, query.parts.len()), (Asked::default(), 0));
             assert!(!build(message, &["We fly to Rome"]).used.is_empty());
         }
+    }
+
+    #[test]
+    fn what_is_switched_on_makes_something_of_a_message() {
+        let on =
+            QueryConfig { parts: true, statements: true, hyde: true, ..QueryConfig::default() };
+        let build = |message: &str| super::build(message, &[], Timestamp::UNIX_EPOCH, &on);
+        assert_eq!(build("When is the recital of Mia and what did I promise?").parts.len(), 2);
+        let query = build("What's my budget for the Hawaii trip?");
+        assert_eq!(query.statement.as_deref(), Some("my budget for the Hawaii trip is"));
+        assert_eq!(query.help, Some(Help::Hypothesis));
+    }
+
+    #[test]
+    fn a_model_is_to_rewrite_what_is_vague_and_has_a_history() {
+        assert_eq!(build("How much?", &["We fly to Rome"]).help, Some(Help::Rewrite));
+        assert_eq!(build("How much?", &[]).help, None);
+        assert_eq!(build("What's my budget for the Hawaii trip?", &["We fly"]).help, None);
     }
 
     #[test]
