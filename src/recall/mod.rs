@@ -28,7 +28,7 @@ mod touch;
 pub use context::{Budget, Context, Presented};
 pub use decide::{By, Decided, Decision, Message, Skip, decide};
 pub use held::{HeldContexts, LoopKey};
-pub use query::{Query, build as build_query};
+pub use query::{Query, build as build_query, prepare as prepare_query};
 pub use rank::{Hit, Parts, Terms};
 pub use reading::Read;
 pub use rewrite::{Help, Rewriter};

@@ -19,7 +19,7 @@ use crate::{
     gateway,
     llm::{self, Helper, LimitName},
     memory::MemoryStore,
-    recall::{Recall, Rewriter, Touches, prepare_tokens},
+    recall::{Recall, Rewriter, Touches, prepare_query, prepare_tokens},
     remote::Address,
     signals,
     sqlite::{DataFolder, Options, Synchronous},
@@ -80,6 +80,7 @@ impl OpenMemory {
         // Patterns are compiled and a vocabulary is unpacked here, not while a request waits.
         signals::prepare();
         prepare_tokens();
+        prepare_query();
         let _ = (may_become_memory(""), is_standing_wish(""));
         let ending = CancellationToken::new();
         // A model that runs here is done in a moment, and no request shall come before.

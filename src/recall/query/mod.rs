@@ -92,6 +92,12 @@ pub fn build(message: &str, earlier: &[&str], now: Timestamp, techniques: &Query
     query
 }
 
+/// Compiles the patterns, which takes longer than a request may wait.
+pub fn prepare() {
+    let all = QueryConfig { parts: true, statements: true, ..QueryConfig::default() };
+    let _ = build("Is it?", &[], Timestamp::UNIX_EPOCH, &all);
+}
+
 impl Query {
     /// A query in the words of somebody who searches, which stand for themselves.
     #[must_use]
@@ -286,6 +292,17 @@ mod tests {
         let query =
             Query::of("plans of last summer", Timestamp::UNIX_EPOCH, &QueryConfig::default());
         assert!(!query.asked.times.is_empty());
+    }
+
+    #[test]
+    fn a_question_is_read_in_less_than_two_milliseconds() {
+        prepare();
+        let question = "When did I see Ana last week, and how do I get to her house in March 2026?";
+        let began = Instant::now();
+        for _ in 0..200 {
+            assert_eq!(build(question, &["We fly to Rome"]).used.len(), 2);
+        }
+        assert!(began.elapsed() < Duration::from_millis(400), "{:?}", began.elapsed());
     }
 
     #[test]
