@@ -53,11 +53,8 @@ impl Operations {
         memory.importance = request.importance.unwrap_or(Memory::DEFAULT_IMPORTANCE);
         memory.confidence = request.confidence;
         memory.tags = tags(request.tags)?;
-        if memory.tags.is_empty()
-            && is_standing_wish(&memory.content)
-            && may_become_memory(&memory.content)
-        {
-            memory.tags.push(Memory::STANDING.to_owned());
+        if memory.tags.is_empty() {
+            tag_wish(&mut memory);
         }
         memory.metadata = metadata(request.metadata)?;
         memory.mentions = entities::mentions(request.mentions)?;
@@ -155,9 +152,20 @@ impl Operations {
     }
 }
 
+/// Tags a memory that nobody gave labels to, if its content is a wish for every conversation.
+fn tag_wish(memory: &mut Memory) {
+    if is_standing_wish(&memory.content) && may_become_memory(&memory.content) {
+        memory.tags.push(Memory::STANDING.to_owned());
+    }
+}
+
 fn apply(change: &PatchRequest, memory: &mut Memory) {
     memory.updated_at = Timestamp::now();
     if let Some(content) = &change.content {
+        // What was tagged for its words is judged anew with others; what was tagged by hand stays.
+        if is_standing_wish(&memory.content) {
+            memory.tags.retain(|tag| tag != Memory::STANDING || is_standing_wish(content));
+        }
         memory.content.clone_from(content);
         entities::drop_unnamed(memory);
     }

@@ -281,3 +281,21 @@ async fn what_is_deleted_is_not_held_for_a_tool_loop_either() {
     }
     server.stop().await;
 }
+
+#[tokio::test]
+async fn a_wish_for_every_conversation_is_tagged_as_long_as_its_words_are_one() {
+    let server = Server::start().await;
+    let create = async |content: &str, tags: &[&str]| {
+        let body = json!({"user_id": "u", "content": content, "tags": tags});
+        server.post("/v1/memory", body).await.1
+    };
+    let wish = create("Call me Sam", &[]).await;
+    assert_eq!(wish["tags"], json!(["standing"]));
+    assert_eq!(create("Call me Sam", &["name"]).await["tags"], json!(["name"]));
+    assert_eq!(create("I live in Oslo", &[]).await["tags"], json!([]));
+    let path = format!("/v1/memory/{}?user_id=u", wish["id"].as_str().unwrap());
+    let (_, changed) = server.patch(&path, json!({"content": "Call me Al"})).await;
+    assert_eq!(changed["tags"], json!(["standing"]));
+    let (_, changed) = server.patch(&path, json!({"content": "I live in Oslo"})).await;
+    assert_eq!(changed["tags"], json!([]));
+}

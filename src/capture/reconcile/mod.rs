@@ -285,3 +285,26 @@ fn tags(old: &Memory, new: &Memory) -> Vec<String> {
     );
     tags
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use crate::memory::{MemoryId, MemoryType, Owner};
+
+    #[test]
+    fn a_new_version_keeps_its_labels_and_is_a_standing_wish_only_by_its_own_words() {
+        let memory = |tags: &[&str]| {
+            let owner = Owner::of_user("u").unwrap();
+            let kind = MemoryType::new(MemoryType::PROCEDURAL);
+            let (id, source) = (MemoryId::fresh(), Source::ExplicitUserInput);
+            let mut memory = Memory::new(id, owner, kind, "x", source, Timestamp::UNIX_EPOCH);
+            memory.tags = tags.iter().map(|&tag| tag.to_owned()).collect();
+            memory
+        };
+        let of = |old: &[&str], new: &[&str]| tags(&memory(old), &memory(new));
+        assert_eq!(of(&["mine", Memory::STANDING], &[]), ["mine"]);
+        assert_eq!(of(&["mine"], &[Memory::STANDING]), ["mine", Memory::STANDING]);
+        assert_eq!(of(&[Memory::STANDING], &[Memory::STANDING]), [Memory::STANDING]);
+    }
+}
