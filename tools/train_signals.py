@@ -35,6 +35,7 @@ HOME = ROOT / "src/signals/model"
 LAYERS = 5.6 / DIMENSION**0.5
 REGULARISATION = 0.3
 FOLDS, BLOCK = 5, 8  # near-minimal pairs stand beside each other and stay in one fold
+SHUFFLES = 3  # ways to make folds: which rows meet in one is chance
 ENDS = 600  # characters of each end of a longer message that are looked at
 # What users type; the other files are made of near-minimal pairs.
 ORDINARY = ("everyday", "work", "own-broad")
@@ -84,20 +85,24 @@ class Data:
         self.langs = np.array([row["lang"] for row in all_rows])
 
     def by_others(self, x):
-        """Of each row the probability that memory helps, by a model that did not see its fold."""
+        """Of each row the probability that memory helps, by models that did not see its fold; one
+        row of figures for each way to make folds."""
         groups = sorted({row["group"] for row in self.rows})
-        order = np.random.RandomState(0).permutation(len(groups))
-        fold_of = {groups[g]: i % FOLDS for i, g in enumerate(order)}
-        fold = np.array([fold_of[row["group"]] for row in self.rows])
-        found = np.zeros(len(self.rows))
-        for k in range(FOLDS):
-            found[fold == k] = fit(x[fold != k], self.search[fold != k]).predict_proba(x[fold == k])[:, 1]
+        found = np.zeros((SHUFFLES, len(self.rows)))
+        for shuffle in range(SHUFFLES):
+            order = np.random.RandomState(shuffle).permutation(len(groups))
+            fold_of = {groups[g]: i % FOLDS for i, g in enumerate(order)}
+            fold = np.array([fold_of[row["group"]] for row in self.rows])
+            for k in range(FOLDS):
+                model = fit(x[fold != k], self.search[fold != k])
+                found[shuffle, fold == k] = model.predict_proba(x[fold == k])[:, 1]
         return found
 
     def cost(self, searched, some):
+        """Of all mistakes, for one way to make folds."""
         wrong = some & (searched != self.search)
         grave = wrong & self.search & self.personal
-        return PERSONAL_SKIPPED * grave.sum() + OTHER * (wrong & ~grave).sum()
+        return (PERSONAL_SKIPPED * grave.sum() + OTHER * (wrong & ~grave).sum()) / len(searched)
 
     def threshold(self, probability, as_good=1.0):
         """Where a decision by this probability costs least on ordinary messages; of places that
@@ -105,23 +110,24 @@ class Data:
         some = np.isin(self.files, ORDINARY)
         steps = np.arange(2, 61) / 100
         costs = np.array([self.cost(probability > step, some) for step in steps])
-        right = np.array([((probability > step) == self.search)[some].sum() for step in steps])
+        right = np.array([((probability > step) == self.search)[:, some].sum() for step in steps])
         return float(steps[np.where(costs <= as_good * costs.min(), right, 0).argmax()])
 
     def told(self, name, probability, threshold):
         """Agreement, and personal messages wrongly skipped, by file and language."""
         searched = probability > threshold
         concerned = self.search & self.personal
-        print(f"{name}: threshold {threshold:.2f}")
+        cost = self.cost(searched, np.isin(self.files, ORDINARY))
+        print(f"{name}: threshold {threshold:.2f}, costs {cost:.0f} on ordinary messages")
         groups = [("all", self.search | True), ("ordinary", np.isin(self.files, ORDINARY))]
         groups += [(file, self.files == file) for file in sorted(set(self.files))]
         groups += [(lang, self.langs == lang) for lang in sorted(set(self.langs))]
         for group, some in groups:
-            right = (searched == self.search)[some].mean()
-            skipped = (~searched)[some & concerned]
+            right = (searched == self.search)[:, some].mean()
+            skipped = (~searched)[:, some & concerned]
             print(
-                f"  {group:<14} {some.sum():5} rows, agreement {100 * right:5.1f}%,"
-                f" personal skipped {skipped.sum()} of {len(skipped)} ({100 * skipped.mean():.1f}%)"
+                f"  {group:<14} {some.sum():5} rows, agreement {100 * right:5.1f}%, personal skipped"
+                f" {100 * skipped.mean():.1f}% of {skipped.shape[1]}"
             )
 
 
@@ -178,13 +184,15 @@ def main():
     data.told("whole model", whole, threshold)
     data.told("words alone", words, words_threshold)
     below = words <= surely_not
-    print(f"sure by words below {surely_not:.2f}: {below.sum()} of {(whole <= threshold).sum()} skips")
+    covered = below.sum() / (whole <= threshold).sum()
+    print(f"sure by words below {surely_not:.2f}: {100 * covered:.0f}% of the skips")
     if arguments.doubts:
-        order = np.argsort(-np.abs(whole - data.search))[: arguments.doubts]
+        mean = whole.mean(0)
+        order = np.argsort(-np.abs(mean - data.search))[: arguments.doubts]
         for at in order:
             row = data.rows[at]
             kind = f"{row['signal']},{row['personal']:d},{row['search']:d}"
-            print(f"{whole[at]:.2f} {row['id']} {row['lang']} {kind} {json.dumps(row['text'], ensure_ascii=False)}")
+            print(f"{mean[at]:.2f} {row['id']} {row['lang']} {kind} {json.dumps(row['text'], ensure_ascii=False)}")
     if arguments.check or arguments.doubts:
         return
     fitted = [(data.all, data.search), (data.grams, data.search)]
