@@ -36,7 +36,8 @@ pub(super) fn hits(found: &HitsView, width: Width) -> String {
     for hit in &found.hits {
         let head = format!("{:.2}  {}", hit.score, about(&hit.memory));
         lines.extend(lines_of(&head, &hit.memory, width));
-        lines.extend(parts(hit).map(|parts| format!("{INDENT}{parts}")));
+        let parts = parts(hit).into_iter().flatten();
+        lines.extend(parts.map(|parts| format!("{INDENT}{parts}")));
     }
     lines.join("\n")
 }
@@ -69,18 +70,81 @@ fn about(memory: &MemoryView) -> String {
     about.join("  ")
 }
 
-fn parts(hit: &HitView) -> Option<String> {
+/// Why a hit was found, and why it stands where it does.
+fn parts(hit: &HitView) -> Option<[String; 2]> {
     let parts = hit.parts?;
     let known = [
         ("cosine", parts.cosine),
+        ("everyday", parts.everyday),
         ("words", parts.coverage),
         ("bm25", parts.bm25),
         ("window", parts.window),
-        ("session", parts.session),
+        ("length", Some(parts.length)),
     ];
-    let told: Vec<_> = known
-        .iter()
-        .filter_map(|(name, value)| value.map(|value| format!("{name} {value:.2}")))
-        .collect();
-    Some(told.join("  "))
+    let known = known.iter().filter_map(|(name, value)| Some(format!("{name} {:.2}", (*value)?)));
+    let relevance = format!("relevance {:.2}: {}", hit.score, joined(known));
+    let order = match parts.ranks {
+        None => {
+            let added = parts.added.named().into_iter().filter(|(_, value)| value.abs() >= 0.005);
+            let added = added.map(|(name, value)| format!("{name} {value:+.2}"));
+            let own = format!("relevance {:+.2}", parts.order - parts.standing);
+            format!("order {:.2}: {}", parts.order, joined(std::iter::once(own).chain(added)))
+        }
+        Some(ranks) => {
+            let ranks = [
+                ("cosine", ranks.cosine),
+                ("words", ranks.words),
+                ("standing", Some(ranks.standing)),
+            ];
+            let ranks =
+                ranks.iter().filter_map(|(name, rank)| Some(format!("{name} #{}", (*rank)?)));
+            format!("order {:.4}: {}", parts.order, joined(ranks))
+        }
+    };
+    Some([relevance, order])
+}
+
+fn joined(told: impl Iterator<Item = String>) -> String {
+    told.collect::<Vec<_>>().join("  ")
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn told(parts: &Value) -> String {
+        let hit = json!({"score": 0.83, "parts": parts, "memory": {
+            "id": "m1", "type": "semantic", "content": "Ana moved", "user_id": "u",
+            "source": "explicit_user_input", "status": "active", "importance": 0.5,
+            "confidence": null, "tags": [], "metadata": {}, "version": 1, "access_count": 0,
+            "created_at": "2026-03-01T10:00:00Z", "updated_at": "2026-03-01T10:00:00Z",
+        }});
+        hits(&serde_json::from_value(json!({"hits": [hit]})).unwrap(), None)
+    }
+
+    #[test]
+    fn it_is_told_why_a_hit_was_found_and_why_it_stands_there() {
+        let told = told(&json!({
+            "cosine": 0.61, "everyday": 0.1, "coverage": 0.7, "length": 1.0, "standing": 3.5,
+            "order": 5.09, "added": {"speaker": 4.0, "type": -0.5},
+        }));
+        let lines: Vec<&str> = told.lines().collect();
+        assert_eq!(
+            lines[2..],
+            [
+                "    relevance 0.83: cosine 0.61  everyday 0.10  words 0.70  length 1.00",
+                "    order 5.09: relevance +1.59  speaker +4.00  type -0.50",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_order_by_ranks_tells_the_ranks() {
+        let ranks = json!({"words": 2, "standing": 1});
+        let told = told(&json!({"length": 1.0, "order": 0.0325, "ranks": ranks}));
+        assert!(told.ends_with("    order 0.0325: words #2  standing #1"), "{told}");
+    }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Endpoint, IdentityConfig, MilvusConfig, Policy, Pooling, Precision, Provider, QueryConfig,
-    Scheme, SignalsConfig,
+    RankingConfig, Scheme, SignalsConfig,
 };
 
 /// What is remembered, where, and how it is found again.
@@ -60,10 +60,15 @@ pub struct MemoryConfig {
     pub query: QueryConfig,
     /// What is presented in every context: how the user wants to be called and answered.
     pub standing: StandingConfig,
+    /// Whether the dynamic metadata of a request tells which memories were put before the model, by id,
+    /// and with which scores. No content.
+    pub debug_metadata: bool,
     /// How memories are made of turns.
     pub extraction: ExtractionConfig,
     /// What becomes of what contradicts something remembered.
     pub reconcile: ReconcileConfig,
+    /// What orders the memories that were found.
+    pub ranking: RankingConfig,
     /// When a session ends.
     pub sessions: SessionsConfig,
     /// The bounds of learning.
@@ -97,8 +102,10 @@ impl Default for MemoryConfig {
             max_context_tokens: 512,
             query: QueryConfig::default(),
             standing: StandingConfig::default(),
+            debug_metadata: false,
             extraction: ExtractionConfig::default(),
             reconcile: ReconcileConfig::default(),
+            ranking: RankingConfig::default(),
             sessions: SessionsConfig::default(),
             capture: CaptureConfig::default(),
             identity: IdentityConfig::default(),

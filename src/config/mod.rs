@@ -15,6 +15,7 @@ mod node;
 mod policy;
 mod problem;
 mod query;
+mod ranking;
 mod request;
 mod schema;
 mod server;
@@ -38,6 +39,7 @@ pub use models::{Endpoint, ExternalModel, LlmProvider, ModelRole, Scheme};
 pub use policy::{Effective, HeaderMatch, Policy, PolicyMatch, Subject};
 pub use problem::{ConfigError, Problem};
 pub use query::QueryConfig;
+pub use ranking::{Fusion, RankingConfig, RankingWeights, TypeWeights};
 pub use request::{
     IdentityConfig, IdentityMode, JwtConfig, SignalHeaders, SignalMetadata, SignalsConfig,
 };

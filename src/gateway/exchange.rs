@@ -175,7 +175,7 @@ impl Inline {
         let skipped = |outcome: Outcome| {
             parts.metrics.decided(outcome.as_str());
             let request_id = head.request_id();
-            let verdict = Verdict { outcome, hits: 0, command: None, request_id };
+            let verdict = Verdict { outcome, hits: 0, scores: &[], command: None, request_id };
             replies::without_body(Some(verdict), self.configured)
         };
         if ends_here {
@@ -223,11 +223,12 @@ impl Inline {
         Some(match answer {
             Answer::Unchanged(outcome) => {
                 parts.metrics.decided(outcome.as_str());
-                replies::unchanged(Verdict { outcome, hits: 0, command, request_id })
+                replies::unchanged(Verdict { outcome, hits: 0, scores: &[], command, request_id })
             }
-            Answer::Replaced { body, decoded, outcome, hits } => {
+            Answer::Replaced { body, decoded, outcome, hits, scores } => {
                 parts.metrics.decided(outcome.as_str());
-                replies::replaced(Verdict { outcome, hits, command, request_id }, body, decoded)
+                let verdict = Verdict { outcome, hits, scores: &scores, command, request_id };
+                replies::replaced(verdict, body, decoded)
             }
             Answer::Rejected(field) => {
                 parts.metrics.decided("invalid");

@@ -48,6 +48,11 @@ pub(super) fn decision(verdict: &Verdict<'_>) -> Struct {
     if let Some(command) = verdict.command {
         fields.push(("command", command.as_str().to_owned()));
     }
+    if !verdict.scores.is_empty()
+        && let Ok(scores) = serde_json::to_string(verdict.scores)
+    {
+        fields.push(("scores", scores));
+    }
     if let Some(id) = verdict.request_id {
         fields.push(("request_id", id.to_owned()));
     }

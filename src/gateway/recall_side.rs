@@ -21,7 +21,9 @@ use crate::{
     config::Config,
     dialect::{self, Ask, Dialect, InvalidField, Placed, ReadError, Role, fence},
     memory::StoreError,
-    recall::{Budget, Context, Decision, Failure, LoopKey, Message, Request, build_query, decide},
+    recall::{
+        Budget, Context, Decision, Failure, LoopKey, Message, Request, Scored, build_query, decide,
+    },
     signals::{Command, Commands},
     telemetry::Phase,
 };
@@ -49,6 +51,8 @@ pub(super) enum Answer {
         decoded: bool,
         outcome: Outcome,
         hits: usize,
+        /// Which hits these are, where the configuration asks for it.
+        scores: Vec<Scored>,
     },
     /// The client is told what is wrong.
     Rejected(InvalidField),
@@ -115,7 +119,9 @@ pub(super) async fn answer(
         return (Answer::Unchanged(outcome), commands.kind());
     }
     let body = edits.apply(&plain);
-    (Answer::Replaced { body, decoded, outcome, hits }, commands.kind())
+    let told = hits > 0 && config.memory.debug_metadata;
+    let scores = if told { context.scores } else { Vec::new() };
+    (Answer::Replaced { body, decoded, outcome, hits, scores }, commands.kind())
 }
 
 /// What the ask wants of memory itself, as far as it will be done after a good end: capture, on
@@ -300,6 +306,7 @@ async fn recalled(
         need: decided.need,
         said: &earlier,
         terms: &admitted.terms,
+        ranking: &config.memory.ranking,
         filter: None,
         forgotten: &commands.forget,
         now,

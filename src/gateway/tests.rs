@@ -255,6 +255,29 @@ async fn a_reply_cut_into_chunks_is_learnt_from_once() {
 }
 
 #[tokio::test]
+async fn which_memories_were_presented_is_told_by_id_and_score_only_where_the_configuration_says_so()
+ {
+    for told in [false, true] {
+        let stack = Stack::new(|config| config.memory.debug_metadata = told);
+        stack.observe("u", "200", FACT, &[(REPLY, true)]).await;
+        stack.flushed("u").await;
+        let reply = stack.recall("u", QUESTION).await;
+        let ours = &reply.dynamic_metadata.as_ref().unwrap().fields["memgate"];
+        let Some(Kind::StructValue(ours)) = &ours.kind else { panic!() };
+        let Some(scores) = ours.fields.get("scores") else {
+            assert!(!told);
+            continue;
+        };
+        let Some(Kind::StringValue(scores)) = &scores.kind else { panic!() };
+        assert!(told && !scores.contains("10,000") && !scores.contains("Hawaii"), "{scores}");
+        let scores: Vec<serde_json::Value> = serde_json::from_str(scores).unwrap();
+        assert_eq!(scores.len(), 1);
+        assert!(scores[0]["id"].is_string() && scores[0]["score"].as_f64().unwrap() > 0.1);
+        assert_eq!(scores[0].as_object().unwrap().len(), 3, "{scores:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_body_of_unknown_length_is_asked_for_in_part_and_passes_when_cut() {
     let stack = Stack::new(|_| {});
     let mut all = request_headers("u", 0);

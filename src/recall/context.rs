@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use jiff::Timestamp;
 
-use super::{Hit, excerpt::Wanted, line, tokens::tokens};
+use super::{Hit, excerpt::Wanted, line, scored::Scored, tokens::tokens};
 use crate::{
     dialect::fence,
     memory::{Memory, MemoryId},
@@ -45,12 +45,14 @@ pub struct Presented<'a> {
 }
 
 /// The context for one ask.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Context {
     /// The fenced text; empty when nothing is presented.
     pub text: String,
     /// The memories in it, in their order.
     pub shown: Vec<MemoryId>,
+    /// Why those of them are there that were found.
+    pub scores: Vec<Scored>,
 }
 
 impl Context {
@@ -69,6 +71,7 @@ impl Context {
         Self {
             text: fence::render(&standing, &lines),
             shown: wishes.into_iter().chain(found).cloned().collect(),
+            scores: Vec::new(),
         }
     }
 }

@@ -122,7 +122,7 @@ mod tests {
     fn a_loop_gets_its_context_again_and_another_users_loop_does_not() {
         let held = HeldContexts::default();
         let (alice, bob) = (Owner::of_user("alice").unwrap(), Owner::of_user("bob").unwrap());
-        let context = Context { text: "c".into(), shown: vec![] };
+        let context = Context { text: "c".into(), ..Context::default() };
         let key = LoopKey::of(&alice, &["s"], "book it");
         held.begin(key, &alice);
         assert_eq!(held.get(&key), Some(Context::default()));
@@ -136,7 +136,7 @@ mod tests {
     fn what_is_forgotten_is_held_no_longer_nor_by_a_search_that_had_begun() {
         let held = HeldContexts::default();
         let (alice, bob) = (Owner::of_user("alice").unwrap(), Owner::of_user("bob").unwrap());
-        let context = Context { text: "c".into(), shown: vec![] };
+        let context = Context { text: "c".into(), ..Context::default() };
         let key = |owner, text| LoopKey::of(owner, &["s"], text);
         let loops = [(&alice, "known"), (&alice, "searching"), (&bob, "known")];
         loops.iter().for_each(|(owner, text)| held.begin(key(owner, text), owner));

@@ -7,7 +7,6 @@ use tokio::time::{Instant, timeout_at};
 use super::{
     Failure, Hit, Query, Recall, Request,
     merge::merged,
-    rank,
     rewrite::{Help, Rewriter},
     search::Looked,
 };
@@ -54,7 +53,7 @@ impl Recall {
         let plain = plain?;
         let enough = |hit: &Hit| hit.score >= request.terms.threshold;
         if help == Help::Hypothesis && plain.iter().any(enough) {
-            return Ok(rank::gate(plain, request.terms));
+            return Ok(self.gated(plain, request));
         }
         let words = match early {
             Some(words) => words,
@@ -73,7 +72,7 @@ impl Recall {
         };
         self.metrics.failed("rewrite");
         tracing::debug!(failure, "the model did not help, the question is searched as it is");
-        Ok(rank::gate(plain, request.terms))
+        Ok(self.gated(plain, request))
     }
 
     /// Searches by the model's words. Where these find nothing, what was found without them stands.
@@ -89,15 +88,15 @@ impl Recall {
         match help {
             Help::Rewrite => {
                 let found = self.candidates(&request, Looked { text: words, as_if: None }).await;
-                let hits = rank::gate(found.unwrap_or_default(), request.terms);
-                let hits = if hits.is_empty() { rank::gate(plain, request.terms) } else { hits };
+                let hits = self.gated(found.unwrap_or_default(), &request);
+                let hits = if hits.is_empty() { self.gated(plain, &request) } else { hits };
                 (hits, Technique::Rewrite)
             }
             Help::Hypothesis => {
                 let text = &request.query.text;
                 let found = self.candidates(&request, Looked { text, as_if: Some(words) }).await;
                 let lists = std::iter::once(plain).chain(found.ok()).collect();
-                (rank::gate(merged(lists), request.terms), Technique::Hyde)
+                (self.gated(merged(lists, request.ranking.fusion), &request), Technique::Hyde)
             }
         }
     }

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::rank::{Hit, ordered};
-use crate::memory::MemoryId;
+use crate::{config::Fusion, memory::MemoryId};
 
 /// Each memory once, with the evidence of the search that it is most relevant to.
-pub(super) fn merged(mut lists: Vec<Vec<Hit>>) -> Vec<Hit> {
+pub(super) fn merged(mut lists: Vec<Vec<Hit>>, fusion: Fusion) -> Vec<Hit> {
     if lists.len() == 1 {
         return lists.pop().unwrap_or_default();
     }
@@ -17,7 +17,7 @@ pub(super) fn merged(mut lists: Vec<Vec<Hit>>) -> Vec<Hit> {
             _ => drop(best.insert(hit.memory.id.clone(), hit)),
         }
     }
-    ordered(best.into_values().collect())
+    ordered(best.into_values().collect(), fusion)
 }
 
 #[cfg(test)]
@@ -49,7 +49,7 @@ mod tests {
     fn each_memory_stands_once_where_it_is_most_relevant() {
         let lists =
             vec![hits(&[("a", 0.9), ("b", 0.2)]), hits(&[("b", 0.7), ("a", 0.1), ("c", 0.5)])];
-        let merged = merged(lists);
+        let merged = merged(lists, Fusion::Weighted);
         let merged: Vec<_> = merged.iter().map(|hit| (&*hit.memory.content, hit.score)).collect();
         assert_eq!(merged, [("a", 0.9), ("b", 0.7), ("c", 0.5)]);
     }
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn one_search_stays_what_it_is() {
         let found = hits(&[("a", 0.1), ("b", 0.2)]);
-        assert_eq!(merged(vec![found.clone()]), found);
-        assert_eq!(merged(vec![]), []);
+        assert_eq!(merged(vec![found.clone()], Fusion::Weighted), found);
+        assert_eq!(merged(vec![], Fusion::Weighted), []);
     }
 }

@@ -8,16 +8,23 @@ mod context;
 mod decide;
 mod everyday;
 mod excerpt;
+mod fusion;
+mod gate;
 mod held;
 mod helped;
 mod line;
 mod merge;
+mod names;
+mod neighbours;
+mod own;
+mod parts;
 mod profile;
 mod query;
 mod rank;
 mod reading;
 mod rewrite;
 mod said;
+mod scored;
 mod search;
 mod standing;
 mod statements;
@@ -27,11 +34,18 @@ mod touch;
 
 pub use context::{Budget, Context, Presented};
 pub use decide::{By, Decided, Decision, Message, Skip, decide};
+pub use gate::gate;
 pub use held::{HeldContexts, LoopKey};
+pub use parts::{Added, Parts, Ranks};
 pub use query::{Query, build as build_query, prepare as prepare_query};
-pub use rank::{Hit, Parts, Terms};
+pub use rank::{Hit, Question, Terms, rank};
 pub use reading::Read;
 pub use rewrite::{Help, Rewriter};
+pub use scored::Scored;
 pub use search::{Failure, Recall, Request};
 pub use tokens::{prepare as prepare_tokens, tokens};
 pub use touch::Touches;
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests;

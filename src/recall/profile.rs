@@ -136,6 +136,7 @@ mod tests {
                 need: None,
                 said,
                 terms: &terms,
+                ranking: &crate::config::RankingConfig::default(),
                 filter: None,
                 forgotten: &[],
                 now: self.now,

@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        config::QueryConfig,
+        config::{QueryConfig, RankingConfig},
         embed::{
             EmbedError, Embedder, Layers, Pooling, Precision, Run, Space, Vector,
             deterministic::DeterministicEmbedder,
@@ -185,6 +185,7 @@ mod tests {
             need: decided.need,
             said: &[],
             terms: &terms,
+            ranking: &RankingConfig::default(),
             filter: None,
             forgotten: &[],
             now: jiff::Timestamp::now(),

@@ -2,7 +2,11 @@
 //! embedder fails or is late the words alone are searched; only when that
 //! fails too, recall has failed.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    collections::HashSet,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use futures_util::future::join_all;
 use jiff::Timestamp;
@@ -11,20 +15,25 @@ use tokio::time::{Instant, timeout_at};
 use super::{
     Budget, Context, HeldContexts, Presented, Query, Rewriter, Touches,
     everyday::Everyday,
+    gate::{distinct, gate},
     merge::merged,
+    names::Names,
     profile,
-    rank::{self, Hit, Terms},
+    rank::{Hit, Question, Terms, rank},
     reading::Read,
     said::without_said,
+    scored::Scored,
 };
 use crate::{
     classify::trained_with,
+    config::RankingConfig,
     embed::{EmbedError, Embedder},
     memory::{
-        Evidence, Filter, Memory, MemoryStore, Owner, QueryVector, ScopeQuery, Search, StoreError,
+        Evidence, Filter, Memory, MemoryId, MemoryStore, Owner, QueryVector, ScopeQuery, Search,
+        StoreError,
     },
     signals::Subject,
-    telemetry::{Metrics, Phase, Technique},
+    telemetry::{Metrics, Phase, RankStep, Technique},
 };
 
 /// The store is asked for this many times what is presented, since ranking
@@ -33,6 +42,8 @@ const OVER_FETCH: usize = 4;
 /// At least this many candidates of each kind of evidence. With 20, LoCoMo's evidence recall at 20 is two points lower
 /// (conversations 26 and 42); with 60 no higher, and each one is read.
 const MIN_CANDIDATES: usize = 40;
+/// So many of those that mention what the query names are fetched besides, of each kind of evidence.
+const MENTIONED: usize = 20;
 /// The embedder's share of the time left; the rest is for the store.
 pub(super) const EMBED_SHARE: f64 = 0.6;
 
@@ -56,6 +67,8 @@ pub struct Request<'a> {
     pub said: &'a [&'a str],
     /// How much, of what.
     pub terms: &'a Terms,
+    /// What orders what is found.
+    pub ranking: &'a RankingConfig,
     /// What must hold besides.
     pub filter: Option<Filter>,
     /// What the user wants forgotten: it is not presented any more, though it is not yet deleted.
@@ -173,7 +186,9 @@ impl Recall {
         let hits = profile::beside(&wishes, hits?);
         let started = std::time::Instant::now();
         let (query, now) = (request.query.text.as_str(), request.now);
-        let context = Context::of(&Presented { wishes: &wishes, hits: &hits, query, now }, budget);
+        let what = Presented { wishes: &wishes, hits: &hits, query, now };
+        let mut context = Context::of(&what, budget);
+        context.scores = Scored::shown(&hits, &context.shown);
         self.metrics.phase(Phase::Context, started.elapsed());
         if context.shown.is_empty() {
             tracing::debug!("No memories above threshold");
@@ -192,10 +207,15 @@ impl Recall {
     pub async fn search(&self, request: &Request<'_>) -> Result<Vec<Hit>, Failure> {
         let hits = match self.helper(request.query) {
             Some(helper) => self.helped(request, helper).await?,
-            None => rank::gate(self.found(request).await?, request.terms),
+            None => self.gated(self.found(request).await?, request),
         };
         self.count(request.query, &hits);
         Ok(hits)
+    }
+
+    /// What of ranked hits is presented.
+    pub(super) fn gated(&self, hits: Vec<Hit>, request: &Request<'_>) -> Vec<Hit> {
+        gate(hits, request.terms, request.ranking, &self.metrics)
     }
 
     /// All that was found, ranked, before threshold and limit.
@@ -203,7 +223,7 @@ impl Recall {
     /// # Errors
     /// [`Failure`].
     pub async fn ranked(&self, request: &Request<'_>) -> Result<Vec<Hit>, Failure> {
-        Ok(rank::distinct(self.found(request).await?).collect())
+        Ok(distinct(self.found(request).await?).collect())
     }
 
     /// What was found for the question and its parts, ranked. A part that fails is left out.
@@ -215,7 +235,7 @@ impl Recall {
         let (whole, parts) = tokio::join!(whole, parts);
         let mut parts: Vec<_> = parts.into_iter().flatten().collect();
         parts.iter_mut().flatten().for_each(|hit| hit.parts.of_part = true);
-        Ok(merged(std::iter::once(whole?).chain(parts).collect()))
+        Ok(merged(std::iter::once(whole?).chain(parts).collect(), request.ranking.fusion))
     }
 
     /// Counts what the query's techniques did.
@@ -223,8 +243,8 @@ impl Recall {
         for (technique, took) in &query.used {
             let counted = |hit: &&Hit| match technique {
                 Technique::KeyTerms | Technique::Statements => true,
-                Technique::Times => hit.parts.dated,
-                Technique::Types => hit.parts.typed,
+                Technique::Times => hit.parts.added.date > 0.0,
+                Technique::Types => hit.parts.added.asked_type > 0.0,
                 Technique::Parts => hit.parts.of_part,
                 // Counted where they are used.
                 Technique::Rewrite | Technique::Hyde => false,
@@ -261,7 +281,8 @@ impl Recall {
             now: request.now,
         };
         let started = std::time::Instant::now();
-        let found = timeout_at(request.deadline, self.store.retrieve(&search)).await;
+        let found = timeout_at(request.deadline, self.store.retrieve(&search));
+        let (found, mentioned) = tokio::join!(found, self.mentioned(request, text, &search));
         self.metrics.phase(Phase::Search, started.elapsed());
         let evidence = match found {
             Ok(Ok(evidence)) => evidence,
@@ -269,9 +290,45 @@ impl Recall {
             Ok(Err(error)) => return Err(Failure::Embedding(error)),
             Err(_) => return Err(Failure::Deadline),
         };
+        let evidence = self.with_mentioned(evidence, mentioned);
         let mut evidence = without_said(own(evidence, request.owner), request.said);
         evidence.retain(|found| !is_forgotten(request, &found.memory));
-        Ok(rank::rank(evidence, text, &request.query.asked, everyday))
+        let asked = &request.query.asked;
+        let question = Question { text, asked, everyday, now: request.now };
+        Ok(rank(evidence, &question, request.ranking, &self.metrics))
+    }
+
+    /// The best of those that mention what the query names, and how long that took; none where that is switched off,
+    /// fails or is late: what is nearest is there all the same.
+    async fn mentioned(
+        &self,
+        request: &Request<'_>,
+        text: &str,
+        search: &Search,
+    ) -> Option<(Vec<Evidence>, Duration)> {
+        if !request.ranking.fetch_entities {
+            return None;
+        }
+        let started = Instant::now();
+        let names = Names::of(text).filter()?;
+        let filter = Some(Filter::And(search.filter.iter().cloned().chain([names]).collect()));
+        let search = Search { filter, limit: MENTIONED, ..search.clone() };
+        let found = timeout_at(request.deadline, self.store.retrieve(&search)).await.ok()?.ok()?;
+        Some((found, started.elapsed()))
+    }
+
+    /// Adds what was not found yet.
+    fn with_mentioned(
+        &self,
+        mut evidence: Vec<Evidence>,
+        mentioned: Option<(Vec<Evidence>, Duration)>,
+    ) -> Vec<Evidence> {
+        let Some((mentioned, took)) = mentioned else { return evidence };
+        let known: HashSet<MemoryId> = evidence.iter().map(|it| it.memory.id.clone()).collect();
+        let before = evidence.len();
+        evidence.extend(mentioned.into_iter().filter(|it| !known.contains(&it.memory.id)));
+        self.metrics.ranked(RankStep::EntityFetch, took, evidence.len() - before);
+        evidence
     }
 
     /// What it means that the store failed: that it is away, or only that it failed here.

@@ -2,75 +2,70 @@
 //! in and when, what was said just before it. This orders hits; whether one is presented at all, its own
 //! relevance decides.
 //!
-//! The weights are rounded from a fit to two of LoCoMo's conversations (26 and 42; 349 questions);
-//! docs/quality.md has the figures on three others. They are in log-odds, as relevance is summed.
+//! The weights (`memory.ranking.weights`) are in log-odds, as relevance is summed. Their defaults are rounded from a
+//! fit to two of LoCoMo's conversations (26 and 42; 349 questions); docs/quality.md has the figures on three others.
 
 use std::collections::HashMap;
 
-use super::{query::Asked, rank::Hit};
-use crate::memory::Memory;
+use super::rank::{Hit, Question};
+use crate::{config::RankingWeights, memory::Memory};
 
-/// Weight of the words found in a memory and the one before it: an answer seldom repeats its question.
-const WINDOW: f32 = 12.0;
-/// Weight of the same of the best memories of its session: one that is about the matter.
-const SESSION_WINDOW: f32 = 12.0;
-/// Weight of their cosine.
-const SESSION_COSINE: f32 = 2.0;
+/// What the cosine of a session's best memories counts, of what their words do.
+const SESSION_COSINE: f32 = 1.0 / 6.0;
 /// The best so many memories of a session tell what it is about.
 const OF_SESSION: usize = 3;
-/// Weight of being said by somebody whom the query names.
-const SPEAKER: f32 = 4.0;
-/// What a memory that only asks stands lower.
-const ASKS: f32 = 1.0;
-
-/// Weight of being said at a time that the query names.
-const DATED: f32 = 2.0;
-/// Weight of being of the type that the query asks for.
-const TYPED: f32 = 1.0;
 
 /// The longest name that stands before what somebody said, in bytes.
 const MAX_NAME: usize = 64;
 
-/// Tells each hit where it stands.
-pub(super) fn place(hits: &mut [Hit], query: &str, asked: &Asked) {
-    let named: Vec<String> = words(query).collect();
-    let sessions = sessions(hits);
-    for hit in hits {
-        let session = hit.memory.session_id.as_deref().and_then(|id| sessions.get(id));
-        let session = session.copied().unwrap_or_default();
-        hit.parts.session = (session != 0.0).then_some(session);
-        hit.parts.speaker = is_said_by(&hit.memory, &named);
-        let said = hit.memory.event_time.unwrap_or(hit.memory.created_at);
-        hit.parts.dated = asked.times.meet(said);
-        hit.parts.typed = asked.prefers.is_some_and(|it| it == hit.memory.memory_type.as_str());
-        hit.parts.standing = WINDOW * hit.parts.window.unwrap_or(0.0)
-            + session
-            + if hit.parts.speaker { SPEAKER } else { 0.0 }
-            + if hit.parts.dated { DATED } else { 0.0 }
-            + if hit.parts.typed { TYPED } else { 0.0 }
-            - if only_asks(&hit.memory) { ASKS } else { 0.0 };
+/// Tells each hit where it stands. Tells how many stand higher.
+pub(super) fn place(hits: &mut [Hit], question: &Question<'_>, weights: &RankingWeights) -> usize {
+    let (asked, named) = (question.asked, words(question.text).collect::<Vec<String>>());
+    let sessions = if weights.session > 0.0 { sessions(hits) } else { Vec::new() };
+    let mut lifted = 0;
+    for (at, hit) in hits.iter_mut().enumerate() {
+        let (memory, added) = (&hit.memory, &mut hit.parts.added);
+        let said = memory.event_time.unwrap_or(memory.created_at);
+        let where_true = |weight: f32, is: bool| if is { weight } else { 0.0 };
+        added.window = weights.window * hit.parts.window.unwrap_or(0.0);
+        added.session = weights.session * sessions.get(at).copied().unwrap_or(0.0);
+        added.speaker = where_true(weights.speaker, is_said_by(memory, &named));
+        added.date = where_true(weights.date, asked.times.meet(said));
+        let is_asked = asked.prefers.is_some_and(|kind| kind == memory.memory_type.as_str());
+        added.asked_type = where_true(weights.asked_type, is_asked);
+        added.question = where_true(-weights.question, only_asks(memory));
+        lifted += usize::from(added.sum() - added.question > 0.0);
     }
+    lifted
 }
 
-/// By session: the weight of what its best memories have.
-fn sessions(hits: &[Hit]) -> HashMap<String, f32> {
-    let mut sessions: HashMap<String, [Vec<f32>; 2]> = HashMap::new();
+/// Of each hit, what the best memories of its session have.
+fn sessions(hits: &[Hit]) -> Vec<f32> {
+    let mut sessions: HashMap<&str, [[f32; OF_SESSION]; 2]> = HashMap::new();
     for hit in hits {
-        let Some(id) = &hit.memory.session_id else { continue };
-        let [windows, cosines] = sessions.entry(id.clone()).or_default();
-        windows.push(hit.parts.window.unwrap_or(0.0));
-        cosines.push(hit.parts.cosine.unwrap_or(0.0).max(0.0));
+        let Some(id) = hit.memory.session_id.as_deref() else { continue };
+        let [windows, cosines] = sessions.entry(id).or_default();
+        keep_best(windows, hit.parts.window.unwrap_or(0.0));
+        keep_best(cosines, hit.parts.cosine.unwrap_or(0.0));
     }
-    let weight = |[windows, cosines]: [Vec<f32>; 2]| {
-        SESSION_WINDOW * mean_of_best(windows) + SESSION_COSINE * mean_of_best(cosines)
+    let of = |hit: &Hit| {
+        let [windows, cosines] = sessions.get(hit.memory.session_id.as_deref()?)?;
+        Some(mean(windows) + SESSION_COSINE * mean(cosines))
     };
-    sessions.into_iter().map(|(id, found)| (id, weight(found))).collect()
+    hits.iter().map(|hit| of(hit).unwrap_or(0.0)).collect()
 }
 
 /// Where there are fewer, nothing stands for the rest.
-fn mean_of_best(mut values: Vec<f32>) -> f32 {
-    values.sort_unstable_by(|a, b| b.total_cmp(a));
-    values.iter().take(OF_SESSION).sum::<f32>() / OF_SESSION as f32
+fn keep_best(best: &mut [f32; OF_SESSION], mut value: f32) {
+    for kept in best {
+        if value > *kept {
+            std::mem::swap(kept, &mut value);
+        }
+    }
+}
+
+fn mean(best: &[f32; OF_SESSION]) -> f32 {
+    best.iter().sum::<f32>() / OF_SESSION as f32
 }
 
 /// Whether a memory tells words of somebody (`Ana: I moved`) who is among those named.
@@ -126,10 +121,26 @@ mod tests {
         Hit { memory, score: 0.5, parts: Parts { window: Some(window), ..Parts::default() } }
     }
 
+    const WEIGHTS: RankingWeights = RankingWeights {
+        window: 12.0,
+        session: 12.0,
+        neighbours: 0.0,
+        speaker: 4.0,
+        asked_type: 1.0,
+        entity: 0.0,
+        date: 2.0,
+        question: 1.0,
+        recency: 0.0,
+        importance: 0.0,
+        confidence: 0.0,
+        access: 0.0,
+    };
+
     fn standing(mut hits: Vec<Hit>, query: &str) -> Vec<f32> {
-        let asked = Query::of(query, Timestamp::UNIX_EPOCH, &QueryConfig::default()).asked;
-        place(&mut hits, query, &asked);
-        hits.iter().map(|hit| hit.parts.standing).collect()
+        let now = Timestamp::UNIX_EPOCH;
+        let asked = Query::of(query, now, &QueryConfig::default()).asked;
+        place(&mut hits, &Question { text: query, asked: &asked, everyday: 0.15, now }, &WEIGHTS);
+        hits.iter().map(|hit| hit.parts.added.sum()).collect()
     }
 
     #[test]
@@ -155,15 +166,15 @@ mod tests {
         let mut hits = ["a", "b"].map(|it| hit(it, "s", 0.0));
         hits[1].memory.event_time = Some("2023-05-09T10:00:00Z".parse().unwrap());
         let standing = standing(hits.into(), "What did I buy on 8 May, 2023?");
-        assert_eq!(standing, [0.0, DATED]);
+        assert_eq!(standing, [0.0, WEIGHTS.date]);
     }
 
     #[test]
     fn what_is_of_the_type_that_the_query_asks_for_stands_higher() {
         let mut hits = ["a", "b"].map(|it| hit(it, "s", 0.0));
         hits[0].memory.memory_type = MemoryType::new(MemoryType::PROCEDURAL);
-        assert_eq!(standing(hits.clone().into(), "How do I bake it?"), [TYPED, 0.0]);
-        assert_eq!(standing(hits.into(), "When did I bake it?"), [0.0, TYPED]);
+        assert_eq!(standing(hits.clone().into(), "How do I bake it?"), [WEIGHTS.asked_type, 0.0]);
+        assert_eq!(standing(hits.into(), "When did I bake it?"), [0.0, WEIGHTS.asked_type]);
     }
 
     #[test]
@@ -180,6 +191,6 @@ mod tests {
         let answered = turn_content("Did you move?", Some("Yes, to Rome"));
         let hits =
             vec![hit("Did you move?", "s", 0.0), hit(&asks, "s", 0.0), hit(&answered, "s", 0.0)];
-        assert_eq!(standing(hits, "q"), [-ASKS, -ASKS, 0.0]);
+        assert_eq!(standing(hits, "q"), [-WEIGHTS.question, -WEIGHTS.question, 0.0]);
     }
 }

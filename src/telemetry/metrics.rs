@@ -9,6 +9,8 @@ use prometheus_client::{
     registry::{Metric, Registry},
 };
 
+use super::{RankRule, RankStep};
+
 /// The content type of [`Metrics::encode`].
 pub const METRICS_CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -16,6 +18,9 @@ pub const METRICS_CONTENT_TYPE: &str = "application/openmetrics-text; version=1.
 const SECONDS: [f64; 15] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
 ];
+/// Seconds from a microsecond to five milliseconds: what ranking takes.
+const RANKING_SECONDS: [f64; 11] =
+    [1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 5e-3];
 /// Memories a request was given; the limit is 50.
 const HITS: [f64; 8] = [0.0, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0];
 
@@ -33,6 +38,9 @@ pub struct Metrics {
     hits: Histogram,
     techniques: Family<Label, Histogram>,
     technique_hits: Family<Label, Counter>,
+    ranking: Family<Label, Histogram>,
+    ranking_hits: Family<Label, Counter>,
+    ranking_left_out: Family<Label, Counter>,
     in_flight: Gauge,
     turns_journaled: Counter,
     turns_pruned: Counter,
@@ -272,6 +280,21 @@ impl Metrics {
                 "Memories presented that a technique brought or lifted, by technique",
                 Family::default(),
             ),
+            ranking: at.add(
+                "ranking_seconds",
+                "Time a step of ranking took",
+                Family::new_with_constructor(|| Histogram::new(RANKING_SECONDS)),
+            ),
+            ranking_hits: at.add(
+                "ranking_hits",
+                "Memories that a step of ranking placed, found or let pass, by step",
+                Family::default(),
+            ),
+            ranking_left_out: at.add(
+                "ranking_left_out",
+                "Relevant memories that are not presented, by the rule that left them out",
+                Family::default(),
+            ),
             in_flight: at.add("exchanges_in_flight", "Exchanges at this moment", Gauge::default()),
             turns_journaled: at.add(
                 "turns_journaled",
@@ -388,6 +411,18 @@ impl Metrics {
         let label = [("technique", technique.name())];
         self.techniques.get_or_create(&label).observe(took.as_secs_f64());
         self.technique_hits.get_or_create(&label).inc_by(hits as u64);
+    }
+
+    /// A step of ranking took so long and concerned so many memories.
+    pub fn ranked(&self, step: RankStep, took: Duration, hits: usize) {
+        let label = [("step", step.name())];
+        self.ranking.get_or_create(&label).observe(took.as_secs_f64());
+        self.ranking_hits.get_or_create(&label).inc_by(hits as u64);
+    }
+
+    /// So many memories were relevant enough, and a rule of ranking left them out.
+    pub fn left_out(&self, rule: RankRule, hits: usize) {
+        self.ranking_left_out.get_or_create(&[("rule", rule.name())]).inc_by(hits as u64);
     }
 
     /// An exchange began; it ends when the guard is dropped.
@@ -526,6 +561,8 @@ mod tests {
         metrics.phase(Phase::Total, Duration::from_millis(3));
         metrics.presented(2);
         metrics.technique(Technique::Parts, Duration::from_millis(1), 2);
+        metrics.ranked(RankStep::Neighbours, Duration::from_micros(3), 7);
+        metrics.left_out(RankRule::Gap, 2);
         metrics.journaled(3);
         metrics.pruned(2);
         metrics.dropped(CaptureDrop::QueueFull);
@@ -549,6 +586,9 @@ mod tests {
             "memgate_hits_sum 2.0",
             "memgate_query_technique_seconds_count{technique=\"parts\"} 1",
             "memgate_query_technique_hits_total{technique=\"parts\"} 2",
+            "memgate_ranking_seconds_bucket{le=\"0.000005\",step=\"neighbours\"} 1",
+            "memgate_ranking_hits_total{step=\"neighbours\"} 7",
+            "memgate_ranking_left_out_total{rule=\"gap\"} 2",
             "memgate_exchanges_in_flight 1",
             "memgate_turns_journaled_total 3",
             "memgate_turns_pruned_total 2",

@@ -5,6 +5,7 @@
 
 mod log;
 mod metrics;
+mod ranking;
 mod trace;
 
 use std::time::Duration;
@@ -14,6 +15,7 @@ pub use metrics::{
     CaptureDrop, InFlight, JobOutcome, JobState, METRICS_CONTENT_TYPE, Metrics, Phase, Reconciled,
     Technique,
 };
+pub use ranking::{RankRule, RankStep};
 use trace::Exporter;
 pub use trace::join_trace;
 

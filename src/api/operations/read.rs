@@ -99,6 +99,7 @@ impl Operations {
                 need: self.recall.need(&query.text, &read),
                 said: &[],
                 terms: &terms,
+                ranking: &config.memory.ranking,
                 filter: narrowed(request),
                 forgotten: &[],
                 now,

@@ -149,6 +149,7 @@ pub(super) async fn ask(
         need: decided.need,
         said: &earlier,
         terms: &terms,
+        ranking: &config.ranking,
         filter: None,
         forgotten: &[],
         now: *date,

@@ -124,7 +124,7 @@ proptest! {
     ) {
         let hits: Vec<Hit> = contents.iter().map(|content| hit(content)).collect();
         let wishes: Vec<Memory> = wishes.iter().map(|content| memory(content)).collect();
-        let Context { text, shown } = context(&wishes, &hits, [sizes.0, sizes.1]);
+        let Context { text, shown, .. } = context(&wishes, &hits, [sizes.0, sizes.1]);
         prop_assert!(tokens(&text) <= sizes.0 + sizes.1, "{} {text}", tokens(&text));
         prop_assert_eq!(text.matches(fence::OPEN).count(), 1);
         prop_assert_eq!(text.matches(fence::CLOSE).count(), 1);

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    config::QueryConfig,
+    config::{QueryConfig, RankingConfig},
     embed::{Embedder, deterministic::DeterministicEmbedder},
     llm::{Helper, LimitName, Settings},
     memory::{Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Write},
@@ -105,6 +105,7 @@ async fn found(recall: &Recall, message: &str, techniques: &QueryConfig) -> Vec<
         need: None,
         said: &[PLAN],
         terms: &terms,
+        ranking: &RankingConfig::default(),
         filter: None,
         forgotten: &[],
         now,

@@ -133,6 +133,7 @@ impl Asker<'_> {
             need: decided.need,
             said: &[],
             terms: &terms,
+            ranking: &self.config.ranking,
             filter: None,
             forgotten: &[],
             now: self.now,

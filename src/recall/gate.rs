@@ -1,0 +1,205 @@
+//! The gate: what of the ranked hits is presented. Relevance decides what passes, the order what comes first.
+
+use std::{
+    collections::{HashMap, HashSet},
+    time::Instant,
+};
+
+use super::{
+    calibration,
+    rank::{Hit, Terms},
+    summaries::without_summaries,
+};
+use crate::{
+    config::RankingConfig,
+    store::lexical,
+    telemetry::{Metrics, RankRule, RankStep},
+};
+
+/// Two memories that share this part of their words say the same.
+const NEAR_DUPLICATE: f32 = 0.9;
+/// What is compared of a memory, in bytes: more than is shown of one.
+const COMPARED: usize = 4_096;
+
+/// What is presented of ranked hits. Summaries only where nothing else is.
+#[must_use]
+pub fn gate(hits: Vec<Hit>, terms: &Terms, ranking: &RankingConfig, metrics: &Metrics) -> Vec<Hit> {
+    let started = Instant::now();
+    let mut left_out = LeftOut::default();
+    let (others, summaries) = without_summaries(hits);
+    let mut presented = passing(others, terms, ranking, &mut left_out);
+    if presented.is_empty() {
+        presented = passing(summaries, terms, ranking, &mut left_out);
+    }
+    metrics.ranked(RankStep::Gate, started.elapsed(), presented.len());
+    left_out.count(ranking, metrics);
+    presented
+}
+
+/// How many hits each rule left out.
+#[derive(Default)]
+struct LeftOut {
+    gap: usize,
+    distinct: usize,
+    session: usize,
+}
+
+impl LeftOut {
+    fn count(&self, ranking: &RankingConfig, metrics: &Metrics) {
+        let rules = [
+            (RankRule::Gap, ranking.gap, self.gap),
+            (RankRule::Distinct, ranking.distinct, self.distinct),
+            (RankRule::SessionCap, ranking.max_per_session > 0, self.session),
+        ];
+        for (rule, on, hits) in rules {
+            if on {
+                metrics.left_out(rule, hits);
+            }
+        }
+    }
+}
+
+/// Each hit is compared only until there are enough: of all that was found, few are presented.
+fn passing(
+    hits: Vec<Hit>,
+    terms: &Terms,
+    ranking: &RankingConfig,
+    left_out: &mut LeftOut,
+) -> Vec<Hit> {
+    let best = hits.iter().map(|hit| hit.score).fold(0.0, f32::max);
+    let mut shown: Vec<Hit> = Vec::new();
+    let mut said = Said::default();
+    let mut sessions: HashMap<String, usize> = HashMap::new();
+    for hit in hits {
+        if shown.len() == terms.limit {
+            break;
+        }
+        if !calibration::passes(hit.score, hit.score, terms.threshold) {
+            continue;
+        }
+        if ranking.gap && !calibration::passes(hit.score, best, terms.threshold) {
+            left_out.gap += 1;
+            continue;
+        }
+        if ranking.max_per_session > 0
+            && let Some(session) = &hit.memory.session_id
+            && sessions.get(session).is_some_and(|shown| *shown >= ranking.max_per_session)
+        {
+            left_out.session += 1;
+            continue;
+        }
+        if ranking.distinct && !said.is_new(&hit) {
+            left_out.distinct += 1;
+            continue;
+        }
+        if let Some(session) = &hit.memory.session_id {
+            *sessions.entry(session.clone()).or_default() += 1;
+        }
+        shown.push(hit);
+    }
+    shown
+}
+
+/// The hits without those that say what a better one says, each compared only when it is asked for.
+pub fn distinct(hits: impl IntoIterator<Item = Hit>) -> impl Iterator<Item = Hit> {
+    let mut said = Said::default();
+    hits.into_iter().filter(move |hit| said.is_new(hit))
+}
+
+/// What hits have said so far.
+#[derive(Default)]
+struct Said(Vec<HashSet<String>>);
+
+impl Said {
+    /// Whether a hit says something else than those before it; then it counts from now on.
+    fn is_new(&mut self, hit: &Hit) -> bool {
+        let content = &hit.memory.content;
+        let tokens = lexical::token_set(&content[..content.floor_char_boundary(COMPARED)]);
+        let is_new = !self.0.iter().any(|other| overlap(other, &tokens) >= NEAR_DUPLICATE);
+        if is_new {
+            self.0.push(tokens);
+        }
+        is_new
+    }
+}
+
+/// Jaccard: shared tokens of all tokens.
+fn overlap(a: &HashSet<String>, b: &HashSet<String>) -> f32 {
+    let shared = a.intersection(b).count();
+    let all = a.len() + b.len() - shared;
+    if all == 0 { 1.0 } else { shared as f32 / all as f32 }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::{
+        memory::{Memory, MemoryId, MemoryType, Owner, Source},
+        recall::Parts,
+    };
+
+    fn hit(content: &str, session: &str, score: f32) -> Hit {
+        let mut memory = Memory::new(
+            MemoryId::fresh(),
+            Owner::of_user("u").unwrap(),
+            MemoryType::new(MemoryType::SEMANTIC),
+            content,
+            Source::ExplicitUserInput,
+            Timestamp::UNIX_EPOCH,
+        );
+        memory.session_id = Some(session.to_owned());
+        Hit { memory, score, parts: Parts::default() }
+    }
+
+    /// What is presented of these by a ranking, and what the metrics tell.
+    fn presented(hits: Vec<Hit>, ranking: &RankingConfig) -> (Vec<String>, String) {
+        let terms = Terms { limit: 5, threshold: 0.6, types: Vec::new() };
+        let metrics = Metrics::new();
+        let shown = gate(hits, &terms, ranking, &metrics);
+        (shown.into_iter().map(|hit| hit.memory.content).collect(), metrics.encode())
+    }
+
+    fn all() -> Vec<Hit> {
+        vec![
+            hit("a cat", "s", 0.97),
+            hit("a cat!", "t", 0.96),
+            hit("a dog", "s", 0.95),
+            hit("far behind", "u", 0.61),
+            hit("below the threshold", "u", 0.59),
+        ]
+    }
+
+    #[test]
+    fn each_rule_leaves_out_what_it_is_for_and_is_counted() {
+        let none = RankingConfig { gap: false, distinct: false, ..RankingConfig::default() };
+        let (shown, told) = presented(all(), &none);
+        assert_eq!(shown, ["a cat", "a cat!", "a dog", "far behind"]);
+        assert!(!told.contains("memgate_ranking_left_out_total{"), "{told}");
+        let on = |name: &str| {
+            let mut ranking = none.clone();
+            match name {
+                "gap" => ranking.gap = true,
+                "distinct" => ranking.distinct = true,
+                _ => ranking.max_per_session = 1,
+            }
+            ranking
+        };
+        let rules = [("gap", "far behind"), ("distinct", "a cat!"), ("session_cap", "a dog")];
+        for (name, left_out) in rules {
+            let (shown, told) = presented(all(), &on(name));
+            assert_eq!((shown.len(), shown.iter().any(|it| it == left_out)), (3, false), "{name}");
+            let counted = format!("memgate_ranking_left_out_total{{rule=\"{name}\"}} 1");
+            assert!(told.contains(&counted), "{told}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_for_one_reason_does_not_stand_for_its_session_or_its_words() {
+        let hits = vec![hit("a cat", "s", 0.97), hit("a cat.", "t", 0.96), hit("a dog", "t", 0.95)];
+        let ranking = RankingConfig { max_per_session: 1, ..RankingConfig::default() };
+        assert_eq!(presented(hits, &ranking).0, ["a cat", "a dog"]);
+    }
+}
