@@ -9,8 +9,8 @@ the code, and testdata/signals/parity.json, with which a test compares the produ
 --doubts prints the N rows that the other folds' model disagrees with most: labels to look at.
 
 The model: logistic regression on hashed n-grams of words and letters, on cues (alone and in pairs),
-and on the means of the inner layers of the embedder that memgate uses. Its sentence vector adds
-nothing to these (docs/decisions.md). Five weight vectors. `search`: could memory help? `words`: the same by n-grams and cues alone, for
+and on the means of the inner layers of the embedder that memgate uses and its sentence vector.
+Five weight vectors. `search`: could memory help? `words`: the same by n-grams and cues alone, for
 other embedders and when embedding fails. `tool`, `greeting`, `personal`, also by n-grams and cues:
 what kind of message it is. The same input gives the same bytes.
 """
@@ -32,7 +32,9 @@ DATA = ROOT / "testdata/signals"
 HOME = ROOT / "src/signals/model"
 
 # How much a mean of an inner layer counts, once it is brought to mean 0 and deviation 1.
-LAYERS = 5.6 / DIMENSION**0.5
+LAYERS = 8.0 / DIMENSION**0.5
+# How much the sentence vector counts.
+VECTOR = 4.0
 REGULARISATION = 0.3
 FOLDS, BLOCK = 5, 8  # near-minimal pairs stand beside each other and stay in one fold
 SHUFFLES = 3  # ways to make folds: which rows meet in one is chance
@@ -42,7 +44,7 @@ ORDINARY = ("everyday", "work", "own-broad")
 # What a wrong decision costs: a message about its speaker that is wrongly skipped; any other.
 PERSONAL_SKIPPED, OTHER = 10, 1
 # Thresholds that cost so little more than the best one are as good: a few rows decide.
-AS_GOOD = 1.05
+AS_GOOD = 1.1
 
 
 def bounded(text):
@@ -73,10 +75,11 @@ class Data:
         self.rows = all_rows
         texts = [row["text"] for row in all_rows]
         self.grams = matrix(cues, [bounded(text) for text in texts])
-        self.layers = np.array([embed.read(text)[1] for text in texts])
+        vectors, self.layers = map(np.array, zip(*(embed.read(text) for text in texts)))
         self.middle, self.spread = self.layers.mean(0), self.layers.std(0) + 1e-6
         layers = (self.layers - self.middle) / self.spread * LAYERS
-        self.all = sparse.hstack([self.grams, sparse.csr_matrix(layers)]).tocsr()
+        self.dense = np.hstack([self.layers, vectors])
+        self.all = sparse.hstack([self.grams, sparse.csr_matrix(np.hstack([layers, vectors * VECTOR]))]).tocsr()
         self.search = np.array([row["search"] for row in all_rows])
         self.personal = np.array([row["personal"] for row in all_rows])
         signal = np.array([row["signal"] for row in all_rows])
@@ -144,18 +147,19 @@ def sure(data, words, probability, threshold):
 
 
 def linear(model, data):
-    """Bias, weights of the layers as the embedder gives them, weights of n-grams."""
+    """Bias, weights of the layers and the vector as the embedder gives them, weights of n-grams."""
     weights, size = model.coef_[0], 1 << BITS
     bias, grams, dense = float(model.intercept_[0]), weights[:size], weights[size:]
     if len(dense) == 0:
         return bias, dense, grams
-    layers = dense * LAYERS / data.spread
-    return bias - float(layers @ data.middle), layers, grams
+    layers, vector = np.split(dense, [len(data.spread)])
+    layers = layers * LAYERS / data.spread
+    return bias - float(layers @ data.middle), np.hstack([layers, vector * VECTOR]), grams
 
 
 def packed(models, thresholds):
-    """The file: magic, bits, numbers of the layers, three thresholds; then of each model bias, step,
-    weights of the layers (of the first only) and of n-grams, all little-endian."""
+    """The file: magic, bits, numbers of layers and vector, three thresholds; then of each model bias, step,
+    weights of layers and vector (of the first only) and of n-grams, all little-endian."""
     out = [b"MGSIGN01", struct.pack("<II", BITS, len(models[0][1])), struct.pack("<fff", *thresholds)]
     for bias, dense, weights in models:
         small, step = quantised(weights)
@@ -207,7 +211,7 @@ def main():
     for at in range(0, len(data.rows), len(data.rows) // 60):
         text = data.rows[at]["text"]
         values = features(cues, bounded(text))
-        figures = [round(float(probability(m, values, data.layers[at])), 6) for m in models]
+        figures = [round(float(probability(m, values, data.dense[at])), 6) for m in models]
         names = ("search", "words", "tool", "greeting", "personal")
         parity.append({"text": text, "features": len(values), **dict(zip(names, figures))})
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in parity)

@@ -52,12 +52,12 @@ impl Linear {
 }
 
 /// The first bytes of `rest`, which loses them.
-pub(crate) fn take<const N: usize>(rest: &mut &'static [u8]) -> Option<[u8; N]> {
+pub(crate) fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     rest.split_off(..N)?.try_into().ok()
 }
 
 /// The first number of `rest`, which loses it.
-pub(crate) fn number(rest: &mut &'static [u8]) -> Option<f64> {
+pub(crate) fn number(rest: &mut &[u8]) -> Option<f64> {
     let number = f32::from_le_bytes(take(rest)?);
     number.is_finite().then(|| f64::from(number))
 }

@@ -303,7 +303,6 @@ async fn recalled(
         project_id: admitted.project_id.as_deref(),
         query: &query,
         read: decided.read.as_ref(),
-        need: decided.need,
         said: &earlier,
         terms: &admitted.terms,
         ranking: &config.memory.ranking,

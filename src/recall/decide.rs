@@ -157,8 +157,9 @@ impl Unsure<'_> {
     /// Decides by what the embedding model made of the message, or by its words where that failed
     /// or came too late.
     pub(super) fn with(self, read: Read) -> Decided {
-        let layers = read.layers().and_then(|layers| self.opinion.by_layers(layers));
-        let decided = match layers {
+        let judged =
+            read.layers().and_then(|(inner, vector)| self.opinion.by_layers(inner, vector));
+        let decided = match judged {
             Some(need) => self.judged(need, By::Model),
             None => self.by_words(),
         };

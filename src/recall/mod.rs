@@ -3,6 +3,7 @@
 //! Each step is a file, in that order. Recall must never know a wire format,
 //! Envoy, or how a store keeps things.
 
+mod adapter;
 pub mod calibration;
 mod context;
 mod decide;

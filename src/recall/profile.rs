@@ -133,7 +133,6 @@ mod tests {
                 project_id: Some("p"),
                 query: &query,
                 read: None,
-                need: None,
                 said,
                 terms: &terms,
                 ranking: &crate::config::RankingConfig::default(),

@@ -10,7 +10,7 @@ use super::{
     query::asking,
     search::{EMBED_SHARE, Recall},
 };
-use crate::{embed::Reading, memory::QueryVector, signals::Opinion, telemetry::Phase};
+use crate::{embed::Reading, memory::QueryVector, telemetry::Phase};
 
 /// What came of embedding a text.
 #[derive(Clone, Debug)]
@@ -27,9 +27,10 @@ impl Read {
         self.text == text
     }
 
-    /// What the model's inner layers gave, where there are any.
-    pub(super) fn layers(&self) -> Option<&[f32]> {
-        self.reading.as_ref()?.layers.as_deref()
+    /// What the model's inner layers gave, where there are any, and the vector.
+    pub(super) fn layers(&self) -> Option<(&[f32], &[f32])> {
+        let reading = self.reading.as_ref()?;
+        Some((reading.layers.as_deref()?, &reading.vector))
     }
 
     /// The vector to search with.
@@ -56,16 +57,6 @@ impl Recall {
         };
         self.metrics.decided_by(decided.by.as_str());
         decided.told()
-    }
-
-    /// How likely memory helps a text that is searched for without a decision, between 0 and 1;
-    /// none when the weights are damaged. `read` is what [`Recall::read`] gave for it.
-    #[must_use]
-    pub fn need(&self, text: &str, read: &Read) -> Option<f32> {
-        let opinion = Opinion::of(text)?;
-        let layers = read.layers().filter(|_| self.judged_by_layers);
-        let need = layers.and_then(|layers| opinion.by_layers(layers));
-        Some(need.unwrap_or_else(|| opinion.by_words()).probability)
     }
 
     /// Embeds a text within the embedder's share of the time left.
@@ -182,7 +173,6 @@ mod tests {
             project_id: None,
             query,
             read: decided.read.as_ref(),
-            need: decided.need,
             said: &[],
             terms: &terms,
             ranking: &RankingConfig::default(),

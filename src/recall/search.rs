@@ -14,6 +14,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{
     Budget, Context, HeldContexts, Presented, Query, Rewriter, Touches,
+    adapter::Adapter,
     everyday::Everyday,
     gate::{distinct, gate},
     merge::merged,
@@ -61,8 +62,6 @@ pub struct Request<'a> {
     pub query: &'a Query,
     /// What was made of a text before: no other embedding is needed where it is the query's.
     pub read: Option<&'a Read>,
-    /// The calibrated probability that memory helps, where it is known.
-    pub need: Option<f32>,
     /// The user's messages that the model is shown anyway, whatever memory finds.
     pub said: &'a [&'a str],
     /// How much, of what.
@@ -104,6 +103,7 @@ pub struct Recall {
     space: Arc<str>,
     /// The decision's model was trained with this embedder's layers.
     pub(super) judged_by_layers: bool,
+    adapter: Option<Arc<Adapter>>,
     /// Set by [`Recall::prepare`].
     everyday: Arc<OnceLock<Everyday>>,
     touches: Touches,
@@ -133,12 +133,14 @@ impl Recall {
     ) -> Self {
         let space = embedder.space().id().into();
         let judged_by_layers = trained_with(embedder.space());
+        let adapter = Adapter::of(embedder.space()).map(Arc::new);
         let (everyday, held) = (Arc::default(), Arc::default());
         Self {
             store,
             embedder,
             space,
             judged_by_layers,
+            adapter,
             everyday,
             touches,
             held,
@@ -342,10 +344,14 @@ impl Recall {
 
     /// The query's vector, or none when the embedder fails or is late.
     async fn embed(&self, request: &Request<'_>, text: &str) -> Option<QueryVector> {
-        match request.read.filter(|read| read.is_of(text)) {
+        let asked = match request.read.filter(|read| read.is_of(text)) {
             Some(read) => read.vector(&self.space),
             None => self.read(text, request.deadline).await.vector(&self.space),
-        }
+        }?;
+        Some(match &self.adapter {
+            Some(adapter) => QueryVector { values: adapter.turn(&asked.values), ..asked },
+            None => asked,
+        })
     }
 }
 

@@ -58,7 +58,6 @@ impl Stack {
             project_id: None,
             query: &query,
             read: None,
-            need: None,
             said: &[],
             terms,
             ranking,

@@ -88,15 +88,13 @@ impl Operations {
         let now = Timestamp::now();
         let query = Query::of(&request.query, now, &config.memory.query);
         let deadline = Instant::now() + SEARCH_TIME;
-        let read = self.recall.read(&query.text, deadline).await;
         let hits = self
             .recall
             .search(&Request {
                 owner: &owner,
                 project_id: request.project_id.as_deref(),
                 query: &query,
-                read: Some(&read),
-                need: self.recall.need(&query.text, &read),
+                read: None,
                 said: &[],
                 terms: &terms,
                 ranking: &config.memory.ranking,

@@ -146,7 +146,6 @@ pub(super) async fn ask(
         project_id: None,
         query: &query,
         read: decided.read.as_ref(),
-        need: decided.need,
         said: &earlier,
         terms: &terms,
         ranking: &config.ranking,

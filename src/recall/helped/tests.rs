@@ -96,13 +96,12 @@ async fn found(recall: &Recall, message: &str, techniques: &QueryConfig) -> Vec<
     let owner = Owner::of_user("u").unwrap();
     let now = Timestamp::UNIX_EPOCH;
     let query = build_query(message, &[PLAN], now, techniques);
-    let terms = Terms { limit: 5, threshold: 0.6, types: Vec::new() };
+    let terms = Terms { limit: 5, threshold: 0.85, types: Vec::new() };
     let request = Request {
         owner: &owner,
         project_id: None,
         query: &query,
         read: None,
-        need: None,
         said: &[PLAN],
         terms: &terms,
         ranking: &RankingConfig::default(),

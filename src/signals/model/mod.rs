@@ -57,12 +57,12 @@ impl Opinion {
         self.words <= self.weights.thresholds.surely
     }
 
-    /// By the words and what the embedding model's inner layers gave (all-MiniLM-L6-v2 as
+    /// By the words and what the embedding model's inner layers and its vector tell (all-MiniLM-L6-v2 as
     /// tools/export_onnx.py writes it); `None` where that is not what the weights are for.
     #[must_use]
-    pub fn by_layers(&self, layers: &[f32]) -> Option<Need> {
-        let fits = layers.len() == self.weights.layers;
-        let probability = || self.weights.search.probability(&self.features, &[layers]);
+    pub fn by_layers(&self, layers: &[f32], vector: &[f32]) -> Option<Need> {
+        let fits = layers.len() + vector.len() == self.weights.dense;
+        let probability = || self.weights.search.probability(&self.features, &[layers, vector]);
         fits.then(|| need(probability(), self.weights.thresholds.model))
     }
 
@@ -164,8 +164,8 @@ mod tests {
     #[test]
     fn layers_of_another_model_are_not_judged() {
         let opinion = Opinion::of("when is my sister's birthday?").unwrap();
-        assert_eq!(opinion.by_layers(&[0.0; 384]), None);
-        assert!(opinion.by_layers(&[0.0; 4 * 384]).is_some());
+        assert_eq!(opinion.by_layers(&[0.0; 384], &[0.0; 384]), None);
+        assert!(opinion.by_layers(&[0.0; 4 * 384], &[0.0; 384]).is_some());
         assert!(opinion.by_words().searches && !opinion.is_surely_of_no_use());
     }
 }

@@ -31,11 +31,11 @@ pub fn weights_sha256() -> &'static str {
 pub(super) struct Weights {
     /// Bits of the features' hash.
     pub(super) bits: u32,
-    /// Numbers that the embedding model's layers have.
-    pub(super) layers: usize,
+    /// Numbers that the embedding model's layers and its vector have.
+    pub(super) dense: usize,
     /// Above which memory is searched.
     pub(super) thresholds: Thresholds,
-    /// Whether memory could help, with the embedding model's layers.
+    /// Whether memory could help, with the embedding model's layers and vector.
     pub(super) search: Linear,
     /// The same by words alone.
     pub(super) words: Linear,
@@ -67,18 +67,18 @@ impl Weights {
     fn read(file: &'static [u8]) -> Option<Self> {
         let mut rest = file.strip_prefix(MAGIC)?;
         let bits = u32::from_le_bytes(take(&mut rest)?);
-        let layers = u32::from_le_bytes(take(&mut rest)?) as usize;
+        let dense = u32::from_le_bytes(take(&mut rest)?) as usize;
         let mut threshold = || number(&mut rest);
         let thresholds =
             Thresholds { model: threshold()?, words: threshold()?, surely: threshold()? };
         if bits > MOST_BITS {
             return None;
         }
-        let search = Linear::read(&mut rest, layers, 1 << bits)?;
+        let search = Linear::read(&mut rest, dense, 1 << bits)?;
         let mut model = || Linear::read(&mut rest, 0, 1 << bits);
         let (words, tool, greeting, personal) = (model()?, model()?, model()?, model()?);
         let whole = rest.is_empty();
-        whole.then_some(Self { bits, layers, thresholds, search, words, tool, greeting, personal })
+        whole.then_some(Self { bits, dense, thresholds, search, words, tool, greeting, personal })
     }
 }
 

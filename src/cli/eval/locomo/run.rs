@@ -130,7 +130,6 @@ impl Asker<'_> {
             project_id: None,
             query: &query,
             read: decided.read.as_ref(),
-            need: decided.need,
             said: &[],
             terms: &terms,
             ranking: &self.config.ranking,
