@@ -119,7 +119,7 @@ impl Default for RankingConfig {
             past: 0.7,
             half_life_days: 30.0,
             fetch_entities: false,
-            gap: true,
+            gap: false,
             distinct: true,
             max_per_session: 0,
         }
