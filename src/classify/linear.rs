@@ -1,5 +1,7 @@
 //! Logistic regression with trained weights, as the trainers write them.
 
+use sha2::{Digest, Sha256};
+
 use super::Features;
 use crate::embed::{Pooling, Run, Space};
 
@@ -49,6 +51,12 @@ impl Linear {
             self.dense.iter().zip(given).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
         1.0 / (1.0 + (-(self.bias + self.step * words + meaning)).exp())
     }
+}
+
+/// Whether a file is the one its trainer wrote, by the digest that was written beside it.
+pub(crate) fn is_whole(file: &[u8], sha256: &str) -> bool {
+    let digest: String = Sha256::digest(file).iter().map(|byte| format!("{byte:02x}")).collect();
+    digest == sha256.trim()
 }
 
 /// The first bytes of `rest`, which loses them.

@@ -11,4 +11,4 @@ pub(crate) mod lists;
 pub(crate) mod text;
 
 pub(crate) use features::Features;
-pub(crate) use linear::{Linear, number, take, trained_with};
+pub(crate) use linear::{Linear, is_whole, number, take, trained_with};

@@ -5,10 +5,8 @@
 //! `tools/train_adapter.py`, moves the question, and only that: stored vectors stay what they are.
 //! docs/quality.md has the figures.
 
-use sha2::{Digest, Sha256};
-
 use crate::{
-    classify::{number, take, trained_with},
+    classify::{is_whole, number, take, trained_with},
     embed::{Space, Vector, dot},
 };
 
@@ -28,9 +26,7 @@ pub(super) struct Adapter {
 impl Adapter {
     /// The matrix for questions of a space; none where it was trained with another model.
     pub(super) fn of(space: &Space) -> Option<Self> {
-        let digest: String =
-            Sha256::digest(FILE).iter().map(|byte| format!("{byte:02x}")).collect();
-        let whole = digest == SHA256.trim();
+        let whole = is_whole(FILE, SHA256);
         if !whole {
             tracing::error!("the trained matrix for questions is damaged and not used");
         }
@@ -77,9 +73,7 @@ mod tests {
 
     #[test]
     fn the_committed_file_is_the_one_that_was_trained() {
-        let digest: String =
-            Sha256::digest(FILE).iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(digest, SHA256.trim(), "run tools/train_adapter.py");
+        assert!(is_whole(FILE, SHA256), "run tools/train_adapter.py");
         assert!(Adapter::read(FILE, 384).is_some());
     }
 

@@ -2,9 +2,7 @@
 
 use std::sync::LazyLock;
 
-use sha2::{Digest, Sha256};
-
-use crate::classify::{Linear, number, take};
+use crate::classify::{Linear, is_whole, number, take};
 
 /// The file, and the digest it must have.
 const FILE: &[u8] = include_bytes!("weights.bin");
@@ -16,10 +14,8 @@ const MAGIC: &[u8] = b"MGSTMT01";
 const MOST_BITS: u32 = 24;
 
 /// `None` when the file is not what the trainer wrote; a test sees to that.
-static WEIGHTS: LazyLock<Option<Weights>> = LazyLock::new(|| {
-    let digest: String = Sha256::digest(FILE).iter().map(|byte| format!("{byte:02x}")).collect();
-    (digest == SHA256.trim()).then(|| Weights::read(FILE)).flatten()
-});
+static WEIGHTS: LazyLock<Option<Weights>> =
+    LazyLock::new(|| is_whole(FILE, SHA256).then(|| Weights::read(FILE)).flatten());
 
 /// Three models over one space of features.
 pub(super) struct Weights {
