@@ -1,7 +1,10 @@
 """Which requests are searched, and what the response header says of each."""
 
+import json
+
 import pytest
 
+from harness.context import context_of
 from harness.stack import CHAT
 
 PLAIN = "What is my favourite colour?"
@@ -26,6 +29,23 @@ def test_a_decision_is_made_by_what_is_asked_and_by_earlier_filters(stack, diale
     talk = person.say if dialect == "chat" else person.respond
     answer = talk(text, headers)
     assert (answer.status, answer.decision) == (200, decision)
+
+
+def test_a_general_question_is_answered_as_the_user_wants_it_though_nothing_is_searched(stack):
+    person = stack.person()
+    person.say("From now on always answer in metric units, please")
+    person.say("My dog Rex was born in Norway")
+    person.learn()
+    question = "How high is the highest mountain of Norway?"
+    fact = {"x-memgate-signal-fact": "true"}
+    answer = person.later().say(question, fact)
+    context = context_of(json.loads(person.received()[-1].body))
+    assert (answer.decision, answer.headers["x-memgate-hits"]) == ("skipped:fact", "1")
+    assert "metric" in context and "Rex" not in context
+    for text, headers in (("Hi there!", {}), (question, {"x-memgate-signal-tool": "true"})):
+        answer = person.later().say(text, headers)
+        assert answer.headers["x-memgate-hits"] == "0", text
+        assert context_of(json.loads(person.received()[-1].body)) is None, text
 
 
 def test_a_request_without_a_user_message_is_not_searched(stack):

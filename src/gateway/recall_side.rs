@@ -22,7 +22,8 @@ use crate::{
     dialect::{self, Ask, Dialect, InvalidField, Placed, ReadError, Role, fence},
     memory::StoreError,
     recall::{
-        Budget, Context, Decision, Failure, LoopKey, Message, Request, Scored, build_query, decide,
+        Budget, Context, Decision, Failure, LoopKey, Message, Query, Request, Scored, build_query,
+        decide,
     },
     signals::{Command, Commands},
     telemetry::Phase,
@@ -267,7 +268,7 @@ async fn recalled(
         && let Some(memory) = memory
         && let Some(context) = keys.iter().find_map(|key| memory.recall.held().get(key))
     {
-        return Ok((Outcome::Searched, context));
+        return Ok((outcome(&context), context));
     }
     let started = Instant::now();
     let tools_offered = !ask.tools_offered.is_empty();
@@ -276,12 +277,22 @@ async fn recalled(
         Some(memory) => memory.recall.decide(&message, deadline).await,
         None => decide(&message),
     };
-    if let Decision::Skip(why) = decided.decision {
-        return Ok((why.into(), Context::default()));
-    }
-    let Some(memory) = memory else { return Err(Failure::Away) };
+    let budget = Budget {
+        context: config.memory.max_context_tokens,
+        standing: config.memory.standing.max_tokens,
+    };
+    let skipped = match decided.decision {
+        Decision::Search => None,
+        Decision::Skip(why) => Some(why),
+    };
+    let memory = match (memory, skipped) {
+        (Some(memory), None) => memory,
+        (Some(memory), Some(why)) if why.is_answered() && budget.standing > 0 => memory,
+        (_, Some(why)) => return Ok((why.into(), Context::default())),
+        (None, None) => return Err(Failure::Away),
+    };
     // Reading a large body may have taken it all, and timers are too coarse to tell at once.
-    if started >= deadline {
+    if started >= deadline && skipped.is_none() {
         return Err(Failure::Deadline);
     }
     let started = Instant::now();
@@ -291,7 +302,10 @@ async fn recalled(
         .chain(ask.history.iter().filter(|u| u.role == Role::User).map(|u| u.text.as_str()))
         .collect();
     let now = Timestamp::now();
-    let mut query = build_query(&text, &earlier, now, &config.memory.query);
+    let mut query = match skipped {
+        None => build_query(&text, &earlier, now, &config.memory.query),
+        Some(_) => Query { text: text.to_string(), ..Query::default() },
+    };
     parts.metrics.phase(Phase::Query, started.elapsed());
     if let Some(extra) = memory.recall.extra_time(&query)
         && !patience.ask(config.memory.deadline() + extra)
@@ -315,13 +329,16 @@ async fn recalled(
     // gets nothing in its other calls either.
     let held = memory.recall.held();
     keys.iter().for_each(|key| held.begin(*key, owner));
-    let budget = Budget {
-        context: config.memory.max_context_tokens,
-        standing: config.memory.standing.max_tokens,
+    let context = match skipped {
+        None => memory.recall.context(&request, budget).await?,
+        Some(why) => memory.recall.standing(&request, budget, why).await,
     };
-    let context = memory.recall.context(&request, budget).await?;
     keys.iter().for_each(|key| held.hold(key, &context));
-    Ok((Outcome::Searched, context))
+    Ok((outcome(&context), context))
+}
+
+fn outcome(context: &Context) -> Outcome {
+    context.skipped.map_or(Outcome::Searched, Outcome::from)
 }
 
 /// Under which names the context of this turn is held for the calls of its tool

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use jiff::Timestamp;
 
-use super::{Hit, excerpt::Wanted, line, scored::Scored, tokens::tokens};
+use super::{Hit, Skip, excerpt::Wanted, line, scored::Scored, tokens::tokens};
 use crate::{
     dialect::fence,
     memory::{Memory, MemoryId},
@@ -53,6 +53,8 @@ pub struct Context {
     pub shown: Vec<MemoryId>,
     /// Why those of them are there that were found.
     pub scores: Vec<Scored>,
+    /// Why memory was not looked at, where only how the user wants to be answered was.
+    pub skipped: Option<Skip>,
 }
 
 impl Context {
@@ -72,6 +74,7 @@ impl Context {
             text: fence::render(&standing, &lines),
             shown: wishes.into_iter().chain(found).cloned().collect(),
             scores: Vec::new(),
+            skipped: None,
         }
     }
 }

@@ -46,6 +46,15 @@ pub enum Skip {
     Greeting,
 }
 
+impl Skip {
+    /// Whether the model goes on to write an answer, which can be written as the user wants it. A tool's
+    /// result and a greeting cannot.
+    #[must_use]
+    pub fn is_answered(self) -> bool {
+        self == Self::Fact
+    }
+}
+
 /// Who decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {

@@ -86,7 +86,7 @@ mod tests {
     use crate::{
         embed::deterministic::DeterministicEmbedder,
         memory::{Actor, MemoryId, MemoryType, Owner, Source, Status, Write},
-        recall::{Budget, Context, Query, Recall, Terms, Touches},
+        recall::{Budget, Context, Query, Recall, Skip, Terms, Touches},
         store::InMemoryStore,
         telemetry::Metrics,
     };
@@ -126,6 +126,17 @@ mod tests {
         }
 
         async fn asked(&self, query: &str, said: &[&str], budget: Budget) -> Context {
+            self.answered(query, said, budget, None).await
+        }
+
+        /// What an ask gets; of a skipped one, why it is.
+        async fn answered(
+            &self,
+            query: &str,
+            said: &[&str],
+            budget: Budget,
+            skipped: Option<Skip>,
+        ) -> Context {
             let terms = Terms { limit: 5, threshold: 0.0, types: Vec::new() };
             let query = Query { text: query.to_owned(), ..Query::default() };
             let request = Request {
@@ -141,8 +152,27 @@ mod tests {
                 now: self.now,
                 deadline: Instant::now() + Duration::from_secs(60),
             };
-            self.recall.context(&request, budget).await.unwrap()
+            match skipped {
+                None => self.recall.context(&request, budget).await.unwrap(),
+                Some(why) => self.recall.standing(&request, budget, why).await,
+            }
         }
+    }
+
+    #[tokio::test]
+    async fn an_ask_that_memory_cannot_answer_gets_wishes_and_no_hits() {
+        let asker = Asker::new();
+        let wish = asker.knows(asker.wish("Answer in metric")).await;
+        let mut hit = asker.wish("Norway is cold, they told me");
+        hit.tags.clear();
+        asker.knows(hit).await;
+        let asked = "How cold is Norway?";
+        let context = asker.answered(asked, &[], BUDGET, Some(Skip::Fact)).await;
+        assert_eq!((context.shown, context.skipped), (vec![wish], Some(Skip::Fact)));
+        assert_eq!(asker.asked(asked, &[], BUDGET).await.shown.len(), 2);
+        let off = Budget { standing: 0, ..BUDGET };
+        let context = asker.answered(asked, &[], off, Some(Skip::Fact)).await;
+        assert!(context.shown.is_empty() && context.text.is_empty());
     }
 
     #[tokio::test]

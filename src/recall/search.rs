@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    Budget, Context, HeldContexts, Presented, Query, Rewriter, Touches,
+    Budget, Context, HeldContexts, Presented, Query, Rewriter, Skip, Touches,
     adapter::Adapter,
     everyday::Everyday,
     gate::{distinct, gate},
@@ -178,19 +178,37 @@ impl Recall {
     /// # Errors
     /// [`Failure`]; the request then goes on without a context.
     pub async fn context(&self, request: &Request<'_>, budget: Budget) -> Result<Context, Failure> {
-        let wishes = async {
-            match budget.standing {
-                0 => Vec::new(),
-                _ => profile::wishes(self.store.as_ref(), request).await,
-            }
-        };
-        let (hits, wishes) = tokio::join!(self.search(request), wishes);
+        let (hits, wishes) = tokio::join!(self.search(request), self.wishes(request, budget));
         let hits = profile::beside(&wishes, hits?);
+        Ok(self.presented(&wishes, &hits, request, budget))
+    }
+
+    /// The context for an ask that memory cannot answer: how the user wants to be answered, and nothing
+    /// else. A store that fails or is late makes it empty.
+    pub async fn standing(&self, request: &Request<'_>, budget: Budget, why: Skip) -> Context {
+        let wishes = self.wishes(request, budget).await;
+        let context = self.presented(&wishes, &[], request, budget);
+        Context { skipped: Some(why), ..context }
+    }
+
+    async fn wishes(&self, request: &Request<'_>, budget: Budget) -> Vec<Memory> {
+        match budget.standing {
+            0 => Vec::new(),
+            _ => profile::wishes(self.store.as_ref(), request).await,
+        }
+    }
+
+    fn presented(
+        &self,
+        wishes: &[Memory],
+        hits: &[Hit],
+        request: &Request<'_>,
+        budget: Budget,
+    ) -> Context {
         let started = std::time::Instant::now();
         let (query, now) = (request.query.text.as_str(), request.now);
-        let what = Presented { wishes: &wishes, hits: &hits, query, now };
-        let mut context = Context::of(&what, budget);
-        context.scores = Scored::shown(&hits, &context.shown);
+        let mut context = Context::of(&Presented { wishes, hits, query, now }, budget);
+        context.scores = Scored::shown(hits, &context.shown);
         self.metrics.phase(Phase::Context, started.elapsed());
         if context.shown.is_empty() {
             tracing::debug!("No memories above threshold");
@@ -199,7 +217,7 @@ impl Recall {
             tracing::info!("Memory: Retrieved {} memories", context.shown.len());
             self.touches.presented(request.owner, &context.shown, request.now);
         }
-        Ok(context)
+        context
     }
 
     /// The hits that pass the gate, best first.

@@ -130,9 +130,11 @@ pub(super) async fn ask(
     let text = ask.user_text.as_deref().unwrap_or_default();
     let message = Message { text, earlier: &Earlier::SILENT, tools_offered: false };
     let decided = memory.recall.decide(&message, Instant::now() + PATIENCE).await;
-    if let Decision::Skip(_) = decided.decision {
-        return Ok(Recalled::default());
-    }
+    let skipped = match decided.decision {
+        Decision::Search => None,
+        Decision::Skip(why) if why.is_answered() => Some(why),
+        Decision::Skip(_) => return Ok(Recalled::default()),
+    };
     let said = ask.history.iter().filter(|said| said.role == Role::User);
     let earlier: Vec<&str> = said.map(|said| said.text.as_str()).collect();
     let query = build_query(text, &earlier, *date, &config.query);
@@ -154,13 +156,18 @@ pub(super) async fn ask(
         now: *date,
         deadline: Instant::now() + PATIENCE,
     };
-    let ranked = memory.recall.ranked(&request).await?;
     let budget =
         Budget { context: config.max_context_tokens, standing: config.standing.max_tokens };
-    let context = memory.recall.context(&request, budget).await?;
+    let (ranked, context) = match skipped {
+        None => {
+            let ranked = memory.recall.ranked(&request).await?;
+            (ranked, memory.recall.context(&request, budget).await?)
+        }
+        Some(why) => (Vec::new(), memory.recall.standing(&request, budget, why).await),
+    };
     let (presented, shown) = (lines(&context), context.shown.len());
     let (context, query) = (context.text, query.text);
-    Ok(Recalled { context, presented, shown, ranked, query, searched: true })
+    Ok(Recalled { context, presented, shown, ranked, query, searched: skipped.is_none() })
 }
 
 /// Hands the turns of one session to capture and waits until they are memories.
