@@ -29,8 +29,8 @@ use crate::{
     telemetry::Technique,
 };
 
-/// Messages up to this long are often vague ("and the hotel?"). Ideographs and
-/// kana count [`CJK_WIDTH`] each, since one says about as much as a short word.
+/// Messages up to this long are often vague ("and the hotel?"), unless they name something of the user's ("when is my
+/// rent due?"). Ideographs and kana count [`CJK_WIDTH`] each, since one says about as much as a short word.
 const VAGUE_WIDTH: usize = 20;
 const CJK_WIDTH: usize = 3;
 /// A longer message is pasted text around a question; about what the 64 tokens
@@ -152,7 +152,7 @@ static VAGUE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i)^\W*(?:",
         r"how (?:much|many|long|about)\W*$|what about|how about|what else|and (?:that|this|the|what|how|when|where|who|why|for)\b",
-        r"|(?:this|that|the other|the first|the second|the last|the same) one\b|same (?:as|again|for)\b|go on|continue|tell me more|why\W*$|when\W*$|where\W*$|who\W*$",
+        r"|(?:this|that|the)(?: \w+)? ones?\b|same (?:as|again|for)\b|go on|continue|tell me more|why\W*$|when\W*$|where\W*$|who\W*$",
         r"|und (?:das|die|der|was|wie|wann|wo|wer)\b|wie viel\W*$|was ist mit\b|weiter\W*$",
         r"|y (?:el|la|los|las|qué|eso|cuándo|cuánto)\b|cuánto\W*$|qué tal\b|continúa",
         r"|et (?:le|la|les|ça|pour|quand|combien)\b|combien\W*$|continue",
@@ -164,11 +164,23 @@ static VAGUE: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a constant pattern compiles")
 });
 
+/// What is somebody's, with the word for it behind. "Mine" has none.
+#[expect(clippy::expect_used, reason = "the pattern is a constant; the tests compile it")]
+static OWN: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i)\b(?:my|our|meine?[nmrs]?|unsere?[nmrs]?|mis?|nuestr[oa]s?|mon|ma|mes|notre|nos|meus?|minhas?|nossas?|nossos?",
+        r"|mer[aei]|hamar[aei])\s+\w{2}|(?:मेरा|मेरी|मेरे|हमारा|हमारी|हमारे)\s+\w|(?:我|我们|我們)的?(?:家|女|儿|老|妈|爸|妹|弟|姐|哥|狗|猫|车)|[私僕俺]の\w",
+    ))
+    .expect("a constant pattern compiles")
+});
+
 /// Whether a message can be understood without what came before it. How it
 /// begins tells, whatever its size.
 fn is_self_contained(message: &str) -> bool {
     let begins = first_chars(message.trim(), ASKING_CHARS);
-    width(begins) > VAGUE_WIDTH && !is_vague(message) && says_something(begins)
+    (width(begins) > VAGUE_WIDTH || OWN.is_match(begins))
+        && !is_vague(message)
+        && says_something(begins)
 }
 
 /// Whether a message begins like one that leans on what came before it.
@@ -225,6 +237,18 @@ mod tests {
         let query = build("What's my budget for the Hawaii trip?", &["We fly in May"]);
         assert_eq!(query.text, "What's my budget for the Hawaii trip?");
         assert!(query.used.is_empty());
+    }
+
+    #[test]
+    fn a_short_message_that_names_what_it_wants_is_searched_as_it_is() {
+        let earlier = ["We fly to Hawaii in May", "hotels there"];
+        for message in ["When is my rent due?", "how is my dog named", "我的医生叫什么"] {
+            let query = build(message, &earlier);
+            assert_eq!((&*query.text, query.help), (message, None));
+        }
+        for message in ["and the hotel?", "the cheap one?", "is mine valid then", "什么时候"] {
+            assert!(build(message, &earlier).text.contains("Hawaii"), "{message}");
+        }
     }
 
     #[test]
