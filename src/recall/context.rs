@@ -51,7 +51,7 @@ pub struct Context {
     pub text: String,
     /// The memories in it, in their order.
     pub shown: Vec<MemoryId>,
-    /// Why those of them are there that were found.
+    /// Why each of them is there.
     pub scores: Vec<Scored>,
     /// Why memory was not looked at, where only how the user wants to be answered was.
     pub skipped: Option<Skip>,

@@ -86,7 +86,7 @@ mod tests {
     use crate::{
         embed::deterministic::DeterministicEmbedder,
         memory::{Actor, MemoryId, MemoryType, Owner, Source, Status, Write},
-        recall::{Budget, Context, Query, Recall, Skip, Terms, Touches},
+        recall::{Budget, Context, Query, Recall, Skip, Terms, Touches, scored::Why},
         store::InMemoryStore,
         telemetry::Metrics,
     };
@@ -168,6 +168,8 @@ mod tests {
         asker.knows(hit).await;
         let asked = "How cold is Norway?";
         let context = asker.answered(asked, &[], BUDGET, Some(Skip::Fact)).await;
+        let why: Vec<_> = context.scores.iter().map(|scored| &scored.why).collect();
+        assert_eq!(why, [&Why::Standing]);
         assert_eq!((context.shown, context.skipped), (vec![wish], Some(Skip::Fact)));
         assert_eq!(asker.asked(asked, &[], BUDGET).await.shown.len(), 2);
         let off = Budget { standing: 0, ..BUDGET };

@@ -208,7 +208,7 @@ impl Recall {
         let started = std::time::Instant::now();
         let (query, now) = (request.query.text.as_str(), request.now);
         let mut context = Context::of(&Presented { wishes, hits, query, now }, budget);
-        context.scores = Scored::shown(hits, &context.shown);
+        context.scores = Scored::shown(wishes, hits, &context.shown);
         self.metrics.phase(Phase::Context, started.elapsed());
         if context.shown.is_empty() {
             tracing::debug!("No memories above threshold");
