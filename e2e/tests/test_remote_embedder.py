@@ -203,7 +203,7 @@ def test_vectors_of_another_size_are_refused_at_start_in_a_sentence(start):
     assert stack.memgate.process.wait_end(30) == 1
     said = stack.memgate.process.output()
     assert "memory.embedding: model openai/hashed gives vectors of 7 numbers" in said
-    assert "embedding.dimension says 100" in said
+    assert "its configured dimension is 100" in said
 
 
 def test_a_text_that_the_server_refuses_does_not_keep_others_from_their_vectors(start):

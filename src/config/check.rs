@@ -1,14 +1,11 @@
 //! What must hold across keys. Bounds of a single key stand at the key, in its schema.
 
 use super::{
-    Config, EmbeddingConfig, ModelRole, Problem, StoreKind,
+    Config, EmbeddingModel, ModelRole, Problem, StoreKind, embedding_check,
     interpolate::Lookup,
     schema::{check, json_schema},
 };
 use crate::memory::MemoryType;
-
-/// What a question to a server takes at least, milliseconds, with what else the deadline is for.
-const SERVER_MS: u64 = 150;
 
 impl Config {
     /// Everything that is wrong, keys in no particular order; lines are not known here.
@@ -31,7 +28,7 @@ impl Config {
         self.check_secrets(env, &mut problems);
         self.check_store(&mut problems);
         self.check_memory(&mut problems);
-        self.check_embedding(&mut problems);
+        embedding_check::problems(&self.memory.embedding, &mut problems);
         self.check_policies(&mut problems);
         self.check_models(&mut problems);
         problems
@@ -51,13 +48,7 @@ impl Config {
             warnings
                 .push(Problem::new("memory.milvus", "not used, because memory.store is sqlite"));
         }
-        warnings.extend(self.unused_of_embedding());
-        if self.memory.embedding.remote().is_some() && self.memory.deadline_ms < SERVER_MS {
-            warnings.push(Problem::new(
-                "memory.deadline_ms",
-                format!("{} ms are hardly enough for an embedding model on a server; questions it is late for are searched by their words", self.memory.deadline_ms),
-            ));
-        }
+        warnings.extend(embedding_check::warnings(&self.memory));
         if self.memory.identity.mode == super::IdentityMode::Development
             && !self.listen.grpc.ip().is_loopback()
         {
@@ -98,22 +89,26 @@ impl Config {
             let key = format!("external_models[{index}].llm_endpoint.api_key_env");
             needs(key, &model.llm_endpoint.api_key_env);
         }
-        let embedding = &self.memory.embedding;
-        if let Some((provider, _)) = embedding.remote() {
-            let key = "memory.embedding.endpoint.api_key_env";
-            needs(key.into(), &embedding.endpoint_of(provider).api_key_env);
+        for EmbeddingModel { key, config, .. } in self.memory.embedding.models() {
+            if let Some((provider, _)) = config.remote() {
+                let key = format!("{key}.endpoint.api_key_env");
+                needs(key, &config.endpoint_of(provider).api_key_env);
+            }
         }
     }
 
     fn check_store(&self, problems: &mut Vec<Problem>) {
         let memory = &self.memory;
         if let Some(milvus) = &memory.milvus
-            && milvus.dimension != memory.embedding.dimension
+            && milvus.dimension != memory.embedding.whole_dimension()
         {
-            problems.push(Problem::new(
-                "memory.milvus.dimension",
-                format!("must equal memory.embedding.dimension, {}", memory.embedding.dimension),
-            ));
+            let of = match memory.embedding.beside[..] {
+                [] => "memory.embedding.dimension",
+                _ => "the sum of memory.embedding.dimension and of those beside it",
+            };
+            let whole = memory.embedding.whole_dimension();
+            let cause = format!("must equal {of}, {whole}");
+            problems.push(Problem::new("memory.milvus.dimension", cause));
         }
         if let Some(tls) = memory.milvus.as_ref().and_then(|milvus| milvus.tls.as_ref())
             && tls.certificate.is_some() != tls.key.is_some()
@@ -140,35 +135,6 @@ impl Config {
                 format!("must hold one exchange: memory.max_body_bytes and max_reply_bytes together are {largest}"),
             ));
         }
-    }
-
-    fn check_embedding(&self, problems: &mut Vec<Problem>) {
-        if self.memory.embedding.remote().is_some_and(|(_, model)| model.is_empty()) {
-            let cause = "names no model: its name stands behind the provider's";
-            problems.push(Problem::new("memory.embedding.model", cause));
-        }
-    }
-
-    /// Keys that belong to the other kind of model: in a folder, or on a server.
-    fn unused_of_embedding(&self) -> impl Iterator<Item = Problem> {
-        let (it, usual) = (&self.memory.embedding, EmbeddingConfig::default());
-        let remote = it.remote().is_some();
-        [
-            ("folder", true, it.folder != usual.folder),
-            ("runtime_library", true, it.runtime_library != usual.runtime_library),
-            ("precision", true, it.precision != usual.precision),
-            ("pooling", true, it.pooling != usual.pooling),
-            ("threads", true, it.threads != usual.threads),
-            ("endpoint", false, it.endpoint != usual.endpoint),
-            ("timeout_seconds", false, it.timeout_seconds != usual.timeout_seconds),
-        ]
-        .into_iter()
-        .filter(move |&(_, of_folder, set)| set && of_folder == remote)
-        .map(|(key, of_folder, _)| {
-            let place = if of_folder { "on a server" } else { "in a folder" };
-            let cause = format!("not used, because the model is {place}");
-            Problem::new(format!("memory.embedding.{key}"), cause)
-        })
     }
 
     fn check_policies(&self, problems: &mut Vec<Problem>) {

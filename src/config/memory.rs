@@ -1,13 +1,13 @@
 //! The `memory:` section: what is remembered, where, and how it is found again.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Endpoint, IdentityConfig, MilvusConfig, Policy, Pooling, Precision, Provider, QueryConfig,
-    RankingConfig, Scheme, SignalsConfig,
+    EmbeddingConfig, IdentityConfig, MilvusConfig, Policy, QueryConfig, RankingConfig,
+    SignalsConfig,
 };
 
 /// What is remembered, where, and how it is found again.
@@ -27,7 +27,7 @@ pub struct MemoryConfig {
     pub sqlite: SqliteConfig,
     /// The durable log of turns and of the jobs they owe.
     pub journal: JournalConfig,
-    /// The model that turns text into vectors.
+    /// The model that turns text into vectors, or several side by side.
     pub embedding: EmbeddingConfig,
     /// The types a memory may have: the four built-in ones and any of your own.
     #[schemars(length(min = 1), inner(regex(pattern = "^[a-z][a-z0-9_-]{0,63}$")))]
@@ -218,92 +218,6 @@ fn days(days: u32) -> Duration {
 impl Default for JournalConfig {
     fn default() -> Self {
         Self { sync: Sync::Normal, retention_days: 30, dead_jobs_days: 30 }
-    }
-}
-
-/// The embedding model: a folder with `model.onnx` and `tokenizer.json`, or a server's.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct EmbeddingConfig {
-    /// The model's name: its folder under `assets_dir/models`, or `openai/…` or `voyage/…` and its name
-    /// on a server. It is part of the embedding space's name.
-    #[schemars(length(min = 1))]
-    pub model: String,
-    /// The vectors' length; must be what the model gives. A server is asked for it where its model's own
-    /// is another.
-    #[schemars(range(min = 1, max = 32768))]
-    pub dimension: usize,
-    /// The model's folder, where it is not `assets_dir/models/<model>`.
-    pub folder: Option<PathBuf>,
-    /// Where the model's server is, for `openai/…` and `voyage/…`; absent: the provider's own, with the key
-    /// in `OPENAI_API_KEY` or `VOYAGE_API_KEY`.
-    pub endpoint: Option<Endpoint>,
-    /// The longest a request to the server may take; questions are waited for at most 5 seconds.
-    #[schemars(range(min = 1, max = 600))]
-    pub timeout_seconds: u64,
-    /// ONNX Runtime's library, where it is not in `assets_dir/onnxruntime`.
-    pub runtime_library: Option<PathBuf>,
-    /// Which of the model's weights are used.
-    pub precision: Precision,
-    /// How token vectors become one; ignored by models that give one vector already.
-    pub pooling: Pooling,
-    /// Put before a query, for models that want it.
-    pub query_prefix: String,
-    /// Put before what is stored, for models that want it.
-    pub passage_prefix: String,
-    /// Threads of the model.
-    #[schemars(range(min = 1, max = 64))]
-    pub threads: usize,
-    /// Texts whose vectors are kept in memory, so that a repeated one costs nothing; 0 keeps none.
-    #[schemars(range(max = 1000000))]
-    pub cache_entries: usize,
-}
-
-impl EmbeddingConfig {
-    /// The file name of ONNX Runtime's library, with the version memgate is built for.
-    pub const RUNTIME_LIBRARY: &'static str = "libonnxruntime.so.1.31.1";
-
-    /// The server's kind, and the model's name there, where the model is on a server.
-    #[must_use]
-    pub fn remote(&self) -> Option<(Provider, &str)> {
-        Provider::of(&self.model)
-    }
-
-    /// Where a provider's model is: at the configured server, else at the provider's own.
-    #[must_use]
-    pub fn endpoint_of(&self, provider: Provider) -> Endpoint {
-        self.endpoint.clone().unwrap_or_else(|| Endpoint {
-            address: provider.host().to_owned(),
-            port: 443,
-            scheme: Scheme::Https,
-            path: None,
-            api_key_env: Some(provider.key_env().to_owned()),
-        })
-    }
-
-    /// The longest a request to the server may take.
-    #[must_use]
-    pub fn timeout(&self) -> Duration {
-        Duration::from_secs(self.timeout_seconds)
-    }
-}
-
-impl Default for EmbeddingConfig {
-    fn default() -> Self {
-        Self {
-            model: "all-MiniLM-L6-v2".into(),
-            dimension: 384,
-            folder: None,
-            endpoint: None,
-            timeout_seconds: 10,
-            runtime_library: None,
-            precision: Precision::Int8,
-            pooling: Pooling::Mean,
-            query_prefix: String::new(),
-            passage_prefix: String::new(),
-            threads: 1,
-            cache_entries: 4096,
-        }
     }
 }
 

@@ -15,7 +15,8 @@ pub struct MilvusConfig {
     /// The collection's name; the names of its vectors' collections begin with it.
     #[schemars(regex(pattern = "^[A-Za-z_][A-Za-z0-9_]{0,199}$"))]
     pub collection: String,
-    /// The vectors' length; must equal `memory.embedding.dimension`.
+    /// The vectors' length; must equal `memory.embedding.dimension`, and with models beside it the sum of
+    /// all their dimensions.
     #[schemars(range(min = 1, max = 32768))]
     pub dimension: usize,
     /// The database in the server; absent: its default one.

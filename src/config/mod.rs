@@ -5,6 +5,8 @@
 //! open anything but the configuration file itself.
 
 mod check;
+mod embedding;
+mod embedding_check;
 mod interpolate;
 mod live;
 mod load;
@@ -28,11 +30,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::embed::{Pooling, Precision, remote::Provider};
+pub use embedding::{BesideConfig, EmbeddingConfig, EmbeddingModel};
 pub use live::{Live, Reloaded};
 pub use memory::{
-    CaptureConfig, EmbeddingConfig, ExtractionConfig, ExtractionMode, JournalConfig, MemoryConfig,
-    Placement, ReconcileConfig, ReconcilePolicy, SessionsConfig, SqliteConfig, StandingConfig,
-    StoreKind, Sync,
+    CaptureConfig, ExtractionConfig, ExtractionMode, JournalConfig, MemoryConfig, Placement,
+    ReconcileConfig, ReconcilePolicy, SessionsConfig, SqliteConfig, StandingConfig, StoreKind,
+    Sync,
 };
 pub use milvus::{MilvusConfig, MilvusTlsConfig};
 pub use models::{Endpoint, ExternalModel, LlmProvider, ModelRole, Scheme};
@@ -83,14 +86,17 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The embedding model's folder: `memory.embedding.folder`, else the model's place in the assets.
+    /// The first embedding model's folder.
     #[must_use]
     pub fn model_folder(&self) -> PathBuf {
-        let embedding = &self.memory.embedding;
-        embedding
-            .folder
-            .clone()
-            .unwrap_or_else(|| self.assets_dir.join("models").join(&embedding.model))
+        self.folder_of(&self.memory.embedding)
+    }
+
+    /// An embedding model's folder: the one that is named, else the model's place in the assets.
+    #[must_use]
+    pub fn folder_of(&self, model: &EmbeddingConfig) -> PathBuf {
+        let usual = || self.assets_dir.join("models").join(&model.model);
+        model.folder.clone().unwrap_or_else(usual)
     }
 
     /// ONNX Runtime's library: `memory.embedding.runtime_library`, else its place in the assets.

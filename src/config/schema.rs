@@ -129,6 +129,10 @@ fn bad_list(schema: &Value, items: &[Value]) -> Option<String> {
     {
         return Some("must not be empty".into());
     }
+    let most = schema.get("maxItems").and_then(Value::as_u64);
+    if let Some(most) = most.filter(|most| items.len() as u64 > *most) {
+        return Some(format!("must have at most {most} items"));
+    }
     let unique = schema.get("uniqueItems").and_then(Value::as_bool).unwrap_or(false);
     let doubled = items.iter().enumerate().any(|(index, item)| items[..index].contains(item));
     (unique && doubled).then(|| "must name each only once".into())

@@ -69,12 +69,12 @@ impl<E: Embedder> Cached<E> {
         let (key, mut known) = (key?, self.known());
         let Entry { vector, layered } = known.vectors.get(key)?.clone();
         let layers = known.layers.get(key).cloned();
-        (layers.is_some() || !layered).then_some(Reading { vector, layers })
+        (layers.is_some() || !layered).then(|| Reading::whole(vector, layers))
     }
 
     fn put(&self, key: Option<Key>, reading: &Reading) {
         let Some(key) = key else { return };
-        let Reading { vector, layers } = reading.clone();
+        let Reading { vector, layers, .. } = reading.clone();
         let mut known = self.known();
         known.vectors.put(key, Entry { vector, layered: layers.is_some() });
         if let Some(layers) = layers {
@@ -141,7 +141,7 @@ impl<E: Embedder> Embedder for Cached<E> {
                 None => {
                     let missing = || EmbedError::Failed("a passage got no vector".into());
                     let vector = fresh.next().ok_or_else(missing)?;
-                    self.put(key, &Reading { vector: vector.clone(), layers: None });
+                    self.put(key, &Reading::whole(vector.clone(), None));
                     vector
                 }
             });
@@ -193,7 +193,7 @@ mod tests {
             let vector = self.embed_query(text).await?;
             #[expect(clippy::cast_precision_loss, reason = "a short text")]
             let layers = self.layered.then(|| Layers::from([text.len() as f32]));
-            Ok(Reading { vector, layers })
+            Ok(Reading::whole(vector, layers))
         }
 
         async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {

@@ -10,6 +10,9 @@ pub enum EmbedError {
     /// Too many requests wait; the queue's bound is reached. Trying later may help.
     #[error("the embedder is busy: its queue is full")]
     Busy,
+    /// Nobody waits any longer.
+    #[error("too late")]
+    Late,
     /// The embedder was closed.
     #[error("the embedder is closed")]
     Closed,
@@ -25,12 +28,12 @@ pub enum EmbedError {
     Failed(String),
     /// The model makes vectors of another size than the configuration says.
     #[error(
-        "model {model} gives vectors of {found} numbers, but embedding.dimension says {configured}"
+        "model {model} gives vectors of {found} numbers, but its configured dimension is {configured}"
     )]
     Dimension {
         /// The configured name.
         model: String,
-        /// `embedding.dimension`.
+        /// The dimension of its space.
         configured: usize,
         /// What the model gives.
         found: usize,
@@ -50,6 +53,17 @@ impl EmbedError {
     #[must_use]
     pub fn may_be_the_text(&self) -> bool {
         matches!(self, Self::Refused(_) | Self::Failed(_))
+    }
+
+    /// The same, and the words say of which model: of several, one may be in trouble.
+    pub(super) fn of_model(self, model: &str) -> Self {
+        let named = |cause| format!("{model}: {cause}");
+        match self {
+            Self::Unavailable(cause) => Self::Unavailable(named(cause)),
+            Self::Refused(cause) => Self::Refused(named(cause)),
+            Self::Failed(cause) => Self::Failed(named(cause)),
+            other => other,
+        }
     }
 
     /// An [`EmbedError::Load`] about `path`.

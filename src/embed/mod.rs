@@ -7,6 +7,7 @@ mod asking;
 pub mod cache;
 pub mod deterministic;
 mod error;
+pub mod joined;
 pub mod onnx;
 mod reading;
 pub mod remote;
@@ -15,11 +16,12 @@ mod space;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use tokio::time::{Instant, timeout_at};
 
 pub use self::asking::{Asking, asking_part};
 pub use self::error::EmbedError;
-pub use self::reading::{Layers, Reading};
-pub use self::space::{Pooling, Precision, Run, Space};
+pub use self::reading::{Layers, Missing, Partial, Reading};
+pub use self::space::{Member, Pooling, Precision, Run, Space};
 
 /// An embedding: f32, length 1, as many numbers as the space has dimensions.
 pub type Vector = Arc<[f32]>;
@@ -51,7 +53,16 @@ pub trait Embedder: Send + Sync {
     /// # Errors
     /// As [`Embedder::embed_query`].
     async fn read_query(&self, text: &str) -> Result<Reading, EmbedError> {
-        Ok(Reading { vector: self.embed_query(text).await?, layers: None })
+        Ok(Reading::whole(self.embed_query(text).await?, None))
+    }
+
+    /// What is made of a question by then. Where several models embed, those that are done carry
+    /// it.
+    ///
+    /// # Errors
+    /// As [`Embedder::embed_query`], and [`EmbedError::Late`].
+    async fn read_query_by(&self, text: &str, until: Instant) -> Result<Reading, EmbedError> {
+        timeout_at(until, self.read_query(text)).await.unwrap_or(Err(EmbedError::Late))
     }
 
     /// The vectors of texts to be found later, in their order; at most [`PASSAGE_TOKENS`]
@@ -69,8 +80,21 @@ pub trait Embedder: Send + Sync {
         self.embed_query("ready").await.map(drop)
     }
 
+    /// The embedders of the models that make its vectors together; none where one makes them alone.
+    fn models(&self) -> &[Arc<dyn Embedder>] {
+        &[]
+    }
+
     /// Ends what runs for this embedder; later requests are [`EmbedError::Closed`].
     async fn close(&self) {}
+}
+
+/// The embedder of a model that `is` the one meant: this, or one of those that it is made of.
+pub fn model_of(embedder: &dyn Embedder, is: impl Fn(&Space) -> bool) -> Option<&dyn Embedder> {
+    if is(embedder.space()) {
+        return Some(embedder);
+    }
+    embedder.models().iter().map(AsRef::as_ref).find(|model| is(model.space()))
 }
 
 /// The product of two vectors; of vectors of length 1, their cosine.

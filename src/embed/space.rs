@@ -1,5 +1,7 @@
 //! What makes two vectors comparable: the space they are in.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -30,7 +32,7 @@ pub enum Precision {
 }
 
 /// How the vectors of a space are computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Run {
     /// By a model that runs here.
     Here {
@@ -41,30 +43,71 @@ pub enum Run {
     },
     /// By a server, whose model's name says all.
     Remote,
+    /// By several models, whose vectors stand one behind the other.
+    Joined(Vec<Member>),
+}
+
+/// A model among several.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// The space of its own vectors.
+    pub space: Space,
+    /// What their cosines count beside those of the others; above 0.
+    pub weight: f32,
 }
 
 /// An embedding space. Vectors are compared only within one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Space {
-    /// The model's name, as configured.
+    /// The model's name, as configured; of several, all of them.
     pub model: String,
     /// Numbers in a vector.
     pub dimension: usize,
     /// How vectors are computed.
     pub run: Run,
-    /// Put before every question; empty for models that want none.
+    /// Put before every question; empty for models that want none, and where each of several has
+    /// its own.
     pub query_prefix: String,
-    /// Put before every passage; empty for models that want none.
+    /// Put before every passage; empty as the other.
     pub passage_prefix: String,
 }
 
 impl Space {
+    /// The space of several models' vectors.
+    #[must_use]
+    pub fn joined(members: Vec<Member>) -> Self {
+        let names: Vec<_> = members.iter().map(|member| member.space.model.as_str()).collect();
+        Self {
+            model: names.join(" + "),
+            dimension: members.iter().map(|member| member.space.dimension).sum(),
+            run: Run::Joined(members),
+            query_prefix: String::new(),
+            passage_prefix: String::new(),
+        }
+    }
+
+    /// Where in a vector the numbers of a model are that `is` the one meant: all of them, or the
+    /// part of one of several models.
+    pub fn place_of(&self, is: impl Fn(&Self) -> bool) -> Option<Range<usize>> {
+        if is(self) {
+            return Some(0..self.dimension);
+        }
+        let Run::Joined(members) = &self.run else { return None };
+        let mut from = 0;
+        members.iter().find_map(|Member { space, .. }| {
+            let place = from..from + space.dimension;
+            from = place.end;
+            is(space).then_some(place)
+        })
+    }
+
     /// Names the space in stores: equal exactly when the spaces are, and the same in every
     /// version of the program. `model:dimension:pooling:precision`, or `model:dimension:remote`,
-    /// then a digest of the prefixes where there are any.
+    /// then a digest of the prefixes where there are any. Of several models each, with its weight:
+    /// `one*1+other*0.5`.
     pub fn id(&self) -> String {
         let model = self.model.replace('%', "%25").replace(':', "%3A");
-        let run = match self.run {
+        let run = match &self.run {
             Run::Here { pooling, precision } => {
                 let pooling = match pooling {
                     Pooling::Mean => "mean",
@@ -77,6 +120,14 @@ impl Space {
                 format!("{pooling}:{precision}")
             }
             Run::Remote => "remote".to_owned(),
+            Run::Joined(members) => {
+                let each = members.iter().map(|Member { space, weight }| {
+                    // Escaped as the colon is: the names of models may have both.
+                    let id = space.id().replace('+', "%2B").replace('*', "%2A");
+                    format!("{id}*{weight}")
+                });
+                return each.collect::<Vec<_>>().join("+");
+            }
         };
         let mut id = format!("{model}:{}:{run}", self.dimension);
         if !(self.query_prefix.is_empty() && self.passage_prefix.is_empty()) {
@@ -126,6 +177,35 @@ mod tests {
         assert_eq!(remote.id(), "openai/m:384:remote");
     }
 
+    fn remote(model: &str, dimension: usize) -> Space {
+        Space { model: model.into(), dimension, run: Run::Remote, ..minilm() }
+    }
+
+    fn joined(members: &[(Space, f32)]) -> Space {
+        let member =
+            |(space, weight): &(Space, f32)| Member { space: space.clone(), weight: *weight };
+        Space::joined(members.iter().map(member).collect())
+    }
+
+    #[test]
+    fn the_id_of_several_models_names_each_with_its_weight() {
+        let space = joined(&[(minilm(), 1.0), (remote("openai/a+b*2", 256), 0.25)]);
+        assert_eq!(space.id(), "all-MiniLM-L6-v2:384:mean:fp32*1+openai/a%2Bb%2A2:256:remote*0.25");
+        assert_eq!(space.model, "all-MiniLM-L6-v2 + openai/a+b*2");
+        assert_eq!(space.dimension, 640);
+    }
+
+    #[test]
+    fn the_numbers_of_a_model_are_where_its_part_is() {
+        let space = joined(&[(remote("openai/m", 256), 1.0), (minilm(), 2.0)]);
+        let is = |name: &'static str| move |space: &Space| space.model == name;
+        assert_eq!(space.place_of(is("all-MiniLM-L6-v2")), Some(256..640));
+        assert_eq!(space.place_of(is("openai/m")), Some(0..256));
+        assert_eq!(space.place_of(is("openai/n")), None);
+        assert_eq!(minilm().place_of(is("all-MiniLM-L6-v2")), Some(0..384));
+        assert_eq!(minilm().place_of(is("openai/m")), None);
+    }
+
     #[test]
     fn spaces_that_differ_in_anything_have_different_ids() {
         let prefixed = |query: &str, passage: &str| Space {
@@ -144,6 +224,11 @@ mod tests {
             prefixed("a", "bc"),
             prefixed("abc", ""),
             prefixed("", "abc"),
+            joined(&[(minilm(), 1.0), (remote("m", 8), 1.0)]),
+            joined(&[(minilm(), 1.0), (remote("m", 8), 0.5)]),
+            joined(&[(minilm(), 1.0), (remote("m", 9), 1.0)]),
+            joined(&[(remote("m", 8), 1.0), (minilm(), 1.0)]),
+            joined(&[(minilm(), 1.0), (remote("m", 8), 1.0), (remote("n", 8), 1.0)]),
         ]
         .map(|space| space.id());
         let unique: std::collections::HashSet<_> = ids.iter().collect();

@@ -5,6 +5,8 @@
 //! `tools/train_adapter.py`, moves the question, and only that: stored vectors stay what they are.
 //! docs/quality.md has the figures.
 
+use std::ops::Range;
+
 use crate::{
     classify::{is_whole, number, take, trained_with},
     embed::{Space, Vector, dot},
@@ -21,6 +23,8 @@ const MAGIC: &[u8] = b"MGADPT01";
 pub(super) struct Adapter {
     /// Row by row; a row makes one number of what is added.
     rows: Vec<f32>,
+    /// The numbers of a vector that it turns: those of the model it was trained with.
+    place: Range<usize>,
 }
 
 impl Adapter {
@@ -30,29 +34,37 @@ impl Adapter {
         if !whole {
             tracing::error!("the trained matrix for questions is damaged and not used");
         }
-        (whole && trained_with(space)).then(|| Self::read(FILE, space.dimension)).flatten()
+        let place = space.place_of(trained_with).filter(|_| whole)?;
+        Self::read(FILE, place)
     }
 
     /// Magic, dimension, what one step is worth, and a byte a number.
-    fn read(file: &[u8], dimension: usize) -> Option<Self> {
+    fn read(file: &[u8], place: Range<usize>) -> Option<Self> {
+        let dimension = place.len();
         let mut rest = file.strip_prefix(MAGIC)?;
         let stated = u32::from_le_bytes(take(&mut rest)?) as usize;
         let step = number(&mut rest)? as f32;
         if stated != dimension || rest.len() != dimension.checked_mul(dimension)? {
             return None;
         }
-        Some(Self { rows: rest.iter().map(|byte| step * f32::from(byte.cast_signed())).collect() })
+        let rows = rest.iter().map(|byte| step * f32::from(byte.cast_signed())).collect();
+        Some(Self { rows, place })
     }
 
-    /// The question's vector, turned; of length 1 as before.
+    /// The question's vector, turned; as long as before, and so is its part.
     pub(super) fn turn(&self, question: &Vector) -> Vector {
-        let added = self.rows.chunks_exact(question.len().max(1)).map(|row| dot(row, question));
-        let turned: Vec<f32> = question.iter().zip(added).map(|(x, added)| x + added).collect();
-        let length = dot(&turned, &turned).sqrt();
-        if length <= f32::MIN_POSITIVE {
+        let Some(part) = question.get(self.place.clone()) else { return question.clone() };
+        let added = self.rows.chunks_exact(part.len().max(1)).map(|row| dot(row, part));
+        let turned: Vec<f32> = part.iter().zip(added).map(|(x, added)| x + added).collect();
+        let [before, after] = [part, &turned].map(|vector| dot(vector, vector).sqrt());
+        if after <= f32::MIN_POSITIVE {
             return question.clone();
         }
-        turned.into_iter().map(|x| x / length).collect()
+        let mut question = question.to_vec();
+        for (number, turned) in question[self.place.clone()].iter_mut().zip(turned) {
+            *number = turned * before / after;
+        }
+        question.into()
     }
 }
 
@@ -74,29 +86,39 @@ mod tests {
     #[test]
     fn the_committed_file_is_the_one_that_was_trained() {
         assert!(is_whole(FILE, SHA256), "run tools/train_adapter.py");
-        assert!(Adapter::read(FILE, 384).is_some());
+        assert!(Adapter::read(FILE, 0..384).is_some());
     }
 
     #[test]
     fn a_question_is_turned_and_stays_of_length_one() {
         // The second number gets half of the first.
-        let adapter = Adapter::read(&file(2, 0.5, &[0, 0, 1, 0]), 2).unwrap();
+        let adapter = Adapter::read(&file(2, 0.5, &[0, 0, 1, 0]), 0..2).unwrap();
         let turned = adapter.turn(&[1.0, 0.0].into());
         let expected = [1.0 / 1.25_f32.sqrt(), 0.5 / 1.25_f32.sqrt()];
         assert!(turned.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{turned:?}");
-        let nowhere = Adapter::read(&file(1, 1.0, &[-1]), 1).unwrap();
+        let nowhere = Adapter::read(&file(1, 1.0, &[-1]), 0..1).unwrap();
         assert_eq!(*nowhere.turn(&[1.0].into()), [1.0], "a vector without a direction is not one");
+    }
+
+    #[test]
+    fn of_several_models_only_the_part_of_its_own_is_turned_and_keeps_its_length() {
+        let adapter = Adapter::read(&file(2, 0.5, &[0, 0, 1, 0]), 1..3).unwrap();
+        let turned = adapter.turn(&[0.8, 0.6, 0.0].into());
+        let expected = [0.8, 0.6 / 1.25_f32.sqrt(), 0.3 / 1.25_f32.sqrt()];
+        assert!(turned.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{turned:?}");
+        // Its model gave no vector.
+        assert_eq!(*adapter.turn(&[1.0, 0.0, 0.0].into()), [1.0, 0.0, 0.0]);
     }
 
     #[test]
     fn a_file_of_another_size_or_kind_is_refused() {
         let whole = file(2, 0.5, &[0, 0, 1, 0]);
-        assert!(Adapter::read(&whole, 3).is_none());
+        assert!(Adapter::read(&whole, 0..3).is_none());
         for length in 0..whole.len() {
-            assert!(Adapter::read(&whole[..length], 2).is_none(), "{length}");
+            assert!(Adapter::read(&whole[..length], 0..2).is_none(), "{length}");
         }
-        assert!(Adapter::read(&[&whole[..], b"x"].concat(), 2).is_none());
-        assert!(Adapter::read(&file(2, f32::NAN, &[0; 4]), 2).is_none());
+        assert!(Adapter::read(&[&whole[..], b"x"].concat(), 0..2).is_none());
+        assert!(Adapter::read(&file(2, f32::NAN, &[0; 4]), 0..2).is_none());
     }
 
     #[test]

@@ -3,14 +3,19 @@
 
 use std::sync::Arc;
 
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use super::{
     decide::{Decided, First, Message, at_first},
     query::asking,
     search::{EMBED_SHARE, Recall},
 };
-use crate::{embed::Reading, memory::QueryVector, telemetry::Phase};
+use crate::{
+    classify::trained_with,
+    embed::{Embedder, Missing, Reading, model_of},
+    memory::QueryVector,
+    telemetry::Phase,
+};
 
 /// What came of embedding a text.
 #[derive(Clone, Debug)]
@@ -33,10 +38,26 @@ impl Read {
         Some((reading.layers.as_deref()?, &reading.vector))
     }
 
-    /// The vector to search with.
-    pub(super) fn vector(&self, space: &Arc<str>) -> Option<QueryVector> {
-        let values = self.reading.as_ref()?.vector.clone();
-        Some(QueryVector { space: Arc::clone(space), values })
+    /// What to search near to.
+    pub(super) fn aim(&self, space: &Arc<str>) -> Option<Aim> {
+        let Reading { vector, partial, .. } = self.reading.as_ref()?;
+        let vector = QueryVector { space: Arc::clone(space), values: vector.clone() };
+        Some(Aim { vector, share: partial.as_ref().map_or(1.0, |partial| partial.share) })
+    }
+}
+
+/// What is searched near to.
+#[derive(Clone, Debug)]
+pub(super) struct Aim {
+    pub(super) vector: QueryVector,
+    /// Of the models that embed, the weight of those that gave it.
+    share: f32,
+}
+
+impl Aim {
+    /// What the product of its vector with another means: the cosine, by the models that gave it.
+    pub(super) fn cosine(&self, product: f32) -> f32 {
+        if self.share < 1.0 { (product / self.share.sqrt()).clamp(-1.0, 1.0) } else { product }
     }
 }
 
@@ -48,12 +69,18 @@ impl Recall {
         self.metrics.phase(Phase::Decide, started.elapsed());
         let decided = match first {
             First::Sure(decided) => decided,
-            // Another embedder's vectors mean nothing to the model.
-            First::Unsure(unsure) if !self.judged_by_layers => unsure.by_words(),
-            First::Unsure(unsure) => {
-                let read = self.read(&asking(unsure.text()), deadline).await;
-                unsure.with(read)
-            }
+            First::Unsure(unsure) => match model_of(self.embedder.as_ref(), trained_with) {
+                // Another embedder's vectors mean nothing to the model.
+                None => unsure.by_words(),
+                Some(judge) => {
+                    let read = self.read_with(judge, &asking(unsure.text()), deadline).await;
+                    let decided = unsure.with(read);
+                    // Where it is one of several models, the search wants the others' vectors, too,
+                    // and gets this one's from its cache.
+                    let enough = trained_with(self.embedder.space());
+                    Decided { read: decided.read.filter(|_| enough), ..decided }
+                }
+            },
         };
         self.metrics.decided_by(decided.by.as_str());
         decided.told()
@@ -61,19 +88,29 @@ impl Recall {
 
     /// Embeds a text within the embedder's share of the time left.
     pub async fn read(&self, text: &str, deadline: Instant) -> Read {
+        self.read_with(self.embedder.as_ref(), text, deadline).await
+    }
+
+    async fn read_with(&self, embedder: &dyn Embedder, text: &str, deadline: Instant) -> Read {
         let started = Instant::now();
         let left = deadline.saturating_duration_since(started);
         let until = started + left.mul_f64(EMBED_SHARE);
-        let reading = timeout_at(until, self.embedder.read_query(text)).await;
+        let reading = embedder.read_query_by(text, until).await;
         self.metrics.phase(Phase::Embed, started.elapsed());
-        let error = match reading {
-            Ok(Ok(reading)) => return Read { text: text.to_owned(), reading: Some(reading) },
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => "too late".to_owned(),
+        let reading = match reading {
+            Ok(reading) => Some(reading),
+            Err(error) => {
+                self.metrics.failed("embedding");
+                tracing::debug!(%error, "the query was not embedded, its words are searched");
+                None
+            }
         };
-        self.metrics.failed("embedding");
-        tracing::debug!(error, "the query was not embedded, its words are searched");
-        Read { text: text.to_owned(), reading: None }
+        let partial = reading.as_ref().and_then(|reading| reading.partial.as_ref());
+        for Missing { model, error } in partial.iter().flat_map(|partial| &partial.missing) {
+            self.metrics.model_missing(model);
+            tracing::debug!(model, %error, "the query is searched without this model's vector");
+        }
+        Read { text: text.to_owned(), reading }
     }
 }
 
@@ -92,7 +129,7 @@ mod tests {
         config::{QueryConfig, RankingConfig},
         embed::{
             EmbedError, Embedder, Layers, Pooling, Precision, Run, Space, Vector,
-            deterministic::DeterministicEmbedder,
+            deterministic::DeterministicEmbedder, joined::JoinedEmbedder,
         },
         memory::{MemoryStore, Owner},
         recall::{By, Decision, Query, Request, Skip, Terms, Touches, build_query},
@@ -143,7 +180,7 @@ mod tests {
                 return Err(EmbedError::Busy);
             }
             let vector = self.inner.embed_query(text).await?;
-            Ok(Reading { vector, layers: Some(Layers::from(vec![0.0; 4 * 384])) })
+            Ok(Reading::whole(vector, Some(Layers::from(vec![0.0; 4 * 384]))))
         }
 
         async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
@@ -151,7 +188,7 @@ mod tests {
         }
     }
 
-    fn recall(embedder: Arc<Counting>) -> Recall {
+    fn recall(embedder: Arc<dyn Embedder>) -> Recall {
         let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::new());
         let (touches, _) = Touches::new(store.clone());
         Recall::new(store, embedder, touches, Metrics::new())
@@ -203,6 +240,24 @@ mod tests {
         // Of another text nothing is known.
         search(&recall, &query("when is the flight back from Rome"), &decided).await;
         assert_eq!(embedder.asked(), 2);
+    }
+
+    #[tokio::test]
+    async fn of_several_models_one_decides_and_the_others_are_asked_only_to_search() {
+        let judge = Counting::new(false);
+        let other = Arc::new(Counting {
+            space: Space { model: "openai/m".into(), ..judge.space().clone() },
+            inner: DeterministicEmbedder::new(384),
+            asked: AtomicUsize::new(0),
+            broken: false,
+        });
+        let models: Vec<(Arc<dyn Embedder>, f32)> =
+            vec![(other.clone(), 1.0), (judge.clone(), 1.0)];
+        let recall = recall(Arc::new(JoinedEmbedder::new(models)));
+        let decided = decided(&recall, UNSURE).await;
+        assert_eq!((decided.by, judge.asked(), other.asked()), (By::Model, 1, 0));
+        search(&recall, &query(UNSURE), &decided).await;
+        assert_eq!(other.asked(), 1);
     }
 
     #[tokio::test]

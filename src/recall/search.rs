@@ -21,17 +21,15 @@ use super::{
     names::Names,
     profile,
     rank::{Hit, Question, Terms, rank},
-    reading::Read,
+    reading::{Aim, Read},
     said::without_said,
     scored::Scored,
 };
 use crate::{
-    classify::trained_with,
     config::RankingConfig,
     embed::{EmbedError, Embedder},
     memory::{
-        Evidence, Filter, Memory, MemoryId, MemoryStore, Owner, QueryVector, ScopeQuery, Search,
-        StoreError,
+        Evidence, Filter, Memory, MemoryId, MemoryStore, Owner, ScopeQuery, Search, StoreError,
     },
     signals::Subject,
     telemetry::{Metrics, Phase, RankStep, Technique},
@@ -101,8 +99,6 @@ pub struct Recall {
     store: Arc<dyn MemoryStore>,
     pub(super) embedder: Arc<dyn Embedder>,
     space: Arc<str>,
-    /// The decision's model was trained with this embedder's layers.
-    pub(super) judged_by_layers: bool,
     adapter: Option<Arc<Adapter>>,
     /// Set by [`Recall::prepare`].
     everyday: Arc<OnceLock<Everyday>>,
@@ -132,21 +128,9 @@ impl Recall {
         metrics: Arc<Metrics>,
     ) -> Self {
         let space = embedder.space().id().into();
-        let judged_by_layers = trained_with(embedder.space());
         let adapter = Adapter::of(embedder.space()).map(Arc::new);
         let (everyday, held) = (Arc::default(), Arc::default());
-        Self {
-            store,
-            embedder,
-            space,
-            judged_by_layers,
-            adapter,
-            everyday,
-            touches,
-            held,
-            rewriter: None,
-            metrics,
-        }
+        Self { store, embedder, space, adapter, everyday, touches, held, rewriter: None, metrics }
     }
 
     /// With a model that helps to find.
@@ -282,10 +266,9 @@ impl Recall {
         if !self.store.is_enabled() {
             return Err(Failure::Away);
         }
-        let vector = self.embed(request, as_if.unwrap_or(text)).await;
-        let embedded = vector.is_some();
-        let everyday = match (self.everyday.get(), &vector) {
-            (Some(everyday), Some(vector)) => everyday.nearness(&vector.values),
+        let aim = self.embed(request, as_if.unwrap_or(text)).await;
+        let everyday = match (self.everyday.get(), &aim) {
+            (Some(everyday), Some(aim)) => aim.cosine(everyday.nearness(&aim.vector.values)),
             _ => USUAL,
         };
         let search = Search {
@@ -295,7 +278,7 @@ impl Recall {
                 ..ScopeQuery::of(request.owner.clone())
             }],
             filter: request.filter.clone(),
-            vector,
+            vector: aim.as_ref().map(|aim| aim.vector.clone()),
             text: Some(text.to_owned()),
             limit: (request.terms.limit * OVER_FETCH).max(MIN_CANDIDATES),
             now: request.now,
@@ -306,13 +289,19 @@ impl Recall {
         self.metrics.phase(Phase::Search, started.elapsed());
         let evidence = match found {
             Ok(Ok(evidence)) => evidence,
-            Ok(Err(error)) if embedded => return Err(self.failed(error, request.deadline).await),
+            Ok(Err(error)) if aim.is_some() => {
+                return Err(self.failed(error, request.deadline).await);
+            }
             Ok(Err(error)) => return Err(Failure::Embedding(error)),
             Err(_) => return Err(Failure::Deadline),
         };
         let evidence = self.with_mentioned(evidence, mentioned);
         let mut evidence = without_said(own(evidence, request.owner), request.said);
         evidence.retain(|found| !is_forgotten(request, &found.memory));
+        if let Some(aim) = aim {
+            let products = evidence.iter_mut().filter_map(|found| found.cosine.as_mut());
+            products.for_each(|product| *product = aim.cosine(*product));
+        }
         let asked = &request.query.asked;
         let question = Question { text, asked, everyday, now: request.now };
         Ok(rank(evidence, &question, request.ranking, &self.metrics))
@@ -360,16 +349,16 @@ impl Recall {
         if self.store.is_enabled() { Failure::Store(error) } else { Failure::Away }
     }
 
-    /// The query's vector, or none when the embedder fails or is late.
-    async fn embed(&self, request: &Request<'_>, text: &str) -> Option<QueryVector> {
-        let asked = match request.read.filter(|read| read.is_of(text)) {
-            Some(read) => read.vector(&self.space),
-            None => self.read(text, request.deadline).await.vector(&self.space),
+    /// What the query is searched near to, or nothing when the embedder fails or is late.
+    async fn embed(&self, request: &Request<'_>, text: &str) -> Option<Aim> {
+        let mut aim = match request.read.filter(|read| read.is_of(text)) {
+            Some(read) => read.aim(&self.space),
+            None => self.read(text, request.deadline).await.aim(&self.space),
         }?;
-        Some(match &self.adapter {
-            Some(adapter) => QueryVector { values: adapter.turn(&asked.values), ..asked },
-            None => asked,
-        })
+        if let Some(adapter) = &self.adapter {
+            aim.vector.values = adapter.turn(&aim.vector.values);
+        }
+        Some(aim)
     }
 }
 

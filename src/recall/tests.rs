@@ -1,14 +1,24 @@
 //! Recall on a store: what it never presents, and what it finds beside the nearest.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
+use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
 use super::{Hit, Query, Recall, Request, Terms, Touches};
 use crate::{
     config::{QueryConfig, RankingConfig},
-    embed::{Embedder, deterministic::DeterministicEmbedder},
+    embed::{
+        EmbedError, Embedder, Run, Space, Vector, deterministic::DeterministicEmbedder,
+        joined::JoinedEmbedder,
+    },
     memory::{
         Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Mention, Owner, Source,
         Status, Write,
@@ -27,8 +37,11 @@ struct Stack {
 
 impl Stack {
     fn new() -> Self {
+        Self::with(Arc::new(DeterministicEmbedder::new(64)))
+    }
+
+    fn with(embedder: Arc<dyn Embedder>) -> Self {
         let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::new());
-        let embedder: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(64));
         let metrics = Metrics::new();
         let (touches, _) = Touches::new(store.clone());
         let recall = Recall::new(store.clone(), embedder.clone(), touches, metrics.clone());
@@ -117,4 +130,85 @@ async fn what_mentions_a_name_of_the_query_is_found_though_others_are_nearer() {
     let told = stack.metrics.encode();
     let found = "memgate_ranking_hits_total{step=\"entity_fetch\"} 1";
     assert!(told.contains(found), "{told}");
+}
+
+/// A model that knows what a sister is in two languages, and nothing else.
+struct Sisters {
+    space: Space,
+    down: Arc<AtomicBool>,
+}
+
+impl Sisters {
+    fn new() -> (Arc<Self>, Arc<AtomicBool>) {
+        let space = Space {
+            model: "openai/sisters".into(),
+            dimension: 2,
+            run: Run::Remote,
+            query_prefix: String::new(),
+            passage_prefix: String::new(),
+        };
+        let down = Arc::new(AtomicBool::new(false));
+        (Arc::new(Self { space, down: down.clone() }), down)
+    }
+}
+
+#[async_trait]
+impl Embedder for Sisters {
+    fn space(&self) -> &Space {
+        &self.space
+    }
+
+    async fn embed_query(&self, text: &str) -> Result<Vector, EmbedError> {
+        if self.down.load(Ordering::Relaxed) {
+            return Err(EmbedError::Unavailable("no connection".into()));
+        }
+        let meant = ["sister", "Schwester"].iter().any(|name| text.contains(name));
+        Ok(if meant { [1.0, 0.0] } else { [0.0, 1.0] }.into())
+    }
+
+    async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
+        let mut vectors = Vec::new();
+        for text in texts {
+            vectors.push(self.embed_query(&text).await?);
+        }
+        Ok(vectors)
+    }
+}
+
+#[tokio::test]
+async fn what_only_one_of_two_models_finds_is_found_and_while_it_is_down_the_other_counts_whole() {
+    let (sisters, down) = Sisters::new();
+    let words: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(64));
+    let stack =
+        Stack::with(Arc::new(JoinedEmbedder::new(vec![(words.clone(), 1.0), (sisters, 1.0)])));
+    let alone = Stack::with(words);
+    let remembered =
+        ["Meine Schwester wohnt an der Elbe", "My old bicycle has a flat tyre", "I plant tulips"];
+    for content in remembered {
+        stack.remember(content, |_| {}).await;
+        alone.remember(content, |_| {}).await;
+    }
+    let terms = Terms { limit: 3, threshold: 0.0, types: Vec::new() };
+    let asked = "what city did that sister of mine move to";
+    let cosine = async |stack: &Stack, asked: &str, content: &str| {
+        let hits = stack.search(asked, &RankingConfig::default(), &terms).await;
+        let found = hits.iter().find(|hit| hit.memory.content == content);
+        found.and_then(|hit| hit.parts.cosine).unwrap_or_default()
+    };
+    let by_words = cosine(&alone, asked, remembered[0]).await;
+    let by_both = cosine(&stack, asked, remembered[0]).await;
+    assert!((by_both - f32::midpoint(by_words, 1.0)).abs() < 1e-5, "{by_both} {by_words}");
+    let best = stack.search(asked, &RankingConfig::default(), &terms).await;
+    assert_eq!(contents(&best)[0], remembered[0]);
+
+    down.store(true, Ordering::Relaxed);
+    for (asked, content) in [(asked, remembered[0]), ("is my bicycle flat", remembered[1])] {
+        let (left, whole) =
+            (cosine(&stack, asked, content).await, cosine(&alone, asked, content).await);
+        assert!((left - whole).abs() < 1e-5, "{asked}: {left} is not {whole}");
+    }
+    let told = stack.metrics.encode();
+    let counted = "memgate_embedding_models_missing_total{model=\"openai/sisters\"} 2";
+    assert!(told.contains(counted), "{told}");
+    assert!(!told.contains("memgate_failures_total{kind=\"embedding\"}"), "{told}");
 }

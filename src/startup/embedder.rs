@@ -1,4 +1,4 @@
-//! The embedder that the configuration names, with its cache; or none, for commands without need of one.
+//! The embedder that the configuration names, its models with their caches; or none, for commands without need of one.
 
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
@@ -6,10 +6,11 @@ use async_trait::async_trait;
 
 use super::StartError;
 use crate::{
-    config::Config,
+    config::{Config, EmbeddingConfig, EmbeddingModel},
     embed::{
-        EmbedError, Embedder, Run, Space, Vector,
+        EmbedError, Embedder, Member, Run, Space, Vector,
         cache::Cached,
+        joined::JoinedEmbedder,
         onnx::{OnnxEmbedder, OnnxSettings},
         remote::{RemoteEmbedder, RemoteSettings},
     },
@@ -22,27 +23,42 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Where a server's embeddings are, unless the configuration says so.
 const PATH: &str = "/v1/embeddings";
 
-/// Loads the model, which blocks for some hundred milliseconds; a server is not asked yet.
-pub(super) fn load(config: &Config) -> Result<Arc<dyn Embedder>, EmbedError> {
-    let embedding = &config.memory.embedding;
-    let Some((provider, model)) = embedding.remote() else {
+/// Loads what is configured, which blocks for some hundred milliseconds a model; servers are not
+/// asked yet.
+///
+/// # Errors
+/// [`StartError::Embedder`], with the key of the model that cannot be used.
+pub(super) fn load(config: &Config) -> Result<Arc<dyn Embedder>, StartError> {
+    let mut models = Vec::new();
+    for EmbeddingModel { key, weight, config: model } in config.memory.embedding.models() {
+        let loaded = load_one(config, &model);
+        models.push((loaded.map_err(|cause| StartError::Embedder { key, cause })?, weight));
+    }
+    Ok(match <[_; 1]>::try_from(models) {
+        Ok([(only, _)]) => only,
+        Err(several) => Arc::new(JoinedEmbedder::new(several)),
+    })
+}
+
+fn load_one(config: &Config, model: &EmbeddingConfig) -> Result<Arc<dyn Embedder>, EmbedError> {
+    let Some((provider, name)) = model.remote() else {
         let onnx = OnnxEmbedder::load(&OnnxSettings {
             runtime: config.runtime_library(),
-            folder: config.model_folder(),
-            space: space(config),
-            threads: NonZeroUsize::new(embedding.threads).unwrap_or(NonZeroUsize::MIN),
+            folder: config.folder_of(model),
+            space: space_of(model),
+            threads: NonZeroUsize::new(model.threads).unwrap_or(NonZeroUsize::MIN),
         })?;
-        return Ok(with_cache(onnx, embedding.cache_entries));
+        return Ok(with_cache(onnx, model.cache_entries));
     };
-    let endpoint = embedding.endpoint_of(provider);
+    let endpoint = model.endpoint_of(provider);
     let remote = RemoteEmbedder::new(RemoteSettings {
         address: Address { url: endpoint.url(PATH), api_key: endpoint.api_key() },
         provider,
-        model: model.to_owned(),
-        space: space(config),
-        timeout: embedding.timeout(),
+        model: name.to_owned(),
+        space: space_of(model),
+        timeout: model.timeout(),
     })?;
-    Ok(with_cache(remote, embedding.cache_entries))
+    Ok(with_cache(remote, model.cache_entries))
 }
 
 fn with_cache(embedder: impl Embedder + 'static, entries: usize) -> Arc<dyn Embedder> {
@@ -60,7 +76,9 @@ fn with_cache(embedder: impl Embedder + 'static, entries: usize) -> Arc<dyn Embe
 pub(super) async fn works(embedder: &dyn Embedder) -> Result<bool, StartError> {
     let error = match tokio::time::timeout(PATIENCE, embedder.check()).await {
         Ok(Ok(())) => return Ok(true),
-        Ok(Err(error @ EmbedError::Dimension { .. })) => return Err(StartError::Embedder(error)),
+        Ok(Err(cause @ EmbedError::Dimension { .. })) => {
+            return Err(StartError::Embedder { key: "memory.embedding".to_owned(), cause });
+        }
         Ok(Err(error)) => error.to_string(),
         Err(_) => format!("no answer within {} s", PATIENCE.as_secs()),
     };
@@ -76,17 +94,27 @@ pub(super) fn absent(config: &Config) -> Arc<dyn Embedder> {
     Arc::new(Absent { space: space(config) })
 }
 
+/// The space of all models' vectors.
 fn space(config: &Config) -> Space {
-    let embedding = &config.memory.embedding;
+    let models = config.memory.embedding.models().into_iter();
+    let members: Vec<_> =
+        models.map(|it| Member { space: space_of(&it.config), weight: it.weight }).collect();
+    match <[Member; 1]>::try_from(members) {
+        Ok([only]) => only.space,
+        Err(several) => Space::joined(several),
+    }
+}
+
+fn space_of(model: &EmbeddingConfig) -> Space {
     Space {
-        model: embedding.model.clone(),
-        dimension: embedding.dimension,
-        run: match embedding.remote() {
+        model: model.model.clone(),
+        dimension: model.dimension,
+        run: match model.remote() {
             Some(_) => Run::Remote,
-            None => Run::Here { pooling: embedding.pooling, precision: embedding.precision },
+            None => Run::Here { pooling: model.pooling, precision: model.precision },
         },
-        query_prefix: embedding.query_prefix.clone(),
-        passage_prefix: embedding.passage_prefix.clone(),
+        query_prefix: model.query_prefix.clone(),
+        passage_prefix: model.passage_prefix.clone(),
     }
 }
 
@@ -115,7 +143,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::config::{EmbeddingConfig, Pooling, Precision};
+    use crate::config::{BesideConfig, Pooling, Precision};
 
     /// Embeds with a small model that gives a vector for each token, configured as `change` says;
     /// `None` where ONNX Runtime was not fetched.
@@ -162,5 +190,27 @@ mod tests {
         };
         assert_eq!(id("all-MiniLM-L6-v2"), "all-MiniLM-L6-v2:384:mean:int8");
         assert_eq!(id("openai/m"), "openai/m:384:remote");
+    }
+
+    #[tokio::test]
+    async fn models_beside_the_first_embed_with_it_and_one_that_cannot_be_used_is_named() {
+        let mut config = Config::default();
+        let m = |dimension| BesideConfig {
+            model: "openai/m".into(),
+            dimension,
+            weight: 0.5,
+            ..BesideConfig::default()
+        };
+        config.memory.embedding.model = "openai/first".into();
+        config.memory.embedding.beside = vec![m(16)];
+        let id = "openai/first:384:remote*1+openai/m:16:remote*0.5";
+        let embedder = load(&config).unwrap();
+        assert_eq!((embedder.space().id().as_str(), embedder.space().dimension), (id, 400));
+        assert_eq!(absent(&config).space().id(), id, "where nothing is embedded, too");
+        embedder.close().await;
+        let nowhere = BesideConfig { model: "nowhere".into(), ..m(16) };
+        config.memory.embedding.beside = vec![m(16), nowhere];
+        let refused = load(&config).map(drop).unwrap_err().to_string();
+        assert!(refused.starts_with("memory.embedding.beside[1]: "), "{refused}");
     }
 }

@@ -12,8 +12,13 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The embedding model or its runtime cannot be used.
-    #[error("memory.embedding: {0}")]
-    Embedder(EmbedError),
+    #[error("{key}: {cause}")]
+    Embedder {
+        /// Where the model stands in the configuration.
+        key: String,
+        /// Why.
+        cause: EmbedError,
+    },
     /// The data folder belongs to another process, or cannot be used.
     #[error("data_dir: {0}")]
     Folder(FolderError),

@@ -44,9 +44,7 @@ impl Offline {
         let open = move || {
             let embedder = match need {
                 Need::Stored => embedder::absent(&config),
-                Need::Model | Need::Jobs => {
-                    embedder::load(&config).map_err(StartError::Embedder)?
-                }
+                Need::Model | Need::Jobs => embedder::load(&config)?,
             };
             if need < Need::Jobs {
                 config.memory.capture.workers = 0;

@@ -54,8 +54,7 @@ async fn run(
     let loading = at_start.clone();
     let embedder = spawn_blocking(move || embedder::load(&loading))
         .await
-        .map_err(|_| StartError::Interrupted)?
-        .map_err(StartError::Embedder)?;
+        .map_err(|_| StartError::Interrupted)??;
     let metrics = Metrics::new();
     // The first run of a model takes far longer than the rest; no request shall pay for it.
     metrics.set_embedder_up(embedder::works(embedder.as_ref()).await?);

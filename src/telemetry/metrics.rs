@@ -56,6 +56,7 @@ pub struct Metrics {
     lag: Gauge,
     job_runs: Family<TwoLabels, Counter>,
     embedding: Histogram,
+    models_missing: Family<OwnLabel, Counter>,
     store_up: Gauge,
     embedder_up: Gauge,
     reloads: Family<Label, Counter>,
@@ -358,6 +359,11 @@ impl Metrics {
                 "Time to embed a batch, without waiting for a thread",
                 seconds(),
             ),
+            models_missing: at.add(
+                "embedding_models_missing",
+                "Questions that a model gave no vector for when others did, by model",
+                Family::default(),
+            ),
             store_up: at.add("store_up", "1 when the store works", Gauge::default()),
             embedder_up: at.add("embedder_up", "1 when the embedder works", Gauge::default()),
             reloads: at.add("config_reloads", "Reloads of the configuration", Family::default()),
@@ -509,6 +515,11 @@ impl Metrics {
         self.store_up.set(up.into());
     }
 
+    /// A question is searched without the vector of this one of several models.
+    pub fn model_missing(&self, model: &str) {
+        self.models_missing.get_or_create(&[("model", model.to_owned())]).inc();
+    }
+
     /// Whether the embedder works.
     pub fn set_embedder_up(&self, up: bool) {
         self.embedder_up.set(up.into());
@@ -572,6 +583,7 @@ mod tests {
         metrics.set_lag(Duration::from_millis(2500));
         metrics.job_ended("extract", JobOutcome::Retry);
         metrics.embedded(Duration::from_millis(1));
+        metrics.model_missing("openai/m");
         metrics.set_store_up(true);
         metrics.reloaded(false);
         let exchange = metrics.exchange();
@@ -599,6 +611,7 @@ mod tests {
             "memgate_jobs_lag_seconds 2",
             "memgate_job_runs_total{kind=\"extract\",outcome=\"retry\"} 1",
             "memgate_embedding_seconds_count 1",
+            "memgate_embedding_models_missing_total{model=\"openai/m\"} 1",
             "memgate_store_up 1",
             "memgate_embedder_up 0",
             "memgate_config_reloads_total{outcome=\"refused\"} 1",

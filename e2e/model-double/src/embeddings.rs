@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// Numbers in a vector of a request that names no size.
 const DIMENSION: u64 = 256;
 
-/// What is wrong with an answer; nothing by default.
+/// What is odd about an answer; nothing by default.
 #[derive(Debug, Default, Clone, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Oddity {
@@ -19,6 +19,8 @@ pub(crate) struct Oddity {
     pub reversed: bool,
     /// Every vector begins with a number that is none.
     pub nan: bool,
+    /// Every text gets the vector of this one: the model finds that they mean the same.
+    pub of: Option<String>,
     /// The connection breaks after so many bytes.
     pub cut_after: Option<usize>,
 }
@@ -37,7 +39,8 @@ pub(crate) fn object(body: &Value, oddity: &Oddity) -> String {
         .iter()
         .enumerate()
         .map(|(index, text)| {
-            json!({"object": "embedding", "index": index, "embedding": vector(text, dimension)})
+            let meant = oddity.of.as_deref().unwrap_or(text);
+            json!({"object": "embedding", "index": index, "embedding": vector(meant, dimension)})
         })
         .collect();
     if oddity.reversed {
@@ -100,5 +103,8 @@ mod tests {
         let data = answer(&odd)["data"].clone();
         assert_eq!(data[0]["index"], 2);
         assert_eq!(data[0]["embedding"].as_array().unwrap().len(), 3);
+        let same = answer(&Oddity { of: Some("tea".into()), ..Oddity::default() })["data"].clone();
+        let tea = answer(&Oddity::default())["data"][2].clone();
+        assert_eq!(same[0]["embedding"], tea["embedding"]);
     }
 }

@@ -6,7 +6,10 @@ use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-use crate::{config::Config, embed::onnx};
+use crate::{
+    config::{Config, EmbeddingModel},
+    embed::onnx,
+};
 
 /// The rows of a file and the file's SHA-256.
 ///
@@ -34,16 +37,20 @@ fn digest(file: &Path) -> Result<String> {
     Ok(hex(hash.finalize().as_slice()))
 }
 
-/// The SHA-256 of the embedding model's file; of a model on a server only that it is there.
+/// The SHA-256 of the embedding model's file; of a model on a server only that it is there. Of several
+/// models each, joined by ` + `.
 ///
 /// # Errors
 /// When there is no such file, or it cannot be read.
 pub(super) fn model_digest(config: &Config) -> Result<String> {
-    let embedding = &config.memory.embedding;
-    if embedding.remote().is_some() {
-        return Ok("unknown: on a server".to_owned());
-    }
-    digest(&onnx::model_file(&config.model_folder(), embedding.precision)?)
+    let of = |EmbeddingModel { config: model, .. }: EmbeddingModel| {
+        if model.remote().is_some() {
+            return Ok("unknown: on a server".to_owned());
+        }
+        digest(&onnx::model_file(&config.folder_of(&model), model.precision)?)
+    };
+    let digests = config.memory.embedding.models().into_iter().map(of);
+    Ok(digests.collect::<Result<Vec<_>>>()?.join(" + "))
 }
 
 /// Bytes as lower-case hexadecimal.

@@ -95,14 +95,15 @@ async fn replay(
 /// The measurement for people.
 fn told(report: &Report, all: Shares, config: &Config, data: &str, model: &str) -> String {
     let memory = &config.memory;
+    let models = memory.embedding.models().into_iter().map(|it| it.config);
+    let models: Vec<_> = models.map(|it| format!("{} {:?}", it.model, it.precision)).collect();
     let mut text = format!(
         "k {} memories, threshold {}, memories made of {}\n\
-         data sha256  {data}\nmodel sha256 {model} ({} {:?})\n\n",
+         data sha256  {data}\nmodel sha256 {model} ({})\n\n",
         memory.default_retrieval_limit,
         memory.default_similarity_threshold,
         made_of(&memory.extraction.modes),
-        memory.embedding.model,
-        memory.embedding.precision,
+        models.join(" + "),
     );
     let mut line = |name: &str, shares: &Shares| {
         let _ = writeln!(

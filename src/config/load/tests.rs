@@ -229,6 +229,92 @@ fn an_embedding_model_on_a_server_needs_its_name_and_the_key_that_is_named() {
 }
 
 #[test]
+fn each_embedding_model_beside_the_first_is_held_to_what_holds_of_the_first() {
+    let beside = |members: &str| format!("memory:\n  embedding:\n    beside:\n{members}");
+    let place = "endpoint: {address: a, port: 1}";
+    for (members, message) in [
+        (
+            format!("      - {{model: openai/m, {place}, weight: 0}}\n"),
+            "c.yaml:4: memory.embedding.beside[0].weight: must be between 0.01 and 100",
+        ),
+        (
+            format!(
+                "      - {{model: openai/m, {place}}}\n      - {{model: openai/n, dimension: 0, {place}}}\n"
+            ),
+            "c.yaml:5: memory.embedding.beside[1].dimension: must be between 1 and 32768",
+        ),
+        (
+            "      - {dimension: 8}\n".to_owned(),
+            "c.yaml:4: memory.embedding.beside[0].model: must not be empty",
+        ),
+        (
+            "      - {modle: m}\n".to_owned(),
+            "c.yaml:4: memory.embedding.beside[0].modle: unknown key; did you mean \"model\"?",
+        ),
+        (
+            "      - {model: m, beside: []}\n".to_owned(),
+            "c.yaml:4: memory.embedding.beside[0].beside: unknown key; did you mean \"memory.embedding.beside\"?",
+        ),
+        (
+            format!("      - {{model: openai/, {place}}}\n"),
+            "c.yaml:4: memory.embedding.beside[0].model: names no model: its name stands behind the provider's",
+        ),
+        (
+            "      - {model: voyage/m}\n".to_owned(),
+            "c.yaml:4: memory.embedding.beside[0].endpoint.api_key_env: the environment variable VOYAGE_API_KEY is not set",
+        ),
+        (
+            "      - {model: all-MiniLM-L6-v2}\n".to_owned(),
+            "c.yaml:4: memory.embedding.beside[0].model: is there already: each model has a name of its own",
+        ),
+        (
+            "      - {model: m, dimension: 32385}\n".to_owned(),
+            "c.yaml:3: memory.embedding.beside: all models together give 32769 numbers, at most 32768 may be",
+        ),
+        (
+            ["a", "b", "c", "d"].map(|name| format!("      - {{model: {name}}}\n")).concat(),
+            "c.yaml:3: memory.embedding.beside: must have at most 3 items",
+        ),
+    ] {
+        refused(&beside(&members), message);
+    }
+    let config =
+        read(&beside("      - {model: m, dimension: 32384}\n      - {model: n, dimension: 0}"));
+    assert!(config.is_err());
+    assert!(read(&beside("      - {model: m, dimension: 32384}\n")).is_ok());
+}
+
+#[test]
+fn the_vectors_of_several_models_are_as_long_as_all_together() {
+    let text = |milvus| {
+        format!(
+            "memory: {{milvus: {{dimension: {milvus}}}, embedding: {{beside: [{{model: m, dimension: 100}}]}}}}\n"
+        )
+    };
+    refused(
+        &text(384),
+        "c.yaml:1: memory.milvus.dimension: must equal the sum of memory.embedding.dimension and of those beside it, 484",
+    );
+    assert!(read(&text(484)).is_ok());
+}
+
+#[test]
+fn what_is_configured_of_a_model_beside_the_first_is_its_own() {
+    let member = "model: openai/m, dimension: 8, weight: 0.5, timeout_seconds: 3, query_prefix: q, endpoint: {address: a, port: 1}";
+    let config = read(&format!(
+        "memory: {{embedding: {{runtime_library: x.so, cache_entries: 7, beside: [{{{member}}}]}}}}"
+    ));
+    let models = config.unwrap().memory.embedding.models();
+    let [first, second] = &models[..] else { unreachable!() };
+    assert_eq!((first.key.as_str(), first.weight), ("memory.embedding", 1.0));
+    assert_eq!((second.key.as_str(), second.weight), ("memory.embedding.beside[0]", 0.5));
+    let of = &second.config;
+    assert_eq!((of.model.as_str(), of.dimension, of.timeout_seconds), ("openai/m", 8, 3));
+    assert_eq!((of.query_prefix.as_str(), of.cache_entries), ("q", 7));
+    assert_eq!(of.runtime_library, first.config.runtime_library);
+}
+
+#[test]
 fn what_an_embedding_model_has_no_use_for_is_said() {
     let warned = |text: &str| -> Vec<String> {
         read(text).unwrap().warnings().iter().map(ToString::to_string).collect()
@@ -244,6 +330,18 @@ fn what_an_embedding_model_has_no_use_for_is_said() {
     );
     let late = warned(&format!("memory: {{embedding: {{{remote}}}}}"));
     assert!(late[0].starts_with("memory.deadline_ms: 50 ms are hardly enough"), "{late:?}");
+    let of_second = |first: &str| {
+        let second = format!("{remote}, threads: 2");
+        warned(&format!(
+            "memory: {{deadline_ms: 500, embedding: {{{first}runtime_library: x, beside: [{{{second}}}]}}}}"
+        ))
+    };
+    let unused = "memory.embedding.beside[0].threads: not used, because the model is on a server";
+    assert_eq!(of_second(""), [unused]);
+    assert_eq!(
+        of_second("model: openai/n, endpoint: {address: a, port: 1}, "),
+        [unused, "memory.embedding.runtime_library: not used, because no model is in a folder"]
+    );
 }
 
 #[test]

@@ -147,6 +147,7 @@ fn every_bound_of_the_schema_is_one_that_the_check_knows() {
         "description",
         "format",
         "items",
+        "maxItems",
         "maximum",
         "minItems",
         "minLength",

@@ -103,7 +103,7 @@ impl Model {
             .map(|vector| {
                 let mut vector = vector.to_vec();
                 normalise(&mut vector)?;
-                Ok(Reading { vector: vector.into(), layers: layers.next() })
+                Ok(Reading::whole(vector.into(), layers.next()))
             })
             .collect()
     }

@@ -79,7 +79,7 @@ mod tests {
     fn another_size_is_named_with_the_configured_one() {
         let error = of_two(r#"{"data": [{"embedding": [1, 0, 0]}, {"embedding": [1, 0, 0]}]}"#);
         let told = error.unwrap_err().to_string();
-        assert!(told.contains("vectors of 3 numbers") && told.contains("says 2"), "{told}");
+        assert!(told.contains("vectors of 3 numbers") && told.contains("dimension is 2"), "{told}");
     }
 
     #[test]

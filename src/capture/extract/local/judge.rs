@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::weights::Weights;
 use crate::{
     classify::{Features, trained_with},
-    embed::{EmbedError, Embedder, Vector},
+    embed::{EmbedError, Embedder, Vector, model_of},
 };
 
 /// Above this a statement tells how something is done.
@@ -29,10 +29,11 @@ impl Judge {
         let Some(weights) = Weights::get() else {
             return Err(EmbedError::Failed("the weights of extraction are damaged".into()));
         };
-        if !trained_with(embedder.space()) {
+        // Of several models, the others are not asked.
+        let Some(model) = model_of(embedder, trained_with) else {
             return Ok(Self { weights, vectors: HashMap::new() });
-        }
-        let vectors = match embedder.embed_passages(texts.clone()).await {
+        };
+        let vectors = match model.embed_passages(texts.clone()).await {
             Ok(vectors) => texts.into_iter().zip(vectors).collect(),
             Err(error @ (EmbedError::Busy | EmbedError::Closed)) => return Err(error),
             Err(error) => {

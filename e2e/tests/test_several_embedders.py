@@ -1,0 +1,133 @@
+"""Two embedding models side by side, one in the process and one on a server: what either finds is found, and the other
+carries the questions while the server is down or dawdles."""
+
+from harness.context import context_of
+from harness.double import Double
+from harness.process import free_port
+from harness.wait import until
+
+FACT = "My budget for the Hawaii trip is $10,000"
+# They share no word, and all-MiniLM-L6-v2 has seen little Korean.
+KOREAN = "내 여동생은 부산에 산다"
+CITY = "부산"
+UNKNOWN = "Which town does my sister live in?"
+KNOWN = "Which city is the home of my sister?"
+# A memory is a turn here, and nothing else asks for vectors.
+TURNS = {"modes": ["turns"], "summaries": False}
+SECOND = "openai/hashed"
+
+
+def beside(port=None, deadline_ms=8000):
+    """all-MiniLM-L6-v2, and beside it a model on the double, or on something else at `port`."""
+
+    def config(double):
+        endpoint = {"address": "127.0.0.1", "port": port or double.port}
+        second = {"model": SECOND, "dimension": 256, "endpoint": endpoint, "timeout_seconds": 2}
+        return {"memory": {"embedding": {"beside": [second]}, "deadline_ms": deadline_ms, "extraction": TURNS}}
+
+    return config
+
+
+def means(text: str, meaning: str) -> dict:
+    """The second model finds that a text with these words means this."""
+    return {"contains": text, "member": "input", "vectors": {"of": meaning}}
+
+
+def context(person, question: str) -> str:
+    answer = person.later().say(question, {"x-memory-auto-store": "false"})
+    assert (answer.status, answer.decision) == (200, "searched")
+    return context_of(person.received()[-1].json()) or ""
+
+
+def cosine(stack, person, text: str) -> float | None:
+    hits = stack.memgate.search(person.id, text, threshold=0, explain=True)
+    return hits[0].get("parts", {}).get("cosine") if hits else None
+
+
+def embedder(stack) -> str:
+    return stack.memgate.api("GET", "/readyz").json()["embedder"]
+
+
+def missing(stack) -> float:
+    return stack.memgate.metric("memgate_embedding_models_missing_total", model=SECOND)
+
+
+def test_what_only_the_second_model_finds_is_recalled(start):
+    stack = start(beside())
+    stack.double.script(means(CITY, "sibling place"), means(KNOWN, "sibling place"))
+    alice, bob = stack.person(), stack.person()
+    alice.say(KOREAN)
+    alice.learn()
+    assert CITY not in context(alice, UNKNOWN), "neither words nor the first model find it"
+    assert CITY in context(alice, KNOWN)
+    assert CITY not in context(bob, KNOWN)
+    assert missing(stack) == 0
+
+
+def test_what_the_first_model_finds_is_recalled_beside_the_second(start):
+    stack = start(beside())
+    alice = stack.person()
+    alice.say("I drive an old Volvo estate")
+    alice.learn()
+    assert "Volvo" in context(alice, "What car do I have?")
+
+
+def test_a_second_model_that_is_down_costs_its_part_and_is_named_and_used_again(start):
+    port = free_port()
+    server = Double(port)
+    try:
+        stack = start(beside(port))
+        alice, bob = stack.person(), stack.person()
+        alice.say(FACT)
+        alice.learn()
+        assert cosine(stack, alice, FACT) > 0.9
+        server.stop()
+        # Another question, or its vector would be known: that is nearly what was said, by the first model alone.
+        assert cosine(stack, alice, f"{FACT}.") > 0.8
+        assert missing(stack) == 1
+        assert stack.memgate.metric("memgate_failures_total", kind="embedding") == 0
+        assert "$10,000" in context(alice, "What is my budget for the Hawaii trip?")
+        bob.say("My boat is called Halcyon")
+        bob.learn()
+        assert cosine(stack, bob, "My boat is called Halcyon") is None, "nothing is stored with half of its vector"
+        assert "Halcyon" in context(bob, "What is my boat called?")
+        until(lambda: SECOND in embedder(stack), "memgate names the model that is down", 20)
+        server = Double(port)
+        until(lambda: cosine(stack, bob, "My boat is called Halcyon") is not None, "the turn gets its vector", 60)
+        until(lambda: stack.memgate.status("/readyz") == 200, "memgate is ready", 20)
+    finally:
+        server.stop()
+
+
+def test_a_second_model_that_is_down_at_the_start_does_not_keep_memgate_from_starting(start):
+    stack = start(beside(free_port()), memgate=False)
+    stack.memgate.start(ready=False)
+    until(lambda: stack.memgate.status("/healthz") == 200, "memgate lives", 30)
+    stack.memgate.wait_log("warn", "Embedder unavailable")
+    assert SECOND in embedder(stack)
+    alice = stack.person()
+    alice.say(FACT)
+    alice.learn()
+    assert "$10,000" in context(alice, "What is my budget for the Hawaii trip?")
+
+
+def test_a_second_model_that_hangs_is_waited_for_no_longer_than_the_deadline_allows(start):
+    stack = start(beside(deadline_ms=1000))
+    alice = stack.person()
+    alice.say("I drive an old Volvo estate")
+    alice.learn()
+    stack.double.script({"contains": "", "member": "input", "hang": True})
+    answer = alice.later().say("What car do I have?", {"x-memory-auto-store": "false"})
+    assert (answer.status, answer.decision) == (200, "searched")
+    assert answer.seconds < 3
+    assert "Volvo" in context_of(alice.received()[-1].json()), "by the first model's vector: it shares no word"
+    assert missing(stack) == 1
+
+
+def test_a_second_model_of_another_size_is_refused_at_start_in_a_sentence(start):
+    stack = start(beside(), memgate=False)
+    stack.double.script({"contains": "", "member": "input", "vectors": {"dimension": 7}})
+    stack.memgate.start(ready=False)
+    assert stack.memgate.process.wait_end(30) == 1
+    said = stack.memgate.process.output()
+    assert f"memory.embedding: model {SECOND} gives vectors of 7 numbers" in said
