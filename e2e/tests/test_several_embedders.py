@@ -124,6 +124,19 @@ def test_a_second_model_that_hangs_is_waited_for_no_longer_than_the_deadline_all
     assert missing(stack) == 1
 
 
+def test_what_was_remembered_with_one_model_is_embedded_by_both_once_there_are_two(start):
+    stack = start({"memory": {"extraction": TURNS}})
+    stack.double.script(means(CITY, "sibling place"), means(KNOWN, "sibling place"))
+    alice = stack.person()
+    alice.say(KOREAN)
+    alice.learn()
+    assert CITY not in context(alice, KNOWN)
+    stack.memgate.stop()
+    stack.memgate.configure(beside()(stack.double))
+    stack.memgate.start()
+    until(lambda: CITY in context(alice, KNOWN), "the memory has its vector of both models", 60)
+
+
 def test_a_second_model_of_another_size_is_refused_at_start_in_a_sentence(start):
     stack = start(beside(), memgate=False)
     stack.double.script({"contains": "", "member": "input", "vectors": {"dimension": 7}})
