@@ -154,10 +154,13 @@ mod tests {
 
     #[test]
     fn a_model_that_is_not_used_is_a_warning() {
-        let (told, json) = findings("memory: {query: {hyde: true}}\n");
-        assert!(told.contains("warning: memory.query.hyde: "), "{told}");
-        assert!(told.ends_with("c.yaml: good"), "{told}");
-        assert_eq!((&json["ok"], json["warnings"].as_array().unwrap().len()), (&json!(true), 1));
+        for key in ["hyde", "self_query"] {
+            let (told, json) = findings(&format!("memory: {{query: {{{key}: true}}}}\n"));
+            assert!(told.contains(&format!("warning: memory.query.{key}: ")), "{told}");
+            assert!(told.ends_with("c.yaml: good"), "{told}");
+            let warnings = json["warnings"].as_array().unwrap().len();
+            assert_eq!((&json["ok"], warnings), (&json!(true), 1));
+        }
     }
 
     #[test]

@@ -38,11 +38,16 @@ impl Config {
     #[must_use]
     pub fn warnings(&self) -> Vec<Problem> {
         let mut warnings = Vec::new();
-        if self.memory.query.hyde && self.model(ModelRole::MemoryRewrite).is_none() {
-            warnings.push(Problem::new(
-                "memory.query.hyde",
-                "not used, because no model has the role memory_rewrite",
-            ));
+        let query = &self.memory.query;
+        if self.model(ModelRole::MemoryRewrite).is_none() {
+            for (key, on) in [("hyde", query.hyde), ("self_query", query.self_query)] {
+                if on {
+                    warnings.push(Problem::new(
+                        format!("memory.query.{key}"),
+                        "not used, because no model has the role memory_rewrite",
+                    ));
+                }
+            }
         }
         if self.memory.milvus.is_some() && self.memory.store_kind() != StoreKind::Milvus {
             warnings

@@ -72,7 +72,8 @@ pub enum LlmProvider {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelRole {
-    /// Rewrites questions that do not stand for themselves, and guesses answers for `memory.query.hyde`.
+    /// Rewrites questions that do not stand for themselves, guesses answers for `memory.query.hyde`, and tells which
+    /// memories a question wants for `memory.query.self_query`.
     MemoryRewrite,
     /// Extracts facts from conversations.
     MemoryExtraction,

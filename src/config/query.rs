@@ -25,6 +25,11 @@ pub struct QueryConfig {
     /// Whether the `memory_rewrite` model is asked what an answer may look like (HyDE); that is searched for where the
     /// question itself finds nothing relevant enough. Asked at each search, beside it.
     pub hyde: bool,
+    /// Whether the `memory_rewrite` model is asked which memories a question wants: of which days, types and tags, and
+    /// about whom or what. These are also searched alone, and stand higher; what the question itself finds stays, and no
+    /// memory is presented that is not relevant enough without it. Asked at each search, beside it, and in the same
+    /// request rewrites a question that does not stand for itself, or guesses for `hyde`.
+    pub self_query: bool,
     /// The longest a search waits for the `memory_rewrite` model beyond `memory.deadline_ms`, in milliseconds, and no
     /// longer than its `llm_timeout_seconds`. Envoy is asked to wait as much longer: both deadlines and 200 ms must lie
     /// below its `max_message_timeout`.
@@ -49,6 +54,7 @@ impl Default for QueryConfig {
             parts: false,
             statements: false,
             hyde: false,
+            self_query: false,
             rewrite_deadline_ms: 300,
         }
     }

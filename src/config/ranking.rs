@@ -71,6 +71,9 @@ pub struct RankingWeights {
     /// It was said at a time that the query names.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub date: f32,
+    /// It is one of those that a model says the question wants (`memory.query.self_query`).
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub self_query: f32,
     /// It only asks: this much is taken off.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub question: f32,
@@ -136,6 +139,7 @@ impl Default for RankingWeights {
             asked_type: 1.0,
             entity: 1.0,
             date: 2.0,
+            self_query: 2.0,
             question: 1.0,
             recency: 0.1,
             importance: 0.2,

@@ -321,6 +321,7 @@ async fn recalled(
         terms: &admitted.terms,
         ranking: &config.memory.ranking,
         filter: None,
+        known_types: &config.memory.types,
         forgotten: &commands.forget,
         now,
         deadline,

@@ -7,10 +7,11 @@ use tokio::time::{Instant, timeout_at};
 use super::{
     Failure, Hit, Query, Recall, Request,
     merge::merged,
-    rewrite::{Help, Rewriter},
+    narrowed::with_narrowed,
+    rewrite::{Asking, Help, Rewriter, Told, Words},
     search::Looked,
 };
-use crate::telemetry::Technique;
+use crate::{memory::Filter, telemetry::Technique};
 
 impl Recall {
     /// Whether there is a model that may help.
@@ -29,7 +30,7 @@ impl Recall {
         Some((self.rewriter.as_ref().filter(|it| it.may_be_asked())?, query.help?))
     }
 
-    /// The hits that pass the gate, with what the model said or without. Only a plain search that fails fails.
+    /// The hits that pass the gate, with what the model told or without. Only a plain search that fails fails.
     pub(super) async fn helped(
         &self,
         request: &Request<'_>,
@@ -37,8 +38,14 @@ impl Recall {
     ) -> Result<Vec<Hit>, Failure> {
         let began = Instant::now();
         let until = began + request.query.patience;
-        let message = &request.query.message;
-        let mut words = pin!(timeout_at(until, rewriter.words(help, message, request.said, until)));
+        let types = &request.terms.types;
+        let asking = Asking {
+            message: &request.query.message,
+            earlier: request.said,
+            types: if types.is_empty() { request.known_types } else { types },
+            now: request.now,
+        };
+        let mut told = pin!(timeout_at(until, rewriter.told(help, &asking, until)));
         let mut plain = pin!(self.found(request));
         let (plain, early) = if rewriter.rests() {
             // The one request that tries whether it is back is made when it is wanted.
@@ -47,25 +54,19 @@ impl Recall {
             tokio::select! {
                 biased;
                 found = &mut plain => (found, None),
-                words = &mut words => ((&mut plain).await, Some(words)),
+                told = &mut told => ((&mut plain).await, Some(told)),
             }
         };
         let plain = plain?;
-        let enough = |hit: &Hit| hit.score >= request.terms.threshold;
-        if help == Help::Hypothesis && plain.iter().any(enough) {
+        if help == Help::Words(Words::Hypothesis) && any_relevant(&plain, request) {
             return Ok(self.gated(plain, request));
         }
-        let words = match early {
-            Some(words) => words,
-            None => words.await,
+        let told = match early {
+            Some(told) => told,
+            None => told.await,
         };
-        let took = began.elapsed();
-        let failure = match words {
-            Ok(Ok(Some(words))) => {
-                let (hits, technique) = self.with_words(request, help, &words, plain).await;
-                self.metrics.technique(technique, took, hits.len());
-                return Ok(hits);
-            }
+        let failure = match told {
+            Ok(Ok(Some(told))) => return Ok(self.with_told(request, told, plain, began).await),
             Ok(Ok(None)) => "it said nothing of use".to_owned(),
             Ok(Err(error)) => error.to_string(),
             Err(_) => "too late".to_owned(),
@@ -75,31 +76,74 @@ impl Recall {
         Ok(self.gated(plain, request))
     }
 
-    /// Searches by the model's words. Where these find nothing, what was found without them stands.
-    async fn with_words(
+    /// Searches by what the model told, all at the same time. Where its words find nothing, what was found without
+    /// them stands, and what it told of the memories that are asked for only lifts.
+    async fn with_told(
         &self,
         request: &Request<'_>,
-        help: Help,
-        words: &str,
+        told: Told,
         plain: Vec<Hit>,
-    ) -> (Vec<Hit>, Technique) {
-        let request =
+        began: Instant,
+    ) -> Vec<Hit> {
+        let took = began.elapsed();
+        let later =
             Request { deadline: request.deadline + request.query.patience, ..request.clone() };
-        match help {
-            Help::Rewrite => {
-                let found = self.candidates(&request, Looked { text: words, as_if: None }).await;
-                let hits = self.gated(found.unwrap_or_default(), &request);
-                let hits = if hits.is_empty() { self.gated(plain, &request) } else { hits };
-                (hits, Technique::Rewrite)
-            }
-            Help::Hypothesis => {
-                let text = &request.query.text;
-                let found = self.candidates(&request, Looked { text, as_if: Some(words) }).await;
-                let lists = std::iter::once(plain).chain(found.ok()).collect();
-                (self.gated(merged(lists, request.ranking.fusion), &request), Technique::Hyde)
+        let Query { text, statement, .. } = request.query;
+        let (question, conditions) = (told.question.as_deref(), told.conditions.as_ref());
+        let guess = told.guess.as_deref().filter(|_| !any_relevant(&plain, request));
+        let size = conditions.map_or(0, Filter::size);
+        let (rewritten, guessed) = (question.is_some(), guess.is_some());
+        tracing::debug!(?took, rewritten, guessed, conditions = size, "the model told");
+        // Whether one of those that meet the conditions is relevant, the same words decide as of all.
+        let asked = match question {
+            Some(question) => Looked { text: question, as_if: None },
+            None => Looked { text, as_if: statement.as_deref() },
+        };
+        let filter =
+            |it: &Filter| Filter::And(request.filter.iter().chain([it]).cloned().collect());
+        let narrow = conditions.map(|it| Request { filter: Some(filter(it)), ..later.clone() });
+        let (rewritten, guessed, narrowed) = tokio::join!(
+            found_where(question, |_| self.candidates(&later, asked)),
+            found_where(guess, |guess| self
+                .candidates(&later, Looked { text, as_if: Some(guess) })),
+            found_where(narrow.as_ref(), |narrow| self.candidates(narrow, asked)),
+        );
+        let found = match rewritten {
+            Some(hits) if any_relevant(&hits, request) => hits,
+            _ => plain,
+        };
+        let lists = std::iter::once(found).chain(guessed).collect();
+        let mut hits = merged(lists, request.ranking.fusion);
+        if let Some(conditions) = conditions {
+            let narrowed = narrowed.unwrap_or_default();
+            hits = with_narrowed(hits, narrowed, conditions, request.terms, request.ranking);
+        }
+        let hits = self.gated(hits, &later);
+        let meets = |hit: &&Hit| conditions.is_some_and(|it| it.matches(&hit.memory));
+        for (technique, is_used, count) in [
+            (Technique::Rewrite, question.is_some(), hits.len()),
+            (Technique::Hyde, guess.is_some(), hits.len()),
+            (Technique::SelfQuery, conditions.is_some(), hits.iter().filter(meets).count()),
+        ] {
+            if is_used {
+                self.metrics.technique(technique, took, count);
             }
         }
+        hits
     }
+}
+
+/// What a search finds, where there is something to search by; one that fails finds nothing.
+async fn found_where<T, F>(by: Option<T>, search: impl FnOnce(T) -> F) -> Option<Vec<Hit>>
+where
+    F: Future<Output = Result<Vec<Hit>, Failure>>,
+{
+    search(by?).await.ok()
+}
+
+/// Whether one of them reaches the threshold.
+fn any_relevant(hits: &[Hit], request: &Request<'_>) -> bool {
+    hits.iter().any(|hit| hit.score >= request.terms.threshold)
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod helped;
 mod line;
 mod merge;
 mod names;
+mod narrowed;
 mod neighbours;
 mod own;
 mod parts;
@@ -41,7 +42,9 @@ pub use parts::{Added, Parts, Ranks};
 pub use query::{Query, build as build_query, prepare as prepare_query};
 pub use rank::{Hit, Question, Terms, rank};
 pub use reading::Read;
-pub use rewrite::{Help, Rewriter};
+#[cfg(fuzzing)]
+pub use rewrite::fuzz as fuzz_self_query;
+pub use rewrite::{Help, Rewriter, Words};
 pub use scored::Scored;
 pub use search::{Failure, Recall, Request};
 pub use tokens::{prepare as prepare_tokens, tokens};

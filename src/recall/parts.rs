@@ -38,7 +38,7 @@ pub struct Parts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<Ranks>,
     /// What hits are ordered by, the highest first: the relevance in log-odds and `standing`, or the
-    /// sum over `ranks`.
+    /// sum over `ranks`. With `added.self_query`, the best of what was found without it go first.
     #[serde(default)]
     pub order: f32,
 }
@@ -69,6 +69,9 @@ pub struct Added {
     /// It was said at a time that the query names.
     #[serde(skip_serializing_if = "is_nothing")]
     pub date: f32,
+    /// It meets what a model read out of the query.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub self_query: f32,
     /// It only asks.
     #[serde(skip_serializing_if = "is_nothing")]
     pub question: f32,
@@ -100,7 +103,7 @@ fn is_nothing(value: &f32) -> bool {
 impl Added {
     /// Each sign with its name.
     #[must_use]
-    pub fn named(&self) -> [(&'static str, f32); 14] {
+    pub fn named(&self) -> [(&'static str, f32); 15] {
         [
             ("window", self.window),
             ("session", self.session),
@@ -109,6 +112,7 @@ impl Added {
             ("asked_type", self.asked_type),
             ("entity", self.entity),
             ("date", self.date),
+            ("self_query", self.self_query),
             ("question", self.question),
             ("recency", self.recency),
             ("importance", self.importance),
@@ -150,7 +154,7 @@ mod tests {
         let ones = names.iter().map(|name| ((*name).to_owned(), 1.0.into())).collect();
         let added: Added = serde_json::from_value(serde_json::Value::Object(ones)).unwrap();
         assert!(added.named().iter().all(|(_, value)| *value == 1.0), "{added:?}");
-        assert_eq!(added.sum(), 14.0);
+        assert_eq!(added.sum(), 15.0);
         let told = serde_json::to_value(added).unwrap();
         assert_eq!(told.as_object().unwrap().len(), names.len());
         assert_eq!(serde_json::to_value(Added::default()).unwrap(), serde_json::json!({}));

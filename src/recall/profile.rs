@@ -148,6 +148,7 @@ mod tests {
                 terms: &terms,
                 ranking: &crate::config::RankingConfig::default(),
                 filter: None,
+                known_types: &[],
                 forgotten: &[],
                 now: self.now,
                 deadline: Instant::now() + Duration::from_secs(60),

@@ -214,6 +214,7 @@ mod tests {
             terms: &terms,
             ranking: &RankingConfig::default(),
             filter: None,
+            known_types: &[],
             forgotten: &[],
             now: jiff::Timestamp::now(),
             deadline: soon(),

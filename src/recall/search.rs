@@ -68,6 +68,8 @@ pub struct Request<'a> {
     pub ranking: &'a RankingConfig,
     /// What must hold besides.
     pub filter: Option<Filter>,
+    /// The types that there are: a model may name these.
+    pub known_types: &'a [String],
     /// What the user wants forgotten: it is not presented any more, though it is not yet deleted.
     pub forgotten: &'a [Subject],
     /// The time of asking.
@@ -251,7 +253,7 @@ impl Recall {
                 Technique::Types => hit.parts.added.asked_type > 0.0,
                 Technique::Parts => hit.parts.of_part,
                 // Counted where they are used.
-                Technique::Rewrite | Technique::Hyde => false,
+                Technique::Rewrite | Technique::Hyde | Technique::SelfQuery => false,
             };
             self.metrics.technique(*technique, *took, hits.iter().filter(counted).count());
         }

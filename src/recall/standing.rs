@@ -129,6 +129,7 @@ mod tests {
         asked_type: 1.0,
         entity: 0.0,
         date: 2.0,
+        self_query: 0.0,
         question: 1.0,
         recency: 0.0,
         importance: 0.0,

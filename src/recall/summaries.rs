@@ -9,6 +9,7 @@ pub(super) fn without_summaries(hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
     hits.into_iter().partition(|hit| !is_summary(&hit.memory))
 }
 
-fn is_summary(memory: &Memory) -> bool {
+/// Whether it sums up a session.
+pub(super) fn is_summary(memory: &Memory) -> bool {
     memory.relations.iter().any(|link| link.kind == Relation::SUMMARY_OF)
 }

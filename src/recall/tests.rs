@@ -75,6 +75,7 @@ impl Stack {
             terms,
             ranking,
             filter: None,
+            known_types: &[],
             forgotten: &[],
             now: self.now,
             deadline: Instant::now() + Duration::from_secs(60),

@@ -122,6 +122,8 @@ pub enum Technique {
     Rewrite,
     /// A model's guess at an answer.
     Hyde,
+    /// What a model reads out of it of the memories that are asked for.
+    SelfQuery,
 }
 
 impl Technique {
@@ -134,6 +136,7 @@ impl Technique {
             Self::Statements => "statements",
             Self::Rewrite => "rewrite",
             Self::Hyde => "hyde",
+            Self::SelfQuery => "self_query",
         }
     }
 }

@@ -99,6 +99,7 @@ impl Operations {
                 terms: &terms,
                 ranking: &config.memory.ranking,
                 filter: narrowed(request),
+                known_types: &config.memory.types,
                 forgotten: &[],
                 now,
                 deadline,

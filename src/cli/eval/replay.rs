@@ -152,6 +152,7 @@ pub(super) async fn ask(
         terms: &terms,
         ranking: &config.ranking,
         filter: None,
+        known_types: &config.types,
         forgotten: &[],
         now: *date,
         deadline: Instant::now() + PATIENCE,

@@ -23,6 +23,8 @@ use crate::{
 
 const BUDGET: &str = "My budget for the Hawaii trip is ten thousand dollars";
 const CAT: &str = "My cat sleeps all day on the red sofa";
+mod self_query;
+
 const PLAN: &str = "Let us talk about my cat";
 
 /// A model that answers so, after a while.
@@ -49,6 +51,26 @@ async fn recall(
     answer: Option<(StatusCode, String)>,
     delay: Duration,
 ) -> (Recall, Arc<AtomicUsize>) {
+    recall_of([BUDGET, CAT].map(memory), answer, delay).await
+}
+
+fn memory(content: &str) -> Memory {
+    Memory::new(
+        MemoryId::derived(&[content]),
+        Owner::of_user("u").unwrap(),
+        MemoryType::new(MemoryType::SEMANTIC),
+        content,
+        Source::ExplicitUserInput,
+        Timestamp::UNIX_EPOCH,
+    )
+}
+
+/// The same on these memories.
+async fn recall_of(
+    memories: impl IntoIterator<Item = Memory>,
+    answer: Option<(StatusCode, String)>,
+    delay: Duration,
+) -> (Recall, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -68,16 +90,9 @@ async fn recall(
     };
     let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::default());
     let embedder: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(256));
-    for content in [BUDGET, CAT] {
-        let values = embedder.embed_passages(vec![content.to_owned()]).await.unwrap().remove(0);
-        let memory = Memory::new(
-            MemoryId::fresh(),
-            Owner::of_user("u").unwrap(),
-            MemoryType::new(MemoryType::SEMANTIC),
-            content,
-            Source::ExplicitUserInput,
-            Timestamp::UNIX_EPOCH,
-        );
+    for memory in memories {
+        let content = memory.content.clone();
+        let values = embedder.embed_passages(vec![content]).await.unwrap().remove(0);
         let vector = Embedding { space: embedder.space().id().into(), part: 0, values };
         store.store(memory, vec![vector], &Write::by(Actor::Capture, "told")).await.unwrap();
     }
@@ -106,6 +121,7 @@ async fn found(recall: &Recall, message: &str, techniques: &QueryConfig) -> Vec<
         terms: &terms,
         ranking: &RankingConfig::default(),
         filter: None,
+        known_types: &[],
         forgotten: &[],
         now,
         deadline: Instant::now() + Duration::from_secs(20),

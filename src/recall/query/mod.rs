@@ -21,7 +21,7 @@ use jiff::Timestamp;
 use regex::Regex;
 
 pub use self::dates::Times;
-use super::Help;
+use super::{Help, Words};
 use crate::{
     config::QueryConfig,
     embed::{Asking, asking_part},
@@ -74,7 +74,7 @@ pub fn build(message: &str, earlier: &[&str], now: Timestamp, techniques: &Query
     let mut query = hints(&asking, now, techniques);
     let vague = !is_self_contained(message);
     if vague && !earlier.is_empty() {
-        query.help = Some(Help::Rewrite);
+        query.help = Help::of(Some(Words::Rewrite), techniques.self_query);
     }
     if techniques.key_terms && vague {
         let terms =
@@ -125,7 +125,7 @@ impl Query {
 fn hints(asking: &str, now: Timestamp, techniques: &QueryConfig) -> Query {
     let mut query = Query {
         message: asking.to_owned(),
-        help: techniques.hyde.then_some(Help::Hypothesis),
+        help: Help::of(techniques.hyde.then_some(Words::Hypothesis), techniques.self_query),
         patience: techniques.rewrite_deadline(),
         ..Query::default()
     };
@@ -299,14 +299,28 @@ mod tests {
         assert_eq!(build("When is the recital of Mia and what did I promise?").parts.len(), 2);
         let query = build("What's my budget for the Hawaii trip?");
         assert_eq!(query.statement.as_deref(), Some("my budget for the Hawaii trip is"));
-        assert_eq!(query.help, Some(Help::Hypothesis));
+        assert_eq!(query.help, Some(Help::Words(Words::Hypothesis)));
     }
 
     #[test]
     fn a_model_is_to_rewrite_what_is_vague_and_has_a_history() {
-        assert_eq!(build("How much?", &["We fly to Rome"]).help, Some(Help::Rewrite));
+        let rewrite = Help::Words(Words::Rewrite);
+        assert_eq!(build("How much?", &["We fly to Rome"]).help, Some(rewrite));
         assert_eq!(build("How much?", &[]).help, None);
         assert_eq!(build("What's my budget for the Hawaii trip?", &["We fly"]).help, None);
+    }
+
+    #[test]
+    fn a_model_that_tells_conditions_is_asked_once_for_all() {
+        let help = |message: &str, hyde| {
+            let on = QueryConfig { self_query: true, hyde, ..QueryConfig::default() };
+            super::build(message, &["We fly to Rome"], Timestamp::UNIX_EPOCH, &on).help
+        };
+        let clear = "What's my budget for the Hawaii trip?";
+        let with = |words| Some(Help::Conditions(words));
+        assert_eq!(help(clear, false), with(None));
+        assert_eq!(help(clear, true), with(Some(Words::Hypothesis)));
+        assert_eq!(help("How much?", true), with(Some(Words::Rewrite)));
     }
 
     #[test]

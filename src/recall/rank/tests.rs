@@ -104,6 +104,7 @@ fn only(ranking: impl FnOnce(&mut RankingConfig)) -> RankingConfig {
     let mut none = RankingConfig {
         weights: serde_json::from_value(serde_json::json!({
             "window": 0, "session": 0, "neighbours": 0, "speaker": 0, "asked_type": 0, "entity": 0, "date": 0,
+            "self_query": 0,
             "question": 0, "recency": 0, "importance": 0, "confidence": 0, "access": 0,
         }))
         .unwrap(),

@@ -1,17 +1,25 @@
-//! The model that helps to find: it rewrites a question that does not stand for itself, or guesses what an
-//! answer would look like (HyDE). It is asked beside the plain search and never waited for past its deadline;
-//! whatever goes wrong with it, the plain search stands.
+//! The model that helps to find: it rewrites a question that does not stand for itself, guesses what an
+//! answer would look like (HyDE), or tells what the memories must be like that are asked for (self-query). It is
+//! asked once, beside the plain search, and never waited for past its deadline; whatever goes wrong with it, the
+//! plain search stands.
 //!
 //! It must never know what is stored: of the user it sees what the user said in this conversation.
 
+mod self_query;
 mod words;
 
 use std::{sync::Arc, time::Duration};
 
+use jiff::{Timestamp, tz::TimeZone};
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::llm::{Helper, LlmError};
+#[cfg(fuzzing)]
+pub use self::self_query::fuzz;
+use crate::{
+    llm::{Helper, LlmError},
+    memory::Filter,
+};
 
 /// Earlier messages that the model is shown, the last ones …
 const SHOWN: usize = 6;
@@ -33,10 +41,50 @@ const HYPOTHESIS: &str = "You help to search a user's personal notes. You get JS
 /// What the model is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Help {
+    /// Words to search by.
+    Words(Words),
+    /// What the memories must be like that the question asks for; in the same answer words, where these help.
+    Conditions(Option<Words>),
+}
+
+/// Words to search by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Words {
     /// The question, so that it stands for itself. The search goes by it instead.
     Rewrite,
     /// What an answer may look like. Used where the question itself finds nothing that is relevant enough.
     Hypothesis,
+}
+
+impl Help {
+    /// Such words, and conditions where these are wanted.
+    pub(super) fn of(words: Option<Words>, conditions: bool) -> Option<Self> {
+        if conditions { Some(Self::Conditions(words)) } else { words.map(Self::Words) }
+    }
+}
+
+/// Of whom and when the model is asked for help.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asking<'a> {
+    /// The question.
+    pub(super) message: &'a str,
+    /// What the user said before it, oldest first.
+    pub(super) earlier: &'a [&'a str],
+    /// The types that may be searched.
+    pub(super) types: &'a [String],
+    /// The time of asking.
+    pub(super) now: Timestamp,
+}
+
+/// What the model told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Told {
+    /// The question, so that it stands for itself.
+    pub(super) question: Option<String>,
+    /// What an answer may look like.
+    pub(super) guess: Option<String>,
+    /// What the memories must be like that are asked for.
+    pub(super) conditions: Option<Filter>,
 }
 
 /// The model with the role `memory_rewrite`.
@@ -62,29 +110,48 @@ impl Rewriter {
         self.model.rests()
     }
 
-    /// The model's words, by `until` at the latest; none when they are of no use. `earlier` is what the user
-    /// said before, oldest first.
+    /// What the model tells, by `until` at the latest; none when it is of no use.
     ///
     /// # Errors
     /// [`LlmError`].
-    pub(super) async fn words(
+    pub(super) async fn told(
         &self,
         help: Help,
-        message: &str,
-        earlier: &[&str],
+        asking: &Asking<'_>,
         until: Instant,
-    ) -> Result<Option<String>, LlmError> {
-        let instructions = match help {
-            Help::Rewrite => REWRITE,
-            Help::Hypothesis => HYPOTHESIS,
-        };
+    ) -> Result<Option<Told>, LlmError> {
+        let Asking { message, earlier, types, now } = *asking;
         let earlier: Vec<String> = earlier[earlier.len().saturating_sub(SHOWN)..]
             .iter()
             .map(|text| text.chars().take(SHOWN_CHARS).collect())
             .collect();
-        let request = json!({"earlier": earlier, "message": message}).to_string();
+        let mut request = json!({"earlier": earlier, "message": message});
+        let instructions = match help {
+            Help::Words(Words::Rewrite) => REWRITE.into(),
+            Help::Words(Words::Hypothesis) => HYPOTHESIS.into(),
+            Help::Conditions(words) => {
+                request["today"] = json!(now.to_zoned(TimeZone::UTC).date());
+                request["types"] = json!(types);
+                self_query::instructions(words)
+            }
+        };
         let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-        let answer = self.model.ask_within(instructions, &request, left).await?;
-        Ok(words::of(&answer).filter(|words| words != message))
+        let answer = self.model.ask_within(&instructions, &request.to_string(), left).await?;
+        Ok(match help {
+            Help::Words(kind) => {
+                words::of(&answer).filter(|words| words != message).map(|words| kind.told(words))
+            }
+            Help::Conditions(words) => self_query::read(&answer, words, asking),
+        })
+    }
+}
+
+impl Words {
+    /// These words, told.
+    fn told(self, words: String) -> Told {
+        match self {
+            Self::Rewrite => Told { question: Some(words), ..Told::default() },
+            Self::Hypothesis => Told { guess: Some(words), ..Told::default() },
+        }
     }
 }

@@ -19,12 +19,9 @@ static LABEL: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The words, without what stands around them; none where nothing is left, or too much.
 pub(super) fn of(answer: &str) -> Option<String> {
-    // A server that takes the beginning of a thought away leaves its end.
-    let said = answer.rsplit_once("</think>").map_or(answer, |(_, said)| said);
-    // A thought that was cut off is all there is.
-    let said = said.split("<think>").next().unwrap_or_default();
-    let lines =
-        said.lines().filter(|line| !line.trim().is_empty() && !line.trim().starts_with("```"));
+    let lines = without_thoughts(answer)
+        .lines()
+        .filter(|line| !line.trim().is_empty() && !line.trim().starts_with("```"));
     // The label may have a line of its own.
     let line = lines
         .map(|line| LABEL.replace(line, ""))
@@ -33,6 +30,14 @@ pub(super) fn of(answer: &str) -> Option<String> {
     let words = line.trim_matches(around);
     let fits = words.chars().any(char::is_alphanumeric) && words.chars().nth(LONGEST).is_none();
     fits.then(|| words.to_owned())
+}
+
+/// What a model said after thinking aloud.
+pub(super) fn without_thoughts(answer: &str) -> &str {
+    // A server that takes the beginning of a thought away leaves its end.
+    let said = answer.rsplit_once("</think>").map_or(answer, |(_, said)| said);
+    // A thought that was cut off is all there is.
+    said.split("<think>").next().unwrap_or_default()
 }
 
 #[cfg(test)]

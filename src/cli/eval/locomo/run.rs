@@ -134,6 +134,7 @@ impl Asker<'_> {
             terms: &terms,
             ranking: &self.config.ranking,
             filter: None,
+            known_types: &self.config.types,
             forgotten: &[],
             now: self.now,
             deadline,

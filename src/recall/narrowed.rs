@@ -1,0 +1,130 @@
+//! What conditions on the memories that are asked for do to what was found. They only lift: a model read them out
+//! of the question, and may have made them up.
+//!
+//! It must never know where conditions come from.
+
+use super::{
+    merge::merged,
+    rank::{Hit, Terms},
+    summaries::is_summary,
+};
+use crate::{
+    config::RankingConfig,
+    memory::{Filter, MemoryId},
+};
+
+/// What was found, and what was found among the memories that meet the conditions, as one list; those that meet them
+/// stand higher. The best half of what would be presented without the conditions goes first, so that wrong ones
+/// cannot crowd it out.
+pub(super) fn with_narrowed(
+    found: Vec<Hit>,
+    narrowed: Vec<Hit>,
+    conditions: &Filter,
+    terms: &Terms,
+    ranking: &RankingConfig,
+) -> Vec<Hit> {
+    let is_shown = |hit: &&Hit| hit.score >= terms.threshold && !is_summary(&hit.memory);
+    let first: Vec<MemoryId> = found
+        .iter()
+        .filter(is_shown)
+        .take(terms.limit.div_ceil(2))
+        .map(|hit| hit.memory.id.clone())
+        .collect();
+    let mut lists = vec![found, narrowed];
+    // Before they are ordered: a statement passes its place on to its turn, which may not meet them.
+    for hit in lists.iter_mut().flatten().filter(|hit| conditions.matches(&hit.memory)) {
+        hit.parts.added.self_query = ranking.weights.self_query;
+        hit.parts.standing = hit.parts.added.sum();
+    }
+    let mut hits = merged(lists, ranking.fusion);
+    let place = |hit: &Hit| first.iter().position(|id| *id == hit.memory.id);
+    hits.sort_by_cached_key(|hit| place(hit).unwrap_or(first.len()));
+    hits
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::{
+        config::Fusion,
+        memory::{Memory, MemoryType, Owner, Source},
+        recall::Parts,
+    };
+
+    /// Hits of a content and a relevance; what begins with `x` has the tag `x`.
+    fn hits(found: &[(&str, f32)]) -> Vec<Hit> {
+        let hit = |(content, score): &(&str, f32)| {
+            let mut memory = Memory::new(
+                MemoryId::derived(&[content]),
+                Owner::of_user("u").unwrap(),
+                MemoryType::new(MemoryType::SEMANTIC),
+                *content,
+                Source::ExplicitUserInput,
+                Timestamp::UNIX_EPOCH,
+            );
+            memory.tags = content.starts_with('x').then(|| "x".to_owned()).into_iter().collect();
+            Hit { memory, score: *score, parts: Parts::default() }
+        };
+        found.iter().map(hit).collect()
+    }
+
+    fn with(found: Vec<Hit>, narrowed: Vec<Hit>, ranking: &RankingConfig) -> Vec<Hit> {
+        let terms = Terms { limit: 4, threshold: 0.6, types: Vec::new() };
+        with_narrowed(found, narrowed, &Filter::Tag("x".into()), &terms, ranking)
+    }
+
+    fn contents(hits: &[Hit]) -> Vec<&str> {
+        hits.iter().map(|hit| &*hit.memory.content).collect()
+    }
+
+    #[test]
+    fn what_meets_the_conditions_stands_higher_behind_the_best_of_the_others() {
+        let found = hits(&[("a", 0.9), ("b", 0.88), ("c", 0.86), ("d", 0.84), ("x1", 0.8)]);
+        let narrowed = hits(&[("x1", 0.8), ("x2", 0.7)]);
+        for fusion in [Fusion::Weighted, Fusion::Rrf] {
+            let ranking = RankingConfig { fusion, ..RankingConfig::default() };
+            let all = with(found.clone(), narrowed.clone(), &ranking);
+            let mut told = contents(&all);
+            // Of those that are equally good in ranks, the order means nothing.
+            told[2..4].sort_unstable();
+            told[4..].sort_unstable();
+            assert_eq!(told, ["a", "b", "x1", "x2", "c", "d"], "{fusion:?}");
+            for hit in &all {
+                let lifted = hit.memory.content.starts_with('x');
+                assert_eq!(hit.parts.added.self_query > 0.0, lifted);
+            }
+        }
+    }
+
+    #[test]
+    fn conditions_lift_nothing_over_the_threshold() {
+        let found = hits(&[("a", 0.9)]);
+        let all = with(found, hits(&[("x1", 0.59)]), &RankingConfig::default());
+        let scores: Vec<f32> = all.iter().map(|hit| hit.score).collect();
+        assert_eq!((contents(&all), scores), (vec!["a", "x1"], vec![0.9, 0.59]));
+    }
+
+    #[test]
+    fn what_is_not_relevant_enough_does_not_go_first() {
+        let found = hits(&[("a", 0.5), ("b", 0.4)]);
+        let all = with(found, hits(&[("x1", 0.7)]), &RankingConfig::default());
+        assert_eq!(contents(&all), ["x1", "a", "b"]);
+    }
+
+    #[test]
+    fn conditions_that_nothing_meets_change_nothing() {
+        let found = hits(&[("a", 0.9), ("b", 0.5)]);
+        assert_eq!(contents(&with(found, Vec::new(), &RankingConfig::default())), ["a", "b"]);
+    }
+
+    #[test]
+    fn with_a_weight_of_nothing_memories_are_only_brought() {
+        let mut ranking = RankingConfig::default();
+        ranking.weights.self_query = 0.0;
+        let found = hits(&[("a", 0.9), ("b", 0.88), ("c", 0.86)]);
+        assert_eq!(contents(&with(found, hits(&[("x1", 0.7)]), &ranking)), ["a", "b", "c", "x1"]);
+    }
+}
