@@ -21,10 +21,7 @@ use crate::{
     config::Config,
     dialect::{self, Ask, Dialect, InvalidField, Placed, ReadError, Role, fence},
     memory::StoreError,
-    recall::{
-        Budget, Context, Decision, Failure, LoopKey, Message, Query, Request, Scored, build_query,
-        decide,
-    },
+    recall::{Context, Decision, Failure, Inquiry, LoopKey, Message, Scored, decide},
     signals::{Command, Commands},
     telemetry::Phase,
 };
@@ -270,70 +267,40 @@ async fn recalled(
     {
         return Ok((outcome(&context), context));
     }
-    let started = Instant::now();
     let tools_offered = !ask.tools_offered.is_empty();
     let message = Message { text: &text, earlier: &head.earlier, tools_offered };
-    let decided = match memory {
-        Some(memory) => memory.recall.decide(&message, deadline).await,
-        None => decide(&message),
+    let Some(memory) = memory else {
+        return match decide(&message).decision {
+            Decision::Skip(why) => Ok((why.into(), Context::default())),
+            Decision::Search => Err(Failure::Away),
+        };
     };
-    let budget = Budget {
-        context: config.memory.max_context_tokens,
-        standing: config.memory.standing.max_tokens,
-    };
-    let skipped = match decided.decision {
-        Decision::Search => None,
-        Decision::Skip(why) => Some(why),
-    };
-    let memory = match (memory, skipped) {
-        (Some(memory), None) => memory,
-        (Some(memory), Some(why)) if why.is_answered() && budget.standing > 0 => memory,
-        (_, Some(why)) => return Ok((why.into(), Context::default())),
-        (None, None) => return Err(Failure::Away),
-    };
-    // Reading a large body may have taken it all, and timers are too coarse to tell at once.
-    if started >= deadline && skipped.is_none() {
-        return Err(Failure::Deadline);
-    }
-    let started = Instant::now();
     let earlier: Vec<&str> = chain
         .iter()
         .map(|turn| turn.user_text.as_str())
         .chain(ask.history.iter().filter(|u| u.role == Role::User).map(|u| u.text.as_str()))
         .collect();
-    let now = Timestamp::now();
-    let mut query = match skipped {
-        None => build_query(&text, &earlier, now, &config.memory.query),
-        Some(_) => Query { text: text.to_string(), ..Query::default() },
-    };
-    parts.metrics.phase(Phase::Query, started.elapsed());
-    if let Some(extra) = memory.recall.extra_time(&query)
-        && !patience.ask(config.memory.deadline() + extra)
-    {
-        query.help = None;
-    }
-    let request = Request {
+    let inquiry = Inquiry {
         owner,
         project_id: admitted.project_id.as_deref(),
-        query: &query,
-        read: decided.read.as_ref(),
-        said: &earlier,
+        message,
+        earlier: &earlier,
         terms: &admitted.terms,
-        ranking: &config.memory.ranking,
-        filter: None,
-        known_types: &config.memory.types,
+        config: &config.memory,
         forgotten: &commands.forget,
-        now,
+        now: Timestamp::now(),
         deadline,
     };
+    let considered = memory.recall.consider(&inquiry).await?;
+    if let Some(why) = considered.silent() {
+        return Ok((why.into(), Context::default()));
+    }
     // Held before it is known: a loop whose first call failed or came too late
     // gets nothing in its other calls either.
     let held = memory.recall.held();
     keys.iter().for_each(|key| held.begin(*key, owner));
-    let context = match skipped {
-        None => memory.recall.context(&request, budget).await?,
-        Some(why) => memory.recall.standing(&request, budget, why).await,
-    };
+    let may_last = |extra| patience.ask(config.memory.deadline() + extra);
+    let context = considered.context(may_last).await?;
     keys.iter().for_each(|key| held.hold(key, &context));
     Ok((outcome(&context), context))
 }

@@ -15,13 +15,13 @@ use crate::{
     config::MemoryConfig,
     dialect::{self, Dialect, Ending, Reply, Role},
     memory::Owner,
-    recall::{Budget, Context, Decision, Hit, Message, Request, Terms, build_query},
+    recall::{Context, Hit, Inquiry, Message, Terms},
     signals::Earlier,
 };
 
 /// The longest one session's jobs, or one search, may take. Quality is measured here, not speed:
 /// a slow machine must not change the figures.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// The story's time between two turns of a session.
 const BETWEEN_TURNS: SignedDuration = SignedDuration::from_mins(1);
 
@@ -128,47 +128,47 @@ pub(super) async fn ask(
     let request = dialect::read(Dialect::Chat, &request(turns, user))?;
     let ask = request.ask();
     let text = ask.user_text.as_deref().unwrap_or_default();
-    let message = Message { text, earlier: &Earlier::SILENT, tools_offered: false };
-    let decided = memory.recall.decide(&message, Instant::now() + PATIENCE).await;
-    let skipped = match decided.decision {
-        Decision::Search => None,
-        Decision::Skip(why) if why.is_answered() => Some(why),
-        Decision::Skip(_) => return Ok(Recalled::default()),
-    };
     let said = ask.history.iter().filter(|said| said.role == Role::User);
     let earlier: Vec<&str> = said.map(|said| said.text.as_str()).collect();
-    let query = build_query(text, &earlier, *date, &config.query);
-    let terms = Terms {
+    let terms = terms(config);
+    let inquiry = Inquiry { earlier: &earlier, ..inquiry(owner, config, &terms, text, *date) };
+    let considered = memory.recall.consider(&inquiry).await?;
+    let searched = considered.skipped().is_none();
+    let ranked = if searched { considered.ranked().await? } else { Vec::new() };
+    let context = considered.context(|_| true).await?;
+    let (presented, shown) = (lines(&context), context.shown.len());
+    let query = considered.query().text;
+    Ok(Recalled { context: context.text, presented, shown, ranked, query, searched })
+}
+
+/// How much a request gets that says nothing about it.
+pub(super) fn terms(config: &MemoryConfig) -> Terms {
+    Terms {
         limit: config.default_retrieval_limit,
         threshold: config.default_similarity_threshold,
         types: Vec::new(),
-    };
-    let request = Request {
+    }
+}
+
+/// A request of one message, with nothing else that matters to memory.
+pub(super) fn inquiry<'a>(
+    owner: &'a Owner,
+    config: &'a MemoryConfig,
+    terms: &'a Terms,
+    text: &'a str,
+    now: Timestamp,
+) -> Inquiry<'a> {
+    Inquiry {
         owner,
         project_id: None,
-        query: &query,
-        read: decided.read.as_ref(),
-        said: &earlier,
-        terms: &terms,
-        ranking: &config.ranking,
-        filter: None,
-        known_types: &config.types,
+        message: Message { text, earlier: &Earlier::SILENT, tools_offered: false },
+        earlier: &[],
+        terms,
+        config,
         forgotten: &[],
-        now: *date,
+        now,
         deadline: Instant::now() + PATIENCE,
-    };
-    let budget =
-        Budget { context: config.max_context_tokens, standing: config.standing.max_tokens };
-    let (ranked, context) = match skipped {
-        None => {
-            let ranked = memory.recall.ranked(&request).await?;
-            (ranked, memory.recall.context(&request, budget).await?)
-        }
-        Some(why) => (Vec::new(), memory.recall.standing(&request, budget, why).await),
-    };
-    let (presented, shown) = (lines(&context), context.shown.len());
-    let (context, query) = (context.text, query.text);
-    Ok(Recalled { context, presented, shown, ranked, query, searched: skipped.is_none() })
+    }
 }
 
 /// Hands the turns of one session to capture and waits until they are memories.

@@ -14,18 +14,16 @@ use super::{
 };
 use crate::{
     api::Operations,
+    cli::eval::replay::{inquiry, terms},
     config::MemoryConfig,
     memory::{
         Actor, Embedding, Evidence, Memory, MemoryId, MemoryType, Owner, QueryVector, ScopeQuery,
         Search, Source, Write,
     },
-    recall::{Budget, Decision, Message, Request, Terms, build_query, tokens},
-    signals::Earlier,
+    recall::tokens,
     store::MAX_LIMIT,
 };
 
-/// The longest one search may take. Quality is measured here: a slow machine must not change it.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// The time between two turns of a session.
 const BETWEEN_TURNS: SignedDuration = SignedDuration::from_mins(1);
 
@@ -113,42 +111,14 @@ struct Asker<'a> {
 
 impl Asker<'_> {
     async fn answer(&self, conversation: &str, question: &Question) -> Result<Answer> {
-        let query = build_query(&question.text, &[], self.now, &self.config.query);
-        let terms = Terms {
-            limit: self.config.default_retrieval_limit,
-            threshold: self.config.default_similarity_threshold,
-            types: Vec::new(),
-        };
-        let recall = &self.memory.recall;
-        let message =
-            Message { text: &question.text, earlier: &Earlier::SILENT, tools_offered: false };
-        let deadline = tokio::time::Instant::now() + PATIENCE;
+        let terms = terms(self.config);
+        let inquiry = inquiry(&self.owner, self.config, &terms, &question.text, self.now);
         let began = Instant::now();
-        let decided = recall.decide(&message, deadline).await;
-        let request = Request {
-            owner: &self.owner,
-            project_id: None,
-            query: &query,
-            read: decided.read.as_ref(),
-            said: &[],
-            terms: &terms,
-            ranking: &self.config.ranking,
-            filter: None,
-            known_types: &self.config.types,
-            forgotten: &[],
-            now: self.now,
-            deadline,
-        };
-        let ranked = recall.ranked(&request).await?;
+        let considered = self.memory.recall.consider(&inquiry).await?;
+        let ranked = considered.ranked().await?;
         let took = began.elapsed();
-        let budget = Budget {
-            context: self.config.max_context_tokens,
-            standing: self.config.standing.max_tokens,
-        };
-        let context = match decided.decision == Decision::Search {
-            true => recall.context(&request, budget).await?,
-            false => crate::recall::Context::default(),
-        };
+        let context = considered.context(|_| true).await?;
+        let query = considered.query();
         let ranking = |ids: &mut dyn Iterator<Item = &MemoryId>| {
             let places = ids.filter_map(|id| self.places.get(id).copied());
             Ranking::of(&places.collect::<Vec<_>>(), &question.evidence)
@@ -201,11 +171,16 @@ impl Asker<'_> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
+    use serde_json::json;
+
     use super::*;
-    use crate::cli::eval::{locomo::conversation::tests::example, replay::tests::memory};
+    use crate::cli::eval::{
+        locomo::conversation::tests::example,
+        replay::{PATIENCE, tests::memory},
+    };
 
     #[tokio::test]
-    async fn the_figures_are_those_of_the_ranking() {
+    async fn a_question_is_asked_as_a_request_would_ask_it() {
         let folder = tempfile::tempdir().unwrap();
         let (memory, config) = (memory(folder.path()), MemoryConfig::default());
         let conversation = example();
@@ -216,14 +191,45 @@ mod tests {
         assert!(answers[0].shown >= 1 && answers[0].tokens > 10);
         assert_eq!(answers[0].bm25, answers[0].ranked);
 
-        let owner = Owner::of_user(&conversation.name).unwrap();
-        let places = (0..4)
-            .map(|it| (MemoryId::derived(&["locomo", "example", &it.to_string()]), 3 - it))
-            .collect();
-        let now = Timestamp::now();
-        let broken = Asker { memory: &memory, config: &config, owner, places, now };
-        let broken = broken.answer("example", &conversation.questions[0]).await.unwrap();
-        assert_ne!(broken.ranked, answers[0].ranked, "other hits, other figures");
+        memory.capture.shutdown(PATIENCE).await;
+    }
+
+    /// The answer has no word of the question. Ranking sees that it was said just after one, by whom the question names.
+    #[tokio::test]
+    async fn other_weights_of_the_ranking_give_other_figures() {
+        let folder = tempfile::tempdir().unwrap();
+        let memory = memory(folder.path());
+        let said = |id: &str, speaker: &str, text: &str| json!({"dia_id": id, "speaker": speaker, "text": text});
+        let value = json!({
+            "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_1": [
+                said("D1:1", "Ana", "The harbour was loud last night."),
+                said("D1:2", "Ana", "What did you give your grandmother for her birthday?"),
+                said("D1:3", "Ben", "A clock made of oak."),
+                said("D1:4", "Ana", "I grow tomatoes on the roof."),
+            ],
+            "session_2_date_time": "12:09 am on 13 September, 2023",
+            "session_2": [said("D2:1", "Ben", "Ana, her birthday cake was too sweet for me.")],
+            "qa": [{"question": "What did Ben give his grandmother for her birthday?", "category": 4, "evidence": ["D1:3"]}],
+        });
+        let conversation = Conversation::of("asked".into(), value).unwrap();
+        let owner = Owner::of_user("asked").unwrap();
+        let places = remember(&memory, &owner, &conversation).await.unwrap();
+        let asked = async |config: &MemoryConfig| {
+            let (owner, places) = (owner.clone(), places.clone());
+            let asker = Asker { memory: &memory, config, owner, places, now: Timestamp::now() };
+            asker.answer("asked", &conversation.questions[0]).await.unwrap()
+        };
+        let mut config = MemoryConfig::default();
+        let right = asked(&config).await;
+        assert_eq!(right.ranked, Ranking::of(&[2], &[2]), "the evidence comes first");
+        assert_ne!(right.bm25, right.ranked);
+        assert_ne!(right.cosine, right.ranked);
+        let weights = &mut config.ranking.weights;
+        (weights.window, weights.session, weights.speaker) = (0.0, 0.0, 0.0);
+        let broken = asked(&config).await;
+        assert_ne!(broken.ranked, right.ranked);
+        assert_eq!((broken.bm25, broken.cosine), (right.bm25, right.cosine), "they do not rank");
         memory.capture.shutdown(PATIENCE).await;
     }
 }
