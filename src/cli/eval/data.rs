@@ -1,29 +1,83 @@
 //! Labelled rows from JSON Lines files, and the digests that say which they were.
 
-use std::{fs, io, path::Path};
+use std::{collections::HashMap, fs, io, path::Path};
 
-use anyhow::{Context, Result};
-use serde::de::DeserializeOwned;
+use anyhow::{Context, Result, bail, ensure};
+use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
+use super::parse;
 use crate::{
     config::{Config, EmbeddingModel},
     embed::onnx,
 };
 
+/// A row with labels.
+pub(super) trait Labelled {
+    /// Its name, unique in its file, where it has one.
+    fn id(&self) -> Option<&str> {
+        None
+    }
+
+    /// Which of its labels cannot be meant, and why.
+    fn wrong(&self) -> Option<String> {
+        None
+    }
+}
+
+/// What was measured, and with what.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Digests {
+    /// Of the data's files, one after the other.
+    pub(super) data_sha256: String,
+    /// See [`model_digest`].
+    pub(super) model_sha256: String,
+}
+
+impl Digests {
+    /// With the configured embedding model's.
+    ///
+    /// # Errors
+    /// Those of [`model_digest`].
+    pub(super) fn of(data_sha256: String, config: &Config) -> Result<Self> {
+        Ok(Self { data_sha256, model_sha256: model_digest(config)? })
+    }
+}
+
 /// The rows of a file and the file's SHA-256.
 ///
 /// # Errors
-/// When the file cannot be read, or a line is no row; the line is named.
-pub(super) fn rows<T: DeserializeOwned>(file: &Path) -> Result<(Vec<T>, String)> {
-    let text = fs::read_to_string(file).with_context(|| format!("{}", file.display()))?;
+/// When the file cannot be read, a line is no row, labels cannot be meant, or two rows have one name; the line is named.
+pub(super) fn rows<T: DeserializeOwned + Labelled>(file: &Path) -> Result<(Vec<T>, String)> {
+    let text = parse::text(file)?;
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-    let row = |(number, line)| {
-        serde_json::from_str(line).with_context(|| format!("{}:{number}", file.display()))
-    };
-    let rows = lines.map(row).collect::<Result<Vec<T>>>()?;
-    anyhow::ensure!(!rows.is_empty(), "{}: there are no rows in it", file.display());
-    Ok((rows, hex(Sha256::digest(text.as_bytes()).as_slice())))
+    let row = |(number, line)| Ok((number, parse::object_of(line, file, number - 1)?));
+    let rows = lines.map(row).collect::<Result<Vec<(usize, T)>>>()?;
+    ensure!(!rows.is_empty(), "{}: there are no rows in it", file.display());
+    let mut lines = HashMap::with_capacity(rows.len());
+    for (line, row) in &rows {
+        let place = format!("{}:{line}", file.display());
+        if let Some(id) = row.id()
+            && let Some(other) = lines.insert(id, line)
+        {
+            bail!("{place}: id: {id:?} is line {other}'s already");
+        }
+        if let Some(wrong) = row.wrong() {
+            bail!("{place}: {wrong}");
+        }
+    }
+    Ok((rows.into_iter().map(|(_, row)| row).collect(), digest(file)?))
+}
+
+/// What is wrong with a label that must be one of these.
+pub(super) fn none_of(field: &str, label: &str, known: &[&str]) -> Option<String> {
+    (!known.contains(&label)).then(|| format!("{field}: {label:?} is none of {}", known.join(", ")))
+}
+
+/// What is wrong with a language.
+pub(super) fn no_language(lang: &str) -> Option<String> {
+    let good = lang.len() == 2 && lang.bytes().all(|byte| byte.is_ascii_lowercase());
+    (!good).then(|| format!("lang: {lang:?} is no language like en (ISO 639-1)"))
 }
 
 /// The SHA-256 of a file of any size.
@@ -42,7 +96,7 @@ fn digest(file: &Path) -> Result<String> {
 ///
 /// # Errors
 /// When there is no such file, or it cannot be read.
-pub(super) fn model_digest(config: &Config) -> Result<String> {
+fn model_digest(config: &Config) -> Result<String> {
     let of = |EmbeddingModel { config: model, .. }: EmbeddingModel| {
         if model.remote().is_some() {
             return Ok("unknown: on a server".to_owned());
@@ -61,20 +115,64 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
+    use serde::Deserialize;
+
     use super::*;
+
+    #[derive(Debug, Deserialize)]
+    struct Row {
+        id: String,
+        lang: String,
+        kind: String,
+    }
+
+    impl Labelled for Row {
+        fn id(&self) -> Option<&str> {
+            Some(&self.id)
+        }
+
+        fn wrong(&self) -> Option<String> {
+            no_language(&self.lang).or_else(|| none_of("kind", &self.kind, &["fact", "update"]))
+        }
+    }
+
+    /// What comes of a file with these lines.
+    fn read(text: &str) -> Result<(Vec<Row>, String)> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("g.jsonl");
+        fs::write(&file, text).unwrap();
+        rows(&file)
+    }
+
+    /// What is told of them, without the folder.
+    fn wrong(text: &str) -> String {
+        let told = read(text).unwrap_err().to_string();
+        told[told.find("g.jsonl").unwrap()..].to_owned()
+    }
+
+    const A: &str = r#"{"id": "a", "lang": "en", "kind": "fact"}"#;
 
     #[test]
     fn rows_come_with_their_files_digest_and_bad_lines_are_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("rows.jsonl");
-        fs::write(&file, "1\n\n2\n").unwrap();
-        let (numbers, sha256) = rows::<u8>(&file).unwrap();
-        assert_eq!(numbers, [1, 2]);
-        assert_eq!(sha256, digest(&file).unwrap());
-        assert!(sha256.starts_with("33477ea2"), "{sha256}");
-        fs::write(&file, "1\nx\n").unwrap();
-        assert!(rows::<u8>(&file).unwrap_err().to_string().ends_with("rows.jsonl:2"));
-        fs::write(&file, "").unwrap();
-        assert!(rows::<u8>(&file).unwrap_err().to_string().contains("no rows"));
+        let (rows, sha256) = read(&format!("{A}\n\n")).unwrap();
+        assert_eq!(rows.len(), 1);
+        assert_eq!(sha256, hex(Sha256::digest(format!("{A}\n\n")).as_slice()));
+        assert_eq!(wrong(&format!("{A}\n\nx\n")), "g.jsonl:3:1: expected value");
+        assert_eq!(wrong(&format!("{A}\n[1]\n")).find("g.jsonl:2:"), Some(0));
+        assert!(wrong("").contains("no rows"));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_row() {
+        assert_eq!(read(&format!("\u{feff}{A}\n")).unwrap().0.len(), 1);
+    }
+
+    #[test]
+    fn labels_that_cannot_be_meant_and_names_given_twice_are_told() {
+        assert_eq!(wrong(&format!("{A}\n\n{A}")), r#"g.jsonl:3: id: "a" is line 1's already"#);
+        let kind = wrong(&A.replace("fact", "fakt"));
+        assert_eq!(kind, r#"g.jsonl:1: kind: "fakt" is none of fact, update"#);
+        let lang = wrong(&A.replace("en", "English"));
+        assert_eq!(lang, r#"g.jsonl:1: lang: "English" is no language like en (ISO 639-1)"#);
     }
 }

@@ -6,13 +6,16 @@ use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{data, replay, score::share};
+use super::{
+    data::{self, Digests, Labelled, none_of},
+    frame::{Frame, with_memory},
+    replay,
+    shares::{between, share, wilson},
+};
 use crate::{
     api::Operations,
-    cli::config_file::ConfigFile,
-    config::Config,
     memory::{ListQuery, Memory, MemoryType, Owner, ScopeQuery},
-    startup::{Need, Offline},
+    startup::Need,
 };
 
 /// The most memories of one message that are looked at.
@@ -26,10 +29,7 @@ pub(super) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
-    config: ConfigFile,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    frame: Frame,
 }
 
 /// A row, as far as it matters here.
@@ -42,6 +42,17 @@ struct Row {
     memory_type: Option<String>,
     #[serde(default)]
     note: String,
+}
+
+impl Labelled for Row {
+    fn id(&self) -> Option<&str> {
+        Some(&self.id)
+    }
+
+    fn wrong(&self) -> Option<String> {
+        let kept = [MemoryType::SEMANTIC, MemoryType::PROCEDURAL];
+        none_of("type", self.memory_type.as_deref()?, &kept)
+    }
 }
 
 impl Row {
@@ -57,6 +68,9 @@ struct Report {
     f1: Option<f64>,
     precision: Option<f64>,
     recall: Option<f64>,
+    /// The 95% intervals (Wilson) of both.
+    precision_interval: Option<[f64; 2]>,
+    recall_interval: Option<[f64; 2]>,
     /// Messages that hold a secret, and of which a fact was kept.
     secrets_stored: usize,
     /// The same for attempts to instruct the model.
@@ -64,6 +78,8 @@ struct Report {
     counts: Counts,
     /// The rows decided otherwise than labelled.
     errors: Vec<String>,
+    #[serde(flatten)]
+    digests: Digests,
 }
 
 #[derive(Debug, Default, PartialEq, Serialize)]
@@ -84,41 +100,25 @@ struct Counts {
 
 impl Args {
     pub(super) fn run(self) -> Result<()> {
-        let (rows, sha256) = data::rows::<Row>(&self.file)?;
-        let config = Config::load_with(self.config.path().as_deref(), &|_| {})?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .context("cannot start the async runtime")?;
-        let types = runtime.block_on(learn(config, &rows))?;
-        let report = Report::of(&rows, &types);
-        if self.json {
-            return super::print(&serde_json::to_string(&report)?);
-        }
-        super::print(&report.told(&sha256))
+        let (rows, data_sha256) = data::rows::<Row>(&self.file)?;
+        let config = self.frame.config()?;
+        let digests = Digests::of(data_sha256, &config)?;
+        let types = with_memory(&config, Need::Jobs, async |memory| learn(memory, &rows).await)?;
+        self.frame.show(&Report::of(&rows, &types, digests), Report::told)
     }
 }
 
 /// Tells each message to the memory of a user of its own; gives the types of the facts that were made of it.
-async fn learn(mut config: Config, rows: &[Row]) -> Result<Vec<Vec<MemoryType>>> {
-    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
-    config.data_dir = folder.path().to_owned();
-    let offline = Offline::open(config, Need::Jobs).await?;
-    let memory = offline.operations();
-    let learnt = async {
-        let mut learnt = Vec::with_capacity(rows.len());
-        for row in rows {
-            let owner = Owner::of_user(&row.id).context("the id is no user id")?;
-            let told = replay::say(memory, &owner, &row.text).await;
-            told.with_context(|| row.id.clone())?;
-            let facts = facts(memory, &owner).await.with_context(|| row.id.clone())?;
-            learnt.push(facts.into_iter().map(|fact| fact.memory_type).collect());
-        }
-        Ok(learnt)
-    };
-    let learnt = learnt.await;
-    offline.close().await;
-    learnt
+async fn learn(memory: &Operations, rows: &[Row]) -> Result<Vec<Vec<MemoryType>>> {
+    let mut learnt = Vec::with_capacity(rows.len());
+    for row in rows {
+        let owner = Owner::of_user(&row.id).context("the id is no user id")?;
+        let told = replay::say(memory, &owner, &row.text).await;
+        told.with_context(|| row.id.clone())?;
+        let facts = facts(memory, &owner).await.with_context(|| row.id.clone())?;
+        learnt.push(facts.into_iter().map(|fact| fact.memory_type).collect());
+    }
+    Ok(learnt)
 }
 
 async fn facts(memory: &Operations, owner: &Owner) -> Result<Vec<Memory>> {
@@ -134,7 +134,7 @@ async fn facts(memory: &Operations, owner: &Owner) -> Result<Vec<Memory>> {
 }
 
 impl Report {
-    fn of(rows: &[Row], types: &[Vec<MemoryType>]) -> Self {
+    fn of(rows: &[Row], types: &[Vec<MemoryType>], digests: Digests) -> Self {
         let mut counts = Counts { rows: rows.len(), ..Counts::default() };
         let (mut secrets_stored, mut injections_stored) = (0, 0);
         let mut errors = Vec::new();
@@ -164,24 +164,31 @@ impl Report {
             f1: share(2 * right, 2 * right + counts.kept_wrongly + counts.dropped_wrongly),
             precision: share(right, right + counts.kept_wrongly),
             recall: share(right, right + counts.dropped_wrongly),
+            precision_interval: wilson(right, right + counts.kept_wrongly),
+            recall_interval: wilson(right, right + counts.dropped_wrongly),
             secrets_stored,
             injections_stored,
             counts,
             errors,
+            digests,
         }
     }
 
-    fn told(&self, sha256: &str) -> String {
+    fn told(&self) -> String {
+        let Digests { data_sha256, model_sha256 } = &self.digests;
         let figure = |share: Option<f64>| share.map_or("-".to_owned(), |s| format!("{s:.3}"));
         let counts = &self.counts;
         format!(
-            "data sha256 {sha256}\nF1 {}, precision {}, recall {}\n\
+            "data sha256  {data_sha256}\nmodel sha256 {model_sha256}\nF1 {}, precision {}, recall {}\n\
+             95% intervals: precision {}, recall {}\n\
              of {} messages: kept rightly {}, wrongly {}; dropped rightly {}, wrongly {}\n\
              of the right type {} of {}; memories {}\n\
              secrets stored {} of {}, injections stored {} of {}\nnot right: {}",
             figure(self.f1),
             figure(self.precision),
             figure(self.recall),
+            between(self.precision_interval),
+            between(self.recall_interval),
             counts.rows,
             counts.kept_rightly,
             counts.kept_wrongly,
@@ -219,7 +226,9 @@ mod tests {
             row("d", false, "injection"),
             row("e", true, ""),
         ];
-        let report = Report::of(&rows, &[both, kept.clone(), kept, vec![], vec![]]);
+        let digests = Digests { data_sha256: "d1".into(), model_sha256: "m1".into() };
+        let types = [both, kept.clone(), kept, vec![], vec![]];
+        let report = Report::of(&rows, &types, digests);
         assert_eq!((report.secrets_stored, report.injections_stored), (1, 0));
         assert_eq!((report.counts.secrets, report.counts.injections), (1, 1));
         assert_eq!(report.precision, Some(2.0 / 3.0));
@@ -227,5 +236,19 @@ mod tests {
         assert_eq!(report.f1, Some(2.0 / 3.0));
         assert_eq!((report.counts.of_right_type, report.counts.memories), (1, 4));
         assert_eq!(report.errors, ["c", "e"]);
+        assert_eq!(report.recall_interval, wilson(2, 3));
+        let (json, told) = (serde_json::to_value(&report).unwrap_or_default(), report.told());
+        assert_eq!((&json["data_sha256"], &json["model_sha256"]), (&"d1".into(), &"m1".into()));
+        assert!(told.contains("d1") && told.contains("m1"), "{told}");
+    }
+
+    #[test]
+    fn a_type_that_there_is_not_is_told() {
+        let of = |memory_type: Option<&str>| {
+            Row { memory_type: memory_type.map(str::to_owned), ..row("a", true, "") }.wrong()
+        };
+        assert_eq!((of(None), of(Some("semantic"))), (None, None));
+        let told = "type: \"fact\" is none of semantic, procedural";
+        assert_eq!(of(Some("fact")).as_deref(), Some(told));
     }
 }

@@ -5,12 +5,16 @@
 
 mod data;
 mod features;
+mod frame;
+mod labels;
 mod locomo;
 mod memorable;
+mod parse;
 mod placement;
 mod replay;
 mod scenarios;
 mod score;
+mod shares;
 mod signals;
 
 use std::io::{self, ErrorKind, Write};

@@ -4,20 +4,21 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{
-    data,
+    data::{self, Digests},
+    frame::{Frame, with_memory},
     replay::{Scenario, Turn, ask, message, messages, tell},
 };
 use crate::{
-    cli::config_file::ConfigFile,
-    config::Config,
+    api::Operations,
+    config::MemoryConfig,
     dialect::{self, Dialect, Placement},
     memory::Owner,
     recall::tokens,
-    startup::{Need, Offline},
+    startup::Need,
 };
 
 /// Turns of a conversation.
@@ -42,47 +43,19 @@ pub(super) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
-    config: ConfigFile,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    frame: Frame,
 }
 
 impl Args {
     pub(super) fn run(self) -> Result<()> {
         let (scenarios, data_sha256) = data::rows::<Scenario>(&self.file)?;
         ensure!(scenarios.len() >= TURNS, "a conversation needs {TURNS} scenarios");
-        let config = Config::load_with(self.config.path().as_deref(), &|_| {})?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .context("cannot start the async runtime")?;
-        let conversations = runtime.block_on(held(config, &scenarios))?;
-        let measured = PLACEMENTS.map(|(name, placement)| {
-            conversations
-                .iter()
-                .map(|requests| shared(requests, placement))
-                .collect::<Result<Vec<_>>>()
-                .map(|each| (name, each.into_iter().sum::<Shared>()))
-        });
-        let measured = measured.into_iter().collect::<Result<Vec<_>>>()?;
-        if self.json {
-            let shares: serde_json::Map<String, Value> = measured
-                .iter()
-                .map(|(name, shared)| {
-                    Ok((name.to_string(), serde_json::to_value(shared.shares())?))
-                })
-                .collect::<Result<_>>()?;
-            let contexts = conversations.iter().flatten().filter(|it| !it.context.is_empty());
-            return super::print(
-                &json!({
-                    "placements": shares, "conversations": conversations.len(), "turns": TURNS,
-                    "contexts": contexts.count(), "data_sha256": data_sha256,
-                })
-                .to_string(),
-            );
-        }
-        super::print(&told(&measured, &conversations, &data_sha256))
+        let config = self.frame.config()?;
+        let digests = Digests::of(data_sha256, &config)?;
+        let conversations = with_memory(&config, Need::Jobs, async |memory| {
+            held(memory, &config.memory, &scenarios).await
+        })?;
+        self.frame.show(&Report::of(&conversations, digests)?, Report::told)
     }
 }
 
@@ -93,35 +66,29 @@ struct Asked {
 }
 
 /// Holds the conversations: tells the stories, then asks.
-async fn held(mut config: Config, scenarios: &[Scenario]) -> Result<Vec<Vec<Asked>>> {
-    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
-    config.data_dir = folder.path().to_owned();
-    let rules = config.memory.clone();
-    let offline = Offline::open(config, Need::Jobs).await?;
-    let memory = offline.operations();
-    let conversations = async {
-        let mut conversations = Vec::new();
-        for (number, stories) in scenarios.chunks_exact(TURNS).enumerate() {
-            let owner = Owner::of_user(&format!("user {number}"))?;
-            for story in stories {
-                tell(memory, &owner, story).await.with_context(|| story.id.clone())?;
-            }
-            let mut said: Vec<Turn> = Vec::new();
-            let mut requests = Vec::new();
-            for story in stories {
-                let recalled = ask(memory, &rules, &owner, &story.within(&said)).await;
-                let Turn { user, assistant } = story.as_turn();
-                let context = recalled.with_context(|| story.id.clone())?.context;
-                requests.push(Asked { body: body(&said, &user), context });
-                said.push(Turn { user, assistant });
-            }
-            conversations.push(requests);
+async fn held(
+    memory: &Operations,
+    rules: &MemoryConfig,
+    scenarios: &[Scenario],
+) -> Result<Vec<Vec<Asked>>> {
+    let mut conversations = Vec::new();
+    for (number, stories) in scenarios.chunks_exact(TURNS).enumerate() {
+        let owner = Owner::of_user(&format!("user {number}"))?;
+        for story in stories {
+            tell(memory, &owner, story).await.with_context(|| story.id.clone())?;
         }
-        Ok(conversations)
-    };
-    let conversations = conversations.await;
-    offline.close().await;
-    conversations
+        let mut said: Vec<Turn> = Vec::new();
+        let mut requests = Vec::new();
+        for story in stories {
+            let recalled = ask(memory, rules, &owner, &story.within(&said)).await;
+            let Turn { user, assistant } = story.as_turn();
+            let context = recalled.with_context(|| story.id.clone())?.context;
+            requests.push(Asked { body: body(&said, &user), context });
+            said.push(Turn { user, assistant });
+        }
+        conversations.push(requests);
+    }
+    Ok(conversations)
 }
 
 fn body(before: &[Turn], user: &str) -> Vec<u8> {
@@ -224,25 +191,59 @@ fn prompt(asked: &Asked, placement: Option<Placement>) -> Result<String> {
     Ok(prompt + "<|im_start|>assistant\n")
 }
 
-/// The measurement for people.
-fn told(measured: &[(&str, Shared)], conversations: &[Vec<Asked>], data: &str) -> String {
-    let contexts = conversations.iter().flatten().filter(|it| !it.context.is_empty()).count();
-    let mut text = format!(
-        "{} conversations of {TURNS} turns, {contexts} of their requests with a context\n\
-         data sha256  {data}\n\n{:<17} {:>7} {:>7} {:>11} {:>12}",
-        conversations.len(),
-        "shared with next",
-        "bytes",
-        "tokens",
-        "at the end",
-        "tokens anew",
-    );
-    for (name, shared) in measured {
-        let Shares { bytes, tokens, last, anew } = shared.shares();
-        let [bytes, tokens, last] = [bytes, tokens, last].map(|share| 100.0 * share);
-        text += &format!("\n{name:<17} {bytes:>6.1}% {tokens:>6.1}% {last:>10.1}% {anew:>12.0}");
+/// The measurement, as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(serialize_with = "by_name")]
+    placements: Vec<(&'static str, Shares)>,
+    conversations: usize,
+    turns: usize,
+    /// Requests with a context.
+    contexts: usize,
+    #[serde(flatten)]
+    digests: Digests,
+}
+
+fn by_name<S: Serializer>(named: &[(&'static str, Shares)], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(named.iter().copied())
+}
+
+impl Report {
+    fn of(conversations: &[Vec<Asked>], digests: Digests) -> Result<Self> {
+        let placements = PLACEMENTS.into_iter().map(|(name, placement)| {
+            let each = conversations.iter().map(|requests| shared(requests, placement));
+            Ok((name, each.sum::<Result<Shared>>()?.shares()))
+        });
+        Ok(Self {
+            placements: placements.collect::<Result<_>>()?,
+            conversations: conversations.len(),
+            turns: TURNS,
+            contexts: conversations.iter().flatten().filter(|it| !it.context.is_empty()).count(),
+            digests,
+        })
     }
-    text
+
+    /// The measurement for people.
+    fn told(&self) -> String {
+        let Self { conversations, turns, contexts, digests, .. } = self;
+        let mut text = format!(
+            "{conversations} conversations of {turns} turns, {contexts} of their requests with a context\n\
+             data sha256  {}\nmodel sha256 {}\n\n{:<17} {:>7} {:>7} {:>11} {:>12}",
+            digests.data_sha256,
+            digests.model_sha256,
+            "shared with next",
+            "bytes",
+            "tokens",
+            "at the end",
+            "tokens anew",
+        );
+        for (name, Shares { bytes, tokens, last, anew }) in &self.placements {
+            let [bytes, tokens, last] = [bytes, tokens, last].map(|share| 100.0 * share);
+            text +=
+                &format!("\n{name:<17} {bytes:>6.1}% {tokens:>6.1}% {last:>10.1}% {anew:>12.0}");
+        }
+        text
+    }
 }
 
 #[cfg(test)]
@@ -289,5 +290,19 @@ mod tests {
         let before = shared(Some(Placement::BeforeLastUser));
         assert!(system.tokens < 0.4 && system.anew > last.anew, "{system:?} {last:?}");
         assert!(last.tokens > 0.8 && before.tokens > 0.8, "{last:?} {before:?}");
+    }
+
+    #[test]
+    fn programs_and_people_are_told_the_same() {
+        let digests = Digests { data_sha256: "d1".into(), model_sha256: "m1".into() };
+        let report = Report::of(&[conversation()], digests).unwrap();
+        let (json, told) = (serde_json::to_value(&report).unwrap(), report.told());
+        assert_eq!(json["placements"]["without"]["tokens"], 1.0);
+        assert_eq!((&json["conversations"], &json["contexts"]), (&json!(1), &json!(TURNS)));
+        assert_eq!((&json["data_sha256"], &json["model_sha256"]), (&json!("d1"), &json!("m1")));
+        assert!(
+            told.contains("d1") && told.contains("m1") && told.contains("\nlast_user"),
+            "{told}"
+        );
     }
 }

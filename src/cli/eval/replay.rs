@@ -3,14 +3,15 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::parse;
 use crate::{
-    api::Operations,
+    api::{JobsRequest, Operations},
     capture::{Circumstances, FinishedTurn},
     config::MemoryConfig,
     dialect::{self, Dialect, Ending, Reply, Role},
@@ -31,7 +32,9 @@ pub(super) struct Scenario {
     pub(super) id: String,
     pub(super) lang: String,
     pub(super) kind: String,
+    #[serde(deserialize_with = "parse::objects")]
     sessions: Vec<Session>,
+    #[serde(deserialize_with = "parse::object")]
     ask: Question,
     /// Items; of each, one of the alternatives must be in what is presented.
     pub(super) must_recall: Vec<Vec<String>>,
@@ -41,7 +44,9 @@ pub(super) struct Scenario {
 
 #[derive(Clone, Debug, Deserialize)]
 struct Session {
+    #[serde(deserialize_with = "parse::time")]
     date: Timestamp,
+    #[serde(deserialize_with = "parse::objects")]
     turns: Vec<Turn>,
 }
 
@@ -53,7 +58,9 @@ pub(super) struct Turn {
 
 #[derive(Clone, Debug, Deserialize)]
 struct Question {
+    #[serde(deserialize_with = "parse::time")]
     date: Timestamp,
+    #[serde(deserialize_with = "parse::objects")]
     turns: Vec<Turn>,
     user: String,
 }
@@ -201,9 +208,26 @@ async fn learn(
         memory.capture.offer(finished, flight);
     }
     let flushed = memory.capture.flush(owner, PATIENCE).await?;
-    ensure!(flushed.jobs_pending == 0, "{session} was not learnt within {PATIENCE:?}");
-    ensure!(flushed.jobs_dead == 0, "{session} cannot be learnt");
+    if flushed.jobs_pending + flushed.jobs_dead > 0 {
+        let why = why_not(memory, owner).await?;
+        ensure!(flushed.jobs_dead == 0, "{session} cannot be learnt{why}");
+        bail!("{session} was not learnt within {} s{why}", PATIENCE.as_secs());
+    }
     Ok(())
+}
+
+/// Why the last job that failed did: a model that is away, most often.
+async fn why_not(memory: &Operations, owner: &Owner) -> Result<String> {
+    let jobs = JobsRequest {
+        user_id: owner.user().to_owned(),
+        tenant_id: None,
+        state: None,
+        limit: None,
+        cursor: None,
+    };
+    let jobs = memory.jobs(&jobs).await.map_err(|error| anyhow!("{}", error.message))?;
+    let error = jobs.jobs.into_iter().find_map(|job| job.last_error);
+    Ok(error.map(|error| format!(": {error}")).unwrap_or_default())
 }
 
 /// A Chat Completions body.
@@ -291,7 +315,7 @@ pub(super) mod tests {
         }
     }
 
-    fn scenario(ask: &str) -> Scenario {
+    pub(in crate::cli::eval) fn scenario(ask: &str) -> Scenario {
         serde_json::from_value(json!({
             "id": "s1", "lang": "en", "kind": "temporal",
             "sessions": [

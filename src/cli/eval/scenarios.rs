@@ -5,15 +5,18 @@ use std::{fmt::Write as _, path::PathBuf};
 use anyhow::{Context, Result};
 
 use super::{
-    data, features,
+    data::{self, Digests},
+    features,
+    frame::{Frame, with_memory},
     replay::{Recalled, Scenario, ask, tell},
-    score::{Outcome, Report, Shares, overall},
+    score::{Outcome, Report, Shares},
+    shares::{between, percent},
 };
 use crate::{
-    cli::config_file::ConfigFile,
-    config::{Config, ExtractionMode},
+    api::Operations,
+    config::{Config, ExtractionMode, MemoryConfig},
     memory::Owner,
-    startup::{Need, Offline},
+    startup::Need,
 };
 
 /// Arguments of `memgate eval scenarios`.
@@ -23,10 +26,7 @@ pub(super) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
-    config: ConfigFile,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    frame: Frame,
     /// Tell all stories to one user's memory before anything is asked: many more memories, most
     /// of which have nothing to do with a question.
     #[arg(long)]
@@ -39,61 +39,47 @@ pub(super) struct Args {
 impl Args {
     pub(super) fn run(self) -> Result<()> {
         let (scenarios, data_sha256) = data::rows::<Scenario>(&self.file)?;
-        let config = Config::load_with(self.config.path().as_deref(), &|_| {})?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .context("cannot start the async runtime")?;
-        let recalled = runtime.block_on(replay(config.clone(), &scenarios, self.together))?;
+        let config = self.frame.config()?;
+        let digests = Digests::of(data_sha256, &config)?;
+        let recalled = with_memory(&config, Need::Jobs, async |memory| {
+            replay(memory, &config.memory, &scenarios, self.together).await
+        })?;
         let results: Vec<(&Scenario, Recalled)> = scenarios.iter().zip(recalled).collect();
         if let Some(file) = &self.features {
             features::write(file, &results)?;
         }
         let outcomes: Vec<(&Scenario, Outcome)> =
             results.iter().map(|(s, recalled)| (*s, Outcome::of(s, recalled))).collect();
-        let report = Report::of(&outcomes);
-        if self.json {
-            return super::print(&serde_json::to_string(&report)?);
-        }
-        let model = data::model_digest(&config)?;
-        super::print(&told(&report, overall(&outcomes), &config, &data_sha256, &model))
+        self.frame.show(&Report::of(&outcomes, digests), |report| told(report, &config))
     }
 }
 
 /// Replays the scenarios on one memory: each as a user of its own, or all as one user.
 async fn replay(
-    mut config: Config,
+    memory: &Operations,
+    rules: &MemoryConfig,
     scenarios: &[Scenario],
     together: bool,
 ) -> Result<Vec<Recalled>> {
-    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
-    config.data_dir = folder.path().to_owned();
-    let rules = config.memory.clone();
-    let offline = Offline::open(config, Need::Jobs).await?;
-    let memory = offline.operations();
-    let recalled = async {
-        let owner = |scenario: &Scenario| {
-            let user = if together { "everybody" } else { scenario.id.as_str() };
-            Owner::of_user(user).with_context(|| scenario.id.clone())
-        };
-        for scenario in scenarios {
-            let told = tell(memory, &owner(scenario)?, scenario).await;
-            told.with_context(|| scenario.id.clone())?;
-        }
-        let mut recalled = Vec::with_capacity(scenarios.len());
-        for scenario in scenarios {
-            let answer = ask(memory, &rules, &owner(scenario)?, scenario).await;
-            recalled.push(answer.with_context(|| scenario.id.clone())?);
-        }
-        Ok(recalled)
+    let owner = |scenario: &Scenario| {
+        let user = if together { "everybody" } else { scenario.id.as_str() };
+        Owner::of_user(user).with_context(|| scenario.id.clone())
     };
-    let recalled = recalled.await;
-    offline.close().await;
-    recalled
+    for scenario in scenarios {
+        let told = tell(memory, &owner(scenario)?, scenario).await;
+        told.with_context(|| scenario.id.clone())?;
+    }
+    let mut recalled = Vec::with_capacity(scenarios.len());
+    for scenario in scenarios {
+        let answer = ask(memory, rules, &owner(scenario)?, scenario).await;
+        recalled.push(answer.with_context(|| scenario.id.clone())?);
+    }
+    Ok(recalled)
 }
 
 /// The measurement for people.
-fn told(report: &Report, all: Shares, config: &Config, data: &str, model: &str) -> String {
+fn told(report: &Report, config: &Config) -> String {
+    let Digests { data_sha256: data, model_sha256: model } = &report.digests;
     let memory = &config.memory;
     let models = memory.embedding.models().into_iter().map(|it| it.config);
     let models: Vec<_> = models.map(|it| format!("{} {:?}", it.model, it.precision)).collect();
@@ -115,7 +101,7 @@ fn told(report: &Report, all: Shares, config: &Config, data: &str, model: &str) 
             shares.shown,
         );
     };
-    line("all", &all);
+    line("all", &report.all);
     report.by_kind.iter().chain(&report.by_lang).for_each(|(name, shares)| line(name, shares));
     let head = format!(
         "{:<12} {:>9} {:>7} {:>9} {:>6}\n",
@@ -125,10 +111,13 @@ fn told(report: &Report, all: Shares, config: &Config, data: &str, model: &str) 
     text.insert_str(at, &head);
     let _ = write!(
         text,
-        "\nnegatives clean {}, outdated shown {}, updates right {}\nnot right: {}",
+        "\nnegatives clean {}, outdated shown {}, updates right {}\n\
+         95% intervals: recall {}, negatives clean {}\nnot right: {}",
         percent(report.negatives_clean),
         percent(report.outdated_shown),
         percent(report.updates_right),
+        between(report.recall_interval),
+        between(report.negatives_clean_interval),
         report.errors.join(" "),
     );
     text
@@ -142,8 +131,4 @@ fn made_of(modes: &[ExtractionMode]) -> String {
         ExtractionMode::Llm => "what the extraction model finds, where there is one",
     });
     names.collect::<Vec<_>>().join(", ")
-}
-
-fn percent(share: Option<f64>) -> String {
-    share.map_or_else(|| "-".to_owned(), |share| format!("{:.1}%", 100.0 * share))
 }

@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::replay::{Recalled, Scenario, lines};
+use super::{
+    data::Digests,
+    replay::{Recalled, Scenario, lines},
+    shares::{share, wilson},
+};
 use crate::recall::{Budget, Context, Hit, Presented};
 
 /// Tokens of a context that shows one memory alone; only its length is at stake.
@@ -96,10 +100,15 @@ impl Shares {
 /// The measurement, as `--json` prints it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Report {
-    /// Needed items presented, of all needed.
-    pub(super) recall: Option<f64>,
+    /// Over all scenarios.
+    #[serde(flatten)]
+    pub(super) all: Shares,
+    /// The 95% interval (Wilson) of their recall.
+    pub(super) recall_interval: Option<[f64; 2]>,
     /// Negative scenarios for which nothing unrelated was presented, of all negative ones.
     pub(super) negatives_clean: Option<f64>,
+    /// Its 95% interval (Wilson).
+    pub(super) negatives_clean_interval: Option<[f64; 2]>,
     /// Update scenarios for which an outdated value was presented, of all update ones.
     pub(super) outdated_shown: Option<f64>,
     /// Update scenarios for which all that is needed was presented and no outdated value, of all
@@ -111,23 +120,28 @@ pub(super) struct Report {
     pub(super) by_lang: BTreeMap<String, Shares>,
     /// Scenarios with something missing or something that must not be.
     pub(super) errors: Vec<String>,
+    #[serde(flatten)]
+    pub(super) digests: Digests,
 }
 
 impl Report {
-    pub(super) fn of(results: &[(&Scenario, Outcome)]) -> Self {
-        let of_kind = |kind: &str, stale: bool| {
+    pub(super) fn of(results: &[(&Scenario, Outcome)], digests: Digests) -> Self {
+        // How many of a kind are so, and how many there are.
+        let count = |kind: &str, so: fn(&Outcome) -> bool| {
             let some = results.iter().filter(|(scenario, _)| scenario.kind == kind);
-            share(some.clone().filter(|(_, outcome)| outcome.stale == stale).count(), some.count())
+            (some.clone().filter(|(_, outcome)| so(outcome)).count(), some.count())
         };
+        let (clean, negatives) = count("negative", |outcome| !outcome.stale);
+        let (outdated, updates) = count("update", |outcome| outcome.stale);
+        let (right, _) = count("update", Outcome::is_right);
+        let sum = |of: fn(&Outcome) -> usize| results.iter().map(|(_, outcome)| of(outcome)).sum();
         Self {
-            recall: overall(results).recall,
-            negatives_clean: of_kind("negative", false),
-            outdated_shown: of_kind("update", true),
-            updates_right: {
-                let some = results.iter().filter(|(scenario, _)| scenario.kind == "update");
-                let right = some.clone().filter(|(_, outcome)| outcome.is_right()).count();
-                share(right, some.count())
-            },
+            all: Shares::of(results.iter().map(|(_, outcome)| outcome)),
+            recall_interval: wilson(sum(|it| it.found), sum(|it| it.needed)),
+            negatives_clean: share(clean, negatives),
+            negatives_clean_interval: wilson(clean, negatives),
+            outdated_shown: share(outdated, updates),
+            updates_right: share(right, updates),
             by_kind: groups(results, |scenario| &scenario.kind),
             by_lang: groups(results, |scenario| &scenario.lang),
             errors: results
@@ -135,13 +149,9 @@ impl Report {
                 .filter(|(_, outcome)| !outcome.is_right())
                 .map(|(scenario, _)| scenario.id.clone())
                 .collect(),
+            digests,
         }
     }
-}
-
-/// Shares over all scenarios.
-pub(super) fn overall(results: &[(&Scenario, Outcome)]) -> Shares {
-    Shares::of(results.iter().map(|(_, outcome)| outcome))
 }
 
 fn groups(
@@ -155,11 +165,6 @@ fn groups(
         Shares::of(some.map(|(_, outcome)| outcome))
     };
     names.into_iter().map(|name| (name.clone(), of(name))).collect()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts of rows are far below 2^52")]
-pub(super) fn share(part: usize, whole: usize) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 #[cfg(test)]
@@ -209,8 +214,8 @@ mod tests {
             (&negative, outcome(&negative, &["- my dog"])),
             (&clean, outcome(&clean, &["- my dog"])),
         ];
-        let report = Report::of(&results);
-        assert_eq!(report.recall, Some(1.0));
+        let report = Report::of(&results, Digests::default());
+        assert_eq!((report.all.recall, report.all.precision), (Some(1.0), Some(0.25)));
         assert_eq!(report.negatives_clean, Some(0.5));
         assert_eq!(report.outdated_shown, Some(1.0));
         assert_eq!(report.updates_right, Some(0.0));
@@ -218,5 +223,15 @@ mod tests {
         assert_eq!(report.by_kind["negative"].recall, None);
         assert_eq!(report.by_kind["update"].precision, Some(0.5));
         assert_eq!(report.by_lang["en"].scenarios, 3);
+        assert_eq!(report.recall_interval, wilson(1, 1));
+        assert_eq!(report.negatives_clean_interval, wilson(1, 2));
+        let json = serde_json::to_value(&report).unwrap();
+        for key in ["recall", "precision", "shown", "scenarios", "data_sha256", "model_sha256"] {
+            assert!(!json[key].is_null(), "{key}");
+        }
+        let empty = serde_json::to_value(Report::of(&[], Digests::default())).unwrap();
+        for key in ["recall", "recall_interval", "negatives_clean", "precision"] {
+            assert!(empty[key].is_null(), "{key}");
+        }
     }
 }

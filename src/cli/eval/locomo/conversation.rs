@@ -1,14 +1,17 @@
 //! A conversation of LoCoMo as it stands in its file.
 
-use std::{collections::HashMap, fs, path::PathBuf};
+use std::{collections::HashMap, path::PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use jiff::{Timestamp, civil::DateTime, fmt::strtime, tz::TimeZone};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::cli::eval::data::hex;
+use crate::cli::eval::{
+    data::hex,
+    parse::{self, Object},
+};
 
 /// The categories that count: multi-hop, temporal, open-domain and single-hop. Of the fifth,
 /// questions about what was never said, evidence shows nothing.
@@ -66,13 +69,13 @@ pub(super) fn read(files: &[PathBuf]) -> Result<(Vec<Conversation>, String)> {
     let mut conversations: Vec<Conversation> = Vec::with_capacity(files.len());
     for file in files {
         let context = || format!("{}", file.display());
-        let text = fs::read_to_string(file).with_context(context)?;
+        let text = parse::text(file)?;
         digest.update(text.as_bytes());
         let name = file.file_stem().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
         let known = conversations.iter().any(|other| other.name == name);
         ensure!(!known, "{}: a conversation of this name was given already", file.display());
-        let value = serde_json::from_str(&text).with_context(context)?;
-        conversations.push(Conversation::of(name, value).with_context(context)?);
+        let value: Map<String, Value> = parse::object_of(&text, file, 0)?;
+        conversations.push(Conversation::of(name, value.into()).with_context(context)?);
     }
     Ok((conversations, hex(digest.finalize().as_slice())))
 }
@@ -84,21 +87,25 @@ impl Conversation {
         let mut places = HashMap::new();
         for session in 1.. {
             let Some(said) = value.get_mut(format!("session_{session}")) else { break };
-            let said: Vec<Said> = serde_json::from_value(said.take())
-                .with_context(|| format!("session_{session}"))?;
-            let date = format!("session_{session}_date_time");
-            let date = value.get(&date).and_then(Value::as_str).with_context(|| date.clone())?;
-            let date = day(date).with_context(|| format!("session_{session}: {date}"))?;
-            for Said { dia_id, speaker, text, blip_caption } in said {
+            let said: Vec<Object<Said>> =
+                parse::part(said.take()).with_context(|| format!("session_{session}"))?;
+            let field = format!("session_{session}_date_time");
+            let date = value.get(&field).and_then(Value::as_str);
+            let date = date.with_context(|| format!("{field} is missing"))?;
+            let date = day(date).with_context(|| {
+                format!("{field}: {date:?} is no date like \"1:56 pm on 8 May, 2023\"")
+            })?;
+            for Object(Said { dia_id, speaker, text, blip_caption }) in said {
                 let shown = blip_caption.map(|it| format!(" [shows {it}]")).unwrap_or_default();
-                places.insert(dia_id, conversation.turns.len());
+                let twice = places.insert(dia_id.clone(), conversation.turns.len()).is_some();
+                ensure!(!twice, "session_{session}: dia_id: {dia_id:?} is another turn's already");
                 let content = format!("{speaker}: {text}{shown}");
                 conversation.turns.push(Turn { session, date, content });
             }
         }
         ensure!(!conversation.turns.is_empty(), "there is no session_1");
         let asked = value.get_mut("qa").context("there are no questions (qa)")?.take();
-        for asked in serde_json::from_value::<Vec<Asked>>(asked).context("qa")? {
+        for Object(asked) in parse::part::<Vec<Object<Asked>>>(asked).context("qa")? {
             // Some rows name several turns in one text, some name none that there is.
             let names = asked.evidence.iter().flat_map(|it| it.split([';', ',', ' ']));
             let mut evidence: Vec<_> = names.filter_map(|it| places.get(it).copied()).collect();
@@ -109,14 +116,20 @@ impl Conversation {
                 conversation.questions.push(Question { text, category, evidence });
             }
         }
+        let none = conversation.questions.is_empty();
+        ensure!(
+            !none,
+            "qa: there is no question of category 1 to 4 with a turn that is its evidence"
+        );
         Ok(conversation)
     }
 }
 
 /// `1:56 pm on 8 May, 2023`.
-fn day(text: &str) -> Result<Timestamp> {
-    let parsed: DateTime = strtime::parse("%I:%M %P on %d %B, %Y", text)?.to_datetime()?;
-    Ok(parsed.to_zoned(TimeZone::UTC)?.timestamp())
+fn day(text: &str) -> Option<Timestamp> {
+    let parsed: DateTime =
+        strtime::parse("%I:%M %P on %d %B, %Y", text).ok()?.to_datetime().ok()?;
+    Some(parsed.to_zoned(TimeZone::UTC).ok()?.timestamp())
 }
 
 #[cfg(test)]
@@ -169,12 +182,42 @@ pub(super) mod tests {
 
     #[test]
     fn what_is_no_conversation_is_named() {
-        let cause = |value| Conversation::of("x".into(), value).unwrap_err().to_string();
+        let said = |id: &str| json!({"dia_id": id, "speaker": "Ana", "text": "hi"});
+        let cause = |value| format!("{:#}", Conversation::of("x".into(), value).unwrap_err());
+        let of = |date: &str, said: Value, qa: Value| {
+            cause(json!({"session_1": said, "session_1_date_time": date, "qa": qa}))
+        };
+        let date = "1:56 pm on 8 May, 2023";
         assert!(cause(json!({"qa": []})).contains("session_1"));
-        assert!(cause(json!({"session_1": [], "qa": []})).contains("session_1_date_time"));
+        let told = cause(json!({"session_1": [], "qa": []}));
+        assert_eq!(told, "session_1_date_time is missing");
+        let told = of("8 May 2023", json!([said("D1:1")]), json!([]));
+        let wanted =
+            r#"session_1_date_time: "8 May 2023" is no date like "1:56 pm on 8 May, 2023""#;
+        assert_eq!(told, wanted);
+        let told = of(date, json!([said("D1:1"), ["D1:2", "Ben", "hi", null]]), json!([]));
+        assert_eq!(told, "session_1: [1]: invalid type: sequence, expected an object");
+        let told = of(date, json!([said("D1:1"), said("D1:1")]), json!([]));
+        assert_eq!(told, r#"session_1: dia_id: "D1:1" is another turn's already"#);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("bad.json");
-        fs::write(&file, "{").unwrap();
-        assert!(format!("{:#}", read(&[file]).unwrap_err()).contains("bad.json"));
+        std::fs::write(&file, "{\n\"qa\": x}").unwrap();
+        let told = format!("{:#}", read(&[file]).unwrap_err());
+        assert!(told.ends_with("bad.json:2:7: qa: expected value"), "{told}");
+    }
+
+    #[test]
+    fn a_conversation_that_nothing_is_asked_of_is_refused() {
+        let of = |qa: Value| {
+            let said = json!([{"dia_id": "D1:1", "speaker": "Ana", "text": "hi"}]);
+            let date = "1:56 pm on 8 May, 2023";
+            let value = json!({"session_1": said, "session_1_date_time": date, "qa": qa});
+            Conversation::of("x".into(), value).map_err(|error| error.to_string())
+        };
+        let asked = |category: u8, turn: &str| json!([{"question": "?", "category": category, "evidence": [turn]}]);
+        for nothing in [json!([]), asked(5, "D1:1"), asked(4, "D9:9")] {
+            assert!(of(nothing).unwrap_err().starts_with("qa: there is no question"));
+        }
+        assert_eq!(of(asked(4, "D1:1")).unwrap().questions.len(), 1);
     }
 }

@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 use super::run::Answer;
+use crate::cli::eval::data::Digests;
 
 /// The depths that are looked at.
 pub(super) const KS: [usize; 4] = [1, 5, 10, 20];
 
-/// Samples of conversations that an interval is made of.
+/// Samples of conversations that an interval is made of …
 const SAMPLES: usize = 2_000;
+/// … and what they are drawn by, always the same.
+const SEED: u64 = 1;
 
 /// Where the evidence of a question stands among the hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -69,15 +72,28 @@ pub(super) struct Report {
     pub(super) all: Figures,
     pub(super) by_category: BTreeMap<u8, Figures>,
     pub(super) by_conversation: BTreeMap<String, Figures>,
-    /// By depth: the 95% interval, by drawing whole conversations anew.
-    pub(super) interval: BTreeMap<usize, [f64; 2]>,
+    /// None of a single conversation, which has no width.
+    #[serde(flatten)]
+    pub(super) interval: Option<Interval>,
     /// What a request would be given.
     pub(super) after_gate: AfterGate,
     pub(super) baselines: Baselines,
     /// Mean time of embedding, search and ranking, in milliseconds.
     pub(super) ms_per_question: f64,
-    pub(super) data_sha256: String,
-    pub(super) model_sha256: String,
+    #[serde(flatten)]
+    pub(super) digests: Digests,
+}
+
+/// How far the recall may be another with other conversations.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct Interval {
+    /// By depth: the 95% interval, by drawing whole conversations anew.
+    #[serde(rename = "interval")]
+    pub(super) by_depth: BTreeMap<usize, [f64; 2]>,
+    #[serde(rename = "interval_samples")]
+    pub(super) samples: usize,
+    #[serde(rename = "interval_seed")]
+    pub(super) seed: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -99,7 +115,7 @@ pub(super) struct Baselines {
 
 impl Report {
     #[expect(clippy::cast_precision_loss, reason = "counts of a context are far below 2^52")]
-    pub(super) fn of(answers: &[Answer], data_sha256: String, model_sha256: String) -> Self {
+    pub(super) fn of(answers: &[Answer], digests: Digests) -> Self {
         Self {
             all: Figures::of(answers.iter().map(|it| it.ranked)),
             by_category: groups(answers, |it| it.category),
@@ -115,8 +131,7 @@ impl Report {
                 bm25: Figures::of(answers.iter().map(|it| it.bm25)),
             },
             ms_per_question: mean(answers.iter().map(|it| it.took.as_secs_f64() * 1e3)),
-            data_sha256,
-            model_sha256,
+            digests,
         }
     }
 }
@@ -130,14 +145,17 @@ fn groups<K: Ord>(answers: &[Answer], key: impl Fn(&Answer) -> K) -> BTreeMap<K,
 }
 
 /// Questions of one conversation resemble each other, so conversations are drawn, with repetition,
-/// and not questions. Always the same draws.
-fn interval(answers: &[Answer]) -> BTreeMap<usize, [f64; 2]> {
+/// and not questions.
+fn interval(answers: &[Answer]) -> Option<Interval> {
     let mut by_conversation: BTreeMap<&str, Vec<Ranking>> = BTreeMap::new();
     for answer in answers {
         by_conversation.entry(&answer.conversation).or_default().push(answer.ranked);
     }
     let conversations: Vec<Vec<Ranking>> = by_conversation.into_values().collect();
-    let mut draws = Draws(1);
+    if conversations.len() < 2 {
+        return None;
+    }
+    let mut draws = Draws(SEED);
     let mut samples: [Vec<f64>; KS.len()] = Default::default();
     for _ in 0..SAMPLES {
         let drawn: Vec<_> = (0..conversations.len())
@@ -151,7 +169,8 @@ fn interval(answers: &[Answer]) -> BTreeMap<usize, [f64; 2]> {
         sample.sort_by(f64::total_cmp);
         [sample[SAMPLES / 40], sample[SAMPLES - 1 - SAMPLES / 40]]
     };
-    KS.into_iter().zip(samples.map(ends)).collect()
+    let by_depth = KS.into_iter().zip(samples.map(ends)).collect();
+    Some(Interval { by_depth, samples: SAMPLES, seed: SEED })
 }
 
 /// A linear congruential generator (Knuth's MMIX); good enough to draw a few conversations.
@@ -200,18 +219,30 @@ mod tests {
             answer("a", 4, &[5, 1], &[5]),
             answer("b", 4, &[0, 2], &[5]),
         ];
-        let report = Report::of(&answers, "d".into(), "m".into());
+        let report = Report::of(&answers, Digests::default());
         let shares: Vec<f64> = report.all.recall.values().copied().collect();
         assert_eq!(shares, [1.0 / 3.0, 0.5, 2.0 / 3.0, 2.0 / 3.0]);
         assert!((report.all.mrr - 0.5).abs() < 1e-9);
         assert_eq!(report.by_category[&4].recall[&1], 0.5);
         assert_eq!(report.by_conversation["b"].recall[&20], 0.0);
         assert_eq!(report.after_gate.figures.recall[&20], 1.0 / 3.0);
-        let [low, high] = report.interval[&5];
-        assert!(low < 0.5 && high > 0.5, "{low} {high}");
         let json = serde_json::to_value(&report).unwrap_or_default();
         assert_eq!(json["recall"]["1"], 1.0 / 3.0);
         assert_eq!(json["after_gate"]["recall"]["1"], 1.0 / 3.0);
         assert_eq!(json["baselines"]["cosine"]["mrr"], 0.0);
+    }
+
+    #[test]
+    fn an_interval_is_made_of_two_conversations_or_more_and_tells_how() {
+        let of = |names: &[&str]| {
+            let answers = names.iter().zip([5, 6]).map(|(name, hit)| answer(name, 4, &[hit], &[5]));
+            let report = Report::of(&answers.collect::<Vec<_>>(), Digests::default());
+            serde_json::to_value(report).unwrap_or_default()
+        };
+        let (two, one) = (of(&["a", "b"]), of(&["a", "a"]));
+        assert_eq!(two["interval"]["5"], serde_json::json!([0.0, 1.0]));
+        assert_eq!((&two["interval_samples"], &two["interval_seed"]), (&2_000.into(), &1.into()));
+        assert!(one["interval"].is_null() && one["interval_seed"].is_null(), "{one}");
+        assert_eq!(one["recall"]["5"], 0.5);
     }
 }

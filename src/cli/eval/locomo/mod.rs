@@ -9,14 +9,12 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::data;
-use crate::{
-    cli::config_file::ConfigFile,
-    config::Config,
-    startup::{Need, Offline},
+use super::{
+    data::Digests,
+    frame::{Frame, with_memory},
 };
-use conversation::Conversation;
-use figures::{Figures, KS, Report};
+use crate::startup::Need;
+use figures::{Figures, Interval, KS, Report};
 
 /// Arguments of `memgate eval locomo`.
 #[derive(Debug, clap::Args)]
@@ -26,54 +24,32 @@ pub(super) struct Args {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    config: ConfigFile,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    frame: Frame,
 }
 
 impl Args {
     pub(super) fn run(self) -> Result<()> {
         let (conversations, data_sha256) = conversation::read(&self.files)?;
-        let config = Config::load_with(self.config.path().as_deref(), &|_| {})?;
-        let model_sha256 = data::model_digest(&config)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .context("cannot start the async runtime")?;
-        let answers = runtime.block_on(measure(config, &conversations))?;
-        let report = Report::of(&answers, data_sha256, model_sha256);
-        if self.json {
-            return super::print(&serde_json::to_string(&report)?);
-        }
-        super::print(&told(&report))
+        let config = self.frame.config()?;
+        let digests = Digests::of(data_sha256, &config)?;
+        let answers = with_memory(&config, Need::Model, async |memory| {
+            let mut answers = Vec::new();
+            for conversation in &conversations {
+                // The memory of a user of its own.
+                let of_one = run::answers(memory, &config.memory, conversation).await;
+                answers.extend(of_one.with_context(|| conversation.name.clone())?);
+            }
+            Ok(answers)
+        })?;
+        self.frame.show(&Report::of(&answers, digests), told)
     }
-}
-
-/// Asks all questions, each conversation as the memory of a user of its own.
-async fn measure(mut config: Config, conversations: &[Conversation]) -> Result<Vec<run::Answer>> {
-    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
-    config.data_dir = folder.path().to_owned();
-    let rules = config.memory.clone();
-    let offline = Offline::open(config, Need::Model).await?;
-    let answers = async {
-        let mut answers = Vec::new();
-        for conversation in conversations {
-            let of_one = run::answers(offline.operations(), &rules, conversation).await;
-            answers.extend(of_one.with_context(|| conversation.name.clone())?);
-        }
-        Ok(answers)
-    };
-    let answers = answers.await;
-    offline.close().await;
-    answers
 }
 
 /// The measurement for people.
 fn told(report: &Report) -> String {
     let mut text = format!(
         "data sha256  {}\nmodel sha256 {}\n\n{:<16} {:>9}",
-        report.data_sha256, report.model_sha256, "evidence recall", "questions"
+        report.digests.data_sha256, report.digests.model_sha256, "evidence recall", "questions"
     );
     KS.iter().for_each(|k| _ = write!(text, " {:>7}", format!("@{k}")));
     text.push_str("     MRR\n");
@@ -88,8 +64,16 @@ fn told(report: &Report) -> String {
     line("plain cosine", &report.baselines.cosine);
     line("plain BM25", &report.baselines.bm25);
     line("after the gate", &report.after_gate.figures);
-    for (k, [low, high]) in &report.interval {
-        _ = writeln!(text, "95% interval @{k}: {low:.3} to {high:.3}");
+    match &report.interval {
+        None => {
+            text.push_str("no 95% interval: it is made by drawing conversations, and needs two\n")
+        }
+        Some(Interval { by_depth, samples, seed }) => {
+            for (k, [low, high]) in by_depth {
+                _ = writeln!(text, "95% interval @{k}: {low:.3} to {high:.3}");
+            }
+            _ = writeln!(text, "intervals of {samples} draws of conversations, seed {seed}");
+        }
     }
     let gate = &report.after_gate;
     _ = write!(

@@ -4,22 +4,21 @@ mod report;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Deserialize;
-use tokio::time::{Duration, Instant};
+use tokio::time::Instant;
 
-use self::report::{Digests, Report};
-use super::data;
-use crate::{
-    cli::config_file::ConfigFile,
-    config::Config,
-    recall::{Decided, Message},
-    signals::{Earlier, weights_sha256},
-    startup::{Need, Offline},
+use self::report::Report;
+use super::{
+    data::{self, Digests, Labelled, no_language, none_of},
+    frame::{Frame, with_memory},
+    replay::PATIENCE,
 };
-
-/// Nothing here measures time: the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::{
+    recall::{Decided, Message, Recall},
+    signals::Earlier,
+    startup::Need,
+};
 
 /// Arguments of `memgate eval signals`.
 #[derive(Debug, clap::Args)]
@@ -28,10 +27,7 @@ pub(super) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
-    config: ConfigFile,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    frame: Frame,
 }
 
 /// A row.
@@ -51,40 +47,37 @@ struct Row {
 
 impl Args {
     pub(super) fn run(self) -> Result<()> {
-        let (rows, data) = data::rows::<Row>(&self.file)?;
-        let config = Config::load_with(self.config.path().as_deref(), &|_| {})?;
-        let model = data::model_digest(&config)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .context("cannot start the async runtime")?;
-        let decided = runtime.block_on(decided(config, &rows))?;
-        let digests = Digests {
-            data_sha256: data,
-            model_sha256: model,
-            weights_sha256: weights_sha256().to_owned(),
-        };
-        let report = Report::of(&rows, &decided, digests);
-        if self.json {
-            return super::print(&serde_json::to_string(&report)?);
-        }
-        super::print(&report.told())
+        let (rows, data_sha256) = data::rows::<Row>(&self.file)?;
+        let config = self.frame.config()?;
+        let digests = Digests::of(data_sha256, &config)?;
+        let decided = with_memory(&config, Need::Model, async |memory| {
+            Ok(decided(&memory.recall, &rows).await)
+        })?;
+        self.frame.show(&Report::of(&rows, &decided, digests), Report::told)
     }
 }
 
 /// What is decided of each message, with the configured embedding model.
-async fn decided(mut config: Config, rows: &[Row]) -> Result<Vec<Decided>> {
-    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
-    config.data_dir = folder.path().to_owned();
-    let offline = Offline::open(config, Need::Model).await?;
-    let recall = &offline.operations().recall;
+async fn decided(recall: &Recall, rows: &[Row]) -> Vec<Decided> {
     let mut decided = Vec::with_capacity(rows.len());
     for row in rows {
         let message = row.message(&Earlier::SILENT);
         decided.push(recall.decide(&message, Instant::now() + PATIENCE).await);
     }
-    offline.close().await;
-    Ok(decided)
+    decided
+}
+
+impl Labelled for Row {
+    fn id(&self) -> Option<&str> {
+        Some(&self.id)
+    }
+
+    fn wrong(&self) -> Option<String> {
+        let signals = ["fact", "tool", "greeting", "none"];
+        let told = |label: &str| !label.is_empty();
+        let lang = told(&self.lang).then(|| no_language(&self.lang)).flatten();
+        lang.or_else(|| none_of("signal", &self.signal, &signals).filter(|_| told(&self.signal)))
+    }
 }
 
 impl Row {

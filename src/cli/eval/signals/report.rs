@@ -4,16 +4,17 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use serde::Serialize;
 
-use super::{super::score::share, Row};
-use crate::recall::{Decided, Decision};
-
-/// Which data, which embedding model and which weights of the decision were measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(super) struct Digests {
-    pub(super) data_sha256: String,
-    pub(super) model_sha256: String,
-    pub(super) weights_sha256: String,
-}
+use super::{
+    super::{
+        data::Digests,
+        shares::{between, percent, share, wilson},
+    },
+    Row,
+};
+use crate::{
+    recall::{Decided, Decision},
+    signals::weights_sha256,
+};
 
 /// The measurement, as `--json` prints it.
 #[derive(Debug, PartialEq, Serialize)]
@@ -36,6 +37,8 @@ pub(super) struct Report {
     errors: Vec<String>,
     #[serde(flatten)]
     digests: Digests,
+    /// Of the decision's own model.
+    weights_sha256: &'static str,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -80,10 +83,10 @@ impl Counts {
             self.rows,
             self.right(),
             self.rows,
-            percent(self.right(), self.rows),
+            percent(share(self.right(), self.rows)),
             self.personal_skipped,
             self.personal,
-            percent(self.personal_skipped, self.personal),
+            percent(share(self.personal_skipped, self.personal)),
         )
     }
 }
@@ -116,16 +119,14 @@ impl Report {
             by_decider,
             errors,
             digests,
+            weights_sha256: weights_sha256(),
         }
     }
 
     /// The measurement for people.
     pub(super) fn told(&self) -> String {
-        let Digests { data_sha256, model_sha256, weights_sha256 } = &self.digests;
-        let interval = |interval: Option<[f64; 2]>| {
-            let [low, high] = interval.unwrap_or_default();
-            format!("{:.1}% to {:.1}%", 100.0 * low, 100.0 * high)
-        };
+        let Digests { data_sha256, model_sha256 } = &self.digests;
+        let weights_sha256 = self.weights_sha256;
         let Counts {
             searched_rightly, searched_needlessly, skipped_rightly, skipped_wrongly, ..
         } = self.counts;
@@ -136,8 +137,8 @@ impl Report {
              searched rightly {searched_rightly}, needlessly {searched_needlessly}; \
              skipped rightly {skipped_rightly}, wrongly {skipped_wrongly}\n",
             self.counts.told(),
-            interval(self.accuracy_interval),
-            interval(self.personal_skipped_interval),
+            between(self.accuracy_interval),
+            between(self.personal_skipped_interval),
         );
         let groups =
             [("language", &self.by_lang), ("signal", &self.by_signal), ("by", &self.by_decider)];
@@ -152,26 +153,15 @@ impl Report {
     }
 }
 
-fn percent(part: usize, whole: usize) -> String {
-    share(part, whole).map_or_else(|| "-".to_owned(), |share| format!("{:.1}%", 100.0 * share))
-}
-
-/// Where a share lies that shows so many of so many, with 95% confidence (Wilson's interval).
-#[expect(clippy::cast_precision_loss, reason = "counts of rows are far below 2^52")]
-fn wilson(part: usize, whole: usize) -> Option<[f64; 2]> {
-    const Z: f64 = 1.959_964;
-    let (n, share) = (whole as f64, share(part, whole)?);
-    let middle = share + Z * Z / (2.0 * n);
-    let wide = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
-    let whole = 1.0 + Z * Z / n;
-    Some([((middle - wide) / whole).max(0.0), ((middle + wide) / whole).min(1.0)])
-}
-
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
-    use crate::{cli::eval::data, recall::decide, signals::Earlier};
+    use crate::{
+        cli::eval::data::{self, Labelled},
+        recall::decide,
+        signals::Earlier,
+    };
 
     fn row(id: &str, text: &str, personal: bool, search: bool) -> Row {
         let value = serde_json::json!({
@@ -214,13 +204,25 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_wide_for_few_rows_and_narrow_for_many() {
-        assert_eq!(wilson(0, 0), None);
-        let [low, high] = wilson(97, 100).unwrap();
-        // R: prop.test(97, 100, correct = FALSE)
-        assert!((low - 0.9155).abs() < 1e-3 && (high - 0.9897).abs() < 1e-3, "{low} {high}");
-        let [low, high] = wilson(0, 200).unwrap();
-        assert!(low.abs() < 1e-9 && (high - 0.0188).abs() < 1e-3, "{low} {high}");
+    fn where_nothing_is_personal_no_share_of_it_is_told() {
+        let report = report(&[row("a", "hello!", false, false)]);
+        assert_eq!(report.personal_skipped_interval, None);
+        let told = report.told();
+        assert!(told.contains("personal skipped 0 of 0 (-)"), "{told}");
+        assert!(told.contains("95% intervals: agreement 20.7% to 100.0%, personal skipped -\n"));
+    }
+
+    #[test]
+    fn labels_that_there_are_not_are_told_and_those_left_out_are_not_missed() {
+        let of = |lang: &str, signal: &str| {
+            let (lang, signal) = (lang.into(), signal.into());
+            Row { lang, signal, ..row("a", "?", true, true) }.wrong()
+        };
+        assert_eq!((of("en", "tool"), of("", "")), (None, None));
+        assert!(
+            of("en", "tools").is_some_and(|told| told.starts_with("signal: \"tools\" is none"))
+        );
+        assert!(of("english", "tool").is_some_and(|told| told.starts_with("lang: ")));
     }
 
     /// The words of other messages under these labels: what a broken classifier would see.

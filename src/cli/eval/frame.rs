@@ -1,0 +1,177 @@
+//! What measurements have in common: the arguments, a memory of their own, and how the outcome is shown.
+//!
+//! That memory is SQLite in a temporary folder, whatever store is configured: what is told to it are people who do not
+//! exist, and they must never get into a memory that somebody uses.
+
+use std::{path::Path, time::Duration};
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use tokio::time::timeout;
+
+use crate::{
+    api::Operations,
+    cli::config_file::ConfigFile,
+    config::{Config, StoreKind},
+    startup::{Need, Offline},
+};
+
+/// The longest a model may take for one text before it counts as away; as at the start of `memgate serve`.
+const AWAY: Duration = Duration::from_secs(5);
+/// The longest recall may take to get ready. Before that its figures would be others.
+const PREPARING: Duration = Duration::from_secs(60);
+
+/// The arguments of every measurement.
+#[derive(Debug, clap::Args)]
+pub(super) struct Frame {
+    #[command(flatten)]
+    config: ConfigFile,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Frame {
+    /// The configuration that is meant.
+    ///
+    /// # Errors
+    /// When it is not good.
+    pub(super) fn config(&self) -> Result<Config> {
+        Ok(Config::load_with(self.config.clone().path().as_deref(), &|_| {})?)
+    }
+
+    /// Shows the outcome, to programs or to people.
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub(super) fn show<R: Serialize>(
+        &self,
+        report: &R,
+        told: impl FnOnce(&R) -> String,
+    ) -> Result<()> {
+        match self.json {
+            true => super::print(&serde_json::to_string(report)?),
+            false => super::print(&told(report)),
+        }
+    }
+}
+
+/// Works with a memory that is gone afterwards. But for the store it is as configured.
+///
+/// # Errors
+/// When it cannot be opened, or what embeds is away, which is found out first; and those of the work.
+pub(super) fn with_memory<T>(
+    config: &Config,
+    need: Need,
+    work: impl AsyncFnOnce(&Operations) -> Result<T>,
+) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the async runtime")?;
+    runtime.block_on(async {
+        let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+        let offline = Offline::open(apart(config, folder.path()), need).await?;
+        let memory = offline.operations();
+        let done = async {
+            if need > Need::Stored {
+                ready(memory).await?;
+            }
+            work(memory).await
+        };
+        let done = done.await;
+        offline.close().await;
+        done
+    })
+}
+
+/// The same with a store that nobody else has.
+fn apart(config: &Config, folder: &Path) -> Config {
+    let mut config = config.clone();
+    folder.clone_into(&mut config.data_dir);
+    config.memory.store = Some(StoreKind::Sqlite);
+    config
+}
+
+/// Waits until texts can be embedded, and recall has what it compares questions with.
+async fn ready(memory: &Operations) -> Result<()> {
+    let model = &memory.embedder.space().model;
+    let away = || format!("memory.embedding: {model} cannot be used");
+    timeout(AWAY, memory.embedder.check()).await.with_context(away)?.with_context(away)?;
+    timeout(PREPARING, memory.recall.prepare()).await.with_context(away)?.with_context(away)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use std::net::TcpListener;
+
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::{
+        config::{Endpoint, MilvusConfig, Scheme},
+        memory::{
+            Actor, ListQuery, Memory, MemoryId, MemoryType, Owner, ScopeQuery, Source, Write,
+        },
+    };
+
+    /// A server's address, and the server, which answers nobody.
+    fn nobody() -> (TcpListener, String, u16) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        (listener, format!("127.0.0.1:{port}"), port)
+    }
+
+    #[test]
+    fn a_measurement_remembers_in_a_folder_of_its_own_and_never_in_the_configured_store() {
+        let (milvus, address, _) = nobody();
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = Config { data_dir: folder.path().to_owned(), ..Config::default() };
+        config.memory.store = Some(StoreKind::Milvus);
+        config.memory.milvus = Some(MilvusConfig { address, ..MilvusConfig::default() });
+        let owner = Owner::of_user("invented").unwrap();
+        let stored = async |memory: &Operations| {
+            let query = ListQuery {
+                scope: ScopeQuery::of(owner.clone()),
+                filter: None,
+                limit: 10,
+                cursor: None,
+                now: Timestamp::now(),
+            };
+            Ok(memory.store.list(&query).await?.memories.len())
+        };
+        let kept = with_memory(&config, Need::Stored, async |memory| {
+            let kind = MemoryType::new(MemoryType::EPISODIC);
+            let (source, now) = (Source::ExplicitUserInput, Timestamp::now());
+            let told = Memory::new(MemoryId::fresh(), owner.clone(), kind, "hi", source, now);
+            memory.store.store(told, Vec::new(), &Write::by(Actor::Capture, "t")).await?;
+            stored(memory).await
+        });
+        assert_eq!(kept.unwrap(), 1);
+        assert_eq!(with_memory(&config, Need::Stored, stored).unwrap(), 0, "it is gone");
+        assert!(milvus.accept().is_err(), "nobody came to the configured store");
+        assert_eq!(folder.path().read_dir().unwrap().count(), 0, "nor to the configured folder");
+    }
+
+    #[test]
+    fn an_embedding_model_that_is_away_is_named_before_anything_is_measured() {
+        let (listener, _, port) = nobody();
+        drop(listener);
+        let mut config = Config::default();
+        config.memory.embedding.model = "openai/away".into();
+        config.memory.embedding.endpoint = Some(Endpoint {
+            address: "127.0.0.1".into(),
+            port,
+            scheme: Scheme::Http,
+            path: None,
+            api_key_env: None,
+        });
+        let measured = with_memory(&config, Need::Model, async |_| -> Result<()> {
+            unreachable!("there is nothing to measure with")
+        });
+        let told = format!("{:#}", measured.unwrap_err());
+        assert!(told.starts_with("memory.embedding: openai/away cannot be used: "), "{told}");
+    }
+}
