@@ -1,15 +1,16 @@
 """Fits the relevance in src/recall/calibration.rs to what `memgate eval scenarios --features` wrote.
 
     memgate eval scenarios testdata/scenarios/train.jsonl --features target/train.features
-    memgate eval scenarios testdata/scenarios/train.jsonl --together --features target/train-together.features
-    .assets/venv/bin/python tools/calibrate.py target/train.features target/train-together.features --write
+    python3 tools/cross_scenarios.py testdata/scenarios/train.jsonl > target/crossed.jsonl
+    memgate eval scenarios target/crossed.jsonl --features target/crossed.features
+    .assets/venv/bin/python tools/calibrate.py target/train.features --nothing target/crossed.features --write
 
-Two steps. A logistic regression gives the weights: needed memories and others count the same
-altogether, since others are many more. Then the sums are shifted so that the best threshold becomes
-0.6, the default. The best one has the highest mean F5 over the questions: recall counts five times as
-much as precision, since a missed memory costs the answer and a needless one some tokens. A question that
-needs no memory counts 1 when nothing is presented, else 0. The same again for the words alone. The
-mean is taken over the files given, so that memories with little and with much in them count alike.
+Two steps. A logistic regression gives the weights: needed memories and others count the same altogether,
+since others are many more; among the others are those of people whom somebody else's question is put to
+(--nothing). Then the sums are shifted so that the best threshold becomes 0.6, the default. The best one has
+the highest mean F3 over the questions: recall counts three times as much as precision, since a missed memory
+costs the answer and a needless one some tokens. A question that needs no memory counts 1 when nothing is
+presented, else 0. The same again for the words alone.
 """
 
 import argparse
@@ -19,11 +20,13 @@ import re
 
 import numpy as np
 
-# The weight of a memory's length is held: fitted to long stories it alone would decide on short remarks.
-# dev.jsonl is as good with it (docs/quality.md).
-LENGTH_WEIGHT = 1.6
+# The weight of a memory's length is held: fitted to long stories it alone would decide on short remarks, and
+# a sentence that has nothing to do with the question must not be near the threshold for being one.
+LENGTH_WEIGHT = 0.9
 # How many times as much recall counts.
-BETA = 5
+BETA = 3
+# How far below the threshold a sentence without any evidence stays at least, in log-odds.
+APART = 0.1
 TARGET = pathlib.Path(__file__).parent.parent / "src/recall/calibration.rs"
 THRESHOLD = 0.6
 LIMIT = 5
@@ -32,8 +35,13 @@ RIDGE = 1e-4
 
 
 def read(path):
+    """Its scenarios, without summaries: these are presented only where nothing else is."""
     with open(path, encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+        scenarios = [json.loads(line) for line in lines]
+    for scenario in scenarios:
+        found = scenario["candidates"]
+        scenario["candidates"] = [c for c in found if not c["content"].startswith("Session summary")]
+    return scenarios
 
 
 def logistic(features, labels, known):
@@ -78,63 +86,52 @@ def worth(scenarios, all_sums, threshold, behind):
     return total / len(scenarios)
 
 
-def fit(files, features_of, shifts, behinds, nothing=None):
-    """Weights, bias, shift and `behind` such that THRESHOLD is the best threshold. A shift takes off
-    so many times what all candidates of a question have in common: the regression over candidates
-    hardly sees that, the threshold over questions does. Features like `nothing` must not pass."""
-    candidates = [c for scenarios in files for s in scenarios for c in s["candidates"]]
+def fit(scenarios, nothing, features_of, behinds):
+    """Weights, bias and `behind` such that THRESHOLD is the best threshold."""
+    candidates = [c for s in scenarios + nothing for c in s["candidates"]]
     features = np.array([features_of(c) for c in candidates], dtype=float)
     labels = np.array([bool(c["items"]) for c in candidates], dtype=float)
     lengths = np.array([LENGTH_WEIGHT * c["length"] for c in candidates])
     weights = logistic(features, labels, lengths)[:-1]
 
-    def sums(scenario, shift):
+    def sums(scenario):
         rows = np.array([features_of(c) for c in scenario["candidates"]], dtype=float)
-        common = np.array([c["everyday"] or 0.0 for c in scenario["candidates"]])
         lengths = np.array([c["length"] for c in scenario["candidates"]])
-        return rows.reshape(len(rows), len(weights)) @ weights + LENGTH_WEIGHT * lengths - shift * common
+        return rows.reshape(len(rows), len(weights)) @ weights + LENGTH_WEIGHT * lengths
 
-    lowest = -2.0 if nothing is None else weights @ np.array(nothing) + LENGTH_WEIGHT + 0.1
-    places = np.arange(lowest, 8, 0.1)
-    scores = {}
-    for shift in shifts:
-        all_sums = [[sums(s, shift) for s in scenarios] for scenarios in files]
-        for behind in behinds:
-            for place in places:
-                found = [worth(s, x, place, behind) for s, x in zip(files, all_sums)]
-                scores[shift, behind, place] = np.mean(found)
-    (shift, behind, _), top = max(scores.items(), key=lambda score: score[1])
-    # Within a hair of the best: of these the lowest, since what is missed cannot be made good.
-    good = [place for place in places if scores[shift, behind, place] >= top - 0.01]
-    return weights, np.log(THRESHOLD / (1 - THRESHOLD)) - min(good), shift, behind, top
+    all_sums = [sums(s) for s in scenarios]
+    # The gap is off by default, so the threshold must do without it.
+    nothing_found = LENGTH_WEIGHT + APART
+    places = {place: worth(scenarios, all_sums, place, 0.0) for place in np.arange(nothing_found, 8, 0.1)}
+    place, best = max(places.items(), key=lambda score: score[1])
+    behind = max(behinds, key=lambda behind: worth(scenarios, all_sums, place, behind))
+    return weights, np.log(THRESHOLD / (1 - THRESHOLD)) - place, behind, best
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("features", nargs="+", help="files written by --features")
+    arguments.add_argument("features", help="file written by --features")
+    arguments.add_argument("--nothing", required=True, help="the same, of questions that nothing answers")
     arguments.add_argument("--write", action="store_true", help=f"put the constants into {TARGET.name}")
     given = arguments.parse_args()
-    files = [read(path) for path in given.features]
+    scenarios, nothing = read(given.features), read(given.nothing)
 
     def words(candidate):
         return [candidate["coverage"] or 0.0]
 
     def both(candidate):
-        return [candidate["cosine"] or 0.0, *words(candidate)]
+        return [candidate["cosine"] or 0.0, -(candidate["everyday"] or 0.0), *words(candidate)]
 
-    weights, bias, everyday, behind, best = fit(
-        files, both, shifts=np.arange(0, 3.1, 1), behinds=np.arange(0, 1.1, 0.1)
-    )
-    constants = dict(zip(("COSINE", "COVERAGE"), weights))
-    constants |= {"LENGTH": LENGTH_WEIGHT, "EVERYDAY": everyday, "BEHIND": behind, "BIAS": bias}
+    weights, bias, behind, best = fit(scenarios, nothing, both, behinds=np.arange(0, 1.1, 0.1))
+    constants = dict(zip(("COSINE", "EVERYDAY", "COVERAGE"), weights))
+    constants |= {"LENGTH": LENGTH_WEIGHT, "BEHIND": behind, "BIAS": bias}
     print(f"with vectors: mean F{BETA} {best:.3f}")
 
     # Without vectors a search finds only what shares a word with the query.
-    found = [
-        [dict(s, candidates=[c for c in s["candidates"] if c["coverage"]]) for s in scenarios]
-        for scenarios in files
-    ]
-    weights, bias, _, _, best = fit(found, words, shifts=[0.0], behinds=[behind], nothing=[0.0])
+    def found(scenarios):
+        return [dict(s, candidates=[c for c in s["candidates"] if c["coverage"]]) for s in scenarios]
+
+    weights, bias, _, best = fit(found(scenarios), found(nothing), words, behinds=[behind])
     constants |= {"LEXICAL_COVERAGE": weights[0], "LEXICAL_LENGTH": LENGTH_WEIGHT, "LEXICAL_BIAS": bias}
     print(f"words alone:  mean F{BETA} {best:.3f}")
 
