@@ -3,6 +3,7 @@
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use tokio::{runtime::Handle, time::timeout};
 
 use super::StartError;
 use crate::{
@@ -74,7 +75,7 @@ fn with_cache(embedder: impl Embedder + 'static, entries: usize) -> Arc<dyn Embe
 /// [`StartError::Embedder`] when the model gives vectors of another size than is configured: nothing
 /// but another configuration can help.
 pub(super) async fn works(embedder: &dyn Embedder) -> Result<bool, StartError> {
-    let error = match tokio::time::timeout(PATIENCE, embedder.check()).await {
+    let error = match timeout(PATIENCE, embedder.check()).await {
         Ok(Ok(())) => return Ok(true),
         Ok(Err(cause @ EmbedError::Dimension { .. })) => {
             return Err(StartError::Embedder { key: "memory.embedding".to_owned(), cause });
@@ -87,6 +88,17 @@ pub(super) async fn works(embedder: &dyn Embedder) -> Result<bool, StartError> {
         "Embedder unavailable, memories are found by their words until it is back"
     );
     Ok(false)
+}
+
+/// Whether embedding works now, for who cannot go on without. Needs a runtime that it may block.
+///
+/// # Errors
+/// [`StartError::Embedder`] when it does not, with the model's name.
+pub(super) fn answers(embedder: &dyn Embedder) -> Result<(), StartError> {
+    let late = |_| EmbedError::Unavailable(format!("no answer within {} s", PATIENCE.as_secs()));
+    let checked = async { timeout(PATIENCE, embedder.check()).await.map_err(late)? };
+    let key = format!("memory.embedding ({})", embedder.space().model);
+    Handle::current().block_on(checked).map_err(|cause| StartError::Embedder { key, cause })
 }
 
 /// Stands in for the model where nothing is embedded: it answers that it is closed.
@@ -194,7 +206,9 @@ mod tests {
 
     #[tokio::test]
     async fn models_beside_the_first_embed_with_it_and_one_that_cannot_be_used_is_named() {
-        let mut config = Config::default();
+        // ONNX Runtime is loaded once a process, so by the same path as above.
+        let assets_dir = Path::new(env!("CARGO_MANIFEST_DIR")).join(".assets");
+        let mut config = Config { assets_dir, ..Config::default() };
         let m = |dimension| BesideConfig {
             model: "openai/m".into(),
             dimension,

@@ -40,11 +40,31 @@ impl Offline {
     ///
     /// # Errors
     /// [`StartError`], which names the process that has the folder.
-    pub async fn open(mut config: Config, need: Need) -> Result<Self, StartError> {
+    pub async fn open(config: Config, need: Need) -> Result<Self, StartError> {
+        Self::opened(config, need, |_| Ok(())).await
+    }
+
+    /// The same, for who can do nothing while the embedding model does not answer.
+    ///
+    /// # Errors
+    /// Also [`StartError::Embedder`] when it does not; nothing was opened then.
+    pub async fn open_answering(config: Config, need: Need) -> Result<Self, StartError> {
+        Self::opened(config, need, embedder::answers).await
+    }
+
+    async fn opened(
+        mut config: Config,
+        need: Need,
+        check: fn(&dyn Embedder) -> Result<(), StartError>,
+    ) -> Result<Self, StartError> {
         let open = move || {
             let embedder = match need {
                 Need::Stored => embedder::absent(&config),
-                Need::Model | Need::Jobs => embedder::load(&config)?,
+                Need::Model | Need::Jobs => {
+                    let embedder = embedder::load(&config)?;
+                    check(embedder.as_ref())?;
+                    embedder
+                }
             };
             if need < Need::Jobs {
                 config.memory.capture.workers = 0;

@@ -41,7 +41,8 @@ pub(super) fn object_of<T: DeserializeOwned>(text: &str, file: &Path, before: us
         let told = error.to_string();
         // Its line is that of the text, not of the file.
         let cause = told.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&told);
-        anyhow!("{}:{}:{column}: {field}{cause}", file.display(), before + line.max(1))
+        let (line, column) = (before + line.max(1), column.max(1));
+        anyhow!("{}:{line}:{column}: {field}{cause}", file.display())
     })
 }
 
@@ -160,7 +161,9 @@ mod tests {
             r#"{"id": "a", "said": [["2026-05-01T10:00:00Z"]]}"#,
             r#"{"id": "a", "ask": ["2026-05-01T10:00:00Z"]}"#,
         ] {
-            assert!(wrong(list).contains("invalid type: sequence, expected an object"), "{list}");
+            let told = wrong(list);
+            assert!(told.contains("invalid type: sequence, expected an object"), "{told}");
+            assert!(!told.contains(":0:"), "{told}");
         }
         let date = r#"{"date": "2026-05-01T10:00:00Z"}"#;
         let good = format!(r#"{{"id": "a", "said": [{date}], "ask": {date}}}"#);
