@@ -12,6 +12,7 @@ mod live;
 mod load;
 mod memory;
 mod milvus;
+mod mistake;
 mod models;
 mod node;
 mod policy;

@@ -6,7 +6,7 @@ use serde::{
     Deserialize, Deserializer,
     de::{MapAccess, SeqAccess, Visitor},
 };
-use serde_saphyr::{Error, Spanned, options};
+use serde_saphyr::{Error, NonFiniteFloatPolicy, Spanned, options};
 
 use super::Problem;
 
@@ -44,7 +44,12 @@ pub(super) struct Entry {
 impl Node {
     /// Reads one YAML document; `None` when there is nothing in it.
     pub fn parse(text: &str) -> Result<Option<Self>, Problem> {
-        let options = options! { strict_booleans: true, with_snippet: false };
+        let options = options! {
+            strict_booleans: true,
+            with_snippet: false,
+            // Refused where the key is known.
+            non_finite_float_policy: NonFiniteFloatPolicy::PassThrough,
+        };
         match serde_saphyr::from_str_with_options::<Option<Spanned<Raw>>>(text, options) {
             Ok(root) => Ok(root.map(Self::from)),
             Err(error) => Err(syntax(&error)),
@@ -151,8 +156,9 @@ impl<'de> Visitor<'de> for RawVisitor {
         Ok(Raw::Integer(value))
     }
 
-    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Raw, E> {
-        i64::try_from(value).map(Raw::Integer).map_err(|_| E::custom("this number is too large"))
+    fn visit_u64<E>(self, value: u64) -> Result<Raw, E> {
+        // No key takes more than an `i64` holds; that is told where the key is known.
+        Ok(i64::try_from(value).map_or(Raw::Float(value as f64), Raw::Integer))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Raw, E> {

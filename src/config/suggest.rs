@@ -20,6 +20,29 @@ pub(super) fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
+/// The key most like `written` that stands near `section`: in a section that holds it or lies in it, or beside it.
+/// What has the same name in a section about something else is not meant.
+pub(super) fn misplaced<'a>(section: &str, written: &str, keys: &'a [String]) -> Option<&'a str> {
+    // Every entry of a list has the same keys.
+    let section: String = section.chars().filter(|c| !c.is_ascii_digit()).collect();
+    let candidates = || keys.iter().filter(|key| near(split(key).0, &section));
+    let name = nearest(written, candidates().map(|key| split(key).1))?;
+    candidates().find(|key| split(key).1 == name).map(String::as_str)
+}
+
+/// A key's section, and its name there.
+fn split(key: &str) -> (&str, &str) {
+    key.rsplit_once('.').unwrap_or(("", key))
+}
+
+fn near(one: &str, other: &str) -> bool {
+    let holds = |outer: &str, inner: &str| {
+        let rest = inner.strip_prefix(outer);
+        outer.is_empty() || rest.is_some_and(|rest| rest.starts_with(['.', '[']))
+    };
+    holds(one, other) || holds(other, one) || split(one).0 == split(other).0
+}
+
 /// 0 to 1: by letters, or by the words between underscores, so that a forgotten word is forgiven.
 fn likeness(a: &str, b: &str) -> f64 {
     let letters = strsim::normalized_damerau_levenshtein(a, b);
@@ -53,5 +76,16 @@ mod tests {
         assert_eq!(nearest("type", keys), Some("types"));
         assert_eq!(nearest("max_bytes", keys), Some("max_body_bytes"));
         assert_eq!(nearest("banana", keys), None);
+    }
+
+    #[test]
+    fn a_key_is_looked_for_near_where_it_was_written_and_nowhere_else() {
+        let keys = ["memory.signals.headers.fact", "memory.deadline_ms", "memory.policies[].match"];
+        let keys = keys.map(str::to_owned);
+        assert_eq!(misplaced("memory.ranking.types", "fact", &keys), None);
+        assert_eq!(misplaced("memory.signals", "fact", &keys), Some(&*keys[0]));
+        assert_eq!(misplaced("memory.signals.metadata", "fact", &keys), Some(&*keys[0]));
+        assert_eq!(misplaced("memory.query", "deadline", &keys), Some(&*keys[1]));
+        assert_eq!(misplaced("memory.policies[12].match", "match", &keys), Some(&*keys[2]));
     }
 }

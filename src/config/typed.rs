@@ -1,12 +1,12 @@
 //! From the tree to the typed configuration, so that every mistake is told with its key and line.
 //! Unknown keys are collected, all of them; the first wrong type ends the reading.
 
-use std::{cell::RefCell, fmt};
+use std::cell::RefCell;
 
 use serde::{
     de::{
-        self, DeserializeSeed, Deserializer, EnumAccess, Error as _, Expected, IntoDeserializer,
-        MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
+        self, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess,
+        SeqAccess, Unexpected, VariantAccess, Visitor,
     },
     forward_to_deserialize_any,
 };
@@ -14,9 +14,13 @@ use serde::{
 use super::{
     Config, Problem,
     interpolate::join,
+    mistake::Mistake,
     node::{Entry, Node, Value},
-    suggest::nearest,
+    suggest::{misplaced, nearest},
 };
+
+/// A section with more keys than this is not told key by key.
+const FEW: usize = 8;
 
 /// Reads the configuration; problems are in the file's order.
 pub(super) fn read(root: &Node, known_keys: &[String]) -> Result<Config, Vec<Problem>> {
@@ -33,77 +37,11 @@ pub(super) fn read(root: &Node, known_keys: &[String]) -> Result<Config, Vec<Pro
     Err(problems)
 }
 
-/// A mistake on its way up; the place is filled in where it is known.
-#[derive(Debug)]
-struct Mistake(Problem);
+const INFINITE: &str = "must be a finite number";
 
-impl Mistake {
-    fn at(mut self, key: &str, line: u64) -> Self {
-        if self.0.line.is_none() {
-            self.0.key = key.to_owned();
-            self.0.line = Some(line);
-        }
-        self
-    }
-}
-
-impl std::error::Error for Mistake {}
-
-impl fmt::Display for Mistake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl de::Error for Mistake {
-    fn custom<T: fmt::Display>(message: T) -> Self {
-        Self(Problem::new("", message.to_string()))
-    }
-
-    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::custom(format_args!("expected {}, found {}", plain(expected), kind(found)))
-    }
-
-    fn invalid_value(_: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::custom(format_args!("out of range for {}", plain(expected)))
-    }
-
-    fn unknown_variant(written: &str, known: &'static [&'static str]) -> Self {
-        let meant = nearest(written, known.iter().copied())
-            .map(|name| format!("; did you mean \"{name}\"?"))
-            .unwrap_or_default();
-        Self::custom(format_args!("must be one of {}{meant}", known.join(", ")))
-    }
-
-    fn missing_field(field: &'static str) -> Self {
-        Self::custom(format_args!("\"{field}\" is missing"))
-    }
-}
-
-/// Serde's name of a type, in words.
-fn plain(expected: &dyn Expected) -> String {
-    match expected.to_string().as_str() {
-        "u16" => "a whole number up to 65535".into(),
-        "u32" | "u64" | "usize" => "a whole number, 0 or more".into(),
-        "f32" | "f64" => "a number".into(),
-        "a boolean" => "true or false".into(),
-        "a sequence" => "a list".into(),
-        text if text.starts_with("struct ") => "keys with values".into(),
-        text => text.into(),
-    }
-}
-
-fn kind(found: Unexpected<'_>) -> &'static str {
-    match found {
-        Unexpected::Bool(_) => "true or false",
-        Unexpected::Unsigned(_) | Unexpected::Signed(_) => "a whole number",
-        Unexpected::Float(_) => "a number",
-        Unexpected::Str(_) => "a string",
-        Unexpected::Unit | Unexpected::Option => "nothing",
-        Unexpected::Seq => "a list",
-        Unexpected::Map => "keys with values",
-        _ => "something else",
-    }
+/// Whether a number is one, also in the 32 bits that most keys have.
+fn is_finite(value: f64) -> bool {
+    (value as f32).is_finite()
 }
 
 #[derive(Clone)]
@@ -127,17 +65,24 @@ impl<'n> Reader<'n> {
     fn note_unknown(&self, entry: &Entry, fields: &'static [&'static str]) {
         let full = join(&self.key, &entry.key);
         let sibling = nearest(&entry.key, fields.iter().copied());
-        let elsewhere = || {
-            let last = |key: &'n String| key.rsplit('.').next().unwrap_or_default();
-            let name = nearest(&entry.key, self.known_keys.iter().map(last))?;
-            self.known_keys.iter().find(|key| last(key) == name).map(String::as_str)
+        let meant = match sibling.or_else(|| misplaced(&self.key, &entry.key, self.known_keys)) {
+            Some(name) => format!("; did you mean \"{name}\"?"),
+            None if (1..=FEW).contains(&fields.len()) => {
+                format!("; known here: {}", fields.join(", "))
+            }
+            None => String::new(),
         };
-        let meant = sibling
-            .or_else(elsewhere)
-            .map(|name| format!("; did you mean \"{name}\"?"))
-            .unwrap_or_default();
         let problem = Problem::new(full, format!("unknown key{meant}")).at(entry.line);
         self.unknown.borrow_mut().push(problem);
+    }
+
+    /// The number that a string from the environment spells, where one is wanted.
+    fn spelt_number<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match self.spelt() {
+            Some(value) if !is_finite(value) => self.placed(Err(Mistake::custom(INFINITE))),
+            Some(value) => self.placed(visitor.visit_f64(value)),
+            None => self.deserialize_any(visitor),
+        }
     }
 
     /// The scalar that a string from the environment spells, where one is wanted.
@@ -171,6 +116,7 @@ impl<'n> Deserializer<'n> for Reader<'n> {
                 Ok(value) => visitor.visit_u64(value),
                 Err(_) => visitor.visit_i64(*value),
             },
+            Value::Float(value) if !is_finite(*value) => Err(Mistake::custom(INFINITE)),
             Value::Float(value) => visitor.visit_f64(*value),
             Value::Text { text, .. } => visitor.visit_borrowed_str(text),
             Value::List(items) => {
@@ -191,8 +137,14 @@ impl<'n> Deserializer<'n> for Reader<'n> {
         deserialize_u16 visit_u64 u64;
         deserialize_u32 visit_u64 u64;
         deserialize_u64 visit_u64 u64;
-        deserialize_f32 visit_f64 f64;
-        deserialize_f64 visit_f64 f64;
+    }
+
+    fn deserialize_f32<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        self.spelt_number(visitor)
+    }
+
+    fn deserialize_f64<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        self.spelt_number(visitor)
     }
 
     fn deserialize_option<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Mistake> {
@@ -222,6 +174,10 @@ impl<'n> Deserializer<'n> for Reader<'n> {
         let entries = match &self.node.value {
             Value::Map(entries) => entries.iter(),
             Value::Null => [].iter(),
+            // Serde would take the items for the keys, by their place.
+            Value::List(_) => {
+                return self.placed(Err(Mistake::invalid_type(Unexpected::Seq, &visitor)));
+            }
             _ => return self.deserialize_any(visitor),
         };
         let result =

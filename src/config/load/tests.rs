@@ -10,6 +10,7 @@ fn read(text: &str) -> Result<Config, String> {
         "QWEN_HOST" => Some("qwen.example".to_owned()),
         "QWEN_PORT" => Some("8123".to_owned()),
         "EMPTY" => Some(String::new()),
+        "NAN" => Some("NaN".to_owned()),
         _ => None,
     };
     Config::from_text(Some(text), &|_| {}, &env).map_err(|problems| {
@@ -41,7 +42,11 @@ fn unknown_keys_are_refused_with_line_and_suggestion_all_of_them() {
         "memory:\n  enabled: true\nmemroy: {}\ndeadline_ms: 4\nbanana: 1\n",
         "c.yaml:3: memroy: unknown key; did you mean \"memory\"?\n\
          c.yaml:4: deadline_ms: unknown key; did you mean \"memory.deadline_ms\"?\n\
-         c.yaml:5: banana: unknown key",
+         c.yaml:5: banana: unknown key; known here: listen, data_dir, assets_dir, memory, api, telemetry, external_models",
+    );
+    refused(
+        "memory:\n  ranking:\n    types:\n      fact: 1\n",
+        "c.yaml:4: memory.ranking.types.fact: unknown key; known here: episodic, semantic, procedural, reflective, other",
     );
     refused(
         "memory:\n  policies:\n    - match: {model: x}\n      retrieval_limits: 3\n",
@@ -75,6 +80,39 @@ fn wrong_types_and_names_are_refused_with_line_key_and_cause() {
     refused(
         "external_models:\n  - llm_provider: vllm\n    model_role: memory_extraction\n    llm_model_name: q\n",
         "c.yaml:2: external_models[0]: \"llm_endpoint\" is missing",
+    );
+}
+
+#[test]
+fn a_list_is_no_section() {
+    for (text, message) in [
+        ("memory: [false]\n", "1: memory"),
+        ("memory:\n  query: [false]\n", "2: memory.query"),
+        ("memory:\n  ranking: [rrf]\n", "2: memory.ranking"),
+        ("memory:\n  ranking:\n    weights: [1, 2]\n", "3: memory.ranking.weights"),
+        ("memory:\n  milvus:\n    - localhost:19530\n", "3: memory.milvus"),
+        ("external_models:\n  - [vllm]\n", "2: external_models[0]"),
+        ("memory:\n  policies:\n    - match: [x]\n", "3: memory.policies[0].match"),
+    ] {
+        refused(text, &format!("c.yaml:{message}: expected keys with values, found a list"));
+    }
+    refused("[]\n", "c.yaml:1: expected keys with values, found a list");
+}
+
+#[test]
+fn what_is_no_number_or_too_large_for_one_is_refused_with_its_key() {
+    for written in [".nan", "-.inf", "1e300", "1e400", "\"${NAN}\""] {
+        refused(
+            &format!("memory:\n  default_similarity_threshold: {written}\n"),
+            "c.yaml:2: memory.default_similarity_threshold: must be a finite number",
+        );
+        let ranking = format!("memory:\n  ranking:\n    weights: {{date: {written}}}\n");
+        let message = read(&ranking).unwrap_err();
+        assert_eq!(message, "c.yaml:3: memory.ranking.weights.date: must be a finite number");
+    }
+    refused(
+        "memory:\n  default_retrieval_limit: 18446744073709551615\n",
+        "c.yaml:2: memory.default_retrieval_limit: expected a whole number, 0 or more, found a number that is too large",
     );
 }
 

@@ -95,7 +95,8 @@ pub fn build(message: &str, earlier: &[&str], now: Timestamp, techniques: &Query
 /// Compiles the patterns, which takes longer than a request may wait.
 pub fn prepare() {
     let all = QueryConfig { parts: true, statements: true, ..QueryConfig::default() };
-    let _ = build("Is it?", &[], Timestamp::UNIX_EPOCH, &all);
+    // With something said before it: that there is no history is told of real questions only.
+    let _ = build("Is it?", &["A flight to Rome"], Timestamp::UNIX_EPOCH, &all);
 }
 
 impl Query {
@@ -225,6 +226,7 @@ fn last_chars(text: &str, count: usize) -> &str {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 
@@ -330,6 +332,21 @@ mod tests {
         let query =
             Query::of("plans of last summer", Timestamp::UNIX_EPOCH, &QueryConfig::default());
         assert!(!query.asked.times.is_empty());
+    }
+
+    #[test]
+    fn that_there_is_no_history_is_logged_of_a_question_and_not_at_the_start() {
+        let logged = |act: fn()| {
+            let (reader, writer) = std::io::pipe().unwrap();
+            let lines = tracing_subscriber::fmt()
+                .with_max_level(tracing::Level::DEBUG)
+                .with_writer(std::sync::Mutex::new(writer));
+            tracing::subscriber::with_default(lines.finish(), act);
+            std::io::read_to_string(reader).unwrap()
+        };
+        assert!(!logged(prepare).contains("No history"));
+        let ask = || drop(build("How much?", &[]));
+        assert!(logged(ask).contains("No history, query-only search"));
     }
 
     #[test]
