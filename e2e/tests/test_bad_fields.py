@@ -3,6 +3,8 @@
 import openai
 import pytest
 
+from harness.wait import until
+
 BAD = [
     ("memory_config", 5, "memory_config"),
     ("memory_config", [], "memory_config"),
@@ -74,6 +76,21 @@ def test_right_fields_null_and_absent_ones_are_taken(stack, fields):
     answer = person.say("What is my favourite colour?", **fields)
     assert (answer.status, answer.decision) == (200, "searched")
     assert set(person.received()[0].json()) == {"model", "messages"}
+
+
+def test_a_refused_request_tells_what_became_of_memory_as_others_do(stack):
+    person = stack.person()
+    refused = person.say("hi", memory_config={"retrieval_limit": 0})
+    assert refused.status == 400
+    headers = [refused.headers.get(f"x-memgate-{name}") for name in ("decision", "hits", "request-id")]
+    assert headers[:2] == ["skipped:unreadable", "0"]
+    assert headers[2]
+
+    def logged():
+        return [line for line in stack.envoy.access_log() if line["request_id"] == headers[2]]
+
+    line = until(logged, "the access log has the request")[0]
+    assert (line["status"], line["memgate_decision"], line["memgate_hits"]) == (400, "skipped:unreadable", "0")
 
 
 def test_what_was_refused_is_not_learnt(stack):

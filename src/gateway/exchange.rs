@@ -216,23 +216,30 @@ impl Inline {
             recall_side::answer(parts, &config, dialect, &head, body.body, patience).await
         };
         parts.metrics.phase(Phase::Total, arrived.elapsed());
-        let request_id = head.request_id();
         if let Some(command) = command {
             parts.metrics.commanded(command.as_str());
         }
+        let verdict = |outcome| Verdict {
+            outcome,
+            hits: 0,
+            scores: &[],
+            command,
+            request_id: head.request_id(),
+        };
         Some(match answer {
             Answer::Unchanged(outcome) => {
                 parts.metrics.decided(outcome.as_str());
-                replies::unchanged(Verdict { outcome, hits: 0, scores: &[], command, request_id })
+                replies::unchanged(verdict(outcome))
             }
             Answer::Replaced { body, decoded, outcome, hits, scores } => {
                 parts.metrics.decided(outcome.as_str());
-                let verdict = Verdict { outcome, hits, scores: &scores, command, request_id };
+                let verdict = Verdict { hits, scores: &scores, ..verdict(outcome) };
                 replies::replaced(verdict, body, decoded)
             }
             Answer::Rejected(field) => {
+                // Operators see apart what a client was told from what passed without memory.
                 parts.metrics.decided("invalid");
-                replies::rejected(&field)
+                replies::rejected(verdict(Outcome::SkippedUnreadable), &field)
             }
         })
     }

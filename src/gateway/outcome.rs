@@ -21,7 +21,7 @@ pub enum Outcome {
     SkippedNoUserMessage,
     /// The body is over the limit.
     SkippedTooLarge,
-    /// The body is not what its path promises.
+    /// The body is not what its path promises, or a field of ours in it is wrong.
     SkippedUnreadable,
     /// Memory should have been searched and was not.
     Failed(FailedBecause),

@@ -132,7 +132,7 @@ pub(super) fn replaced(verdict: Verdict<'_>, body: Vec<u8>, decoded: bool) -> Pr
 }
 
 /// The request is answered by us: it got one of our own fields wrong.
-pub(super) fn rejected(field: &InvalidField) -> ProcessingResponse {
+pub(super) fn rejected(verdict: Verdict<'_>, field: &InvalidField) -> ProcessingResponse {
     let content_type = HeaderValueOption {
         header: Some(HeaderValue {
             key: "content-type".into(),
@@ -142,7 +142,7 @@ pub(super) fn rejected(field: &InvalidField) -> ProcessingResponse {
         append_action: HeaderAppendAction::OverwriteIfExistsOrAdd as i32,
         ..HeaderValueOption::default()
     };
-    plain(Response::ImmediateResponse(ImmediateResponse {
+    verdict.on(Response::ImmediateResponse(ImmediateResponse {
         status: Some(HttpStatus { code: StatusCode::BadRequest as i32 }),
         headers: Some(HeaderMutation {
             set_headers: vec![content_type],

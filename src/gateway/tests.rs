@@ -196,10 +196,15 @@ fn body(observer: bool, response: bool, bytes: &[u8], ends: bool) -> ProcessingR
 }
 
 fn decision(answer: &ProcessingResponse) -> String {
+    told(answer, "decision")
+}
+
+/// What the metadata of an answer has under this name.
+fn told(answer: &ProcessingResponse, name: &str) -> String {
     let namespace = &answer.dynamic_metadata.as_ref().unwrap().fields["memgate"];
     let Some(Kind::StructValue(ours)) = &namespace.kind else { panic!("{namespace:?}") };
-    let Some(Kind::StringValue(decision)) = &ours.fields["decision"].kind else { panic!() };
-    decision.clone()
+    let Some(Kind::StringValue(text)) = &ours.fields[name].kind else { panic!() };
+    text.clone()
 }
 
 /// The body that goes on, where it was replaced; its content-length is checked.
@@ -368,6 +373,8 @@ async fn a_wrong_field_is_answered_with_400() {
     let stack = Stack::new(|_| {});
     let answer =
         stack.recall("u", r#"{"messages":[],"memory_config":{"retrieval_limit":0}}"#).await;
+    let told = ["decision", "hits", "request_id"].map(|name| told(&answer, name));
+    assert_eq!(told, ["skipped:unreadable", "0", "req-1"]);
     let Some(Response::ImmediateResponse(ImmediateResponse { status, body, .. })) = answer.response
     else {
         panic!()
