@@ -112,6 +112,7 @@ def test_json_is_what_rest_answers_byte_for_byte(place):
         (["search", ""], ["QUERY", "empty"]),
         (["search", "x", "--threshold", "1.5"], ["--threshold", "between 0 and 1"]),
         (["search", "x", "--threshold", "nan"], ["--threshold", "number"]),
+        (["search", "x", "--since", "2026-05-02", "--until", "2026-05-01"], ["--since", "before until"]),
         (["search", "x", "--limit", "51"], ["--limit", "between 1 and 50"]),
         (["remember", " "], ["TEXT", "empty"]),
         (["remember", "x", "--importance", "-0.1"], ["--importance", "between 0 and 1"]),

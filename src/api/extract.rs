@@ -7,7 +7,7 @@ use axum::{
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
-use super::ApiError;
+use super::{ApiError, reader::read, tree::Tree};
 
 /// The largest body, in bytes: a memory at its longest, escaped, with room.
 pub(super) const MAX_BODY: usize = 1 << 20;
@@ -31,13 +31,11 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
             ));
         }
         let body = Bytes::from_request(request, state).await.map_err(|error| unread(&error))?;
-        serde_json::from_slice(&body).map(Self).map_err(|error| {
-            if error.is_data() {
-                return misfit(&error.to_string());
-            }
+        let tree: Tree = serde_json::from_slice(&body).map_err(|error| {
             let message = format!("the body is not JSON: {error}");
             ApiError::new(StatusCode::BAD_REQUEST, "invalid_json", message)
-        })
+        })?;
+        Ok(Self(read(&tree)?))
     }
 }
 
@@ -64,35 +62,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        match Query::try_from_uri(&parts.uri) {
-            Ok(Query(value)) => Ok(Self(value)),
-            Err(error) => {
-                // The cause alone; what stands before it tells of our library.
-                let text = std::error::Error::source(&error)
-                    .map_or_else(|| error.to_string(), ToString::to_string);
-                Err(misfit(&text))
-            }
-        }
-    }
-}
-
-/// What serde says of a missing, unknown or wrong member.
-fn misfit(text: &str) -> ApiError {
-    const ABOUT_MEMBERS: [&str; 3] = ["missing field", "unknown field", "duplicate field"];
-    let starts = |text: &str| ABOUT_MEMBERS.iter().any(|start| text.starts_with(start));
-    // A query's member may stand before the message.
-    let text =
-        text.split_once(": ").map_or(text, |(_, rest)| if starts(rest) { rest } else { text });
-    let about_member = starts(text);
-    let named = text.split('`').nth(1);
-    let text = text.replace('`', "\"");
-    let message = match text.strip_prefix("missing field ") {
-        Some(rest) => format!("{} is required", rest.split(" at line").next().unwrap_or(rest)),
-        None => text,
-    };
-    ApiError {
-        param: named.filter(|_| about_member).map(str::to_owned),
-        ..ApiError::new(StatusCode::BAD_REQUEST, "invalid_value", message)
+        let Query(members) = Query::try_from_uri(&parts.uri).map_err(|error| {
+            ApiError::new(StatusCode::BAD_REQUEST, "invalid_value", format!("the query: {error}"))
+        })?;
+        Ok(Self(read(&Tree::of_query(members))?))
     }
 }
 

@@ -12,11 +12,14 @@ mod error;
 mod extract;
 mod health;
 mod ledger_view;
+mod misfit;
 mod operations;
+mod reader;
 mod requests;
 mod routes;
 mod streams;
 mod transfer_view;
+mod tree;
 mod view;
 
 #[cfg(test)]

@@ -115,16 +115,16 @@ pub struct CreateRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f32>,
     /// Free labels.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// Free members.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
     /// Who and what it speaks of.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<Mention>,
     /// How these stand to one another.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub entity_relations: Vec<EntityRelation>,
     /// True from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -171,6 +171,13 @@ pub struct PatchRequest {
     pub valid_until: Option<Option<Timestamp>>,
 }
 
+/// Takes `null` for absent, where what is absent is empty or false.
+fn or_default<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(
+    from: D,
+) -> Result<T, D::Error> {
+    Option::deserialize(from).map(Option::unwrap_or_default)
+}
+
 /// Tells `null` from absent.
 fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     from: D,
@@ -201,17 +208,17 @@ pub struct SearchRequest {
     /// Only these types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub types: Option<Vec<String>>,
-    /// What must hold besides.
+    /// What must hold besides (docs/filters.md).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<Filter>,
     /// Only what happened then or later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// Only what happened before.
+    /// Only what happened before; after `since`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
     /// Whether hits tell the parts of their score.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub explain: bool,
 }
 

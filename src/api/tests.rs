@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod asking;
 mod entities;
+mod filters;
 mod guard;
 mod health;
 mod learning;

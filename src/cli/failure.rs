@@ -88,6 +88,7 @@ fn told(error: &ErrorDetail) -> String {
         "cursor" => "--cursor",
         "after" => "--resume",
         "threshold" => "--threshold",
+        "since" => "--since",
         "importance" => "--importance",
         "content" => "TEXT",
         "query" => "QUERY",

@@ -36,7 +36,7 @@ pub(super) struct Args {
     /// Only what happened then or later: a day (2026-05-01, UTC) or a time (2026-05-01T10:00:00Z).
     #[arg(long, value_name = "TIME", value_parser = time)]
     since: Option<Timestamp>,
-    /// Only what happened before.
+    /// Only what happened before; a later time than --since.
     #[arg(long, value_name = "TIME", value_parser = time)]
     until: Option<Timestamp>,
     /// Show the parts of each score.

@@ -1,8 +1,13 @@
 //! The one small language that narrows searches and lists. A store renders it
 //! into its own query language, or evaluates it with [`Filter::matches`].
 
+use std::fmt;
+
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{Error as _, IgnoredAny, SeqAccess, Visitor},
+};
 
 use super::{Memory, Source, Status, entity_key};
 
@@ -12,7 +17,7 @@ pub const MAX_FILTER_SIZE: usize = 256;
 
 /// A condition on a memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Filter {
     /// All of them; empty is true.
     And(Vec<Filter>),
@@ -33,8 +38,10 @@ pub enum Filter {
     /// The content holds this text, whatever its case.
     Text(String),
     /// Importance compares so.
+    #[serde(deserialize_with = "compared")]
     Importance(Comparison, f32),
     /// Confidence is known and compares so.
+    #[serde(deserialize_with = "compared")]
     Confidence(Comparison, f32),
     /// A time is known and lies in `[from, until)`.
     Time {
@@ -53,6 +60,29 @@ pub enum Filter {
     Project(String),
     /// Speaks of whoever or whatever has this name, however it is spelt ([`entity_key`]).
     Entity(String),
+}
+
+/// A comparison and a number, in a list of the two.
+fn compared<'de, D: Deserializer<'de>>(from: D) -> Result<(Comparison, f32), D::Error> {
+    struct Two;
+
+    impl<'de> Visitor<'de> for Two {
+        type Value = (Comparison, f32);
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(r#"a comparison and a number, ["gte", 0.9] for example"#)
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+            let how = items.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+            let value = items.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
+            match items.next_element()? {
+                None => Ok((how, value)),
+                Some(IgnoredAny) => Err(A::Error::invalid_length(3, &self)),
+            }
+        }
+    }
+    from.deserialize_tuple(2, Two)
 }
 
 /// How a number compares.
@@ -96,6 +126,7 @@ pub enum TimeField {
 
 /// A test on one member of the metadata.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MetadataTest {
     /// The member's name.
     pub key: String,

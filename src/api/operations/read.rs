@@ -72,6 +72,11 @@ impl Operations {
         }
         self.known_types("types", request.types.iter().flatten())?;
         share("threshold", request.threshold)?;
+        if let (Some(since), Some(until)) = (request.since, request.until)
+            && since >= until
+        {
+            return Err(ApiError::invalid("since", "must be before until"));
+        }
         let config = self.config.get();
         let limit = request.limit.unwrap_or(config.memory.default_retrieval_limit);
         if !(1..=MAX_HITS).contains(&limit) {
