@@ -28,20 +28,14 @@ def log_odds(share):
     return math.log(share / (1 - share))
 
 
-def gate(sums, threshold, behind):
-    """The places of what the gate lets through, as src/recall/rank.rs does it."""
+def gate(sums, threshold):
+    """The places of what the gate lets through by default, as src/recall/gate.rs does it."""
     order = sorted(range(len(sums)), key=lambda place: -sums[place])
-    best = max(sums, default=0.0)
-    least = log_odds(threshold)
-    return [i for i in order if sums[i] - behind * (best - sums[i]) >= least and sums[i] >= least][:LIMIT]
+    return [i for i in order if sums[i] >= log_odds(threshold)][:LIMIT]
 
 
-def by_relevance(known):
-    def hits(candidates, threshold):
-        sums = [log_odds(hit["score"]) for hit in candidates]
-        return [candidates[place] for place in gate(sums, threshold, known["BEHIND"])]
-
-    return hits
+def by_relevance(candidates, threshold):
+    return [candidates[place] for place in gate([log_odds(hit["score"]) for hit in candidates], threshold)]
 
 
 def by_words(known):
@@ -51,7 +45,7 @@ def by_words(known):
         found = [hit for hit in candidates if hit["coverage"]]
         weights = known["LEXICAL_BIAS"], known["LEXICAL_COVERAGE"], known["LEXICAL_LENGTH"]
         sums = [weights[0] + weights[1] * hit["coverage"] + weights[2] * hit["length"] for hit in found]
-        return [found[place] for place in gate(sums, threshold, known["BEHIND"])]
+        return [found[place] for place in gate(sums, threshold)]
 
     return hits
 
@@ -110,9 +104,13 @@ def main():
     given = arguments.parse_args()
     with open(given.features, encoding="utf-8") as lines:
         scenarios = [json.loads(line) for line in lines]
+    # Summaries are presented only where nothing else is.
+    for scenario in scenarios:
+        found = scenario["candidates"]
+        scenario["candidates"] = [hit for hit in found if not hit["content"].startswith("Session summary")]
     known = constants()
     ways = {
-        "memgate's relevance": by_relevance(known),
+        "memgate's relevance": by_relevance,
         "words alone": by_words(known),
         "bare cosine": by_cosine,
     }

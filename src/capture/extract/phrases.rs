@@ -258,6 +258,9 @@ pub(in crate::capture) fn only_asks(text: &str) -> bool {
     !sentences.is_empty() && sentences.into_iter().all(asks)
 }
 
+/// The most words of a question without a verb that asks.
+const SHORT_QUESTION: usize = 4;
+
 /// Whether a sentence asks and tells nothing: the question is its last clause,
 /// and no clause before tells anything.
 fn asks(sentence: &str) -> bool {
@@ -267,7 +270,11 @@ fn asks(sentence: &str) -> bool {
         .filter(|clause| clause.chars().any(char::is_alphanumeric))
         .collect();
     let Some((last, before)) = clauses.split_last() else { return false };
-    let asking = if marked { !tells(last) || asks_somewhere(last) } else { asks_plainly(last) };
+    let asking = match marked {
+        // "My dog's name?" begins like telling, and is too short to tell anything before it asks.
+        true => !tells(last) || asks_somewhere(last) || words(last).len() <= SHORT_QUESTION,
+        false => asks_plainly(last),
+    };
     asking && before.iter().all(|clause| leads(clause) || asks_plainly(clause))
 }
 
@@ -327,6 +334,7 @@ mod tests {
             "And the other one?",
             "Hey, when does my flight leave?",
             "Do I like olives? Which kind?",
+            "My dog's name?",
             "So, um, how much was it",
             "Can you tell me where I parked?",
             "¿Cuál es mi presupuesto?",
