@@ -5,15 +5,8 @@
 //! message's words, where these are enough; the same with what the embedding model makes of the
 //! message. That embedding is needed to search anyway, so skipping for sure saves it.
 
-use super::{
-    query::{is_vague, width},
-    reading::Read,
-};
+use super::{query::is_follow_up, reading::Read};
 use crate::signals::{Earlier, Need, Opinion, is_greeting, is_personal};
-
-/// Messages up to this width are too short to tell ("the other one"): of the 104 such rows of
-/// testdata/signals that are no greetings, memory could help 91%.
-const SHORT: usize = 12;
 
 /// The last user message, and what else of the request bears on the decision.
 #[derive(Clone, Copy, Debug)]
@@ -127,7 +120,7 @@ pub(super) fn at_first<'a>(message: &'a Message<'a>) -> First<'a> {
     if earlier.greeting.is_none() && is_greeting(text) {
         return sure(Decision::Skip(Skip::Greeting), By::Rule);
     }
-    let Some(opinion) = opinion.filter(|_| width(text.trim()) > SHORT && !is_vague(text)) else {
+    let Some(opinion) = opinion.filter(|_| !is_follow_up(text)) else {
         return sure(Decision::Search, By::Rule);
     };
     let surely_of_no_use = opinion.is_surely_of_no_use();
@@ -286,12 +279,36 @@ mod tests {
     }
 
     #[test]
-    fn rules_decide_what_is_a_greeting_too_short_or_leans_on_what_was_said() {
+    fn rules_decide_what_is_a_greeting_or_a_short_follow_up_and_nothing_else() {
         let silent = |text| decided(text, Earlier::SILENT, false);
         assert_eq!(silent("Thanks!!"), (Decision::Skip(Skip::Greeting), By::Rule));
-        for text in ["the red one", "?", "什么时候", "what about the second one on the list then"]
-        {
-            assert_eq!(silent(text), (Decision::Search, By::Rule), "{text}");
+        assert_eq!(silent("how much?"), (Decision::Search, By::Rule));
+        assert_eq!(silent("define osmosis"), (Decision::Skip(Skip::Fact), By::Words));
+        assert_eq!(silent("what about the second one on the list then").1, By::Words);
+    }
+
+    #[test]
+    fn what_is_short_or_leans_on_what_was_said_is_searched() {
+        for text in [
+            "the red one",
+            "?",
+            "how much?",
+            "when?",
+            "go on",
+            "same again",
+            "what about the second one on the list then",
+            "什么时候来着",
+            "多少",
+            "还有呢",
+            "und wann?",
+            "¿y el otro?",
+            "¿cuánto?",
+            "et pour elle ?",
+            "e o outro?",
+            "aur wo?",
+            "あれは？",
+        ] {
+            assert_eq!(decided(text, Earlier::SILENT, false).0, Decision::Search, "{text}");
         }
     }
 

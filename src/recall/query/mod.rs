@@ -184,8 +184,13 @@ fn is_self_contained(message: &str) -> bool {
         && says_something(begins)
 }
 
+/// Whether a message leans on what came before it and says little else: "how much?".
+pub(super) fn is_follow_up(message: &str) -> bool {
+    is_vague(message) && width(first_chars(message.trim(), VAGUE_WIDTH + 1)) <= VAGUE_WIDTH
+}
+
 /// Whether a message begins like one that leans on what came before it.
-pub(super) fn is_vague(message: &str) -> bool {
+fn is_vague(message: &str) -> bool {
     VAGUE.is_match(first_chars(message.trim(), ASKING_CHARS))
 }
 
