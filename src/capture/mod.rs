@@ -72,7 +72,7 @@ use settings::Live;
 pub use settings::{Least, Retention, SessionRules, Settings};
 pub use summarise::ForgetError;
 use summarise::Summaries;
-pub use turn::{Circumstances, FinishedTurn, JournaledTurn};
+pub use turn::{Circumstances, FinishedTurn, JournaledTurn, Kept};
 use work::{EMBED_REST, Workbench};
 use worker::{Slots, Worker};
 
@@ -198,15 +198,15 @@ impl Capture {
         self.intake.offer(turn, flight);
     }
 
-    /// The last `count` turns of the chain that ends with a response, oldest
+    /// The last `count` turns of what the model server keeps of a conversation, oldest
     /// first, only among the owner's own. Empty when the journal cannot tell.
     /// A client may be faster than the journal: while other exchanges than the
     /// one of this request may bring the turn there, they are waited for, no
     /// longer than `patience`.
-    pub async fn chain_turns(
+    pub async fn kept_turns(
         &self,
         owner: &Owner,
-        response_id: &str,
+        kept: Kept<'_>,
         count: usize,
         request_id: Option<&str>,
         patience: Duration,
@@ -218,7 +218,7 @@ impl Capture {
             // Both before looking, or what ends in between would be missed.
             changed.as_mut().enable();
             let may_come = self.exchanges.any_other(owner, request_id);
-            let turns = self.journaled_chain(owner, response_id, count).await;
+            let turns = self.journaled(owner, kept, count).await;
             if !turns.is_empty() || !may_come {
                 return turns;
             }
@@ -228,16 +228,16 @@ impl Capture {
         }
     }
 
-    async fn journaled_chain(
-        &self,
-        owner: &Owner,
-        response_id: &str,
-        count: usize,
-    ) -> Vec<JournaledTurn> {
-        let (owner, response_id) = (owner.clone(), response_id.to_owned());
-        let turns = self.journal.read(move |c| journal::chain(c, &owner, &response_id, count));
+    async fn journaled(&self, owner: &Owner, kept: Kept<'_>, count: usize) -> Vec<JournaledTurn> {
+        let (Kept::Response(name) | Kept::Conversation(name)) = kept;
+        let (owner, name) = (owner.clone(), name.to_owned());
+        let is_chain = matches!(kept, Kept::Response(_));
+        let turns = self.journal.read(move |c| match is_chain {
+            true => journal::chain(c, &owner, &name, count),
+            false => journal::conversation(c, &owner, &name, count),
+        });
         turns.await.unwrap_or_else(|error| {
-            tracing::debug!(%error, "the chain's turns cannot be read");
+            tracing::debug!(%error, "the conversation's turns cannot be read");
             Vec::new()
         })
     }

@@ -17,7 +17,7 @@ use super::{
     service::Parts,
 };
 use crate::{
-    capture::may_become_memory,
+    capture::{Kept, may_become_memory},
     config::Config,
     dialect::{self, Ask, Dialect, InvalidField, Placed, ReadError, Role, fence},
     memory::StoreError,
@@ -29,7 +29,7 @@ use crate::{
 /// Larger bodies are parsed off the async runtime, and so are compressed ones,
 /// whatever they hold; others take less time to parse than to hand over.
 const PARSED_INLINE: usize = 256 * 1024;
-/// Turns of a chain that the journal lends as history.
+/// Turns of a conversation that the model server keeps, which the journal lends as history.
 const CHAIN_TURNS: usize = 3;
 /// The part of the time left in which a chain's last turn may still reach the journal.
 const CHAIN_SHARE: u32 = 4;
@@ -244,10 +244,10 @@ async fn recalled(
 ) -> Result<(Outcome, Context), Failure> {
     let owner = admitted.identity.owner();
     let memory = parts.memory.get();
-    let chain = match (&ask.previous_response_id, memory) {
-        (Some(id), Some(memory)) => {
+    let chain = match (Kept::of(ask), memory) {
+        (Some(kept), Some(memory)) => {
             let patience = deadline.saturating_duration_since(Instant::now()) / CHAIN_SHARE;
-            memory.capture.chain_turns(owner, id, CHAIN_TURNS, head.request_id(), patience).await
+            memory.capture.kept_turns(owner, kept, CHAIN_TURNS, head.request_id(), patience).await
         }
         _ => Vec::new(),
     };

@@ -1,6 +1,6 @@
-//! The conversation before a response, for requests that name only the response.
+//! What was said before, for requests that name only a response or a conversation.
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::read;
 use crate::{capture::turn::JournaledTurn, memory::Owner};
@@ -18,12 +18,7 @@ pub(in crate::capture) fn chain(
     while let Some(response) = next.take_if(|_| turns.len() < count) {
         let Some(found) = read::turn_of_response(c, owner, &response)? else { break };
         let Some(turn) = read::turn(c, found.turn)? else { break };
-        turns.push(JournaledTurn {
-            session: turn.session,
-            user_text: turn.user_text,
-            reply_text: turn.reply_text,
-            at: turn.began,
-        });
+        turns.push(journaled(turn));
         next = c
             .prepare_cached("SELECT follows FROM turns WHERE id = ?1")?
             .query_row([found.turn], |row| row.get(0))
@@ -32,4 +27,36 @@ pub(in crate::capture) fn chain(
     }
     turns.reverse();
     Ok(turns)
+}
+
+/// The last `count` turns of an owner's conversation, oldest first.
+pub(in crate::capture) fn conversation(
+    c: &Connection,
+    owner: &Owner,
+    name: &str,
+    count: usize,
+) -> rusqlite::Result<Vec<JournaledTurn>> {
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    let last: Vec<i64> = c
+        .prepare_cached(
+            "SELECT t.id FROM turns t JOIN sessions s ON s.id = t.session
+             WHERE s.tenant = ?1 AND s.user = ?2 AND s.name = ?3 AND NOT t.withheld
+             ORDER BY t.id DESC LIMIT ?4",
+        )?
+        .query_map(params![owner.tenant(), owner.user(), name, count], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut turns = Vec::with_capacity(last.len());
+    for id in last.into_iter().rev() {
+        turns.extend(read::turn(c, id)?.map(journaled));
+    }
+    Ok(turns)
+}
+
+fn journaled(turn: read::StoredTurn) -> JournaledTurn {
+    JournaledTurn {
+        session: turn.session,
+        user_text: turn.user_text,
+        reply_text: turn.reply_text,
+        at: turn.began,
+    }
 }
