@@ -66,6 +66,7 @@ use keep::Keeper;
 use lanes::{Held, Lanes};
 use origins::Origins;
 pub use reconcile::Policy;
+pub(crate) use reconcile::{Judged, judged, told};
 pub use sayings::{is_of_one_turn, is_word_for_word, sayings};
 pub use session::{Place, SessionKey};
 use settings::Live;

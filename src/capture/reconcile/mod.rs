@@ -8,6 +8,7 @@
 
 mod compare;
 mod corrections;
+mod later;
 mod origin;
 mod policy;
 mod reinforce;
@@ -32,6 +33,7 @@ use crate::{
     telemetry::Reconciled as Outcome,
 };
 use compare::{Saying, Stand, compare};
+pub(crate) use later::{Judged, judged, told};
 pub(super) use origin::Origin;
 pub use policy::Policy;
 pub(super) use remarks::remark;

@@ -1,12 +1,13 @@
 //! Remarks: sentences of a turn that are no statements worth keeping, and still say that something
 //! holds no longer: "threatened to leave, and it's 19 now". The turn's own memory holds them, so it
-//! is what replaces the older words.
+//! is what replaces the older words. What only the whole message shows, `later` finds.
 
 use std::sync::Arc;
 
 use super::{
     Policy, Scope,
     compare::{Saying, Stand, compare},
+    later::outdate,
     replace::{leave_out, sentences_in_the_way, supersede},
     said_at, turns,
 };
@@ -46,9 +47,6 @@ pub(in crate::capture) async fn remark(
         })
         .take(MOST)
         .collect();
-    if remarks.is_empty() {
-        return Ok(());
-    }
     // Without vectors there is too little to go by.
     let Ok(vectors) = keeper.embedder.embed_passages(remarks.clone()).await else { return Ok(()) };
     let space: Arc<str> = keeper.embedder.space().id().into();
@@ -56,7 +54,7 @@ pub(in crate::capture) async fn remark(
         let vector = QueryVector { space: space.clone(), values };
         follow(keeper, &own, turn, said, &vector, now).await?;
     }
-    Ok(())
+    outdate(keeper, &own, turn, now).await
 }
 
 async fn follow(
@@ -90,6 +88,18 @@ async fn follow(
     }
     let sentences =
         sentences_in_the_way(keeper, &scope, said, &saying, Some(vector), now, own).await?;
+    put_away(keeper, own, turn, old, sentences, now).await
+}
+
+/// Lets a turn's memory hold in the place of statements, and of sentences of other turns.
+pub(super) async fn put_away(
+    keeper: &Keeper,
+    own: &Memory,
+    turn: &StoredTurn,
+    old: Vec<Memory>,
+    sentences: Vec<(Memory, String)>,
+    now: jiff::Timestamp,
+) -> Result<(), JobError> {
     if old.is_empty() && sentences.is_empty() {
         return Ok(());
     }

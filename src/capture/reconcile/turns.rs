@@ -6,10 +6,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::compare::Saying;
+use super::{compare::Saying, later};
 use crate::{
     capture::extract::{
-        local::rules,
         phrases::{only_asks, sentences},
         repeats::drop_repeats,
         summary,
@@ -24,15 +23,9 @@ const OUTDATED: &str = "outdated";
 /// The most of them; a turn with more is put away as a whole.
 const MOST: usize = 16;
 
-/// The most sentences of one turn that are looked at.
-const MOST_SENTENCES: usize = 8;
-
 /// What the user said in a turn, sentence by sentence, without what only asks.
 pub(super) fn told(turn: &Memory) -> Vec<&str> {
-    let said = user_part(turn).unwrap_or_default();
-    let told =
-        sentences(said).into_iter().filter(|said| !only_asks(said) && !rules::excludes(said));
-    told.take(MOST_SENTENCES).collect()
+    later::told(user_part(turn).unwrap_or_default())
 }
 
 /// What a memory holds of the user's words, where it holds sentences of turns.

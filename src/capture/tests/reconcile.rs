@@ -251,3 +251,35 @@ async fn what_was_said_again_and_again_holds_in_none_of_its_turns_once_it_is_rep
     let in_use = home.in_use().await;
     assert!(!in_use.contains("Paris") && in_use.contains("Lyon"), "{in_use}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_only_a_whole_message_tells_puts_the_older_words_away() {
+    let Some(home) = home(Policy::PreferNew) else { return };
+    home.tell("My visa interview is in Chennai. I like trains.", 0).await;
+    home.tell("My cousin's visa interview was moved to Delhi, by letter", 100).await;
+    let told = home.in_use().await;
+    assert!(told.contains("in Chennai"), "somebody else's: {told}");
+    home.tell("They sent a new letter, interview's at the consulate in Hyderabad", 200).await;
+    let told = home.in_use().await;
+    assert!(!told.contains("in Chennai") && told.contains("Hyderabad"), "{told}");
+    assert!(told.contains("Delhi") && told.contains("I like trains"), "{told}");
+    let all = home.listed(None).await;
+    assert!(all.iter().any(|memory| {
+        let links = memory.relations.iter().any(|link| link.kind == "supersedes");
+        links && memory.content.contains("Hyderabad")
+    }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_said_in_the_same_session_is_no_change() {
+    let Some(home) = home(Policy::PreferNew) else { return };
+    home.offer("I go by Kat at work. I like it there.", "Ok.", "s", 0);
+    home.flush().await;
+    let more = "There's another Kat in the team now, so I'm Katya to everyone there";
+    let told = said("alice", 2, more).reply("Ok.").session("s").at(60).turn();
+    let flight = home.capture.exchange_begins();
+    flight.known(&told.owner);
+    home.capture.offer(told, flight);
+    home.flush().await;
+    assert!(home.in_use().await.contains("by Kat at work"));
+}

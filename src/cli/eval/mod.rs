@@ -16,6 +16,7 @@ mod scenarios;
 mod score;
 mod shares;
 mod signals;
+mod updates;
 
 use std::io::{self, ErrorKind, Write};
 
@@ -40,6 +41,8 @@ enum What {
     Scenarios(scenarios::Args),
     /// Single messages: is memory searched for those that it could help, and skipped for the rest?
     Signals(signals::Args),
+    /// Messages beside what was told before them: is what holds no longer told from what still does?
+    Updates(updates::Args),
 }
 
 impl Args {
@@ -50,6 +53,7 @@ impl Args {
             What::Placement(args) => args.run(),
             What::Scenarios(args) => args.run(),
             What::Signals(args) => args.run(),
+            What::Updates(args) => args.run(),
         }
     }
 }

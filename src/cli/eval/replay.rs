@@ -66,6 +66,20 @@ struct Question {
 }
 
 impl Scenario {
+    /// What the user said, session by session.
+    pub(super) fn told(&self) -> Vec<Vec<&str>> {
+        let turns = self.sessions.iter().map(|session| session.turns.iter());
+        turns.map(|turns| turns.map(|turn| turn.user.as_str()).collect()).collect()
+    }
+
+    /// Whether a message tells the needed value in place of the outdated one of an older sentence.
+    pub(super) fn is_over(&self, old: &str, message: &str) -> bool {
+        let (old, message) = (old.to_lowercase(), message.to_lowercase());
+        self.kind == "update"
+            && self.must_not_recall.iter().any(|words| old.contains(words))
+            && self.must_recall.iter().flatten().any(|words| message.contains(words))
+    }
+
     /// The same question, asked within another conversation.
     pub(super) fn within(&self, before: &[Turn]) -> Self {
         let ask = Question { turns: before.to_owned(), ..self.ask.clone() };

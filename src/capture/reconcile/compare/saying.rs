@@ -110,6 +110,17 @@ impl Saying {
         self.marks.contains(mark)
     }
 
+    /// Whether it is written in other letters than Latin ones.
+    pub(super) fn is_in_another_script(&self) -> bool {
+        // Where the Latin letters of the languages we claim end.
+        self.plain.chars().any(|c| c.is_alphabetic() && c > '\u{24f}')
+    }
+
+    /// Whether any word in it tells of a change, be it only that there are news.
+    pub(in crate::capture::reconcile) fn tells_of_change(&self) -> bool {
+        ["turned", "now", "correct", "news"].iter().any(|mark| self.says(mark))
+    }
+
     /// Whether it says that something is not so, or is not liked.
     pub(super) fn is_negative(&self) -> bool {
         self.says("not") || self.says("dislike")

@@ -74,6 +74,16 @@ impl Values {
         differ(&self.numbers, &other.numbers)
     }
 
+    /// The same of days and months.
+    pub(super) fn days_differ_from(&self, other: &Self) -> bool {
+        differ(&self.days, &other.days) || differ(&self.months, &other.months)
+    }
+
+    /// The same of names.
+    pub(super) fn names_differ_from(&self, other: &Self) -> bool {
+        differ(&self.names, &other.names)
+    }
+
     /// Whether each has values of one kind that the other lacks.
     pub(super) fn clash_with(&self, other: &Self) -> bool {
         clash(&self.numbers, &other.numbers)

@@ -63,6 +63,16 @@ impl Who {
             && self.has_the_namesake_of(other)
     }
 
+    /// Whether it tells of "he", "she" or "they".
+    pub(super) fn is_somebody_else(&self) -> bool {
+        self.by_another
+    }
+
+    /// Whether it is the matter of somebody of people.txt whom the other does not mention.
+    pub(super) fn tells_of_another_than(&self, other: &Self) -> bool {
+        !self.whose.is_subset(&other.people)
+    }
+
     /// "My son Tom", "my son Max": of those one may have several, each has his name.
     fn has_the_namesake_of(&self, other: &Self) -> bool {
         if self.whose.is_empty() || other.whose.is_empty() {

@@ -1,0 +1,191 @@
+//! `memgate eval updates`: is what holds no longer told from what still does?
+
+use std::{fs, io::Write, path::PathBuf};
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{
+    data::{self, Labelled, no_language},
+    replay::Scenario,
+};
+use crate::{
+    capture::{Judged, judged, told},
+    cli::config_file::ConfigFile,
+    config::Config,
+    embed::Embedder,
+    startup::{Need, Offline},
+};
+
+/// Arguments of `memgate eval updates`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Stories (testdata/scenarios/README.md), or pairs of a sentence and a later message
+    /// (testdata/reconcile): one JSON object a line.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    config: ConfigFile,
+    /// Also write every pair's signs to this file, for tools/train_updates.py.
+    #[arg(long, value_name = "FILE")]
+    features: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Row {
+    Pair(Pair),
+    Story(Box<Scenario>),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Pair {
+    lang: String,
+    old: String,
+    new: String,
+    replaces: bool,
+}
+
+impl Labelled for Row {
+    fn id(&self) -> Option<&str> {
+        match self {
+            Self::Pair(_) => None,
+            Self::Story(story) => story.id(),
+        }
+    }
+
+    fn wrong(&self) -> Option<String> {
+        match self {
+            Self::Pair(pair) => no_language(&pair.lang),
+            Self::Story(story) => story.wrong(),
+        }
+    }
+}
+
+/// A message and what was told before it, each with whether the message holds in its place.
+struct Later {
+    lang: String,
+    group: String,
+    message: String,
+    olds: Vec<(String, bool)>,
+}
+
+impl Args {
+    pub(super) fn run(self) -> Result<()> {
+        let (rows, _) = data::rows::<Row>(&self.file)?;
+        let config = Config::load_with(self.config.path().as_deref(), &|_| {})?;
+        let messages: Vec<Later> = rows.iter().enumerate().flat_map(messages).collect();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .context("cannot start the async runtime")?;
+        let judged = runtime.block_on(judge(config, &messages))?;
+        if let Some(file) = &self.features {
+            write(file, &messages, &judged)?;
+        }
+        super::print(&counted(&messages, &judged))
+    }
+}
+
+async fn judge(mut config: Config, messages: &[Later]) -> Result<Vec<Vec<Judged>>> {
+    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    config.data_dir = folder.path().to_owned();
+    let offline = Offline::open(config, Need::Model).await?;
+    let embedder: &dyn Embedder = offline.operations().embedder.as_ref();
+    let mut all = Vec::with_capacity(messages.len());
+    for message in messages {
+        let olds: Vec<String> = message.olds.iter().map(|(old, _)| old.clone()).collect();
+        all.push(judged(embedder, &message.message, &olds).await?);
+    }
+    offline.close().await;
+    Ok(all)
+}
+
+/// The messages of a row that come after others of earlier sessions.
+fn messages((number, row): (usize, &Row)) -> Vec<Later> {
+    let story = match row {
+        Row::Pair(Pair { lang, old, new, replaces }) => {
+            return vec![Later {
+                lang: lang.clone(),
+                // Near misses stand beside what they are near to.
+                group: format!("pairs-{}", number / 8),
+                message: new.clone(),
+                olds: vec![(old.clone(), *replaces)],
+            }];
+        }
+        Row::Story(story) => story,
+    };
+    let sessions = story.told();
+    let mut later = Vec::new();
+    for (at, session) in sessions.iter().enumerate() {
+        let before = sessions[..at].iter().flatten().flat_map(|turn| told(turn));
+        let before: Vec<&str> = before.collect();
+        for message in session {
+            let olds = before.iter().map(|old| ((*old).to_owned(), story.is_over(old, message)));
+            let olds: Vec<_> = olds.collect();
+            let (lang, group) = (story.lang.clone(), story.id.clone());
+            later.push(Later { lang, group, message: (*message).to_owned(), olds });
+        }
+    }
+    later
+}
+
+fn write(file: &std::path::Path, messages: &[Later], judged: &[Vec<Judged>]) -> Result<()> {
+    let mut text = Vec::new();
+    for (later, judged) in messages.iter().zip(judged) {
+        for ((old, replaces), judged) in later.olds.iter().zip(judged) {
+            let line = json!({
+                "group": later.group, "lang": later.lang, "old": old, "new": later.message,
+                "replaces": replaces, "signs": judged.signs, "excluded": judged.likelihood <= 0.0,
+            });
+            writeln!(text, "{line}")?;
+        }
+    }
+    fs::write(file, text).with_context(|| format!("{}", file.display()))
+}
+
+fn counted(messages: &[Later], judged: &[Vec<Judged>]) -> String {
+    let pairs = messages.iter().zip(judged).flat_map(|(later, judged)| {
+        later.olds.iter().zip(judged).map(|((_, over), judged)| (*over, judged.holds_no_longer()))
+    });
+    let pairs: Vec<(bool, bool)> = pairs.collect();
+    let count = |over: bool, said: bool| pairs.iter().filter(|pair| **pair == (over, said)).count();
+    format!(
+        "pairs {}\nover and found     {}\nover and missed    {}\nstill true but put away {}",
+        pairs.len(),
+        count(true, true),
+        count(true, false),
+        count(false, true),
+    )
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_stands_beside_what_earlier_sessions_told() {
+        let turn = |user: &str| json!({"user": user, "assistant": "Ok."});
+        let session = |day: u8, turns: &[serde_json::Value]| json!({"date": format!("2026-01-0{day}T10:00:00Z"), "turns": turns});
+        let story: Row = serde_json::from_value(json!({
+            "id": "u", "lang": "en", "kind": "update",
+            "sessions": [
+                session(1, &[turn("My rent is 900. I like it here."), turn("what is a lease?")]),
+                session(2, &[turn("Rent went up to 950")]),
+            ],
+            "ask": {"date": "2026-05-01T10:00:00Z", "turns": [], "user": "?"},
+            "must_recall": [["950"]], "must_not_recall": ["900"],
+        }))
+        .unwrap();
+        let later = messages((0, &story));
+        assert_eq!(later.len(), 3);
+        assert!(later[0].olds.is_empty(), "of the same session");
+        let olds = [("My rent is 900.".to_owned(), true), ("I like it here.".to_owned(), false)];
+        assert_eq!(later[2].olds, olds);
+        let pair = json!({"lang": "en", "old": "a", "new": "b", "replaces": true});
+        let pair = messages((0, &serde_json::from_value(pair).unwrap()));
+        assert_eq!((pair[0].message.as_str(), pair[0].olds.len()), ("b", 1));
+    }
+}
