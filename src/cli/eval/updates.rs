@@ -3,19 +3,18 @@
 use std::{fs, io::Write, path::PathBuf};
 
 use anyhow::{Context, Result};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
-    data::{self, Labelled, no_language},
+    data::{self, Digests, Labelled, no_language},
+    frame::{Frame, with_memory},
     replay::Scenario,
 };
 use crate::{
+    api::Operations,
     capture::{Judged, judged, told},
-    cli::config_file::ConfigFile,
-    config::Config,
-    embed::Embedder,
-    startup::{Need, Offline},
+    startup::Need,
 };
 
 /// Arguments of `memgate eval updates`.
@@ -26,7 +25,7 @@ pub(super) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
-    config: ConfigFile,
+    frame: Frame,
     /// Also write every pair's signs to this file, for tools/train_updates.py.
     #[arg(long, value_name = "FILE")]
     features: Option<PathBuf>,
@@ -73,32 +72,25 @@ struct Later {
 
 impl Args {
     pub(super) fn run(self) -> Result<()> {
-        let (rows, _) = data::rows::<Row>(&self.file)?;
-        let config = Config::load_with(self.config.path().as_deref(), &|_| {})?;
+        let (rows, data_sha256) = data::rows::<Row>(&self.file)?;
+        let config = self.frame.config()?;
+        let digests = Digests::of(data_sha256, &config)?;
         let messages: Vec<Later> = rows.iter().enumerate().flat_map(messages).collect();
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .context("cannot start the async runtime")?;
-        let judged = runtime.block_on(judge(config, &messages))?;
+        let judged =
+            with_memory(&config, Need::Model, async |memory| judge(memory, &messages).await)?;
         if let Some(file) = &self.features {
             write(file, &messages, &judged)?;
         }
-        super::print(&counted(&messages, &judged))
+        self.frame.show(&Report::of(&messages, &judged, digests), Report::told)
     }
 }
 
-async fn judge(mut config: Config, messages: &[Later]) -> Result<Vec<Vec<Judged>>> {
-    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
-    config.data_dir = folder.path().to_owned();
-    let offline = Offline::open(config, Need::Model).await?;
-    let embedder: &dyn Embedder = offline.operations().embedder.as_ref();
+async fn judge(memory: &Operations, messages: &[Later]) -> Result<Vec<Vec<Judged>>> {
     let mut all = Vec::with_capacity(messages.len());
     for message in messages {
         let olds: Vec<String> = message.olds.iter().map(|(old, _)| old.clone()).collect();
-        all.push(judged(embedder, &message.message, &olds).await?);
+        all.push(judged(memory.embedder.as_ref(), &message.message, &olds).await?);
     }
-    offline.close().await;
     Ok(all)
 }
 
@@ -145,19 +137,46 @@ fn write(file: &std::path::Path, messages: &[Later], judged: &[Vec<Judged>]) -> 
     fs::write(file, text).with_context(|| format!("{}", file.display()))
 }
 
-fn counted(messages: &[Later], judged: &[Vec<Judged>]) -> String {
-    let pairs = messages.iter().zip(judged).flat_map(|(later, judged)| {
-        later.olds.iter().zip(judged).map(|((_, over), judged)| (*over, judged.holds_no_longer()))
-    });
-    let pairs: Vec<(bool, bool)> = pairs.collect();
-    let count = |over: bool, said: bool| pairs.iter().filter(|pair| **pair == (over, said)).count();
-    format!(
-        "pairs {}\nover and found     {}\nover and missed    {}\nstill true but put away {}",
-        pairs.len(),
-        count(true, true),
-        count(true, false),
-        count(false, true),
-    )
+/// The measurement, as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(flatten)]
+    digests: Digests,
+    /// Sentences beside later messages.
+    pairs: usize,
+    /// Sentences that hold no longer, and were found to.
+    found: usize,
+    /// The same, not found.
+    missed: usize,
+    /// Sentences that still hold, and were put away.
+    put_away_wrongly: usize,
+}
+
+impl Report {
+    fn of(messages: &[Later], judged: &[Vec<Judged>], digests: Digests) -> Self {
+        let pairs = messages.iter().zip(judged).flat_map(|(later, judged)| {
+            let pairs = later.olds.iter().zip(judged);
+            pairs.map(|((_, over), judged)| (*over, judged.holds_no_longer()))
+        });
+        let pairs: Vec<(bool, bool)> = pairs.collect();
+        let count = |of: (bool, bool)| pairs.iter().filter(|pair| **pair == of).count();
+        Self {
+            digests,
+            pairs: pairs.len(),
+            found: count((true, true)),
+            missed: count((true, false)),
+            put_away_wrongly: count((false, true)),
+        }
+    }
+
+    fn told(&self) -> String {
+        let Digests { data_sha256, model_sha256 } = &self.digests;
+        format!(
+            "data sha256  {data_sha256}\nmodel sha256 {model_sha256}\n\n\
+             pairs {}\nover and found     {}\nover and missed    {}\nstill true but put away {}",
+            self.pairs, self.found, self.missed, self.put_away_wrongly,
+        )
+    }
 }
 
 #[cfg(test)]
