@@ -1,4 +1,5 @@
-//! `memgate search`: what a model request with these words would be given.
+//! `memgate search`: what is remembered about these words. It always searches: whether a request with them
+//! would be is `recall/decide.rs`'s matter.
 
 use std::process::ExitCode;
 
