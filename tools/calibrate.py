@@ -64,7 +64,7 @@ def logistic(features, labels, known):
 
 
 def presented(candidates, sums, threshold, behind):
-    """What the gate lets through, as src/recall/rank.rs does it."""
+    """What the gate (src/recall/gate.rs) would let through if relevance alone ordered hits."""
     order = np.argsort(-sums, kind="stable")
     best = sums.max(initial=-np.inf)
     passing = [i for i in order if sums[i] >= threshold and sums[i] - behind * (best - sums[i]) >= threshold]
@@ -72,7 +72,7 @@ def presented(candidates, sums, threshold, behind):
 
 
 def worth(scenarios, all_sums, threshold, behind):
-    """The mean over the questions: F5 of what was presented, or, where nothing is needed, whether
+    """The mean over the questions: F3 of what was presented, or, where nothing is needed, whether
     nothing was."""
     total = 0.0
     for scenario, sums in zip(scenarios, all_sums):

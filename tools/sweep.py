@@ -30,8 +30,8 @@ def log_odds(share):
 
 def gate(sums, threshold):
     """The places of what the gate lets through by default, as src/recall/gate.rs does it."""
-    order = sorted(range(len(sums)), key=lambda place: -sums[place])
-    return [i for i in order if sums[i] >= log_odds(threshold)][:LIMIT]
+    # The file has them in the order in which they are presented, by all signs.
+    return [place for place, total in enumerate(sums) if total >= log_odds(threshold)][:LIMIT]
 
 
 def by_relevance(candidates, threshold):

@@ -41,7 +41,10 @@ mod tests;
 use std::{path::Path, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
-use tokio::sync::Notify;
+use tokio::{
+    sync::Notify,
+    time::{Instant, timeout_at},
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -73,7 +76,7 @@ use settings::Live;
 pub use settings::{Least, Retention, SessionRules, Settings};
 pub use summarise::ForgetError;
 use summarise::Summaries;
-pub use turn::{Circumstances, FinishedTurn, JournaledTurn, Kept};
+pub use turn::{Circumstances, FinishedTurn, JournaledTurn};
 use work::{EMBED_REST, Workbench};
 use worker::{Slots, Worker};
 
@@ -113,6 +116,24 @@ pub struct Capture {
     stop_intake: CancellationToken,
     stop_worker: CancellationToken,
     tasks: TaskTracker,
+}
+
+/// What the journal tells in time.
+async fn lent(
+    read: impl Future<Output = Result<Vec<JournaledTurn>, DatabaseError>>,
+    deadline: Instant,
+) -> Vec<JournaledTurn> {
+    match timeout_at(deadline, read).await {
+        Ok(Ok(turns)) => turns,
+        Ok(Err(error)) => {
+            tracing::debug!(%error, "the turns before cannot be read");
+            Vec::new()
+        }
+        Err(_) => {
+            tracing::debug!("the turns before were read too late");
+            Vec::new()
+        }
+    }
 }
 
 impl Capture {
@@ -199,48 +220,51 @@ impl Capture {
         self.intake.offer(turn, flight);
     }
 
-    /// The last `count` turns of what the model server keeps of a conversation, oldest
+    /// The last `count` turns of the chain that ends with a response, oldest
     /// first, only among the owner's own. Empty when the journal cannot tell.
     /// A client may be faster than the journal: while other exchanges than the
     /// one of this request may bring the turn there, they are waited for, no
     /// longer than `patience`.
-    pub async fn kept_turns(
+    pub async fn chain_turns(
         &self,
         owner: &Owner,
-        kept: Kept<'_>,
+        response_id: &str,
         count: usize,
         request_id: Option<&str>,
         patience: Duration,
     ) -> Vec<JournaledTurn> {
-        let deadline = tokio::time::Instant::now() + patience;
+        let deadline = Instant::now() + patience;
         loop {
             let changed = self.exchanges.changed();
             tokio::pin!(changed);
             // Both before looking, or what ends in between would be missed.
             changed.as_mut().enable();
             let may_come = self.exchanges.any_other(owner, request_id);
-            let turns = self.journaled(owner, kept, count).await;
+            let (of, id) = (owner.clone(), response_id.to_owned());
+            let read = self.journal.read(move |c| journal::chain(c, &of, &id, count));
+            let turns = lent(read, deadline).await;
             if !turns.is_empty() || !may_come {
                 return turns;
             }
-            if tokio::time::timeout_at(deadline, changed).await.is_err() {
+            if timeout_at(deadline, changed).await.is_err() {
                 return turns;
             }
         }
     }
 
-    async fn journaled(&self, owner: &Owner, kept: Kept<'_>, count: usize) -> Vec<JournaledTurn> {
-        let (Kept::Response(name) | Kept::Conversation(name)) = kept;
-        let (owner, name) = (owner.clone(), name.to_owned());
-        let is_chain = matches!(kept, Kept::Response(_));
-        let turns = self.journal.read(move |c| match is_chain {
-            true => journal::chain(c, &owner, &name, count),
-            false => journal::conversation(c, &owner, &name, count),
-        });
-        turns.await.unwrap_or_else(|error| {
-            tracing::debug!(%error, "the conversation's turns cannot be read");
-            Vec::new()
-        })
+    /// The last `count` turns of an owner's session, oldest first, for requests whose history the
+    /// model server keeps. Empty when the journal cannot tell within `patience`; a turn that is on
+    /// its way into the journal is not waited for, since nothing tells whether there is one.
+    pub async fn session_turns(
+        &self,
+        owner: &Owner,
+        session: &SessionKey,
+        count: usize,
+        patience: Duration,
+    ) -> Vec<JournaledTurn> {
+        let (owner, name) = (owner.clone(), session.name().to_owned());
+        let read = self.journal.read(move |c| journal::of_session(c, &owner, &name, count));
+        lent(read, Instant::now() + patience).await
     }
 
     /// Has vectors made for memories that were stored without, as soon as that works again.

@@ -109,24 +109,6 @@ impl FinishedTurn {
     }
 }
 
-/// How a request names what the model server keeps of its conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept<'a> {
-    /// By its last response.
-    Response(&'a str),
-    /// By its own id.
-    Conversation(&'a str),
-}
-
-impl<'a> Kept<'a> {
-    /// What an ask names; none where it brings its conversation along.
-    #[must_use]
-    pub fn of(ask: &'a Ask) -> Option<Self> {
-        let response = ask.previous_response_id.as_deref().map(Self::Response);
-        response.or(ask.conversation.as_deref().map(Self::Conversation))
-    }
-}
-
 /// A turn as the journal tells it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournaledTurn {

@@ -17,7 +17,7 @@ use super::{
     service::Parts,
 };
 use crate::{
-    capture::{Kept, may_become_memory},
+    capture::{SessionKey, may_become_memory},
     config::Config,
     dialect::{self, Ask, Dialect, InvalidField, Placed, ReadError, Role, fence},
     memory::StoreError,
@@ -30,9 +30,9 @@ use crate::{
 /// whatever they hold; others take less time to parse than to hand over.
 const PARSED_INLINE: usize = 256 * 1024;
 /// Turns of a conversation that the model server keeps, which the journal lends as history.
-const CHAIN_TURNS: usize = 3;
+const LENT_TURNS: usize = 3;
 /// The part of the time left in which a chain's last turn may still reach the journal.
-const CHAIN_SHARE: u32 = 4;
+const LENDING_SHARE: u32 = 4;
 
 /// A search that a model helps ends by itself so much earlier than it is given up.
 const GRACE: Duration = Duration::from_millis(20);
@@ -244,15 +244,21 @@ async fn recalled(
 ) -> Result<(Outcome, Context), Failure> {
     let owner = admitted.identity.owner();
     let memory = parts.memory.get();
-    let chain = match (Kept::of(ask), memory) {
-        (Some(kept), Some(memory)) => {
-            let patience = deadline.saturating_duration_since(Instant::now()) / CHAIN_SHARE;
-            memory.capture.kept_turns(owner, kept, CHAIN_TURNS, head.request_id(), patience).await
+    let patience_of_journal = deadline.saturating_duration_since(Instant::now()) / LENDING_SHARE;
+    let lent = match (&ask.previous_response_id, memory) {
+        (Some(id), Some(memory)) => {
+            let (count, request) = (LENT_TURNS, head.request_id());
+            memory.capture.chain_turns(owner, id, count, request, patience_of_journal).await
+        }
+        // A tool's result goes on with a turn, and which one that is the conversation does not tell.
+        (None, Some(memory)) if ask.conversation.is_some() && ask.user_text.is_some() => {
+            let session = SessionKey::of(head.headers().text("x-session-id"), ask, owner);
+            memory.capture.session_turns(owner, &session, LENT_TURNS, patience_of_journal).await
         }
         _ => Vec::new(),
     };
     // A call that only brings tool results asks what its turn asked.
-    let text = match (&ask.user_text, chain.last()) {
+    let text = match (&ask.user_text, lent.last()) {
         (Some(text), _) => Cow::Borrowed(text.as_str()),
         (None, Some(turn)) if ask.in_tool_loop => Cow::Owned(turn.user_text.clone()),
         _ => Cow::Borrowed(""),
@@ -275,7 +281,7 @@ async fn recalled(
             Decision::Search => Err(Failure::Away),
         };
     };
-    let earlier: Vec<&str> = chain
+    let earlier: Vec<&str> = lent
         .iter()
         .map(|turn| turn.user_text.as_str())
         .chain(ask.history.iter().filter(|u| u.role == Role::User).map(|u| u.text.as_str()))

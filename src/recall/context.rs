@@ -94,8 +94,11 @@ fn chosen_wishes(wishes: &[Memory], mut left: usize) -> impl Iterator<Item = (&M
 
 /// The best hits that there is room for.
 fn chosen_hits<'a>(what: &Presented<'a>, mut left: usize) -> Vec<(&'a Hit, String)> {
-    let wanted = Wanted::by(what.query);
     let mut chosen = Vec::new();
+    if what.hits.is_empty() {
+        return chosen;
+    }
+    let wanted = Wanted::by(what.query);
     for hit in what.hits {
         let whole = line::line(hit, &wanted, MAX_MEMORY_CHARS);
         let whole_cost = cost(&whole);

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::{
     Budget, Context, Decided, Decision, Failure, Hit, Message, Query, Recall, Request, Skip, Terms,
-    build_query,
+    build_query, query::asking,
 };
 use crate::{config::MemoryConfig, memory::Owner, signals::Subject, telemetry::Phase};
 
@@ -104,7 +104,7 @@ impl Considered<'_> {
             return Ok(Context { skipped: Some(why), ..Context::default() });
         }
         if let Some(why) = self.skipped() {
-            let query = Query { text: message.text.to_owned(), ..Query::default() };
+            let query = Query { text: asking(message.text), ..Query::default() };
             return Ok(self.recall.standing(&self.request(&query), budget, why).await);
         }
         let mut query = self.query();

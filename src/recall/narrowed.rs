@@ -14,8 +14,8 @@ use crate::{
 };
 
 /// What was found, and what was found among the memories that meet the conditions, as one list; those that meet them
-/// stand higher. The best half of what would be presented without the conditions goes first, so that wrong ones
-/// cannot crowd it out.
+/// stand higher. The best that would pass without the conditions, half as many as may be presented, go first, so that
+/// wrong ones cannot crowd them out; of near-duplicates among these one is presented.
 pub(super) fn with_narrowed(
     found: Vec<Hit>,
     narrowed: Vec<Hit>,

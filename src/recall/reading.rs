@@ -100,8 +100,15 @@ impl Recall {
         let reading = match reading {
             Ok(reading) => Some(reading),
             Err(error) => {
-                self.metrics.failed("embedding");
-                tracing::debug!(%error, "the query was not embedded, its words are searched");
+                if embedder.space().id() == self.embedder.space().id() {
+                    self.metrics.failed("embedding");
+                    tracing::debug!(%error, "the query was not embedded, its words are searched");
+                } else {
+                    // One of several was asked to decide; the others can still be searched by.
+                    let model = &embedder.space().model;
+                    self.metrics.model_missing(model);
+                    tracing::debug!(model, %error, "the message is judged by its words");
+                }
                 None
             }
         };

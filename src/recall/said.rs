@@ -9,7 +9,7 @@ const COMPARED: usize = 300;
 
 /// Leaves out the turns that one of these messages opened, and what was taken from it word for word.
 pub(super) fn without_said(mut evidence: Vec<Evidence>, said: &[&str]) -> Vec<Evidence> {
-    if said.is_empty() {
+    if said.is_empty() || evidence.is_empty() {
         return evidence;
     }
     let beginnings: Vec<String> = said.iter().map(|text| beginning(text)).collect();

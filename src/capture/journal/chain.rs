@@ -1,4 +1,4 @@
-//! What was said before, for requests that name only a response or a conversation.
+//! What was said before, for requests that name only a response or a session.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -29,8 +29,8 @@ pub(in crate::capture) fn chain(
     Ok(turns)
 }
 
-/// The last `count` turns of an owner's conversation, oldest first.
-pub(in crate::capture) fn conversation(
+/// The last `count` turns of an owner's session, oldest first, but for those that may not be told again.
+pub(in crate::capture) fn of_session(
     c: &Connection,
     owner: &Owner,
     name: &str,

@@ -34,7 +34,7 @@ use crate::{
     sqlite::{Database, DatabaseError, Options},
 };
 
-pub(super) use chain::{chain, conversation};
+pub(super) use chain::{chain, of_session};
 pub(super) use due::{Owed, Room, next_due, next_time, owed};
 pub(super) use entry::{Entry, Removed};
 pub use forget::Forget;

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::{
     Scope,
-    compare::{ENOUGH, Pair, Saying},
+    compare::{ENOUGH, Pair, SIGNS, Saying},
     remarks::put_away,
     replace::is_older,
     turns,
@@ -24,11 +24,12 @@ use crate::{
         keep::Keeper,
         work::JobError,
     },
-    embed::{EmbedError, Embedder, Vector, dot},
+    classify::trained_with,
+    embed::{EmbedError, Embedder, Vector, dot, model_of},
     memory::{Memory, QueryVector},
 };
 
-/// The most older sentences that a message is compared with; they come nearest first.
+/// The most older sentences that a message is compared with: statements, then those of turns, each nearest first.
 const COMPARED: usize = 32;
 
 /// The most of them that it puts away.
@@ -83,15 +84,20 @@ pub(super) async fn outdate(
     if !saying.tells_of_change() {
         return Ok(());
     }
+    // Another model's cosines mean something else to what was trained.
+    let Some(model) = model_of(keeper.embedder.as_ref(), trained_with) else { return Ok(()) };
     let olds = earlier(keeper, own, message, &saying, now).await?;
     let mut texts: Vec<String> = Vec::new();
-    for old in &olds {
+    // Statements first: sentences are more, and of those that are beyond the most no one is looked at.
+    let (statements, sentences): (Vec<_>, Vec<_>) =
+        olds.iter().partition(|old| matches!(old, Old::Statement(_)));
+    for old in statements.into_iter().chain(sentences) {
         if !texts.iter().any(|text| text == old.words()) {
             texts.push(old.words().to_owned());
         }
     }
     texts.truncate(COMPARED);
-    let Ok(judged) = judged(keeper.embedder.as_ref(), message, &texts).await else {
+    let Ok(judged) = judged(model, message, &texts).await else {
         return Ok(());
     };
     let mut over: Vec<(f32, &String)> = judged
@@ -147,7 +153,9 @@ async fn earlier(
     };
     let statements = scope.statements(keeper, &as_fact, saying, vector.as_ref(), now).await?;
     let statements = statements.into_iter().map(|found| found.memory).filter(is_earlier);
-    olds.extend(statements.map(Old::Statement));
+    // One of several sentences may hold on.
+    let single = |old: &Old| sentences(old.words()).len() == 1;
+    olds.extend(statements.map(Old::Statement).filter(single));
     Ok(olds)
 }
 
@@ -169,7 +177,8 @@ pub(crate) async fn judged(
 ) -> Result<Vec<Judged>, EmbedError> {
     let parts = told(message);
     if parts.is_empty() || olds.is_empty() {
-        return Ok(Vec::new());
+        let nothing = Judged { signs: vec![0.0; SIGNS], likelihood: 0.0 };
+        return Ok(vec![nothing; olds.len()]);
     }
     let texts = parts.iter().copied().chain([message]).map(str::to_owned);
     let vectors = embedder.embed_passages(texts.chain(olds.iter().cloned()).collect()).await?;

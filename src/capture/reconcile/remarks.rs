@@ -16,6 +16,9 @@ use crate::{
     memory::{Actor, Memory, QueryVector, Relation, StoreError, Write},
 };
 
+/// The relation to what a turn's memory holds in the place of.
+const SUPERSEDES: &str = "supersedes";
+
 /// The most remarks of one turn that are followed.
 const MOST: usize = 4;
 
@@ -53,6 +56,11 @@ pub(in crate::capture) async fn remark(
     for (said, values) in remarks.iter().zip(vectors) {
         let vector = QueryVector { space: space.clone(), values };
         follow(keeper, &own, turn, said, &vector, now).await?;
+    }
+    // What is nearest counts, and that is another sentence once the nearest one is put away. So what a
+    // turn has put away before is not weighed again, though a try that broke off may have left some.
+    if own.relations.iter().any(|relation| relation.kind == SUPERSEDES) {
+        return Ok(());
     }
     outdate(keeper, &own, turn, now).await
 }
@@ -109,7 +117,7 @@ pub(super) async fn put_away(
     let targets = old.iter().chain(sentences.iter().map(|(turn, _)| turn)).map(|m| m.id.clone());
     let known = own.relations.len();
     for target in targets {
-        let link = Relation { kind: "supersedes".to_owned(), target };
+        let link = Relation { kind: SUPERSEDES.to_owned(), target };
         if !own.relations.contains(&link) {
             own.relations.push(link);
         }

@@ -1,7 +1,11 @@
 //! From a turn to its memory.
 
 use super::*;
-use crate::{capture::kit::said, memory::MemoryType};
+use crate::{
+    capture::kit::{Said, said},
+    dialect::Ask,
+    memory::MemoryType,
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_turn_is_a_memory_of_its_owner_soon_after_it_ended() {
@@ -176,7 +180,7 @@ async fn a_chain_is_found_while_its_last_turn_is_still_on_its_way_into_the_journ
     let asking = async {
         house.offer(said("alice", 1, "Book it").calls("a").response("r1"));
         let alice = owner("alice");
-        let chain = house.capture.kept_turns(&alice, Kept::Response("r1"), 3, None, PATIENCE);
+        let chain = house.capture.chain_turns(&alice, "r1", 3, None, PATIENCE);
         tokio::pin!(chain);
         let early = tokio::time::timeout(Duration::from_millis(50), &mut chain).await;
         assert!(early.is_err(), "{early:?}");
@@ -184,28 +188,31 @@ async fn a_chain_is_found_while_its_last_turn_is_still_on_its_way_into_the_journ
         let turns = chain.await;
         assert_eq!(turns.last().map(|turn| turn.user_text.as_str()), Some("Book it"));
         // Nobody else's, and no longer than there is patience.
-        let (bob, response) = (owner("bob"), Kept::Response("r1"));
-        assert_eq!(house.capture.kept_turns(&bob, response, 3, None, PATIENCE).await, []);
+        assert_eq!(house.capture.chain_turns(&owner("bob"), "r1", 3, None, PATIENCE).await, []);
     };
     let (blocked, ()) = tokio::join!(blocked, asking);
     blocked.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_last_turns_of_a_conversation_are_found_by_its_id_and_only_ones_own() {
+async fn the_last_turns_of_a_session_are_lent_by_its_name_and_only_to_their_owner() {
     let house = House::new();
-    for text in ["I fly to Oslo", "With my sister", "For a week"] {
-        let mut told = said("alice", 1, text);
-        told.ask.conversation = Some("c".into());
-        house.offer(told.reply("All right."));
-        house.flush("alice").await;
+    for header in [None, Some("h")] {
+        for text in ["I fly to Oslo", "With my sister", "For a week"] {
+            let mut told = said("alice", 1, text);
+            told.ask.conversation = Some("c".into());
+            house.offer(header.into_iter().fold(told, Said::session).reply("All right."));
+            house.flush("alice").await;
+        }
+        let lent = async |user, conversation: &str| {
+            let ask = Ask { conversation: Some(conversation.into()), ..Ask::default() };
+            let (owner, header) = (owner(user), header.filter(|_| conversation == "c"));
+            let session = SessionKey::of(header, &ask, &owner);
+            let turns = house.capture.session_turns(&owner, &session, 2, PATIENCE).await;
+            turns.into_iter().map(|turn| turn.user_text).collect::<Vec<_>>()
+        };
+        assert_eq!(lent("alice", "c").await, ["With my sister", "For a week"], "{header:?}");
+        assert_eq!(lent("alice", "other").await, [] as [String; 0]);
+        assert_eq!(lent("bob", "c").await, [] as [String; 0]);
     }
-    let kept = async |user, id| {
-        let kept = Kept::Conversation(id);
-        let turns = house.capture.kept_turns(&owner(user), kept, 2, None, PATIENCE).await;
-        turns.into_iter().map(|turn| turn.user_text).collect::<Vec<_>>()
-    };
-    assert_eq!(kept("alice", "c").await, ["With my sister", "For a week"]);
-    assert_eq!(kept("alice", "other").await, [] as [String; 0]);
-    assert_eq!(kept("bob", "c").await, [] as [String; 0]);
 }

@@ -175,13 +175,19 @@ static OWN: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a constant pattern compiles")
 });
 
+/// What goes on with something although it names something else: "and my sister?".
+#[expect(clippy::expect_used, reason = "the pattern is a constant; the tests compile it")]
+static GOES_ON: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^\W*(?:and|und|y|et|e|aur|और|那)(?:\b|\p{Han})|呢\W*$")
+        .expect("a constant pattern compiles")
+});
+
 /// Whether a message can be understood without what came before it. How it
 /// begins tells, whatever its size.
 fn is_self_contained(message: &str) -> bool {
     let begins = first_chars(message.trim(), ASKING_CHARS);
-    (width(begins) > VAGUE_WIDTH || OWN.is_match(begins))
-        && !is_vague(message)
-        && says_something(begins)
+    let names_own = || OWN.is_match(begins) && !GOES_ON.is_match(begins);
+    (width(begins) > VAGUE_WIDTH || names_own()) && !is_vague(message) && says_something(begins)
 }
 
 /// Whether a message leans on what came before it and says little else: "how much?".
@@ -253,7 +259,14 @@ mod tests {
             let query = build(message, &earlier);
             assert_eq!((&*query.text, query.help), (message, None));
         }
-        for message in ["and the hotel?", "the cheap one?", "is mine valid then", "什么时候"] {
+        for message in [
+            "and the hotel?",
+            "and my new car?",
+            "the cheap one?",
+            "is mine valid then",
+            "什么时候",
+            "那我的妈妈呢",
+        ] {
             assert!(build(message, &earlier).text.contains("Hawaii"), "{message}");
         }
     }

@@ -18,7 +18,7 @@ mod who;
 mod tests;
 
 pub(super) use saying::Saying;
-pub(super) use signs::Pair;
+pub(super) use signs::{Pair, SIGNS};
 pub(super) use slots::words_of;
 pub(super) use weights::ENOUGH;
 

@@ -29,15 +29,18 @@ const UNRELATED_UNTRUSTED: f32 = 0.5;
 pub(in crate::capture::reconcile) const SIGNS: usize = 40;
 
 impl Pair<'_> {
-    /// Whether rules exclude it: without a word of change, with a wish or a request, or with somebody
-    /// in the one whom the other does not mention; and without a shared word in another script,
-    /// where the cosines of unrelated sentences are high.
+    /// Whether rules exclude it: without a word of change, with a wish or a request, with one thing more
+    /// or several of a kind, or with somebody in the one whom the other does not mention, "she" included;
+    /// and without a shared word in another script, where the cosines of unrelated sentences are high.
     pub(in crate::capture::reconcile) fn is_excluded(&self) -> bool {
         let Self { message, nearest, old, .. } = self;
         !message.tells_of_change()
             || [message, old].iter().any(|said| said.says("unreal"))
             || message.says("request")
+            || message.says("more")
+            || message.says("several")
             || old.says("both")
+            || nearest.who.is_of_another_than(&old.plain)
             || nearest.who.tells_of_another_than(&old.who)
             || old.who.tells_of_another_than(&message.who)
             || (message.is_in_another_script() && message.shared(old) == 0)
@@ -144,6 +147,16 @@ mod tests {
             "I give Finnish lessons online, 25 euros an hour",
         ] {
             assert_eq!(likelihood(old, new, 0.9), 0.0, "{new}");
+        }
+        for (old, new) in [
+            (
+                "The team meeting is on Mondays",
+                "We now also have a second team meeting on Thursday",
+            ),
+            ("My rent is 900 in Leeds", "She moved to Leeds, and her rent is 950 now"),
+            ("My rent is 900 in Leeds", "Tom's rent in Leeds is 950 now"),
+        ] {
+            assert_eq!(likelihood(old, new, 0.6), 0.0, "{new}");
         }
         assert_eq!(likelihood("晚上失眠，凌晨一点还刷手机", "改成周三六点半去健身房", 0.8), 0.0);
     }

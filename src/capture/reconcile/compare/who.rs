@@ -27,6 +27,8 @@ pub(super) struct Who {
     pub(super) by_the_user: bool,
     /// It begins with "he", "she" or "they": somebody whom it does not name.
     by_another: bool,
+    /// That is one person.
+    he_or_she: bool,
 }
 
 impl Who {
@@ -46,6 +48,8 @@ impl Who {
             whose,
             by_the_user,
             by_another: is_by_another(spoken),
+            he_or_she: is_by_another(spoken)
+                && !spoken.first().is_some_and(|word| MANY.contains(&word.as_str())),
         }
     }
 
@@ -66,6 +70,12 @@ impl Who {
     /// Whether it tells of "he", "she" or "they".
     pub(super) fn is_somebody_else(&self) -> bool {
         self.by_another
+    }
+
+    /// Whether it tells of "he" or "she", or of somebody whom it names and the other text does not.
+    /// "They sent a letter" tells of the user, too.
+    pub(super) fn is_of_another_than(&self, others: &str) -> bool {
+        self.he_or_she || self.named.as_ref().is_some_and(|name| !others.contains(name.as_str()))
     }
 
     /// Whether it is the matter of somebody of people.txt whom the other does not mention.
@@ -98,6 +108,10 @@ const OTHERS: &[&str] = &[
     "he", "hes", "she", "shes", "they", "theyre", "theyve", "er", "él", "ella", "ellos", "ellas",
     "il", "elle", "ils", "elles", "ele", "ela", "eles", "elas",
 ];
+
+/// Those of them who may be nobody in particular.
+const MANY: &[&str] =
+    &["they", "theyre", "theyve", "ellos", "ellas", "ils", "elles", "eles", "elas"];
 
 /// "They let me swap" tells of the user, too.
 fn is_by_another(spoken: &[String]) -> bool {
