@@ -73,7 +73,7 @@ def test_a_summary_is_recalled_where_no_single_turn_answers(start):
          x_session_end="true")
     until(lambda: summaries(alice), "the session is summed up by the model")
     answer = alice.later().say("Where will my wedding party be?")
-    assert (answer.decision, answer.headers["x-memgate-hits"]) == ("searched", "1")
+    assert answer.decision == "searched"
     assert told in alice.received()[-1].body.decode()
     bob.say("Where will my wedding party be?")
     assert told not in bob.received()[-1].body.decode()

@@ -21,15 +21,26 @@ const NEAR_DUPLICATE: f32 = 0.9;
 /// What is compared of a memory, in bytes: more than is shown of one.
 const COMPARED: usize = 4_096;
 
-/// What is presented of ranked hits. Summaries only where nothing else is.
+/// How much more relevant than every other hit a summary must be to be presented beside them, in log-odds: where turns
+/// only touch on what is asked, it alone may answer. On the stories in testdata it changes nothing.
+const CLEARLY: f32 = 1.0;
+
+/// What is presented of ranked hits. Summaries only where nothing else is, and one that is clearly better than all else.
 #[must_use]
 pub fn gate(hits: Vec<Hit>, terms: &Terms, ranking: &RankingConfig, metrics: &Metrics) -> Vec<Hit> {
     let started = Instant::now();
     let mut left_out = LeftOut::default();
     let (others, summaries) = without_summaries(hits);
     let mut presented = passing(others, terms, ranking, &mut left_out);
+    let best = presented.iter().map(|hit| hit.score).fold(0.0, f32::max);
+    let mut summaries = passing(summaries, terms, ranking, &mut LeftOut::default());
     if presented.is_empty() {
-        presented = passing(summaries, terms, ranking, &mut left_out);
+        presented = summaries;
+    } else {
+        let far = calibration::log_odds(best) + CLEARLY;
+        summaries.retain(|summary| calibration::log_odds(summary.score) >= far);
+        presented.splice(0..0, summaries.into_iter().take(1));
+        presented.truncate(terms.limit);
     }
     metrics.ranked(RankStep::Gate, started.elapsed(), presented.len());
     left_out.count(ranking, metrics);
@@ -137,7 +148,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        memory::{Memory, MemoryId, MemoryType, Owner, Source},
+        memory::{Memory, MemoryId, MemoryType, Owner, Relation, Source},
         recall::Parts,
     };
 
@@ -194,6 +205,22 @@ mod tests {
             let counted = format!("memgate_ranking_left_out_total{{rule=\"{name}\"}} 1");
             assert!(told.contains(&counted), "{told}");
         }
+    }
+
+    #[test]
+    fn a_summary_is_presented_alone_or_where_it_is_clearly_more_relevant_than_the_rest() {
+        let summary = |score| {
+            let mut summary = hit("the party will be in Porto, by the river", "s", score);
+            let (kind, target) = (Relation::SUMMARY_OF.to_owned(), MemoryId::fresh());
+            summary.memory.relations = vec![Relation { kind, target }];
+            summary
+        };
+        let ranking = RankingConfig::default();
+        let shown =
+            |score| presented(vec![hit("by the river", "t", 0.65), summary(score)], &ranking).0;
+        assert_eq!(shown(0.7), ["by the river"]);
+        assert_eq!(shown(0.95), ["the party will be in Porto, by the river", "by the river"]);
+        assert_eq!(presented(vec![summary(0.7)], &ranking).0.len(), 1);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Summaries of sessions stand in where nothing else answers. A fact or a turn says it better; beside
+//! Summaries of sessions stand in where nothing else answers, or nothing else nearly as well. A fact or a turn says it better; beside
 //! these a summary repeats them, or tells what they have corrected since.
 
 use super::rank::Hit;
