@@ -67,8 +67,8 @@ fn the_gate_keeps_what_reaches_the_threshold_up_to_the_limit() {
 }
 
 #[test]
-fn a_summary_is_presented_only_where_nothing_else_is() {
-    let mut summary = evidence("a summary", 0.9, 0.9, 0);
+fn a_summary_is_presented_only_where_nothing_else_is_nearly_as_relevant() {
+    let mut summary = evidence("a summary", 0.65, 0.55, 0);
     let kind = Relation::SUMMARY_OF.to_owned();
     summary.memory.relations.push(Relation { kind, target: MemoryId::fresh() });
     let terms = Terms { limit: 5, threshold: 0.6, types: Vec::new() };
