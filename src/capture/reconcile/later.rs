@@ -88,10 +88,7 @@ pub(super) async fn outdate(
     let Some(model) = model_of(keeper.embedder.as_ref(), trained_with) else { return Ok(()) };
     let olds = earlier(keeper, own, message, &saying, now).await?;
     let mut texts: Vec<String> = Vec::new();
-    // Statements first: sentences are more, and of those that are beyond the most no one is looked at.
-    let (statements, sentences): (Vec<_>, Vec<_>) =
-        olds.iter().partition(|old| matches!(old, Old::Statement(_)));
-    for old in statements.into_iter().chain(sentences) {
+    for old in &olds {
         if !texts.iter().any(|text| text == old.words()) {
             texts.push(old.words().to_owned());
         }
@@ -121,7 +118,8 @@ pub(super) async fn outdate(
     put_away(keeper, own, turn, statements, said, now).await
 }
 
-/// What was said in earlier sessions and may be about the same.
+/// What was said in earlier sessions and may be about the same. Statements first: sentences are more, and of those
+/// that are beyond the most no one is looked at.
 async fn earlier(
     keeper: &Keeper,
     own: &Memory,
@@ -140,22 +138,21 @@ async fn earlier(
         agent: own.agent_id.clone(),
     };
     let is_earlier = |memory: &Memory| is_older(memory, own) && memory.session_id != own.session_id;
-    let mut olds = Vec::new();
+    let as_fact = Memory {
+        memory_type: crate::memory::MemoryType::new(crate::memory::MemoryType::SEMANTIC),
+        ..own.clone()
+    };
+    let statements = scope.statements(keeper, &as_fact, saying, vector.as_ref(), now).await?;
+    let statements = statements.into_iter().map(|found| found.memory).filter(&is_earlier);
+    // One of several sentences may hold on.
+    let single = |old: &Old| sentences(old.words()).len() == 1;
+    let mut olds: Vec<Old> = statements.map(Old::Statement).filter(single).collect();
     for turn in scope.turns(keeper, message, saying, vector.as_ref(), now).await? {
         if is_earlier(&turn) {
             let told = turns::told(&turn).into_iter().map(str::to_owned);
             olds.extend(told.map(|words| Old::Sentence(turn.clone(), words)).collect::<Vec<_>>());
         }
     }
-    let as_fact = Memory {
-        memory_type: crate::memory::MemoryType::new(crate::memory::MemoryType::SEMANTIC),
-        ..own.clone()
-    };
-    let statements = scope.statements(keeper, &as_fact, saying, vector.as_ref(), now).await?;
-    let statements = statements.into_iter().map(|found| found.memory).filter(is_earlier);
-    // One of several sentences may hold on.
-    let single = |old: &Old| sentences(old.words()).len() == 1;
-    olds.extend(statements.map(Old::Statement).filter(single));
     Ok(olds)
 }
 

@@ -41,15 +41,16 @@ impl Who {
         if is_the_users || (whose.iter().all(|who| ROLES.contains(who)) && is_a_role(spoken)) {
             whose.clear();
         }
+        let by_another = is_by_another(spoken);
+        let first_is_many = spoken.first().is_some_and(|word| MANY.contains(&word.as_str()));
         Self {
             namesake: namesake(text, &whose),
             named: named(text),
             people: PEOPLE.find(plain, spoken).anywhere,
             whose,
             by_the_user,
-            by_another: is_by_another(spoken),
-            he_or_she: is_by_another(spoken)
-                && !spoken.first().is_some_and(|word| MANY.contains(&word.as_str())),
+            by_another,
+            he_or_she: by_another && !first_is_many,
         }
     }
 
