@@ -30,10 +30,13 @@ class Memgate:
         self.configure(config or {})
 
     def configure(self, config: dict):
-        """Writes the configuration (JSON is YAML). Logs are JSON at debug, so that levels can be asserted."""
+        """Writes the configuration (JSON is YAML). Logs are JSON at debug, so that levels can be asserted.
+
+        Clients are believed about their user unless `config` says otherwise: most tests send no token.
+        """
         config = {"telemetry": {"log": "debug", "log_format": "json"}, **config}
-        if self.patient:
-            config["memory"] = {"deadline_ms": PATIENT_MS, **config.get("memory", {})}
+        memory = {"identity": {"mode": "development"}, **config.get("memory", {})}
+        config["memory"] = {"deadline_ms": PATIENT_MS, **memory} if self.patient else memory
         self.config_file.write_text(json.dumps(config, indent=2))
 
     def start(self, *, ready: bool = True, env: dict | None = None) -> "Memgate":

@@ -5,7 +5,9 @@ import time
 import pytest
 
 from harness.context import context_of
+from harness.envoy import http_filter
 from harness.issuer import Issuer
+from harness.memgate import Memgate
 from harness.stack import CHAT, Person, Stack
 
 FACT = "My secret word is kestrel"
@@ -17,18 +19,22 @@ def issuer():
     return Issuer()
 
 
-@pytest.fixture(scope="module")
-def production(tmp_path_factory, issuer):
-    folder = tmp_path_factory.mktemp("production")
+def trusting(issuer, folder):
+    """An edit of Envoy's configuration that has it believe this issuer's tokens."""
     issuer.write_jwks(folder / "jwks.json")
 
     def edit(config):
-        manager = config["static_resources"]["listeners"][0]["filter_chains"][0]["filters"][0]["typed_config"]
-        jwt = next(f for f in manager["http_filters"] if f["name"].endswith("jwt_authn"))["typed_config"]
+        jwt = http_filter(config, "envoy.filters.http.jwt_authn")
         jwt["providers"]["users"]["local_jwks"] = {"filename": str(folder / "jwks.json")}
 
-    config = {"memory": {"identity": {"mode": "production"}}}
-    stack = Stack(folder, config, base="production.yaml", edit=edit)
+    return edit
+
+
+@pytest.fixture(scope="module")
+def production(tmp_path_factory, issuer):
+    folder = tmp_path_factory.mktemp("production")
+    # No mode is named: production is the default.
+    stack = Stack(folder, {"memory": {"identity": {}}}, base="production.yaml", edit=trusting(issuer, folder))
     yield stack
     stack.stop()
 
@@ -172,16 +178,48 @@ def test_a_token_without_a_user_gets_no_memory(production, issuer):
 
 
 def test_while_memgate_is_down_identity_headers_do_not_pass_either(start, issuer, tmp_path):
-    issuer.write_jwks(tmp_path / "jwks.json")
-
-    def edit(config):
-        manager = config["static_resources"]["listeners"][0]["filter_chains"][0]["filters"][0]["typed_config"]
-        jwt = next(f for f in manager["http_filters"] if f["name"].endswith("jwt_authn"))["typed_config"]
-        jwt["providers"]["users"]["local_jwks"] = {"filename": str(tmp_path / "jwks.json")}
-
-    stack = start(base="production.yaml", edit=edit, memgate=False)
+    stack = start(base="production.yaml", edit=trusting(issuer, tmp_path), memgate=False)
     alice = Bearer(stack, "alice")
     alice.token = issuer.token("alice")
     assert alice.say("Hello!", {"x-authz-user-id": "bob", "x-authz-roles": "admin"}).status == 200
     received = alice.received()[0]
     assert not [name for name in received.header_names() if name.startswith("x-authz")]
+
+
+VICTIM = [
+    {"user": "alice"},
+    {"metadata": {"user_id": "alice"}},
+    {"memory_context": {"user_id": "alice"}},
+    {"user": "alice", "metadata": {"user_id": "alice"}, "memory_context": {"user_id": "alice"}},
+]
+
+
+@pytest.mark.parametrize("mode", ["default", "development", "production"])
+def test_a_token_is_worth_its_own_users_memory_in_every_mode(start, issuer, tmp_path, mode):
+    identity = {} if mode == "default" else {"mode": mode}
+    stack = start({"memory": {"identity": identity}}, base="production.yaml", edit=trusting(issuer, tmp_path))
+    alice, mallory = Bearer(stack, "alice"), Bearer(stack, "mallory")
+    alice.token, mallory.token = issuer.token("alice"), issuer.token("mallory")
+    alice.say(FACT)
+    alice.learn()
+    assert later(alice).say(QUESTION).decision == "searched" and "kestrel" in recalled(alice)
+    for naming in VICTIM:
+        answer = later(mallory).say(QUESTION, {"x-authz-user-id": "alice"}, **naming)
+        assert answer.status == 200
+        assert "kestrel" not in mallory.received()[-1].body.decode(), naming
+    mallory.say("My boat is called Halcyon", user="alice")
+    mallory.learn()
+    assert "Halcyon" not in stack.memgate.texts("alice")
+
+
+@pytest.mark.parametrize("mode", ["default", "development", "production"])
+def test_the_identity_mode_is_shown(tmp_path, mode):
+    memgate = Memgate(tmp_path, {"memory": {"identity": {} if mode == "default" else {"mode": mode}}})
+    try:
+        memgate.start()
+        shown = "production" if mode == "default" else mode
+        assert memgate.api("GET", "/readyz").json()["identity_mode"] == shown
+        assert memgate.metric("memgate_identity_mode", mode=shown) == 1
+        assert memgate.metric("memgate_identity_mode") == 1
+    finally:
+        memgate.stop()

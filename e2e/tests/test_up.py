@@ -57,6 +57,20 @@ def up(tmp_path):
         one.process.stop()
 
 
+@pytest.mark.parametrize("config, mode", [
+    (None, "development"),
+    ("memory: {deadline_ms: 60}\n", "development"),
+    ("memory: {identity: {mode: production}}\n", "production"),
+])
+def test_clients_are_believed_unless_the_configuration_names_a_mode(up, tmp_path, config, mode):
+    arguments = []
+    if config:
+        (tmp_path / "memgate.yaml").write_text(config)
+        arguments = ["--config", tmp_path / "memgate.yaml"]
+    one = up(*arguments)
+    assert request(one.api_port, "GET", "/readyz").json()["identity_mode"] == mode
+
+
 def test_it_serves_starts_again_what_dies_and_keeps_its_data(up):
     one = up()
     answer = one.say("My budget for the Hawaii trip is $10,000", "a")

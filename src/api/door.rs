@@ -8,11 +8,13 @@ use axum::{
 };
 
 use super::{ApiError, Operations};
-use crate::telemetry::Metrics;
+use crate::{config::Live, telemetry::Metrics};
 
 /// What all routes share: the figures at once, the operations once there are any.
 #[derive(Clone)]
 pub struct Door {
+    /// The configuration as it is now.
+    pub(super) config: Live,
     /// Counters.
     pub(super) metrics: Arc<Metrics>,
     operations: Arc<OnceLock<Operations>>,
@@ -21,8 +23,8 @@ pub struct Door {
 impl Door {
     /// A door that is still closed: every operation answers 503.
     #[must_use]
-    pub fn closed(metrics: Arc<Metrics>) -> Self {
-        Self { metrics, operations: Arc::default() }
+    pub fn closed(config: Live, metrics: Arc<Metrics>) -> Self {
+        Self { config, metrics, operations: Arc::default() }
     }
 
     /// Lets callers in; the second time changes nothing.

@@ -43,6 +43,8 @@ pub(super) struct Ready {
     store: String,
     embedder: String,
     journal: String,
+    /// Whose word about the user counts: `production` or `development`.
+    identity_mode: &'static str,
 }
 
 /// `/readyz`: store, embedder and journal do real work now. With the journal alone memgate is
@@ -67,6 +69,7 @@ pub(super) async fn ready(State(door): State<Door>) -> Response {
         store: told(store),
         embedder: told(embedder),
         journal: told(journal),
+        identity_mode: door.config.get().memory.identity.mode.as_str(),
     };
     let status = if all { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(body)).into_response()

@@ -54,7 +54,7 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let origin = format!("http://{}", listener.local_addr().unwrap());
         let (stop, stopped) = oneshot::channel();
-        let door = Door::closed(operations.metrics.clone());
+        let door = Door::closed(operations.config.clone(), operations.metrics.clone());
         door.open(operations.clone());
         let router = router(door, key.map(Key::new));
         let served = tokio::spawn(serve(listener, router, async {

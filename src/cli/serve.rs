@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::config_file::ConfigFile;
 use crate::{
-    config::{Config, Live},
+    config::{Config, IdentityMode, Live},
     startup,
     telemetry::Telemetry,
 };
@@ -30,16 +30,20 @@ pub(super) struct Args {
     /// Where the REST API listens (listen.http).
     #[arg(long, value_name = "ADDRESS:PORT")]
     http: Option<SocketAddr>,
+    /// Whose word about the user counts (memory.identity.mode): development believes every client.
+    #[arg(long, value_name = "MODE")]
+    identity: Option<IdentityMode>,
 }
 
 impl Args {
     pub(super) fn run(self) -> Result<()> {
-        let Self { config, data, assets, grpc, http } = self;
+        let Self { config, data, assets, grpc, http, identity } = self;
         let config = Live::load(config.path(), move |config: &mut Config| {
             replace(&mut config.data_dir, data.as_ref());
             replace(&mut config.assets_dir, assets.as_ref());
             replace(&mut config.listen.grpc, grpc.as_ref());
             replace(&mut config.listen.http, http.as_ref());
+            replace(&mut config.memory.identity.mode, identity.as_ref());
         })?;
         // Said twice is an error of ours, and harmless: the first provider stays.
         let _ = rustls::crypto::ring::default_provider().install_default();

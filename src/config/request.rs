@@ -7,33 +7,46 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct IdentityConfig {
-    /// Whether a client's own word about its user is believed.
+    /// Whose word about the user counts. Verified claims win in every mode. A reload may only tighten this.
     pub mode: IdentityMode,
     /// The trusted header. In production Envoy must strip what clients send under this name.
     #[schemars(regex(pattern = "^[a-z0-9!#$%&'*+.^_`|~-]+$"))]
     pub header: String,
-    /// Where Envoy's verified token is found; read in production only, before the header.
+    /// Where Envoy's verified token is found. Where there is one, only its claims count.
     pub jwt: JwtConfig,
 }
 
 impl Default for IdentityConfig {
     fn default() -> Self {
         Self {
-            mode: IdentityMode::Development,
+            mode: IdentityMode::Production,
             header: "x-authz-user-id".into(),
             jwt: JwtConfig::default(),
         }
     }
 }
 
-/// Whether a client's own word about its user is believed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Whose word about the user counts.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum IdentityMode {
-    /// Yes: the header, else ids in the body.
+    /// The client's: the header, else ids in the body. Only on this machine.
     Development,
-    /// No: the token's claims, else the header; ids in the body are ignored.
+    /// Envoy's: the token's claims, else the header; ids in the body are ignored.
     Production,
+}
+
+impl IdentityMode {
+    /// The mode's name, as in the file, `/readyz` and `/metrics`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Development => "development",
+            Self::Production => "production",
+        }
+    }
 }
 
 /// Where a verified token's payload stands in Envoy's dynamic metadata, and which claims count.

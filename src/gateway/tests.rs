@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools},
-    config::{Config, Live},
+    config::{Config, IdentityMode, Live},
     embed::{Embedder, deterministic::DeterministicEmbedder},
     llm,
     memory::{MemoryStore, Owner},
@@ -70,6 +70,7 @@ impl Stack {
         let mut config = Config::default();
         // Nothing here measures time: the machine may be busy.
         config.memory.deadline_ms = 10_000;
+        config.memory.identity.mode = IdentityMode::Development;
         change(&mut config);
         let metrics = Metrics::new();
         let store: Arc<dyn MemoryStore> = Arc::new(Watched::new(store, "Store", metrics.clone()));

@@ -28,6 +28,21 @@ fn development_takes_the_first_id_present() {
 }
 
 #[test]
+fn verified_claims_win_in_every_mode() {
+    let claims = Claims { user: Some("mallory".into()), ..Claims::default() };
+    for mode in [Mode::Development, Mode::Production] {
+        let say = |header: &'static [&'static [u8]], body| {
+            identify(mode, &Credentials { header, claims: Some(&claims), body })
+        };
+        assert_eq!(user(&say(&[], ids("", "alice", "alice"))), "mallory", "{mode:?}");
+        assert_eq!(user(&say(&[b"alice"], ids("", "", ""))), "mallory", "{mode:?}");
+        assert_eq!(say(&[], ids("alice", "", "")), Verdict::Refused, "{mode:?}");
+        let nobody = Credentials { claims: Some(&Claims::default()), ..Credentials::default() };
+        assert_eq!(identify(mode, &nobody), Verdict::Refused, "{mode:?}");
+    }
+}
+
+#[test]
 fn a_bad_id_is_told_when_in_the_body_and_refused_when_in_the_header() {
     let body = BodyIds { memory_context: None, metadata: Some("a\nb"), user: None };
     let verdict = identify(Mode::Development, &Credentials { body, ..Credentials::default() });

@@ -58,6 +58,7 @@ impl Reloader {
     fn apply(&self, reloaded: &Reloaded) -> Result<(), String> {
         let config = self.config.get();
         self.telemetry.set_level(config.telemetry.log);
+        self.metrics.set_identity_mode(config.memory.identity.mode.as_str());
         if let Some(memory) = self.memory.get() {
             let settings = memory::settings(&config).map_err(|error| error.to_string())?;
             memory.capture.reconfigure(settings);

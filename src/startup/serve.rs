@@ -58,6 +58,7 @@ async fn run(
     let metrics = Metrics::new();
     // The first run of a model takes far longer than the rest; no request shall pay for it.
     metrics.set_embedder_up(embedder::works(embedder.as_ref()).await?);
+    metrics.set_identity_mode(at_start.memory.identity.mode.as_str());
     let opener =
         Opener { config: at_start.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
     let opened = match opener.try_open().await {
@@ -72,7 +73,7 @@ async fn run(
     let http = listen("listen.http", at_start.listen.http).await?;
     let joint = Joint {
         api: origin(&http)?,
-        door: Door::closed(metrics.clone()),
+        door: Door::closed(config.clone(), metrics.clone()),
         gateway: Arc::default(),
         config,
         embedder: embedder.clone(),
@@ -110,7 +111,8 @@ impl Joint {
             metrics: self.metrics.clone(),
         };
         tasks.spawn(reloader.run(shutdown.clone()));
-        tracing::info!(grpc = %show(&grpc), api = self.api, "memgate serves");
+        let identity_mode = self.config.get().memory.identity.mode.as_str();
+        tracing::info!(grpc = %show(&grpc), api = self.api, identity_mode, "memgate serves");
 
         let exchanges = ended(&shutdown, self.exchanges(grpc, shutdown.clone()));
         let requests = ended(&shutdown, self.requests(http, shutdown.clone()));

@@ -60,6 +60,7 @@ pub struct Metrics {
     store_up: Gauge,
     embedder_up: Gauge,
     reloads: Family<Label, Counter>,
+    identity_mode: Family<Label, Gauge>,
 }
 
 /// A part of the way of a request.
@@ -370,6 +371,11 @@ impl Metrics {
             store_up: at.add("store_up", "1 when the store works", Gauge::default()),
             embedder_up: at.add("embedder_up", "1 when the embedder works", Gauge::default()),
             reloads: at.add("config_reloads", "Reloads of the configuration", Family::default()),
+            identity_mode: at.add(
+                "identity_mode",
+                "1 for the identity mode in use: production, or development, which believes clients",
+                Family::default(),
+            ),
             registry: at.0,
         };
         for phase in Phase::ALL {
@@ -528,6 +534,12 @@ impl Metrics {
         self.embedder_up.set(up.into());
     }
 
+    /// The identity mode in use, by its name in the configuration.
+    pub fn set_identity_mode(&self, mode: &'static str) {
+        self.identity_mode.clear();
+        self.identity_mode.get_or_create(&[("mode", mode)]).set(1);
+    }
+
     /// The configuration was read again, and taken or not.
     pub fn reloaded(&self, taken: bool) {
         let outcome = if taken { "taken" } else { "refused" };
@@ -589,8 +601,11 @@ mod tests {
         metrics.model_missing("openai/m");
         metrics.set_store_up(true);
         metrics.reloaded(false);
+        metrics.set_identity_mode("development");
+        metrics.set_identity_mode("production");
         let exchange = metrics.exchange();
         let text = metrics.encode();
+        assert!(!text.contains("mode=\"development\""), "the mode before is not shown");
         for line in [
             "memgate_decisions_total{decision=\"skipped:fact\"} 2",
             "memgate_failures_total{kind=\"store\"} 1",
@@ -618,6 +633,7 @@ mod tests {
             "memgate_store_up 1",
             "memgate_embedder_up 0",
             "memgate_config_reloads_total{outcome=\"refused\"} 1",
+            "memgate_identity_mode{mode=\"production\"} 1",
             concat!("memgate_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"} 1"),
             "# EOF",
         ] {

@@ -6,7 +6,7 @@ async fn health_readiness_and_figures_are_served() {
     let server = Server::start().await;
     let (status, alive) = server.get("/healthz").await;
     assert_eq!((status, &alive["service"]), (StatusCode::OK, &json!("memgate")));
-    let ready = json!({"status": "ready", "store": "ok", "embedder": "ok", "journal": "ok"});
+    let ready = json!({"status": "ready", "store": "ok", "embedder": "ok", "journal": "ok", "identity_mode": "production"});
     assert_eq!(server.get("/readyz").await, (StatusCode::OK, ready));
     server.remember("u", "x").await;
     let answer = server.request(Method::GET, "/metrics").send().await.unwrap();
@@ -27,7 +27,7 @@ async fn without_its_store_memgate_is_degraded_says_why_and_refuses_what_needs_i
     let (status, body) = server.get("/readyz").await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{body}");
     let expected = json!({"status": "degraded", "store": "store unavailable: switched off",
-                          "embedder": "ok", "journal": "ok"});
+                          "embedder": "ok", "journal": "ok", "identity_mode": "production"});
     assert_eq!(body, expected);
     assert!(server.operations.metrics.encode().contains("memgate_store_up 0"));
     let one = format!("/v1/memory/{id}?user_id=u");
@@ -67,7 +67,7 @@ async fn without_its_journal_memgate_is_not_ready() {
 async fn before_the_store_is_open_figures_are_served_and_operations_wait() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
-    let router = router(Door::closed(Metrics::new()), None);
+    let router = router(Door::closed(Live::fixed(Config::default()), Metrics::new()), None);
     let (stop, stopped) = oneshot::channel::<()>();
     let served = tokio::spawn(serve(listener, router, async {
         let _ = stopped.await;

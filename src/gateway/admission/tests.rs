@@ -8,7 +8,7 @@ use envoy_types::pb::envoy::{
 
 use super::{Admission, Admitted, admit};
 use crate::{
-    config::Config,
+    config::{Config, IdentityMode},
     dialect::{self, Dialect},
     gateway::head::RequestHead,
 };
@@ -136,7 +136,10 @@ fn wrong_headers_and_names_are_told() {
     check_invalid(&[("x-memory-types", "semantic,magic")], "", "x-memory-types");
     let types = r#","memory_config":{"memory_types":["magic"]}"#;
     check_invalid(&[], types, "memory_config.memory_types");
-    check_invalid(&[], r#","user":"a\nb""#, "user");
+    let mut config = Config::default();
+    config.memory.identity.mode = IdentityMode::Development;
+    let invalid = judged(&config, &[], r#","user":"a\nb""#);
+    assert!(matches!(&invalid, Admission::Invalid(field) if field.param == "user"), "{invalid:?}");
 }
 
 #[test]

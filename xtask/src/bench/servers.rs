@@ -71,6 +71,8 @@ impl Servers {
             let ports = self.ports(store.subject);
             let arguments = [
                 "serve".into(),
+                "--identity".into(),
+                "development".into(),
                 "--config".into(),
                 repository().join("config/config.yaml").into(),
                 "--data".into(),

@@ -29,7 +29,7 @@ pub async fn run(
     binaries: Binaries,
     assets: Assets,
     ports: Ports,
-    config: std::path::PathBuf,
+    (config, development): (std::path::PathBuf, bool),
     store: Option<Store>,
 ) -> Result<()> {
     let folder =
@@ -39,6 +39,7 @@ pub async fn run(
         assets,
         ports,
         config,
+        development,
         store,
         data: folder.path().join("data"),
         upstream: None,

@@ -17,6 +17,18 @@ pub fn render(base: &Path, store: Store, milvus_port: u16) -> Result<Value> {
     put_in(&text, store, milvus_port).with_context(|| format!("in {}", base.display()))
 }
 
+/// Whether the file says in which identity mode memgate runs.
+///
+/// # Errors
+/// When the file cannot be read as YAML.
+pub fn names_identity_mode(file: &Path) -> Result<bool> {
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let config: Value = serde_saphyr::from_str(&text)
+        .with_context(|| format!("{} is no valid YAML", file.display()))?;
+    Ok(config.pointer("/memory/identity/mode").is_some_and(|mode| !mode.is_null()))
+}
+
 fn put_in(text: &str, store: Store, milvus_port: u16) -> Result<Value> {
     let mut config: Value = serde_saphyr::from_str(text).context("this is no valid YAML")?;
     let memory = mapping(&mut config)?.entry("memory").or_insert(Value::Null);

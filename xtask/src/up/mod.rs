@@ -29,7 +29,8 @@ pub struct Args {
     /// The model server: an origin and what stands before /v1 [default: an echo of what it is sent].
     #[arg(long, value_name = "URL")]
     upstream: Option<String>,
-    /// memgate's configuration [default: the project's config/config.yaml].
+    /// memgate's configuration [default: the project's config/config.yaml]. Clients are believed about their user
+    /// (memory.identity.mode: development) unless this file names a mode.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Where memories are kept.
@@ -70,6 +71,7 @@ impl Args {
         // What a person may have given wrongly is looked at before anything is fetched or built.
         let upstream = self.upstream.as_deref().map(Upstream::parse).transpose()?;
         let config = self.config()?;
+        let development = self.config.is_none() || !memgate_config::names_identity_mode(&config)?;
         if !self.demo {
             Ports::choose(self.port, self.grpc_port, self.http_port)?;
         }
@@ -85,7 +87,8 @@ impl Args {
         runtime.block_on(async {
             if self.demo {
                 let ports = Ports::choose(0, 0, 0)?;
-                return until_signal(demo::run(binaries, assets, ports, config, self.store)).await;
+                let demo = demo::run(binaries, assets, ports, (config, development), self.store);
+                return until_signal(demo).await;
             }
             let plan = Plan {
                 ports: Ports::choose(self.port, self.grpc_port, self.http_port)?,
@@ -94,6 +97,7 @@ impl Args {
                 binaries,
                 assets,
                 config,
+                development,
                 store: self.store,
                 upstream,
                 output: Output::Terminal,

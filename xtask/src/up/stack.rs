@@ -1,5 +1,6 @@
 //! The stack: which programs run, with which arguments, and when they are ready.
 
+use std::ffi::OsString;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,6 +36,8 @@ pub struct Plan {
     pub ports: Ports,
     /// memgate's configuration file.
     pub config: PathBuf,
+    /// Whether memgate is told to believe clients about their user, whatever its default.
+    pub development: bool,
     /// What keeps memories; without one, what the configuration says.
     pub store: Option<Store>,
     /// memgate's data folder; Milvus has one in it.
@@ -103,7 +106,7 @@ fn memgate(plan: &Plan, scratch: &TempDir) -> Result<Service> {
             write(scratch, "memgate.json", &config)?
         }
     };
-    let arguments = [
+    let mut arguments: Vec<OsString> = vec![
         "serve".into(),
         "--config".into(),
         config.into(),
@@ -116,9 +119,12 @@ fn memgate(plan: &Plan, scratch: &TempDir) -> Result<Service> {
         "--http".into(),
         format!("127.0.0.1:{}", plan.ports.http).into(),
     ];
+    if plan.development {
+        arguments.extend(["--identity".into(), "development".into()]);
+    }
     Ok(Service {
         name: "memgate",
-        program: program(plan.binaries.memgate.clone(), arguments.into()),
+        program: program(plan.binaries.memgate.clone(), arguments),
         patience: MEMGATE_PATIENCE,
     })
 }
