@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, RwLock},
 };
 
-use super::{Config, ConfigError};
+use super::{Config, ConfigError, loosening::loosened};
 
 /// Changes a configuration after it was read.
 type Overrides = Box<dyn Fn(&mut Config) + Send + std::marker::Sync>;
@@ -70,11 +70,15 @@ impl Live {
     /// file: call it where blocking is allowed.
     ///
     /// # Errors
-    /// As [`Config::load`]; the old configuration stays in use.
+    /// As [`Config::load`], and when the new file would loosen what protects people; the old configuration stays in use.
     pub fn reload(&self) -> Result<Reloaded, ConfigError> {
         let mut new =
             Config::load_with(self.shared.path.as_deref(), self.shared.overrides.as_ref())?;
         let old = self.get();
+        let problems = loosened(&old, &new);
+        if !problems.is_empty() {
+            return Err(ConfigError::Invalid { path: self.shared.path.clone(), problems });
+        }
         let need_restart = keep_until_restart(&old, &mut new);
         let changed = new != *old;
         let mut current =

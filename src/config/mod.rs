@@ -10,6 +10,7 @@ mod embedding_check;
 mod interpolate;
 mod live;
 mod load;
+mod loosening;
 mod memory;
 mod milvus;
 mod mistake;

@@ -1,0 +1,104 @@
+"""A reload never loosens what protects people, whatever is left of the file that is read."""
+
+import signal
+
+import pytest
+
+from harness.context import context_of
+from harness.envoy import http_filter
+from harness.issuer import Issuer
+from harness.stack import Person
+from harness.wait import until
+
+FACT = "My secret word is kestrel"
+QUESTION = "What is my secret word?"
+OFF_THE_RECORD = "Off the record: what is my secret word?"
+
+# Nothing that protects stands at its default, so that each cut takes something away.
+CONFIG = """\
+telemetry: {log: debug, log_format: json}
+memory:
+  deadline_ms: 8000
+  auto_store: true
+  identity:
+    mode: production
+    jwt:
+      user_claim: sub
+  policies:
+    - match: {header: {name: x-team, value: legal}}
+      auto_store: false
+    - match:
+        word: off the record
+      enabled: false
+"""
+
+
+class Bearer(Person):
+    token = ""
+
+    @property
+    def headers(self):
+        return {**super().headers, "authorization": f"Bearer {self.token}"}
+
+
+@pytest.fixture
+def stack(start, tmp_path):
+    issuer = Issuer()
+    issuer.write_jwks(tmp_path / "jwks.json")
+
+    def edit(config):
+        jwt = http_filter(config, "envoy.filters.http.jwt_authn")
+        jwt["providers"]["users"]["local_jwks"] = {"filename": str(tmp_path / "jwks.json")}
+
+    stack = start(base="production.yaml", edit=edit)
+    stack.memgate.stop()
+    stack.memgate.config_file.write_text(CONFIG)
+    stack.memgate.start()
+    stack.issuer = issuer
+    return stack
+
+
+def reload(memgate) -> str:
+    """Reads the file again; tells whether it was taken or refused."""
+    before = {way: memgate.metric("memgate_config_reloads_total", outcome=way) for way in ("taken", "refused")}
+    memgate.process.signal(signal.SIGHUP)
+
+    def outcome():
+        changed = [way for way, count in before.items()
+                   if memgate.metric("memgate_config_reloads_total", outcome=way) > count]
+        return changed[0] if changed else None
+
+    return until(outcome, "the file is read again", 10)
+
+
+def test_a_file_cut_off_at_any_line_leaves_protection_as_it_was(stack):
+    alice, mallory = Bearer(stack, "alice"), Bearer(stack, "mallory")
+    alice.token, mallory.token = stack.issuer.token("alice"), stack.issuer.token("mallory")
+    alice.say(FACT)
+    alice.learn()
+    lines = CONFIG.splitlines(keepends=True)
+    outcomes = []
+    for end in range(len(lines) + 1):
+        stack.memgate.config_file.write_text("".join(lines[:end]))
+        outcomes.append(reload(stack.memgate))
+        answer = mallory.say(QUESTION, user="alice")
+        assert answer.status == 200
+        assert "kestrel" not in (context_of(mallory.received()[-1].json()) or ""), f"cut before line {end}"
+        assert alice.say(OFF_THE_RECORD).decision == "off", f"cut before line {end}"
+        assert stack.memgate.api("GET", "/readyz").json()["identity_mode"] == "production"
+    assert outcomes[-1] == "taken", "the whole file is taken again"
+    assert outcomes[:-1] == ["refused"] * len(lines), outcomes
+    stack.memgate.wait_log("error", "the new configuration is refused; the old one stays in use")
+
+
+def test_what_tightens_is_taken(stack):
+    stack.memgate.config_file.write_text(CONFIG.replace("auto_store: true", "auto_store: false"))
+    assert reload(stack.memgate) == "taken"
+    alice = Bearer(stack, "alice")
+    alice.token = stack.issuer.token("alice")
+    turns = stack.memgate.turns()
+    assert alice.say(FACT).status == 200
+    stack.memgate.flush("alice")
+    assert stack.memgate.turns() == turns
+    stack.memgate.config_file.write_text(CONFIG)
+    assert reload(stack.memgate) == "refused", "and stays so until a restart"
