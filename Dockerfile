@@ -32,7 +32,7 @@ CMD ["--host", "0.0.0.0", "--port", "8000"]
 FROM base AS memgate
 COPY --from=build /image/memgate/ /
 ENV MEMGATE_CONFIG=/etc/memgate/config.yaml
-EXPOSE 50051 8080
+EXPOSE 9464
 # Store, embedder and journal do real work for it. The start period is for loading the model.
 HEALTHCHECK --interval=10s --timeout=6s --start-period=60s --retries=3 CMD ["memgate", "check-health"]
 ENTRYPOINT ["memgate"]

@@ -37,6 +37,8 @@ class Memgate:
         config = {"telemetry": {"log": "debug", "log_format": "json"}, **config}
         memory = {"identity": {"mode": "development"}, **config.get("memory", {})}
         config["memory"] = {"deadline_ms": PATIENT_MS, **memory} if self.patient else memory
+        # Where Envoy connects is the port, unless the configuration names an address.
+        self.grpc = config.get("listen", {}).get("grpc", f"127.0.0.1:{self.grpc_port}")
         self.config_file.write_text(json.dumps(config, indent=2))
 
     def start(self, *, ready: bool = True, env: dict | None = None) -> "Memgate":
@@ -47,7 +49,7 @@ class Memgate:
                 *("--config", self.config_file),
                 *("--data", self.data),
                 *("--assets", paths.ASSETS),
-                *("--grpc", f"127.0.0.1:{self.grpc_port}"),
+                *("--grpc", self.grpc),
                 *("--http", f"127.0.0.1:{self.http_port}"),
             ],
             # A file size limit must be an error for memgate, not a deadly signal.

@@ -120,7 +120,24 @@ def test_memories_are_in_networks_without_a_way_out(project):
     reaches_memgate = {
         name for name, service in project["services"].items() if "memory" in service.get("networks", [])
     }
-    assert reaches_memgate == {"memgate", "envoy", "prometheus", "grafana", "milvus"}
+    assert reaches_memgate == {"memgate", "prometheus", "grafana", "milvus"}
+
+
+def test_only_envoy_and_memgate_share_the_socket_of_grpc(project):
+    mounts = {
+        name: volume for name, service in project["services"].items()
+        for volume in service.get("volumes", []) if volume["source"] == "memgate-socket"
+    }
+    assert set(mounts) == {"envoy", "memgate"}
+    assert mounts["envoy"]["read_only"] and mounts["envoy"]["target"] == mounts["memgate"]["target"]
+    listen = compose.yaml((paths.REPOSITORY / "deploy/memgate/config.yaml").read_text())["listen"]
+    socket = f"unix:{mounts['memgate']['target']}/grpc.sock"
+    assert listen["grpc"] == socket
+    assert f"--memgate={socket}" in project["services"]["envoy-config"]["command"]
+    assert listen["http"].startswith("127.0.0.1:"), "REST is not on the network"
+    # Both run as the volume's owner.
+    assert project["services"]["envoy"]["user"] == "65532:65532"
+    assert "uid=65532,gid=65532,mode=0700" in project["volumes"]["memgate-socket"]["driver_opts"]["o"]
 
 
 def test_volumes_are_declared_and_files_exist(project):
@@ -202,7 +219,7 @@ def test_prometheus_scrapes_memgate_where_it_listens(services):
     config = compose.yaml((paths.REPOSITORY / "deploy/prometheus/prometheus.yml").read_text())
     (job,) = config["scrape_configs"]
     memgate = compose.yaml((paths.REPOSITORY / "deploy/memgate/config.yaml").read_text())
-    port = memgate["listen"]["http"].partition(":")[2]
+    port = memgate["listen"]["metrics"].partition(":")[2]
     assert job["static_configs"] == [{"targets": [f"memgate:{port}"]}]
     assert "/etc/prometheus/prometheus.yml" in services["prometheus"]["command"][0]
 

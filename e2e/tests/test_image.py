@@ -91,8 +91,9 @@ class Container:
         for there, here in {
             "/var/lib/memgate": str(folder / "data"),
             "/opt/memgate": str(layout / "memgate/opt/memgate"),
-            "0.0.0.0:8080": f"0.0.0.0:{self.port}",
-            "0.0.0.0:50051": f"0.0.0.0:{free_port()}",
+            "/run/memgate": str(folder),
+            "127.0.0.1:8080": f"127.0.0.1:{self.port}",
+            "0.0.0.0:9464": f"127.0.0.1:{free_port()}",
         }.items():
             assert config.count(there) == 1
             config = config.replace(there, here)

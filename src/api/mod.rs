@@ -40,7 +40,7 @@ pub use requests::{
     ImportAllRequest, JobsRequest, ListRequest, PatchRequest, RetryAllRequest, SearchRequest,
     SessionsRequest, Whose,
 };
-pub use routes::router;
+pub use routes::{health_router, router};
 pub use transfer_view::{ImportedView, ProblemView, StatsView};
 pub use view::{DeletedView, EndedView, FlushedView, HitView, HitsView, MemoriesView, MemoryView};
 

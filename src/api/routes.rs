@@ -43,11 +43,23 @@ pub fn router(door: Door, key: Option<Key>) -> Router {
         .route("/admin/jobs", get(all_jobs))
         .route("/admin/jobs/retry", post(retry_all_jobs))
         .route_layer(middleware::from_fn_with_state(key, auth::check));
+    finished(health_routes().merge(guarded), door)
+}
+
+/// Health and figures alone: for a listener that others than the API's callers reach.
+pub fn health_router(door: Door) -> Router {
+    finished(health_routes(), door)
+}
+
+fn health_routes() -> Router<Door> {
     Router::new()
-        .merge(guarded)
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))
+}
+
+fn finished(routes: Router<Door>, door: Door) -> Router {
+    routes
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(MAX_BODY))

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::config_file::ConfigFile;
 use crate::{
-    config::{Config, IdentityMode, Live},
+    config::{Config, GrpcAddress, IdentityMode, Live},
     startup,
     telemetry::Telemetry,
 };
@@ -24,9 +24,9 @@ pub(super) struct Args {
     /// Where ONNX Runtime and the models are (assets_dir).
     #[arg(long, value_name = "DIR")]
     assets: Option<PathBuf>,
-    /// Where Envoy connects (listen.grpc).
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    grpc: Option<SocketAddr>,
+    /// Where Envoy connects (listen.grpc): 127.0.0.1:50051, or unix:/path.
+    #[arg(long, value_name = "ADDRESS")]
+    grpc: Option<GrpcAddress>,
     /// Where the REST API listens (listen.http).
     #[arg(long, value_name = "ADDRESS:PORT")]
     http: Option<SocketAddr>,

@@ -1,7 +1,8 @@
 //! What must hold across keys. Bounds of a single key stand at the key, in its schema.
 
 use super::{
-    Config, EmbeddingModel, IdentityMode, ModelRole, Problem, StoreKind, embedding_check,
+    Config, EmbeddingModel, GrpcAddress, IdentityMode, ModelRole, Problem, StoreKind,
+    embedding_check,
     interpolate::Lookup,
     schema::{check, json_schema},
 };
@@ -64,8 +65,36 @@ impl Config {
     }
 
     fn check_listen(&self, problems: &mut Vec<Problem>) {
-        if self.listen.grpc == self.listen.http && self.listen.http.port() != 0 {
+        let listen = &self.listen;
+        if listen.grpc == GrpcAddress::Tcp(listen.http) && listen.http.port() != 0 {
             problems.push(Problem::new("listen.http", "must differ from listen.grpc"));
+        }
+        if listen.metrics == Some(listen.http) && listen.http.port() != 0 {
+            problems.push(Problem::new(
+                "listen.metrics",
+                "must differ from listen.http, which has the same",
+            ));
+        }
+        if !listen.grpc.is_local() && listen.grpc_tls.is_none() {
+            problems.push(Problem::new(
+                "listen.grpc",
+                "must be a loopback address or unix:/path, or have listen.grpc_tls (certificate, key, client_ca): \
+                 whoever reaches it gets any user's memory",
+            ));
+        }
+        if matches!(listen.grpc, GrpcAddress::Unix(_)) && listen.grpc_tls.is_some() {
+            problems.push(Problem::new("listen.grpc_tls", "not for a unix socket"));
+        }
+        if self.memory.identity.mode == IdentityMode::Development {
+            let cause = "must be a loopback address, because memory.identity.mode is development, \
+                         which believes every client's word about its user";
+            let local = [
+                ("listen.grpc", listen.grpc.is_local()),
+                ("listen.http", listen.http.ip().is_loopback()),
+            ];
+            problems.extend(
+                local.iter().filter(|(_, local)| !local).map(|(key, _)| Problem::new(*key, cause)),
+            );
         }
         if !self.listen.http.ip().is_loopback() && self.api.key_env.is_none() {
             problems.push(Problem::new(

@@ -109,8 +109,7 @@ macro_rules! need_restart {
 }
 
 need_restart! {
-    listen.grpc;
-    listen.http;
+    listen;
     data_dir;
     assets_dir;
     memory.store;

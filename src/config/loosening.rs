@@ -77,9 +77,7 @@ impl Switch {
 
     /// The policies that speak of this switch, in order; of several that match, the last one counts.
     fn rules(self, memory: &MemoryConfig) -> Vec<Rule<'_>> {
-        let rule = |policy| {
-            self.of(policy).map(|allows| Rule { matches: &policy.matches, allows })
-        };
+        let rule = |policy| self.of(policy).map(|allows| Rule { matches: &policy.matches, allows });
         memory.policies.iter().filter_map(rule).collect()
     }
 

@@ -8,6 +8,7 @@ mod check;
 mod embedding;
 mod embedding_check;
 mod interpolate;
+mod listen;
 mod live;
 mod load;
 mod loosening;
@@ -33,6 +34,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::embed::{Pooling, Precision, remote::Provider};
 pub use embedding::{BesideConfig, EmbeddingConfig, EmbeddingModel};
+pub use listen::{GrpcAddress, GrpcTls, Listen};
 pub use live::{Live, Reloaded};
 pub use memory::{
     CaptureConfig, ExtractionConfig, ExtractionMode, JournalConfig, MemoryConfig, Placement,
@@ -49,7 +51,7 @@ pub use request::{
     IdentityConfig, IdentityMode, JwtConfig, SignalHeaders, SignalMetadata, SignalsConfig,
 };
 pub use schema::json_schema;
-pub use server::{ApiConfig, Listen, LogFormat, LogLevel, TelemetryConfig};
+pub use server::{ApiConfig, LogFormat, LogLevel, TelemetryConfig};
 
 /// The configuration of memgate. Every key has a default, so that `{}` is a working file.
 /// `${NAME}` inside a string value is replaced by that environment variable; `$${` stands for `${`.

@@ -1,38 +1,7 @@
-//! What memgate offers to the outside: addresses, the API's key, logs and traces.
-
-use std::net::SocketAddr;
+//! What memgate offers to the outside beside its addresses: the API's key, logs and traces.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// The addresses memgate listens on. Port 0 takes a free one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Listen {
-    /// Envoy's side, gRPC: `address:port`.
-    #[serde(deserialize_with = "address")]
-    #[schemars(with = "String")]
-    pub grpc: SocketAddr,
-    /// REST, `/healthz`, `/readyz` and `/metrics`: `address:port`.
-    #[serde(deserialize_with = "address")]
-    #[schemars(with = "String")]
-    pub http: SocketAddr,
-}
-
-impl Default for Listen {
-    fn default() -> Self {
-        Self {
-            grpc: SocketAddr::from(([127, 0, 0, 1], 50051)),
-            http: SocketAddr::from(([127, 0, 0, 1], 8080)),
-        }
-    }
-}
-
-fn address<'de, D: serde::Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
-    String::deserialize(from)?.parse().map_err(|_| {
-        serde::de::Error::custom("must be an IP address and a port, 127.0.0.1:8080 for example")
-    })
-}
 
 /// The REST API.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,6 @@
 //! Why memgate does not start, in words for whoever starts it.
 
-use std::{io, net::SocketAddr};
+use std::io;
 
 use crate::{
     embed::EmbedError,
@@ -25,9 +25,9 @@ pub enum StartError {
     /// A database in the data folder cannot be used.
     #[error("{0}")]
     Database(DatabaseError),
-    /// The store cannot be what the configuration says.
+    /// What the configuration names cannot be used.
     #[error("{key}: {cause}")]
-    Store {
+    Unusable {
         /// The configuration's key.
         key: &'static str,
         /// What is wrong with it.
@@ -42,7 +42,7 @@ pub enum StartError {
         /// The configuration's key.
         key: &'static str,
         /// The address.
-        address: SocketAddr,
+        address: String,
         /// What the operating system says.
         cause: io::Error,
     },

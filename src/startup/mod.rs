@@ -8,6 +8,7 @@
 
 mod embedder;
 mod error;
+mod listen;
 mod memory;
 mod offline;
 mod opener;

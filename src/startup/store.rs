@@ -92,7 +92,7 @@ fn milvus(config: &Config, space: &Space, purpose: Purpose) -> Result<MilvusStor
         address: milvus.address,
         collection: milvus.collection,
     };
-    Handle::current()
-        .block_on(MilvusStore::open(settings))
-        .map_err(|refusal| StartError::Store { key: "memory.milvus", cause: refusal.to_string() })
+    Handle::current().block_on(MilvusStore::open(settings)).map_err(|refusal| {
+        StartError::Unusable { key: "memory.milvus", cause: refusal.to_string() }
+    })
 }

@@ -152,6 +152,39 @@ fn what_must_hold_across_keys_is_checked() {
         "listen:\n  http: 0.0.0.0:8080\n",
         "c.yaml:1: api.key_env: required, because listen.http is not a loopback address: name the environment variable with the API's key",
     );
+    for (lines, cause) in [
+        (
+            "  grpc: 0.0.0.0:50051",
+            "listen.grpc: must be a loopback address or unix:/path, or have listen.grpc_tls (certificate, key, client_ca): whoever reaches it gets any user's memory",
+        ),
+        (
+            "  grpc: unix:grpc.sock",
+            "listen.grpc: must be unix: and an absolute path, unix:/run/memgate/grpc.sock for example",
+        ),
+        (
+            "  grpc: localhost",
+            "listen.grpc: must be an IP address and a port, 127.0.0.1:50051 for example, or unix:/path",
+        ),
+        (
+            "  metrics: 127.0.0.1:8080",
+            "listen.metrics: must differ from listen.http, which has the same",
+        ),
+    ] {
+        refused(&format!("listen:\n{lines}\n"), &format!("c.yaml:2: {cause}"));
+    }
+    let tls = "grpc_tls: {certificate: a, key: b, client_ca: c}";
+    read(&format!("listen: {{grpc: \"0.0.0.0:50051\", {tls}}}")).unwrap();
+    read("listen: {grpc: \"unix:/run/grpc.sock\"}").unwrap();
+    refused(
+        &format!("listen: {{grpc: \"unix:/run/grpc.sock\", {tls}}}"),
+        "c.yaml:1: listen.grpc_tls: not for a unix socket",
+    );
+    refused(
+        &format!(
+            "memory: {{identity: {{mode: development}}}}\nlisten:\n  grpc: 0.0.0.0:50051\n  {tls}\n"
+        ),
+        "c.yaml:3: listen.grpc: must be a loopback address, because memory.identity.mode is development, which believes every client's word about its user",
+    );
     refused(
         "api:\n  key_env: EMPTY\n",
         "c.yaml:2: api.key_env: the environment variable EMPTY is not set",

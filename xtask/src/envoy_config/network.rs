@@ -17,7 +17,8 @@ pub struct Network {
     /// The address that Envoy listens on [default: the file's, which is loopback].
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<IpAddr>,
-    /// The host that memgate runs on; a name is asked for again and again [default: 127.0.0.1].
+    /// The host that memgate runs on, resolved again and again where it is a name, or unix:/path, where memgate's
+    /// listen.grpc is that socket [default: 127.0.0.1].
     #[arg(long, value_name = "HOST")]
     pub memgate: Option<String>,
     /// Who issues the tokens; like the two below, only for a file that verifies them.
@@ -80,6 +81,14 @@ fn put_host(cluster: &mut Value, host: &str) -> Result<()> {
     if host.is_empty() {
         bail!("memgate's host is empty");
     }
+    if let Some(path) = host.strip_prefix("unix:") {
+        if !path.starts_with('/') {
+            bail!("{host} is no absolute path after unix:");
+        }
+        let at = "/load_assignment/endpoints/0/lb_endpoints/0/endpoint/address";
+        *part(cluster, at).context("a cluster of memgate's")? = json!({"pipe": {"path": path}});
+        return Ok(());
+    }
     if host.parse::<IpAddr>().is_err() {
         cluster["type"] = "STRICT_DNS".into();
         cluster["dns_lookup_family"] = "V4_PREFERRED".into();
@@ -127,6 +136,23 @@ mod tests {
         }
         let upstream = cluster(&mut config, "upstream").unwrap().to_string();
         assert!(!upstream.contains("memgate"));
+    }
+
+    #[test]
+    fn memgate_is_reached_by_its_socket_in_the_file_system() {
+        let network = Network { memgate: Some("unix:/run/grpc.sock".into()), ..Network::default() };
+        let mut config = spread("production.yaml", &network).unwrap();
+        for name in MEMGATE_CLUSTERS {
+            let cluster = cluster(&mut config, name).unwrap();
+            let address = "/load_assignment/endpoints/0/lb_endpoints/0/endpoint/address";
+            assert_eq!(
+                cluster.pointer(address),
+                Some(&json!({"pipe": {"path": "/run/grpc.sock"}}))
+            );
+            assert_eq!(cluster["type"], "STATIC");
+        }
+        let relative = Network { memgate: Some("unix:grpc.sock".into()), ..Network::default() };
+        assert!(spread("production.yaml", &relative).is_err());
     }
 
     #[test]

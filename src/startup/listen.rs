@@ -1,0 +1,134 @@
+//! The listeners: a TCP port, or a socket in the file system that goes with the process.
+
+use std::{
+    fs, io,
+    net::SocketAddr,
+    os::unix::fs::{FileTypeExt, PermissionsExt},
+    path::{Path, PathBuf},
+};
+
+use tokio::net::{TcpListener, UnixListener, UnixStream};
+use tonic::transport::{Certificate, Identity, ServerTlsConfig};
+
+use super::StartError;
+use crate::config::{GrpcAddress, GrpcTls, Listen};
+
+/// The socket's owner and group may connect. A deployment that runs Envoy as another user gives both
+/// a group in common.
+const SOCKET_MODE: u32 = 0o660;
+
+/// Where Envoy connects.
+pub(super) enum GrpcListener {
+    Tcp(TcpListener, Option<ServerTlsConfig>),
+    Unix(UnixListener, SocketFile),
+}
+
+impl GrpcListener {
+    /// The address as it is listened on: a port 0 has become a port.
+    pub(super) fn shown(&self, configured: &GrpcAddress) -> String {
+        match self {
+            Self::Tcp(listener, _) => listener.local_addr().map(|address| address.to_string()),
+            Self::Unix(..) => Ok(configured.to_string()),
+        }
+        .unwrap_or_default()
+    }
+}
+
+/// The file of a socket; removed when dropped.
+pub(super) struct SocketFile(PathBuf);
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Listens on a TCP port.
+pub(super) async fn tcp(key: &'static str, address: SocketAddr) -> Result<TcpListener, StartError> {
+    TcpListener::bind(address).await.map_err(|cause| failed(key, &address, cause))
+}
+
+/// Listens for Envoy.
+pub(super) async fn grpc(listen: &Listen) -> Result<GrpcListener, StartError> {
+    const KEY: &str = "listen.grpc";
+    match &listen.grpc {
+        GrpcAddress::Tcp(address) => {
+            let tls = listen.grpc_tls.as_ref().map(tls).transpose()?;
+            Ok(GrpcListener::Tcp(tcp(KEY, *address).await?, tls))
+        }
+        GrpcAddress::Unix(path) => {
+            let (listener, file) =
+                unix(path).await.map_err(|cause| failed(KEY, &listen.grpc, cause))?;
+            Ok(GrpcListener::Unix(listener, file))
+        }
+    }
+}
+
+/// Takes the place of a socket that a killed memgate left behind, and of nothing else.
+async fn unix(path: &Path) -> io::Result<(UnixListener, SocketFile)> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.file_type().is_socket() => {
+            return Err(io::Error::other("there is something else than a socket"));
+        }
+        Ok(_) if UnixStream::connect(path).await.is_ok() => {
+            return Err(io::ErrorKind::AddrInUse.into());
+        }
+        Ok(_) => fs::remove_file(path)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let listener = UnixListener::bind(path)?;
+    let file = SocketFile(path.to_owned());
+    fs::set_permissions(path, fs::Permissions::from_mode(SOCKET_MODE))?;
+    Ok((listener, file))
+}
+
+fn tls(files: &GrpcTls) -> Result<ServerTlsConfig, StartError> {
+    let read = |member: &str, path: &Path| {
+        fs::read(path).map_err(|error| StartError::Unusable {
+            key: "listen.grpc_tls",
+            cause: format!("{member}: cannot read {}: {error}", path.display()),
+        })
+    };
+    let certificate = read("certificate", &files.certificate)?;
+    let key = read("key", &files.key)?;
+    let client_ca = read("client_ca", &files.client_ca)?;
+    // Without a certificate of this authority the handshake fails: tonic asks for one by default
+    // as soon as it has the authority.
+    Ok(ServerTlsConfig::new()
+        .identity(Identity::from_pem(certificate, key))
+        .client_ca_root(Certificate::from_pem(client_ca)))
+}
+
+fn failed(key: &'static str, address: &dyn std::fmt::Display, cause: io::Error) -> StartError {
+    StartError::Listen { key, address: address.to_string(), cause }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_socket_that_was_left_behind_is_taken_over_and_one_in_use_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("grpc.sock");
+        // Dropped without its file: what a killed process leaves.
+        drop(UnixListener::bind(&path).unwrap());
+        let (listener, file) = unix(&path).await.unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, SOCKET_MODE);
+        let error = unix(&path).await.err().unwrap();
+        assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
+        drop((listener, file));
+        assert!(!path.exists());
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_no_socket_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notes.txt");
+        fs::write(&path, "mine").unwrap();
+        assert!(unix(&path).await.is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+    }
+}
