@@ -48,7 +48,7 @@ def compose(**environment: str) -> dict:
 
 def example(**environment: str) -> dict:
     """The compose file with .env.example and secrets of no worth."""
-    secrets = {name: "not-a-secret" for name, value in variables().items() if re.search("KEY|PASSWORD", name)}
+    secrets = {name: "not-a-secret-but-long-enough-for-one" for name, value in variables().items() if re.search("KEY|PASSWORD", name)}
     return compose(**{**variables(), **secrets, **environment})
 
 

@@ -1,6 +1,7 @@
 """memgate, the real process: its REST API, its log, its metrics, and what can be done to it."""
 
 import json
+import os
 import re
 from pathlib import Path
 from urllib.parse import quote
@@ -12,6 +13,12 @@ from .wait import until
 
 # Room for an unoptimised build on a busy machine, where time is not the matter of a test.
 PATIENT_MS = 8000
+
+
+# The API's key in all tests. Without one, /admin answers to nobody.
+KEY_ENV, KEY = "MEMGATE_E2E_KEY", "0123456789abcdef0123456789abcdef"
+os.environ[KEY_ENV] = KEY
+BEARER = {"authorization": f"Bearer {KEY}"}
 
 
 class Memgate:
@@ -34,7 +41,8 @@ class Memgate:
 
         Clients are believed about their user unless `config` says otherwise: most tests send no token.
         """
-        config = {"telemetry": {"log": "debug", "log_format": "json"}, **config}
+        usual = {"telemetry": {"log": "debug", "log_format": "json"}, "api": {"key_env": KEY_ENV}}
+        config = {**usual, **config}
         memory = {"identity": {"mode": "development"}, **config.get("memory", {})}
         config["memory"] = {"deadline_ms": PATIENT_MS, **memory} if self.patient else memory
         # Where Envoy connects is the port, unless the configuration names an address.
@@ -77,7 +85,7 @@ class Memgate:
     # -- REST ---------------------------------------------------------------------------------------------------
 
     def api(self, method: str, path: str, body: dict | None = None) -> http.Answer:
-        return http.request(self.http_port, method, path, body)
+        return http.request(self.http_port, method, path, body, BEARER)
 
     def memories(self, user: str, **filters) -> list[dict]:
         """All memories of a user, newest first."""

@@ -16,6 +16,7 @@ from urllib.parse import quote
 import pytest
 
 from harness import http, paths
+from harness.memgate import BEARER
 from harness.place import Place
 from harness.wait import until
 
@@ -94,9 +95,9 @@ def test_json_is_what_rest_answers_byte_for_byte(place):
     place.memgate.start()
     served = place.ok("list", "--user", ODD, "--json")
     query = f"/v1/memory?user_id={quote(ODD, safe='')}"
-    rest = http.request(place.memgate.http_port, "GET", query).body.decode()
+    rest = http.request(place.memgate.http_port, "GET", query, headers=BEARER).body.decode()
     assert alone == served == rest + "\n"
-    wrong = http.request(place.memgate.http_port, "GET", f"{query}&limit=0").body + b"\n"
+    wrong = http.request(place.memgate.http_port, "GET", f"{query}&limit=0", headers=BEARER).body + b"\n"
     assert wrong == wrong_alone == place.run("list", "--user", ODD, "--limit", "0", "--json").stdout
 
 
@@ -288,9 +289,10 @@ def test_a_server_that_is_not_there_or_not_memgate_is_named(place):
 
 def test_the_key_comes_from_the_variable_that_the_configuration_names(place):
     place.configure({"api": {"key_env": "THE_KEY"}})
-    place.memgate.start(env={"THE_KEY": "right"})
-    assert place.json("list", "--user", "alice", env={"THE_KEY": "right"})["memories"] == []
-    assert "api.key_env" in place.fails(1, "list", "--user", "alice", env={"THE_KEY": "wrong"})
+    place.memgate.start(env={"THE_KEY": "right" * 8})
+    assert place.json("list", "--user", "alice", env={"THE_KEY": "right" * 8})["memories"] == []
+    assert "api.key_env" in place.fails(1, "list", "--user", "alice", env={"THE_KEY": "wrong" * 8})
+    assert "too short" in place.fails(1, "list", "--user", "alice", env={"THE_KEY": "right"})
     said = place.fails(1, "list", "--user", "alice", env={"THE_KEY": ""})
     assert "THE_KEY is not set" in said and "wrong" not in said
 
@@ -311,8 +313,9 @@ def test_a_memgate_that_works_is_told_to_be_ready(place):
     port = place.memgate.http_port
     assert place.ok("check-health") == f"http://127.0.0.1:{port}/ is ready\n"
     # In a container it listens on all addresses, and is asked on this machine's own.
-    place.configure({"listen": {"http": f"0.0.0.0:{port}"}, "api": {"key_env": "THE_KEY"}})
-    assert "is ready" in place.ok("check-health", env={"THE_KEY": "any"})
+    production = {"identity": {"mode": "production"}}
+    place.configure({"listen": {"http": f"0.0.0.0:{port}"}, "api": {"key_env": "THE_KEY"}, "memory": production})
+    assert "is ready" in place.ok("check-health", env={"THE_KEY": "any" * 11})
     place.configure({"listen": {"http": "127.0.0.1:1"}})
     assert "is ready" in place.ok("check-health", "--server", f"http://127.0.0.1:{port}")
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from harness import http
+from harness.memgate import BEARER
 from harness.place import Place
 from harness.wait import until
 
@@ -220,7 +221,7 @@ def test_over_rest_an_export_is_one_stream_and_an_import_another(places):
     assert exported.headers["content-type"] == "application/x-ndjson"
     imported = http.request(
         target.memgate.http_port, "POST", "/v1/memory/import?user_id=alice", exported.body,
-        {"content-type": "application/x-ndjson"}, chunked=True,
+        {"content-type": "application/x-ndjson", **BEARER}, chunked=True,
     )
     assert imported.json()["written"] == 700 and imported.json()["complete"]
     assert target.memgate.memories("alice") == source.memgate.memories("alice")

@@ -17,6 +17,7 @@ OFF_THE_RECORD = "Off the record: what is my secret word?"
 # Nothing that protects stands at its default, so that each cut takes something away.
 CONFIG = """\
 telemetry: {log: debug, log_format: json}
+api: {key_env: MEMGATE_E2E_KEY}
 memory:
   deadline_ms: 8000
   auto_store: true

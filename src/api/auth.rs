@@ -1,4 +1,4 @@
-//! The bearer key of `/v1/…`, where one is configured.
+//! The bearer key of the API: of `/v1/…` where one is configured, of `/admin/…` always.
 
 use std::sync::Arc;
 
@@ -35,20 +35,40 @@ impl Key {
     }
 }
 
-/// Lets a request through that sends the key, or every one where there is none.
+/// Lets a request to one user's memory through that sends the key, or every one of this machine
+/// where there is none.
 pub(super) async fn check(
     State(key): State<Option<Key>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let Some(key) = key else {
-        return if names_this_machine(&request) {
-            next.run(request).await
-        } else {
+    match key {
+        Some(key) => with_key(&key, request, next).await,
+        None if names_this_machine(&request) => next.run(request).await,
+        None => {
             let message = "without a key this API answers only to localhost or an address as Host";
             ApiError::new(StatusCode::FORBIDDEN, "forbidden_host", message).into_response()
-        };
-    };
+        }
+    }
+}
+
+/// Lets a request to everybody's memory through that sends the key. Without one nobody passes: any
+/// process of the machine can reach loopback, also one that fetches addresses it was told of.
+pub(super) async fn check_admin(
+    State(key): State<Option<Key>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match key {
+        Some(key) => with_key(&key, request, next).await,
+        None => {
+            let message = "/admin needs a key, and none is configured: name its environment variable in api.key_env";
+            ApiError::new(StatusCode::UNAUTHORIZED, "key_required", message).into_response()
+        }
+    }
+}
+
+async fn with_key(key: &Key, request: Request, next: Next) -> Response {
     let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let sent = given.and_then(|text| {
         let (scheme, key) = text.split_once(' ')?;

@@ -23,9 +23,9 @@ use super::{
 
 type Answered<T> = Result<Answer<T>, ApiError>;
 
-/// All routes. With a `key`, `/v1/…` and `/admin/…` are for those who send it.
+/// All routes. With a `key`, `/v1/…` is for those who send it; `/admin/…` always is.
 pub fn router(door: Door, key: Option<Key>) -> Router {
-    let guarded = Router::new()
+    let users = Router::new()
         .route("/v1/memory", get(list).post(create).delete(forget_scope))
         .route("/v1/memory/search", post(search))
         .route("/v1/memory/flush", post(flush))
@@ -38,12 +38,14 @@ pub fn router(door: Door, key: Option<Key>) -> Router {
         .route("/v1/jobs", get(jobs))
         .route("/v1/jobs/retry", post(retry_jobs))
         .route("/v1/jobs/{id}/retry", post(retry_job))
+        .route_layer(middleware::from_fn_with_state(key.clone(), auth::check));
+    let admin = Router::new()
         .route("/admin/memory/export", get(export_all))
         .route("/admin/memory/import", post(import_all))
         .route("/admin/jobs", get(all_jobs))
         .route("/admin/jobs/retry", post(retry_all_jobs))
-        .route_layer(middleware::from_fn_with_state(key, auth::check));
-    finished(health_routes().merge(guarded), door)
+        .route_layer(middleware::from_fn_with_state(key, auth::check_admin));
+    finished(health_routes().merge(users).merge(admin), door)
 }
 
 /// Health and figures alone: for a listener that others than the API's callers reach.

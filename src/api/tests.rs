@@ -31,6 +31,8 @@ use crate::{
     telemetry::Metrics,
 };
 
+const KEY: &str = "0123456789abcdef0123456789abcdef";
+
 struct Server {
     origin: String,
     client: Client,
@@ -42,8 +44,9 @@ struct Server {
 }
 
 impl Server {
+    /// Its client sends the key.
     async fn start() -> Self {
-        Self::with(Arc::new(InMemoryStore::new()), None).await
+        Self::with(Arc::new(InMemoryStore::new()), Some(KEY)).await
     }
 
     async fn with(store: Arc<dyn MemoryStore>, key: Option<&str>) -> Self {
@@ -60,7 +63,11 @@ impl Server {
         let served = tokio::spawn(serve(listener, router, async {
             let _ = stopped.await;
         }));
-        let client = Client::builder().no_proxy().build().unwrap();
+        let mut headers = reqwest::header::HeaderMap::new();
+        if let Some(key) = key {
+            headers.insert("authorization", format!("Bearer {}", key.trim()).parse().unwrap());
+        }
+        let client = Client::builder().no_proxy().default_headers(headers).build().unwrap();
         Self { origin, client, operations, _folder: folder, stop: Some(stop), served }
     }
 

@@ -1,7 +1,7 @@
 //! What must hold across keys. Bounds of a single key stand at the key, in its schema.
 
 use super::{
-    Config, EmbeddingModel, GrpcAddress, IdentityMode, ModelRole, Problem, StoreKind,
+    ApiConfig, Config, EmbeddingModel, GrpcAddress, IdentityMode, ModelRole, Problem, StoreKind,
     embedding_check,
     interpolate::Lookup,
     schema::{check, json_schema},
@@ -27,6 +27,7 @@ impl Config {
         }
         self.check_listen(&mut problems);
         self.check_secrets(env, &mut problems);
+        self.check_key(env, &mut problems);
         self.check_store(&mut problems);
         self.check_memory(&mut problems);
         embedding_check::problems(&self.memory.embedding, &mut problems);
@@ -126,6 +127,20 @@ impl Config {
                 let key = format!("{key}.endpoint.api_key_env");
                 needs(key, &config.endpoint_of(provider).api_key_env);
             }
+        }
+    }
+
+    /// An empty one is reported as not set.
+    fn check_key(&self, env: Lookup<'_>, problems: &mut Vec<Problem>) {
+        if let Some(name) = &self.api.key_env
+            && let Some(key) = env(name)
+            && (1..ApiConfig::MIN_KEY_CHARS).contains(&key.trim().chars().count())
+        {
+            let cause = format!(
+                "the key in {name} is too short: at least {} characters are needed, `openssl rand -hex 32` makes one",
+                ApiConfig::MIN_KEY_CHARS
+            );
+            problems.push(Problem::new("api.key_env", cause));
         }
     }
 

@@ -7,10 +7,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ApiConfig {
-    /// The environment variable with the key that callers of `/v1/…` send as `Authorization: Bearer`.
-    /// Required unless `listen.http` is a loopback address.
+    /// The environment variable with the key that callers send as `Authorization: Bearer`, at least 32
+    /// characters. `/admin/…` answers to nobody without one; `/v1/…` needs one unless `listen.http` is a
+    /// loopback address.
     #[schemars(length(min = 1))]
     pub key_env: Option<String>,
+}
+
+impl ApiConfig {
+    /// The least characters of a key: 128 bits written as hexadecimal digits.
+    pub const MIN_KEY_CHARS: usize = 32;
 }
 
 /// Logs and traces.

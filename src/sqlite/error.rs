@@ -7,12 +7,13 @@ use std::{
 
 use rusqlite::ErrorCode;
 
-/// Why a database was not opened, or did not do its work. No variant carries
-/// a stored value.
+/// Why a database was not opened, or did not do its work. No variant carries a stored value. The text
+/// names the file without its folder, because callers of the API see it, too; see
+/// [`DatabaseError::folder`].
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum DatabaseError {
     /// The file or its folder cannot be created, opened or read.
-    #[error("{}: cannot be opened: {cause}", file.display())]
+    #[error("{}: cannot be opened: {cause}", own_name(file))]
     Unopenable {
         /// The database file.
         file: PathBuf,
@@ -20,13 +21,13 @@ pub enum DatabaseError {
         cause: String,
     },
     /// The file is something else.
-    #[error("{}: is not an SQLite database", file.display())]
+    #[error("{}: is not an SQLite database", own_name(file))]
     NotADatabase {
         /// The file.
         file: PathBuf,
     },
     /// The file is damaged.
-    #[error("{}: the database is damaged: {cause}", file.display())]
+    #[error("{}: the database is damaged: {cause}", own_name(file))]
     Damaged {
         /// The database file.
         file: PathBuf,
@@ -37,7 +38,7 @@ pub enum DatabaseError {
     #[error(
         "{}: has schema version {found}, but this memgate knows versions up to {known}; \
          start the memgate that wrote it, or a newer one",
-        file.display()
+        own_name(file)
     )]
     NewerSchema {
         /// The database file.
@@ -48,7 +49,7 @@ pub enum DatabaseError {
         known: i64,
     },
     /// The schema could not be brought up to date; the file is as it was.
-    #[error("{}: migration to schema version {version} ({name}) failed: {cause}", file.display())]
+    #[error("{}: migration to schema version {version} ({name}) failed: {cause}", own_name(file))]
     Migration {
         /// The database file.
         file: PathBuf,
@@ -60,25 +61,25 @@ pub enum DatabaseError {
         cause: String,
     },
     /// The disk, or the file's allowed size, is full. Nothing of the job is stored.
-    #[error("{}: no space left to write", file.display())]
+    #[error("{}: no space left to write", own_name(file))]
     Full {
         /// The database file.
         file: PathBuf,
     },
     /// The file cannot be written. Nothing of the job is stored.
-    #[error("{}: is read-only", file.display())]
+    #[error("{}: is read-only", own_name(file))]
     ReadOnly {
         /// The database file.
         file: PathBuf,
     },
     /// Another program has locked the file for longer than the busy timeout.
-    #[error("{}: is locked by another program", file.display())]
+    #[error("{}: is locked by another program", own_name(file))]
     Locked {
         /// The database file.
         file: PathBuf,
     },
     /// As many jobs as the queue takes are waiting already.
-    #[error("{}: {bound} {kind} are waiting already", file.display())]
+    #[error("{}: {bound} {kind} are waiting already", own_name(file))]
     Busy {
         /// The database file.
         file: PathBuf,
@@ -88,19 +89,19 @@ pub enum DatabaseError {
         bound: usize,
     },
     /// The database is closed.
-    #[error("{}: is closed", file.display())]
+    #[error("{}: is closed", own_name(file))]
     Closed {
         /// The database file.
         file: PathBuf,
     },
     /// The job panicked; what it wrote is undone.
-    #[error("{}: a job panicked", file.display())]
+    #[error("{}: a job panicked", own_name(file))]
     Panicked {
         /// The database file.
         file: PathBuf,
     },
     /// Anything else SQLite refuses: a violated constraint, wrong SQL.
-    #[error("{}: {cause}", file.display())]
+    #[error("{}: {cause}", own_name(file))]
     Sql {
         /// The database file.
         file: PathBuf,
@@ -109,7 +110,30 @@ pub enum DatabaseError {
     },
 }
 
+/// The file's own name.
+fn own_name(file: &Path) -> std::borrow::Cow<'_, str> {
+    file.file_name().unwrap_or_default().to_string_lossy()
+}
+
 impl DatabaseError {
+    /// The folder of the file, for those who run memgate.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        let (Self::Unopenable { file, .. }
+        | Self::NotADatabase { file }
+        | Self::Damaged { file, .. }
+        | Self::NewerSchema { file, .. }
+        | Self::Migration { file, .. }
+        | Self::Full { file }
+        | Self::ReadOnly { file }
+        | Self::Locked { file }
+        | Self::Busy { file, .. }
+        | Self::Closed { file }
+        | Self::Panicked { file }
+        | Self::Sql { file, .. }) = self;
+        file.parent().unwrap_or(Path::new(""))
+    }
+
     /// Sorts SQLite's codes into the cases that callers tell apart.
     pub(super) fn from_sqlite(file: &Path, error: rusqlite::Error) -> Self {
         let code = error.sqlite_error_code();

@@ -23,8 +23,11 @@ pub enum StartError {
     #[error("data_dir: {0}")]
     Folder(FolderError),
     /// A database in the data folder cannot be used.
-    #[error("{0}")]
-    Database(DatabaseError),
+    #[error("{}/{error}", error.folder().display())]
+    Database {
+        /// What is wrong with it.
+        error: DatabaseError,
+    },
     /// What the configuration names cannot be used.
     #[error("{key}: {cause}")]
     Unusable {
@@ -60,12 +63,19 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// Whether trying again may help without anybody changing the files or the program: the disk
-    /// is full, the folder is not mounted yet. What needs a person refuses the start instead.
+    /// A database in the data folder cannot be used.
+    pub(super) fn database(error: DatabaseError) -> Self {
+        Self::Database { error }
+    }
+
+    /// Whether trying again may help without anybody changing the files or the program: the disk is
+    /// full, the folder's own file system is read-only for now. What needs a person refuses the start
+    /// instead, a data folder that is not there and cannot be made among it: most likely its name is
+    /// wrong.
     pub(super) fn may_pass(&self) -> bool {
         match self {
             Self::Folder(error) => matches!(error, FolderError::Unusable { .. }),
-            Self::Database(error) => !matches!(
+            Self::Database { error } => !matches!(
                 error,
                 DatabaseError::NewerSchema { .. }
                     | DatabaseError::NotADatabase { .. }

@@ -70,7 +70,7 @@ impl OpenMemory {
         let bounds = Bounds { queue: capture.queue, workers: capture.workers };
         let journal = folder.path().join(JOURNAL_FILE);
         let capture = Capture::open(&journal, options, bounds, settings(config)?, tools)
-            .map_err(StartError::Database)?;
+            .map_err(StartError::database)?;
         let (touches, touching) = Touches::new(store.clone());
         let background = TaskTracker::new();
         background.spawn(touching);

@@ -62,7 +62,7 @@ fn sqlite(config: &Config, folder: &Path) -> Result<SqliteStore, StartError> {
         cache_bytes: sqlite.cache_mib << 20,
         ..SqliteOptions::default()
     };
-    SqliteStore::open(&folder.join(FILE), options).map_err(StartError::Database)
+    SqliteStore::open(&folder.join(FILE), options).map_err(StartError::database)
 }
 
 /// Needs a runtime that it may block.

@@ -24,9 +24,11 @@ async fn every_wrong_way_to_ask_is_told_in_the_same_shape() {
 
 #[tokio::test]
 async fn with_a_key_memories_are_for_those_who_send_it_and_health_is_for_all() {
-    let server = Server::with(Arc::new(InMemoryStore::new()), Some("s3cret\n")).await;
-    for header in [None, Some("Bearer wrong"), Some("Basic s3cret"), Some("s3cret"), Some("Bearer")]
-    {
+    let mut server = Server::with(Arc::new(InMemoryStore::new()), Some(&format!("{KEY}\n"))).await;
+    let key = server.client.clone();
+    server.client = Client::builder().no_proxy().build().unwrap();
+    let basic = format!("Basic {KEY}");
+    for header in [None, Some("Bearer wrong"), Some(basic.as_str()), Some(KEY), Some("Bearer")] {
         for (method, path) in [
             (Method::GET, "/v1/memory?user_id=u"),
             (Method::DELETE, "/v1/memory?user_id=u"),
@@ -50,15 +52,33 @@ async fn with_a_key_memories_are_for_those_who_send_it_and_health_is_for_all() {
             assert_eq!(error(&answer), (401, "invalid_api_key", None), "{header:?} {path}");
         }
     }
-    let request = server.request(Method::GET, "/v1/memory?user_id=u");
-    assert_eq!(server.send(request.bearer_auth("s3cret")).await.0, StatusCode::OK);
     assert_eq!(server.get("/healthz").await.0, StatusCode::OK);
+    server.client = key;
+    for path in ["/v1/memory?user_id=u", "/admin/jobs"] {
+        assert_eq!(server.get(path).await.0, StatusCode::OK, "{path}");
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn without_a_key_nobody_reads_everybodys_memory_not_even_on_this_machine() {
+    let server = Server::with(Arc::new(InMemoryStore::new()), None).await;
+    assert_eq!(server.get("/v1/memory?user_id=u").await.0, StatusCode::OK);
+    for (method, path) in [
+        (Method::GET, "/admin/memory/export"),
+        (Method::POST, "/admin/memory/import"),
+        (Method::GET, "/admin/jobs"),
+        (Method::POST, "/admin/jobs/retry"),
+    ] {
+        let request = server.request(method, path).bearer_auth("");
+        assert_eq!(error(&server.send(request).await), (401, "key_required", None), "{path}");
+    }
     server.stop().await;
 }
 
 #[tokio::test]
 async fn without_a_key_a_web_page_that_names_this_machine_reads_nothing() {
-    let server = Server::start().await;
+    let server = Server::with(Arc::new(InMemoryStore::new()), None).await;
     for (host, status) in [
         ("localhost", 200),
         ("LOCALHOST:8080", 200),

@@ -10,6 +10,8 @@ fn read(text: &str) -> Result<Config, String> {
         "QWEN_HOST" => Some("qwen.example".to_owned()),
         "QWEN_PORT" => Some("8123".to_owned()),
         "EMPTY" => Some(String::new()),
+        "SHORT" => Some("k".repeat(31)),
+        "LONG" => Some("k".repeat(32)),
         "NAN" => Some("NaN".to_owned()),
         _ => None,
     };
@@ -189,6 +191,11 @@ fn what_must_hold_across_keys_is_checked() {
         "api:\n  key_env: EMPTY\n",
         "c.yaml:2: api.key_env: the environment variable EMPTY is not set",
     );
+    refused(
+        "api:\n  key_env: SHORT\n",
+        "c.yaml:2: api.key_env: the key in SHORT is too short: at least 32 characters are needed, `openssl rand -hex 32` makes one",
+    );
+    read("api: {key_env: LONG}").unwrap();
     refused(
         "memory:\n  max_body_bytes: 1073741824\n",
         "c.yaml:1: memory.capture.max_in_flight_bytes: must hold one exchange: memory.max_body_bytes and max_reply_bytes together are 1077936128",

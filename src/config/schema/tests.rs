@@ -125,7 +125,7 @@ fn what_is_in_optional_sections_and_lists_of_the_default_file_can_be_uncommented
             line.replace("api: {}", "api:").replace(": []", ":") + "\n"
         })
         .collect();
-    let read = Config::from_text(Some(&uncommented), &|_| {}, &|_| Some("set".into()));
+    let read = Config::from_text(Some(&uncommented), &|_| {}, &|_| Some("set".repeat(11)));
     let config = read.unwrap_or_else(|problems| panic!("{problems:#?}\n{uncommented}"));
     assert_eq!(config.memory.policies.len(), 1);
     assert_eq!(config.external_models.len(), 1);

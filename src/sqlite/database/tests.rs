@@ -214,12 +214,14 @@ fn files_that_cannot_be_used_are_named_with_the_cause() {
     let error = refuse(&path);
     assert!(error.contains("letter.txt: is not an SQLite database"), "{error}");
     let error = refuse(&path.join("x.db"));
-    assert!(error.contains("letter.txt/x.db: cannot be opened"), "{error}");
+    assert!(error.contains("x.db: cannot be opened"), "{error}");
     let error = refuse(folder.path());
     assert!(error.contains("cannot be opened"), "{error}");
     // Unwritable for everybody, root included.
-    let error = refuse(Path::new("/proc/memgate/x.db"));
-    assert!(error.contains("/proc/memgate/x.db: cannot be opened"), "{error}");
+    let error = Database::open(Path::new("/proc/memgate/x.db"), &SCHEMA, Options::default());
+    let error = error.err().unwrap();
+    assert!(error.to_string().starts_with("x.db: cannot be opened"), "{error}");
+    assert_eq!(error.folder(), Path::new("/proc/memgate"), "in a sentence for callers of the API");
 }
 
 #[cfg(unix)]
