@@ -101,3 +101,11 @@ def test_health_and_metrics_answer(start):
     stack = start()
     for path in ("/healthz", "/readyz", "/metrics"):
         assert stack.memgate.status(path) == 200
+
+
+def test_the_time_to_embed_is_observed(stack):
+    before = stack.memgate.metric("memgate_embedding_seconds_count")
+    alice = stack.person()
+    alice.say(f"What did I tell you about {alice.id}?")
+    assert stack.memgate.metric("memgate_embedding_seconds_count") > before
+    assert stack.memgate.metric("memgate_embedding_seconds_sum") > 0

@@ -110,10 +110,29 @@ def test_a_file_that_is_no_database_is_refused_at_start_in_a_sentence(start, fil
     assert file in stack.memgate.process.output()
 
 
+def test_a_start_whose_data_folder_cannot_be_made_is_refused_in_a_sentence(start):
+    stack = start(memgate=False)
+    stack.memgate.data.write_text("a file stands in the folder's place")
+    stack.memgate.start(ready=False)
+    assert stack.memgate.process.wait_end(20) == 1
+    assert f"data_dir: {stack.memgate.data}: cannot be made" in stack.memgate.process.output()
+
+
+def test_no_answer_tells_where_files_are(start):
+    stack, alice = damaged(start)
+    alice.post(CHAT, BODY)
+    answers = []
+    for path in ("/readyz", f"/v1/memory?user_id={alice.id}", "/v1/memory?user_id=filler", "/admin/jobs"):
+        said = stack.memgate.api("GET", path).body.decode()
+        assert str(stack.memgate.data) not in said and "/memories.db" not in said, said
+        answers.append(said)
+    assert any("memories.db" in said for said in answers), "the file itself is named"
+
+
 def test_a_data_folder_that_cannot_be_used_yet_is_waited_for_and_requests_pass_meanwhile(start):
     stack = start(memgate=False)
-    # Not to be had even for root: a file stands in the folder's place.
-    stack.memgate.data.write_text("in the way")
+    # Not to be had even for root: a folder stands in the lock's place.
+    (stack.memgate.data / "memgate.lock").mkdir(parents=True)
     stack.memgate.start(ready=False)
     stack.memgate.wait_log("error", "Store unavailable, memory disabled", 20)
     until(lambda: stack.memgate.status("/healthz") == 200, "memgate lives")
@@ -123,7 +142,7 @@ def test_a_data_folder_that_cannot_be_used_yet_is_waited_for_and_requests_pass_m
     assert (answer.status, answer.decision) == (200, "failed:store")
     assert alice.received()[-1].body == BODY
     assert stack.memgate.metric("memgate_store_up") == 0
-    stack.memgate.data.unlink()
+    (stack.memgate.data / "memgate.lock").rmdir()
     stack.memgate.wait_ready()
     stack.memgate.wait_log("info", "Store available, memory enabled")
     assert stack.memgate.metric("memgate_store_up") == 1

@@ -12,6 +12,7 @@ pub mod onnx;
 mod reading;
 pub mod remote;
 mod space;
+pub mod timed;
 
 use std::sync::Arc;
 

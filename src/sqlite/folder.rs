@@ -57,6 +57,14 @@ pub enum FolderError {
         /// Who has it.
         holder: Holder,
     },
+    /// There is no such folder, and it cannot be made.
+    #[error("{}: cannot be made: {cause}", path.display())]
+    Unmakeable {
+        /// The folder.
+        path: PathBuf,
+        /// What the operating system says.
+        cause: io::Error,
+    },
     /// The folder or its lock file cannot be used.
     #[error("{}: {cause}", path.display())]
     Unusable {
@@ -72,10 +80,12 @@ impl DataFolder {
     /// fifth of a second.
     ///
     /// # Errors
-    /// [`FolderError::Held`] names the process that has it.
+    /// [`FolderError::Held`] names the process that has it; [`FolderError::Unmakeable`] when it is
+    /// missing and cannot be made.
     pub fn lock(path: &Path, api: Option<&str>) -> Result<Self, FolderError> {
         let unusable = |cause| FolderError::Unusable { path: path.to_owned(), cause };
-        create_folder(path).map_err(unusable)?;
+        create_folder(path)
+            .map_err(|cause| FolderError::Unmakeable { path: path.to_owned(), cause })?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]

@@ -14,8 +14,10 @@ use crate::{
         joined::JoinedEmbedder,
         onnx::{OnnxEmbedder, OnnxSettings},
         remote::{RemoteEmbedder, RemoteSettings},
+        timed::Timed,
     },
     remote::Address,
+    telemetry::Metrics,
 };
 
 /// The longest the start waits for a model to show that it works.
@@ -29,10 +31,13 @@ const PATH: &str = "/v1/embeddings";
 ///
 /// # Errors
 /// [`StartError::Embedder`], with the key of the model that cannot be used.
-pub(super) fn load(config: &Config) -> Result<Arc<dyn Embedder>, StartError> {
+pub(super) fn load(
+    config: &Config,
+    metrics: &Arc<Metrics>,
+) -> Result<Arc<dyn Embedder>, StartError> {
     let mut models = Vec::new();
     for EmbeddingModel { key, weight, config: model } in config.memory.embedding.models() {
-        let loaded = load_one(config, &model);
+        let loaded = load_one(config, &model, metrics);
         models.push((loaded.map_err(|cause| StartError::Embedder { key, cause })?, weight));
     }
     Ok(match <[_; 1]>::try_from(models) {
@@ -41,7 +46,11 @@ pub(super) fn load(config: &Config) -> Result<Arc<dyn Embedder>, StartError> {
     })
 }
 
-fn load_one(config: &Config, model: &EmbeddingConfig) -> Result<Arc<dyn Embedder>, EmbedError> {
+fn load_one(
+    config: &Config,
+    model: &EmbeddingConfig,
+    metrics: &Arc<Metrics>,
+) -> Result<Arc<dyn Embedder>, EmbedError> {
     let Some((provider, name)) = model.remote() else {
         let onnx = OnnxEmbedder::load(&OnnxSettings {
             runtime: config.runtime_library(),
@@ -49,7 +58,7 @@ fn load_one(config: &Config, model: &EmbeddingConfig) -> Result<Arc<dyn Embedder
             space: space_of(model),
             threads: NonZeroUsize::new(model.threads).unwrap_or(NonZeroUsize::MIN),
         })?;
-        return Ok(with_cache(onnx, model.cache_entries));
+        return Ok(with_cache(timed(onnx, metrics), model.cache_entries));
     };
     let endpoint = model.endpoint_of(provider);
     let remote = RemoteEmbedder::new(RemoteSettings {
@@ -59,7 +68,13 @@ fn load_one(config: &Config, model: &EmbeddingConfig) -> Result<Arc<dyn Embedder
         space: space_of(model),
         timeout: model.timeout(),
     })?;
-    Ok(with_cache(remote, model.cache_entries))
+    Ok(with_cache(timed(remote, metrics), model.cache_entries))
+}
+
+/// Below the cache, so that only the model's own time counts.
+fn timed<E: Embedder>(embedder: E, metrics: &Arc<Metrics>) -> Timed<E> {
+    let metrics = Arc::clone(metrics);
+    Timed::new(embedder, Arc::new(move |took| metrics.embedded(took)))
 }
 
 fn with_cache(embedder: impl Embedder + 'static, entries: usize) -> Arc<dyn Embedder> {
@@ -175,7 +190,7 @@ mod tests {
             assert!(!required, "ONNX Runtime is missing: run `cargo xtask assets`");
             return None;
         }
-        let embedder = load(&config).unwrap();
+        let embedder = load(&config, &Metrics::new()).unwrap();
         let query = embedder.embed_query("ab").await.unwrap();
         let passage = embedder.embed_passages(vec!["ab".into()]).await.unwrap().remove(0);
         embedder.close().await;
@@ -218,13 +233,13 @@ mod tests {
         config.memory.embedding.model = "openai/first".into();
         config.memory.embedding.beside = vec![m(16)];
         let id = "openai/first:384:remote*1+openai/m:16:remote*0.5";
-        let embedder = load(&config).unwrap();
+        let embedder = load(&config, &Metrics::new()).unwrap();
         assert_eq!((embedder.space().id().as_str(), embedder.space().dimension), (id, 400));
         assert_eq!(absent(&config).space().id(), id, "where nothing is embedded, too");
         embedder.close().await;
         let nowhere = BesideConfig { model: "nowhere".into(), ..m(16) };
         config.memory.embedding.beside = vec![m(16), nowhere];
-        let refused = load(&config).map(drop).unwrap_err().to_string();
+        let refused = load(&config, &Metrics::new()).map(drop).unwrap_err().to_string();
         assert!(refused.starts_with("memory.embedding.beside[1]: "), "{refused}");
     }
 }

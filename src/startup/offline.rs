@@ -58,10 +58,11 @@ impl Offline {
         check: fn(&dyn Embedder) -> Result<(), StartError>,
     ) -> Result<Self, StartError> {
         let open = move || {
+            let metrics = Metrics::new();
             let embedder = match need {
                 Need::Stored => embedder::absent(&config),
                 Need::Model | Need::Jobs => {
-                    let embedder = embedder::load(&config)?;
+                    let embedder = embedder::load(&config, &metrics)?;
                     check(embedder.as_ref())?;
                     embedder
                 }
@@ -69,7 +70,6 @@ impl Offline {
             if need < Need::Jobs {
                 config.memory.capture.workers = 0;
             }
-            let metrics = Metrics::new();
             let memory = OpenMemory::open(&config, &embedder, &metrics)?;
             let operations = memory.operations(&Live::fixed(config), &embedder, &metrics);
             Ok(Self { memory, embedder, operations })

@@ -98,7 +98,7 @@ fn open(config: &Config) -> Result<Opened, StartError> {
         }
         StoreKind::Milvus => None,
     };
-    let embedder = embedder::load(config)?;
+    let embedder = embedder::load(config, &Metrics::new())?;
     let path = folder.as_ref().map_or(config.data_dir.as_path(), DataFolder::path);
     let store = choose(config, embedder.space(), path, Purpose::Reindex)?;
     Ok((folder, store, embedder))

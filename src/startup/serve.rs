@@ -59,12 +59,12 @@ async fn run(
     for warning in at_start.warnings() {
         tracing::warn!("{warning}");
     }
+    let metrics = Metrics::new();
     // Before anybody can connect: Envoy lets requests pass at once while nobody listens.
-    let loading = at_start.clone();
-    let embedder = spawn_blocking(move || embedder::load(&loading))
+    let (loading, counting) = (at_start.clone(), metrics.clone());
+    let embedder = spawn_blocking(move || embedder::load(&loading, &counting))
         .await
         .map_err(|_| StartError::Interrupted)??;
-    let metrics = Metrics::new();
     // The first run of a model takes far longer than the rest; no request shall pay for it.
     metrics.set_embedder_up(embedder::works(embedder.as_ref()).await?);
     metrics.set_identity_mode(at_start.memory.identity.mode.as_str());

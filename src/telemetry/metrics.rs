@@ -360,7 +360,7 @@ impl Metrics {
             job_runs: at.add("job_runs", "Runs of jobs by kind and outcome", Family::default()),
             embedding: at.add(
                 "embedding_seconds",
-                "Time to embed a batch, without waiting for a thread",
+                "Time until an embedding model answered, with its queue; cached texts are not counted",
                 seconds(),
             ),
             models_missing: at.add(
@@ -514,7 +514,7 @@ impl Metrics {
         self.job_runs.get_or_create(&[("kind", kind), ("outcome", outcome.name())]).inc();
     }
 
-    /// A batch was embedded.
+    /// A model embedded a question or a batch of texts.
     pub fn embedded(&self, took: Duration) {
         self.embedding.observe(took.as_secs_f64());
     }
