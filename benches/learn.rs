@@ -66,6 +66,7 @@ async fn learn(turns: u32, users: u32) -> (f64, f64) {
         sessions: SessionRules::default(),
         least: Least::default(),
         retention: Retention::default(),
+        forget_grace: Duration::ZERO,
         policy: memgate::capture::Policy::default(),
         types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
     };

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cursor;
 use crate::{
-    capture::{JobRow, JobStanding, SessionRow},
+    capture::{Forgetting, JobRow, JobStanding, SessionRow},
     memory::Owner,
 };
 
@@ -74,6 +74,40 @@ impl JobsView {
 pub struct RetriedView {
     /// So many.
     pub retried: u64,
+}
+
+/// What a user asked to be forgotten in a message, and can bring back.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForgettingsView {
+    /// The last one first.
+    pub forgettings: Vec<ForgettingView>,
+}
+
+/// One request to forget.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForgettingView {
+    /// Its id.
+    pub id: String,
+    /// When it was asked for.
+    pub asked_at: Timestamp,
+    /// When what it hides is erased.
+    pub erase_at: Timestamp,
+    /// The ids of the memories that it hides.
+    pub memories: Vec<String>,
+}
+
+impl From<Forgetting> for ForgettingView {
+    fn from(of: Forgetting) -> Self {
+        let memories = of.memories.iter().map(|id| id.as_str().to_owned()).collect();
+        Self { id: of.id.to_string(), asked_at: of.asked_at, erase_at: of.erase_at, memories }
+    }
+}
+
+/// A forgetting that was undone.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndoneView {
+    /// Memories that are back.
+    pub restored: u64,
 }
 
 /// A session.

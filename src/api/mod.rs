@@ -33,7 +33,10 @@ use tokio::net::TcpListener;
 pub use auth::Key;
 pub use door::Door;
 pub use error::{ApiError, ErrorBody, ErrorDetail};
-pub use ledger_view::{JobView, JobsView, RetriedView, SessionView, SessionsView};
+pub use ledger_view::{
+    ForgettingView, ForgettingsView, JobView, JobsView, RetriedView, SessionView, SessionsView,
+    UndoneView,
+};
 pub use operations::{Export, Operations, Piece};
 pub use requests::{
     AllJobsRequest, CreateRequest, ExportAllRequest, ExportRequest, FlushRequest, ForgetRequest,

@@ -11,10 +11,10 @@ use axum::{
 
 use super::{
     AllJobsRequest, ApiError, CreateRequest, DeletedView, EndedView, Export, ExportAllRequest,
-    ExportRequest, FlushRequest, FlushedView, ForgetRequest, HitsView, ImportAllRequest,
-    ImportedView, JobView, JobsRequest, JobsView, Key, ListRequest, MemoriesView, MemoryView,
-    PatchRequest, RetriedView, RetryAllRequest, SearchRequest, SessionsRequest, SessionsView,
-    StatsView, Whose, auth,
+    ExportRequest, FlushRequest, FlushedView, ForgetRequest, ForgettingsView, HitsView,
+    ImportAllRequest, ImportedView, JobView, JobsRequest, JobsView, Key, ListRequest, MemoriesView,
+    MemoryView, PatchRequest, RetriedView, RetryAllRequest, SearchRequest, SessionsRequest,
+    SessionsView, StatsView, UndoneView, Whose, auth,
     door::{Door, Open},
     extract::{Asked, Json, MAX_BODY, RequestId},
     health,
@@ -33,6 +33,8 @@ pub fn router(door: Door, key: Option<Key>) -> Router {
         .route("/v1/memory/export", get(export))
         .route("/v1/memory/import", post(import))
         .route("/v1/memory/{id}", get(one).patch(patch).delete(forget))
+        .route("/v1/forgettings", get(forgettings))
+        .route("/v1/forgettings/{id}/undo", post(undo_forgetting))
         .route("/v1/sessions", get(sessions))
         .route("/v1/sessions/{id}/end", post(end_session))
         .route("/v1/jobs", get(jobs))
@@ -184,6 +186,21 @@ async fn forget(
     Asked(whose): Asked<Whose>,
 ) -> Answered<DeletedView> {
     operations.forget(&id, &whose, request_id).await.map(Answer)
+}
+
+async fn forgettings(
+    Open(operations): Open,
+    Asked(whose): Asked<Whose>,
+) -> Answered<ForgettingsView> {
+    operations.forgettings(&whose).await.map(Answer)
+}
+
+async fn undo_forgetting(
+    Open(operations): Open,
+    Id(id): Id,
+    Json(whose): Json<Whose>,
+) -> Answered<UndoneView> {
+    operations.undo_forgetting(&id, &whose).await.map(Answer)
 }
 
 async fn end_session(

@@ -127,6 +127,7 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path) -> Operations {
         sessions: SessionRules::default(),
         least: Least::default(),
         retention: Retention::default(),
+        forget_grace: Duration::ZERO,
         policy: crate::capture::Policy::default(),
         types: Config::default().memory.types,
     };

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     llm::{Helper, LlmError},
     remote::RemoteError,
-    signals::Commands,
+    signals::{Commands, Typed},
 };
 
 /// The least that a part of a batch is cut down to for a model that takes no more, in bytes.
@@ -122,12 +122,15 @@ impl Workbench {
         else {
             return Ok(());
         };
+        // Where a sentence stands in the message counts, so before anything is taken out of it.
+        let typed = Typed::of(&said.user_text);
         without_commands(&mut said);
         let embedder = self.keeper.embedder.as_ref();
         let found = local::extract(embedder, &said, before.as_ref()).await?;
         let words = |found: &Candidate| found.raw.as_ref().unwrap_or(&found.content).clone();
         let kept: Vec<String> = found.iter().map(words).collect();
-        self.keep_found(&origin(&said, local::EXTRACTOR), found).await?;
+        let origin = Origin { typed, ..origin(&said, local::EXTRACTOR) };
+        self.keep_found(&origin, found).await?;
         remark(&self.keeper, self.live.get().policy, &said, &kept, now()).await
     }
 
@@ -192,10 +195,11 @@ impl Workbench {
     }
 }
 
-/// Leaves out what the user asked of memory itself: jobs of its own do it.
+/// Leaves out what is asked of memory itself: jobs of its own do it where the user asks, and nobody where a document
+/// does.
 fn without_commands(turn: &mut StoredTurn) {
     let asked = Commands::of(&turn.user_text);
-    if asked.kind().is_some() {
+    if asked.kind().is_some() || asked.others {
         turn.user_text = asked.rest;
     }
 }
@@ -210,6 +214,7 @@ pub(super) fn origin(last: &StoredTurn, extractor: Extractor) -> Origin {
         turn: last.key.clone(),
         at: last.began,
         request_id: last.request_id.clone(),
+        typed: Typed::default(),
     }
 }
 

@@ -10,6 +10,7 @@
 mod drift;
 mod extract;
 mod flush;
+mod grace;
 mod inflight;
 mod intake;
 mod journal;
@@ -62,7 +63,7 @@ pub use flush::Flushed;
 use inflight::Exchanges;
 pub use inflight::InFlight;
 use intake::{Intake, Scribe};
-pub use journal::{Forget, JobQuery, JobRow, JobStanding, SessionRow, SessionState};
+pub use journal::{Forget, Forgetting, JobQuery, JobRow, JobStanding, SessionRow, SessionState};
 use journal::{Journal, lanes_of};
 pub use keep::Backfill;
 use keep::Keeper;

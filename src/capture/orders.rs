@@ -7,9 +7,14 @@ use super::{
     extract::explicit,
     journal::{self, ClaimedJob, ForgetOrder, lanes_of},
     learn::{origin, payload},
+    reconcile::Origin,
+    says::Named,
     work::{JobError, Workbench},
 };
-use crate::memory::{Actor, Owner, Write};
+use crate::{
+    memory::{Actor, Owner, Write},
+    signals::Typed,
+};
 
 /// The pause while what the same message asks to be forgotten is still there.
 const ORDER_PAUSE: Duration = Duration::from_secs(5);
@@ -26,13 +31,17 @@ impl Workbench {
             return Ok(());
         };
         let embedder = self.keeper.embedder.as_ref();
+        // Commands are read from typed text alone.
+        let typed = Typed::whole(&statements);
         let found = explicit::extract(embedder, statements, said.began).await?;
-        let stored = self.keep_found(&origin(&said, explicit::EXTRACTOR), found).await?;
+        let origin = Origin { typed, ..origin(&said, explicit::EXTRACTOR) };
+        let stored = self.keep_found(&origin, found).await?;
         self.keeper.metrics.command_done("remember", stored);
         Ok(())
     }
 
-    /// Deletes what a user asked to be forgotten, as far as it is there for certain.
+    /// Forgets what a user asked to be forgotten, as far as it is there for certain: hidden now and erased when the
+    /// grace is over.
     pub(super) async fn forget_said(&self, job: &ClaimedJob) -> Result<(), JobError> {
         // Without a payload it was done, and only the settling was missed.
         let (Some(owner), Some(_)) = (&job.owner, &job.payload) else { return Ok(()) };
@@ -51,23 +60,34 @@ impl Workbench {
         let [_, extractions] = lanes_of(owner);
         let held = self.lanes.hold(&extractions).await;
         let named = self.what_says(owner, job.subject, order).await?;
+        let grace = self.live.get().forget_grace;
         if let Some(named) = named {
-            let turns = self.journal.to_forget(owner, &named.origins.turns).await?;
-            self.exchanges.forget_turns(turns);
-            // First: asked again after a failure, these still tell where the rest is.
-            let mut deleted = self.summaries().forget_origins(owner, &named.origins).await?;
-            let store = &self.keeper.store;
-            let write = Write::by(Actor::Capture, "asked to forget");
-            deleted += store.forget_all(owner, &named.memories, &write).await?;
-            for id in &named.histories {
-                store.forget_history(owner, id, &write).await?;
-            }
-            self.keeper.metrics.command_done("forget", deleted);
+            let forgotten = if grace.is_zero() {
+                self.erase_named(owner, &named).await?
+            } else {
+                self.hide(job, owner, named, grace).await?
+            };
+            self.keeper.metrics.command_done("forget", forgotten);
         } else {
             tracing::warn!("A request to forget matches too much, nothing is forgotten");
         }
         self.journal.fulfilled(job.clone()).await?;
         drop(held);
         Ok(())
+    }
+
+    /// Without a grace it is erased at once. Tells how many memories that were.
+    async fn erase_named(&self, owner: &Owner, named: &Named) -> Result<u64, JobError> {
+        let turns = self.journal.to_forget(owner, &named.origins.turns).await?;
+        self.exchanges.forget_turns(turns);
+        // First: asked again after a failure, these still tell where the rest is.
+        let mut deleted = self.summaries().forget_origins(owner, &named.origins).await?;
+        let store = &self.keeper.store;
+        let write = Write::by(Actor::Capture, "asked to forget");
+        deleted += store.forget_all(owner, &named.memories, &write).await?;
+        for id in &named.histories {
+            store.forget_history(owner, id, &write).await?;
+        }
+        Ok(deleted)
     }
 }

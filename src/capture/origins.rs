@@ -30,6 +30,16 @@ impl Origins {
         origins
     }
 
+    /// The memories of the turns.
+    pub(super) fn memories(&self) -> impl Iterator<Item = &MemoryId> {
+        self.memories.iter()
+    }
+
+    /// The sessions whose summaries go, and whether for good.
+    pub(super) fn sessions(&self) -> &BTreeMap<String, bool> {
+        &self.sessions
+    }
+
     /// Adds what a version of a memory was made of.
     pub(super) fn add(&mut self, version: &Memory) {
         self.add_except(version, &HashSet::new());

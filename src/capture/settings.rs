@@ -26,6 +26,9 @@ pub struct Settings {
     pub least: Least,
     /// How long the journal keeps what was learnt.
     pub retention: Retention,
+    /// How long what a user asked to be forgotten is only hidden, and can be brought back; zero: it is
+    /// erased at once.
+    pub forget_grace: Duration,
     /// Which of two memories that contradict each other holds.
     pub policy: Policy,
     /// The types a memory may have.

@@ -168,7 +168,11 @@ impl Summaries {
     }
 
     /// The summaries of a session, whatever their status.
-    async fn of_session(&self, owner: &Owner, session: &str) -> Result<Vec<MemoryId>, StoreError> {
+    pub(super) async fn of_session(
+        &self,
+        owner: &Owner,
+        session: &str,
+    ) -> Result<Vec<MemoryId>, StoreError> {
         let mut query = ListQuery {
             scope: ScopeQuery::of(owner.clone()),
             filter: Some(Filter::And(vec![

@@ -110,6 +110,7 @@ impl Workbench {
             JobKind::ExtractLocally => self.extract_locally(job.subject).await.map(|()| None),
             JobKind::Remember => self.remember(job).await.map(|()| None),
             JobKind::ForgetSaid => self.forget_said(job).await.map(|()| None),
+            JobKind::EraseForgotten => self.erase_forgotten(job).await.map(|()| None),
             JobKind::Extract => self.extract(job).await,
             JobKind::Reconcile => self.reconcile(job).await,
             JobKind::EndIdleSession => self.end_idle(job).await.map(|()| None),

@@ -10,9 +10,9 @@ use serde::de::DeserializeOwned;
 use super::{answer::Answer, failure::Failure};
 use crate::api::{
     AllJobsRequest, CreateRequest, DeletedView, EndedView, ErrorBody, ExportAllRequest,
-    ExportRequest, ForgetRequest, HitsView, ImportedView, JobView, JobsRequest, JobsView,
-    ListRequest, MemoriesView, MemoryView, RetriedView, RetryAllRequest, SearchRequest,
-    SessionsRequest, SessionsView, Whose,
+    ExportRequest, ForgetRequest, ForgettingsView, HitsView, ImportedView, JobView, JobsRequest,
+    JobsView, ListRequest, MemoriesView, MemoryView, RetriedView, RetryAllRequest, SearchRequest,
+    SessionsRequest, SessionsView, UndoneView, Whose,
 };
 
 /// How long the connection may take.
@@ -111,6 +111,21 @@ impl Client {
         whose: &Whose,
     ) -> Result<Answer<DeletedView>, Failure> {
         self.send(self.request(Method::DELETE, &["memory", id]).query(whose)).await
+    }
+
+    pub(super) async fn forgettings(
+        &self,
+        whose: &Whose,
+    ) -> Result<Answer<ForgettingsView>, Failure> {
+        self.send(self.request(Method::GET, &["forgettings"]).query(whose)).await
+    }
+
+    pub(super) async fn undo_forgetting(
+        &self,
+        id: &str,
+        whose: &Whose,
+    ) -> Result<Answer<UndoneView>, Failure> {
+        self.send(self.request(Method::POST, &["forgettings", id, "undo"]).json(whose)).await
     }
 
     pub(super) async fn forget_scope(

@@ -1,4 +1,5 @@
-//! `memgate forget`: one memory, a project's, or all of a user's, for good.
+//! `memgate forget`: one memory, a project's, or all of a user's, for good; and what a user asked to be forgotten in a
+//! message, brought back.
 
 use std::process::ExitCode;
 
@@ -8,13 +9,13 @@ use super::{
     options::{Common, Whose, memory_id},
 };
 use crate::{
-    api::{self, DeletedView, ForgetRequest},
+    api::{self, DeletedView, ForgetRequest, ForgettingsView, UndoneView},
     startup::Need,
 };
 
 /// Arguments of `memgate forget`.
 #[derive(Debug, clap::Args)]
-#[command(group(clap::ArgGroup::new("what").required(true).args(["id", "all"])))]
+#[command(group(clap::ArgGroup::new("what").required(true).args(["id", "all", "pending", "undo"])))]
 pub(super) struct Args {
     /// The memory's id.
     #[arg(value_parser = memory_id)]
@@ -22,6 +23,12 @@ pub(super) struct Args {
     /// Everything, what waits to be learnt included.
     #[arg(long)]
     all: bool,
+    /// List what the user asked to be forgotten in a message and what is only hidden still.
+    #[arg(long)]
+    pending: bool,
+    /// Bring back what one of these requests hides; --pending shows their ids.
+    #[arg(long, value_name = "ID", value_parser = forgetting_id)]
+    undo: Option<String>,
     /// With --all: only this project's.
     #[arg(long, value_name = "ID", requires = "all", conflicts_with = "id")]
     project: Option<String>,
@@ -34,6 +41,23 @@ pub(super) struct Args {
 impl Args {
     pub(super) fn run(self) -> ExitCode {
         let (user_id, tenant_id) = (self.whose.user, self.whose.tenant);
+        if self.pending || self.undo.is_some() {
+            let whose = api::Whose { user_id, tenant_id };
+            return match self.undo {
+                None => answer::run(
+                    self.common,
+                    Need::Stored,
+                    async |memories: &Memories| memories.forgettings(&whose).await,
+                    |found, _| listed(found),
+                ),
+                Some(id) => answer::run(
+                    self.common,
+                    Need::Stored,
+                    async |memories: &Memories| memories.undo_forgetting(&id, &whose).await,
+                    |done, _| restored(done),
+                ),
+            };
+        }
         let forget = async |memories: &Memories| match &self.id {
             Some(id) => memories.forget(id, &api::Whose { user_id, tenant_id }).await,
             None => {
@@ -50,5 +74,33 @@ fn told(done: &DeletedView) -> String {
         0 => "There was nothing to forget.".to_owned(),
         1 => "Forgot 1 memory.".to_owned(),
         many => format!("Forgot {many} memories."),
+    }
+}
+
+/// The id of a forgetting, as far as it can stand in a path.
+fn forgetting_id(text: &str) -> Result<String, &'static str> {
+    text.parse::<i64>().map(|id| id.to_string()).map_err(|_| "must be a number, see --pending")
+}
+
+fn listed(found: &ForgettingsView) -> String {
+    if found.forgettings.is_empty() {
+        return "Nothing waits to be erased.".to_owned();
+    }
+    let line = |it: &api::ForgettingView| {
+        format!(
+            "{}  {} memories, asked {}, erased {}",
+            it.id,
+            it.memories.len(),
+            it.asked_at,
+            it.erase_at
+        )
+    };
+    found.forgettings.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn restored(done: &UndoneView) -> String {
+    match done.restored {
+        1 => "Brought back 1 memory.".to_owned(),
+        many => format!("Brought back {many} memories."),
     }
 }

@@ -15,9 +15,9 @@ use super::{
 use crate::{
     api::{
         AllJobsRequest, ApiError, CreateRequest, DeletedView, EndedView, Export, ExportAllRequest,
-        ExportRequest, ForgetRequest, HitsView, ImportedView, JobView, JobsRequest, JobsView,
-        ListRequest, MemoriesView, MemoryView, RetriedView, SearchRequest, SessionsRequest,
-        SessionsView, Whose,
+        ExportRequest, ForgetRequest, ForgettingsView, HitsView, ImportedView, JobView,
+        JobsRequest, JobsView, ListRequest, MemoriesView, MemoryView, RetriedView, SearchRequest,
+        SessionsRequest, SessionsView, UndoneView, Whose,
     },
     config::Config,
     sqlite::{DataFolder, FolderError},
@@ -127,6 +127,27 @@ impl Memories {
         match self {
             Self::Server(client) => client.forget(id, whose).await,
             Self::Folder(folder) => answer(folder.operations().forget(id, whose, None).await),
+        }
+    }
+
+    pub(super) async fn forgettings(
+        &self,
+        whose: &Whose,
+    ) -> Result<Answer<ForgettingsView>, Failure> {
+        match self {
+            Self::Server(client) => client.forgettings(whose).await,
+            Self::Folder(folder) => answer(folder.operations().forgettings(whose).await),
+        }
+    }
+
+    pub(super) async fn undo_forgetting(
+        &self,
+        id: &str,
+        whose: &Whose,
+    ) -> Result<Answer<UndoneView>, Failure> {
+        match self {
+            Self::Server(client) => client.undo_forgetting(id, whose).await,
+            Self::Folder(folder) => answer(folder.operations().undo_forgetting(id, whose).await),
         }
     }
 

@@ -41,6 +41,10 @@ pub struct MemoryConfig {
     /// Turns between two extractions by the `memory_extraction` model.
     #[schemars(range(min = 1, max = 1000))]
     pub extraction_batch_size: usize,
+    /// Hours that what a user asked to be forgotten in a message is only hidden and can be brought back; 0: it is
+    /// erased at once. Deleting over REST or the command line always erases at once.
+    #[schemars(range(min = 0, max = 8760))]
+    pub forget_grace_hours: u32,
     /// The longest a request waits for memory, in milliseconds. Keep it below Envoy's `message_timeout`.
     #[schemars(range(min = 1, max = 60000))]
     pub deadline_ms: u64,
@@ -95,6 +99,7 @@ impl Default for MemoryConfig {
             default_retrieval_limit: 5,
             default_similarity_threshold: 0.6,
             extraction_batch_size: 10,
+            forget_grace_hours: 24,
             deadline_ms: 50,
             max_body_bytes: 16 << 20,
             max_reply_bytes: 4 << 20,
@@ -124,6 +129,12 @@ impl MemoryConfig {
         } else {
             StoreKind::Sqlite
         })
+    }
+
+    /// How long what a user asked to be forgotten is only hidden.
+    #[must_use]
+    pub fn forget_grace(&self) -> Duration {
+        Duration::from_secs(u64::from(self.forget_grace_hours) * 3600)
     }
 
     /// The longest a request waits for memory.

@@ -6,6 +6,7 @@
 
 mod ask;
 mod chat;
+mod control_tokens;
 mod decode;
 mod edit;
 pub mod fence;

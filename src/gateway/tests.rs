@@ -87,6 +87,7 @@ impl Stack {
                 sessions: SessionRules::default(),
                 least: Least::default(),
                 retention: Retention::default(),
+                forget_grace: Duration::ZERO,
                 policy: crate::capture::Policy::default(),
                 types: config.memory.types.clone(),
             },

@@ -76,6 +76,8 @@ pub enum Status {
     Quarantined,
     /// Put away by upkeep.
     Archived,
+    /// The user asked to forget it: hidden, and erased when the grace is over.
+    Forgotten,
 }
 
 impl Source {
@@ -109,8 +111,14 @@ impl Source {
 
 impl Status {
     /// Every status.
-    pub const ALL: [Self; 5] =
-        [Self::Active, Self::Superseded, Self::Review, Self::Quarantined, Self::Archived];
+    pub const ALL: [Self; 6] = [
+        Self::Active,
+        Self::Superseded,
+        Self::Review,
+        Self::Quarantined,
+        Self::Archived,
+        Self::Forgotten,
+    ];
 
     /// The name stored and sent.
     #[must_use]
@@ -121,6 +129,7 @@ impl Status {
             Self::Review => "review",
             Self::Quarantined => "quarantined",
             Self::Archived => "archived",
+            Self::Forgotten => "forgotten",
         }
     }
 

@@ -10,7 +10,7 @@ mod greeting;
 mod model;
 mod personal;
 
-pub use command::{Command, Commands, Subject, prepare};
+pub use command::{Command, Commands, Subject, Typed, prepare};
 pub use earlier::{Earlier, Name};
 pub use greeting::is_greeting;
 pub use model::{Need, Opinion, weights_sha256};

@@ -199,6 +199,7 @@ pub(super) fn settings(config: &Config) -> Result<Settings, StartError> {
             importance: memory.extraction.min_importance,
             confidence: memory.extraction.min_confidence,
         },
+        forget_grace: memory.forget_grace(),
         policy: match memory.reconcile.policy {
             ReconcilePolicy::PreferNew => Policy::PreferNew,
             ReconcilePolicy::PreferOld => Policy::PreferOld,

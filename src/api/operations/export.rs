@@ -6,7 +6,7 @@ use tokio::task::spawn_blocking;
 use super::Operations;
 use crate::{
     api::{ApiError, ExportAllRequest, ExportRequest, requests::owner},
-    memory::{Owner, Scan},
+    memory::{Owner, Scan, Status},
     transfer::{FORMAT, Header, Line},
 };
 
@@ -87,7 +87,9 @@ impl Operations {
             self.store.scan(owner.as_ref(), after.as_deref(), *limit).await?;
         let (vectors, mark) = (*vectors, next.clone());
         let write = move || {
-            let memories = found.into_iter().map(|mut whole| {
+            // What is forgotten is on its way out: nothing elsewhere would ever erase it.
+            let kept = found.into_iter().filter(|it| it.memory.status != Status::Forgotten);
+            let memories = kept.map(|mut whole| {
                 if !vectors {
                     whole.vectors.clear();
                 }

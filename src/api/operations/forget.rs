@@ -6,7 +6,10 @@ use jiff::Timestamp;
 
 use super::{Operations, not_empty, write};
 use crate::{
-    api::{ApiError, DeletedView, ForgetRequest, Whose, requests::owner},
+    api::{
+        ApiError, DeletedView, ForgetRequest, ForgettingView, ForgettingsView, UndoneView, Whose,
+        requests::owner,
+    },
     capture::{Forget, is_of_one_turn, is_word_for_word, sayings},
     memory::{
         Filter, ForgetScope, ListQuery, Memory, MemoryId, Owner, ScopeQuery, Status, StoreError,
@@ -88,6 +91,29 @@ impl Operations {
             }
         }
         Ok(ids)
+    }
+
+    /// What a user asked to be forgotten in a message, as long as it can be brought back, the last one first.
+    ///
+    /// # Errors
+    /// 400 for a bad field, 503 while the journal does not work.
+    pub async fn forgettings(&self, whose: &Whose) -> Result<ForgettingsView, ApiError> {
+        let found = self.capture.forgettings(&whose.owner()?).await?;
+        Ok(ForgettingsView { forgettings: found.into_iter().map(ForgettingView::from).collect() })
+    }
+
+    /// Brings back what a user asked to be forgotten in a message.
+    ///
+    /// # Errors
+    /// 404 when the user has no such forgetting, because it is erased, undone, or another user's; 503 while store or
+    /// journal do not work.
+    pub async fn undo_forgetting(&self, id: &str, whose: &Whose) -> Result<UndoneView, ApiError> {
+        let owner = whose.owner()?;
+        let Ok(id) = id.parse() else { return Err(ApiError::no_such("forgetting")) };
+        let restored = self.capture.undo_forgetting(&owner, id).await?;
+        restored
+            .map(|restored| UndoneView { restored })
+            .ok_or_else(|| ApiError::no_such("forgetting"))
     }
 
     /// Forgets everything of a user, or of one of their projects, turns in the journal included.

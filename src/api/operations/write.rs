@@ -7,7 +7,7 @@ use super::{Operations, entities, not_empty, share, write};
 use crate::{
     api::{ApiError, CreateRequest, MemoryView, PatchRequest, Whose, requests::owner},
     capture::{is_standing_wish, may_become_memory},
-    memory::{Embedding, Memory, MemoryId, MemoryType, Source, StoreError},
+    memory::{Embedding, Memory, MemoryId, MemoryType, Source, Status, StoreError},
     screening::{MAX_MESSAGE_BYTES, screen},
 };
 
@@ -120,6 +120,10 @@ impl Operations {
         not_empty("project_id", change.project_id.as_ref().and_then(Option::as_ref))?;
         share("importance", change.importance)?;
         share("confidence", change.confidence.flatten())?;
+        if change.status == Some(Status::Forgotten) {
+            let cause = "cannot be set: DELETE forgets a memory";
+            return Err(ApiError::invalid("status", cause));
+        }
         change.content = change.content.as_deref().map(content).transpose()?;
         change.tags = change.tags.map(tags).transpose()?;
         change.metadata = change.metadata.map(metadata).transpose()?;

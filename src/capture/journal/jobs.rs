@@ -23,6 +23,8 @@ pub(in crate::capture) enum JobKind {
     /// Deletes what a user asked to be forgotten; the subject is the turn, or a
     /// negative number where no turn is kept.
     ForgetSaid,
+    /// Erases what such a job has hidden, when its grace is over; the subject is the same.
+    EraseForgotten,
     /// Asks the helper model for the facts in the last turns up to one; the
     /// subject is that turn. It can take long, so it has a lane of its own.
     Extract,
@@ -47,6 +49,7 @@ impl JobKind {
             Self::ExtractLocally => "extract_locally",
             Self::Remember => "remember",
             Self::ForgetSaid => "forget_said",
+            Self::EraseForgotten => "erase_forgotten",
             Self::Extract => "extract",
             Self::Reconcile => "reconcile",
             Self::EndIdleSession => "end_idle_session",
@@ -57,11 +60,12 @@ impl JobKind {
     }
 
     /// All of them.
-    pub(in crate::capture) const ALL: [Self; 10] = [
+    pub(in crate::capture) const ALL: [Self; 11] = [
         Self::StoreTurn,
         Self::ExtractLocally,
         Self::Remember,
         Self::ForgetSaid,
+        Self::EraseForgotten,
         Self::Extract,
         Self::Reconcile,
         Self::EndIdleSession,
@@ -73,7 +77,7 @@ impl JobKind {
     /// Whether such a job is given up when it fails again and again. What a user asked to be
     /// forgotten is owed until it is done.
     pub(in crate::capture) fn is_given_up(self) -> bool {
-        self != Self::ForgetSaid
+        !matches!(self, Self::ForgetSaid | Self::EraseForgotten)
     }
 
     pub(super) fn of(name: &str) -> Option<Self> {
@@ -197,6 +201,19 @@ pub(super) fn ask_for_order(
     ask(c, &Wish { kind, subject, owner, payload, due: now, now })
 }
 
+/// Owes the erasure of what a forgetting has hidden.
+pub(super) fn ask_for_erasure(
+    c: &Connection,
+    subject: i64,
+    owner: &Owner,
+    payload: String,
+    due: Timestamp,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let (kind, owner, payload) = (JobKind::EraseForgotten, Some(owner), Some(payload));
+    ask(c, &Wish { kind, subject, owner, payload, due, now })
+}
+
 /// Owes an extraction from the last `batch` turns of a session up to `through`.
 pub(super) fn ask_for_extraction(
     c: &Connection,
@@ -297,11 +314,12 @@ pub(super) fn cancel(c: &Connection, kind: JobKind, subject: i64) -> rusqlite::R
     Ok(())
 }
 
-/// Makes all that an owner is owed due at once.
+/// Makes all that an owner is owed due at once, but for what waits so that it can be undone.
 pub(super) fn hurry(c: &Connection, owner: &Owner, now: Timestamp) -> rusqlite::Result<()> {
     c.prepare_cached(
         "UPDATE jobs SET due_at = ?3
-         WHERE tenant = ?1 AND user = ?2 AND state = 'pending' AND due_at > ?3",
+         WHERE tenant = ?1 AND user = ?2 AND state = 'pending' AND due_at > ?3
+           AND kind <> 'erase_forgotten'",
     )?
     .execute(params![owner.tenant(), owner.user(), millis(now)])?;
     Ok(())
@@ -355,12 +373,13 @@ pub(in crate::capture) fn settle(
     Ok(())
 }
 
-/// An owner's jobs, but for those that only wait for a session to be idle.
+/// An owner's jobs, but for those that only wait for a session to be idle, or for a grace to be over.
 pub(in crate::capture) fn of_owner(c: &Connection, owner: &Owner) -> rusqlite::Result<OwnerJobs> {
     let mut jobs = OwnerJobs::default();
     let mut rows = c.prepare_cached(
         "SELECT id, state FROM jobs
-             WHERE tenant = ?1 AND user = ?2 AND kind <> 'end_idle_session'",
+             WHERE tenant = ?1 AND user = ?2
+               AND kind NOT IN ('end_idle_session', 'erase_forgotten')",
     )?;
     let mut rows = rows.query(params![owner.tenant(), owner.user()])?;
     while let Some(row) = rows.next()? {

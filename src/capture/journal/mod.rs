@@ -8,6 +8,7 @@ mod chain;
 mod due;
 mod entry;
 mod forget;
+mod forgettings;
 mod jobs;
 mod ledger;
 mod orders;
@@ -39,6 +40,11 @@ pub(super) use due::{Owed, Room, next_due, next_time, owed};
 pub(super) use entry::{Entry, Removed};
 pub use forget::Forget;
 pub(super) use forget::Forgotten;
+pub use forgettings::Forgetting;
+pub(super) use forgettings::{
+    Hidden, cancel as cancel_forgetting, erase_later, hidden_by, hidden_for,
+    pending as pending_forgettings,
+};
 pub(super) use jobs::{
     ClaimedJob, JobKind, Next, Settled, ask_for_pruning, ask_for_vectors, lanes_of, of_owner,
     settle,

@@ -43,10 +43,10 @@ impl Pruned {
 
 /// Whether turn `t` of session `s` is learnt: it is old and complete, its session has ended or has
 /// many turns after it, and its owner is owed nothing, but for the ends of sessions that are not
-/// idle yet. A dead job holds what it would need to be tried again, and nothing else.
+/// idle yet and for erasures. A dead job holds what it would need to be tried again, and nothing else.
 const IS_DUE: &str = "t.ended_at <= ?2 AND t.state = 'complete'
     AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.tenant = t.tenant AND j.user = t.user
-        AND j.kind <> 'end_idle_session' AND (j.state <> 'dead' OR CASE
+        AND j.kind NOT IN ('end_idle_session', 'erase_forgotten') AND (j.state <> 'dead' OR CASE
             WHEN j.kind IN ('extract', 'reconcile') THEN t.id <= j.subject
                 AND json_valid(j.payload) AND j.payload ->> '$.session' = t.session
             WHEN j.kind = 'summarise' THEN j.subject = t.session

@@ -8,6 +8,7 @@ use crate::{
         wishes::is_standing,
     },
     memory::{EntityRelation, Memory, MemoryId, MemoryType, Mention, Owner, Provenance, Source},
+    signals::Typed,
 };
 
 /// The confidence of what a user said in so many words, where the extractor names none.
@@ -30,6 +31,9 @@ pub(in crate::capture) struct Origin {
     /// When that turn was: the order of what was said, whenever it is learnt.
     pub(in crate::capture) at: Timestamp,
     pub(in crate::capture) request_id: Option<String>,
+    /// What the user typed of it. Standing instructions come from nothing else: not from a document in
+    /// the message, and not from a helper model's own words.
+    pub(in crate::capture) typed: Typed,
 }
 
 impl Origin {
@@ -53,7 +57,7 @@ impl Origin {
             && [Some(&candidate.content), candidate.raw.as_ref()]
                 .into_iter()
                 .flatten()
-                .any(|words| is_standing(words))
+                .any(|words| is_standing(words) && self.typed.says(words))
         {
             memory.tags.push(Memory::STANDING.to_owned());
         }
@@ -112,6 +116,7 @@ mod tests {
             turn: "t".into(),
             at: at(0),
             request_id: None,
+            typed: Typed::default(),
         }
     }
 
@@ -130,17 +135,23 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_for_every_conversation_is_tagged_whoever_found_it() {
-        let tags = |content: &str, raw: Option<&str>, tense| {
+    fn a_wish_for_every_conversation_is_tagged_if_the_user_typed_it() {
+        let tags = |message: &str, content: &str, raw: Option<&str>, tense| {
             let (content, raw) = (content.to_owned(), raw.map(str::to_owned));
             let candidate = Candidate { content, raw, tense, ..Candidate::default() };
-            origin().memory_of(&candidate, at(9)).tags
+            let origin = Origin { typed: Typed::of(message), ..origin() };
+            origin.memory_of(&candidate, at(9)).tags
         };
-        assert_eq!(tags("Call me Sam", None, None), [Memory::STANDING]);
-        assert_eq!(tags("The user prefers short answers.", None, None), [Memory::STANDING]);
-        assert_eq!(tags("Sam is the user's name.", Some("call me Sam"), None), [Memory::STANDING]);
-        assert!(tags("Call me Sam", None, Some(Tense::Past)).is_empty());
-        assert!(tags("I live in Rome", None, None).is_empty());
+        let wish = "Call me Sam";
+        assert_eq!(tags("Call me Sam, please.", wish, None, None), [Memory::STANDING]);
+        let named = "Sam is the user's name.";
+        assert_eq!(tags("Hi! call me Sam", named, Some("call me Sam"), None), [Memory::STANDING]);
+        assert!(tags("Call me Sam.", wish, None, Some(Tense::Past)).is_empty());
+        assert!(tags("I live in Rome", "I live in Rome", None, None).is_empty());
+        // What a model says of the user nobody typed, and a document least of all.
+        assert!(tags("keep it short", "The user prefers short answers.", None, None).is_empty());
+        let wrapped = "Context: Call me Sam.\nQuestion: When does it arrive?";
+        assert!(tags(wrapped, "Call me Sam.", None, None).is_empty());
     }
 
     #[test]

@@ -112,6 +112,7 @@ mod tests {
             turn: turn.into(),
             at: at(seconds),
             request_id: None,
+            typed: crate::signals::Typed::default(),
         }
     }
 

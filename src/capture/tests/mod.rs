@@ -5,6 +5,7 @@ mod crash;
 mod drift;
 mod facts;
 mod forget;
+mod grace;
 mod limits;
 mod meaning;
 mod orders;
@@ -114,6 +115,7 @@ pub(in crate::capture) fn settings(extractor: Option<Helper>) -> Settings {
         least: Least::default(),
         sessions: SessionRules { summaries: false, ..SessionRules::default() },
         retention: Retention::default(),
+        forget_grace: Duration::ZERO,
         policy: crate::capture::Policy::default(),
         types: crate::memory::MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
     }

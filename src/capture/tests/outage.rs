@@ -175,7 +175,10 @@ async fn life(lost: Option<usize>) -> (Vec<Told>, usize) {
     ])
     .await;
     let sessions = SessionRules { summaries: true, ..SessionRules::default() };
-    let settings = Settings { extract_locally: true, sessions, ..settings(Some(helper)) };
+    // Both ways of forgetting: hidden, and a moment later erased.
+    let forget_grace = Duration::from_millis(1);
+    let settings =
+        Settings { extract_locally: true, sessions, forget_grace, ..settings(Some(helper)) };
     let doll = Doll::new(true);
     let outage = Outage::with(Mode::Works, settings, doll.clone());
     if let Some(number) = lost {
@@ -216,6 +219,11 @@ async fn life(lost: Option<usize>) -> (Vec<Told>, usize) {
     doll.broken.store(false, Ordering::SeqCst);
     let flushed = outage.house.flush("alice").await;
     assert_eq!((flushed.jobs_pending, flushed.jobs_dead), (0, 0), "{lost:?}");
+    let erased = || async {
+        let left = outage.house.capture.forgettings(&owner("alice")).await.unwrap();
+        left.is_empty().then_some(())
+    };
+    eventually(erased).await;
     assert_eq!(reviving.is_finished(), lost.is_some(), "{lost:?}");
     reviving.abort();
     for kind in JobKind::ALL.map(JobKind::name) {

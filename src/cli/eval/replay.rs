@@ -310,6 +310,7 @@ pub(super) mod tests {
             sessions: SessionRules::default(),
             least: Least::default(),
             retention: Retention::default(),
+            forget_grace: Duration::ZERO,
             policy: crate::capture::Policy::default(),
             types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
         };

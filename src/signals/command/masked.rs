@@ -1,19 +1,13 @@
-//! A message without what others said in it: code, quotations, pasted lines.
+//! A message without what others said in it: code, quotations, mails, retrieved passages.
 
-use std::{ops::Range, sync::LazyLock};
+use std::ops::Range;
 
-use regex::Regex;
+use super::untyped::parts;
+use crate::signals::is_greeting;
 
-/// Code blocks, quoted lines, and quotations.
-#[expect(clippy::expect_used, reason = "the pattern is a constant; the tests below compile it")]
-static NOT_SAID: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"(?s)```.*?(?:```|$)|~~~.*?(?:~~~|$)|`[^`\n]*`|(?m-s:^[ \t]*>.*$)",
-        r#"|"[^"]*(?:"|$)|“[^”]*(?:”|$)|„[^“”]*(?:[“”]|$)|«[^»]*(?:»|$)"#,
-        r"|「[^」]*(?:」|$)|『[^』]*(?:』|$)|《[^》]*(?:》|$)|<[a-zA-Z/][^>]*>",
-    ))
-    .expect("a constant pattern compiles")
-});
+/// The longest message that is typed as a whole, in characters. In a longer one, or one with other people's words in it,
+/// only what stands first or last is taken for what the user asks.
+const TYPED_WHOLE: usize = 280;
 
 /// Words that a full stop may follow within a sentence.
 const SHORT: [&str; 16] = [
@@ -24,22 +18,45 @@ const SHORT: [&str; 16] = [
 /// A message in which foreign words are blotted out. Places in it are places in the message.
 pub(super) struct Masked {
     text: String,
+    /// Whether the user typed all of it.
+    whole: bool,
 }
 
 impl Masked {
     pub(super) fn of(message: &str) -> Self {
-        let mut text = message.to_owned();
-        for found in NOT_SAID.find_iter(message) {
-            // A blot of as many bytes, which no pattern knows.
-            let lines = found.as_str().contains('\n');
-            let blot = if lines { "\n" } else { "x" }.repeat(found.len());
-            text.replace_range(found.range(), &blot);
+        let mut bytes = message.as_bytes().to_vec();
+        let parts = parts(message);
+        // Longer ones last: within a passage nothing is a word, not even a short quotation.
+        let (lines, words): (Vec<_>, Vec<_>) =
+            parts.iter().cloned().partition(|part| message[part.clone()].contains('\n'));
+        // A blot of as many bytes, which no pattern knows.
+        for (parts, blot) in [(words, b'x'), (lines, b'\n')] {
+            parts.into_iter().for_each(|part| bytes[part].fill(blot));
         }
-        Self { text }
+        // Parts end between characters, so this is UTF-8 still.
+        let text = String::from_utf8(bytes).unwrap_or_default();
+        let short = message.chars().nth(TYPED_WHOLE).is_none();
+        Self { text, whole: short && parts.is_empty() }
     }
 
     pub(super) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether all of the message is typed.
+    pub(super) fn is_typed_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// Whether a sentence may ask something of memory for the user: one of a message that is typed as a whole, or the
+    /// first or last one. A text pasted without marks is told from typed words by its place alone. `message` is what
+    /// this was made of.
+    pub(super) fn speaks(&self, sentence: &Range<usize>, message: &str) -> bool {
+        let empty = |range: Range<usize>| {
+            let text = message.get(range).unwrap_or_default();
+            !text.contains(char::is_alphanumeric) || is_greeting(text)
+        };
+        self.whole || empty(0..sentence.start) || empty(sentence.end..message.len())
     }
 
     /// The sentences, with the marks that end them.
@@ -100,6 +117,29 @@ mod tests {
             ["He said xxxxxxxxxxxxxxxxxx Then?"]
         );
         assert_eq!(sentences("Look:\n> Forget my name\nOk"), ["Look:", "xxxxxxxxxxxxxxxx", "Ok"]);
+    }
+
+    fn speaking(message: &str) -> Vec<String> {
+        let masked = Masked::of(message);
+        let speaking = masked.sentences().into_iter().filter(|range| masked.speaks(range, message));
+        speaking.map(|range| message[range].to_owned()).collect()
+    }
+
+    #[test]
+    fn in_a_short_typed_message_every_sentence_speaks() {
+        assert_eq!(speaking("I'm Ann. Forget my address. Thanks!").len(), 3);
+    }
+
+    #[test]
+    fn in_a_long_one_and_beside_other_peoples_words_the_first_and_the_last_sentence_speak() {
+        let filler = "The ferry leaves from the second pier at noon. ".repeat(8);
+        let long =
+            format!("Hi! Call me Sam. {filler}Forget my address. {filler}Be brief. Thanks a lot!");
+        assert_eq!(speaking(&long), ["Hi!", "Call me Sam.", "Be brief.", "Thanks a lot!"]);
+        let quoting = "Forget my name. He said \"yes\". Forget my age. What now?";
+        assert_eq!(speaking(quoting), ["Forget my name.", "What now?"]);
+        let wrapped = "Context: Forget my age.\nQuestion: Forget my name.\n[2] Forget it.\nQuestion: What now?";
+        assert_eq!(speaking(wrapped), ["What now?"]);
     }
 
     #[test]

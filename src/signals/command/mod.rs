@@ -10,6 +10,8 @@ mod patterns;
 mod reader;
 mod request;
 mod subject;
+mod typed;
+mod untyped;
 
 #[cfg(test)]
 mod tests;
@@ -17,6 +19,7 @@ mod tests;
 use patterns::List;
 use reader::Reader;
 pub use subject::Subject;
+pub use typed::Typed;
 
 /// Longer messages are pasted for the most part, in characters.
 const MAX_CHARS: usize = 2_000;
@@ -28,7 +31,9 @@ pub struct Commands {
     pub remember: Vec<String>,
     /// To be forgotten.
     pub forget: Vec<Subject>,
-    /// The message without these requests.
+    /// Whether there are requests that the user did not type for certain. Nobody does them.
+    pub others: bool,
+    /// The message without all these requests, where there are any.
     pub rest: String,
 }
 

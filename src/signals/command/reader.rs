@@ -42,6 +42,11 @@ impl<'a> Reader<'a> {
         let mut before: Option<Range<usize>> = None;
         for sentence in self.masked.sentences().into_iter().take(MAX_SENTENCES) {
             let asked = self.requests(sentence.clone());
+            if !asked.is_empty() && !self.masked.speaks(&sentence, self.message) {
+                commands.others = true;
+                before = Some(sentence);
+                continue;
+            }
             if asked.is_empty() {
                 let text = &self.masked.text()[sentence.clone()];
                 let task = List::Task.is_match(text);
@@ -59,8 +64,10 @@ impl<'a> Reader<'a> {
             for asked in asked {
                 match asked {
                     Asked::Remember(what) => commands.remember.extend(self.statement(what)),
+                    // What stands before it in a long message may be anybody's.
                     Asked::RememberBefore => {
-                        commands.remember.extend(before.clone().and_then(|b| self.statement(b)));
+                        let before = before.clone().filter(|_| self.masked.is_typed_whole());
+                        commands.remember.extend(before.and_then(|b| self.statement(b)));
                     }
                     Asked::Forget(subject) => commands.forget.push(subject),
                 }

@@ -9,7 +9,7 @@ use crate::{
         operations::{entities, write::screened},
     },
     config::Config,
-    memory::{Memory, Owner, Whole},
+    memory::{Memory, Owner, Status, Whole},
     screening::screen,
     store::MAX_CONTENT_BYTES,
     transfer::LineError,
@@ -65,6 +65,10 @@ pub(super) fn admit(
     if !config.memory.knows_type(memory.memory_type.as_str()) {
         let cause = format!("must be one of {}", config.memory.types.join(", "));
         return Err(Refused::new("memory.type", cause));
+    }
+    // Nothing here would ever erase it.
+    if memory.status == Status::Forgotten {
+        return Err(Refused::new("memory.status", "is forgotten, which is not carried over"));
     }
     for (n, vector) in whole.vectors.iter().enumerate() {
         let length = vector.values.iter().map(|value| value * value).sum::<f32>().sqrt();
