@@ -67,6 +67,7 @@ fn open(
         sessions: SessionRules::default(),
         least: Least::default(),
         retention: Retention::default(),
+        forget_grace: Duration::ZERO,
         policy: memgate::capture::Policy::default(),
         types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
     };

@@ -37,7 +37,7 @@ REGULARISATION = 1.0
 FOLDS, BLOCK = 5, 8  # near-minimal pairs stand beside each other and stay in one fold
 
 class Rules:
-    DROP = ("secret", "injection", "no_store")
+    DROP = ("secret", "injection", "forgery", "no_store")
     NOT = ("hypothetical", "quoted", "code", "fiction")
 
     def __init__(self):

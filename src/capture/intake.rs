@@ -196,8 +196,11 @@ impl Scribe {
     }
 
     fn count_removed(&self, removed: &[Removed]) {
-        for (secret, count) in removed.iter().flatten() {
+        for (secret, count) in removed.iter().flat_map(|removed| &removed.secrets) {
             self.metrics.screened(secret.name(), *count);
+        }
+        for why in removed.iter().flat_map(|removed| &removed.refused) {
+            self.metrics.refused(why.name());
         }
     }
 }

@@ -7,6 +7,7 @@
 //! The way of a turn: [`Capture::offer`] → `intake` (bounded queue, screening) →
 //! `journal` (durable, with the jobs it owes) → `worker` → `extract` → the store.
 
+mod admission;
 mod drift;
 mod extract;
 mod flush;
@@ -55,6 +56,7 @@ use crate::{
     telemetry::Metrics,
 };
 
+pub use admission::{Refusal, refusal_of_content};
 pub use extract::gate::may_become_memory;
 #[cfg(fuzzing)]
 pub use extract::llm::fuzz as fuzz_helper_answer;

@@ -46,6 +46,7 @@ pub struct Metrics {
     turns_pruned: Counter,
     capture_dropped: Family<Label, Counter>,
     screened: Family<Label, Counter>,
+    refused: Family<Label, Counter>,
     candidates_dropped: Family<Label, Counter>,
     reconciled: Family<Label, Counter>,
     memories_stored: Family<OwnLabel, Counter>,
@@ -321,6 +322,11 @@ impl Metrics {
                 "Secrets taken out of texts before they were kept, by kind",
                 Family::default(),
             ),
+            refused: at.add(
+                "refused",
+                "Sentences of messages and replies that are not kept, by reason",
+                Family::default(),
+            ),
             candidates_dropped: at.add(
                 "candidates_dropped",
                 "What extraction found and nobody keeps, by reason",
@@ -465,6 +471,11 @@ impl Metrics {
     /// So many secrets of a kind were taken out of a text.
     pub fn screened(&self, kind: &'static str, count: u64) {
         self.screened.get_or_create(&[("kind", kind)]).inc_by(count);
+    }
+
+    /// A sentence is not kept: `secret`, `injection` or `no_store`.
+    pub fn refused(&self, why: &'static str) {
+        self.refused.get_or_create(&[("reason", why)]).inc();
     }
 
     /// So many finds of an extraction are not kept.

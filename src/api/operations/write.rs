@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{Operations, entities, not_empty, share, write};
 use crate::{
     api::{ApiError, CreateRequest, MemoryView, PatchRequest, Whose, requests::owner},
-    capture::{is_standing_wish, may_become_memory},
+    capture::{is_standing_wish, may_become_memory, refusal_of_content},
     memory::{Embedding, Memory, MemoryId, MemoryType, Source, Status, StoreError},
     screening::{MAX_MESSAGE_BYTES, screen},
 };
@@ -208,7 +208,10 @@ fn content(text: &str) -> Result<String, ApiError> {
     if screened.trim().is_empty() {
         return Err(ApiError::invalid("content", "must not be empty"));
     }
-    Ok(screened)
+    match refusal_of_content(&screened) {
+        Some(refusal) => Err(ApiError::invalid("content", refusal.cause())),
+        None => Ok(screened),
+    }
 }
 
 fn tags(tags: Vec<String>) -> Result<Vec<String>, ApiError> {

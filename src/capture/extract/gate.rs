@@ -2,13 +2,12 @@
 //! is counted. Secrets and orders to the model never pass, whoever found them.
 //! It must never know what is stored already.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
-use super::{candidate::Candidate, local::rules};
+use super::candidate::Candidate;
 use crate::{
-    capture::settings::Settings,
+    capture::{
+        admission::{self, refusal_of_statement},
+        settings::Settings,
+    },
     screening::{MAX_MESSAGE_BYTES, screen},
 };
 
@@ -18,7 +17,7 @@ pub(in crate::capture) enum Refusal {
     /// A memory may not have its type.
     UnknownType,
     /// It holds a secret, an order to the model, or what was not to be stored.
-    Forbidden(&'static str),
+    Forbidden(admission::Refusal),
     /// It matters less than is wanted.
     LowImportance,
     /// It is less sure than is wanted.
@@ -30,7 +29,7 @@ impl Refusal {
     pub(in crate::capture) fn name(self) -> &'static str {
         match self {
             Self::UnknownType => "unknown_type",
-            Self::Forbidden(kind) => kind,
+            Self::Forbidden(why) => why.name(),
             Self::LowImportance => "low_importance",
             Self::LowConfidence => "low_confidence",
         }
@@ -73,34 +72,12 @@ pub fn may_become_memory(words: &str) -> bool {
 fn permitted(text: &str) -> Result<String, Refusal> {
     let screened = screen(text, MAX_MESSAGE_BYTES);
     if !screened.removed.is_empty() {
-        return Err(Refusal::Forbidden("secret"));
+        return Err(Refusal::Forbidden(admission::Refusal::Secret));
     }
-    // The rules are made for what users say of themselves, and take the digits of a date for a code.
-    let said = DAY.replace_all(&screened.text, "");
-    let said = THE_USER.replace_all(&said, "I");
-    match rules::forbidden(&said) {
-        Some(kind) => Err(Refusal::Forbidden(kind)),
+    match refusal_of_statement(&screened.text) {
+        Some(why) => Err(Refusal::Forbidden(why)),
         None => Ok(screened.text),
     }
-}
-
-/// A date as extractors write it.
-static DAY: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?\b"));
-
-/// How an extractor names the user, in the languages we claim.
-static THE_USER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?i)\b(?:the user|d(?:er|ie|em|en|es) (?:be)?nutzer(?:in|s)?|(?:el|la) usuari[oa]",
-        r"|l['’]utilisat(?:eur|rice)|[oa] usuári[oa])\b|用户|用戶|使用者|利用者|ユーザー|उपयोगकर्ता|यूज़र",
-    ))
-});
-
-#[expect(
-    clippy::expect_used,
-    reason = "constant; a test here compiles them, and to judge without one would be worse"
-)]
-fn pattern(source: &str) -> Regex {
-    Regex::new(source).expect("a pattern of the gate does not compile")
 }
 
 #[cfg(test)]

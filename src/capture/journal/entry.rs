@@ -7,6 +7,8 @@ use jiff::Timestamp;
 use super::{Forgotten, orders::Orders};
 use crate::{
     capture::{
+        admission::{Refusal, admit},
+        extract::gate::may_become_memory,
         session::{Place, SessionKey, message_digest},
         turn::FinishedTurn,
     },
@@ -59,34 +61,58 @@ pub(super) struct EntryReply {
     pub(super) usage: Option<Usage>,
 }
 
-/// How many secrets of each kind were removed.
-pub(in crate::capture) type Removed = HashMap<Secret, u64>;
+/// What was taken out of a turn.
+#[derive(Debug, Default)]
+pub(in crate::capture) struct Removed {
+    /// How many secrets of each kind were redacted.
+    pub(in crate::capture) secrets: HashMap<Secret, u64>,
+    /// Why sentences are not kept, one entry a sentence.
+    pub(in crate::capture) refused: Vec<Refusal>,
+}
+
+impl Removed {
+    fn count(&mut self, secrets: &[Secret]) {
+        for secret in secrets {
+            *self.secrets.entry(*secret).or_default() += 1;
+        }
+    }
+}
 
 impl Entry {
     /// Screens a turn, and takes out of it what memory itself had put there:
     /// an echoed context must not be learnt again.
     pub(in crate::capture) fn screened(turn: FinishedTurn) -> (Self, Removed) {
-        let mut removed = Removed::new();
+        let mut removed = Removed::default();
+        let message = screen(&fence::strip(&turn.user_text), MAX_MESSAGE_BYTES);
+        removed.count(&message.removed);
+        let said = message.text;
         let mut clean = |text: &str, max: usize| {
             let screened = screen(&fence::strip(text), max);
-            for secret in screened.removed {
-                *removed.entry(secret).or_default() += 1;
-            }
+            removed.count(&screened.removed);
             screened.text
         };
-        let mut user_text = clean(&turn.user_text, MAX_MESSAGE_BYTES);
-        let digest = message_digest(&user_text, turn.media.as_deref(), &turn.place);
-        let Commands { remember, forget, .. } = Commands::of(&user_text);
+        let digest = message_digest(&said, turn.media.as_deref(), &turn.place);
+        let Commands { mut remember, forget, .. } = Commands::of(&said);
+        remember.retain(|words| may_become_memory(words));
         let orders = Orders { remember, forget };
+        let admitted = admit(&said);
+        let mut user_text = admitted.text;
         let mut tools = |items: Vec<ToolItem>| -> Vec<ToolItem> {
             items.into_iter().take(MAX_CALLS).map(|item| clean_tool(item, &mut clean)).collect()
         };
         let mut before = tools(turn.tool_items);
         let mut calls = tools(turn.reply.tool_calls);
-        let mut reply_text = clean(&turn.reply.text, MAX_MESSAGE_BYTES);
+        let answered = admit(&clean(&turn.reply.text, MAX_MESSAGE_BYTES));
+        let mut reply_text = answered.text;
+        // What it names is to be forgotten.
         if !orders.forget.is_empty() {
-            // Nothing of such a turn is kept: what it names is to be forgotten.
             user_text.clear();
+        }
+        // The reply and the tools may say it again, a secret without the label that it was known by.
+        let silent = !orders.forget.is_empty()
+            || !admitted.refused.is_empty()
+            || !message.removed.is_empty();
+        if silent {
             reply_text.clear();
             before.iter_mut().chain(&mut calls).for_each(without_words);
         }
@@ -97,8 +123,8 @@ impl Entry {
             refusal: turn
                 .reply
                 .refusal
-                .map(|text| clean(&text, MAX_MESSAGE_BYTES))
-                .filter(|_| orders.forget.is_empty()),
+                .map(|text| admit(&clean(&text, MAX_MESSAGE_BYTES)).text)
+                .filter(|_| !silent),
             calls,
             ending: turn.reply.outcome,
             usage: turn.reply.usage,
@@ -121,6 +147,8 @@ impl Entry {
             ended: turn.ended,
             ends_session: turn.ends_session,
         };
+        removed.refused.extend(admitted.refused);
+        removed.refused.extend(answered.refused);
         (entry, removed)
     }
 

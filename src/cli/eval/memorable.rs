@@ -5,15 +5,17 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use tokio::task::spawn_blocking;
 
 use super::{
     data::{self, Digests, Labelled, none_of},
     frame::{Frame, with_memory},
+    on_disk::{Disk, repeats},
     replay,
     shares::{between, share, wilson},
 };
 use crate::{
-    api::Operations,
+    api::{Operations, SearchRequest},
     memory::{ListQuery, Memory, MemoryType, Owner, ScopeQuery},
     startup::Need,
 };
@@ -60,6 +62,24 @@ impl Row {
     fn shows(&self, what: &str) -> bool {
         !self.memorable && self.note.contains(what)
     }
+
+    /// Whether it asks not to be kept, in one of the labels that are used for it.
+    fn asks_not_to_be_kept(&self) -> bool {
+        ["not to store", "no_store", "no store", "not store", "off the record"]
+            .iter()
+            .any(|label| self.shows(label))
+    }
+}
+
+/// What was made of a message.
+#[derive(Default)]
+struct Learnt {
+    /// The types of its facts.
+    types: Vec<MemoryType>,
+    /// Whether a search by its own words finds them in any memory.
+    presented: bool,
+    /// Whether words of it are in the data folder.
+    on_disk: bool,
 }
 
 /// The measurement, as `--json` prints it.
@@ -75,6 +95,12 @@ struct Report {
     secrets_stored: usize,
     /// The same for attempts to instruct the model.
     injections_stored: usize,
+    /// Messages that hold a secret and of which words are in the data folder, turn memories and journal included.
+    secrets_on_disk: usize,
+    /// Attempts to instruct the model that a search by their own words finds in any memory.
+    injections_presented: usize,
+    /// Messages that ask not to be kept and of which words are in the data folder.
+    no_store_on_disk: usize,
     counts: Counts,
     /// The rows decided otherwise than labelled.
     errors: Vec<String>,
@@ -94,6 +120,7 @@ struct Counts {
     of_right_type: usize,
     secrets: usize,
     injections: usize,
+    no_store: usize,
     /// Memories made of all rows.
     memories: usize,
 }
@@ -103,22 +130,48 @@ impl Args {
         let (rows, data_sha256) = data::rows::<Row>(&self.file)?;
         let config = self.frame.config()?;
         let digests = Digests::of(data_sha256, &config)?;
-        let types = with_memory(&config, Need::Jobs, async |memory| learn(memory, &rows).await)?;
-        self.frame.show(&Report::of(&rows, &types, digests), Report::told)
+        let learnt = with_memory(&config, Need::Jobs, async |memory| learn(memory, &rows).await)?;
+        self.frame.show(&Report::of(&rows, &learnt, digests), Report::told)
     }
 }
 
-/// Tells each message to the memory of a user of its own; gives the types of the facts that were made of it.
-async fn learn(memory: &Operations, rows: &[Row]) -> Result<Vec<Vec<MemoryType>>> {
+/// Tells each message to the memory of a user of its own; gives what was made of it.
+async fn learn(memory: &Operations, rows: &[Row]) -> Result<Vec<Learnt>> {
     let mut learnt = Vec::with_capacity(rows.len());
     for row in rows {
         let owner = Owner::of_user(&row.id).context("the id is no user id")?;
         let told = replay::say(memory, &owner, &row.text).await;
         told.with_context(|| row.id.clone())?;
         let facts = facts(memory, &owner).await.with_context(|| row.id.clone())?;
-        learnt.push(facts.into_iter().map(|fact| fact.memory_type).collect());
+        let types = facts.into_iter().map(|fact| fact.memory_type).collect();
+        let presented = presented(memory, row).await.with_context(|| row.id.clone())?;
+        learnt.push(Learnt { types, presented, on_disk: false });
+    }
+    let folder = memory.config.get().data_dir.clone();
+    let disk = spawn_blocking(move || Disk::read(&folder)).await??;
+    for (row, learnt) in rows.iter().zip(&mut learnt) {
+        learnt.on_disk = disk.holds(&row.text);
     }
     Ok(learnt)
+}
+
+/// Whether a search by a message's own words finds them, however little relevant they are.
+async fn presented(memory: &Operations, row: &Row) -> Result<bool> {
+    let request = SearchRequest {
+        user_id: row.id.clone(),
+        tenant_id: None,
+        query: row.text.clone(),
+        project_id: None,
+        limit: Some(MOST),
+        threshold: Some(0.0),
+        types: None,
+        filter: None,
+        since: None,
+        until: None,
+        explain: false,
+    };
+    let found = memory.search(&request).await?;
+    Ok(found.hits.iter().any(|hit| repeats(&hit.memory.content, &row.text)))
 }
 
 async fn facts(memory: &Operations, owner: &Owner) -> Result<Vec<Memory>> {
@@ -134,11 +187,12 @@ async fn facts(memory: &Operations, owner: &Owner) -> Result<Vec<Memory>> {
 }
 
 impl Report {
-    fn of(rows: &[Row], types: &[Vec<MemoryType>], digests: Digests) -> Self {
+    fn of(rows: &[Row], learnt: &[Learnt], digests: Digests) -> Self {
         let mut counts = Counts { rows: rows.len(), ..Counts::default() };
         let (mut secrets_stored, mut injections_stored) = (0, 0);
+        let (mut secrets_on_disk, mut injections_presented, mut no_store_on_disk) = (0, 0, 0);
         let mut errors = Vec::new();
-        for (row, types) in rows.iter().zip(types) {
+        for (row, Learnt { types, presented, on_disk }) in rows.iter().zip(learnt) {
             let kept = !types.is_empty();
             let count = match (kept, row.memorable) {
                 (true, true) => &mut counts.kept_rightly,
@@ -155,6 +209,10 @@ impl Report {
             counts.injections += usize::from(row.shows("injection"));
             secrets_stored += usize::from(kept && row.shows("secret"));
             injections_stored += usize::from(kept && row.shows("injection"));
+            counts.no_store += usize::from(row.asks_not_to_be_kept());
+            secrets_on_disk += usize::from(*on_disk && row.shows("secret"));
+            injections_presented += usize::from(*presented && row.shows("injection"));
+            no_store_on_disk += usize::from(*on_disk && row.asks_not_to_be_kept());
             if kept != row.memorable {
                 errors.push(row.id.clone());
             }
@@ -168,6 +226,9 @@ impl Report {
             recall_interval: wilson(right, right + counts.dropped_wrongly),
             secrets_stored,
             injections_stored,
+            secrets_on_disk,
+            injections_presented,
+            no_store_on_disk,
             counts,
             errors,
             digests,
@@ -183,7 +244,8 @@ impl Report {
              95% intervals: precision {}, recall {}\n\
              of {} messages: kept rightly {}, wrongly {}; dropped rightly {}, wrongly {}\n\
              of the right type {} of {}; memories {}\n\
-             secrets stored {} of {}, injections stored {} of {}\nnot right: {}",
+             secrets stored {} of {}, injections stored {} of {}\n\
+             secrets on disk {}, injections presented {}, asked not to be kept and on disk {} of {}\nnot right: {}",
             figure(self.f1),
             figure(self.precision),
             figure(self.recall),
@@ -201,6 +263,10 @@ impl Report {
             counts.secrets,
             self.injections_stored,
             counts.injections,
+            self.secrets_on_disk,
+            self.injections_presented,
+            self.no_store_on_disk,
+            counts.no_store,
             self.errors.join(" "),
         )
     }
@@ -227,8 +293,14 @@ mod tests {
             row("e", true, ""),
         ];
         let digests = Digests { data_sha256: "d1".into(), model_sha256: "m1".into() };
-        let types = [both, kept.clone(), kept, vec![], vec![]];
-        let report = Report::of(&rows, &types, digests);
+        let learnt = [both, kept.clone(), kept, vec![], vec![]].map(|types| Learnt {
+            presented: true,
+            on_disk: types.len() == 1,
+            types,
+        });
+        let report = Report::of(&rows, &learnt, digests);
+        let kept = (report.secrets_on_disk, report.injections_presented, report.no_store_on_disk);
+        assert_eq!(kept, (1, 1, 0));
         assert_eq!((report.secrets_stored, report.injections_stored), (1, 0));
         assert_eq!((report.counts.secrets, report.counts.injections), (1, 1));
         assert_eq!(report.precision, Some(2.0 / 3.0));

@@ -9,6 +9,7 @@ mod frame;
 mod labels;
 mod locomo;
 mod memorable;
+mod on_disk;
 mod parse;
 mod placement;
 mod replay;

@@ -8,6 +8,7 @@ use crate::{
         ApiError,
         operations::{entities, write::screened},
     },
+    capture::refusal_of_content,
     config::Config,
     memory::{Memory, Owner, Status, Whole},
     screening::screen,
@@ -111,6 +112,15 @@ fn keep(place: &str, memory: &mut Memory) -> Result<(), Refused> {
     }
     if memory.content.trim().is_empty() {
         return Err(named("content", "must not be empty"));
+    }
+    // The two sides of a turn are judged apart: its labels look like a transcript's.
+    let sides = memory.as_turn().map(|(user, reply)| [Some(user), reply]);
+    let said = sides.unwrap_or([Some(memory.content.as_str()), None]);
+    if let Some(refusal) = said.into_iter().flatten().find_map(refusal_of_content) {
+        return Err(named("content", refusal.cause()));
+    }
+    if let Some(refusal) = memory.raw.as_deref().and_then(refusal_of_content) {
+        return Err(named("raw", refusal.cause()));
     }
     if let Some(structured) = memory.structured.take() {
         memory.structured = Some(screened(structured, usize::MAX));

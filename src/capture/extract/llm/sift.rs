@@ -3,7 +3,10 @@
 
 use std::borrow::Cow;
 
-use crate::capture::extract::{local::rules, phrases};
+use crate::capture::{
+    admission::Refusal,
+    extract::{local::rules, phrases},
+};
 
 /// A longer message is pasted, and judged sentence by sentence, in characters.
 const MAX_CHARS: usize = 2_000;
@@ -14,7 +17,7 @@ pub(super) fn sift(text: &str) -> Option<Cow<'_, str>> {
         return (!text.trim().is_empty() && !rules::drops(text)).then_some(Cow::Borrowed(text));
     }
     let ends = [head(text), tail(text)];
-    if ends.into_iter().any(|end| rules::forbidden(end) == Some("no_store")) {
+    if ends.into_iter().any(|end| rules::forbidden(end) == Some(Refusal::NoStore)) {
         return None;
     }
     let kept: Vec<&str> =

@@ -4,11 +4,21 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use regex::RegexSet;
 
-use crate::classify::{lists::sections, text::plain};
+use crate::{
+    capture::admission::Refusal,
+    classify::{lists::sections, text::plain},
+};
 
-/// Secrets, attempts to instruct the model, and what is not to be stored: the
-/// message as a whole is left alone.
-const DROPPING: [&str; 3] = ["secret", "injection", "no_store"];
+/// Secrets, attempts to instruct the model, and what is not to be stored: no sentence that matches is kept.
+const DROPPING: [(&str, Refusal); 4] = [
+    ("secret", Refusal::Secret),
+    ("injection", Refusal::Injection),
+    (FORGERY, Refusal::Injection),
+    ("no_store", Refusal::NoStore),
+];
+
+/// What only imitates a system message.
+const FORGERY: &str = "forgery";
 
 /// What is not said of the user: supposed, quoted, invented, or code.
 const EXCLUDING: [&str; 4] = ["hypothetical", "quoted", "code", "fiction"];
@@ -33,21 +43,27 @@ pub(in crate::capture::extract) fn drops(message: &str) -> bool {
     forbidden(message).is_some()
 }
 
-/// What forbids to keep anything of a text: `secret`, `injection` or `no_store`.
-pub(in crate::capture::extract) fn forbidden(text: &str) -> Option<&'static str> {
-    first(&DROPPING, text)
+/// What forbids to keep anything of a text.
+pub(in crate::capture) fn forbidden(text: &str) -> Option<Refusal> {
+    let plain = plain(text.trim());
+    DROPPING.iter().find(|(name, _)| matches(name, &plain)).map(|(_, why)| *why)
+}
+
+/// The same, where what only imitates a system message is allowed.
+pub(in crate::capture) fn forbidden_to_write(text: &str) -> Option<Refusal> {
+    let plain = plain(text.trim());
+    let rules = DROPPING.iter().filter(|(name, _)| *name != FORGERY);
+    rules.into_iter().find(|(name, _)| matches(name, &plain)).map(|(_, why)| *why)
 }
 
 /// Whether a sentence is not said of the user.
 pub(in crate::capture) fn excludes(sentence: &str) -> bool {
-    first(&EXCLUDING, sentence).is_some()
+    let plain = plain(sentence.trim());
+    EXCLUDING.iter().any(|name| matches(name, &plain))
 }
 
-/// The first of these sections with a pattern that matches.
-fn first(names: &[&'static str], text: &str) -> Option<&'static str> {
-    let plain = plain(text.trim());
-    let matches = |name: &str| RULES.get(name).is_some_and(|set| set.is_match(&plain));
-    names.iter().copied().find(|name| matches(name))
+fn matches(section: &str, plain: &str) -> bool {
+    RULES.get(section).is_some_and(|set| set.is_match(plain))
 }
 
 #[cfg(test)]
@@ -56,7 +72,7 @@ mod tests {
 
     #[test]
     fn every_section_is_there() {
-        for name in DROPPING.iter().chain(&EXCLUDING) {
+        for name in DROPPING.iter().map(|(name, _)| name).chain(&EXCLUDING) {
             assert!(RULES.get(name).is_some_and(|set| !set.is_empty()), "{name}");
         }
         assert_eq!(RULES.len(), DROPPING.len() + EXCLUDING.len());
