@@ -1,8 +1,13 @@
 """Fixtures. Most tests share one stack and bring people of their own; those that break something start their own."""
 
+import signal
+
 import pytest
 
 from harness.stack import Stack
+
+# A shell that runs the tests in the background has them ignore SIGINT; the programs they start would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
