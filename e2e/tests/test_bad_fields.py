@@ -99,3 +99,19 @@ def test_what_was_refused_is_not_learnt(stack):
     person.say("I was born in Bergen")
     person.learn()
     assert person.knows("Bergen") and not person.knows("teal")
+
+
+@pytest.mark.parametrize("name, value", [
+    ("x-memory", "1"), ("x-memory-limit", "51"), ("x-memory-threshold", "high"), ("x-memory-types", "sematnic"),
+    ("x-memory-auto-store", "no"), ("x-memory-project", "x" * 257), ("x-session-end", "maybe"),
+])
+def test_with_a_wrong_header_the_request_passes_without_memory(stack, name, value):
+    person = stack.person()
+    person.say("My boat is called Halcyon")
+    person.learn()
+    turns = stack.memgate.turns()
+    answer = person.later().say("What is my boat called?", {name: value})
+    assert (answer.status, answer.decision) == (200, "failed:header")
+    assert "Halcyon" not in person.received()[-1].body.decode()
+    person.learn()
+    assert stack.memgate.turns() == turns, "nor is anything learnt"

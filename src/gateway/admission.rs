@@ -17,6 +17,9 @@ use crate::{
 pub enum Admission {
     /// The client is told what is wrong with its request.
     Invalid(InvalidField),
+    /// A header of ours cannot be read: neither recall nor learning. The request passes, because headers are also set by
+    /// proxies that a client knows nothing of.
+    BadHeader,
     /// Neither recall nor learning.
     Off,
     /// Nobody said who asks.
@@ -58,7 +61,14 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
     let types = &config.memory.types;
     options.check_types(types)?;
     check_project("memory_context.project_id", options.project_id.as_deref())?;
-    let said = HeaderOptions::read(head.headers(), types, &config.memory.sessions.end_header)?;
+    let end_header = &config.memory.sessions.end_header;
+    let said = match HeaderOptions::read(head.headers(), types, end_header) {
+        Ok(said) => said,
+        Err(invalid) => {
+            tracing::debug!(header = invalid.param, "a header cannot be read, memory is off");
+            return Ok(Admission::BadHeader);
+        }
+    };
     let body = BodyIds {
         memory_context: options.user_id.as_deref(),
         metadata: ask.metadata_user_id.as_deref(),

@@ -32,6 +32,8 @@ pub enum Outcome {
 pub enum FailedBecause {
     /// The identity is contradictory or malformed.
     Identity,
+    /// A header of ours has a value that cannot be read.
+    Header,
     /// Neither vectors nor words could be searched.
     Embedding,
     /// The store did not answer.
@@ -57,6 +59,7 @@ impl Outcome {
             Self::SkippedTooLarge => "skipped:too_large",
             Self::SkippedUnreadable => "skipped:unreadable",
             Self::Failed(FailedBecause::Identity) => "failed:identity",
+            Self::Failed(FailedBecause::Header) => "failed:header",
             Self::Failed(FailedBecause::Embedding) => "failed:embedding",
             Self::Failed(FailedBecause::Store) => "failed:store",
             Self::Failed(FailedBecause::Deadline) => "failed:deadline",
@@ -71,6 +74,7 @@ impl FailedBecause {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Identity => "identity",
+            Self::Header => "header",
             Self::Embedding => "embedding",
             Self::Store => "store",
             Self::Deadline => "deadline",

@@ -92,6 +92,10 @@ pub(super) async fn answer(
     let (outcome, context, placement) = match admission {
         Admission::Invalid(field) => return (Answer::Rejected(field), None),
         Admission::Off => (Outcome::Off, Context::default(), dialect::Placement::System),
+        Admission::BadHeader => {
+            let outcome = Outcome::Failed(FailedBecause::Header);
+            (outcome, Context::default(), dialect::Placement::System)
+        }
         Admission::NoIdentity => {
             (Outcome::SkippedNoIdentity, Context::default(), dialect::Placement::System)
         }

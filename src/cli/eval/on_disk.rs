@@ -50,16 +50,23 @@ fn runs(text: &str) -> Vec<String> {
     let folded = words.join(" ");
     if folded.chars().count() > 2 * RUN_UNSPACED && words.len() <= 2 {
         let chars: Vec<char> = folded.chars().collect();
-        return chars.windows(RUN_UNSPACED).map(|run| run.iter().collect()).collect();
+        let runs: Vec<String> =
+            chars.windows(RUN_UNSPACED).map(|run| run.iter().collect()).collect();
+        let values: Vec<String> = runs.iter().filter(|run| has_value(run)).cloned().collect();
+        return if values.is_empty() { runs } else { values };
     }
-    let has_value =
-        |run: &&[&str]| run.iter().any(|word| word.contains(|c: char| c.is_ascii_digit()));
-    let values: Vec<_> = words.windows(RUN_WITH_VALUE).filter(has_value).collect();
-    let runs = if values.is_empty() { words.windows(RUN).collect() } else { values };
+    let joined = |run: usize| words.windows(run).map(|run| run.join(" ")).collect::<Vec<_>>();
+    let values =
+        joined(RUN_WITH_VALUE).into_iter().filter(|run| has_value(run)).collect::<Vec<_>>();
+    let runs = if values.is_empty() { joined(RUN) } else { values };
     match runs[..] {
         [] => vec![folded],
-        _ => runs.iter().map(|run| run.join(" ")).collect(),
+        _ => runs,
     }
+}
+
+fn has_value(run: &str) -> bool {
+    run.contains(|c: char| c.is_ascii_digit())
 }
 
 #[cfg(test)]
