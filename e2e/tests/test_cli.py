@@ -118,7 +118,7 @@ def test_json_is_what_rest_answers_byte_for_byte(place):
         (["remember", " "], ["TEXT", "empty"]),
         (["remember", "x", "--importance", "-0.1"], ["--importance", "between 0 and 1"]),
         (["forget", ".."], ["'..'", "no memory has this id"]),
-        (["forget"], ["<ID|--all>"]),
+        (["forget"], ["<ID|--all|--pending|--undo <ID>>"]),
         (["forget", "mem_1", "--project", "p"], ["--project"]),
     ],
     ids=" ".join,

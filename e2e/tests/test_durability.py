@@ -30,14 +30,14 @@ class Talker:
 
     def _run(self):
         while not self._over.wait(self._chance.uniform(0, 0.1)):
-            text = f"My locker {self.said} has the code c{self.said}x"
+            text = f"Lot {self.said} went to the bidder c{self.said}x"
             answer = self.person.say(text, stream=self.said % 2 == 0)
             assert answer.status == 200 and answer.complete
             self.said += 1
 
     def numbers(self, texts) -> Counter:
         """Which of the things said stand in texts, and how often."""
-        return Counter(int(number) for text in texts for number in re.findall(r"code c(\d+)x", text))
+        return Counter(int(number) for text in texts for number in re.findall(r"bidder c(\d+)x", text))
 
 
 def live_and_die(stack, chance) -> int:
@@ -106,7 +106,7 @@ def check(stack, seed, lives):
     rows = 0
     for talker in talkers:
         written = talker.numbers(journaled(stack, talker.person))
-        said = [m["content"] for m in memories[talker] if "episodic" == m["type"] and "code c" in m["content"]]
+        said = [m["content"] for m in memories[talker] if "episodic" == m["type"] and "bidder c" in m["content"]]
         facts = [m["content"] for m in memories[talker] if m["type"] in ("semantic", "procedural")]
         assert max(written.values()) == 1, f"seed {seed}: in the journal twice"
         # A summary may tell of turns as well; a turn's memory is about that one alone.

@@ -47,7 +47,7 @@ def test_the_header_works_with_one_filter_too_and_its_name_can_be_chosen(start):
     holds(lambda: not summaries(alice), "a header of another name is nobody's business")
     talk(alice, "My daughter Mia is flying with me to Porto.", x_bye="1")
     until(lambda: summaries(alice), "the session is summed up")
-    assert alice.say("bye", {"x-bye": "perhaps"}).status == 400
+    assert alice.say("bye", {"x-bye": "perhaps"}).decision == "failed:header"
 
 
 def test_a_new_session_ends_the_quiet_ones_of_its_user_alone(start):

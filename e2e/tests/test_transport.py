@@ -1,4 +1,4 @@
-"""Who reaches memgate's gRPC gets any user's memory: only Envoy may."""
+"""Every client of memgate's gRPC gets any user's memory, so only Envoy may be one."""
 
 import socket
 import ssl

@@ -1,8 +1,8 @@
-//! The one check before anything is kept: secrets, orders to the model, and what its user wants kept out of memory pass
-//! it on no way in. Turns and replies are judged before the journal, candidates and summaries before the store, and
-//! what callers of the API write before that.
+//! Admission: the one check that every text passes before it is stored. It refuses secrets, orders to the model, and
+//! text that the user does not want stored. Messages and replies are checked before the journal, candidates and
+//! summaries before the store, and content from the API before the store.
 //!
-//! Of a text the refused sentences go and the rest stays. It must never know what is stored already.
+//! Refused sentences are removed; the rest of the text is kept. Admission does not read the store.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -10,19 +10,19 @@ use regex::Regex;
 
 use super::extract::{local::rules, phrases::sentences};
 
-/// What is judged at a time, in characters; longer texts are pasted, and judged in pieces.
+/// The window that the rules see at once, in characters. Longer texts are usually pasted and are checked window by window.
 const PIECE: usize = 2_000;
-/// How much of the piece before is judged again with the next, in characters: more than a rule reaches.
+/// The overlap of two windows, in characters: longer than any rule can match.
 const OVERLAP: usize = 200;
 
-/// Why words are not kept.
+/// Why a text is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refusal {
-    /// They tell a secret.
+    /// It contains a secret.
     Secret,
-    /// They give orders to the model.
+    /// It gives orders to the model.
     Injection,
-    /// Their user does not want them kept.
+    /// The user does not want it stored.
     NoStore,
 }
 
@@ -37,7 +37,7 @@ impl Refusal {
         }
     }
 
-    /// For whoever wrote the words.
+    /// The second half of an error message about the field, for the author of the text.
     #[must_use]
     pub fn cause(self) -> &'static str {
         match self {
@@ -48,17 +48,17 @@ impl Refusal {
     }
 }
 
-/// What is left of a text.
+/// The part of a text that may be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Admitted {
     pub(super) text: String,
-    /// Why sentences of it are gone, one entry a sentence.
+    /// The reason for each removed sentence.
     pub(super) refused: Vec<Refusal>,
 }
 
-/// A screened message or reply as it may be kept: without the sentences that are refused. Where it asks not to be kept,
-/// all of it goes; where it gives orders to the model, too, since the sentences beside an order belong to it. Only of a
-/// long text, which is pasted, the order alone goes.
+/// Removes the refused sentences of a screened message or reply. A text that asks not to be stored is removed as a
+/// whole. So is a short text with an order to the model, because the sentences around an order belong to it; of a long,
+/// pasted text only the order is removed.
 pub(super) fn admit(text: &str) -> Admitted {
     let mut refused: Vec<(Range<usize>, Refusal)> = Vec::new();
     for sentence in sentences(text) {
@@ -68,7 +68,7 @@ pub(super) fn admit(text: &str) -> Admitted {
             refused.push((start..start + sentence.len(), why));
         }
     }
-    // A rule may reach over sentences; of which one it speaks nobody knows.
+    // A rule can match across sentences; then no single sentence can be removed.
     let over = if refused.is_empty() { refusal(text) } else { None };
     let reasons: Vec<Refusal> = refused.iter().map(|(_, why)| *why).chain(over).collect();
     let pasted = text.chars().nth(PIECE).is_some();
@@ -90,9 +90,9 @@ fn without(mut text: String, refused: &[(Range<usize>, Refusal)]) -> String {
     }
 }
 
-/// Why a text that is screened is refused.
+/// Why a screened text is refused.
 fn refusal(text: &str) -> Option<Refusal> {
-    // What was redacted is no secret any more; the rest of its sentence may be worth keeping.
+    // A redacted value is no secret any more, and its sentence may be worth keeping.
     let text = REDACTED.replace_all(text, "");
     pieces(&text).find_map(rules::forbidden)
 }
@@ -105,13 +105,13 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Why a text about the user, as an extractor puts it, may not become a memory. It must be screened already.
+/// Why a statement about the user, in an extractor's words, is refused. The text must be screened already.
 pub(super) fn refusal_of_statement(text: &str) -> Option<Refusal> {
     pieces(&of_speaker(text)).find_map(rules::forbidden)
 }
 
-/// Why what a caller of the API writes, screened already, is not kept. What only imitates a system message is: a context
-/// shows it escaped, and whoever has the key may tell of anything.
+/// Why content from a caller of the API is refused. The text must be screened already. Text that only imitates a system
+/// message is allowed, because the context escapes it and a caller with the key may write about anything.
 #[must_use]
 pub fn refusal_of_content(content: &str) -> Option<Refusal> {
     let content = REDACTED.replace_all(content, "");
@@ -121,19 +121,20 @@ pub fn refusal_of_content(content: &str) -> Option<Refusal> {
         .find_map(|part| pieces(&of_speaker(part)).find_map(rules::forbidden_to_write))
 }
 
-/// The rules are made for what users say of themselves, and take the digits of a date for a code.
+/// Rewrites a statement about "the user" to the first person, which the rules are written for, and removes dates, whose
+/// digits look like a code.
 fn of_speaker(text: &str) -> String {
     let said = DAY.replace_all(text, "");
     THE_USER.replace_all(&said, "I").into_owned()
 }
 
-/// What stands where the screening took something out.
+/// The mark that the screening leaves for a redacted value.
 static REDACTED: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[removed: [a-z ]+\]"));
 
-/// A date as extractors write it.
+/// A date as extractors write it: 2026-05-01 or 2026-05.
 static DAY: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?\b"));
 
-/// How an extractor names the user, in the languages we claim.
+/// How an extractor names the user, in the supported languages.
 static THE_USER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)\b(?:the user|d(?:er|ie|em|en|es) (?:be)?nutzer(?:in|s)?|(?:el|la) usuari[oa]",

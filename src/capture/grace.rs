@@ -1,6 +1,6 @@
-//! Forgetting by a sentence, with time to take it back: what was named is hidden at once and erased when the grace is
-//! over. The turns it was said in are erased at once, or their pending jobs would bring it back; what is undone are
-//! memories.
+//! Forgetting by a sentence, with a grace period: the named memories are hidden at once (status `forgotten`) and erased
+//! when the grace period ends. Until then the request can be undone. The turns they came from are erased at once, because
+//! their pending jobs would recreate the memories; undoing restores memories, not turns.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,12 +20,12 @@ use super::{
 };
 use crate::memory::{Actor, Memory, MemoryId, MemoryStore, Owner, Status, StoreError, Write};
 
-/// How often a change of status is tried again when somebody else was first.
+/// Attempts to change a status when another writer changed the memory first.
 const TRIES: usize = 3;
 
 impl Workbench {
-    /// Hides what was named, and owes its erasure. Done again after a failure, it goes on. Tells how many memories are
-    /// hidden by it.
+    /// Hides the named memories and schedules their erasure. Safe to run again after a failure. Returns how many memories
+    /// this request hides.
     pub(super) async fn hide(
         &self,
         job: &ClaimedJob,
@@ -36,7 +36,7 @@ impl Workbench {
         let turns = self.journal.to_forget(owner, &named.origins.turns).await?;
         self.exchanges.forget_turns(turns);
         let ids = self.to_hide(owner, &named).await?;
-        // First what was there before, or a second run would take "forgotten" for what it was.
+        // Record the previous status before changing it: a second run would only see `forgotten`.
         let subject = job.subject;
         let before = self.journal.read(move |c| journal::hidden_for(c, subject)).await?;
         let hidden = self.with_status(owner, ids, before, &named).await?;
@@ -55,7 +55,7 @@ impl Workbench {
         Ok(hidden.memories.len() as u64)
     }
 
-    /// The memories that say it, those of the turns that said it, and the summaries of their sessions.
+    /// The named memories, the turn memories they came from, and the summaries of those sessions.
     async fn to_hide(
         &self,
         owner: &Owner,
@@ -69,7 +69,7 @@ impl Workbench {
         Ok(ids)
     }
 
-    /// What is hidden by this request by now, with the status of each before.
+    /// All memories that this request hides, each with its previous status.
     async fn with_status(
         &self,
         owner: &Owner,
@@ -79,7 +79,7 @@ impl Workbench {
     ) -> Result<Hidden, StoreError> {
         for id in ids {
             match self.keeper.store.get(owner, &id, now()).await {
-                // Hidden by this request, or by another one that will erase it.
+                // Already hidden: by an earlier run, or by another request that will erase it.
                 Ok(memory) if memory.status == Status::Forgotten => {}
                 Ok(memory) => {
                     hidden.memories.insert(id, memory.status);
@@ -97,7 +97,7 @@ impl Workbench {
         Ok(hidden)
     }
 
-    /// The grace is over: what is hidden still is erased with its history and vectors.
+    /// Runs when the grace period ends: erases the memories that are still hidden, with history and vectors.
     pub(super) async fn erase_forgotten(&self, job: &ClaimedJob) -> Result<(), JobError> {
         let (Some(owner), Some(_)) = (&job.owner, &job.payload) else { return Ok(()) };
         let hidden: Hidden = payload(job)?;
@@ -112,12 +112,12 @@ impl Workbench {
         for id in hidden.memories.keys() {
             match store.get(owner, id, now()).await {
                 Ok(memory) if memory.status == Status::Forgotten => gone.push(id.clone()),
-                // Somebody brought it back by hand.
+                // Restored by hand, or erased already.
                 Ok(_) | Err(StoreError::NotFound) => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        let write = Write::by(Actor::Capture, "forgotten, and the grace is over");
+        let write = Write::by(Actor::Capture, "grace period ended");
         store.forget_all(owner, &gone, &write).await?;
         for id in &hidden.histories {
             store.forget_history(owner, id, &write).await?;
@@ -129,7 +129,7 @@ impl Workbench {
 }
 
 impl Capture {
-    /// What an owner asked to be forgotten and can still bring back, the last one first.
+    /// The owner's requests to forget that can still be undone, newest first.
     ///
     /// # Errors
     /// [`crate::sqlite::DatabaseError`] when the journal cannot be read.
@@ -141,11 +141,11 @@ impl Capture {
         self.journal.read(move |c| journal::pending_forgettings(c, &owner)).await
     }
 
-    /// Brings back what a forgetting hides, as it was; tells how many memories. `None` when the owner has none of this
-    /// number, because it is erased, undone, or somebody else's.
+    /// Restores the memories that a request hides; returns how many. `None` when the owner has no such request: it was
+    /// carried out or undone already, or belongs to another user.
     ///
     /// # Errors
-    /// [`ForgetError`] when journal or store do not work; asked again it goes on.
+    /// [`ForgetError`] when the journal or the store fails; safe to call again.
     pub async fn undo_forgetting(
         &self,
         owner: &Owner,
@@ -178,7 +178,7 @@ async fn restore(
     Ok(restored)
 }
 
-/// Gives a memory another status; tells whether it has one now that it had not. One that is gone is passed over.
+/// Changes a memory's status; returns whether it changed. A missing memory is skipped.
 async fn set_status(
     store: &dyn MemoryStore,
     owner: &Owner,

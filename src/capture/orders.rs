@@ -40,8 +40,7 @@ impl Workbench {
         Ok(())
     }
 
-    /// Forgets what a user asked to be forgotten, as far as it is there for certain: hidden now and erased when the
-    /// grace is over.
+    /// Carries out a request to forget: hides the memories that certainly match, to be erased after the grace period.
     pub(super) async fn forget_said(&self, job: &ClaimedJob) -> Result<(), JobError> {
         // Without a payload it was done, and only the settling was missed.
         let (Some(owner), Some(_)) = (&job.owner, &job.payload) else { return Ok(()) };
@@ -76,7 +75,7 @@ impl Workbench {
         Ok(())
     }
 
-    /// Without a grace it is erased at once. Tells how many memories that were.
+    /// Erases the matching memories at once, when no grace period is configured. Returns how many.
     async fn erase_named(&self, owner: &Owner, named: &Named) -> Result<u64, JobError> {
         let turns = self.journal.to_forget(owner, &named.origins.turns).await?;
         self.exchanges.forget_turns(turns);

@@ -80,7 +80,7 @@ impl Config {
             problems.push(Problem::new(
                 "listen.grpc",
                 "must be a loopback address or unix:/path, or have listen.grpc_tls (certificate, key, client_ca): \
-                 whoever reaches it gets any user's memory",
+                 every client of it gets any user's memory",
             ));
         }
         if matches!(listen.grpc, GrpcAddress::Unix(_)) && listen.grpc_tls.is_some() {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize, Serializer};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Listen {
-    /// Envoy's side, gRPC: `address:port`, or `unix:/path`. It hands out any user's memory, so that an
+    /// Envoy's side, gRPC: `address:port`, or `unix:/path`. Its clients get any user's memory, so an
     /// address other than loopback needs `grpc_tls`.
     #[serde(deserialize_with = "parsed")]
     #[schemars(with = "String")]
@@ -95,7 +95,7 @@ impl Serialize for GrpcAddress {
     }
 }
 
-/// mTLS: whoever connects shows a certificate that this authority signed. All files are PEM, read at
+/// mTLS: clients must show a certificate signed by `client_ca`. All files are PEM and are read at
 /// start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -1,5 +1,5 @@
-//! Forgettings that wait for their grace to end. Each is the job that will erase; its payload names memories and holds
-//! none of their words.
+//! Requests to forget that wait for the end of their grace period. Each is stored as the job that will erase; its payload
+//! holds memory ids and no content.
 
 use std::collections::BTreeMap;
 
@@ -10,32 +10,32 @@ use serde::{Deserialize, Serialize};
 use super::{JobKind, jobs, time};
 use crate::memory::{MemoryId, Owner, Status};
 
-/// What one request to forget has hidden.
+/// What one request to forget hides.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(in crate::capture) struct Hidden {
-    /// The memories, with the status each had.
+    /// The hidden memories, each with its previous status.
     pub(in crate::capture) memories: BTreeMap<MemoryId, Status>,
-    /// Memories that said it once: their earlier versions are to go.
+    /// Memories of which only earlier versions match: their history is to be erased.
     pub(in crate::capture) histories: Vec<MemoryId>,
-    /// Sessions whose summaries are to be made again, or never again.
+    /// Sessions whose summaries are erased; true: the session is never summarised again.
     pub(in crate::capture) sessions: BTreeMap<String, bool>,
 }
 
-/// A forgetting that can be undone.
+/// A request to forget that can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forgetting {
-    /// Its number.
+    /// The number of its job.
     pub id: i64,
-    /// When it was asked for.
+    /// When the memories were hidden.
     pub asked_at: Timestamp,
-    /// When what it hides is erased.
+    /// When the memories are erased.
     pub erase_at: Timestamp,
-    /// What it hides.
+    /// The hidden memories.
     pub memories: Vec<MemoryId>,
 }
 
-/// What was hidden for a request already, by the subject of its job.
+/// What an earlier run of the same job has hidden; empty on the first run.
 pub(in crate::capture) fn hidden_for(c: &Connection, subject: i64) -> rusqlite::Result<Hidden> {
     let payload: Option<Option<String>> = c
         .prepare_cached("SELECT payload FROM jobs WHERE kind = ?1 AND subject = ?2")?
@@ -44,7 +44,7 @@ pub(in crate::capture) fn hidden_for(c: &Connection, subject: i64) -> rusqlite::
     Ok(payload.flatten().and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
 }
 
-/// Owes the erasure of what is hidden.
+/// Schedules the erasure of hidden memories.
 pub(in crate::capture) fn erase_later(
     c: &Connection,
     subject: i64,
@@ -56,7 +56,7 @@ pub(in crate::capture) fn erase_later(
     jobs::ask_for_erasure(c, subject, owner, payload, due, now)
 }
 
-/// An owner's forgettings that can be undone, the last one first.
+/// The owner's requests that can be undone, newest first.
 pub(in crate::capture) fn pending(
     c: &Connection,
     owner: &Owner,
@@ -82,7 +82,7 @@ pub(in crate::capture) fn pending(
     rows.collect()
 }
 
-/// What a forgetting of an owner's hides; `None` when there is none of this number.
+/// What the owner's request with this number hides; `None` when there is no such request.
 pub(in crate::capture) fn hidden_by(
     c: &Connection,
     owner: &Owner,
@@ -101,7 +101,7 @@ pub(in crate::capture) fn hidden_by(
     Ok(payload.flatten().and_then(|json| serde_json::from_str(&json).ok()))
 }
 
-/// Takes a forgetting back.
+/// Cancels the erasure.
 pub(in crate::capture) fn cancel(c: &Connection, id: i64) -> rusqlite::Result<()> {
     c.prepare_cached("DELETE FROM jobs WHERE id = ?1 AND kind = ?2")?
         .execute(params![id, JobKind::EraseForgotten.name()])?;

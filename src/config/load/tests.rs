@@ -157,7 +157,7 @@ fn what_must_hold_across_keys_is_checked() {
     for (lines, cause) in [
         (
             "  grpc: 0.0.0.0:50051",
-            "listen.grpc: must be a loopback address or unix:/path, or have listen.grpc_tls (certificate, key, client_ca): whoever reaches it gets any user's memory",
+            "listen.grpc: must be a loopback address or unix:/path, or have listen.grpc_tls (certificate, key, client_ca): every client of it gets any user's memory",
         ),
         (
             "  grpc: unix:grpc.sock",

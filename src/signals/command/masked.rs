@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::untyped::parts;
 use crate::signals::is_greeting;
 
-/// The longest message that is typed as a whole, in characters. In a longer one, or one with other people's words in it,
-/// only what stands first or last is taken for what the user asks.
+/// The longest message that counts as typed entirely, in characters. In a longer message, and in one with untyped parts,
+/// only the first and the last sentence can ask something of memory.
 const TYPED_WHOLE: usize = 280;
 
 /// Words that a full stop may follow within a sentence.

@@ -64,7 +64,7 @@ impl<'a> Reader<'a> {
             for asked in asked {
                 match asked {
                     Asked::Remember(what) => commands.remember.extend(self.statement(what)),
-                    // What stands before it in a long message may be anybody's.
+                    // In a long message the sentence before may be pasted.
                     Asked::RememberBefore => {
                         let before = before.clone().filter(|_| self.masked.is_typed_whole());
                         commands.remember.extend(before.and_then(|b| self.statement(b)));

@@ -1,8 +1,8 @@
-//! The parts of a message that its user did not type: quotations, code, mails, transcripts, retrieved passages and
-//! whatever stands in tags. They are told by marks, so a text that is pasted without any is not among them; that is
-//! why [`super::masked::Masked::speaks`] also asks where in the message a sentence stands.
+//! Finds the parts of a message that the user did not type: quotations, code, mails, transcripts, retrieved passages and
+//! text in tags. They are recognised by their marks. Text that is pasted without marks is not found here; therefore
+//! [`super::masked::Masked::speaks`] also checks the position of a sentence.
 //!
-//! A mark that opens and nothing that closes it: the part reaches to the end. In doubt more is untyped.
+//! A part with an opening mark and no closing one extends to the end of the message: when in doubt, text is untyped.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -21,8 +21,8 @@ static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
 /// A tag that opens something.
 static TAG: LazyLock<Regex> = LazyLock::new(|| pattern(r"<(/?)([a-zA-Z][\w:.-]*)[^<>]*>"));
 
-/// A line that begins retrieved passages: "Context: …", "### Documents", "[1] …", "Document 2: …", or the sentence by
-/// which templates announce them.
+/// A line that starts retrieved passages: "Context: …", "### Documents", "[1] …", "Document 2: …", or the sentence with
+/// which prompt templates announce them.
 static CONTEXT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?im)^[ \t]*(?:#{1,6}[ \t]*|[*]{2}|[-=]{2,}[ \t]*(?:begin |start of )?|\[)?(?:retrieved |relevant |additional |",
@@ -38,7 +38,7 @@ static CONTEXT: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// A line that ends them: what follows is the user's question.
+/// A line that ends retrieved passages; the user's question follows.
 static QUESTION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?im)^[ \t]*(?:#{1,6}[ \t]*|[*]{2})?(?:user(?:'s)? (?:question|query|input|request)|question|query|user|human|",
@@ -46,7 +46,7 @@ static QUESTION: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// A header of a mail. Two of them make one.
+/// A mail header. Two of them make a mail.
 static HEADER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?im)^[ \t]*(?:from|to|cc|bcc|subject|sent|date|reply-to|message-id|von|an|betreff|gesendet|datum|de|para|asunto|",
@@ -55,7 +55,7 @@ static HEADER: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// What stands before a forwarded or quoted mail.
+/// The line that introduces a forwarded or quoted mail.
 static FORWARDED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?im)^[ \t]*-{2,}[ \t]*(?:original message|forwarded message|ursprüngliche nachricht|weitergeleitete nachricht|",
@@ -64,7 +64,7 @@ static FORWARDED: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// A line of a transcript: who says what, perhaps with the time before it.
+/// A line of a transcript: a speaker, optionally preceded by a time, and the words.
 static SPOKEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?m)^[ \t]*(?:[*]{2})?(?:[\[(]?(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4},?[ \t]*)?\d{1,2}[:.]\d{2}(?:[:.]\d{2})?[ \t]*",
@@ -72,11 +72,11 @@ static SPOKEN: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// A line that divides a message: `---`, `===`, `***`.
+/// A divider line: `---`, `===`, `***`.
 static DIVIDER: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?m)^[ \t]*(?:-{3,}|={3,}|[*]{3,}|_{3,}|#{3,})[ \t]*$"));
 
-/// Data: a line that begins with an object or a list of them.
+/// A line that starts a JSON object or list.
 static DATA: LazyLock<Regex> = LazyLock::new(|| pattern(r#"(?m)^[ \t]*[\[{][ \t\n]*["\[{]"#));
 
 #[expect(
@@ -87,7 +87,7 @@ fn pattern(source: &str) -> Regex {
     Regex::new(source).expect("a constant pattern compiles")
 }
 
-/// The parts of a message that are not typed; they may overlap and come in no order.
+/// The untyped parts of a message as byte ranges, in no order; they may overlap.
 pub(super) fn parts(message: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = QUOTED.find_iter(message).map(|it| it.range()).collect();
     found.extend(tagged(message));
@@ -108,7 +108,7 @@ pub(super) fn parts(message: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// From each tag to the one that closes it, or the tag alone.
+/// From each opening tag to its closing tag; only the tag when nothing closes it.
 fn tagged(message: &str) -> Vec<Range<usize>> {
     let tags: Vec<_> = TAG
         .captures_iter(message)
@@ -132,7 +132,7 @@ fn tagged(message: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// From each line that begins passages to the one that ends them, that one's label included.
+/// From each line that starts passages up to and including the label of the question after them.
 fn passages(message: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -144,8 +144,8 @@ fn passages(message: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// From the first line of a transcript to the end of the paragraph that its last one begins. The labels of passages
-/// look like its lines.
+/// From the first line of a transcript to the end of the paragraph of its last line. The labels of passages look like
+/// transcript lines and are skipped.
 fn transcript(message: &str, passages: &[Range<usize>]) -> Option<Range<usize>> {
     let mut lines = SPOKEN
         .find_iter(message)
