@@ -60,23 +60,32 @@ pub(super) struct Admitted {
 /// whole. So is a short text with an order to the model, because the sentences around an order belong to it; of a long,
 /// pasted text only the order is removed.
 pub(super) fn admit(text: &str) -> Admitted {
+    let pasted = text.chars().nth(PIECE).is_some();
+    // Sentences of a long text are only checked where a window is refused: it may have ten thousand of them.
+    let windows = pieces(text).filter(|it| !pasted || refusal(it).is_some());
+    let suspicious: Vec<Range<usize>> = windows.map(|it| range_of(it, text)).collect();
     let mut refused: Vec<(Range<usize>, Refusal)> = Vec::new();
     for sentence in sentences(text) {
-        if let Some(why) = refusal(sentence) {
-            // A sentence is a part of the text.
-            let start = sentence.as_ptr().addr() - text.as_ptr().addr();
-            refused.push((start..start + sentence.len(), why));
+        let range = range_of(sentence, text);
+        let checked = suspicious.iter().any(|it| it.start < range.end && range.start < it.end);
+        if checked && let Some(why) = refusal(sentence) {
+            refused.push((range, why));
         }
     }
     // A rule can match across sentences; then no single sentence can be removed.
     let over = if refused.is_empty() { refusal(text) } else { None };
     let reasons: Vec<Refusal> = refused.iter().map(|(_, why)| *why).chain(over).collect();
-    let pasted = text.chars().nth(PIECE).is_some();
     let all = over.is_some()
         || reasons.contains(&Refusal::NoStore)
         || (reasons.contains(&Refusal::Injection) && !pasted);
     let text = if all { String::new() } else { without(text.to_owned(), &refused) };
     Admitted { text, refused: reasons }
+}
+
+/// The place of a part in its text.
+fn range_of(part: &str, text: &str) -> Range<usize> {
+    let start = part.as_ptr().addr() - text.as_ptr().addr();
+    start..start + part.len()
 }
 
 fn without(mut text: String, refused: &[(Range<usize>, Refusal)]) -> String {

@@ -24,6 +24,10 @@ pub use typed::Typed;
 /// Longer messages are pasted for the most part, in characters.
 const MAX_CHARS: usize = 2_000;
 
+fn is_long(message: &str) -> bool {
+    message.len() > MAX_CHARS && message.chars().nth(MAX_CHARS).is_some()
+}
+
 /// What a message asks of memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commands {
@@ -69,8 +73,7 @@ impl Commands {
     /// What a message asks of memory.
     #[must_use]
     pub fn of(message: &str) -> Self {
-        let long = message.len() > MAX_CHARS && message.chars().nth(MAX_CHARS).is_some();
-        if long || !List::Stem.is_match(message) {
+        if is_long(message) || !List::Stem.is_match(message) {
             return Self::default();
         }
         Reader::of(message).read()

@@ -1,6 +1,6 @@
 //! What of a message its user typed for certain.
 
-use super::masked::Masked;
+use super::{is_long, masked::Masked};
 
 /// The sentences of a message that speak for its user. Empty where nothing is known of the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,9 +10,12 @@ pub struct Typed {
 }
 
 impl Typed {
-    /// The sentences of a message that speak for its user.
+    /// The sentences of a message that speak for its user; none of a long one, which is pasted for the most part.
     #[must_use]
     pub fn of(message: &str) -> Self {
+        if is_long(message) {
+            return Self::default();
+        }
         let masked = Masked::of(message);
         let speaking = masked.sentences().into_iter().filter(|range| masked.speaks(range, message));
         let text = |range| masked.text().get(range).map(bare);
