@@ -43,17 +43,21 @@ pub(in crate::capture::extract) fn drops(message: &str) -> bool {
     forbidden(message).is_some()
 }
 
-/// What forbids to keep anything of a text.
+/// Why nothing of a text may be stored.
 pub(in crate::capture) fn forbidden(text: &str) -> Option<Refusal> {
-    let plain = plain(text.trim());
-    DROPPING.iter().find(|(name, _)| matches(name, &plain)).map(|(_, why)| *why)
+    first(text, |_| true)
 }
 
-/// The same, where what only imitates a system message is allowed.
+/// The same, but text that only imitates a system message is allowed.
 pub(in crate::capture) fn forbidden_to_write(text: &str) -> Option<Refusal> {
+    first(text, |section| section != FORGERY)
+}
+
+/// The reason of the first section that matches, among the sections that apply.
+fn first(text: &str, applies: impl Fn(&str) -> bool) -> Option<Refusal> {
     let plain = plain(text.trim());
-    let rules = DROPPING.iter().filter(|(name, _)| *name != FORGERY);
-    rules.into_iter().find(|(name, _)| matches(name, &plain)).map(|(_, why)| *why)
+    let found = DROPPING.iter().find(|(section, _)| applies(section) && matches(section, &plain));
+    found.map(|(_, why)| *why)
 }
 
 /// Whether a sentence is not said of the user.
