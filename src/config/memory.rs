@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     EmbeddingConfig, IdentityConfig, MilvusConfig, Policy, QueryConfig, RankingConfig,
-    SignalsConfig,
+    SignalsConfig, placement::Placement,
 };
 
 /// What is remembered, where, and how it is found again.
@@ -230,19 +230,6 @@ impl Default for JournalConfig {
     fn default() -> Self {
         Self { sync: Sync::Normal, retention_days: 30, dead_jobs_days: 30 }
     }
-}
-
-/// Where the context stands in the request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Placement {
-    /// At the end of the first system message; every chat template takes that.
-    #[default]
-    System,
-    /// In a message of its own before the last user message; keeps the model server's prefix cache.
-    BeforeLastUser,
-    /// In front of the last user message's own text; keeps the model server's prefix cache.
-    LastUser,
 }
 
 /// What is presented in every context, whatever is asked: the user's standing wishes.

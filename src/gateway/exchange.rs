@@ -17,10 +17,10 @@ use envoy_types::pb::envoy::{
 use super::{
     capture_side::CaptureSide,
     head::RequestHead,
-    outcome::Outcome,
+    outcome::{Outcome, Verdict},
     patience::Patience,
     recall_side::{self, Answer},
-    replies::{self, Verdict},
+    replies,
     service::Parts,
 };
 use crate::{

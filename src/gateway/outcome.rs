@@ -1,6 +1,9 @@
 //! What became of memory for one request, in the words of the response header.
 
-use crate::recall::Skip;
+use crate::{
+    recall::{Scored, Skip},
+    signals::Command,
+};
 
 /// The decision as clients, logs and metrics see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,4 +94,16 @@ impl From<Skip> for Outcome {
             Skip::Greeting => Self::SkippedGreeting,
         }
     }
+}
+
+/// What became of memory, for the metadata of a reply.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Verdict<'a> {
+    pub(super) outcome: Outcome,
+    pub(super) hits: usize,
+    /// Which hits these are, where that is to be told.
+    pub(super) scores: &'a [Scored],
+    /// What the user asked of memory itself.
+    pub(super) command: Option<Command>,
+    pub(super) request_id: Option<&'a str>,
 }

@@ -5,7 +5,10 @@ use std::{sync::Arc, time::Duration};
 use tokio::{runtime::Handle, task::JoinHandle, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{StartError, store};
+use super::{
+    StartError,
+    store::{self, synchronous},
+};
 use crate::{
     api::Operations,
     capture::{
@@ -13,7 +16,7 @@ use crate::{
         may_become_memory,
     },
     config::{
-        Config, ExternalModel, ExtractionMode, Live, LlmProvider, ModelRole, ReconcilePolicy, Sync,
+        Config, ExternalModel, ExtractionMode, Live, LlmProvider, ModelRole, ReconcilePolicy,
     },
     embed::{EmbedError, Embedder},
     gateway,
@@ -22,7 +25,7 @@ use crate::{
     recall::{Recall, Rewriter, Touches, prepare_query, prepare_tokens},
     remote::Address,
     signals,
-    sqlite::{DataFolder, Options, Synchronous},
+    sqlite::{DataFolder, Options},
     telemetry::Metrics,
 };
 
@@ -142,14 +145,6 @@ async fn prepare(recall: Recall) {
         if matches!(recall.prepare().await, Ok(()) | Err(EmbedError::Closed)) {
             return;
         }
-    }
-}
-
-/// When a write to a file counts as durable.
-pub(super) fn synchronous(sync: Sync) -> Synchronous {
-    match sync {
-        Sync::Normal => Synchronous::Normal,
-        Sync::Full => Synchronous::Full,
     }
 }
 

