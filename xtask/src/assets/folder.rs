@@ -56,6 +56,11 @@ impl Assets {
         Venv::at(self.root.join("venv"))
     }
 
+    /// The folder of the cargo subcommands' programs.
+    pub fn cargo_tools(&self) -> PathBuf {
+        self.root.join("cargo-tools").join("bin")
+    }
+
     pub(super) fn milvus_lite_venv(&self) -> Venv {
         Venv::at(self.root.join("milvus-lite"))
     }

@@ -15,10 +15,19 @@ pub enum Kind {
     Milvus,
     /// Milvus Lite, a server of the same interface in Python, in a virtual environment of its own.
     MilvusLite,
+    /// The cargo subcommands that `cargo xtask test` runs: nextest and deny.
+    CargoTools,
 }
 
 impl Kind {
     /// Everything.
-    pub const ALL: [Self; 6] =
-        [Self::Envoy, Self::Runtime, Self::Model, Self::Python, Self::Milvus, Self::MilvusLite];
+    pub const ALL: [Self; 7] = [
+        Self::Envoy,
+        Self::Runtime,
+        Self::Model,
+        Self::Python,
+        Self::Milvus,
+        Self::MilvusLite,
+        Self::CargoTools,
+    ];
 }

@@ -4,6 +4,7 @@
 //! Other commands call [`ensure`] and get paths. This module must not know what the files
 //! are used for, and names no registry: pip asks the index that the machine is configured with.
 
+mod cargo_tools;
 pub mod command;
 mod digest;
 mod fetch;

