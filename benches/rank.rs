@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use jiff::{SignedDuration, Timestamp};
-use memgate::config::{Fusion, QueryConfig, RankingConfig};
+
 use memgate::embed::Embedder;
 use memgate::embed::deterministic::DeterministicEmbedder;
 use memgate::memory::{
     Actor, Embedding, Evidence, Memory, MemoryId, MemoryStore, MemoryType, Mention, Owner,
     QueryVector, ScopeQuery, Search, Source, Write, turn_content,
 };
-use memgate::recall::{Query, Question, Terms, gate, rank};
+use memgate::recall::{Fusion, Query, QueryConfig, Question, RankingConfig, Terms, gate, rank};
 use memgate::store::InMemoryStore;
 use memgate::telemetry::Metrics;
 

@@ -5,10 +5,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    EmbeddingConfig, IdentityConfig, MilvusConfig, Policy, QueryConfig, RankingConfig,
-    SignalsConfig,
-};
+use super::{EmbeddingConfig, IdentityConfig, MilvusConfig, Policy, SignalsConfig};
+use crate::recall::{QueryConfig, RankingConfig};
 
 /// What is remembered, where, and how it is found again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

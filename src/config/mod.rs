@@ -19,8 +19,6 @@ mod models;
 mod node;
 mod policy;
 mod problem;
-mod query;
-mod ranking;
 mod request;
 mod schema;
 mod server;
@@ -45,8 +43,6 @@ pub use milvus::{MilvusConfig, MilvusTlsConfig};
 pub use models::{Endpoint, ExternalModel, LlmProvider, ModelRole, Scheme};
 pub use policy::{Effective, HeaderMatch, Policy, PolicyMatch, Subject};
 pub use problem::{ConfigError, Problem};
-pub use query::QueryConfig;
-pub use ranking::{Fusion, RankingConfig, RankingWeights, TypeWeights};
 pub use request::{
     IdentityConfig, IdentityMode, JwtConfig, SignalHeaders, SignalMetadata, SignalsConfig,
 };

@@ -6,10 +6,8 @@
 
 mod ask;
 mod chat;
-mod control_tokens;
 mod decode;
 mod edit;
-pub mod fence;
 mod json;
 mod message;
 mod options;

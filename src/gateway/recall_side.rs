@@ -19,8 +19,8 @@ use super::{
 use crate::{
     capture::{SessionKey, may_become_memory},
     config::Config,
-    dialect::{self, Ask, Dialect, InvalidField, Placed, ReadError, Role, fence},
-    memory::StoreError,
+    dialect::{self, Ask, Dialect, InvalidField, Placed, ReadError, Role},
+    memory::{StoreError, fence},
     recall::{Context, Decision, Failure, Inquiry, LoopKey, Message, Scored, decide},
     signals::{Command, Commands},
     telemetry::Phase,

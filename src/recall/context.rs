@@ -1,15 +1,12 @@
 //! From hits to the text put before the model: what the user wants in every conversation, then one line a memory,
-//! within a budget. Fencing and escaping are `dialect::fence`'s.
+//! within a budget. `memory::fence` writes the fence.
 
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
 
 use super::{Hit, Skip, excerpt::Wanted, line, scored::Scored, tokens::tokens};
-use crate::{
-    dialect::fence,
-    memory::{Memory, MemoryId},
-};
+use crate::memory::{Memory, MemoryId, fence};
 
 /// Characters of one memory that are shown; a turn with a pasted document must
 /// not push out everything else.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::{calibration, parts::Ranks, rank::Hit};
-use crate::config::Fusion;
+use crate::recall::settings::Fusion;
 
 /// Hits that differ by less, in log-odds, are equally relevant; the newer goes first.
 const TIE: f32 = 0.1;

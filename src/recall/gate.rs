@@ -11,7 +11,7 @@ use super::{
     summaries::without_summaries,
 };
 use crate::{
-    config::RankingConfig,
+    recall::settings::RankingConfig,
     store::lexical,
     telemetry::{Metrics, RankRule, RankStep},
 };

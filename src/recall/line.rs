@@ -9,10 +9,7 @@ use super::{
     Hit,
     excerpt::{Wanted, excerpt},
 };
-use crate::{
-    dialect::fence,
-    memory::{Memory, Relation, Source},
-};
+use crate::memory::{Memory, Relation, Source, fence};
 
 /// Stands before the user's own words, as in the memory of a turn.
 const USER: &str = "User: ";

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::rank::{Hit, ordered};
-use crate::{config::Fusion, memory::MemoryId};
+use crate::{memory::MemoryId, recall::settings::Fusion};
 
 /// Each memory once, with the evidence of the search that it is most relevant to.
 pub(super) fn merged(mut lists: Vec<Vec<Hit>>, fusion: Fusion) -> Vec<Hit> {

@@ -29,6 +29,7 @@ mod rewrite;
 mod said;
 mod scored;
 mod search;
+mod settings;
 mod standing;
 mod statements;
 mod summaries;
@@ -49,6 +50,7 @@ pub use rewrite::fuzz as fuzz_self_query;
 pub use rewrite::{Help, Rewriter, Words};
 pub use scored::Scored;
 pub use search::{Failure, Recall, Request};
+pub use settings::{Fusion, QueryConfig, RankingConfig, RankingWeights, TypeWeights};
 pub use tokens::{prepare as prepare_tokens, tokens};
 pub use touch::Touches;
 

@@ -9,8 +9,8 @@ use super::{
     summaries::is_summary,
 };
 use crate::{
-    config::RankingConfig,
     memory::{Filter, MemoryId},
+    recall::settings::RankingConfig,
 };
 
 /// What was found, and what was found among the memories that meet the conditions, as one list; those that meet them
@@ -49,9 +49,9 @@ mod tests {
 
     use super::*;
     use crate::{
-        config::Fusion,
         memory::{Memory, MemoryType, Owner, Source},
         recall::Parts,
+        recall::settings::Fusion,
     };
 
     /// Hits of a content and a relevance; what begins with `x` has the tag `x`.

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use regex::Regex;
 
 use super::rank::Hit;
-use crate::{config::RankingConfig, memory::Memory};
+use crate::{memory::Memory, recall::settings::RankingConfig};
 
 /// Presented so often, a memory's access counts in full.
 const OFTEN: f32 = 100.0;

@@ -146,7 +146,7 @@ mod tests {
                 read: None,
                 said,
                 terms: &terms,
-                ranking: &crate::config::RankingConfig::default(),
+                ranking: &crate::recall::RankingConfig::default(),
                 filter: None,
                 known_types: &[],
                 forgotten: &[],

@@ -13,8 +13,8 @@ use super::{
     statements::with_their_turns,
 };
 use crate::{
-    config::{Fusion, RankingConfig},
     memory::{Evidence, Memory},
+    recall::settings::{Fusion, RankingConfig},
     telemetry::{Metrics, RankStep},
 };
 

@@ -133,12 +133,12 @@ mod tests {
 
     use super::*;
     use crate::{
-        config::{QueryConfig, RankingConfig},
         embed::{
             EmbedError, Embedder, Layers, Pooling, Precision, Run, Space, Vector,
             deterministic::DeterministicEmbedder, joined::JoinedEmbedder,
         },
         memory::{MemoryStore, Owner},
+        recall::settings::{QueryConfig, RankingConfig},
         recall::{By, Decision, Query, Request, Skip, Terms, Touches, build_query},
         signals::Earlier,
         store::InMemoryStore,

@@ -26,11 +26,11 @@ use super::{
     scored::Scored,
 };
 use crate::{
-    config::RankingConfig,
     embed::{EmbedError, Embedder},
     memory::{
         Evidence, Filter, Memory, MemoryId, MemoryStore, Owner, ScopeQuery, Search, StoreError,
     },
+    recall::settings::RankingConfig,
     signals::Subject,
     telemetry::{Metrics, Phase, RankStep, Technique},
 };

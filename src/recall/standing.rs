@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use super::rank::{Hit, Question};
-use crate::{config::RankingWeights, memory::Memory};
+use crate::{memory::Memory, recall::settings::RankingWeights};
 
 /// What the cosine of a session's best memories counts, of what their words do.
 const SESSION_COSINE: f32 = 1.0 / 6.0;
@@ -102,8 +102,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        config::QueryConfig,
         memory::{MemoryId, MemoryType, Owner, Source, turn_content},
+        recall::settings::QueryConfig,
         recall::{Parts, Query},
     };
 

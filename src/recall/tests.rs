@@ -14,7 +14,6 @@ use tokio::time::Instant;
 
 use super::{Hit, Query, Recall, Request, Terms, Touches};
 use crate::{
-    config::{QueryConfig, RankingConfig},
     embed::{
         EmbedError, Embedder, Run, Space, Vector, deterministic::DeterministicEmbedder,
         joined::JoinedEmbedder,
@@ -23,6 +22,7 @@ use crate::{
         Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Mention, Owner, Source,
         Status, Write,
     },
+    recall::settings::{QueryConfig, RankingConfig},
     store::InMemoryStore,
     telemetry::Metrics,
 };

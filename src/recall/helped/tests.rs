@@ -11,10 +11,10 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    config::{QueryConfig, RankingConfig},
     embed::{Embedder, deterministic::DeterministicEmbedder},
     llm::{Helper, LimitName, Settings},
     memory::{Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Write},
+    recall::settings::{QueryConfig, RankingConfig},
     recall::{Terms, Touches, build_query},
     remote::Address,
     store::InMemoryStore,

@@ -23,8 +23,8 @@ use regex::Regex;
 pub use self::dates::Times;
 use super::{Help, Words};
 use crate::{
-    config::QueryConfig,
     embed::{Asking, asking_part},
+    recall::settings::QueryConfig,
     store::lexical,
     telemetry::Technique,
 };

@@ -4,9 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::*;
 use crate::{
-    config::TypeWeights,
     memory::{Lexical, MemoryId, MemoryType, Mention, Owner, Relation, Source},
     recall::gate::{distinct, gate},
+    recall::settings::TypeWeights,
 };
 
 fn evidence(content: &str, cosine: f32, coverage: f32, age: i64) -> Evidence {

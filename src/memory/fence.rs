@@ -1,9 +1,11 @@
-//! The fence around a context: how it is written, kept from being forged, and taken out of echoed
-//! text again. It must never know where a context stands nor how its memories were found.
+//! The fence around a context: writes it, keeps memories from forging it, and strips it from echoed
+//! text. Recall writes it; capture strips it. It depends on no wire format.
+
+mod control_tokens;
 
 use std::borrow::Cow;
 
-use super::control_tokens::broken;
+use self::control_tokens::broken;
 
 /// The line that opens a context.
 pub const OPEN: &str = "<memory-context>";
