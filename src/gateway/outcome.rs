@@ -1,6 +1,6 @@
 //! What became of memory for one request, in the words of the response header.
 
-use crate::recall::Skip;
+use crate::recall::{RecallError, Skip};
 
 /// The decision as clients, logs and metrics see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +89,16 @@ impl From<Skip> for Outcome {
             Skip::Fact => Self::SkippedFact,
             Skip::Tool => Self::SkippedTool,
             Skip::Greeting => Self::SkippedGreeting,
+        }
+    }
+}
+
+impl From<&RecallError> for FailedBecause {
+    fn from(error: &RecallError) -> Self {
+        match error {
+            RecallError::Deadline => Self::Deadline,
+            RecallError::Embedding(_) => Self::Embedding,
+            RecallError::Store(_) | RecallError::Unavailable => Self::Store,
         }
     }
 }

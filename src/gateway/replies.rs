@@ -19,7 +19,7 @@ use envoy_types::pb::envoy::{
 use super::{metadata, outcome::Outcome};
 use crate::{
     dialect::{InvalidField, invalid_request_body},
-    recall::Scored,
+    recall::PresentedMemory,
     signals::Command,
 };
 
@@ -29,7 +29,7 @@ pub(super) struct Verdict<'a> {
     pub(super) outcome: Outcome,
     pub(super) hits: usize,
     /// Which hits these are, where that is to be told.
-    pub(super) scores: &'a [Scored],
+    pub(super) scores: &'a [PresentedMemory],
     /// What the user asked of memory itself.
     pub(super) command: Option<Command>,
     pub(super) request_id: Option<&'a str>,
