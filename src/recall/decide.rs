@@ -9,77 +9,12 @@ use tokio::time::Instant;
 
 use crate::classify::trained_with;
 use crate::embed::model_of;
+use crate::recall::decision::{DecidedBy, Decision, Message, Skip};
 use crate::recall::query::{asking, is_follow_up};
 use crate::recall::retrieve::{QueryEmbedding, embed_query};
 use crate::recall::services::Services;
 use crate::signals::{Earlier, Need, Opinion, is_greeting, is_personal};
 use crate::telemetry::Phase;
-
-/// The last user message, and what else of the request bears on the decision.
-#[derive(Clone, Copy, Debug)]
-pub struct Message<'a> {
-    /// The user's words.
-    pub text: &'a str,
-    /// What filters before us said.
-    pub earlier: &'a Earlier,
-    /// The model may call tools.
-    pub tools_offered: bool,
-}
-
-/// Whether to search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// Memory may help.
-    Search,
-    /// It cannot.
-    Skip(Skip),
-}
-
-/// Why memory is not searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Skip {
-    /// A question about the world, or work on what the message brings along.
-    Fact,
-    /// A tool answers.
-    Tool,
-    /// Nothing was asked.
-    Greeting,
-}
-
-impl Skip {
-    /// Whether the model writes an answer, so that the user's preferences matter. For a tool's result and a greeting
-    /// they do not.
-    #[must_use]
-    pub fn is_answered(self) -> bool {
-        self == Self::Fact
-    }
-}
-
-/// What decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DecidedBy {
-    /// Filters before us.
-    Earlier,
-    /// A rule.
-    Rule,
-    /// The trained model, by the message's words.
-    Words,
-    /// The same, with what the embedding model makes of the message.
-    Model,
-}
-
-impl DecidedBy {
-    /// The label of the metric.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Earlier => "earlier",
-            Self::Rule => "rule",
-            Self::Words => "words",
-            Self::Model => "model",
-        }
-    }
-}
 
 /// A decision, and how it was made.
 #[derive(Clone, Debug)]
@@ -145,14 +80,14 @@ struct Unsure<'a> {
 
 /// Decides where that is sure without an embedding.
 fn at_first<'a>(message: &'a Message<'a>) -> First<'a> {
-    let Message { text, earlier, .. } = *message;
+    let Message { text, signals, .. } = *message;
     let opinion = Opinion::of(text);
     let need = opinion.as_ref().map(|opinion| opinion.by_words().probability);
     let sure = |decision, by| First::Sure(Decided::new(decision, by, need));
-    if let Some(decision) = by_earlier(text, earlier, opinion.as_ref()) {
+    if let Some(decision) = by_signals(text, signals, opinion.as_ref()) {
         return sure(decision, DecidedBy::Earlier);
     }
-    if earlier.greeting.is_none() && is_greeting(text) {
+    if signals.greeting.is_none() && is_greeting(text) {
         return sure(Decision::Skip(Skip::Greeting), DecidedBy::Rule);
     }
     let Some(opinion) = opinion.filter(|_| !is_follow_up(text)) else {
@@ -163,22 +98,22 @@ fn at_first<'a>(message: &'a Message<'a>) -> First<'a> {
     if surely_of_no_use { First::Sure(unsure.by_words()) } else { First::Unsure(unsure) }
 }
 
-/// What filters before us are enough for. Personal reference wins over fact, whoever said fact:
+/// The decision that the signals of filters before us are enough for. Personal reference wins over fact:
 /// "who wrote my favourite book" needs the book first. It does not win over tool, whose answer is
 /// fetched and not remembered.
-fn by_earlier(text: &str, earlier: &Earlier, opinion: Option<&Opinion>) -> Option<Decision> {
+fn by_signals(text: &str, signals: &Earlier, opinion: Option<&Opinion>) -> Option<Decision> {
     let personal = || {
         let ours = || is_personal(text) || opinion.is_some_and(Opinion::is_personal);
-        earlier.personal.unwrap_or_else(ours)
+        signals.personal.unwrap_or_else(ours)
     };
-    let fact = earlier.fact == Some(true);
+    let fact = signals.fact == Some(true);
     if fact && !personal() {
         Some(Decision::Skip(Skip::Fact))
-    } else if earlier.tool == Some(true) {
+    } else if signals.tool == Some(true) {
         Some(Decision::Skip(Skip::Tool))
-    } else if earlier.greeting == Some(true) {
+    } else if signals.greeting == Some(true) {
         Some(Decision::Skip(Skip::Greeting))
-    } else if fact || earlier.personal == Some(true) {
+    } else if fact || signals.personal == Some(true) {
         Some(Decision::Search)
     } else {
         None
@@ -209,11 +144,11 @@ impl Unsure<'_> {
             return Decided::new(Decision::Search, by, probability);
         }
         let why = self.reason();
-        let earlier = self.message.earlier;
+        let signals = self.message.signals;
         let denied = match why {
-            Skip::Fact => earlier.fact,
-            Skip::Tool => earlier.tool,
-            Skip::Greeting => earlier.greeting,
+            Skip::Fact => signals.fact,
+            Skip::Tool => signals.tool,
+            Skip::Greeting => signals.greeting,
         };
         match denied {
             // Somebody who knows better says that it is none.

@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use crate::recall::decide::{Decision, Message, decide};
+use crate::recall::decide::decide;
+use crate::recall::decision::{Decision, Message};
 use crate::recall::error::RecallError;
 use crate::recall::present::Context;
 use crate::recall::request::RecallRequest;
@@ -51,7 +52,7 @@ pub async fn context_for_exchange(
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let message = Message { text, earlier: signals, tools_offered };
+    let message = Message { text, signals, tools_offered };
     let Some(recall) = recall else {
         return match decide(&message).decision {
             Decision::Skip(why) => Ok(Some(Context::skipped(why))),

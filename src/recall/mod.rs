@@ -8,6 +8,7 @@
 mod adapter;
 pub mod calibration;
 mod decide;
+mod decision;
 mod error;
 mod exchange;
 mod hit;
@@ -24,19 +25,20 @@ mod services;
 mod settings;
 mod state;
 
-pub use decide::{Decided, DecidedBy, Decision, Message, Skip, decide};
+pub use decide::{Decided, decide};
+pub use decision::{DecidedBy, Decision, Message, Skip};
 pub use error::RecallError;
 pub use exchange::{Conversation, context_for_exchange};
 pub use hit::{FeatureRanks, FeatureScores, Hit, ScoreBreakdown};
 pub use plan::Plan;
 pub use present::{
-    Budget, Context, ContextContent, PresentedMemory, Why, prepare_tokens, tokens, write_context,
+    Context, ContextContent, PresentedMemory, Why, prepare_tokens, tokens, write_context,
 };
 #[cfg(fuzzing)]
 pub use query::fuzz_self_query;
 pub use query::{Asked, Help, Query, Rewriter, Words, build_query, prepare_query};
 pub use ranking::{Question, rank};
-pub use request::{RecallRequest, RecallSettings, Selection};
+pub use request::{Budget, RecallRequest, RecallSettings, Selection};
 pub use select::select;
 pub use service::Recall;
 pub use settings::{Fusion, QueryConfig, RankingConfig, RankingWeights, TypeWeights};

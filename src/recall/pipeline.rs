@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::memory::Memory;
-use crate::recall::decide::Skip;
+use crate::recall::decision::Skip;
 use crate::recall::error::RecallError;
 use crate::recall::hit::Hit;
 use crate::recall::present::{

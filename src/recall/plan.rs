@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::recall::decide::{Decided, Decision, Message, Skip, decide_with_embedding};
+use crate::recall::decide::{Decided, decide_with_embedding};
+use crate::recall::decision::{Decision, Message, Skip};
 use crate::recall::error::RecallError;
 use crate::recall::hit::Hit;
 use crate::recall::pipeline;

@@ -4,7 +4,6 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use crate::memory::{Filter, Memory, Owner, ScopeQuery};
-use crate::recall::present::Budget;
 use crate::recall::settings::{QueryConfig, RankingConfig};
 use crate::signals::Subject;
 
@@ -54,6 +53,15 @@ pub struct RecallSettings<'a> {
     pub types: &'a [String],
     /// How long the context may be.
     pub budget: Budget,
+}
+
+/// How long a context may be, in tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Of the fence and of the hits; 64 or more.
+    pub context: usize,
+    /// Of the preferences, besides; 0: none of them.
+    pub preferences: usize,
 }
 
 impl RecallRequest<'_> {

@@ -174,7 +174,7 @@ pub(super) fn selection(config: &MemoryConfig) -> Selection {
 
 /// A message of which no filter said anything.
 pub(super) fn silent_message(text: &str) -> Message<'_> {
-    Message { text, earlier: &Earlier::SILENT, tools_offered: false }
+    Message { text, signals: &Earlier::SILENT, tools_offered: false }
 }
 
 /// A request to recall for one message, with nothing else that matters to memory.

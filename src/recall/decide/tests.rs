@@ -1,7 +1,7 @@
 use super::*;
 
 fn decided(text: &str, earlier: Earlier, tools_offered: bool) -> (Decision, DecidedBy) {
-    let decided = decide(&Message { text, earlier: &earlier, tools_offered });
+    let decided = decide(&Message { text, signals: &earlier, tools_offered });
     (decided.decision, decided.by)
 }
 

@@ -60,7 +60,7 @@ impl Asker {
         deadline: Instant,
     ) -> Result<Context, RecallError> {
         let selection = Selection { limit: 5, threshold: 0.5, types: Vec::new() };
-        let message = Message { text, earlier: &Earlier::SILENT, tools_offered: false };
+        let message = Message { text, signals: &Earlier::SILENT, tools_offered: false };
         let request = request(&self.owner, &selection, self.now);
         let mut request = RecallRequest { earlier, deadline, ..request };
         request.settings.budget = self.budget;

@@ -9,9 +9,10 @@ use super::line;
 use super::snippet::Wanted;
 use super::tokens::tokens;
 use crate::memory::{Memory, MemoryId, fence};
-use crate::recall::decide::Skip;
+use crate::recall::decision::Skip;
 use crate::recall::hit::Hit;
 use crate::recall::present::debug::PresentedMemory;
+use crate::recall::request::Budget;
 
 /// Characters of one memory that are shown; a turn with a pasted document must
 /// not push out everything else.
@@ -23,15 +24,6 @@ const LEAST_PART: usize = 64;
 /// Tokens of the fence and its words around the lines, without preferences and with.
 static FENCE: LazyLock<[usize; 2]> =
     LazyLock::new(|| [tokens(&fence::render(&[], &[""])), tokens(&fence::render(&[""], &[]))]);
-
-/// How long a context may be, in tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budget {
-    /// Of the fence and of the hits; 64 or more.
-    pub context: usize,
-    /// Of the preferences, besides; 0: none of them.
-    pub preferences: usize,
-}
 
 /// What a context is written from.
 #[derive(Clone, Copy, Debug)]

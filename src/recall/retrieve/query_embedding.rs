@@ -172,7 +172,7 @@ mod tests {
     }
 
     async fn decided(recall: &Recall, text: &str) -> Decided {
-        let message = Message { text, earlier: &Earlier::SILENT, tools_offered: false };
+        let message = Message { text, signals: &Earlier::SILENT, tools_offered: false };
         recall.decide(&message, soon()).await
     }
 

@@ -81,7 +81,7 @@ impl Labelled for Row {
 }
 
 impl Row {
-    fn message<'a>(&'a self, earlier: &'a Earlier) -> Message<'a> {
-        Message { text: &self.text, earlier, tools_offered: self.tools_offered }
+    fn message<'a>(&'a self, signals: &'a Earlier) -> Message<'a> {
+        Message { text: &self.text, signals, tools_offered: self.tools_offered }
     }
 }
