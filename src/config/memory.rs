@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    EmbeddingConfig, IdentityConfig, MilvusConfig, Policy, QueryConfig, RankingConfig,
-    SignalsConfig, placement::Placement,
+    EmbeddingConfig, IdentityConfig, MilvusConfig, Policy, SignalsConfig, placement::Placement,
 };
+use crate::recall::{Budget, QueryConfig, RankingConfig, RecallSettings};
 
 /// What is remembered, where, and how it is found again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -121,6 +121,20 @@ impl Default for MemoryConfig {
 }
 
 impl MemoryConfig {
+    /// How memories are searched, ordered and written.
+    #[must_use]
+    pub fn recall_settings(&self) -> RecallSettings<'_> {
+        RecallSettings {
+            query: &self.query,
+            ranking: &self.ranking,
+            types: &self.types,
+            budget: Budget {
+                context: self.max_context_tokens,
+                preferences: self.standing.max_tokens,
+            },
+        }
+    }
+
     /// The store that is meant: the named one, else Milvus when there is a section for it.
     #[must_use]
     pub fn store_kind(&self) -> StoreKind {

@@ -21,8 +21,6 @@ mod node;
 mod placement;
 mod policy;
 mod problem;
-mod query;
-mod ranking;
 mod request;
 mod schema;
 mod server;
@@ -48,8 +46,6 @@ pub use models::{Endpoint, ExternalModel, LlmProvider, ModelRole, Scheme};
 pub use placement::Placement;
 pub use policy::{HeaderMatch, Policy, PolicyMatch, Subject};
 pub use problem::{ConfigError, Problem};
-pub use query::QueryConfig;
-pub use ranking::{Fusion, RankingConfig, RankingWeights, TypeWeights};
 pub use request::{
     IdentityConfig, IdentityMode, JwtConfig, SignalHeaders, SignalMetadata, SignalsConfig,
 };

@@ -6,11 +6,9 @@
 
 mod ask;
 mod chat;
-mod control_tokens;
 mod decode;
 mod edit;
 mod error;
-pub mod fence;
 mod json;
 mod message;
 mod options;

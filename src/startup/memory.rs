@@ -22,7 +22,7 @@ use crate::{
     gateway,
     llm::{self, Helper, LimitName},
     memory::MemoryStore,
-    recall::{Recall, Rewriter, Touches, prepare_query, prepare_tokens},
+    recall::{AccessTracker, Recall, Rewriter, prepare_query, prepare_tokens},
     remote::Address,
     signals,
     sqlite::{DataFolder, Options},
@@ -74,11 +74,11 @@ impl OpenMemory {
         let journal = folder.path().join(JOURNAL_FILE);
         let capture = Capture::open(&journal, options, bounds, settings(config)?, tools)
             .map_err(StartError::database)?;
-        let (touches, touching) = Touches::new(store.clone());
+        let (access, counting) = AccessTracker::new(store.clone());
         let background = TaskTracker::new();
-        background.spawn(touching);
+        background.spawn(counting);
         let rewriter = config.model(ModelRole::MemoryRewrite).map(helper).transpose()?;
-        let recall = Recall::new(store.clone(), embedder.clone(), touches, metrics.clone())
+        let recall = Recall::new(store.clone(), embedder.clone(), access, metrics.clone())
             .with_rewriter(rewriter.map(|model| Rewriter::new(Arc::new(model))));
         // Patterns are compiled and a vocabulary is unpacked here, not while a request waits.
         signals::prepare();

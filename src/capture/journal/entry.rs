@@ -12,8 +12,8 @@ use crate::{
         session::{Place, SessionKey, message_digest},
         turn::FinishedTurn,
     },
-    dialect::{Ending, ToolItem, Usage, fence},
-    memory::Owner,
+    dialect::{Ending, ToolItem, Usage},
+    memory::{Owner, fence},
     screening::{MAX_MESSAGE_BYTES, MAX_TOOL_BYTES, Secret, screen},
     signals::Commands,
 };

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{super::local::holds_back, MAX_CHARS};
-use crate::{capture::journal::StoredTurn, dialect::fence, llm::Helper, screening::screen};
+use crate::{capture::journal::StoredTurn, llm::Helper, memory::fence, screening::screen};
 
 /// The most that is shown of a session, in bytes: about 6,000 tokens. Of a
 /// longer one the last turns are shown.

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     api::Operations,
-    cli::eval::replay::{inquiry, terms},
+    cli::eval::replay::{recall_request, selection, silent_message},
     config::MemoryConfig,
     memory::{
         Actor, Embedding, Evidence, Memory, MemoryId, MemoryType, Owner, QueryVector, ScopeQuery,
@@ -90,14 +90,14 @@ struct Asker<'a> {
 
 impl Asker<'_> {
     async fn answer(&self, conversation: &str, question: &Question) -> Result<Answer> {
-        let terms = terms(self.config);
-        let inquiry = inquiry(&self.owner, self.config, &terms, &question.text, self.now);
+        let selection = selection(self.config);
+        let request = recall_request(&self.owner, self.config, &selection, self.now);
         let began = Instant::now();
-        let considered = self.memory.recall.consider(&inquiry).await?;
-        let ranked = considered.ranked().await?;
+        let plan = self.memory.recall.plan(silent_message(&question.text), &request).await?;
+        let ranked = plan.ranked().await?;
         let took = began.elapsed();
-        let context = considered.context(|_| true).await?;
-        let query = considered.query();
+        let context = plan.context(|_| true).await?;
+        let query = plan.query();
         let ranking = |ids: &mut dyn Iterator<Item = &MemoryId>| {
             let places = ids.filter_map(|id| self.places.get(id).copied());
             Ranking::of(&places.collect::<Vec<_>>(), &question.evidence)

@@ -37,7 +37,7 @@ impl Labelled for Row {
 }
 
 impl Row {
-    pub(super) fn message<'a>(&'a self, earlier: &'a Earlier) -> Message<'a> {
-        Message { text: &self.text, earlier, tools_offered: self.tools_offered }
+    pub(super) fn message<'a>(&'a self, signals: &'a Earlier) -> Message<'a> {
+        Message { text: &self.text, signals, tools_offered: self.tools_offered }
     }
 }
