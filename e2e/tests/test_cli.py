@@ -387,7 +387,7 @@ def test_what_is_no_configuration_is_told_in_a_sentence(place, text):
 
 def test_a_file_that_is_not_there_is_told(place):
     done = place.run("check-config", "--config", "/nowhere/c.yaml")
-    assert done.returncode == 1 and b"/nowhere/c.yaml: there is no such file" in done.stdout
+    assert done.returncode == 1 and b"/nowhere/c.yaml: no such file" in done.stdout
     assert "/nowhere/c.yaml" in place.fails(1, "list", "--user", "alice", "--config", "/nowhere/c.yaml")
 
 

@@ -23,7 +23,7 @@ def beside(port=None, deadline_ms=8000):
     def config(double):
         endpoint = {"address": "127.0.0.1", "port": port or double.port}
         second = {"model": SECOND, "dimension": 256, "endpoint": endpoint, "timeout_seconds": 2}
-        return {"memory": {"embedding": {"beside": [second]}, "deadline_ms": deadline_ms, "extraction": TURNS}}
+        return {"memory": {"embedding": {"additional": [second]}, "deadline_ms": deadline_ms, "extraction": TURNS}}
 
     return config
 

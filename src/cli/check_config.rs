@@ -168,7 +168,7 @@ mod tests {
         let findings = Findings::of(Some("/nowhere/c.yaml".into()));
         assert_eq!(
             findings.to_string(),
-            "/nowhere/c.yaml: there is no such file\n/nowhere/c.yaml: 1 problem"
+            "/nowhere/c.yaml: no such file\n/nowhere/c.yaml: 1 problem"
         );
     }
 }

@@ -1,9 +1,8 @@
-//! Envoy's side: the ext_proc service, and one state machine an exchange.
+//! Envoy's side: the ext_proc service, and one state machine per exchange.
 //!
-//! Only this module knows Envoy's types. It must never know SQL, a JSON path of
-//! a wire format, or how memories are ranked. The way of a request:
-//! [`service`] → [`exchange`] → [`recall_side`] (may edit the body), and of the
-//! reply: [`exchange`] → [`capture_side`] (only ever reads).
+//! Only this module knows Envoy's types. It must not depend on SQL, on the JSON of a wire format,
+//! or on ranking. A request goes through [`service`] → [`exchange`] → [`recall_side`], which may
+//! edit the body; the reply goes through [`exchange`] → [`capture_side`], which only reads.
 
 mod admission;
 mod budget;
@@ -12,12 +11,12 @@ mod exchange;
 mod head;
 mod metadata;
 mod outcome;
-mod patience;
 mod recall_side;
 mod replies;
 mod service;
 #[cfg(test)]
 mod tests;
+mod timeout_extension;
 
 pub use admission::{Admission, Admitted, admit};
 pub use budget::Budget;

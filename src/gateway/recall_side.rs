@@ -13,8 +13,8 @@ use super::{
     admission::{Admission, Admitted, admit},
     head::RequestHead,
     outcome::{FailedBecause, Outcome},
-    patience::Patience,
     service::Parts,
+    timeout_extension::TimeoutExtension,
 };
 use crate::{
     capture::{SessionKey, may_become_memory},
@@ -63,7 +63,7 @@ pub(super) async fn answer(
     dialect: Dialect,
     head: &RequestHead,
     body: Vec<u8>,
-    patience: Patience<'_>,
+    patience: TimeoutExtension<'_>,
 ) -> (Answer, Option<Command>) {
     let arrived = Instant::now();
     let read = if body.len() > PARSED_INLINE || head.headers().content_encoding().is_some() {
@@ -189,7 +189,7 @@ async fn remember(
     head: &RequestHead,
     (ask, commands): (&Ask, &Commands),
     admitted: &Admitted,
-    (arrived, patience): (Instant, Patience<'_>),
+    (arrived, patience): (Instant, TimeoutExtension<'_>),
 ) -> (Outcome, Context) {
     let deadline = arrived + config.memory.deadline();
     let work = recalled(parts, config, head, (ask, commands), admitted, (deadline, patience));
@@ -244,7 +244,7 @@ async fn recalled(
     head: &RequestHead,
     (ask, commands): (&Ask, &Commands),
     admitted: &Admitted,
-    (deadline, patience): (Instant, Patience<'_>),
+    (deadline, patience): (Instant, TimeoutExtension<'_>),
 ) -> Result<(Outcome, Context), Failure> {
     let owner = admitted.identity.owner();
     let memory = parts.memory.get();
@@ -309,7 +309,7 @@ async fn recalled(
     // gets nothing in its other calls either.
     let held = memory.recall.held();
     keys.iter().for_each(|key| held.begin(*key, owner));
-    let may_last = |extra| patience.ask(config.memory.deadline() + extra);
+    let may_last = |extra| patience.request(config.memory.deadline() + extra);
     let context = considered.context(may_last).await?;
     keys.iter().for_each(|key| held.hold(key, &context));
     Ok((outcome(&context), context))

@@ -56,7 +56,7 @@ pub enum By {
     /// A rule.
     Rule,
     /// The trained model, by the message's words.
-    Words,
+    Lexical,
     /// The same, with what the embedding model makes of the message.
     Model,
 }
@@ -68,7 +68,7 @@ impl By {
         match self {
             Self::Earlier => "earlier",
             Self::Rule => "rule",
-            Self::Words => "words",
+            Self::Lexical => "lexical",
             Self::Model => "model",
         }
     }
@@ -170,7 +170,7 @@ impl Unsure<'_> {
 
     /// Decides by the message's words.
     pub(super) fn by_words(&self) -> Decided {
-        self.judged(self.opinion.by_words(), By::Words)
+        self.judged(self.opinion.by_words(), By::Lexical)
     }
 
     fn judged(&self, need: Need, by: By) -> Decided {
@@ -271,7 +271,7 @@ mod tests {
     fn a_filter_that_denies_a_reason_keeps_us_from_skipping_for_it() {
         let asked = "what is the capital of France, and how many people live there";
         let (decision, by) = decided(asked, Earlier::SILENT, false);
-        assert_eq!((decision, by), (Decision::Skip(Skip::Fact), By::Words));
+        assert_eq!((decision, by), (Decision::Skip(Skip::Fact), By::Lexical));
         let no_fact = Earlier { fact: Some(false), ..Earlier::SILENT };
         assert_eq!(decided(asked, no_fact, false), (Decision::Search, By::Earlier));
         let no_greeting = Earlier { greeting: Some(false), ..Earlier::SILENT };
@@ -283,8 +283,8 @@ mod tests {
         let silent = |text| decided(text, Earlier::SILENT, false);
         assert_eq!(silent("Thanks!!"), (Decision::Skip(Skip::Greeting), By::Rule));
         assert_eq!(silent("how much?"), (Decision::Search, By::Rule));
-        assert_eq!(silent("define osmosis"), (Decision::Skip(Skip::Fact), By::Words));
-        assert_eq!(silent("what about the second one on the list then").1, By::Words);
+        assert_eq!(silent("define osmosis"), (Decision::Skip(Skip::Fact), By::Lexical));
+        assert_eq!(silent("what about the second one on the list then").1, By::Lexical);
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl Considered<'_> {
     /// Why nothing is presented at all, where that is sure by now: neither hits nor how the user wants to be answered.
     #[must_use]
     pub fn silent(&self) -> Option<Skip> {
-        let standing = self.inquiry.config.standing.max_tokens > 0;
+        let standing = self.inquiry.config.preferences.max_tokens > 0;
         self.skipped().filter(|why| !(why.is_answered() && standing))
     }
 
@@ -99,7 +99,7 @@ impl Considered<'_> {
     ) -> Result<Context, Failure> {
         let Inquiry { message, config, .. } = self.inquiry;
         let budget =
-            Budget { context: config.max_context_tokens, standing: config.standing.max_tokens };
+            Budget { context: config.max_context_tokens, standing: config.preferences.max_tokens };
         if let Some(why) = self.silent() {
             return Ok(Context { skipped: Some(why), ..Context::default() });
         }

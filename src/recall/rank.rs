@@ -101,7 +101,7 @@ pub fn rank(
     let of = |found| Hit::of(found, question.everyday);
     let mut hits: Vec<Hit> = evidence.into_iter().map(of).collect();
     metrics.ranked(RankStep::Relevance, started.elapsed(), hits.len());
-    timed(RankStep::Standing, &mut hits, &|hits| standing::place(hits, question, weights));
+    timed(RankStep::Context, &mut hits, &|hits| standing::place(hits, question, weights));
     if weights.neighbours > 0.0 {
         timed(RankStep::Neighbours, &mut hits, &|hits| neighbours::place(hits, weights.neighbours));
     }
@@ -110,7 +110,7 @@ pub fn rank(
             names::place(hits, question.text, weights.entity)
         });
     }
-    timed(RankStep::Own, &mut hits, &|hits| own::place(hits, ranking, question.now));
+    timed(RankStep::Priors, &mut hits, &|hits| own::place(hits, ranking, question.now));
     timed(RankStep::Order, &mut hits, &|hits| {
         for hit in hits.iter_mut() {
             hit.parts.standing = hit.parts.added.sum();

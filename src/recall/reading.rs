@@ -274,7 +274,7 @@ mod tests {
         let recall = recall(embedder.clone());
         for (text, by, why) in [
             ("thank you so much!", By::Rule, Skip::Greeting),
-            ("what is the capital of Australia", By::Words, Skip::Fact),
+            ("what is the capital of Australia", By::Lexical, Skip::Fact),
         ] {
             let decided = decided(&recall, text).await;
             assert_eq!((decided.decision, decided.by), (Decision::Skip(why), by), "{text}");
@@ -288,7 +288,7 @@ mod tests {
         let embedder = Counting::new(true);
         let recall = recall(embedder.clone());
         let decided = decided(&recall, UNSURE).await;
-        assert_eq!((decided.by, embedder.asked()), (By::Words, 1));
+        assert_eq!((decided.by, embedder.asked()), (By::Lexical, 1));
         search(&recall, &query(UNSURE), &decided).await;
         assert_eq!(embedder.asked(), 1);
     }

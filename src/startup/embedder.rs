@@ -170,7 +170,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::config::{BesideConfig, Pooling, Precision};
+    use crate::config::{AdditionalEmbeddingConfig, Pooling, Precision};
 
     /// Embeds with a small model that gives a vector for each token, configured as `change` says;
     /// `None` where ONNX Runtime was not fetched.
@@ -224,22 +224,22 @@ mod tests {
         // ONNX Runtime is loaded once a process, so by the same path as above.
         let assets_dir = Path::new(env!("CARGO_MANIFEST_DIR")).join(".assets");
         let mut config = Config { assets_dir, ..Config::default() };
-        let m = |dimension| BesideConfig {
+        let m = |dimension| AdditionalEmbeddingConfig {
             model: "openai/m".into(),
             dimension,
             weight: 0.5,
-            ..BesideConfig::default()
+            ..AdditionalEmbeddingConfig::default()
         };
         config.memory.embedding.model = "openai/first".into();
-        config.memory.embedding.beside = vec![m(16)];
+        config.memory.embedding.additional = vec![m(16)];
         let id = "openai/first:384:remote*1+openai/m:16:remote*0.5";
         let embedder = load(&config, &Metrics::new()).unwrap();
         assert_eq!((embedder.space().id().as_str(), embedder.space().dimension), (id, 400));
         assert_eq!(absent(&config).space().id(), id, "where nothing is embedded, too");
         embedder.close().await;
-        let nowhere = BesideConfig { model: "nowhere".into(), ..m(16) };
-        config.memory.embedding.beside = vec![m(16), nowhere];
+        let nowhere = AdditionalEmbeddingConfig { model: "nowhere".into(), ..m(16) };
+        config.memory.embedding.additional = vec![m(16), nowhere];
         let refused = load(&config, &Metrics::new()).map(drop).unwrap_err().to_string();
-        assert!(refused.starts_with("memory.embedding.beside[1]: "), "{refused}");
+        assert!(refused.starts_with("memory.embedding.additional[1]: "), "{refused}");
     }
 }

@@ -88,7 +88,7 @@ async fn what_memory_can_help_with_gets_hits_and_wishes_and_a_fact_only_wishes()
     assert!(!text.contains(BOAT) && text.contains(WISH), "{text}");
     assert_eq!(skipped, Some(Skip::Fact));
     assert_eq!(asker.asks("hello!", &[]).await, (String::new(), Some(Skip::Greeting)));
-    asker.config.standing.max_tokens = 0;
+    asker.config.preferences.max_tokens = 0;
     assert_eq!(asker.asks(FACT, &[]).await, (String::new(), Some(Skip::Fact)));
 }
 
