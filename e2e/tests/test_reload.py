@@ -89,7 +89,7 @@ def test_a_file_cut_off_at_any_line_leaves_protection_as_it_was(stack):
         assert stack.memgate.api("GET", "/readyz").json()["identity_mode"] == "production"
     assert outcomes[-1] == "applied", "the whole file is applied again"
     assert outcomes[:-1] == ["refused"] * len(lines), outcomes
-    stack.memgate.wait_log("error", "the new configuration is refused; the old one stays in use")
+    stack.memgate.wait_log("error", "configuration reload refused; keeping the old configuration")
 
 
 def test_what_tightens_is_taken(stack):

@@ -136,7 +136,7 @@ mod tests {
         config::{QueryConfig, RankingConfig},
         embed::{
             EmbedError, Embedder, Layers, Pooling, Precision, Run, Space, Vector,
-            deterministic::DeterministicEmbedder, joined::JoinedEmbedder,
+            deterministic::DeterministicEmbedder, ensemble::EnsembleEmbedder,
         },
         memory::{MemoryStore, Owner},
         recall::{By, Decision, Query, Request, Skip, Terms, Touches, build_query},
@@ -261,7 +261,7 @@ mod tests {
         });
         let models: Vec<(Arc<dyn Embedder>, f32)> =
             vec![(other.clone(), 1.0), (judge.clone(), 1.0)];
-        let recall = recall(Arc::new(JoinedEmbedder::new(models)));
+        let recall = recall(Arc::new(EnsembleEmbedder::new(models)));
         let decided = decided(&recall, UNSURE).await;
         assert_eq!((decided.by, judge.asked(), other.asked()), (By::Model, 1, 0));
         search(&recall, &query(UNSURE), &decided).await;

@@ -102,12 +102,12 @@ impl Rewriter {
 
     /// Whether it answers, or it is time to try.
     pub(super) fn may_be_asked(&self) -> bool {
-        self.model.rest().is_none_or(|rest| rest.is_zero())
+        self.model.cooldown().is_none_or(|cooldown| cooldown.is_zero())
     }
 
     /// Whether its last requests all failed, so that it is left alone, or only tried.
     pub(super) fn rests(&self) -> bool {
-        self.model.rests()
+        self.model.is_cooling_down()
     }
 
     /// What the model tells, by `until` at the latest; none when it is of no use.
