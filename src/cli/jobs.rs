@@ -8,7 +8,7 @@ use super::{
     answer,
     memories::Memories,
     options::{Common, count},
-    show_ledger,
+    show_jobs,
 };
 use crate::{
     api::{AllJobsRequest, JobsRequest, Whose},
@@ -83,11 +83,11 @@ impl Args {
             (Some(Which::One(id)), Some(whose)) => {
                 let retry =
                     async |memories: &Memories| memories.retry_job(&id.to_string(), &whose).await;
-                answer::run(self.common, Need::Stored, retry, show_ledger::job)
+                answer::run(self.common, Need::Stored, retry, show_jobs::job)
             }
             (Some(_), whose) => {
                 let retry = async |memories: &Memories| memories.retry_jobs(whose.as_ref()).await;
-                answer::run(self.common, Need::Stored, retry, |done, _| show_ledger::retried(done))
+                answer::run(self.common, Need::Stored, retry, |done, _| show_jobs::retried(done))
             }
             (None, whose) => {
                 let (state, limit, cursor) = (self.state, self.limit, self.cursor);
@@ -98,7 +98,7 @@ impl Args {
                     }
                     None => memories.all_jobs(&AllJobsRequest { state, limit, cursor }).await,
                 };
-                answer::run(self.common, Need::Stored, list, show_ledger::jobs)
+                answer::run(self.common, Need::Stored, list, show_jobs::jobs)
             }
         }
     }

@@ -26,7 +26,7 @@ mod search;
 mod serve;
 mod sessions;
 mod show;
-mod show_ledger;
+mod show_jobs;
 mod text;
 
 use std::process::ExitCode;

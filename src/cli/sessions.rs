@@ -6,7 +6,7 @@ use super::{
     answer,
     memories::Memories,
     options::{Common, Whose, count, session_id},
-    show_ledger,
+    show_jobs,
 };
 use crate::{
     api::{self, SessionsRequest},
@@ -38,13 +38,11 @@ impl Args {
         if let Some(id) = self.end {
             let whose = api::Whose { user_id, tenant_id };
             let end = async |memories: &Memories| memories.end_session(&id, &whose).await;
-            return answer::run(self.common, Need::Stored, end, |ended, _| {
-                show_ledger::ended(ended)
-            });
+            return answer::run(self.common, Need::Stored, end, |ended, _| show_jobs::ended(ended));
         }
         let request =
             SessionsRequest { user_id, tenant_id, limit: self.limit, cursor: self.cursor };
         let list = async |memories: &Memories| memories.sessions(&request).await;
-        answer::run(self.common, Need::Stored, list, show_ledger::sessions)
+        answer::run(self.common, Need::Stored, list, show_jobs::sessions)
     }
 }

@@ -20,7 +20,7 @@ use super::{
     reload::Reloader,
 };
 use crate::{
-    api::{self, Door, Key},
+    api::{self, ApiState, Key},
     config::{Config, Listen, Live},
     embed::Embedder,
     gateway::{self, Budget, Gateway, Parts},
@@ -82,7 +82,7 @@ async fn run(
     let listeners = Listeners::bind(&at_start.listen).await?;
     let joint = Joint {
         api: origin(&listeners.http)?,
-        door: Door::closed(config.clone(), metrics.clone()),
+        state: ApiState::new(config.clone(), metrics.clone()),
         gateway: Arc::default(),
         config,
         embedder: embedder.clone(),
@@ -117,7 +117,7 @@ impl Listeners {
 /// The parts shared by the gateway and the API, and the memory that both use.
 struct Joint {
     api: String,
-    door: Door,
+    state: ApiState,
     gateway: Arc<OnceLock<gateway::Memory>>,
     config: Live,
     embedder: Arc<dyn Embedder>,
@@ -178,7 +178,7 @@ impl Joint {
         }
         // Set only once, because it is opened only once.
         let _ = self.gateway.set(memory.for_gateway());
-        self.door.open(memory.operations(&self.config, &self.embedder, &self.metrics));
+        self.state.open(memory.operations(&self.config, &self.embedder, &self.metrics));
     }
 
     async fn exchanges(
@@ -214,7 +214,7 @@ impl Joint {
         listener: TcpListener,
         shutdown: CancellationToken,
     ) -> Result<(), StartError> {
-        let router = api::router(self.door.clone(), key(&self.config.get()));
+        let router = api::router(self.state.clone(), key(&self.config.get()));
         http("listen.http", listener, router, shutdown).await
     }
 
@@ -226,7 +226,7 @@ impl Joint {
     ) -> Result<(), StartError> {
         match listener {
             Some(listener) => {
-                let router = api::health_router(self.door.clone());
+                let router = api::health_router(self.state.clone());
                 http("listen.metrics", listener, router, shutdown).await
             }
             None => {

@@ -1,15 +1,15 @@
-//! How a request can be wrong, and what its caller is told.
+//! Invalid requests and their error messages.
 
 use super::*;
 
-/// The message of an answer that is 400 for this member.
+/// The message of a 400 response for this member.
 fn told(answer: &(StatusCode, Value), param: Option<&str>) -> String {
     assert_eq!(error(answer), (400, "invalid_value", param), "{}", answer.1);
     answer.1["error"]["message"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
-async fn a_list_is_no_request() {
+async fn refuses_a_list_as_a_request() {
     let server = Server::start().await;
     let id = server.remember("u", "stays").await;
     let items = json!(["arr", null, "stored by a list"]);
@@ -34,7 +34,7 @@ async fn a_list_is_no_request() {
 }
 
 #[tokio::test]
-async fn a_list_is_no_member_that_has_members() {
+async fn refuses_a_list_in_place_of_an_object() {
     let server = Server::start().await;
     for (member, value, param) in [
         ("mentions", json!([{"name": "Ana"}, ["Ana", "person"]]), "mentions[1]"),
@@ -57,7 +57,7 @@ async fn a_list_is_no_member_that_has_members() {
 }
 
 #[tokio::test]
-async fn a_wrong_member_is_named_with_what_it_must_be() {
+async fn an_error_names_the_member_and_the_expected_value() {
     let server = Server::start().await;
     for (member, value, param, message) in [
         ("limit", json!("5"), "limit", "must be a whole number, 0 or more, not a string"),
@@ -164,7 +164,7 @@ async fn a_wrong_member_is_named_with_what_it_must_be() {
 }
 
 #[tokio::test]
-async fn a_wrong_member_of_a_query_is_named_too() {
+async fn an_error_names_the_query_parameter() {
     let server = Server::start().await;
     for (query, param, message) in [
         ("limit=ten", "limit", "must be a whole number, 0 or more"),
@@ -246,7 +246,7 @@ async fn null_means_absent() {
 }
 
 #[tokio::test]
-async fn a_window_that_ends_before_it_begins_is_refused() {
+async fn refuses_a_time_window_that_ends_before_its_start() {
     let server = Server::start().await;
     for until in ["2026-05-01T00:00:00Z", "2026-04-30T23:00:00Z"] {
         let body =
