@@ -1,4 +1,4 @@
-//! `memgate jobs`: what the journal owes, and dead jobs asked for again.
+//! `memgate jobs`: lists jobs and retries dead ones.
 
 use std::process::ExitCode;
 
@@ -21,28 +21,29 @@ use crate::{
 pub(super) struct Args {
     #[command(flatten)]
     common: Common,
-    /// The user [default: everybody, for operators; what anybody said is never shown].
+    /// Show only this user's jobs [default: those of all users, for operators; content is never
+    /// shown].
     #[arg(long, value_name = "ID")]
     user: Option<String>,
-    /// The user's tenant [default: default].
+    /// Tenant of the user [default: default].
     #[arg(long, value_name = "ID", requires = "user")]
     tenant: Option<String>,
-    /// Have a dead job run again, or all dead ones; one that waits runs at once.
+    /// Retry one job or all dead jobs; a waiting job runs at once.
     #[arg(long, value_name = "JOB|all", value_parser = which,
           conflicts_with_all = ["state", "limit", "cursor"])]
     retry: Option<Which>,
-    /// Only those that stand so.
+    /// Show only jobs in this state.
     #[arg(long, value_parser = standing())]
     state: Option<JobStanding>,
-    /// At most this many, 1 to 100; else 20.
+    /// Maximum number of jobs, 1 to 100 [default: 20].
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Where the page before ended, as it said.
+    /// Cursor printed at the end of the previous page.
     #[arg(long)]
     cursor: Option<String>,
 }
 
-/// Which jobs to run again.
+/// The jobs to retry.
 #[derive(Clone, Debug)]
 enum Which {
     One(i64),
@@ -52,7 +53,7 @@ enum Which {
 fn which(text: &str) -> Result<Which, &'static str> {
     match text {
         "all" => Ok(Which::AllDead),
-        number => number.parse().map(Which::One).map_err(|_| "must be a job's number, or all"),
+        number => number.parse().map(Which::One).map_err(|_| "must be the number of a job, or all"),
     }
 }
 
@@ -64,11 +65,11 @@ fn standing() -> impl TypedValueParser<Value = JobStanding> {
 }
 
 impl Args {
-    /// Whose; a single job is always somebody's.
+    /// Checks that retrying a single job names its user.
     pub(super) fn check(&self) -> Result<(), clap::Error> {
         if self.user.is_none() && matches!(self.retry, Some(Which::One(_))) {
             let kind = clap::error::ErrorKind::MissingRequiredArgument;
-            return Err(clap::Error::raw(kind, "--retry JOB needs --user ID\n"));
+            return Err(clap::Error::raw(kind, "--retry JOB requires --user ID\n"));
         }
         Ok(())
     }

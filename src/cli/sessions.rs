@@ -1,4 +1,4 @@
-//! `memgate sessions`: a user's sessions, and the end of one.
+//! `memgate sessions`: lists a user's sessions, or ends one.
 
 use std::process::ExitCode;
 
@@ -20,14 +20,14 @@ pub(super) struct Args {
     common: Common,
     #[command(flatten)]
     whose: Whose,
-    /// End this session: what is left to learn from it is owed at once.
+    /// End this session, so that its remaining turns are learned from now.
     #[arg(long, value_name = "SESSION", value_parser = session_id,
           conflicts_with_all = ["limit", "cursor"])]
     end: Option<String>,
-    /// At most this many, 1 to 100; else 20.
+    /// Maximum number of sessions, 1 to 100 [default: 20].
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Where the page before ended, as it said.
+    /// Cursor printed at the end of the previous page.
     #[arg(long)]
     cursor: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! One conversation, remembered turn by turn and asked about as a request would ask.
+//! Stores one conversation turn by turn and asks its questions as a request would.
 
 use std::{
     collections::HashMap,
@@ -24,28 +24,28 @@ use crate::{
     store::MAX_LIMIT,
 };
 
-/// The time between two turns of a session.
+/// Simulated time between two turns of a session.
 const BETWEEN_TURNS: SignedDuration = SignedDuration::from_mins(1);
 
-/// What became of one question.
+/// The result of one question.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) conversation: String,
     pub(super) category: u8,
-    /// All that was found, before threshold and limit.
+    /// All candidates, before threshold and limit.
     pub(super) ranked: Ranking,
-    /// What a request would be given.
+    /// The memories that a request would get.
     pub(super) presented: Ranking,
-    /// Memories and tokens of that context.
+    /// Number of memories and tokens of that context.
     pub(super) shown: usize,
     pub(super) tokens: usize,
-    /// The nearest by cosine alone, and the best by BM25 alone.
+    /// The baselines: by cosine alone, and by BM25 alone.
     pub(super) cosine: Ranking,
     pub(super) bm25: Ranking,
     pub(super) took: Duration,
 }
 
-/// Remembers a conversation as a user's memory and asks its questions.
+/// Stores a conversation as a user's memory and asks its questions.
 ///
 /// # Errors
 /// When a part of memory fails.
@@ -65,7 +65,7 @@ pub(super) async fn answers(
     Ok(answers)
 }
 
-/// Stores each turn as one memory; tells which is which.
+/// Stores each turn as one memory; returns their ids in order.
 async fn remember(
     memory: &Operations,
     owner: &Owner,
@@ -138,7 +138,7 @@ impl Asker<'_> {
         })
     }
 
-    /// The best by one kind of evidence alone, to compare with.
+    /// The best hits by one kind of evidence alone, as a baseline.
     async fn plain(
         &self,
         query: &str,
@@ -194,9 +194,10 @@ mod tests {
         memory.capture.shutdown(PATIENCE).await;
     }
 
-    /// The answer has no word of the question. Ranking sees that it was said just after one, by whom the question names.
+    /// The answer shares no word with the question; only ranking finds it, as a reply to a named
+    /// speaker.
     #[tokio::test]
-    async fn other_weights_of_the_ranking_give_other_figures() {
+    async fn ranking_weights_change_the_results() {
         let folder = tempfile::tempdir().unwrap();
         let memory = memory(folder.path());
         let said = |id: &str, speaker: &str, text: &str| json!({"dia_id": id, "speaker": speaker, "text": text});
