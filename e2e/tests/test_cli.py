@@ -117,7 +117,7 @@ def test_json_is_what_rest_answers_byte_for_byte(place):
         (["search", "x", "--limit", "51"], ["--limit", "between 1 and 50"]),
         (["remember", " "], ["TEXT", "empty"]),
         (["remember", "x", "--importance", "-0.1"], ["--importance", "between 0 and 1"]),
-        (["forget", ".."], ["'..'", "no memory has this id"]),
+        (["forget", ".."], ["'..'", "is not the id of a memory"]),
         (["forget"], ["<ID|--all|--pending|--undo <ID>>"]),
         (["forget", "mem_1", "--project", "p"], ["--project"]),
     ],

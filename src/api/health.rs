@@ -80,6 +80,6 @@ async fn works<E: std::fmt::Display>(
 ) -> Result<(), String> {
     match timeout(PATIENCE, check).await {
         Ok(result) => result.map_err(|error| error.to_string()),
-        Err(_) => Err(format!("no answer within {} s", PATIENCE.as_secs())),
+        Err(_) => Err(format!("no response within {} s", PATIENCE.as_secs())),
     }
 }

@@ -27,7 +27,7 @@ use crate::{
     memory::{MemoryStore, Owner},
     recall::{LoopKey, Recall, Touches},
     sqlite::Options,
-    store::{InMemoryStore, Watched},
+    store::{InMemoryStore, MonitoredStore},
     telemetry::Metrics,
 };
 
@@ -115,7 +115,7 @@ impl Server {
 
 fn operations(store: Arc<dyn MemoryStore>, folder: &Path) -> Operations {
     let metrics = Metrics::new();
-    let store = Arc::new(Watched::new(store, "Store", metrics.clone()));
+    let store = Arc::new(MonitoredStore::new(store, "Store", metrics.clone()));
     let embedder = Arc::new(DeterministicEmbedder::new(64));
     // Access counts are not written in these tests.
     let (touches, _) = Touches::new(store.clone());

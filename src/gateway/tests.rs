@@ -34,8 +34,8 @@ use crate::{
     remote::Address,
     sqlite::Options,
     store::{
-        InMemoryStore, Watched,
-        kit::{Mode, Switch},
+        InMemoryStore, MonitoredStore,
+        faulty::{FaultyStore, Mode},
     },
     telemetry::Metrics,
 };
@@ -73,7 +73,8 @@ impl Stack {
         config.memory.identity.mode = IdentityMode::Development;
         change(&mut config);
         let metrics = Metrics::new();
-        let store: Arc<dyn MemoryStore> = Arc::new(Watched::new(store, "Store", metrics.clone()));
+        let store: Arc<dyn MemoryStore> =
+            Arc::new(MonitoredStore::new(store, "Store", metrics.clone()));
         let embedder: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(64));
         let capture = Capture::open(
             &folder.path().join("journal.db"),
@@ -339,7 +340,7 @@ async fn other_paths_and_methods_pass_untouched() {
 
 #[tokio::test]
 async fn while_the_store_is_unavailable_requests_pass_at_once_and_are_learned_from_later() {
-    let switch = Switch::new(Arc::new(InMemoryStore::new()), Mode::Works);
+    let switch = FaultyStore::new(Arc::new(InMemoryStore::new()), Mode::Works);
     let stack = Stack::on(switch.clone(), |_| {});
     let embedded = || {
         let shown = stack.parts.metrics.encode();
@@ -361,7 +362,7 @@ async fn while_the_store_is_unavailable_requests_pass_at_once_and_are_learned_fr
 
 #[tokio::test]
 async fn a_hanging_store_delays_a_request_by_its_deadline_only() {
-    let switch = Switch::new(Arc::new(InMemoryStore::new()), Mode::Works);
+    let switch = FaultyStore::new(Arc::new(InMemoryStore::new()), Mode::Works);
     let stack = Stack::on(switch.clone(), |config| config.memory.deadline_ms = 50);
     switch.set(Mode::Hangs);
     let started = std::time::Instant::now();

@@ -115,10 +115,10 @@ async fn invalid_responses_are_distinguished() {
         ((StatusCode::BAD_REQUEST, "x"), status(400)),
         ((StatusCode::FOUND, ""), status(302)),
         ((StatusCode::OK, half), LlmError::Unreadable("not a chat completion")),
-        ((StatusCode::OK, r#"{"choices":[]}"#), LlmError::Unreadable("it has no choice")),
+        ((StatusCode::OK, r#"{"choices":[]}"#), LlmError::Unreadable("no choices")),
         (
             (StatusCode::OK, r#"{"choices":[{"message":{"content":null}}]}"#),
-            LlmError::Unreadable("it has no content"),
+            LlmError::Unreadable("no content"),
         ),
         (
             (StatusCode::OK, &completion(&"x".repeat(MAX_ANSWER_BYTES))),
@@ -141,7 +141,10 @@ async fn an_unreachable_server_gets_a_cooldown() {
     let at = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let helper = helper(at);
     for _ in 0..3 {
-        assert_eq!(helper.ask("", "").await, Err(RemoteError::Unreachable("no connection").into()));
+        assert_eq!(
+            helper.ask("", "").await,
+            Err(RemoteError::Unreachable("cannot connect").into())
+        );
     }
     assert!(matches!(
         helper.ask("", "").await,

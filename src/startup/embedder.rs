@@ -97,7 +97,7 @@ pub(super) async fn works(embedder: &dyn Embedder) -> Result<bool, StartError> {
             return Err(StartError::Embedder { key: "memory.embedding".to_owned(), cause });
         }
         Ok(Err(error)) => error.to_string(),
-        Err(_) => format!("no answer within {} s", PATIENCE.as_secs()),
+        Err(_) => format!("no response within {} s", PATIENCE.as_secs()),
     };
     tracing::warn!(error, "Embedder unavailable, searching by words alone until it is back");
     Ok(false)
@@ -108,7 +108,7 @@ pub(super) async fn works(embedder: &dyn Embedder) -> Result<bool, StartError> {
 /// # Errors
 /// [`StartError::Embedder`] with the model's name.
 pub(super) fn answers(embedder: &dyn Embedder) -> Result<(), StartError> {
-    let late = |_| EmbedError::Unavailable(format!("no answer within {} s", PATIENCE.as_secs()));
+    let late = |_| EmbedError::Unavailable(format!("no response within {} s", PATIENCE.as_secs()));
     let checked = async { timeout(PATIENCE, embedder.check()).await.map_err(late)? };
     let key = format!("memory.embedding ({})", embedder.space().model);
     Handle::current().block_on(checked).map_err(|cause| StartError::Embedder { key, cause })

@@ -45,7 +45,7 @@ pub(super) struct OpenMemory {
     /// Cancels retries.
     ending: CancellationToken,
     /// The task that monitors the store; it ends with the store.
-    watching: JoinHandle<()>,
+    monitoring: JoinHandle<()>,
 }
 
 impl OpenMemory {
@@ -60,8 +60,8 @@ impl OpenMemory {
         metrics: &Arc<Metrics>,
     ) -> Result<Self, StartError> {
         let folder = DataFolder::lock(&config.data_dir, None).map_err(StartError::Folder)?;
-        let watched = store::open(config, embedder.space(), folder.path(), metrics)?;
-        let store: Arc<dyn MemoryStore> = watched.clone();
+        let monitored = store::open(config, embedder.space(), folder.path(), metrics)?;
+        let store: Arc<dyn MemoryStore> = monitored.clone();
         let tools =
             Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
         let options =
@@ -90,9 +90,9 @@ impl OpenMemory {
             background.spawn(ending.clone().run_until_cancelled_owned(prepare(recall.clone())));
         }
         // Started last, because from here on `close` is required.
-        let watching = tokio::spawn(async move { watched.watch().await });
+        let monitoring = tokio::spawn(async move { monitored.monitor().await });
         let capture = Arc::new(capture);
-        Ok(Self { folder, store, capture, recall, background, ending, watching })
+        Ok(Self { folder, store, capture, recall, background, ending, monitoring })
     }
 
     /// The parts that exchanges use.
@@ -120,7 +120,7 @@ impl OpenMemory {
     /// Writes pending data and closes the files, the journal first: its jobs write to the store.
     /// Each step takes at most `patience`.
     pub(super) async fn close(self, patience: Duration) {
-        let Self { folder, store, capture, recall, background, ending, watching } = self;
+        let Self { folder, store, capture, recall, background, ending, monitoring } = self;
         ending.cancel();
         capture.shutdown(patience).await;
         drop((capture, recall));
@@ -131,7 +131,7 @@ impl OpenMemory {
         if tokio::time::timeout(patience, store.close()).await.is_err() {
             tracing::warn!("the store did not close in time; what was acknowledged is kept");
         }
-        let _ = tokio::time::timeout(patience, watching).await;
+        let _ = tokio::time::timeout(patience, monitoring).await;
         drop(folder);
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     config::{Config, StoreKind},
     embed::Space,
     memory::MemoryStore,
-    store::{MilvusSettings, MilvusStore, MilvusTls, SqliteOptions, SqliteStore, Watched},
+    store::{MilvusSettings, MilvusStore, MilvusTls, MonitoredStore, SqliteOptions, SqliteStore},
     telemetry::Metrics,
 };
 
@@ -32,13 +32,13 @@ pub(super) fn open(
     space: &Space,
     folder: &Path,
     metrics: &Arc<Metrics>,
-) -> Result<Arc<Watched>, StartError> {
+) -> Result<Arc<MonitoredStore>, StartError> {
     let store = choose(config, space, folder, Purpose::Use)?;
     let name = match config.memory.store_kind() {
         StoreKind::Sqlite => "Store",
         StoreKind::Milvus => "Milvus",
     };
-    Ok(Arc::new(Watched::new(store, name, metrics.clone())))
+    Ok(Arc::new(MonitoredStore::new(store, name, metrics.clone())))
 }
 
 /// The configured store.

@@ -138,7 +138,7 @@ async fn an_error_names_the_member_and_the_expected_value() {
             "filter",
             json!({"time": {"field": "created", "form": "2026-01-01T00:00:00Z"}}),
             "filter.time.form",
-            "is not known; known are field, from, until",
+            "is unknown; must be one of field, from, until",
         ),
         (
             "filter",
@@ -146,7 +146,7 @@ async fn an_error_names_the_member_and_the_expected_value() {
             "filter.time.from",
             "must be a time like",
         ),
-        ("fliter", json!({}), "fliter", "is not known; known are user_id, tenant_id, query,"),
+        ("fliter", json!({}), "fliter", "is unknown; must be one of user_id, tenant_id, query,"),
     ] {
         let mut body = json!({"user_id": "u", "query": "q"});
         body[member] = value;
@@ -159,7 +159,7 @@ async fn an_error_names_the_member_and_the_expected_value() {
     assert!(answer["error"]["param"].as_str().unwrap().len() < 100, "{answer}");
     let twice = server.request(Method::POST, "/v1/memory").body(r#"{"user_id":"a","user_id":"b"}"#);
     let twice = server.send(twice.header("content-type", "application/json")).await;
-    assert_eq!(told(&twice, Some("user_id")), "user_id: stands there twice");
+    assert_eq!(told(&twice, Some("user_id")), "user_id: must not be repeated");
     server.stop().await;
 }
 
@@ -174,8 +174,8 @@ async fn an_error_names_the_query_parameter() {
             "status",
             "must be one of active, superseded, review, quarantined, archived",
         ),
-        ("user_id=b", "user_id", "stands there twice"),
-        ("colour=red", "colour", "is not known; known are user_id,"),
+        ("user_id=b", "user_id", "must not be repeated"),
+        ("colour=red", "colour", "is unknown; must be one of user_id,"),
     ] {
         let found = told(&server.get(&format!("/v1/memory?user_id=u&{query}")).await, Some(param));
         assert!(found.starts_with(&format!("{param}: {message}")), "{query}: {found}");

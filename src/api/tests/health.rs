@@ -1,5 +1,5 @@
 use super::*;
-use crate::store::kit::{Mode, Switch};
+use crate::store::faulty::{FaultyStore, Mode};
 
 #[tokio::test]
 async fn serves_health_readiness_and_metrics() {
@@ -20,7 +20,7 @@ async fn serves_health_readiness_and_metrics() {
 
 #[tokio::test]
 async fn without_its_store_memgate_is_degraded() {
-    let switch = Switch::new(Arc::new(InMemoryStore::new()), Mode::Works);
+    let switch = FaultyStore::new(Arc::new(InMemoryStore::new()), Mode::Works);
     let server = Server::with(switch.clone(), None).await;
     let id = server.remember("u", "x").await;
     switch.set(Mode::Refuses);

@@ -171,7 +171,10 @@ mod tests {
 
     #[test]
     fn reports_invalid_labels_and_repeated_ids() {
-        assert_eq!(wrong(&format!("{A}\n\n{A}")), r#"g.jsonl:3: id: "a" is line 1's already"#);
+        assert_eq!(
+            wrong(&format!("{A}\n\n{A}")),
+            r#"g.jsonl:3: id: "a" is already used in line 1"#
+        );
         let kind = wrong(&A.replace("fact", "fakt"));
         assert_eq!(kind, r#"g.jsonl:1: kind: "fakt" is none of fact, update"#);
         let lang = wrong(&A.replace("en", "English"));

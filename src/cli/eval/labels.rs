@@ -53,19 +53,24 @@ mod tests {
         let mut good = scenario("?");
         assert_eq!(good.wrong(), None);
         good.must_not_recall = vec!["Rex".into()];
-        let told = "must_not_recall: \"Rex\" can never match: it is looked for in lower-case text";
+        let told =
+            "must_not_recall: \"Rex\" can never match, because texts are compared in lower case";
         assert_eq!(good.wrong().as_deref(), Some(told));
         good.must_recall = vec![vec!["rex".into(), String::new()]];
-        assert_eq!(good.wrong().as_deref(), Some("must_recall: \"\" is in everything"));
+        assert_eq!(good.wrong().as_deref(), Some("must_recall: \"\" must not be empty"));
         let change = |change: fn(&mut Scenario)| {
             let mut scenario = scenario("?");
             change(&mut scenario);
             scenario.wrong().unwrap()
         };
         assert!(
-            change(|it| it.kind = "facts".into()).starts_with("kind: \"facts\" is none of fact,")
+            change(|it| it.kind = "facts".into())
+                .starts_with("kind: \"facts\" is not one of fact,")
         );
-        assert!(change(|it| it.kind = "negative".into()).starts_with("must_recall: a negative"));
+        assert!(
+            change(|it| it.kind = "negative".into())
+                .starts_with("must_recall: must be empty in a negative")
+        );
         assert!(change(|it| it.must_recall = vec![vec![]]).starts_with("must_recall: an item"));
         assert!(change(|it| it.lang = "EN".into()).starts_with("lang: "));
     }

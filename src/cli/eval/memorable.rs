@@ -322,7 +322,7 @@ mod tests {
             Row { memory_type: memory_type.map(str::to_owned), ..row("a", true, "") }.wrong()
         };
         assert_eq!((of(None), of(Some("semantic"))), (None, None));
-        let told = "type: \"fact\" is none of semantic, procedural";
+        let told = "type: \"fact\" is not one of semantic, procedural";
         assert_eq!(of(Some("fact")).as_deref(), Some(told));
     }
 }

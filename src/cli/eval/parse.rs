@@ -149,7 +149,7 @@ mod tests {
     fn an_invalid_time_is_reported_with_the_expected_format() {
         let told = wrong(r#"{"id": "a", "ask": {"date": "1 May 2026"}}"#);
         assert!(
-            told.ends_with(r#"ask.date: "1 May 2026" is no time like 2026-05-01T10:00:00Z"#),
+            told.ends_with(r#"ask.date: "1 May 2026" is not a time like 2026-05-01T10:00:00Z"#),
             "{told}"
         );
     }

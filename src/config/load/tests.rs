@@ -441,7 +441,7 @@ fn missing_empty_and_invalid_files_are_reported() {
     let message = |file| Config::load(file).unwrap_err().to_string();
     assert_eq!(message(&file), format!("{}: no such file", file.display()));
     fs::write(&file, "# all in comments\n").unwrap();
-    assert!(message(&file).ends_with("nothing in this file; write `{}` to take every default"));
+    assert!(message(&file).ends_with("the file is empty; write `{}` to use every default"));
     fs::write(&file, "memory:\n  enabled: [true\n").unwrap();
     assert!(message(&file).contains(": not valid YAML: "), "{}", message(&file));
     fs::write(&file, "a: 1\na: 2\n").unwrap();

@@ -113,7 +113,7 @@ impl Embedder for EnsembleEmbedder {
 
     /// All models must work; those that do not are listed.
     async fn check(&self) -> Result<(), EmbedError> {
-        let late = || EmbedError::Unavailable(format!("no answer within {PATIENCE:?}"));
+        let late = || EmbedError::Unavailable(format!("no response within {PATIENCE:?}"));
         let asked = self.models.iter().map(async |model| {
             timeout(PATIENCE, model.check()).await.unwrap_or_else(|_| Err(late()))
         });

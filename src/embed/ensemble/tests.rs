@@ -179,7 +179,7 @@ async fn the_check_lists_the_failing_models() {
     let check = async |is| three(is).check().await.map_err(|error| error.to_string());
     assert_eq!(check(WELL).await, Ok(()));
     let one = check([Is::Well, Is::Hung, Is::Well]).await.unwrap_err();
-    assert_eq!(one, "the embedding server is unavailable: b: no answer within 1.5s");
+    assert_eq!(one, "the embedding server is unavailable: b: no response within 1.5s");
     let two = check([Is::Down, Is::Well, Is::Down]).await.unwrap_err();
     assert!(two.contains("a: no connection; ") && two.contains("c: no connection"), "{two}");
     // Only a changed configuration fixes this, so it comes before temporary failures.

@@ -306,7 +306,7 @@ fn refuses_a_model_of_another_dimension() {
         let refused = OnnxEmbedder::load(&settings(folder, 768)).err().unwrap();
         let message = refused.to_string();
         assert!(matches!(refused, EmbedError::Dimension { configured: 768, .. }), "{message}");
-        assert!(message.contains(&format!("vectors of {found} numbers")), "{message}");
+        assert!(message.contains(&format!("vectors of dimension {found}")), "{message}");
     }
 }
 

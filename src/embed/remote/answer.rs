@@ -79,7 +79,10 @@ mod tests {
     fn a_dimension_error_has_both_dimensions() {
         let error = of_two(r#"{"data": [{"embedding": [1, 0, 0]}, {"embedding": [1, 0, 0]}]}"#);
         let told = error.unwrap_err().to_string();
-        assert!(told.contains("vectors of 3 numbers") && told.contains("dimension is 2"), "{told}");
+        assert!(
+            told.contains("vectors of dimension 3") && told.contains("dimension is 2"),
+            "{told}"
+        );
     }
 
     #[test]

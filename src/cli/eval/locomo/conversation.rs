@@ -193,12 +193,12 @@ pub(super) mod tests {
         assert_eq!(told, "session_1_date_time is missing");
         let told = of("8 May 2023", json!([said("D1:1")]), json!([]));
         let wanted =
-            r#"session_1_date_time: "8 May 2023" is no date like "1:56 pm on 8 May, 2023""#;
+            r#"session_1_date_time: "8 May 2023" is not a date like "1:56 pm on 8 May, 2023""#;
         assert_eq!(told, wanted);
         let told = of(date, json!([said("D1:1"), ["D1:2", "Ben", "hi", null]]), json!([]));
         assert_eq!(told, "session_1: [1]: invalid type: sequence, expected an object");
         let told = of(date, json!([said("D1:1"), said("D1:1")]), json!([]));
-        assert_eq!(told, r#"session_1: dia_id: "D1:1" is another turn's already"#);
+        assert_eq!(told, r#"session_1: dia_id: "D1:1" is already used by another turn"#);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("bad.json");
         std::fs::write(&file, "{\n\"qa\": x}").unwrap();
@@ -216,7 +216,7 @@ pub(super) mod tests {
         };
         let asked = |category: u8, turn: &str| json!([{"question": "?", "category": category, "evidence": [turn]}]);
         for nothing in [json!([]), asked(5, "D1:1"), asked(4, "D9:9")] {
-            assert!(of(nothing).unwrap_err().starts_with("qa: there is no question"));
+            assert!(of(nothing).unwrap_err().starts_with("qa: no question"));
         }
         assert_eq!(of(asked(4, "D1:1")).unwrap().questions.len(), 1);
     }

@@ -220,7 +220,7 @@ mod tests {
         };
         assert_eq!((of("en", "tool"), of("", "")), (None, None));
         assert!(
-            of("en", "tools").is_some_and(|told| told.starts_with("signal: \"tools\" is none"))
+            of("en", "tools").is_some_and(|told| told.starts_with("signal: \"tools\" is not one"))
         );
         assert!(of("english", "tool").is_some_and(|told| told.starts_with("lang: ")));
     }
