@@ -135,7 +135,7 @@ impl Unsure<'_> {
 
     /// Decides by the message's words.
     fn by_words(&self) -> Decided {
-        self.judged(self.opinion.by_words(), DecidedBy::Words)
+        self.judged(self.opinion.by_words(), DecidedBy::Lexical)
     }
 
     fn judged(&self, need: Need, by: DecidedBy) -> Decided {

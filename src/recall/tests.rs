@@ -13,7 +13,7 @@ use super::{AccessTracker, Hit, Query, QueryConfig, RankingConfig, Recall, Selec
 use crate::{
     embed::{
         EmbedError, Embedder, Run, Space, Vector, deterministic::DeterministicEmbedder,
-        joined::JoinedEmbedder,
+        ensemble::EnsembleEmbedder,
     },
     memory::{
         Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Mention, Owner, Source,
@@ -170,7 +170,7 @@ async fn what_only_one_of_two_models_finds_is_found_and_while_it_is_down_the_oth
     let (sisters, down) = Sisters::new();
     let words: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(64));
     let stack =
-        Stack::with(Arc::new(JoinedEmbedder::new(vec![(words.clone(), 1.0), (sisters, 1.0)])));
+        Stack::with(Arc::new(EnsembleEmbedder::new(vec![(words.clone(), 1.0), (sisters, 1.0)])));
     let alone = Stack::with(words);
     let remembered =
         ["Meine Schwester wohnt an der Elbe", "My old bicycle has a flat tyre", "I plant tulips"];

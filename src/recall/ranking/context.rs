@@ -25,7 +25,7 @@ pub(super) struct ContextFeatures;
 
 impl Feature for ContextFeatures {
     fn step(&self) -> RankStep {
-        RankStep::Standing
+        RankStep::Context
     }
 
     fn is_on(&self, _: &RankingConfig) -> bool {

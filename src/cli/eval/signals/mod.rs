@@ -1,4 +1,5 @@
-//! `memgate eval signals`: each message decided as a request's would be, by the same code.
+//! `memgate eval signals`: accuracy of the decision whether to search, with the code that serves
+//! requests.
 
 mod report;
 mod row;
@@ -23,7 +24,7 @@ use crate::{
 /// Arguments of `memgate eval signals`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The messages: one JSON object a line (testdata/signals/README.md).
+    /// Messages: JSON Lines (testdata/signals/README.md)
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
@@ -42,7 +43,7 @@ impl Args {
     }
 }
 
-/// What is decided of each message, with the configured embedding model.
+/// The decision for each message, with the configured embedding model.
 async fn decided(recall: &Recall, rows: &[Row]) -> Vec<Decided> {
     let mut decided = Vec::with_capacity(rows.len());
     for row in rows {

@@ -43,12 +43,12 @@ impl Rewriter {
 
     /// Whether it answers, or it is time to try.
     pub(in crate::recall) fn may_be_asked(&self) -> bool {
-        self.model.rest().is_none_or(|rest| rest.is_zero())
+        self.model.cooldown().is_none_or(|left| left.is_zero())
     }
 
     /// Whether its last requests all failed, so that it is left alone, or only tried.
     pub(in crate::recall) fn rests(&self) -> bool {
-        self.model.rests()
+        self.model.is_cooling_down()
     }
 
     /// Asks the model, and waits until `until` at most; none when the answer is of no use.

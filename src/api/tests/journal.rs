@@ -1,7 +1,7 @@
 use super::*;
 
 #[tokio::test]
-async fn sessions_and_jobs_are_shown_to_their_user_page_by_page() {
+async fn lists_a_users_sessions_and_jobs_in_pages() {
     let server = Server::start().await;
     for (session, user) in [("a", "u"), ("b", "u"), ("c", "v")] {
         server.talk_in(session, user).await;
@@ -16,7 +16,7 @@ async fn sessions_and_jobs_are_shown_to_their_user_page_by_page() {
     let (_, second) = server.get(&format!("/v1/sessions?user_id=u&cursor={cursor}")).await;
     assert_eq!(second["sessions"][0]["id"], "a");
     assert_eq!(second["next_cursor"], Value::Null);
-    // What is always there: the ends of sessions that are not idle yet.
+    // Always present: the pending ends of sessions that are not idle yet.
     let (_, jobs) = server.get("/v1/jobs?user_id=u&state=pending").await;
     let waiting: Vec<_> = jobs["jobs"]
         .as_array()
@@ -42,7 +42,7 @@ async fn sessions_and_jobs_are_shown_to_their_user_page_by_page() {
 }
 
 #[tokio::test]
-async fn jobs_and_sessions_without_a_user_are_nobodys_and_bad_fields_are_named() {
+async fn listing_requires_a_user_and_reports_invalid_fields() {
     let server = Server::start().await;
     for (path, param) in [
         ("/v1/jobs", "user_id"),

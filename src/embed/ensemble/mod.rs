@@ -1,11 +1,11 @@
-//! Several models side by side, as one embedder: every text is embedded by all of them, and their
-//! vectors stand one behind the other.
+//! An ensemble of embedding models as one embedder: every text is embedded by all of them, and
+//! their vectors are concatenated.
 //!
-//! Each is as long as the root of its weight's share, so that the cosine of two such vectors is the
-//! mean of the models' cosines by their weights: whoever compares vectors merges what the models
-//! find, and need not know. A question goes on with the models that are there; a passage needs all.
+//! Each vector is scaled by the square root of its weight's share, so that the cosine of two
+//! concatenated vectors is the weighted mean of the models' cosines. A query is searched with the
+//! models that answer; a passage needs all of them.
 
-mod side;
+mod combine;
 #[cfg(test)]
 mod tests;
 
@@ -15,24 +15,24 @@ use async_trait::async_trait;
 use futures_util::future::join_all;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use self::side::Sides;
+use self::combine::Combiner;
 use super::{EmbedError, Embedder, Member, Missing, Partial, Reading, Space, Vector};
 
-/// The longest each model may take to show that it works. Below what `/readyz` waits for all, so
-/// that who is late can be named.
+/// Timeout of each model's check, shorter than that of `/readyz`, so that a late model can be
+/// named.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// Several models that embed together.
-pub struct JoinedEmbedder {
-    /// In the order in which their vectors stand.
+pub struct EnsembleEmbedder {
+    /// In the order of their vectors.
     models: Vec<Arc<dyn Embedder>>,
-    sides: Sides,
+    combiner: Combiner,
     space: Space,
 }
 
-impl JoinedEmbedder {
-    /// Joins models, each with its weight: what its cosines count beside those of the others. The
-    /// weights are above 0 and finite, as the configuration's bounds have them.
+impl EnsembleEmbedder {
+    /// Combines models with their weights, which must be finite and above 0, as the configuration's
+    /// bounds ensure.
     #[must_use]
     pub fn new(models: Vec<(Arc<dyn Embedder>, f32)>) -> Self {
         let member = |(model, weight): &(Arc<dyn Embedder>, f32)| Member {
@@ -41,14 +41,14 @@ impl JoinedEmbedder {
         };
         let members: Vec<_> = models.iter().map(member).collect();
         Self {
-            sides: Sides::of(&members),
-            space: Space::joined(members),
+            combiner: Combiner::of(&members),
+            space: Space::ensemble(members),
             models: models.into_iter().map(|(model, _)| model).collect(),
         }
     }
 
-    /// What all models gave, or why not all did, with the name of the model. An error that may be
-    /// the text's comes last: while a model is away, that is what matters.
+    /// The results of all models, or the most useful error, with the model's name. An error that
+    /// the text may have caused has the lowest priority: an unavailable model matters more.
     fn all<T>(&self, given: Vec<Result<T, EmbedError>>) -> Result<Vec<T>, EmbedError> {
         let (mut all, mut errors) = (Vec::with_capacity(given.len()), Vec::new());
         for (model, given) in self.models.iter().zip(given) {
@@ -65,16 +65,16 @@ impl JoinedEmbedder {
 }
 
 #[async_trait]
-impl Embedder for JoinedEmbedder {
+impl Embedder for EnsembleEmbedder {
     fn space(&self) -> &Space {
         &self.space
     }
 
-    /// By all models: one that fails fails it.
+    /// Fails if any model fails.
     async fn embed_query(&self, text: &str) -> Result<Vector, EmbedError> {
         let asked = self.models.iter().map(|model| model.embed_query(text));
         let vectors = self.all(join_all(asked).await)?;
-        Ok(self.sides.join(vectors.iter()))
+        Ok(self.combiner.join(vectors.iter()))
     }
 
     async fn read_query_by(&self, text: &str, until: Instant) -> Result<Reading, EmbedError> {
@@ -90,17 +90,17 @@ impl Embedder for JoinedEmbedder {
             }
         }
         if missing.is_empty() {
-            return Ok(Reading::whole(self.sides.join(vectors.iter().flatten()), None));
+            return Ok(Reading::whole(self.combiner.join(vectors.iter().flatten()), None));
         }
-        let Some((vector, share)) = self.sides.join_some(&vectors) else {
+        let Some((vector, share)) = self.combiner.join_some(&vectors) else {
             let first = missing.into_iter().next();
             return Err(first.map_or(EmbedError::Closed, |it| it.error.of_model(&it.model)));
         };
         Ok(Reading { vector, layers: None, partial: Some(Partial { share, missing }) })
     }
 
-    /// By all models, each of which ends what it began when another has failed: it keeps what it
-    /// made, and is not asked for it again.
+    /// Every model finishes its work even if another has failed: results are cached and need not be
+    /// computed again.
     async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
         let asked = self.models.iter().map(|model| model.embed_passages(texts.clone()));
         let given = self.all(join_all(asked).await)?;
@@ -108,12 +108,12 @@ impl Embedder for JoinedEmbedder {
             return Err(EmbedError::Failed("a passage got no vector".into()));
         }
         let of_text = |at: usize| given.iter().filter_map(move |vectors| vectors.get(at));
-        Ok((0..texts.len()).map(|at| self.sides.join(of_text(at))).collect())
+        Ok((0..texts.len()).map(|at| self.combiner.join(of_text(at))).collect())
     }
 
-    /// Every model must work; those that do not are named.
+    /// All models must work; those that do not are listed.
     async fn check(&self) -> Result<(), EmbedError> {
-        let late = || EmbedError::Unavailable(format!("no answer within {PATIENCE:?}"));
+        let late = || EmbedError::Unavailable(format!("no response within {PATIENCE:?}"));
         let asked = self.models.iter().map(async |model| {
             timeout(PATIENCE, model.check()).await.unwrap_or_else(|_| Err(late()))
         });
@@ -121,7 +121,7 @@ impl Embedder for JoinedEmbedder {
         for (model, outcome) in self.models.iter().zip(join_all(asked).await) {
             match outcome {
                 Ok(()) => {}
-                // Nothing but another configuration helps here.
+                // Only a changed configuration can fix this.
                 Err(error @ EmbedError::Dimension { .. }) => return Err(error),
                 Err(error) => errors.push(error.of_model(&model.space().model)),
             }

@@ -11,21 +11,21 @@ use crate::{
     store::{
         InMemoryStore,
         conformance::conforms,
-        kit::{Mode, Switch},
+        faulty::{FaultyStore, Mode},
     },
 };
 
 conforms!(async {
     let (name, metrics) = ("Store", Metrics::new());
-    Some((Watched::new(Arc::new(InMemoryStore::new()), name, metrics), ()))
+    Some((MonitoredStore::new(Arc::new(InMemoryStore::new()), name, metrics), ()))
 });
 
-/// Long enough for two busy cores, and for a store that does not answer.
+/// Long enough for two busy cores and for a store that does not answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 struct House {
-    switch: Arc<Switch>,
-    store: Arc<Watched>,
+    switch: Arc<FaultyStore>,
+    store: Arc<MonitoredStore>,
     metrics: Arc<Metrics>,
     watching: JoinHandle<()>,
 }
@@ -40,16 +40,18 @@ const PACE: Pace = Pace {
 
 impl House {
     fn new(mode: Mode) -> Self {
-        // Nothing but doubt has it checked.
+        // Only failed operations trigger checks.
         Self::at_pace(mode, Pace { period: PATIENCE * 2, ..PACE })
     }
 
     fn at_pace(mode: Mode, pace: Pace) -> Self {
-        let (switch, metrics) = (Switch::new(Arc::new(InMemoryStore::new()), mode), Metrics::new());
-        let store = Arc::new(Watched::at_pace(switch.clone(), "Milvus", metrics.clone(), pace));
+        let (switch, metrics) =
+            (FaultyStore::new(Arc::new(InMemoryStore::new()), mode), Metrics::new());
+        let store =
+            Arc::new(MonitoredStore::at_pace(switch.clone(), "Milvus", metrics.clone(), pace));
         let watching = tokio::spawn({
             let store = store.clone();
-            async move { store.watch().await }
+            async move { store.monitor().await }
         });
         Self { switch, store, metrics, watching }
     }
@@ -64,9 +66,10 @@ impl House {
         self.store.list(&ListQuery { scope, filter: None, limit: 1, cursor: None, now }).await
     }
 
-    /// Waits until the store is found away.
+    /// Waits until the store is found unavailable.
     async fn away(&self) {
-        let away = self.store.reaches(|standing| matches!(standing, Standing::Away(_)));
+        let away =
+            self.store.reaches(|availability| matches!(availability, Availability::Unavailable(_)));
         tokio::time::timeout(PATIENCE, away).await.unwrap();
     }
 
@@ -91,7 +94,7 @@ fn note() -> Memory {
 }
 
 #[tokio::test]
-async fn a_store_that_was_never_reached_is_waited_for_and_then_works() {
+async fn operations_wait_for_the_first_check() {
     let house = House::new(Mode::Refuses);
     assert!(!house.store.is_enabled());
     let refused = house.list().await;
@@ -105,7 +108,7 @@ async fn a_store_that_was_never_reached_is_waited_for_and_then_works() {
 }
 
 #[tokio::test]
-async fn a_store_that_is_away_is_not_asked_and_is_found_again_by_itself() {
+async fn an_unavailable_store_is_not_called_and_recovers() {
     let house = House::new(Mode::Works);
     house.switch.set(Mode::Refuses);
     assert!(is_away(&house.list().await));
@@ -123,15 +126,15 @@ async fn a_store_that_is_away_is_not_asked_and_is_found_again_by_itself() {
 }
 
 #[test]
-fn an_outage_is_said_once_and_so_is_its_end() {
-    let store = Watched::new(Arc::new(InMemoryStore::new()), "Milvus", Metrics::new());
+fn an_outage_and_its_end_are_logged_once() {
+    let store = MonitoredStore::new(Arc::new(InMemoryStore::new()), "Milvus", Metrics::new());
     let away = |cause: &str| Err(StoreError::Unavailable(cause.to_owned()));
     for _ in 0..2 {
         for (verdict, expected) in [
             (Ok(()), None),
             (away("a"), Some(News::Gone("a".into()))),
             (away("a"), None),
-            (away("b"), Some(News::StillAway("b".into()))),
+            (away("b"), Some(News::StillUnavailable("b".into()))),
             (Err(StoreError::Busy("much to do")), Some(News::Back)),
             (Ok(()), None),
         ] {
@@ -141,7 +144,7 @@ fn an_outage_is_said_once_and_so_is_its_end() {
 }
 
 #[tokio::test]
-async fn without_anybody_asking_an_outage_is_found_by_the_next_check() {
+async fn the_next_check_finds_an_outage_without_operations() {
     let house = House::at_pace(Mode::Works, PACE);
     house.switch.set(Mode::Refuses);
     house.away().await;
@@ -153,7 +156,7 @@ async fn without_anybody_asking_an_outage_is_found_by_the_next_check() {
 }
 
 #[tokio::test]
-async fn checks_of_a_store_that_is_away_become_rarer() {
+async fn checks_of_an_unavailable_store_back_off() {
     let (house, started) = (House::at_pace(Mode::Refuses, PACE), Instant::now());
     while house.switch.checked.load(SeqCst) < 7 {
         tokio::task::yield_now().await;
@@ -164,11 +167,11 @@ async fn checks_of_a_store_that_is_away_become_rarer() {
 }
 
 #[tokio::test]
-async fn one_that_hangs_is_away_after_a_bound_and_lets_go_who_waits_for_it() {
+async fn a_hanging_store_is_unavailable_after_the_timeout_and_callers_are_released() {
     let house = House::new(Mode::Works);
     house.list().await.unwrap();
     house.switch.set(Mode::Hangs);
-    // Nobody waits so long: that is what makes the store doubted.
+    // The caller gives up so early that it triggers a check.
     let glance = tokio::time::timeout(Duration::from_millis(20), house.list()).await;
     assert!(glance.is_err());
     let refused = tokio::time::timeout(PATIENCE, house.list()).await.unwrap();
@@ -180,7 +183,7 @@ async fn one_that_hangs_is_away_after_a_bound_and_lets_go_who_waits_for_it() {
 }
 
 #[tokio::test]
-async fn one_that_fails_in_some_things_or_has_too_much_to_do_is_there() {
+async fn a_busy_or_partially_failing_store_is_available() {
     let house = House::new(Mode::Works);
     for mode in [Mode::ReadsOnly, Mode::Busy] {
         house.switch.set(mode);
@@ -195,7 +198,7 @@ async fn one_that_fails_in_some_things_or_has_too_much_to_do_is_there() {
 }
 
 #[tokio::test]
-async fn what_a_check_finds_holds_for_everybody() {
+async fn the_result_of_a_check_applies_to_all_callers() {
     let house = House::new(Mode::Works);
     house.switch.set(Mode::Refuses);
     house.store.check().await.unwrap_err();
@@ -207,7 +210,7 @@ async fn what_a_check_finds_holds_for_everybody() {
 }
 
 #[tokio::test]
-async fn a_closed_store_is_no_outage_and_stays_closed() {
+async fn closing_a_store_is_not_an_outage() {
     let house = House::new(Mode::Works);
     house.store.close().await;
     house.store.check().await.unwrap_err();

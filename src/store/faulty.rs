@@ -1,4 +1,4 @@
-//! A store that can be switched off, for the tests of whoever works with stores.
+//! A faulty store for tests: it can fail on demand.
 
 use std::sync::{
     Arc, Mutex,
@@ -14,30 +14,30 @@ use crate::memory::{
     Owner, Page, Restored, Scan, ScopeQuery, Search, StoreError, Touch, Whole, Write,
 };
 
-/// How a store behaves.
+/// Behaviour of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Works,
-    /// Nobody is there.
+    /// Refuses connections.
     Refuses,
-    /// Somebody is there who never answers.
+    /// Never answers.
     Hangs,
-    /// Reads work, and so does the check.
+    /// Only reads and checks work.
     ReadsOnly,
-    /// It has too much to do.
+    /// Reports that it is busy.
     Busy,
 }
 
-/// A store behind a switch.
-pub(crate) struct Switch {
+/// A store that fails on demand.
+pub(crate) struct FaultyStore {
     store: Arc<dyn MemoryStore>,
     mode: watch::Sender<Mode>,
-    /// Whether it was reached once.
+    /// Whether it was ever reached.
     reached: Mutex<bool>,
-    /// What was asked of it while it did not work, checks not counted.
+    /// Number of operations refused while it did not work, without checks.
     pub(crate) refused: AtomicU64,
     pub(crate) checked: AtomicU64,
-    /// Changes that were made, and the number of the one whose answer is lost.
+    /// Number of changes made, and the number of the change whose answer is lost.
     changes: AtomicUsize,
     lost: AtomicUsize,
 }
@@ -48,7 +48,7 @@ enum What {
     Change,
 }
 
-impl Switch {
+impl FaultyStore {
     pub(crate) fn new(store: Arc<dyn MemoryStore>, mode: Mode) -> Arc<Self> {
         Arc::new(Self {
             store,
@@ -61,23 +61,23 @@ impl Switch {
         })
     }
 
-    /// From now on; whoever hangs is answered.
+    /// Changes the behaviour; hanging operations are answered.
     pub(crate) fn set(&self, mode: Mode) {
         self.mode.send_replace(mode);
     }
 
-    /// The change of this number, from 0, is made, its answer is lost, and the store refuses from
-    /// then on.
+    /// Makes the change with this number (from 0) but loses its answer, and refuses everything
+    /// afterwards.
     pub(crate) fn lose_answer(&self, number: usize) {
         self.lost.store(number, Ordering::SeqCst);
     }
 
-    /// How many changes were made.
+    /// Number of changes made.
     pub(crate) fn changes(&self) -> usize {
         self.changes.load(Ordering::SeqCst)
     }
 
-    /// Whether it is switched to this.
+    /// Whether it behaves like this.
     pub(crate) fn is(&self, mode: Mode) -> bool {
         *self.mode.borrow() == mode
     }
@@ -137,7 +137,7 @@ impl Switch {
 }
 
 #[async_trait]
-impl MemoryStore for Switch {
+impl MemoryStore for FaultyStore {
     async fn store(
         &self,
         memory: Memory,

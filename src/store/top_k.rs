@@ -1,24 +1,22 @@
-//! Choosing what a search returns: the best by dense and the best by lexical
-//! evidence, merged.
+//! Selects the results of a search: the top k by dense and by lexical evidence, merged.
 
 use std::cmp::Ordering;
 
 use crate::memory::Lexical;
 
-/// A memory that lies in the haystack, and its evidence.
+/// A memory in the searched scope with its evidence.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate<T> {
-    /// Where its store finds it again.
+    /// Reference for the store to find it again.
     pub(super) place: T,
     /// The best cosine and the part that has it.
     pub(super) cosine: Option<(f32, u16)>,
-    /// Lexical evidence, where the query has words.
+    /// Lexical evidence, if the query has words.
     pub(super) lexical: Option<Lexical>,
 }
 
-/// The best `limit` by each kind of evidence, without repetition. Equal ones
-/// keep the order they are given in.
-pub(super) fn best<T: Copy>(candidates: Vec<Candidate<T>>, limit: usize) -> Vec<Candidate<T>> {
+/// The top `limit` by each kind of evidence, without duplicates. Ties keep their order.
+pub(super) fn top_k<T: Copy>(candidates: Vec<Candidate<T>>, limit: usize) -> Vec<Candidate<T>> {
     let dense = top(&candidates, limit, |candidate| candidate.cosine.map(|(cosine, _)| cosine));
     let lexical = top(&candidates, limit, |candidate| {
         candidate.lexical.map(|found| found.window).filter(|score| *score > 0.0)
@@ -33,7 +31,7 @@ pub(super) fn best<T: Copy>(candidates: Vec<Candidate<T>>, limit: usize) -> Vec<
     merged
 }
 
-/// The indexes of the best, best first.
+/// The indexes of the top entries, best first.
 fn top<T>(
     candidates: &[Candidate<T>],
     limit: usize,
@@ -58,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_of_both_kinds_are_returned_once_each() {
+    fn merges_the_top_of_both_kinds_without_duplicates() {
         let candidates = [(0.9, 0.0), (0.5, 3.0), (0.5, 1.0), (0.1, 2.0), (-1.0, 0.0)];
         let candidates = (0..).zip(candidates).map(|(place, (cosine, window))| Candidate {
             place,
@@ -66,7 +64,7 @@ mod tests {
             lexical: Some(Lexical { window, ..Lexical::default() }),
         });
         let places = |limit| -> Vec<i32> {
-            best(candidates.clone().collect(), limit).iter().map(|c| c.place).collect()
+            top_k(candidates.clone().collect(), limit).iter().map(|c| c.place).collect()
         };
         assert_eq!(places(2), [0, 1, 3]);
         assert_eq!(places(1), [0, 1]);
@@ -75,8 +73,8 @@ mod tests {
     }
 
     #[test]
-    fn without_evidence_there_is_nothing_to_return() {
+    fn without_evidence_there_are_no_results() {
         let none = Candidate { place: 0, cosine: None, lexical: Some(Lexical::default()) };
-        assert!(best(vec![none], 5).is_empty());
+        assert!(top_k(vec![none], 5).is_empty());
     }
 }

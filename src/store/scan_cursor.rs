@@ -1,28 +1,27 @@
-//! Where a scan ended, for stores that scan by owner and id: an order that no change of a memory
-//! and no other memory moves it in.
+//! The cursor of a scan by owner and id, an order that does not change when memories change.
 
 use crate::memory::{Memory, Owner, StoreError};
 
 /// The last memory of a scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
-    /// Its owner's partition key.
+pub(super) struct ScanCursor {
+    /// The owner's partition key.
     pub(super) owner: String,
     /// Its id.
     pub(super) id: String,
 }
 
-impl Place {
-    /// Where a memory stands.
+impl ScanCursor {
+    /// The cursor after a memory.
     pub(super) fn of(memory: &Memory) -> Self {
         Self { owner: memory.owner.key(), id: memory.id.as_str().to_owned() }
     }
 
-    /// The place in a text; without one, before everything of `owner`.
+    /// Parses a cursor; without one, the start of `owner`.
     ///
     /// # Errors
-    /// When it is no place, or another owner's.
-    pub(super) fn read(after: Option<&str>, owner: Option<&Owner>) -> Result<Self, StoreError> {
+    /// When it is invalid or belongs to another owner.
+    pub(super) fn parse(after: Option<&str>, owner: Option<&Owner>) -> Result<Self, StoreError> {
         let Some(after) = after else {
             return Ok(Self {
                 owner: owner.map(Owner::key).unwrap_or_default(),
@@ -30,15 +29,18 @@ impl Place {
             });
         };
         let invalid = |cause: &str| StoreError::Invalid { field: "after", cause: cause.to_owned() };
-        let place = Self::parse(after).ok_or_else(|| invalid("is not where a scan ended"))?;
+        let cursor = Self::split(after).ok_or_else(|| invalid("is not a valid cursor"))?;
         match owner {
-            Some(owner) if owner.key() != place.owner => Err(invalid("is another owner's")),
-            _ => Ok(place),
+            Some(owner) if owner.key() != cursor.owner => {
+                Err(invalid("is the cursor of another owner"))
+            }
+            _ => Ok(cursor),
         }
     }
 
-    fn parse(text: &str) -> Option<Self> {
-        // A key has one `/`, whatever the ids in it; what follows the second is the memory's.
+    fn split(text: &str) -> Option<Self> {
+        // An owner's key has exactly one `/`, whatever the ids contain; the memory's id follows the
+        // second.
         let (second, _) = text.match_indices('/').nth(1)?;
         let (owner, id) = (&text[..second], &text[second + 1..]);
         Owner::from_key(owner)?;
@@ -46,7 +48,7 @@ impl Place {
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for ScanCursor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}/{}", self.owner, self.id)
     }
@@ -58,19 +60,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_read_as_it_was_told_whatever_the_ids() {
+    fn cursors_round_trip_with_any_ids() {
         for (tenant, user, id) in
             [("default", "alice", "m"), ("a/b", "c%/", "/d/ e"), ("%2F", "🦀", "%")]
         {
             let owner = Owner::new(tenant, user).unwrap();
-            let place = Place { owner: owner.key(), id: id.to_owned() };
-            assert_eq!(Place::read(Some(&place.to_string()), Some(&owner)).unwrap(), place);
+            let cursor = ScanCursor { owner: owner.key(), id: id.to_owned() };
+            assert_eq!(ScanCursor::parse(Some(&cursor.to_string()), Some(&owner)).unwrap(), cursor);
             assert!(
-                Place::read(Some(&place.to_string()), Some(&Owner::of_user("x").unwrap())).is_err()
+                ScanCursor::parse(Some(&cursor.to_string()), Some(&Owner::of_user("x").unwrap()))
+                    .is_err()
             );
         }
         for text in ["", "a", "a/b", "a/b/", "/b/c", "a//c", "%/b/c"] {
-            assert!(Place::read(Some(text), None).is_err(), "{text}");
+            assert!(ScanCursor::parse(Some(text), None).is_err(), "{text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What callers see of jobs and sessions as JSON.
+//! Jobs and sessions as JSON.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -9,26 +9,26 @@ use crate::{
     memory::Owner,
 };
 
-/// A job. What it is about is content, and is not shown.
+/// A job. Its payload is content and is not shown.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobView {
-    /// Its number.
+    /// Number of the job.
     pub id: i64,
-    /// What it does.
+    /// Kind of the job.
     pub kind: String,
-    /// Where it stands; one that runs is pending.
+    /// State of the job; a running job is pending.
     pub state: JobStanding,
-    /// Whose; absent when it is for nobody in particular.
+    /// The user; absent for jobs that belong to no user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    /// The tenant, where it is not the default one.
+    /// The tenant, unless it is the default one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
-    /// Runs that failed.
+    /// Number of failed runs.
     pub tries: u32,
-    /// When it was first asked for.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it runs; of a dead one, when it was last to run.
+    /// When it is due; for a dead job, when it was last due.
     pub due_at: Timestamp,
     /// Why its last run failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,29 +57,29 @@ impl From<JobRow> for JobView {
 pub struct JobsView {
     /// The jobs.
     pub jobs: Vec<JobView>,
-    /// What to ask the next page with; null when there is no more.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
 impl JobsView {
-    /// A page of at most so many, of one job more where there is one.
+    /// Creates a page of at most `limit` jobs; `jobs` has one more if there is a next page.
     pub(super) fn of(mut jobs: Vec<JobRow>, limit: usize) -> Self {
         let next_cursor = next(&mut jobs, limit, |job| job.id);
         Self { jobs: jobs.into_iter().map(JobView::from).collect(), next_cursor }
     }
 }
 
-/// Jobs that will run again.
+/// Result of retrying jobs.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RetriedView {
-    /// So many.
+    /// Number of jobs that will run again.
     pub retried: u64,
 }
 
-/// What a user asked to be forgotten in a message, and can bring back.
+/// Memories hidden by a "forget …" message that can still be restored.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgettingsView {
-    /// The last one first.
+    /// The latest first.
     pub forgettings: Vec<ForgettingView>,
 }
 
@@ -88,11 +88,11 @@ pub struct ForgettingsView {
 pub struct ForgettingView {
     /// Its id.
     pub id: String,
-    /// When it was asked for.
+    /// When the user asked for it.
     pub asked_at: Timestamp,
-    /// When what it hides is erased.
+    /// When the hidden memories are erased.
     pub erase_at: Timestamp,
-    /// The ids of the memories that it hides.
+    /// Ids of the hidden memories.
     pub memories: Vec<String>,
 }
 
@@ -103,10 +103,10 @@ impl From<Forgetting> for ForgettingView {
     }
 }
 
-/// A forgetting that was undone.
+/// Result of undoing a request to forget.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UndoneView {
-    /// Memories that are back.
+    /// Number of restored memories.
     pub restored: u64,
 }
 
@@ -115,27 +115,27 @@ pub struct UndoneView {
 pub struct SessionView {
     /// Its id.
     pub id: String,
-    /// Its complete turns so far.
+    /// Number of complete turns so far.
     pub turns: u32,
-    /// When its first turn began.
+    /// When its first turn started.
     pub started_at: Timestamp,
     /// When its last turn ended.
     pub active_at: Timestamp,
-    /// When it ended; null while it goes on.
+    /// When it ended; null while it is open.
     pub ended_at: Option<Timestamp>,
 }
 
-/// A page of sessions, the one that began last first.
+/// A page of sessions, the latest started first.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct SessionsView {
     /// The sessions.
     pub sessions: Vec<SessionView>,
-    /// What to ask the next page with; null when there is no more.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
 impl SessionsView {
-    /// A page of at most so many, of one session more where there is one.
+    /// Creates a page of at most `limit` sessions; `sessions` has one more if there is a next page.
     pub(super) fn of(mut sessions: Vec<SessionRow>, limit: usize) -> Self {
         let next_cursor = next(&mut sessions, limit, |session| session.number);
         let view = |session: SessionRow| SessionView {
@@ -149,7 +149,7 @@ impl SessionsView {
     }
 }
 
-/// Cuts a page to its length; where something is cut, tells where the page ended.
+/// Truncates a page to `limit` rows; returns the cursor if rows were cut off.
 fn next<T>(rows: &mut Vec<T>, limit: usize, number: impl Fn(&T) -> i64) -> Option<String> {
     let more = rows.len() > limit;
     rows.truncate(limit);

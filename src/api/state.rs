@@ -1,4 +1,4 @@
-//! The way from a route to the operations, which exist only once the data folder could be opened.
+//! Access to the operations, which exist only once the data folder is open.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,24 +10,25 @@ use axum::{
 use super::{ApiError, Operations};
 use crate::{config::Live, telemetry::Metrics};
 
-/// What all routes share: the figures at once, the operations once there are any.
+/// State shared by all routes: configuration and metrics from the start, operations once the data
+/// folder is open.
 #[derive(Clone)]
-pub struct Door {
-    /// The configuration as it is now.
+pub struct ApiState {
+    /// The current configuration.
     pub(super) config: Live,
-    /// Counters.
+    /// The metrics.
     pub(super) metrics: Arc<Metrics>,
     operations: Arc<OnceLock<Operations>>,
 }
 
-impl Door {
-    /// A door that is still closed: every operation answers 503.
+impl ApiState {
+    /// Creates the state without operations: every route that needs them answers 503.
     #[must_use]
-    pub fn closed(config: Live, metrics: Arc<Metrics>) -> Self {
+    pub fn new(config: Live, metrics: Arc<Metrics>) -> Self {
         Self { config, metrics, operations: Arc::default() }
     }
 
-    /// Lets callers in; the second time changes nothing.
+    /// Makes the operations available; a second call changes nothing.
     pub fn open(&self, operations: Operations) {
         let _ = self.operations.set(operations);
     }
@@ -37,17 +38,17 @@ impl Door {
     }
 }
 
-/// The operations, or 503.
+/// Extracts the operations, or answers 503.
 pub(super) struct Open(pub Operations);
 
-impl FromRequestParts<Door> for Open {
+impl FromRequestParts<ApiState> for Open {
     type Rejection = ApiError;
 
-    async fn from_request_parts(_: &mut Parts, door: &Door) -> Result<Self, ApiError> {
+    async fn from_request_parts(_: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
         let unavailable = || {
-            let message = "the store is not open yet; memgate goes on trying";
+            let message = "the store is not open yet; try again later";
             ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", message)
         };
-        door.operations().cloned().map(Self).ok_or_else(unavailable)
+        state.operations().cloned().map(Self).ok_or_else(unavailable)
     }
 }

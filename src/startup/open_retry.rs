@@ -1,4 +1,4 @@
-//! A data folder that cannot be used yet: requests pass without memory, and it is tried again.
+//! Retries opening the data folder while it is unusable; meanwhile requests pass without memory.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,12 +8,12 @@ use tokio_util::sync::CancellationToken;
 use super::{StartError, memory::OpenMemory};
 use crate::{config::Config, embed::Embedder, telemetry::Metrics};
 
-/// The pause after the first failure; it doubles …
+/// Pause after the first failure; doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// … up to this.
+/// Maximum pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
-/// What it takes to open the data folder.
+/// Everything needed to open the data folder.
 #[derive(Clone)]
 pub(super) struct Opener {
     pub(super) config: Arc<Config>,
@@ -22,14 +22,14 @@ pub(super) struct Opener {
 }
 
 impl Opener {
-    /// Tries once, off the runtime.
+    /// Tries once, on a blocking thread.
     pub(super) async fn try_open(&self) -> Result<OpenMemory, StartError> {
         let Self { config, embedder, metrics } = self.clone();
         let opened = spawn_blocking(move || OpenMemory::open(&config, &embedder, &metrics)).await;
         opened.unwrap_or(Err(StartError::Interrupted))
     }
 
-    /// Tries until it works; `None` when the end came first.
+    /// Retries until it succeeds; `None` if shutdown came first.
     pub(super) async fn keep_trying(&self, shutdown: &CancellationToken) -> Option<OpenMemory> {
         let mut pause = FIRST_PAUSE;
         loop {
@@ -37,13 +37,13 @@ impl Opener {
                 () = shutdown.cancelled() => return None,
                 () = tokio::time::sleep(pause) => {}
             }
-            // Not in the select: an attempt that is dropped half way could open it for nobody.
+            // Not inside the `select!`: an attempt dropped half-way could leave the folder open.
             match self.try_open().await {
                 Ok(memory) => {
                     tracing::info!("Store available, memory enabled");
                     return Some(memory);
                 }
-                Err(error) => tracing::debug!(%error, "the data folder still cannot be used"),
+                Err(error) => tracing::debug!(%error, "the data folder is still unusable"),
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         }

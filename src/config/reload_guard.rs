@@ -1,22 +1,22 @@
-//! What a reload may not do: loosen what protects people. A file that is read while it is being
-//! written is often valid YAML with half of its keys missing, and would turn protection off.
+//! Refuses a reload that would weaken a protection. A file that is read while it is being written
+//! is often valid YAML with half of its keys missing, which would switch protections off.
 //!
-//! The comparison is conservative: some changes that loosen nothing are refused too, and need a
-//! restart. It never lets one pass that loosens.
+//! The comparison is conservative: it also refuses some harmless changes, which then need a
+//! restart.
 
 use super::{Config, IdentityMode, MemoryConfig, Policy, PolicyMatch, Problem};
 
-/// What `new` would loosen of `old`; a reload that does so is refused as a whole.
-pub(super) fn loosened(old: &Config, new: &Config) -> Vec<Problem> {
+/// The protections that `new` would weaken compared with `old`. Any entry refuses the whole reload.
+pub(super) fn weakened(old: &Config, new: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut refuse = |key: &str, what: &str| {
         problems.push(Problem::new(key, format!("a reload may not {what}; restart to do so")));
     };
     let (was, is) = (&old.memory.identity, &new.memory.identity);
     if was.mode == IdentityMode::Production && is.mode == IdentityMode::Development {
-        refuse("memory.identity.mode", "turn production into development");
+        refuse("memory.identity.mode", "change production to development");
     }
-    // Envoy strips one header and verifies one claim; another one may be the client's own word.
+    // Envoy strips one header and verifies one claim; any other one may come from the client.
     if was.header != is.header {
         refuse("memory.identity.header", "change the trusted header");
     }
@@ -24,11 +24,11 @@ pub(super) fn loosened(old: &Config, new: &Config) -> Vec<Problem> {
         refuse("memory.identity.jwt", "change which claims are trusted");
     }
     if old.api.key_env.is_some() && new.api.key_env.is_none() {
-        refuse("api.key_env", "take away the API's key");
+        refuse("api.key_env", "remove the API key");
     }
     for switch in Switch::ALL {
         if !switch.default_of(&old.memory) && switch.default_of(&new.memory) {
-            refuse(&format!("memory.{}", switch.name()), "turn it on again");
+            refuse(&format!("memory.{}", switch.name()), "turn it back on");
         }
         if let Some(what) = switch.allows_more(&old.memory, &new.memory) {
             refuse("memory.policies", &what);
@@ -37,14 +37,15 @@ pub(super) fn loosened(old: &Config, new: &Config) -> Vec<Problem> {
     problems
 }
 
-/// What a policy can switch off.
+/// A setting that a policy can switch off.
 #[derive(Clone, Copy)]
 enum Switch {
     Enabled,
     AutoStore,
 }
 
-/// A policy's word on one switch: for which requests, and whether it allows or denies.
+/// The part of a policy that concerns one switch: for which requests, and whether it allows or
+/// denies.
 #[derive(PartialEq)]
 struct Rule<'a> {
     matches: &'a PolicyMatch,
@@ -75,36 +76,36 @@ impl Switch {
         }
     }
 
-    /// The policies that speak of this switch, in order; of several that match, the last one counts.
+    /// The policies that set this switch, in order. Of several that match, the last one wins.
     fn rules(self, memory: &MemoryConfig) -> Vec<Rule<'_>> {
         let rule = |policy| self.of(policy).map(|allows| Rule { matches: &policy.matches, allows });
         memory.policies.iter().filter_map(rule).collect()
     }
 
-    /// Why some request might be denied by `old` and allowed by `new`. Every denial must still be
-    /// there, and after it nothing may allow that did not come after it before.
+    /// A reason why `new` might allow a request that `old` denies. Every denial must still be
+    /// there, and no allowing rule may follow it that did not follow it before.
     fn allows_more(self, old: &MemoryConfig, new: &MemoryConfig) -> Option<String> {
         let (old_rules, new_rules) = (self.rules(old), self.rules(new));
         let denials = old_rules.iter().enumerate().filter(|(_, rule)| !rule.allows);
         for (index, denial) in denials {
             let Some(place) = new_rules.iter().rposition(|rule| rule == denial) else {
-                return Some(format!("drop a policy with {}: false", self.name()));
+                return Some(format!("remove a policy with {}: false", self.name()));
             };
             if exceptions_grow(&old_rules[index + 1..], &new_rules[place + 1..]) {
                 return Some(self.exception());
             }
         }
-        // The default denies before all policies.
+        // A default of `false` denies before all policies.
         let closed = !self.default_of(old);
         (closed && exceptions_grow(&old_rules, &new_rules)).then(|| self.exception())
     }
 
     fn exception(self) -> String {
-        format!("add a policy with {}: true that overrides a false one", self.name())
+        format!("add a policy with {}: true that overrides one with false", self.name())
     }
 }
 
-/// Whether something that follows a denial allows now and did not before.
+/// Whether an allowing rule follows a denial now and did not before.
 fn exceptions_grow(before: &[Rule<'_>], now: &[Rule<'_>]) -> bool {
     now.iter().any(|rule| rule.allows && !before.contains(rule))
 }
@@ -119,7 +120,7 @@ mod tests {
     }
 
     fn keys(old: &str, new: &str) -> Vec<String> {
-        loosened(&config(old), &config(new)).into_iter().map(|problem| problem.key).collect()
+        weakened(&config(old), &config(new)).into_iter().map(|problem| problem.key).collect()
     }
 
     const DENY: &str = "{match: {path: /a}, enabled: false}";
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn each_protection_that_goes_is_named() {
+    fn lists_every_weakened_protection() {
         let dev = "memory: {identity: {mode: development}}";
         assert_eq!(keys("{}", dev), ["memory.identity.mode"]);
         assert_eq!(keys("memory: {identity: {header: x-me}}", "{}"), ["memory.identity.header"]);
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tightens_or_protects_nobody_may_change() {
+    fn allows_changes_that_weaken_no_protection() {
         let dev = "memory: {identity: {mode: development}}";
         for (old, new) in [
             (dev, "{}"),
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exception_from_a_denial_may_not_be_added_and_one_that_was_there_may_stay() {
+    fn refuses_a_new_exception_to_a_denial_and_keeps_an_existing_one() {
         for (old, new, refused) in [
             (policies(&[DENY]), policies(&[DENY, ALLOW]), true),
             (policies(&[ALLOW, DENY]), policies(&[DENY, ALLOW]), true),
@@ -181,7 +182,7 @@ mod tests {
 
     /// A file that an editor, `cp` or `sed -i` is still writing.
     #[test]
-    fn a_file_cut_off_anywhere_is_refused_or_protects_as_before() {
+    fn a_truncated_file_is_refused_or_weakens_nothing() {
         let whole = concat!(
             "memory:\n",
             "  enabled: true\n",
@@ -206,7 +207,7 @@ mod tests {
         for end in 0..=whole.len() {
             let read = Config::from_text(Some(&whole[..end]), &|_| {}, &|_| Some("k".repeat(32)));
             let Ok(cut) = read else { continue };
-            if !loosened(&before, &cut).is_empty() {
+            if !weakened(&before, &cut).is_empty() {
                 continue;
             }
             taken += 1;

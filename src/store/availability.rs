@@ -1,7 +1,7 @@
-//! A store as everybody else sees it: whether it can be reached is known, said once, and asked of
-//! the store itself by one task alone. While it is away everything asked of it fails at once.
+//! Monitors the availability of a store. One task checks it; while it is unavailable all operations
+//! fail at once. Each outage is logged once.
 //!
-//! It must never know which store it watches, nor what is asked of it.
+//! It must not depend on which store it monitors, or on the operations.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,24 +20,23 @@ use crate::{
     telemetry::Metrics,
 };
 
-/// When a store is checked, and how long that may take.
+/// Timing of the checks.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
-    /// A store that has not answered a check within this is away, as if it had refused.
+    /// Timeout of a check, after which the store counts as unavailable.
     answer: Duration,
-    /// The pause between two checks of a store that works and that nobody doubts: so old the
-    /// figure `memgate_store_up` can be.
+    /// Interval between two checks of a working store; also the maximum age of `memgate_store_up`.
     period: Duration,
-    /// The least pause between two checks of a store that works, however many doubt it.
+    /// Minimum interval between two checks of a working store, however many operations fail.
     least: Duration,
-    /// The pause before a store that is away is checked again; it doubles …
+    /// First pause before an unavailable store is checked again; doubles with each check.
     first: Duration,
-    /// … up to this: so late it may be noticed that it is back.
+    /// Maximum pause, which bounds how late a recovery is noticed.
     longest: Duration,
 }
 
-/// So many times as long a check may take of a store that is yet to be reached: a server may have
-/// to make, or to load, all that it is asked for.
+/// Factor on the timeout for a store that was not reached yet: a server may first have to create or
+/// load collections.
 const REACHING: u32 = 6;
 
 impl Default for Pace {
@@ -52,51 +51,51 @@ impl Default for Pace {
     }
 }
 
-/// A store with somebody who watches it.
-pub struct Watched {
+/// A store whose availability is monitored.
+pub struct MonitoredStore {
     store: Arc<dyn MemoryStore>,
     name: &'static str,
     metrics: Arc<Metrics>,
     pace: Pace,
-    standing: watch::Sender<Standing>,
-    /// Told when something that was asked gives reason to check the store.
+    availability: watch::Sender<Availability>,
+    /// Notified when a failed operation is a reason to check the store.
     doubted: Notify,
 }
 
-/// Where a store stands.
+/// Availability of a store.
 #[derive(Clone, Debug, PartialEq)]
-enum Standing {
-    /// It was not checked yet.
+enum Availability {
+    /// Not checked yet.
     Unknown,
     Up,
-    /// It cannot be reached, and why.
-    Away(String),
+    /// Unavailable, with the cause.
+    Unavailable(String),
     Closed,
 }
 
-/// What a check tells that was not known.
+/// A change found by a check.
 #[derive(Clone, Debug, PartialEq)]
 enum News {
     Gone(String),
-    /// For another reason than before.
-    StillAway(String),
+    /// Unavailable for another reason than before.
+    StillUnavailable(String),
     Back,
 }
 
-impl Standing {
-    /// What whoever asks is told now; nothing as long as the store may be asked, or may be soon.
+impl Availability {
+    /// The error callers get while the store is unavailable; `None` otherwise.
     fn refusal(&self) -> Option<StoreError> {
         match self {
             Self::Unknown | Self::Up => None,
-            Self::Away(cause) => Some(StoreError::Unavailable(cause.clone())),
+            Self::Unavailable(cause) => Some(StoreError::Unavailable(cause.clone())),
             Self::Closed => Some(StoreError::Unavailable("is closed".to_owned())),
         }
     }
 }
 
-impl Watched {
-    /// The store under the name that messages call it by. One that was not reached yet takes no
-    /// work before its first check.
+impl MonitoredStore {
+    /// Wraps a store; `name` is used in messages. A store that was not reached yet gets no work
+    /// before its first check.
     #[must_use]
     pub fn new(store: Arc<dyn MemoryStore>, name: &'static str, metrics: Arc<Metrics>) -> Self {
         Self::at_pace(store, name, metrics, Pace::default())
@@ -110,12 +109,13 @@ impl Watched {
     ) -> Self {
         let up = store.is_enabled();
         metrics.set_store_up(up);
-        let standing = watch::Sender::new(if up { Standing::Up } else { Standing::Unknown });
-        Self { store, name, metrics, pace, standing, doubted: Notify::new() }
+        let availability =
+            watch::Sender::new(if up { Availability::Up } else { Availability::Unknown });
+        Self { store, name, metrics, pace, availability, doubted: Notify::new() }
     }
 
-    /// Watches the store until it is closed. To be run once.
-    pub async fn watch(&self) {
+    /// Monitors the store until it is closed. Run it once.
+    pub async fn monitor(&self) {
         let Pace { period, least, first, longest, .. } = self.pace;
         let mut pause = first;
         loop {
@@ -139,35 +139,37 @@ impl Watched {
     }
 
     async fn closed(&self) {
-        self.reaches(|standing| *standing == Standing::Closed).await;
+        self.reaches(|availability| *availability == Availability::Closed).await;
     }
 
-    async fn reaches(&self, wanted: impl FnMut(&Standing) -> bool) {
-        // It fails when the sender is gone, which is here.
-        let _ = self.standing.subscribe().wait_for(wanted).await;
+    async fn reaches(&self, wanted: impl FnMut(&Availability) -> bool) {
+        // This fails only if the sender is gone, but `self` holds it.
+        let _ = self.availability.subscribe().wait_for(wanted).await;
     }
 
-    /// Takes note of what a check gave; tells what is new by it.
+    /// Records the result of a check; returns what changed.
     fn judge(&self, verdict: &Result<(), StoreError>) -> Option<News> {
         let new = match verdict {
-            Err(StoreError::Unavailable(cause)) => Standing::Away(cause.clone()),
-            // A store with too much to do answers, if only that.
-            _ => Standing::Up,
+            Err(StoreError::Unavailable(cause)) => Availability::Unavailable(cause.clone()),
+            // A busy store is available.
+            _ => Availability::Up,
         };
         let mut before = None;
-        self.standing.send_if_modified(|standing| {
-            if *standing == Standing::Closed || *standing == new {
+        self.availability.send_if_modified(|availability| {
+            if *availability == Availability::Closed || *availability == new {
                 return false;
             }
-            before = Some(std::mem::replace(standing, new.clone()));
+            before = Some(std::mem::replace(availability, new.clone()));
             true
         });
         let before = before?;
-        self.metrics.set_store_up(new == Standing::Up);
+        self.metrics.set_store_up(new == Availability::Up);
         match (before, new) {
-            (Standing::Away(_), Standing::Away(cause)) => Some(News::StillAway(cause)),
-            (_, Standing::Away(cause)) => Some(News::Gone(cause)),
-            (Standing::Away(_), _) => Some(News::Back),
+            (Availability::Unavailable(_), Availability::Unavailable(cause)) => {
+                Some(News::StillUnavailable(cause))
+            }
+            (_, Availability::Unavailable(cause)) => Some(News::Gone(cause)),
+            (Availability::Unavailable(_), _) => Some(News::Back),
             _ => None,
         }
     }
@@ -177,23 +179,25 @@ impl Watched {
             News::Gone(cause) => {
                 tracing::error!(cause, "{} unavailable, memory disabled", self.name);
             }
-            News::StillAway(cause) => tracing::debug!(cause, "the store is still away"),
+            News::StillUnavailable(cause) => {
+                tracing::debug!(cause, "the store is still unavailable")
+            }
             News::Back => tracing::info!("{} available, memory enabled", self.name),
         }
     }
 
-    /// Asks the store, if it is there, for as long as it is.
+    /// Runs an operation if the store is available, for as long as it stays available.
     async fn ask<T>(
         &self,
         asked: impl Future<Output = Result<T, StoreError>> + Send,
     ) -> Result<T, StoreError> {
-        let mut standing = self.standing.subscribe();
-        refusal(&mut standing, |standing| *standing != Standing::Unknown).await?;
+        let mut availability = self.availability.subscribe();
+        refusal(&mut availability, |availability| *availability != Availability::Unknown).await?;
         let mut doubt = Doubt { told: Some(&self.doubted) };
         let outcome = tokio::select! {
             biased;
             outcome = asked => outcome,
-            Err(gone) = refusal(&mut standing, |standing| standing.refusal().is_some()) => Err(gone),
+            Err(gone) = refusal(&mut availability, |availability| availability.refusal().is_some()) => Err(gone),
         };
         if !is_away(&outcome) {
             doubt.told = None;
@@ -202,13 +206,13 @@ impl Watched {
     }
 }
 
-/// Waits until a store stands as wanted; fails where it then is not there.
+/// Waits for a state of the store; fails if the store is unavailable then.
 async fn refusal(
-    standing: &mut watch::Receiver<Standing>,
-    wanted: impl FnMut(&Standing) -> bool,
+    availability: &mut watch::Receiver<Availability>,
+    wanted: impl FnMut(&Availability) -> bool,
 ) -> Result<(), StoreError> {
-    match standing.wait_for(wanted).await {
-        Ok(standing) => standing.refusal().map_or(Ok(()), Err),
+    match availability.wait_for(wanted).await {
+        Ok(availability) => availability.refusal().map_or(Ok(()), Err),
         Err(_) => Err(StoreError::Unavailable("is closed".to_owned())),
     }
 }
@@ -217,7 +221,7 @@ fn is_away<T>(outcome: &Result<T, StoreError>) -> bool {
     matches!(outcome, Err(StoreError::Unavailable(_)))
 }
 
-/// Has the store checked when what was asked of it came to nothing, or nobody waited any longer.
+/// Triggers a check when an operation failed or its caller stopped waiting.
 struct Doubt<'a> {
     told: Option<&'a Notify>,
 }
@@ -231,7 +235,7 @@ impl Drop for Doubt<'_> {
 }
 
 #[async_trait]
-impl MemoryStore for Watched {
+impl MemoryStore for MonitoredStore {
     async fn store(
         &self,
         memory: Memory,
@@ -350,12 +354,12 @@ impl MemoryStore for Watched {
         self.ask(self.store.clear(write)).await
     }
 
-    /// Asks the store itself, also while it is away; what it gives holds for everybody.
+    /// Checks the store even while it is unavailable; the result applies to all callers.
     async fn check(&self) -> Result<(), StoreError> {
-        // Reaching it anew may be much work, and nobody else waits for that.
+        // Connecting again may take long, and no other caller waits for it.
         let answer = self.pace.answer * if self.is_enabled() { 1 } else { REACHING };
         let verdict = timeout(answer, self.store.check()).await.unwrap_or_else(|_| {
-            let cause = format!("no answer within {} ms", answer.as_millis());
+            let cause = format!("no response within {} ms", answer.as_millis());
             Err(StoreError::Unavailable(cause))
         });
         if let Some(news) = self.judge(&verdict) {
@@ -365,15 +369,15 @@ impl MemoryStore for Watched {
     }
 
     fn is_enabled(&self) -> bool {
-        *self.standing.borrow() == Standing::Up
+        *self.availability.borrow() == Availability::Up
     }
 
     async fn back(&self) {
-        self.reaches(|standing| *standing == Standing::Up).await;
+        self.reaches(|availability| *availability == Availability::Up).await;
     }
 
     async fn close(&self) {
-        self.standing.send_replace(Standing::Closed);
+        self.availability.send_replace(Availability::Closed);
         self.store.close().await;
     }
 }

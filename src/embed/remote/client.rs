@@ -1,4 +1,4 @@
-//! One request to the server and what its answer means.
+//! One request to the server, and the interpretation of its response.
 
 use std::{
     sync::{
@@ -17,49 +17,49 @@ use crate::{
     remote::{Remote, RemoteError},
 };
 
-/// The longest a question is waited for: one text is soon embedded, and whoever asks has gone.
+/// Timeout of a query: one text is embedded quickly, and later the caller has given up.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Bytes of an answer for each text: 8,192 numbers with all their digits.
+/// Maximum bytes of a response per text: 8,192 numbers with all their digits.
 const ANSWER_BYTES: usize = 256 * 1024;
-/// Longer answers (bytes) are read where blocking is allowed.
+/// Longer responses (in bytes) are parsed on a blocking thread.
 const LONG: usize = 64 * 1024;
 
-/// Asks one server for vectors of one space.
-pub(super) struct Asker {
+/// Sends requests for vectors of one space to one server.
+pub(super) struct EmbeddingClient {
     pub(super) server: Remote,
     pub(super) provider: Provider,
-    /// The model, as the server names it.
+    /// The model's name on the server.
     pub(super) model: String,
     pub(super) space: Space,
-    /// The longest a request with passages may take.
+    /// Timeout of a request with passages.
     pub(super) timeout: Duration,
-    /// Whether the model's own vectors have another size than the space's, and it gave these when
-    /// asked to.
+    /// Whether the model's native dimension differs from the space's, and it honoured a requested
+    /// dimension.
     pub(super) sized: AtomicBool,
-    /// When it last gave vectors, if that was the last thing it did.
+    /// Time of the last response, if the last request succeeded.
     pub(super) answered: Mutex<Option<Instant>>,
 }
 
-/// Why a request gave no vectors.
+/// Why a request returned no vectors.
 #[derive(Debug)]
-pub(super) enum Trouble {
-    /// The server gave no answer.
+pub(super) enum RequestError {
+    /// The server did not answer.
     Server(RemoteError),
-    /// Its answer is of no use.
+    /// Its response is unusable.
     Answer(EmbedError),
 }
 
-impl From<Trouble> for EmbedError {
-    fn from(trouble: Trouble) -> Self {
-        let error = match trouble {
-            Trouble::Server(error) => error,
-            Trouble::Answer(error) => return error,
+impl From<RequestError> for EmbedError {
+    fn from(error: RequestError) -> Self {
+        let error = match error {
+            RequestError::Server(error) => error,
+            RequestError::Answer(error) => return error,
         };
-        let so = |hint: &str| Self::Unavailable(format!("{error}, so {hint}"));
+        let so = |hint: &str| Self::Unavailable(format!("{error}: {hint}"));
         match error.status() {
-            Some(401 | 403) => so("its key is missing or wrong"),
-            Some(404) => so("it has no such model, or not at this path"),
-            // 408 and 429 are said of a moment, not of what was asked.
+            Some(401 | 403) => so("the key is missing or wrong"),
+            Some(404) => so("the model or the path does not exist"),
+            // 408 and 429 depend on the moment, not on the request.
             Some(code) if code < 500 && code != 408 && code != 429 => {
                 Self::Refused(error.to_string())
             }
@@ -69,19 +69,23 @@ impl From<Trouble> for EmbedError {
     }
 }
 
-impl Trouble {
-    /// Whether the texts may be what was refused.
+impl RequestError {
+    /// Whether the texts may be the cause.
     pub(super) fn may_be_the_texts(&self) -> bool {
         matches!(self, Self::Server(error) if matches!(error.status(), Some(400 | 413 | 422)))
     }
 }
 
-impl Asker {
-    /// The vectors of texts that fit into one request.
-    pub(super) async fn ask(&self, role: Role, texts: &[String]) -> Result<Vec<Vector>, Trouble> {
+impl EmbeddingClient {
+    /// Embeds texts that fit into one request.
+    pub(super) async fn ask(
+        &self,
+        role: Role,
+        texts: &[String],
+    ) -> Result<Vec<Vector>, RequestError> {
         let sized = self.sized.load(Ordering::Relaxed);
         let outcome = match self.once(role, texts, sized).await {
-            Err(Trouble::Answer(other @ EmbedError::Dimension { .. })) if !sized => {
+            Err(RequestError::Answer(other @ EmbedError::Dimension { .. })) if !sized => {
                 self.ask_for_size(role, texts, other).await
             }
             outcome => outcome,
@@ -91,28 +95,28 @@ impl Asker {
         outcome
     }
 
-    /// Whether the last request gave vectors, less than so long ago.
+    /// Whether the last request succeeded within this time.
     pub(super) fn answered_within(&self, time: Duration) -> bool {
         let answered = *self.answered.lock().unwrap_or_else(PoisonError::into_inner);
         answered.is_some_and(|at| at.elapsed() < time)
     }
 
-    /// The same once more, with the size named: some models give others than their own.
+    /// Repeats the request with the wanted dimension; some models can return several.
     async fn ask_for_size(
         &self,
         role: Role,
         texts: &[String],
         other: EmbedError,
-    ) -> Result<Vec<Vector>, Trouble> {
+    ) -> Result<Vec<Vector>, RequestError> {
         match self.once(role, texts, true).await {
             Ok(vectors) => {
                 self.sized.store(true, Ordering::Relaxed);
                 Ok(vectors)
             }
-            // What the server refuses or ignores is not its size to give.
-            Err(Trouble::Answer(_)) => Err(Trouble::Answer(other)),
-            Err(trouble) if trouble.may_be_the_texts() => Err(Trouble::Answer(other)),
-            Err(trouble) => Err(trouble),
+            // If the server refuses or ignores it, the dimension is fixed.
+            Err(RequestError::Answer(_)) => Err(RequestError::Answer(other)),
+            Err(error) if error.may_be_the_texts() => Err(RequestError::Answer(other)),
+            Err(error) => Err(error),
         }
     }
 
@@ -121,7 +125,7 @@ impl Asker {
         role: Role,
         texts: &[String],
         sized: bool,
-    ) -> Result<Vec<Vector>, Trouble> {
+    ) -> Result<Vec<Vector>, RequestError> {
         let dimension = sized.then_some(self.space.dimension);
         let body = self.provider.body(&Ask { model: &self.model, role, texts, dimension });
         let deadline = match role {
@@ -130,7 +134,7 @@ impl Asker {
         };
         let most_bytes = ANSWER_BYTES * (texts.len() + 1);
         let answer = self.server.post(&body, deadline, most_bytes).await;
-        let answer = answer.map_err(Trouble::Server)?;
+        let answer = answer.map_err(RequestError::Server)?;
         let (count, space) = (texts.len(), &self.space);
         let vectors = if answer.len() < LONG {
             answer::read(&answer, count, space)
@@ -140,6 +144,6 @@ impl Asker {
                 .await
                 .unwrap_or(Err(EmbedError::Closed))
         };
-        vectors.map_err(Trouble::Answer)
+        vectors.map_err(RequestError::Answer)
     }
 }

@@ -1,5 +1,5 @@
-//! From the tree to the typed configuration, so that every mistake is told with its key and line.
-//! Unknown keys are collected, all of them; the first wrong type ends the reading.
+//! Deserializes the tree into the typed configuration, so that every error has its key and line.
+//! All unknown keys are collected; the first wrong type stops.
 
 use std::cell::RefCell;
 
@@ -13,16 +13,16 @@ use serde::{
 
 use super::{
     Config, Problem,
+    deserialize_error::DeserializeError,
     interpolate::join,
-    mistake::Mistake,
-    node::{Entry, Node, Value},
-    suggest::{misplaced, nearest},
+    suggest::{misplaced, nearest, renamed},
+    yaml_tree::{Entry, Node, Value},
 };
 
-/// A section with more keys than this is not told key by key.
+/// A section with more keys than this is not listed in an error.
 const FEW: usize = 8;
 
-/// Reads the configuration; problems are in the file's order.
+/// Deserializes the configuration; problems are in the order of the file.
 pub(super) fn read(root: &Node, known_keys: &[String]) -> Result<Config, Vec<Problem>> {
     let unknown = RefCell::new(Vec::new());
     let reader = Reader { node: root, key: String::new(), known_keys, unknown: &unknown };
@@ -31,7 +31,7 @@ pub(super) fn read(root: &Node, known_keys: &[String]) -> Result<Config, Vec<Pro
     match read {
         Ok(config) if problems.is_empty() => return Ok(config),
         Ok(_) => {}
-        Err(Mistake(problem)) => problems.push(problem),
+        Err(DeserializeError(problem)) => problems.push(problem),
     }
     problems.sort_by_key(|problem: &Problem| problem.line);
     Err(problems)
@@ -39,7 +39,7 @@ pub(super) fn read(root: &Node, known_keys: &[String]) -> Result<Config, Vec<Pro
 
 const INFINITE: &str = "must be a finite number";
 
-/// Whether a number is one, also in the 32 bits that most keys have.
+/// Whether a number is finite, also as `f32`, which most keys use.
 fn is_finite(value: f64) -> bool {
     (value as f32).is_finite()
 }
@@ -57,18 +57,21 @@ impl<'n> Reader<'n> {
         Self { node, key, known_keys: self.known_keys, unknown: self.unknown }
     }
 
-    fn placed<T>(&self, result: Result<T, Mistake>) -> Result<T, Mistake> {
-        result.map_err(|mistake| mistake.at(&self.key, self.node.line))
+    fn placed<T>(&self, result: Result<T, DeserializeError>) -> Result<T, DeserializeError> {
+        result.map_err(|error| error.at(&self.key, self.node.line))
     }
 
-    /// Notes a key that nobody reads, with what was probably meant.
+    /// Records an unknown key, with a suggestion.
     fn note_unknown(&self, entry: &Entry, fields: &'static [&'static str]) {
         let full = join(&self.key, &entry.key);
-        let sibling = nearest(&entry.key, fields.iter().copied());
-        let meant = match sibling.or_else(|| misplaced(&self.key, &entry.key, self.known_keys)) {
+        let suggestion = || {
+            let sibling = nearest(&entry.key, fields.iter().copied());
+            sibling.or_else(|| misplaced(&self.key, &entry.key, self.known_keys))
+        };
+        let meant = match renamed(&full).or_else(suggestion) {
             Some(name) => format!("; did you mean \"{name}\"?"),
             None if (1..=FEW).contains(&fields.len()) => {
-                format!("; known here: {}", fields.join(", "))
+                format!("; valid keys here: {}", fields.join(", "))
             }
             None => String::new(),
         };
@@ -76,16 +79,18 @@ impl<'n> Reader<'n> {
         self.unknown.borrow_mut().push(problem);
     }
 
-    /// The number that a string from the environment spells, where one is wanted.
-    fn spelt_number<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Mistake> {
+    /// Parses a number from a string that came from the environment.
+    fn spelt_number<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, DeserializeError> {
         match self.spelt() {
-            Some(value) if !is_finite(value) => self.placed(Err(Mistake::custom(INFINITE))),
+            Some(value) if !is_finite(value) => {
+                self.placed(Err(DeserializeError::custom(INFINITE)))
+            }
             Some(value) => self.placed(visitor.visit_f64(value)),
             None => self.deserialize_any(visitor),
         }
     }
 
-    /// The scalar that a string from the environment spells, where one is wanted.
+    /// Parses a scalar from a string that came from the environment.
     fn spelt<T: std::str::FromStr>(&self) -> Option<T> {
         match &self.node.value {
             Value::Text { text, from_environment: true } => text.trim().parse().ok(),
@@ -96,7 +101,7 @@ impl<'n> Reader<'n> {
 
 macro_rules! scalar {
     ($($method:ident $visit:ident $type:ty;)*) => {$(
-        fn $method<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        fn $method<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, DeserializeError> {
             match self.spelt::<$type>() {
                 Some(value) => self.placed(visitor.$visit(value)),
                 None => self.deserialize_any(visitor),
@@ -106,9 +111,9 @@ macro_rules! scalar {
 }
 
 impl<'n> Deserializer<'n> for Reader<'n> {
-    type Error = Mistake;
+    type Error = DeserializeError;
 
-    fn deserialize_any<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Mistake> {
+    fn deserialize_any<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, DeserializeError> {
         let result = match &self.node.value {
             Value::Null => visitor.visit_unit(),
             Value::Bool(value) => visitor.visit_bool(*value),
@@ -116,7 +121,7 @@ impl<'n> Deserializer<'n> for Reader<'n> {
                 Ok(value) => visitor.visit_u64(value),
                 Err(_) => visitor.visit_i64(*value),
             },
-            Value::Float(value) if !is_finite(*value) => Err(Mistake::custom(INFINITE)),
+            Value::Float(value) if !is_finite(*value) => Err(DeserializeError::custom(INFINITE)),
             Value::Float(value) => visitor.visit_f64(*value),
             Value::Text { text, .. } => visitor.visit_borrowed_str(text),
             Value::List(items) => {
@@ -139,24 +144,24 @@ impl<'n> Deserializer<'n> for Reader<'n> {
         deserialize_u64 visit_u64 u64;
     }
 
-    fn deserialize_f32<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Mistake> {
+    fn deserialize_f32<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, DeserializeError> {
         self.spelt_number(visitor)
     }
 
-    fn deserialize_f64<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Mistake> {
+    fn deserialize_f64<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, DeserializeError> {
         self.spelt_number(visitor)
     }
 
-    fn deserialize_option<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Mistake> {
+    fn deserialize_option<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, DeserializeError> {
         match self.node.value {
             Value::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
     }
 
-    fn deserialize_seq<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Mistake> {
+    fn deserialize_seq<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, DeserializeError> {
         match &self.node.value {
-            // A key with nothing after it, or all of it in comments.
+            // A key without a value, or with only comments.
             Value::Null => {
                 let result = visitor.visit_seq(List { of: &self, items: [].iter(), next: 0 });
                 self.placed(result)
@@ -170,13 +175,13 @@ impl<'n> Deserializer<'n> for Reader<'n> {
         _: &'static str,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Mistake> {
+    ) -> Result<V::Value, DeserializeError> {
         let entries = match &self.node.value {
             Value::Map(entries) => entries.iter(),
             Value::Null => [].iter(),
-            // Serde would take the items for the keys, by their place.
+            // Serde would assign the items to the fields by position.
             Value::List(_) => {
-                return self.placed(Err(Mistake::invalid_type(Unexpected::Seq, &visitor)));
+                return self.placed(Err(DeserializeError::invalid_type(Unexpected::Seq, &visitor)));
             }
             _ => return self.deserialize_any(visitor),
         };
@@ -190,10 +195,10 @@ impl<'n> Deserializer<'n> for Reader<'n> {
         _: &'static str,
         known: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Mistake> {
+    ) -> Result<V::Value, DeserializeError> {
         let result = match &self.node.value {
             Value::Text { text, .. } => visitor.visit_enum(Name(text)),
-            _ => Err(Mistake::custom(format_args!("must be one of {}", known.join(", ")))),
+            _ => Err(DeserializeError::custom(format_args!("must be one of {}", known.join(", ")))),
         };
         self.placed(result)
     }
@@ -202,7 +207,7 @@ impl<'n> Deserializer<'n> for Reader<'n> {
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Mistake> {
+    ) -> Result<V::Value, DeserializeError> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -220,12 +225,12 @@ struct List<'a, 'n> {
 }
 
 impl<'n> SeqAccess<'n> for List<'_, 'n> {
-    type Error = Mistake;
+    type Error = DeserializeError;
 
     fn next_element_seed<T: DeserializeSeed<'n>>(
         &mut self,
         seed: T,
-    ) -> Result<Option<T::Value>, Mistake> {
+    ) -> Result<Option<T::Value>, DeserializeError> {
         let Some(node) = self.items.next() else { return Ok(None) };
         let key = format!("{}[{}]", self.of.key, self.next);
         self.next += 1;
@@ -237,17 +242,17 @@ struct Map<'a, 'n> {
     of: &'a Reader<'n>,
     entries: std::slice::Iter<'n, Entry>,
     current: Option<&'n Entry>,
-    /// The keys a struct has; `None` for a free map.
+    /// The fields of a struct; `None` for a free map.
     fields: Option<&'static [&'static str]>,
 }
 
 impl<'n> MapAccess<'n> for Map<'_, 'n> {
-    type Error = Mistake;
+    type Error = DeserializeError;
 
     fn next_key_seed<K: DeserializeSeed<'n>>(
         &mut self,
         seed: K,
-    ) -> Result<Option<K::Value>, Mistake> {
+    ) -> Result<Option<K::Value>, DeserializeError> {
         for entry in self.entries.by_ref() {
             match self.fields {
                 Some(fields) if !fields.contains(&entry.key.as_str()) => {
@@ -262,25 +267,32 @@ impl<'n> MapAccess<'n> for Map<'_, 'n> {
         Ok(None)
     }
 
-    fn next_value_seed<V: DeserializeSeed<'n>>(&mut self, seed: V) -> Result<V::Value, Mistake> {
+    fn next_value_seed<V: DeserializeSeed<'n>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, DeserializeError> {
         let Some(entry) = self.current.take() else {
-            return Err(Mistake::custom("a value was asked for before its key"));
+            return Err(DeserializeError::custom("a value was asked for before its key"));
         };
         let key = join(&self.of.key, &entry.key);
         seed.deserialize(self.of.child(&entry.node, key.clone()))
-            .map_err(|mistake| mistake.at(&key, entry.line))
+            .map_err(|error| error.at(&key, entry.line))
     }
 }
 
-/// The name of an enum's variant; ours carry nothing.
+/// The name of an enum variant; our variants carry no data.
 struct Name<'n>(&'n str);
 
 impl<'n> EnumAccess<'n> for Name<'n> {
-    type Error = Mistake;
+    type Error = DeserializeError;
     type Variant = Unit;
 
-    fn variant_seed<V: DeserializeSeed<'n>>(self, seed: V) -> Result<(V::Value, Unit), Mistake> {
-        let deserializer: de::value::StrDeserializer<'_, Mistake> = self.0.into_deserializer();
+    fn variant_seed<V: DeserializeSeed<'n>>(
+        self,
+        seed: V,
+    ) -> Result<(V::Value, Unit), DeserializeError> {
+        let deserializer: de::value::StrDeserializer<'_, DeserializeError> =
+            self.0.into_deserializer();
         Ok((seed.deserialize(deserializer)?, Unit))
     }
 }
@@ -288,25 +300,28 @@ impl<'n> EnumAccess<'n> for Name<'n> {
 struct Unit;
 
 impl<'n> VariantAccess<'n> for Unit {
-    type Error = Mistake;
+    type Error = DeserializeError;
 
-    fn unit_variant(self) -> Result<(), Mistake> {
+    fn unit_variant(self) -> Result<(), DeserializeError> {
         Ok(())
     }
 
-    fn newtype_variant_seed<T: DeserializeSeed<'n>>(self, _: T) -> Result<T::Value, Mistake> {
-        Err(Mistake::custom("expected a name"))
+    fn newtype_variant_seed<T: DeserializeSeed<'n>>(
+        self,
+        _: T,
+    ) -> Result<T::Value, DeserializeError> {
+        Err(DeserializeError::custom("expected a name"))
     }
 
-    fn tuple_variant<V: Visitor<'n>>(self, _: usize, _: V) -> Result<V::Value, Mistake> {
-        Err(Mistake::custom("expected a name"))
+    fn tuple_variant<V: Visitor<'n>>(self, _: usize, _: V) -> Result<V::Value, DeserializeError> {
+        Err(DeserializeError::custom("expected a name"))
     }
 
     fn struct_variant<V: Visitor<'n>>(
         self,
         _: &'static [&'static str],
         _: V,
-    ) -> Result<V::Value, Mistake> {
-        Err(Mistake::custom("expected a name"))
+    ) -> Result<V::Value, DeserializeError> {
+        Err(DeserializeError::custom("expected a name"))
     }
 }

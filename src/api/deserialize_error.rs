@@ -1,4 +1,4 @@
-//! Why what was asked could not be read: which member is meant, and what it must be, in a caller's words.
+//! Errors of deserializing a request: which member is wrong, and what it must be.
 
 use std::fmt;
 
@@ -7,29 +7,29 @@ use serde::de::{self, Expected, Unexpected};
 
 use super::ApiError;
 
-/// The longest name of a caller's own that is repeated, in characters.
+/// Maximum length of a member name quoted from the request, in characters.
 const MAX_NAME: usize = 64;
 
-/// A mistake on its way up, its place not yet known to the root.
+/// A deserialization error on its way up to the root of the tree.
 #[derive(Debug)]
-pub(super) struct Misfit {
-    /// `filter.and[0].tag` for example; empty: the whole.
+pub(super) struct DeserializeError {
+    /// For example `filter.and[0].tag`; empty for the whole value.
     place: String,
-    /// What is wrong there.
+    /// The cause.
     cause: String,
 }
 
-impl Misfit {
+impl DeserializeError {
     pub(super) fn new(cause: impl fmt::Display) -> Self {
         Self { place: String::new(), cause: cause.to_string() }
     }
 
-    /// What is wanted is something else.
+    /// Another kind of value was expected.
     pub(super) fn wanted(expected: &dyn Expected) -> Self {
         Self::new(format_args!("must be {}", plain(expected)))
     }
 
-    /// As it is seen from the object that has it as this member.
+    /// Prefixes the path with a member's name.
     pub(super) fn in_member(self, name: &str) -> Self {
         let name = match name.char_indices().nth(MAX_NAME) {
             Some((end, _)) => format!("{}…", &name[..end]),
@@ -38,7 +38,7 @@ impl Misfit {
         self.within(name)
     }
 
-    /// As it is seen from the list that has it as this item, from 0.
+    /// Prefixes the path with a list index, starting at 0.
     pub(super) fn in_item(self, index: usize) -> Self {
         self.within(format!("[{index}]"))
     }
@@ -53,8 +53,8 @@ impl Misfit {
     }
 }
 
-impl From<Misfit> for ApiError {
-    fn from(Misfit { place, cause }: Misfit) -> Self {
+impl From<DeserializeError> for ApiError {
+    fn from(DeserializeError { place, cause }: DeserializeError) -> Self {
         if place.is_empty() {
             let message = format!("the body {cause}");
             return Self::new(StatusCode::BAD_REQUEST, "invalid_value", message);
@@ -63,15 +63,15 @@ impl From<Misfit> for ApiError {
     }
 }
 
-impl std::error::Error for Misfit {}
+impl std::error::Error for DeserializeError {}
 
-impl fmt::Display for Misfit {
+impl fmt::Display for DeserializeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.cause)
     }
 }
 
-impl de::Error for Misfit {
+impl de::Error for DeserializeError {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self::new(message)
     }
@@ -97,8 +97,8 @@ impl de::Error for Misfit {
 
     fn unknown_field(name: &str, known: &'static [&'static str]) -> Self {
         let cause = match known {
-            [] => "is not known; nothing is expected here".to_owned(),
-            _ => format!("is not known; known are {}", known.join(", ")),
+            [] => "is unknown; no members are expected here".to_owned(),
+            _ => format!("is unknown; must be one of {}", known.join(", ")),
         };
         Self::new(cause).in_member(name)
     }
@@ -108,11 +108,11 @@ impl de::Error for Misfit {
     }
 
     fn duplicate_field(name: &'static str) -> Self {
-        Self::new("stands there twice").in_member(name)
+        Self::new("must not be repeated").in_member(name)
     }
 }
 
-/// Serde's name of a type, in words.
+/// Serde's name of an expected type, in plain words.
 fn plain(expected: &dyn Expected) -> String {
     match expected.to_string().as_str() {
         "u32" | "u64" | "usize" => "a whole number, 0 or more".into(),

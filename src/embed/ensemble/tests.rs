@@ -3,16 +3,16 @@
 use super::*;
 use crate::embed::{Run, deterministic::DeterministicEmbedder, dot};
 
-/// How a model is.
+/// The state of a model.
 #[derive(Clone, Copy, PartialEq)]
 enum Is {
     Well,
     Down,
-    /// It never answers.
+    /// Never answers.
     Hung,
-    /// It takes no text.
+    /// Rejects every text.
     Picky,
-    /// Of another size than is configured.
+    /// Its dimension differs from the configuration.
     OfAnotherSize,
 }
 
@@ -60,9 +60,9 @@ fn model(name: &str, dimension: usize, is: Is) -> Arc<dyn Embedder> {
     Arc::new(Model { inner, space, is })
 }
 
-/// Of 5, 7 and 11 numbers, which hash the same words together differently; they weigh 1, 2 and 1.
-fn three(is: [Is; 3]) -> JoinedEmbedder {
-    JoinedEmbedder::new(vec![
+/// Dimensions 5, 7 and 11, which hash the same words differently; weights 1, 2 and 1.
+fn three(is: [Is; 3]) -> EnsembleEmbedder {
+    EnsembleEmbedder::new(vec![
         (model("a", 5, is[0]), 1.0),
         (model("b", 7, is[1]), 2.0),
         (model("c", 11, is[2]), 1.0),
@@ -83,7 +83,7 @@ async fn by_one(at: usize, question: &str, passage: &str) -> f32 {
     dot(&one.embed_query(question).await.unwrap(), &passage)
 }
 
-async fn reading(embedder: &JoinedEmbedder, text: &str) -> Result<Reading, EmbedError> {
+async fn reading(embedder: &EnsembleEmbedder, text: &str) -> Result<Reading, EmbedError> {
     embedder.read_query_by(text, Instant::now() + Duration::from_millis(20)).await
 }
 
@@ -92,7 +92,7 @@ fn is_near(a: f32, b: f32) -> bool {
 }
 
 #[tokio::test]
-async fn the_cosine_is_the_mean_of_the_models_cosines_by_their_weights() {
+async fn the_cosine_is_the_weighted_mean_of_the_models_cosines() {
     let joined = three(WELL);
     let passages = joined.embed_passages(texts()).await.unwrap();
     for question in TEXTS {
@@ -111,7 +111,7 @@ async fn the_cosine_is_the_mean_of_the_models_cosines_by_their_weights() {
 }
 
 #[tokio::test]
-async fn passages_keep_their_order_and_models_theirs() {
+async fn passages_and_models_keep_their_order() {
     let joined = three(WELL);
     let together = joined.embed_passages(texts()).await.unwrap();
     for (text, vector) in TEXTS.iter().zip(&together) {
@@ -128,7 +128,7 @@ async fn passages_keep_their_order_and_models_theirs() {
 }
 
 #[tokio::test]
-async fn a_question_goes_on_with_the_models_that_are_there() {
+async fn a_query_uses_the_models_that_answer() {
     let passages = three(WELL).embed_passages(texts()).await.unwrap();
     for is in [Is::Down, Is::Hung, Is::Picky] {
         let joined = three([Is::Well, is, Is::Well]);
@@ -146,7 +146,7 @@ async fn a_question_goes_on_with_the_models_that_are_there() {
 }
 
 #[tokio::test]
-async fn one_that_hangs_is_waited_for_until_then_and_no_longer() {
+async fn a_hanging_model_is_awaited_until_the_deadline() {
     let joined = three([Is::Well, Is::Well, Is::Hung]);
     let until = Instant::now() + Duration::from_millis(20);
     let reading = joined.read_query_by("bees", until).await.unwrap();
@@ -156,18 +156,18 @@ async fn one_that_hangs_is_waited_for_until_then_and_no_longer() {
 }
 
 #[tokio::test]
-async fn a_question_fails_when_all_models_do() {
+async fn a_query_fails_if_all_models_fail() {
     let down = reading(&three([Is::Down; 3]), "bees").await.unwrap_err().to_string();
-    assert_eq!(down, "the embedding server gives no vectors now: a: no connection");
+    assert_eq!(down, "the embedding server is unavailable: a: no connection");
     assert_eq!(reading(&three([Is::Hung; 3]), "bees").await, Err(EmbedError::Late));
 }
 
 #[tokio::test]
-async fn a_passage_fails_when_one_model_does_and_the_error_says_which() {
+async fn a_passage_fails_if_one_model_fails_and_the_error_names_it() {
     let error = async |is| three(is).embed_passages(texts()).await.unwrap_err();
     let down = error([Is::Well, Is::Down, Is::Well]).await;
-    assert_eq!(down.to_string(), "the embedding server gives no vectors now: b: no connection");
-    // No text is to blame while a model is away: all are tried again when it is back.
+    assert_eq!(down.to_string(), "the embedding server is unavailable: b: no connection");
+    // While a model is unavailable no text is to blame: all are retried later.
     assert_eq!(error([Is::Picky, Is::Down, Is::Well]).await, down);
     assert!(error([Is::Picky, Is::Well, Is::Well]).await.may_be_the_text());
     let whole = three([Is::Well, Is::Down, Is::Well]).embed_query("bees").await;
@@ -175,20 +175,20 @@ async fn a_passage_fails_when_one_model_does_and_the_error_says_which() {
 }
 
 #[tokio::test]
-async fn the_check_names_the_models_that_do_not_work() {
+async fn the_check_lists_the_failing_models() {
     let check = async |is| three(is).check().await.map_err(|error| error.to_string());
     assert_eq!(check(WELL).await, Ok(()));
     let one = check([Is::Well, Is::Hung, Is::Well]).await.unwrap_err();
-    assert_eq!(one, "the embedding server gives no vectors now: b: no answer within 1.5s");
+    assert_eq!(one, "the embedding server is unavailable: b: no response within 1.5s");
     let two = check([Is::Down, Is::Well, Is::Down]).await.unwrap_err();
     assert!(two.contains("a: no connection; ") && two.contains("c: no connection"), "{two}");
-    // Only another configuration helps here, so it comes before what may pass.
+    // Only a changed configuration fixes this, so it comes before temporary failures.
     let size = three([Is::Down, Is::Well, Is::OfAnotherSize]).check().await;
     assert!(matches!(size, Err(EmbedError::Dimension { .. })));
 }
 
 #[tokio::test]
-async fn one_of_the_models_can_be_asked_alone() {
+async fn a_member_can_be_used_alone() {
     let joined = three(WELL);
     let b = crate::embed::model_of(&joined, |space| space.model == "b").unwrap();
     assert_eq!(b.embed_query("bees").await.unwrap().len(), 7);

@@ -1,4 +1,4 @@
-//! A YAML file as a tree that knows its lines. It must never know what a key means.
+//! A YAML document as a tree of values with line numbers. It knows nothing about keys.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use serde_saphyr::{Error, NonFiniteFloatPolicy, Spanned, options};
 
 use super::Problem;
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// From 1.
+    /// Line number, starting at 1.
     pub line: u64,
     pub value: Value,
 }
@@ -29,25 +29,25 @@ pub(super) enum Value {
         from_environment: bool,
     },
     List(Vec<Node>),
-    /// In the file's order; no key twice.
+    /// In the order of the file; keys are unique.
     Map(Vec<Entry>),
 }
 
 #[derive(Debug)]
 pub(super) struct Entry {
     pub key: String,
-    /// The key's line.
+    /// Line of the key.
     pub line: u64,
     pub node: Node,
 }
 
 impl Node {
-    /// Reads one YAML document; `None` when there is nothing in it.
+    /// Parses one YAML document; `None` if it is empty.
     pub fn parse(text: &str) -> Result<Option<Self>, Problem> {
         let options = options! {
             strict_booleans: true,
             with_snippet: false,
-            // Refused where the key is known.
+            // Non-finite numbers are refused later, where the key is known.
             non_finite_float_policy: NonFiniteFloatPolicy::PassThrough,
         };
         match serde_saphyr::from_str_with_options::<Option<Spanned<Raw>>>(text, options) {
@@ -56,7 +56,7 @@ impl Node {
         }
     }
 
-    /// The line of a key such as `memory.policies[0].match`, or of the nearest one above it.
+    /// The line of a key such as `memory.policies[0].match`, or of its nearest ancestor.
     pub fn line_of(&self, key: &str) -> u64 {
         let mut node = self;
         let mut line = self.line;
@@ -84,13 +84,13 @@ impl Node {
 fn syntax(error: &Error) -> Problem {
     let line = error.location().map(|location| location.line());
     let text = error.without_snippet().to_string();
-    // The parser writes its own position after the message; ours stands before it.
+    // The parser appends its own position to the message; ours is printed before it.
     let cause = text.split(" at line ").next().unwrap_or(&text);
     let problem = Problem::new("", format!("not valid YAML: {cause}"));
     line.map_or(problem.clone(), |line| problem.at(line))
 }
 
-/// A value as the parser gives it.
+/// A value as the parser returns it.
 enum Raw {
     Null,
     Bool(bool),
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for RawVisitor {
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Raw, E> {
-        // No key takes more than an `i64` holds; that is told where the key is known.
+        // No key accepts more than an `i64` holds; the error is reported where the key is known.
         Ok(i64::try_from(value).map_or(Raw::Float(value as f64), Raw::Integer))
     }
 
@@ -201,13 +201,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_comments_is_nothing() {
+    fn a_file_with_only_comments_is_empty() {
         assert!(Node::parse("# nothing here\n").unwrap().is_none());
         assert!(Node::parse("").unwrap().is_none());
     }
 
     #[test]
-    fn broken_yaml_and_a_key_given_twice_are_refused_with_their_line() {
+    fn refuses_invalid_yaml_and_duplicate_keys_with_their_line() {
         let problem = Node::parse("a: 1\nb: [1\nc: 2\n").unwrap_err();
         assert!(problem.line.is_some(), "{problem}");
         let problem = Node::parse("a: 1\nb: 2\na: 3\n").unwrap_err();

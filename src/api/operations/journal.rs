@@ -1,4 +1,4 @@
-//! What the journal owes, and its sessions: shown, and jobs asked for again.
+//! Lists jobs and sessions, and retries jobs.
 
 use super::{Operations, page};
 use crate::{
@@ -14,16 +14,16 @@ impl Operations {
     /// A page of a user's jobs, newest first.
     ///
     /// # Errors
-    /// 400 for a bad field, 503 while the journal does not work.
+    /// 400 for an invalid field, 503 while the journal is unavailable.
     pub async fn jobs(&self, request: &JobsRequest) -> Result<JobsView, ApiError> {
         let owner = owner(&request.user_id, request.tenant_id.as_deref())?;
         self.some_jobs(Some(owner), request.state, request.limit, request.cursor.as_deref()).await
     }
 
-    /// A page of everybody's jobs, newest first, for operators.
+    /// A page of all users' jobs, newest first, for operators.
     ///
     /// # Errors
-    /// 400 for a bad field, 503 while the journal does not work.
+    /// 400 for an invalid field, 503 while the journal is unavailable.
     pub async fn all_jobs(&self, request: &AllJobsRequest) -> Result<JobsView, ApiError> {
         self.some_jobs(None, request.state, request.limit, request.cursor.as_deref()).await
     }
@@ -37,15 +37,15 @@ impl Operations {
     ) -> Result<JobsView, ApiError> {
         let limit = page(limit)?;
         let before = cursor.map(cursor::decode_number).transpose()?;
-        // One more tells whether there is a next page.
+        // One more row shows whether there is a next page.
         let query = JobQuery { owner, state, before, limit: limit + 1 };
         Ok(JobsView::of(self.capture.jobs(query).await?, limit))
     }
 
-    /// Has one of a user's jobs run now, with all tries before it.
+    /// Runs one of a user's jobs now, with all attempts available again.
     ///
     /// # Errors
-    /// 404 when the user has no such job, 503 while the journal does not work.
+    /// 404 when the user has no such job, 503 while the journal is unavailable.
     pub async fn retry_job(&self, id: &str, whose: &Whose) -> Result<JobView, ApiError> {
         let owner = whose.owner()?;
         let Ok(id) = id.parse() else { return Err(ApiError::no_such("job")) };
@@ -53,27 +53,27 @@ impl Operations {
         job.map(JobView::from).ok_or_else(|| ApiError::no_such("job"))
     }
 
-    /// Has all of a user's dead jobs run again.
+    /// Retries all dead jobs of a user.
     ///
     /// # Errors
-    /// 400 for a bad field, 503 while the journal does not work.
+    /// 400 for an invalid field, 503 while the journal is unavailable.
     pub async fn retry_jobs(&self, whose: &Whose) -> Result<RetriedView, ApiError> {
         let retried = self.capture.retry_dead_jobs(Some(&whose.owner()?)).await?;
         Ok(RetriedView { retried })
     }
 
-    /// Has everybody's dead jobs run again, for operators.
+    /// Retries the dead jobs of all users, for operators.
     ///
     /// # Errors
-    /// 503 while the journal does not work.
+    /// 503 while the journal is unavailable.
     pub async fn retry_all_jobs(&self) -> Result<RetriedView, ApiError> {
         Ok(RetriedView { retried: self.capture.retry_dead_jobs(None).await? })
     }
 
-    /// A page of a user's sessions, the one that began last first.
+    /// A page of a user's sessions, the latest started first.
     ///
     /// # Errors
-    /// 400 for a bad field, 503 while the journal does not work.
+    /// 400 for an invalid field, 503 while the journal is unavailable.
     pub async fn sessions(&self, request: &SessionsRequest) -> Result<SessionsView, ApiError> {
         let owner = owner(&request.user_id, request.tenant_id.as_deref())?;
         let limit = page(request.limit)?;

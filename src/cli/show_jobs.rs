@@ -1,4 +1,4 @@
-//! Jobs and sessions as lines for people.
+//! Prints jobs and sessions for people.
 
 use super::text::{Width, cut, one_line};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     capture::JobStanding,
 };
 
-/// What stands before the reason why a job failed.
+/// Indentation of a job's last error.
 const INDENT: &str = "    ";
 
 /// A page of jobs.
@@ -19,7 +19,7 @@ pub(super) fn jobs(page: &JobsView, width: Width) -> String {
     lines.join("\n")
 }
 
-/// A job, and why it failed where it did.
+/// A job with its last error.
 pub(super) fn job(job: &JobView, width: Width) -> String {
     let when = job.due_at.strftime("%Y-%m-%d %H:%M:%S");
     let mut about = vec![
@@ -45,10 +45,10 @@ pub(super) fn job(job: &JobView, width: Width) -> String {
     }
 }
 
-/// How many jobs will run again.
+/// The number of jobs that will run again.
 pub(super) fn retried(done: &RetriedView) -> String {
     match done.retried {
-        0 => "There was no dead job.".to_owned(),
+        0 => "No dead jobs.".to_owned(),
         1 => "1 job will run again.".to_owned(),
         many => format!("{many} jobs will run again."),
     }
@@ -80,12 +80,12 @@ fn session(session: &SessionView) -> String {
     )
 }
 
-/// What the end of a session told.
+/// The result of ending a session.
 pub(super) fn ended(done: &EndedView) -> String {
     let turns = if done.turns == 1 { "turn" } else { "turns" };
-    format!("The session has ended; it has {} {turns}.", done.turns)
+    format!("Ended the session; it has {} {turns}.", done.turns)
 }
 
 fn more(cursor: Option<&str>) -> Option<String> {
-    cursor.map(|cursor| format!("There are more: --cursor {}", one_line(cursor)))
+    cursor.map(|cursor| format!("More: --cursor {}", one_line(cursor)))
 }

@@ -1,4 +1,4 @@
-//! What serde says of a value that does not fit, in words. It must never know where values come from.
+//! Turns serde's errors about unsuitable values into plain sentences.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use serde::de::{self, Expected, Unexpected};
 
 use super::{Problem, suggest::nearest};
 
-/// A mistake on its way up; the place is filled in where it is known.
+/// A deserialization error on its way up; line and key are filled in where they are known.
 #[derive(Debug)]
-pub(super) struct Mistake(pub(super) Problem);
+pub(super) struct DeserializeError(pub(super) Problem);
 
-impl Mistake {
+impl DeserializeError {
     pub(super) fn at(mut self, key: &str, line: u64) -> Self {
         if self.0.line.is_none() {
             self.0.key = key.to_owned();
@@ -20,15 +20,15 @@ impl Mistake {
     }
 }
 
-impl std::error::Error for Mistake {}
+impl std::error::Error for DeserializeError {}
 
-impl fmt::Display for Mistake {
+impl fmt::Display for DeserializeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl de::Error for Mistake {
+impl de::Error for DeserializeError {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self(Problem::new("", message.to_string()))
     }
@@ -53,7 +53,7 @@ impl de::Error for Mistake {
     }
 }
 
-/// Serde's name of a type, in words.
+/// Serde's name of an expected type, in plain words.
 fn plain(expected: &dyn Expected) -> String {
     match expected.to_string().as_str() {
         "u16" => "a whole number up to 65535".into(),

@@ -1,5 +1,5 @@
-//! What every store checks before it writes or asks, so that all refuse alike
-//! and keep times alike.
+//! Validation that every store applies before it writes or searches, so that all refuse the same
+//! and store times alike.
 
 use std::collections::HashSet;
 
@@ -10,24 +10,25 @@ use crate::memory::{
     MAX_MENTIONS, MAX_NAME_BYTES, Memory, Mention, StoreError, Whole,
 };
 
-/// The longest content, and the longest raw words, in bytes: far above a turn
-/// of a conversation, far below what would make one user's search slow.
+/// Maximum size of content and raw text, in bytes: far above a turn of a conversation, far below
+/// what would make a user's search slow.
 pub const MAX_CONTENT_BYTES: usize = 1024 * 1024;
 
-/// The longest project, agent or session, in bytes: ids of [`MAX_ID_BYTES`] and what is put to them.
+/// Maximum length of a project, agent or session, in bytes: ids of [`MAX_ID_BYTES`] with their
+/// prefixes.
 const MAX_NAME: usize = 1024;
 
-/// The most vectors of one memory in one space.
+/// Maximum number of vectors of one memory in one space.
 pub const MAX_PARTS: usize = 1024;
 
-/// The most a list or a search answers; more is cut to it.
+/// Maximum number of results of a list or search; larger limits are reduced to it.
 pub const MAX_LIMIT: usize = 10_000;
 
-/// The most bytes, about, that one scan gives; a single memory may be larger.
+/// Approximate maximum number of bytes per scan; a single memory may be larger.
 pub const MAX_SCAN_BYTES: usize = 4 * 1024 * 1024;
 
-/// Checks a memory and its vectors; brings its times to what stores keep.
-pub(super) fn accept(memory: &mut Memory, vectors: &[Embedding]) -> Result<(), StoreError> {
+/// Validates a memory and its vectors; rounds its times to the stored precision.
+pub(super) fn validate(memory: &mut Memory, vectors: &[Embedding]) -> Result<(), StoreError> {
     id("id", memory.id.as_str())?;
     id("type", memory.memory_type.as_str())?;
     name("project_id", memory.project_id.as_deref())?;
@@ -63,31 +64,35 @@ pub(super) fn accept(memory: &mut Memory, vectors: &[Embedding]) -> Result<(), S
     Ok(())
 }
 
-/// Checks a memory with its earlier versions and its vectors, and brings it to what stores keep.
+/// Validates a memory with its earlier versions and vectors; rounds its times to the stored
+/// precision.
 pub(super) fn whole(whole: &mut Whole) -> Result<(), StoreError> {
     let Whole { memory, history, vectors } = whole;
-    accept(memory, vectors)?;
+    validate(memory, vectors)?;
     order(vectors);
     let mut before = 0;
     for version in history {
-        accept(version, &[]).map_err(|error| invalid("history", &error.to_string()))?;
+        validate(version, &[]).map_err(|error| invalid("history", &error.to_string()))?;
         if version.owner != memory.owner || version.id != memory.id {
             return Err(invalid("history", "must be of the same memory"));
         }
         if version.version <= before || version.version >= memory.version {
-            return Err(invalid("history", "must have rising versions, all below the current one"));
+            return Err(invalid(
+                "history",
+                "must have ascending versions, all below the current one",
+            ));
         }
         before = version.version;
     }
     Ok(())
 }
 
-/// A change is of the version that its caller read.
+/// Checks that a change is based on the current version.
 pub(super) fn same_version(expected: u32, found: u32) -> Result<(), StoreError> {
     if expected == found { Ok(()) } else { Err(StoreError::Conflict { expected, found }) }
 }
 
-/// Makes a memory, of the version that its caller read, the one that follows what is stored.
+/// Turns a change based on `stored` into its next version.
 pub(super) fn succeed(memory: &mut Memory, stored: &Memory) -> Result<(), StoreError> {
     same_version(memory.version, stored.version)?;
     memory.version += 1;
@@ -97,7 +102,7 @@ pub(super) fn succeed(memory: &mut Memory, stored: &Memory) -> Result<(), StoreE
     Ok(())
 }
 
-/// Gives a stored memory what else is known of it.
+/// Adds the fields that can be amended without a new version.
 pub(super) fn amend(stored: &mut Memory, known: Memory) {
     stored.session_id = known.session_id;
     stored.confidence = known.confidence;
@@ -105,18 +110,18 @@ pub(super) fn amend(stored: &mut Memory, known: Memory) {
     stored.provenance = known.provenance;
 }
 
-/// Counts that a memory was presented.
+/// Counts a presentation of a memory.
 pub(super) fn touch(memory: &mut Memory, at: Timestamp) {
     memory.access_count += 1;
     memory.last_accessed_at = memory.last_accessed_at.max(Some(to_microsecond(at)));
 }
 
-/// The order in which the vectors of a memory are told.
+/// Sorts the vectors of a memory.
 pub(super) fn order(vectors: &mut [Embedding]) {
     vectors.sort_by(|a, b| (&a.space, a.part).cmp(&(&b.space, b.part)));
 }
 
-/// Checks who and what a memory speaks of.
+/// Validates a memory's mentions and relations.
 fn entities(memory: &Memory) -> Result<(), StoreError> {
     let names =
         format!("must have texts of 1 to {MAX_NAME_BYTES} bytes without control characters");
@@ -136,7 +141,7 @@ fn entities(memory: &Memory) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Checks the vectors of a memory.
+/// Validates the vectors of a memory.
 pub(super) fn coordinates(vectors: &[Embedding]) -> Result<(), StoreError> {
     let mut places = HashSet::new();
     for vector in vectors {
@@ -148,17 +153,17 @@ pub(super) fn coordinates(vectors: &[Embedding]) -> Result<(), StoreError> {
             return Err(invalid("vectors", &format!("parts must be below {MAX_PARTS}")));
         }
         if !places.insert((&vector.space, vector.part)) {
-            return Err(invalid("vectors", "hold the same part of a space twice"));
+            return Err(invalid("vectors", "must not contain a part of a space twice"));
         }
     }
-    // The first part of a space tells whether a memory has vectors there at all.
+    // Part 0 of a space decides whether a memory has vectors there.
     if vectors.iter().any(|vector| !places.contains(&(&vector.space, 0))) {
-        return Err(invalid("vectors", "parts of a space must begin with 0"));
+        return Err(invalid("vectors", "parts of a space must start at 0"));
     }
     Ok(())
 }
 
-/// Checks a filter's size.
+/// Validates a filter's size.
 pub(super) fn filter(filter: Option<&Filter>) -> Result<(), StoreError> {
     if filter.is_some_and(|filter| filter.size() > MAX_FILTER_SIZE) {
         let cause = format!("must have at most {MAX_FILTER_SIZE} conditions and values");
@@ -167,8 +172,8 @@ pub(super) fn filter(filter: Option<&Filter>) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The microsecond a time lies in. A store keeps no finer times, since 64 bits
-/// of nanoseconds do not reach far enough.
+/// Rounds a time down to the microsecond, the precision of stores: 64-bit nanoseconds do not reach
+/// far enough.
 pub(super) fn to_microsecond(time: Timestamp) -> Timestamp {
     let whole = time.as_nanosecond().div_euclid(1000) * 1000;
     // Only the very first microsecond of the calendar could fail.
@@ -186,7 +191,7 @@ fn id(field: &'static str, id: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What a memory is found by within its owner: an empty one would look like none.
+/// Validates an optional scope id; an empty one would look like none.
 fn name(field: &'static str, name: Option<&str>) -> Result<(), StoreError> {
     if name.is_some_and(|name| name.is_empty() || name.len() > MAX_NAME) {
         return Err(invalid(field, &format!("must have 1 to {MAX_NAME} bytes")));
