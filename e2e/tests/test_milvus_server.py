@@ -70,7 +70,7 @@ def test_a_server_that_dies_is_said_with_its_last_words(server):
     one = server()
     one.kill()
     assert one.runner.wait_end() == 1
-    assert "ended by itself" in one.runner.output() and "Proxy successfully started" in one.runner.output()
+    assert "ended unexpectedly" in one.runner.output() and "Proxy successfully started" in one.runner.output()
 
 
 def test_two_run_side_by_side_and_keep_their_data_apart_and_over_a_kill(server):

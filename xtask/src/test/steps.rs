@@ -1,4 +1,4 @@
-//! The steps of `cargo xtask test`: what is run, and how its output is shown and counted.
+//! The steps of `cargo xtask test`: their commands, output and counts.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use crate::assets::progress::say;
 use crate::assets::{self, Kind, repository};
 use crate::build::{self, Profile, cargo};
 
-/// What no step can do without.
+/// Assets that the steps require.
 const NEEDED: [Kind; 5] = [Kind::Envoy, Kind::Runtime, Kind::Model, Kind::Python, Kind::Milvus];
 
 /// One step.
@@ -21,7 +21,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// All steps, quick ones first.
+    /// All steps, fast ones first.
     pub fn all(long: bool) -> Vec<Self> {
         let mut steps = vec![
             Self { name: "assets", run: fetch },
@@ -42,7 +42,7 @@ impl Step {
         steps
     }
 
-    /// Runs it: whether it passed, and what it counted.
+    /// Runs the step; returns whether it passed, and its counts.
     ///
     /// # Errors
     /// When it could not be run at all.
@@ -55,7 +55,7 @@ fn fetch(_: &mut Servers) -> Result<(bool, Counts)> {
     build::check_compiler()?;
     assets::ensure(&NEEDED)?;
     if let Err(error) = assets::ensure(&[Kind::MilvusLite]) {
-        say(&format!("Milvus Lite is not to be had here, its tests are skipped: {error:#}"));
+        say(&format!("Milvus Lite is not available, its tests are skipped: {error:#}"));
     }
     Ok((true, Counts::default()))
 }
@@ -68,16 +68,16 @@ fn clippy(_: &mut Servers) -> Result<(bool, Counts)> {
     show(cargo().args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
 }
 
-/// Real servers for the tests that follow; end-to-end tests start their own, to kill them.
+/// Real servers for the following tests; end-to-end tests start their own, which they kill.
 fn start_servers(servers: &mut Servers) -> Result<(bool, Counts)> {
     servers.start(servers::Kind::Milvus)?;
     if let Err(error) = servers.start(servers::Kind::Lite) {
-        say(&format!("Milvus Lite does not run here, its tests are skipped: {error:#}"));
+        say(&format!("Milvus Lite does not start, its tests are skipped: {error:#}"));
     }
     Ok((true, Counts::default()))
 }
 
-/// They are ended before time matters: even idle they take some of it.
+/// Stopped before timing matters: even idle servers use CPU time.
 fn end_servers(servers: &mut Servers) -> Result<(bool, Counts)> {
     servers.end();
     Ok((true, Counts::default()))
@@ -95,7 +95,7 @@ fn unit_long(servers: &mut Servers) -> Result<(bool, Counts)> {
     show(cargo.args(["test", "--workspace", "--no-fail-fast", "--", "--ignored"]))
 }
 
-/// Envoy itself says whether it takes the files that people copy.
+/// Validates with Envoy the configurations that users copy.
 fn envoy_configs(_: &mut Servers) -> Result<(bool, Counts)> {
     let envoy = assets::ensure(&[Kind::Envoy])?.envoy();
     let mut counts = Counts::default();
@@ -136,7 +136,7 @@ fn pytest(which: &str) -> Result<(bool, Counts)> {
     show(&mut pytest)
 }
 
-/// Runs a command with its output passed on line by line, and adds up the counts in it.
+/// Runs a command, prints its output line by line, and adds up the counts in it.
 #[expect(clippy::print_stdout, reason = "the runners' own output is what a reader wants")]
 fn show(command: &mut Command) -> Result<(bool, Counts)> {
     let program = command.get_program().to_string_lossy().into_owned();
@@ -148,7 +148,7 @@ fn show(command: &mut Command) -> Result<(bool, Counts)> {
     let mut counts = Vec::new();
     if let Some(stdout) = child.stdout.take() {
         for line in BufReader::new(stdout).split(b'\n') {
-            let line = line.with_context(|| format!("cannot read what {program} says"))?;
+            let line = line.with_context(|| format!("cannot read the output of {program}"))?;
             let line = String::from_utf8_lossy(&line);
             println!("{line}");
             counts.extend(Counts::in_line(&line));
