@@ -176,7 +176,7 @@ mod tests {
             r#"g.jsonl:3: id: "a" is already used in line 1"#
         );
         let kind = wrong(&A.replace("fact", "fakt"));
-        assert_eq!(kind, r#"g.jsonl:1: kind: "fakt" is none of fact, update"#);
+        assert_eq!(kind, r#"g.jsonl:1: kind: "fakt" is not one of fact, update"#);
         let lang = wrong(&A.replace("en", "English"));
         assert_eq!(lang, r#"g.jsonl:1: lang: "English" is no language like en (ISO 639-1)"#);
     }
