@@ -64,7 +64,7 @@ def logistic(features, labels, known):
 
 
 def presented(candidates, sums, threshold, behind):
-    """What the gate (src/recall/gate.rs) would let through if relevance alone ordered hits."""
+    """What the gate (src/recall/select/threshold.rs) would let through if relevance alone ordered hits."""
     order = np.argsort(-sums, kind="stable")
     best = sums.max(initial=-np.inf)
     passing = [i for i in order if sums[i] >= threshold and sums[i] - behind * (best - sums[i]) >= threshold]

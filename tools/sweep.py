@@ -29,7 +29,7 @@ def log_odds(share):
 
 
 def gate(sums, threshold):
-    """The places of what the gate lets through by default, as src/recall/gate.rs does it."""
+    """The places of what the gate lets through by default, as src/recall/select/threshold.rs does it."""
     # The file has them in the order in which they are presented, by all signs.
     return [place for place, total in enumerate(sums) if total >= log_odds(threshold)][:LIMIT]
 
