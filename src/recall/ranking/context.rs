@@ -17,7 +17,7 @@ const SESSION_COSINE: f32 = 1.0 / 6.0;
 /// How many of a session's best memories count for what it is about.
 const OF_SESSION: usize = 3;
 
-/// The longest name that stands before what somebody said, in bytes.
+/// The longest name of a speaker (`Ana: I moved`), in bytes.
 const MAX_NAME: usize = 64;
 
 /// The context features. They concern the hits that one of them lifts.

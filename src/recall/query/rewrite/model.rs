@@ -13,7 +13,7 @@ use crate::llm::{Helper, LlmError};
 
 /// Earlier messages that the model is shown, the last ones …
 const SHOWN: usize = 6;
-/// … each with so many characters: as much as tells what it was about.
+/// … each cut to this many characters, enough to know what it was about.
 const SHOWN_CHARS: usize = 500;
 
 const REWRITE: &str = "You make search queries. You get JSON: what a user said earlier in a conversation (\"earlier\", \
