@@ -14,6 +14,7 @@ use memgate::memory::{
     Actor, Embedding, Evidence, Memory, MemoryId, MemoryStore, MemoryType, Mention, Owner,
     QueryVector, ScopeQuery, Search, Source, Write, turn_content,
 };
+use memgate::models::Models;
 use memgate::recall::{Query, Question, Terms, gate, rank};
 use memgate::store::InMemoryStore;
 use memgate::telemetry::Metrics;
@@ -79,12 +80,13 @@ fn ranking(c: &mut Criterion) {
     };
     let found = |limit| runtime.block_on(store.retrieve(&search(limit))).unwrap();
     let query = Query::of(QUERY, now, &QueryConfig::default());
-    let question = Question { text: QUERY, asked: &query.asked, everyday: 0.15, now };
+    let relevance = &Models::for_embedder(embedder.space()).unwrap().relevance;
+    let question = Question { text: QUERY, asked: &query.asked, everyday: 0.15, relevance, now };
     // Everything passes: the gate has most to do.
     let terms = Terms { limit: 5, threshold: 0.01, types: Vec::new() };
     let metrics = Metrics::new();
     let all = |evidence: Vec<Evidence>, ranking: &RankingConfig| {
-        gate(rank(evidence, &question, ranking, &metrics), &terms, ranking, &metrics)
+        gate(rank(evidence, &question, ranking, &metrics), &terms, ranking, relevance, &metrics)
     };
     let mut group = c.benchmark_group("rank 1000 memories");
     let some = found(CANDIDATES);

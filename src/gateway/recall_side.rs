@@ -280,7 +280,7 @@ async fn recalled(
     let tools_offered = !ask.tools_offered.is_empty();
     let message = Message { text: &text, earlier: &head.earlier, tools_offered };
     let Some(memory) = memory else {
-        return match decide(&message).decision {
+        return match decide(&message, &parts.models.need).decision {
             Decision::Skip(why) => Ok((why.into(), Context::default())),
             Decision::Search => Err(Failure::Away),
         };

@@ -29,7 +29,7 @@ use super::{
     exchange::{Exchange, Step},
     patience::Patience,
 };
-use crate::{capture::Capture, config::Live, recall::Recall, telemetry::Metrics};
+use crate::{capture::Capture, config::Live, models::Models, recall::Recall, telemetry::Metrics};
 
 /// An answer on its way to Envoy.
 pub(super) type Answered = Result<ProcessingResponse, Status>;
@@ -59,6 +59,8 @@ pub struct Parts {
     pub memory: Arc<OnceLock<Memory>>,
     /// Bytes of exchanges being watched.
     pub budget: Arc<Budget>,
+    /// The trained models: some messages are decided on before memory could be opened.
+    pub models: Arc<Models>,
     /// Counters.
     pub metrics: Arc<Metrics>,
 }

@@ -30,6 +30,7 @@ use crate::{
     embed::{Embedder, deterministic::DeterministicEmbedder},
     llm,
     memory::{MemoryStore, Owner},
+    models::Models,
     recall::{Recall, Rewriter, Touches},
     remote::Address,
     sqlite::Options,
@@ -75,6 +76,7 @@ impl Stack {
         let metrics = Metrics::new();
         let store: Arc<dyn MemoryStore> = Arc::new(Watched::new(store, "Store", metrics.clone()));
         let embedder: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(64));
+        let models = Models::for_embedder(embedder.space()).unwrap();
         let capture = Capture::open(
             &folder.path().join("journal.db"),
             Options::default(),
@@ -91,7 +93,12 @@ impl Stack {
                 policy: crate::capture::Policy::default(),
                 types: config.memory.types.clone(),
             },
-            Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() },
+            Tools {
+                store: store.clone(),
+                embedder: embedder.clone(),
+                models: models.clone(),
+                metrics: metrics.clone(),
+            },
         );
         let capture = Arc::new(capture.unwrap());
         let (touches, touching) = Touches::new(store.clone());
@@ -100,9 +107,16 @@ impl Stack {
             budget: Budget::new(config.memory.capture.max_in_flight_bytes),
             config: Live::fixed(config),
             memory: Arc::new(OnceLock::from(Memory {
-                recall: Recall::new(store.clone(), embedder, touches, metrics.clone()),
+                recall: Recall::new(
+                    store.clone(),
+                    embedder,
+                    models.clone(),
+                    touches,
+                    metrics.clone(),
+                ),
                 capture: capture.clone(),
             })),
+            models,
             metrics,
         };
         Self { parts, capture, store, _folder: folder }

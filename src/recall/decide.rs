@@ -6,7 +6,10 @@
 //! message. That embedding is needed to search anyway, so skipping for sure saves it.
 
 use super::{query::is_follow_up, reading::Read};
-use crate::signals::{Earlier, Need, Opinion, is_greeting, is_personal};
+use crate::{
+    models::{Need, NeedModel, Opinion},
+    signals::{Earlier, is_greeting, is_personal},
+};
 
 /// The last user message, and what else of the request bears on the decision.
 #[derive(Clone, Copy, Debug)]
@@ -89,8 +92,8 @@ pub struct Decided {
 
 /// Decides without an embedding.
 #[must_use]
-pub fn decide(message: &Message<'_>) -> Decided {
-    match at_first(message) {
+pub fn decide(message: &Message<'_>, model: &NeedModel) -> Decided {
+    match at_first(message, model) {
         First::Sure(decided) => decided,
         First::Unsure(unsure) => unsure.by_words(),
     }
@@ -105,24 +108,24 @@ pub(super) enum First<'a> {
 /// A message that neither rules nor words are sure of.
 pub(super) struct Unsure<'a> {
     message: &'a Message<'a>,
-    opinion: Opinion,
+    opinion: Opinion<'a>,
 }
 
 /// Decides where that is sure without an embedding.
-pub(super) fn at_first<'a>(message: &'a Message<'a>) -> First<'a> {
+pub(super) fn at_first<'a>(message: &'a Message<'a>, model: &'a NeedModel) -> First<'a> {
     let Message { text, earlier, .. } = *message;
-    let opinion = Opinion::of(text);
-    let need = opinion.as_ref().map(|opinion| opinion.by_words().probability);
-    let sure = |decision, by| First::Sure(Decided::new(decision, by, need));
-    if let Some(decision) = by_earlier(text, earlier, opinion.as_ref()) {
+    let opinion = model.opinion(text);
+    let need = opinion.by_words().probability;
+    let sure = |decision, by| First::Sure(Decided::new(decision, by, Some(need)));
+    if let Some(decision) = by_earlier(text, earlier, &opinion) {
         return sure(decision, By::Earlier);
     }
     if earlier.greeting.is_none() && is_greeting(text) {
         return sure(Decision::Skip(Skip::Greeting), By::Rule);
     }
-    let Some(opinion) = opinion.filter(|_| !is_follow_up(text)) else {
+    if is_follow_up(text) {
         return sure(Decision::Search, By::Rule);
-    };
+    }
     let surely_of_no_use = opinion.is_surely_of_no_use();
     let unsure = Unsure { message, opinion };
     if surely_of_no_use { First::Sure(unsure.by_words()) } else { First::Unsure(unsure) }
@@ -131,9 +134,9 @@ pub(super) fn at_first<'a>(message: &'a Message<'a>) -> First<'a> {
 /// What filters before us are enough for. Personal reference wins over fact, whoever said fact:
 /// "who wrote my favourite book" needs the book first. It does not win over tool, whose answer is
 /// fetched and not remembered.
-fn by_earlier(text: &str, earlier: &Earlier, opinion: Option<&Opinion>) -> Option<Decision> {
+fn by_earlier(text: &str, earlier: &Earlier, opinion: &Opinion<'_>) -> Option<Decision> {
     let personal = || {
-        let ours = || is_personal(text) || opinion.is_some_and(Opinion::is_personal);
+        let ours = || is_personal(text) || opinion.is_personal();
         earlier.personal.unwrap_or_else(ours)
     };
     let fact = earlier.fact == Some(true);
@@ -228,11 +231,17 @@ impl Decided {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
+    use crate::{
+        embed::{Embedder, deterministic::DeterministicEmbedder},
+        models::Models,
+    };
 
     fn decided(text: &str, earlier: Earlier, tools_offered: bool) -> (Decision, By) {
-        let decided = decide(&Message { text, earlier: &earlier, tools_offered });
+        let models = Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap();
+        let decided = decide(&Message { text, earlier: &earlier, tools_offered }, &models.need);
         (decided.decision, decided.by)
     }
 

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::{calibration, parts::Ranks, rank::Hit};
-use crate::config::Fusion;
+use super::{parts::Ranks, rank::Hit};
+use crate::{config::Fusion, models::log_odds};
 
 /// Hits that differ by less, in log-odds, are equally relevant; the newer goes first.
 const TIE: f32 = 0.1;
@@ -15,7 +15,7 @@ pub(super) fn order(hits: &mut Vec<Hit>, fusion: Fusion) {
     match fusion {
         Fusion::Weighted => {
             for hit in hits.iter_mut() {
-                hit.parts.order = calibration::log_odds(hit.score) + hit.parts.standing;
+                hit.parts.order = log_odds(hit.score) + hit.parts.standing;
             }
             // A step of TIE is one rank, so that this is an order and not a matter of who is
             // compared with whom.

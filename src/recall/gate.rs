@@ -6,12 +6,12 @@ use std::{
 };
 
 use super::{
-    calibration,
     rank::{Hit, Terms},
     summaries::without_summaries,
 };
 use crate::{
     config::RankingConfig,
+    models::{Relevance, log_odds},
     store::lexical,
     telemetry::{Metrics, RankRule, RankStep},
 };
@@ -27,18 +27,24 @@ const CLEARLY: f32 = 1.0;
 
 /// What is presented of ranked hits. Summaries only where nothing else is, and one that is clearly better than all else.
 #[must_use]
-pub fn gate(hits: Vec<Hit>, terms: &Terms, ranking: &RankingConfig, metrics: &Metrics) -> Vec<Hit> {
+pub fn gate(
+    hits: Vec<Hit>,
+    terms: &Terms,
+    ranking: &RankingConfig,
+    relevance: &Relevance,
+    metrics: &Metrics,
+) -> Vec<Hit> {
     let started = Instant::now();
     let mut left_out = LeftOut::default();
     let (others, summaries) = without_summaries(hits);
-    let mut presented = passing(others, terms, ranking, &mut left_out);
+    let mut presented = passing(others, terms, (ranking, relevance), &mut left_out);
     let best = presented.iter().map(|hit| hit.score).fold(0.0, f32::max);
-    let mut summaries = passing(summaries, terms, ranking, &mut LeftOut::default());
+    let mut summaries = passing(summaries, terms, (ranking, relevance), &mut LeftOut::default());
     if presented.is_empty() {
         presented = summaries;
     } else {
-        let far = calibration::log_odds(best) + CLEARLY;
-        summaries.retain(|summary| calibration::log_odds(summary.score) >= far);
+        let far = log_odds(best) + CLEARLY;
+        summaries.retain(|summary| log_odds(summary.score) >= far);
         presented.splice(0..0, summaries.into_iter().take(1));
         presented.truncate(terms.limit);
     }
@@ -74,7 +80,7 @@ impl LeftOut {
 fn passing(
     hits: Vec<Hit>,
     terms: &Terms,
-    ranking: &RankingConfig,
+    (ranking, relevance): (&RankingConfig, &Relevance),
     left_out: &mut LeftOut,
 ) -> Vec<Hit> {
     let best = hits.iter().map(|hit| hit.score).fold(0.0, f32::max);
@@ -85,10 +91,10 @@ fn passing(
         if shown.len() == terms.limit {
             break;
         }
-        if !calibration::passes(hit.score, hit.score, terms.threshold) {
+        if !relevance.passes(hit.score, hit.score, terms.threshold) {
             continue;
         }
-        if ranking.gap && !calibration::passes(hit.score, best, terms.threshold) {
+        if ranking.gap && !relevance.passes(hit.score, best, terms.threshold) {
             left_out.gap += 1;
             continue;
         }
@@ -148,7 +154,9 @@ mod tests {
 
     use super::*;
     use crate::{
+        embed::{Embedder, deterministic::DeterministicEmbedder},
         memory::{Memory, MemoryId, MemoryType, Owner, Relation, Source},
+        models::Models,
         recall::Parts,
     };
 
@@ -169,7 +177,8 @@ mod tests {
     fn presented(hits: Vec<Hit>, ranking: &RankingConfig) -> (Vec<String>, String) {
         let terms = Terms { limit: 5, threshold: 0.6, types: Vec::new() };
         let metrics = Metrics::new();
-        let shown = gate(hits, &terms, ranking, &metrics);
+        let models = Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap();
+        let shown = gate(hits, &terms, ranking, &models.relevance, &metrics);
         (shown.into_iter().map(|hit| hit.memory.content).collect(), metrics.encode())
     }
 

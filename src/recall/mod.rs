@@ -3,8 +3,6 @@
 //! Each step is a file, in that order. Recall must never know a wire format,
 //! Envoy, or how a store keeps things.
 
-mod adapter;
-pub mod calibration;
 mod context;
 mod decide;
 mod everyday;

@@ -84,8 +84,9 @@ mod tests {
 
     use super::*;
     use crate::{
-        embed::deterministic::DeterministicEmbedder,
+        embed::{Embedder, deterministic::DeterministicEmbedder},
         memory::{Actor, MemoryId, MemoryType, Owner, Source, Status, Write},
+        models::Models,
         recall::{Budget, Context, Query, Recall, Skip, Terms, Touches, scored::Why},
         store::InMemoryStore,
         telemetry::Metrics,
@@ -105,7 +106,8 @@ mod tests {
             let store = Arc::new(InMemoryStore::default());
             let embedder = Arc::new(DeterministicEmbedder::new(64));
             let (touches, _) = Touches::new(store.clone());
-            let recall = Recall::new(store.clone(), embedder, touches, Metrics::new());
+            let models = Models::for_embedder(embedder.space()).unwrap();
+            let recall = Recall::new(store.clone(), embedder, models, touches, Metrics::new());
             let owner = Owner::of_user("alice").unwrap();
             Self { recall, store, owner, now: "2026-05-01T10:00:00Z".parse().unwrap() }
         }

@@ -5,7 +5,6 @@ use std::time::Instant;
 use jiff::Timestamp;
 
 use super::{
-    calibration::{self, Nearness},
     fusion, names, neighbours, own,
     parts::Parts,
     query::{Asked, width},
@@ -15,6 +14,7 @@ use super::{
 use crate::{
     config::{Fusion, RankingConfig},
     memory::{Evidence, Memory},
+    models::{Nearness, Relevance},
     telemetry::{Metrics, RankStep},
 };
 
@@ -44,8 +44,8 @@ pub struct Hit {
 }
 
 impl Hit {
-    fn of(evidence: Evidence, everyday: f32) -> Self {
-        let nearness = evidence.cosine.map(|cosine| Nearness { cosine, everyday });
+    fn of(evidence: Evidence, everyday: f32, relevance: &Relevance) -> Self {
+        let nearness = evidence.cosine.map(|cosine| Nearness { cosine, background: everyday });
         let parts = Parts {
             cosine: evidence.cosine,
             everyday: evidence.cosine.map(|_| everyday),
@@ -57,7 +57,7 @@ impl Hit {
             ..Parts::default()
         };
         let coverage = parts.coverage.unwrap_or(0.0);
-        let score = calibration::relevance(nearness, coverage, parts.length);
+        let score = relevance.score(nearness, coverage, parts.length);
         Self { memory: evidence.memory, score, parts }
     }
 }
@@ -78,6 +78,8 @@ pub struct Question<'a> {
     pub asked: &'a Asked,
     /// The cosine of the query and texts that have nothing to do with it.
     pub everyday: f32,
+    /// What evidence is worth.
+    pub relevance: &'a Relevance,
     /// The time of asking.
     pub now: Timestamp,
 }
@@ -98,7 +100,7 @@ pub fn rank(
         metrics.ranked(step, started.elapsed(), concerned);
     };
     let started = Instant::now();
-    let of = |found| Hit::of(found, question.everyday);
+    let of = |found| Hit::of(found, question.everyday, question.relevance);
     let mut hits: Vec<Hit> = evidence.into_iter().map(of).collect();
     metrics.ranked(RankStep::Relevance, started.elapsed(), hits.len());
     timed(RankStep::Standing, &mut hits, &|hits| standing::place(hits, question, weights));

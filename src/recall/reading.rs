@@ -11,8 +11,7 @@ use super::{
     search::{EMBED_SHARE, Recall},
 };
 use crate::{
-    classify::trained_with,
-    embed::{Embedder, Missing, Reading, model_of},
+    embed::{Embedder, Missing, Reading, Space, model_of},
     memory::QueryVector,
     telemetry::Phase,
 };
@@ -65,11 +64,12 @@ impl Recall {
     /// Decides whether to search, within the embedder's share of the time.
     pub async fn decide(&self, message: &Message<'_>, deadline: Instant) -> Decided {
         let started = Instant::now();
-        let first = at_first(message);
+        let first = at_first(message, &self.models.need);
         self.metrics.phase(Phase::Decide, started.elapsed());
+        let known = |space: &Space| self.models.are_trained_with(space);
         let decided = match first {
             First::Sure(decided) => decided,
-            First::Unsure(unsure) => match model_of(self.embedder.as_ref(), trained_with) {
+            First::Unsure(unsure) => match model_of(self.embedder.as_ref(), known) {
                 // Another embedder's vectors mean nothing to the model.
                 None => unsure.by_words(),
                 Some(judge) => {
@@ -77,7 +77,7 @@ impl Recall {
                     let decided = unsure.with(read);
                     // Where it is one of several models, the search wants the others' vectors, too,
                     // and gets this one's from its cache.
-                    let enough = trained_with(self.embedder.space());
+                    let enough = known(self.embedder.space());
                     Decided { read: decided.read.filter(|_| enough), ..decided }
                 }
             },
@@ -139,6 +139,7 @@ mod tests {
             deterministic::DeterministicEmbedder, joined::JoinedEmbedder,
         },
         memory::{MemoryStore, Owner},
+        models::Models,
         recall::{By, Decision, Query, Request, Skip, Terms, Touches, build_query},
         signals::Earlier,
         store::InMemoryStore,
@@ -198,7 +199,13 @@ mod tests {
     fn recall(embedder: Arc<dyn Embedder>) -> Recall {
         let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::new());
         let (touches, _) = Touches::new(store.clone());
-        Recall::new(store, embedder, touches, Metrics::new())
+        Recall::new(
+            store,
+            embedder.clone(),
+            Models::for_embedder(embedder.space()).unwrap(),
+            touches,
+            Metrics::new(),
+        )
     }
 
     fn soon() -> Instant {

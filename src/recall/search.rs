@@ -14,7 +14,6 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{
     Budget, Context, HeldContexts, Presented, Query, Rewriter, Skip, Touches,
-    adapter::Adapter,
     everyday::Everyday,
     gate::{distinct, gate},
     merge::merged,
@@ -31,6 +30,7 @@ use crate::{
     memory::{
         Evidence, Filter, Memory, MemoryId, MemoryStore, Owner, ScopeQuery, Search, StoreError,
     },
+    models::Models,
     signals::Subject,
     telemetry::{Metrics, Phase, RankStep, Technique},
 };
@@ -101,7 +101,7 @@ pub struct Recall {
     store: Arc<dyn MemoryStore>,
     pub(super) embedder: Arc<dyn Embedder>,
     space: Arc<str>,
-    adapter: Option<Arc<Adapter>>,
+    pub(super) models: Arc<Models>,
     /// Set by [`Recall::prepare`].
     everyday: Arc<OnceLock<Everyday>>,
     touches: Touches,
@@ -126,13 +126,13 @@ impl Recall {
     pub fn new(
         store: Arc<dyn MemoryStore>,
         embedder: Arc<dyn Embedder>,
+        models: Arc<Models>,
         touches: Touches,
         metrics: Arc<Metrics>,
     ) -> Self {
         let space = embedder.space().id().into();
-        let adapter = Adapter::of(embedder.space()).map(Arc::new);
         let (everyday, held) = (Arc::default(), Arc::default());
-        Self { store, embedder, space, adapter, everyday, touches, held, rewriter: None, metrics }
+        Self { store, embedder, space, models, everyday, touches, held, rewriter: None, metrics }
     }
 
     /// With a model that helps to find.
@@ -221,7 +221,7 @@ impl Recall {
 
     /// What of ranked hits is presented.
     pub(super) fn gated(&self, hits: Vec<Hit>, request: &Request<'_>) -> Vec<Hit> {
-        gate(hits, request.terms, request.ranking, &self.metrics)
+        gate(hits, request.terms, request.ranking, &self.models.relevance, &self.metrics)
     }
 
     /// All that was found, ranked, before threshold and limit.
@@ -305,7 +305,8 @@ impl Recall {
             products.for_each(|product| *product = aim.cosine(*product));
         }
         let asked = &request.query.asked;
-        let question = Question { text, asked, everyday, now: request.now };
+        let relevance = &self.models.relevance;
+        let question = Question { text, asked, everyday, relevance, now: request.now };
         Ok(rank(evidence, &question, request.ranking, &self.metrics))
     }
 
@@ -357,7 +358,7 @@ impl Recall {
             Some(read) => read.aim(&self.space),
             None => self.read(text, request.deadline).await.aim(&self.space),
         }?;
-        if let Some(adapter) = &self.adapter {
+        if let Some(adapter) = &self.models.query_adapter {
             aim.vector.values = adapter.turn(&aim.vector.values);
         }
         Some(aim)

@@ -103,7 +103,9 @@ mod tests {
     use super::*;
     use crate::{
         config::QueryConfig,
+        embed::{Embedder, deterministic::DeterministicEmbedder},
         memory::{MemoryId, MemoryType, Owner, Source, turn_content},
+        models::Models,
         recall::{Parts, Query},
     };
 
@@ -140,7 +142,10 @@ mod tests {
     fn standing(mut hits: Vec<Hit>, query: &str) -> Vec<f32> {
         let now = Timestamp::UNIX_EPOCH;
         let asked = Query::of(query, now, &QueryConfig::default()).asked;
-        place(&mut hits, &Question { text: query, asked: &asked, everyday: 0.15, now }, &WEIGHTS);
+        let models = Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap();
+        let relevance = &models.relevance;
+        let question = Question { text: query, asked: &asked, everyday: 0.15, relevance, now };
+        place(&mut hits, &question, &WEIGHTS);
         hits.iter().map(|hit| hit.parts.added.sum()).collect()
     }
 

@@ -23,6 +23,7 @@ use crate::{
         Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Mention, Owner, Source,
         Status, Write,
     },
+    models::Models,
     store::InMemoryStore,
     telemetry::Metrics,
 };
@@ -44,7 +45,8 @@ impl Stack {
         let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::new());
         let metrics = Metrics::new();
         let (touches, _) = Touches::new(store.clone());
-        let recall = Recall::new(store.clone(), embedder.clone(), touches, metrics.clone());
+        let models = Models::for_embedder(embedder.space()).unwrap();
+        let recall = Recall::new(store.clone(), embedder.clone(), models, touches, metrics.clone());
         Self { store, embedder, recall, metrics, now: Timestamp::now() }
     }
 

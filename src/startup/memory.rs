@@ -19,6 +19,7 @@ use crate::{
     gateway,
     llm::{self, Helper, LimitName},
     memory::MemoryStore,
+    models::Models,
     recall::{Recall, Rewriter, Touches, prepare_query, prepare_tokens},
     remote::Address,
     signals,
@@ -57,13 +58,18 @@ impl OpenMemory {
     pub(super) fn open(
         config: &Config,
         embedder: &Arc<dyn Embedder>,
+        models: &Arc<Models>,
         metrics: &Arc<Metrics>,
     ) -> Result<Self, StartError> {
         let folder = DataFolder::lock(&config.data_dir, None).map_err(StartError::Folder)?;
         let watched = store::open(config, embedder.space(), folder.path(), metrics)?;
         let store: Arc<dyn MemoryStore> = watched.clone();
-        let tools =
-            Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
+        let tools = Tools {
+            store: store.clone(),
+            embedder: embedder.clone(),
+            models: models.clone(),
+            metrics: metrics.clone(),
+        };
         let options =
             Options { synchronous: synchronous(config.memory.journal.sync), ..Options::default() };
         let capture = config.memory.capture.clone();
@@ -75,8 +81,9 @@ impl OpenMemory {
         let background = TaskTracker::new();
         background.spawn(touching);
         let rewriter = config.model(ModelRole::MemoryRewrite).map(helper).transpose()?;
-        let recall = Recall::new(store.clone(), embedder.clone(), touches, metrics.clone())
-            .with_rewriter(rewriter.map(|model| Rewriter::new(Arc::new(model))));
+        let recall =
+            Recall::new(store.clone(), embedder.clone(), models.clone(), touches, metrics.clone())
+                .with_rewriter(rewriter.map(|model| Rewriter::new(Arc::new(model))));
         // Patterns are compiled and a vocabulary is unpacked here, not while a request waits.
         signals::prepare();
         prepare_tokens();

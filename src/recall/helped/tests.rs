@@ -15,6 +15,7 @@ use crate::{
     embed::{Embedder, deterministic::DeterministicEmbedder},
     llm::{Helper, LimitName, Settings},
     memory::{Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Write},
+    models::Models,
     recall::{Terms, Touches, build_query},
     remote::Address,
     store::InMemoryStore,
@@ -98,7 +99,8 @@ async fn recall_of(
     }
     let (touches, _) = Touches::new(store.clone());
     let rewriter = Rewriter::new(Arc::new(Helper::new(settings).unwrap()));
-    let recall = Recall::new(store, embedder, touches, Metrics::new());
+    let models = Models::for_embedder(embedder.space()).unwrap();
+    let recall = Recall::new(store, embedder, models, touches, Metrics::new());
     (recall.with_rewriter(Some(rewriter)), asked)
 }
 

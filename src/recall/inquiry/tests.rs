@@ -6,6 +6,7 @@ use super::*;
 use crate::{
     embed::{Embedder, deterministic::DeterministicEmbedder},
     memory::{Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Source, Write},
+    models::Models,
     recall::Touches,
     signals::Earlier,
     store::InMemoryStore,
@@ -40,7 +41,8 @@ impl Asker {
             store.store(memory, vec![vector], &Write::by(Actor::Api, "t")).await.unwrap();
         }
         let (touches, _) = Touches::new(store.clone());
-        let recall = Recall::new(store, embedder, touches, Metrics::new());
+        let models = Models::for_embedder(embedder.space()).unwrap();
+        let recall = Recall::new(store, embedder, models, touches, Metrics::new());
         Self { recall, owner, config: MemoryConfig::default(), now }
     }
 

@@ -5,7 +5,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::*;
 use crate::{
     config::TypeWeights,
+    embed::{Embedder, deterministic::DeterministicEmbedder},
     memory::{Lexical, MemoryId, MemoryType, Mention, Owner, Relation, Source},
+    models::{Models, log_odds},
     recall::gate::{distinct, gate},
 };
 
@@ -26,6 +28,10 @@ fn evidence(content: &str, cosine: f32, coverage: f32, age: i64) -> Evidence {
     }
 }
 
+fn relevance() -> Relevance {
+    Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap().relevance
+}
+
 fn contents(hits: &[Hit]) -> Vec<&str> {
     hits.iter().map(|hit| hit.memory.content.as_str()).collect()
 }
@@ -37,11 +43,13 @@ fn ranked(evidence: Vec<Evidence>) -> Vec<Hit> {
 fn ranked_by(evidence: Vec<Evidence>, text: &str, ranking: &RankingConfig) -> Vec<Hit> {
     let now = Timestamp::from_second(1_700_000_000).unwrap();
     let asked = Asked::default();
-    rank(evidence, &Question { text, asked: &asked, everyday: 0.15, now }, ranking, &Metrics::new())
+    let relevance = &relevance();
+    let question = Question { text, asked: &asked, everyday: 0.15, relevance, now };
+    rank(evidence, &question, ranking, &Metrics::new())
 }
 
 fn gated(hits: Vec<Hit>, terms: &Terms) -> Vec<Hit> {
-    gate(hits, terms, &RankingConfig::default(), &Metrics::new())
+    gate(hits, terms, &RankingConfig::default(), &relevance(), &Metrics::new())
 }
 
 #[test]
@@ -194,6 +202,6 @@ fn a_score_and_a_place_are_told_by_their_parts() {
     assert_eq!(parts.added.speaker, ranking.weights.speaker);
     assert_eq!(parts.added.importance, ranking.weights.importance);
     assert!((parts.standing - parts.added.sum()).abs() < 1e-6);
-    let order = calibration::log_odds(hits[0].score) + parts.standing;
+    let order = log_odds(hits[0].score) + parts.standing;
     assert!((parts.order - order).abs() < 1e-6);
 }

@@ -1,14 +1,17 @@
-//! A text as numbers for the model: hashed n-grams of words and letters, cues
-//! alone and in pairs, and the text's shape. The trainers do the same.
+//! A text as numbers for a linear model: hashed n-grams of words and letters, cues alone and in pairs, and the
+//! text's shape. The trainers read them from `examples/export_features.rs`.
 
 use std::{borrow::Cow, sync::LazyLock};
 
 use regex::Regex;
 
-use super::{
+use crate::classify::{
     cues,
     text::{plain, tokens},
 };
+
+/// Changes with everything that changes a feature, cues.txt included: models must be trained anew then.
+pub(super) const VERSION: u32 = 1;
 
 /// How much each kind counts, before the model weighs it.
 const NGRAMS: f64 = 12.0;
@@ -46,11 +49,11 @@ fn pattern(source: &str) -> Regex {
 
 /// A text's features: buckets, ascending, each once, with their values.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Features(Vec<(usize, f64)>);
+pub struct Features(Vec<(usize, f64)>);
 
 impl Features {
     /// Those of a text, in buckets below 2^`bits`.
-    pub(crate) fn of(text: &str, bits: u32) -> Self {
+    pub(super) fn of(text: &str, bits: u32) -> Self {
         let text = text.trim();
         let low = plain(text);
         let words = tokens(&low);
@@ -77,13 +80,13 @@ impl Features {
     }
 
     /// Buckets and their values.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, f64)> {
+    pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> {
         self.0.iter().copied()
     }
 
     /// How many there are.
     #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 }
