@@ -1,9 +1,9 @@
-"""Fits the relevance in src/recall/calibration.rs to what `memgate eval scenarios --features` wrote.
+"""Fits the relevance (src/models/relevance.rs) to what `memgate eval scenarios --features` wrote.
 
     memgate eval scenarios testdata/scenarios/train.jsonl --features target/train.features
     python3 tools/cross_scenarios.py testdata/scenarios/train.jsonl > target/crossed.jsonl
     memgate eval scenarios target/crossed.jsonl --features target/crossed.features
-    .assets/venv/bin/python tools/calibrate.py target/train.features --nothing target/crossed.features --write
+    .assets/train/bin/python tools/calibrate.py target/train.features --nothing target/crossed.features --write
 
 Two steps. A logistic regression gives the weights: needed memories and others count the same altogether,
 since others are many more; among the others are those of people whom somebody else's question is put to
@@ -16,9 +16,11 @@ presented, else 0. The same again for the words alone.
 import argparse
 import json
 import pathlib
-import re
 
 import numpy as np
+
+import model_file
+from model_file import MODEL, ROOT, scalar
 
 # The weight of a memory's length is held: fitted to long stories it alone would decide on short remarks, and
 # a sentence that has nothing to do with the question must not be near the threshold for being one.
@@ -27,7 +29,7 @@ LENGTH_WEIGHT = 0.9
 BETA = 3
 # How far below the threshold a sentence without any evidence stays at least, in log-odds.
 APART = 0.1
-TARGET = pathlib.Path(__file__).parent.parent / "src/recall/calibration.rs"
+DATA = [ROOT / "testdata/scenarios/train.jsonl"]
 THRESHOLD = 0.6
 LIMIT = 5
 # Pulls weights that the data say little about towards zero.
@@ -112,7 +114,8 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("features", help="file written by --features")
     arguments.add_argument("--nothing", required=True, help="the same, of questions that nothing answers")
-    arguments.add_argument("--write", action="store_true", help=f"put the constants into {TARGET.name}")
+    arguments.add_argument("--write", action="store_true", help="write the tensors `relevance.…`")
+    arguments.add_argument("--into", type=pathlib.Path, default=MODEL, help="the folder of the model files")
     given = arguments.parse_args()
     scenarios, nothing = read(given.features), read(given.nothing)
 
@@ -123,8 +126,8 @@ def main():
         return [candidate["cosine"] or 0.0, -(candidate["everyday"] or 0.0), *words(candidate)]
 
     weights, bias, behind, best = fit(scenarios, nothing, both, behinds=np.arange(0, 1.1, 0.1))
-    constants = dict(zip(("COSINE", "EVERYDAY", "COVERAGE"), weights))
-    constants |= {"LENGTH": LENGTH_WEIGHT, "BEHIND": behind, "BIAS": bias}
+    constants = dict(zip(("cosine", "background", "coverage"), weights))
+    constants |= {"length": LENGTH_WEIGHT, "behind": behind, "bias": bias}
     print(f"with vectors: mean F{BETA} {best:.3f}")
 
     # Without vectors a search finds only what shares a word with the query.
@@ -132,16 +135,15 @@ def main():
         return [dict(s, candidates=[c for c in s["candidates"] if c["coverage"]]) for s in scenarios]
 
     weights, bias, _, best = fit(found(scenarios), found(nothing), words, behinds=[behind])
-    constants |= {"LEXICAL_COVERAGE": weights[0], "LEXICAL_LENGTH": LENGTH_WEIGHT, "LEXICAL_BIAS": bias}
+    constants |= {"lexical_coverage": weights[0], "lexical_length": LENGTH_WEIGHT, "lexical_bias": bias}
     print(f"words alone:  mean F{BETA} {best:.3f}")
 
-    text = TARGET.read_text(encoding="utf-8")
     for name, value in constants.items():
         print(f"{name} = {value:.2f}")
-        text, times = re.subn(rf"(const {name}: f32 = )[^;]+;", rf"\g<1>{value:.2f};", text)
-        assert times == 1, f"{name} is not in {TARGET}"
     if given.write:
-        TARGET.write_text(text, encoding="utf-8")
+        found = {f"relevance.{name}": scalar(float(f"{value:.2f}")) for name, value in constants.items()}
+        command = "tools/calibrate.py FEATURES --nothing CROSSED --write"
+        model_file.save("relevance", found, data=DATA, command=command, folder=given.into)
 
 
 if __name__ == "__main__":

@@ -13,10 +13,8 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
-MODELS = ROOT / "models"
-EMBEDDER = "all-MiniLM-L6-v2"
-# The form of the manifest and of the tensors' names.
-FORMAT = 1
+# The default embedder's folder.
+MODEL = ROOT / "models/all-MiniLM-L6-v2"
 
 TYPES = {"F64": np.float64, "F32": np.float32, "I8": np.int8, "I64": np.int64, "U32": np.uint32}
 NAMES = {np.dtype(kind): name for name, kind in TYPES.items()}
@@ -75,7 +73,7 @@ def sha256(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def save(model, tensors, *, data, command, folder=MODELS / EMBEDDER, metadata=None, scores=None):
+def save(model, tensors, *, data, command, folder=MODEL, metadata=None, scores=None):
     """Puts a model's tensors, all named `model.…`, in place of its former ones, and says in the manifest what it
     was trained on (`data`: paths below the project's root) and how. Scores of former weights are dropped; the
     caller may give what it has just measured."""
@@ -96,6 +94,17 @@ def save(model, tensors, *, data, command, folder=MODELS / EMBEDDER, metadata=No
     section["data"] = {str(Path(path).relative_to(ROOT)): sha256(path) for path in sorted(data)}
     manifest.write_text(manifest_text(told), encoding="utf-8")
     print(f"{folder.name}: {model} in {len(file)} bytes, sha256 {told['weights_sha256']}")
+
+
+def write_parity(path, texts, grams, figures, sample):
+    """Some rows with the number of their features and the trainer's figures: a test compares the program's."""
+    counts = np.diff(grams.indptr)
+    rows = []
+    for at in sample:
+        of = {name: round(float(figure[at]), 6) for name, figure in figures.items()}
+        rows.append({"text": texts[at], "features": int(counts[at]), **of})
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
 
 def manifest_text(told):

@@ -58,10 +58,10 @@ use crate::{
 };
 
 pub use admission::{Refusal, refusal_of_content};
-pub use extract::gate::may_become_memory;
 #[cfg(fuzzing)]
 pub use extract::llm::fuzz as fuzz_helper_answer;
 pub use extract::wishes::is_standing as is_standing_wish;
+pub use extract::{gate::may_become_memory, local::Ruled};
 pub use flush::Flushed;
 use inflight::Exchanges;
 pub use inflight::InFlight;

@@ -13,6 +13,9 @@ use crate::classify::{
 /// Changes with everything that changes a feature, cues.txt included: models must be trained anew then.
 pub(super) const VERSION: u32 = 1;
 
+/// Bits of the hash.
+const BITS: u32 = 17;
+
 /// How much each kind counts, before the model weighs it.
 const NGRAMS: f64 = 12.0;
 const CUE: f64 = 1.2;
@@ -52,17 +55,21 @@ fn pattern(source: &str) -> Regex {
 pub struct Features(Vec<(usize, f64)>);
 
 impl Features {
-    /// Those of a text, in buckets below 2^`bits`.
-    pub(super) fn of(text: &str, bits: u32) -> Self {
+    /// How many buckets there are.
+    pub const BUCKETS: usize = 1 << BITS;
+
+    /// Those of a text.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
         let text = text.trim();
         let low = plain(text);
         let words = tokens(&low);
-        let mut values = ngrams(&words, bits);
+        let mut values = ngrams(&words);
         let found = cues::find(&low, &words);
         let mut marks: Vec<&str> = found.anywhere.iter().copied().collect();
         let shapes = shapes(text, &low, words.len());
         marks.extend(shapes.iter().map(|shape| &**shape));
-        let mut add = |parts: &[&str], value| values.push((bucket(parts, bits), value));
+        let mut add = |parts: &[&str], value| values.push((bucket(parts), value));
         marks.iter().for_each(|mark| add(&["q ", mark], CUE));
         found.first.iter().for_each(|name| add(&["q0 ", name], CUE));
         for (number, one) in marks.iter().enumerate() {
@@ -92,15 +99,14 @@ impl Features {
 }
 
 /// The n-grams of words and of letters. However many, together they weigh the same.
-fn ngrams(words: &[String], bits: u32) -> Vec<(usize, f64)> {
+fn ngrams(words: &[String]) -> Vec<(usize, f64)> {
     let mut grams = Vec::new();
     let framed: Vec<&str> =
         ["<s>"].into_iter().chain(words.iter().map(String::as_str)).chain(["</s>"]).collect();
-    grams.extend(framed.windows(1).map(|gram| bucket(&["w ", gram[0]], bits)));
-    grams.extend(framed.windows(2).map(|gram| bucket(&["w ", gram[0], " ", gram[1]], bits)));
-    grams.extend(
-        framed.windows(3).map(|gram| bucket(&["w ", gram[0], " ", gram[1], " ", gram[2]], bits)),
-    );
+    grams.extend(framed.windows(1).map(|gram| bucket(&["w ", gram[0]])));
+    grams.extend(framed.windows(2).map(|gram| bucket(&["w ", gram[0], " ", gram[1]])));
+    grams
+        .extend(framed.windows(3).map(|gram| bucket(&["w ", gram[0], " ", gram[1], " ", gram[2]])));
     let mut letters = String::new();
     let mut starts = Vec::new();
     for word in words {
@@ -111,7 +117,7 @@ fn ngrams(words: &[String], bits: u32) -> Vec<(usize, f64)> {
         starts.push(letters.len());
         for n in 3..=5 {
             let grams_of_word = starts.windows(n + 1).map(|at| &letters[at[0]..at[n]]);
-            grams.extend(grams_of_word.map(|gram| bucket(&["c ", gram], bits)));
+            grams.extend(grams_of_word.map(|gram| bucket(&["c ", gram])));
         }
     }
     grams.sort_unstable();
@@ -138,10 +144,10 @@ fn shapes(text: &str, plain: &str, words: usize) -> Vec<Cow<'static, str>> {
     shapes
 }
 
-/// FNV-1a of all parts, folded to so many bits.
-fn bucket(parts: &[&str], bits: u32) -> usize {
+/// FNV-1a of all parts, folded to a bucket.
+fn bucket(parts: &[&str]) -> usize {
     let bytes = parts.iter().flat_map(|part| part.bytes());
     let hash = bytes
         .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    ((hash ^ (hash >> 15)) & ((1 << bits) - 1)) as usize
+    ((hash ^ (hash >> 15)) ) as usize & (Features::BUCKETS - 1)
 }

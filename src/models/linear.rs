@@ -5,9 +5,6 @@ use super::{
     tensors::{Tensors, wrong},
 };
 
-/// The most hash bits that are accepted.
-const MAX_BITS: u32 = 24;
-
 /// Logistic regression.
 #[derive(Debug)]
 pub(super) struct Linear {
@@ -26,8 +23,8 @@ impl Linear {
         let of = |part: &str| format!("{name}.{part}");
         let dense = of("dense");
         let (hashed, _) = tensors.bytes(&of("hashed"))?;
-        if !hashed.len().is_power_of_two() || hashed.len() > 1 << MAX_BITS {
-            return Err(wrong(&of("hashed"), "not a power of two, or too many"));
+        if hashed.len() != Features::BUCKETS {
+            return Err(wrong(&of("hashed"), "not one weight a bucket"));
         }
         Ok(Self {
             bias: f64::from(tensors.number(&of("bias"))?),
@@ -35,16 +32,6 @@ impl Linear {
             dense: if tensors.has(&dense) { tensors.numbers(&dense)? } else { Vec::new() },
             hashed,
         })
-    }
-
-    /// Bits of the features' hash.
-    pub(super) fn bits(&self) -> u32 {
-        self.hashed.len().trailing_zeros()
-    }
-
-    /// Whether models hash features to the same length.
-    pub(super) fn agree(models: &[&Self]) -> bool {
-        models.windows(2).all(|two| two[0].bits() == two[1].bits())
     }
 
     /// How many numbers of an embedding model it weighs.

@@ -1,11 +1,7 @@
 //! Which statements are worth keeping, and which of them say how something is done. By the statement's words and its
 //! vector, or by the words alone. `tools/train_memorable.py` trains it.
 
-use super::{
-    Features, Unreadable,
-    linear::Linear,
-    tensors::{Tensors, wrong},
-};
+use super::{Features, Unreadable, linear::Linear, tensors::Tensors};
 
 /// A statement above this says how something is done.
 const PROCEDURAL: f64 = 0.5;
@@ -28,30 +24,20 @@ pub struct MemorableModel {
 impl MemorableModel {
     pub(super) fn read(tensors: &Tensors) -> Result<Self, Unreadable> {
         let linear = |name: &str| Linear::read(tensors, &format!("memorable.{name}"));
-        let model = Self {
+        Ok(Self {
             threshold: f64::from(tensors.number("memorable.threshold")?),
             clause_threshold: f64::from(tensors.number("memorable.clause_threshold")?),
             keep: linear("keep")?,
             words: linear("words")?,
             procedural: linear("procedural")?,
-        };
-        match Linear::agree(&[&model.keep, &model.words, &model.procedural]) {
-            true => Ok(model),
-            false => Err(wrong("memorable", "its models hash features to different lengths")),
-        }
-    }
-
-    /// The features of a text.
-    #[must_use]
-    pub fn features(&self, text: &str) -> Features {
-        Features::of(text, self.keep.bits())
+        })
     }
 
     /// How likely a text is worth keeping. `vector`: its passage vector, of the embedder that the models were
     /// trained with.
     #[must_use]
     pub fn probability(&self, text: &str, vector: Option<&[f32]>) -> f64 {
-        let features = self.features(text);
+        let features = Features::of(text);
         match vector {
             Some(vector) => self.keep.probability(&features, &[vector]),
             None => self.words.probability(&features, &[]),
@@ -73,7 +59,7 @@ impl MemorableModel {
     /// Whether a text says how something is done or is to be done.
     #[must_use]
     pub fn is_procedural(&self, text: &str, vector: Option<&[f32]>) -> bool {
-        let features = self.features(text);
+        let features = Features::of(text);
         self.procedural.probability(&features, &[vector.unwrap_or_default()]) > PROCEDURAL
     }
 }
@@ -85,7 +71,7 @@ mod tests {
 
     use serde::Deserialize;
 
-    use crate::models::tests::minilm;
+    use crate::models::{Features, tests::minilm};
 
     #[derive(Deserialize)]
     struct Figures {
@@ -101,7 +87,7 @@ mod tests {
         let model = &minilm().memorable;
         assert!(rows.len() >= 60);
         for row in rows {
-            assert_eq!(model.features(&row.text).len(), row.features, "{}", row.text);
+            assert_eq!(Features::of(&row.text).len(), row.features, "{}", row.text);
             let words = model.probability(&row.text, None);
             let (theirs, text) = (row.words, row.text);
             assert!((words - theirs).abs() < 1e-4, "{words} and not {theirs} for {text}");

@@ -3,11 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::{
-    Features, Unreadable,
-    linear::Linear,
-    tensors::{Tensors, wrong},
-};
+use super::{Features, Unreadable, linear::Linear, tensors::Tensors};
 
 /// Characters of each end of a longer message that are looked at: between them is what was pasted, and the work is
 /// bounded.
@@ -47,7 +43,7 @@ impl NeedModel {
     pub(super) fn read(tensors: &Tensors) -> Result<Self, Unreadable> {
         let number = |name: &str| tensors.number(name).map(f64::from);
         let linear = |name: &str| Linear::read(tensors, &format!("need.{name}"));
-        let model = Self {
+        Ok(Self {
             thresholds: Thresholds {
                 search: number("need.search.threshold")?,
                 words: number("need.words.threshold")?,
@@ -58,24 +54,19 @@ impl NeedModel {
             tool: linear("tool")?,
             greeting: linear("greeting")?,
             personal: linear("personal")?,
-        };
-        let Self { search, words, tool, greeting, personal, .. } = &model;
-        match Linear::agree(&[search, words, tool, greeting, personal]) {
-            true => Ok(model),
-            false => Err(wrong("need", "its models hash features to different lengths")),
-        }
+        })
     }
 
     /// The features of a message.
     #[must_use]
-    pub fn features(&self, text: &str) -> Features {
-        Features::of(&ends(text.trim()), self.search.bits())
+    pub fn features(text: &str) -> Features {
+        Features::of(&ends(text.trim()))
     }
 
     /// Reads a message.
     #[must_use]
     pub fn opinion(&self, text: &str) -> Opinion<'_> {
-        let features = self.features(text);
+        let features = Self::features(text);
         let words = self.words.probability(&features, &[]);
         Opinion { model: self, features, words }
     }

@@ -79,6 +79,29 @@ pub(in crate::capture) fn holds_back(text: &str) -> bool {
     rules::drops(text)
 }
 
+/// What rules make of a message before the trained model is asked, for training that model.
+pub struct Ruled<'a> {
+    /// Nothing of it may be kept.
+    pub dropped: bool,
+    /// It is supposed, quoted, invented, or code.
+    pub excluded: bool,
+    /// What its questions tell before they ask.
+    pub told: Vec<&'a str>,
+}
+
+impl<'a> Ruled<'a> {
+    /// What rules make of a text.
+    #[must_use]
+    pub fn of(text: &'a str) -> Self {
+        let told = pieces::sentences_of(text).into_iter().filter_map(pieces::told_before_asking);
+        Self {
+            dropped: rules::drops(text),
+            excluded: rules::excludes(text),
+            told: told.filter(|told| !rules::excludes(told)).collect(),
+        }
+    }
+}
+
 /// What an earlier message ended with, as far as it may be kept.
 fn last_sentence(text: &str) -> Option<&str> {
     let fits = text.chars().nth(MAX_CHARS).is_none() && !rules::drops(text);
