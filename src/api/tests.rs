@@ -23,8 +23,9 @@ use super::*;
 use crate::{
     capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools},
     config::{Config, Live},
-    embed::deterministic::DeterministicEmbedder,
+    embed::{Embedder, deterministic::DeterministicEmbedder},
     memory::{MemoryStore, Owner},
+    models::Models,
     recall::{AccessTracker, LoopKey, Recall},
     sqlite::Options,
     store::{InMemoryStore, MonitoredStore},
@@ -131,14 +132,19 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path) -> Operations {
         policy: crate::capture::Policy::default(),
         types: Config::default().memory.types,
     };
-    let tools =
-        Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
+    let models = Models::for_embedder(embedder.space()).unwrap();
+    let tools = Tools {
+        store: store.clone(),
+        embedder: embedder.clone(),
+        models: models.clone(),
+        metrics: metrics.clone(),
+    };
     let bounds = Bounds { queue: 16, workers: 2 };
     let journal = folder.join("journal.db");
     let capture = Capture::open(&journal, Options::default(), bounds, settings, tools).unwrap();
     Operations {
         config: Live::fixed(Config::default()),
-        recall: Recall::new(store.clone(), embedder.clone(), access, metrics.clone()),
+        recall: Recall::new(store.clone(), embedder.clone(), models, access, metrics.clone()),
         capture: Arc::new(capture),
         store,
         embedder,

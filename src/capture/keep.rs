@@ -8,6 +8,7 @@ use super::{Tools, extract::turns::parts_of};
 use crate::{
     embed::{Embedder, Vector},
     memory::{Embedding, Memory, MemoryId, MemoryStore, Owner, StoreError, Write},
+    models::Models,
     telemetry::Metrics,
 };
 
@@ -25,6 +26,7 @@ pub(super) enum Kept {
 pub(super) struct Keeper {
     pub(super) store: Arc<dyn MemoryStore>,
     pub(super) embedder: Arc<dyn Embedder>,
+    pub(super) models: Arc<Models>,
     pub(super) metrics: Arc<Metrics>,
 }
 
@@ -169,8 +171,8 @@ impl Backfill {
     /// With this store and this model.
     #[must_use]
     pub fn new(tools: Tools) -> Self {
-        let Tools { store, embedder, metrics } = tools;
-        Self { keeper: Keeper { store, embedder, metrics }, passed_over: HashSet::new() }
+        let Tools { store, embedder, models, metrics } = tools;
+        Self { keeper: Keeper { store, embedder, models, metrics }, passed_over: HashSet::new() }
     }
 
     /// At most so many memories, the oldest first; tells how many got vectors, 0 at the end.

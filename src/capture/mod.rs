@@ -52,15 +52,16 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     embed::Embedder,
     memory::{Memory, MemoryStore, Owner},
+    models::Models,
     sqlite::{DatabaseError, Options},
     telemetry::Metrics,
 };
 
 pub use admission::{Refusal, refusal_of_content};
-pub use extract::gate::may_become_memory;
 #[cfg(fuzzing)]
 pub use extract::llm::fuzz as fuzz_helper_answer;
 pub use extract::wishes::is_standing as is_standing_wish;
+pub use extract::{gate::may_become_memory, local::Ruled};
 pub use flush::Flushed;
 use inflight::Exchanges;
 pub use inflight::InFlight;
@@ -99,6 +100,8 @@ pub struct Tools {
     pub store: Arc<dyn MemoryStore>,
     /// What makes their vectors.
     pub embedder: Arc<dyn Embedder>,
+    /// The trained models for that embedder.
+    pub models: Arc<Models>,
     /// What is counted.
     pub metrics: Arc<Metrics>,
 }
@@ -176,6 +179,7 @@ impl Capture {
             keeper: Keeper {
                 store: tools.store.clone(),
                 embedder: tools.embedder,
+                models: tools.models,
                 metrics: metrics.clone(),
             },
         };

@@ -30,10 +30,10 @@ impl Workbench {
         let Some(said) = self.journal.read(move |c| journal::turn(c, turn)).await? else {
             return Ok(());
         };
-        let embedder = self.keeper.embedder.as_ref();
+        let (embedder, models) = (self.keeper.embedder.as_ref(), self.keeper.models.as_ref());
         // Commands are read from typed text alone.
         let typed = Typed::whole(&statements);
-        let found = explicit::extract(embedder, statements, said.began).await?;
+        let found = explicit::extract(embedder, models, statements, said.began).await?;
         let origin = Origin { typed, ..origin(&said, explicit::EXTRACTOR) };
         let stored = self.keep_found(&origin, found).await?;
         self.keeper.metrics.command_done("remember", stored);

@@ -63,7 +63,8 @@ impl Workbench {
                 (summary::Told::Unusable, _) => {}
             }
         }
-        let found = summary::central_statements(self.keeper.embedder.as_ref(), turns).await;
+        let (embedder, models) = (self.keeper.embedder.as_ref(), self.keeper.models.as_ref());
+        let found = summary::central_statements(embedder, models, turns).await;
         Ok(found
             .map_err(JobError::retry)?
             .and_then(|(words, of)| summary::memory(&words, &of, now())))

@@ -29,7 +29,7 @@ use super::{
     exchange::{Exchange, Step},
     timeout_extension::TimeoutExtension,
 };
-use crate::{capture::Capture, config::Live, recall::Recall, telemetry::Metrics};
+use crate::{capture::Capture, config::Live, models::Models, recall::Recall, telemetry::Metrics};
 
 /// An answer on its way to Envoy.
 pub(super) type Answered = Result<ProcessingResponse, Status>;
@@ -59,6 +59,8 @@ pub struct Parts {
     pub memory: Arc<OnceLock<Memory>>,
     /// Byte budget of the watched exchanges.
     pub budget: Arc<Budget>,
+    /// The trained models: some messages are decided before memory could be opened.
+    pub models: Arc<Models>,
     /// The metrics.
     pub metrics: Arc<Metrics>,
 }

@@ -30,6 +30,7 @@ use crate::{
     embed::{Embedder, deterministic::DeterministicEmbedder},
     llm,
     memory::{MemoryStore, Owner},
+    models::Models,
     recall::{AccessTracker, Recall, Rewriter},
     remote::Address,
     sqlite::Options,
@@ -76,6 +77,7 @@ impl Stack {
         let store: Arc<dyn MemoryStore> =
             Arc::new(MonitoredStore::new(store, "Store", metrics.clone()));
         let embedder: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(64));
+        let models = Models::for_embedder(embedder.space()).unwrap();
         let capture = Capture::open(
             &folder.path().join("journal.db"),
             Options::default(),
@@ -92,7 +94,12 @@ impl Stack {
                 policy: crate::capture::Policy::default(),
                 types: config.memory.types.clone(),
             },
-            Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() },
+            Tools {
+                store: store.clone(),
+                embedder: embedder.clone(),
+                models: models.clone(),
+                metrics: metrics.clone(),
+            },
         );
         let capture = Arc::new(capture.unwrap());
         let (access, counting) = AccessTracker::new(store.clone());
@@ -101,9 +108,16 @@ impl Stack {
             budget: Budget::new(config.memory.capture.max_in_flight_bytes),
             config: Live::fixed(config),
             memory: Arc::new(OnceLock::from(Memory {
-                recall: Recall::new(store.clone(), embedder, access, metrics.clone()),
+                recall: Recall::new(
+                    store.clone(),
+                    embedder,
+                    models.clone(),
+                    access,
+                    metrics.clone(),
+                ),
                 capture: capture.clone(),
             })),
+            models,
             metrics,
         };
         Self { parts, capture, store, _folder: folder }

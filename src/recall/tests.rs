@@ -19,6 +19,7 @@ use crate::{
         Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Mention, Owner, Source,
         Status, Write,
     },
+    models::Models,
     store::InMemoryStore,
     telemetry::Metrics,
 };
@@ -40,7 +41,8 @@ impl Stack {
         let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::new());
         let metrics = Metrics::new();
         let (access, _) = AccessTracker::new(store.clone());
-        let recall = Recall::new(store.clone(), embedder.clone(), access, metrics.clone());
+        let models = Models::for_embedder(embedder.space()).unwrap();
+        let recall = Recall::new(store.clone(), embedder.clone(), models, access, metrics.clone());
         Self { store, embedder, recall, metrics, now: Timestamp::now() }
     }
 

@@ -4,6 +4,7 @@ use std::io;
 
 use crate::{
     embed::EmbedError,
+    models::ModelsError,
     sqlite::{DatabaseError, FolderError},
 };
 
@@ -19,6 +20,9 @@ pub enum StartError {
         /// The cause.
         cause: EmbedError,
     },
+    /// The trained models in this program cannot be used.
+    #[error(transparent)]
+    Models(ModelsError),
     /// The data folder is in use by another process, or cannot be used.
     #[error("data_dir: {0}")]
     Folder(FolderError),

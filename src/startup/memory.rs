@@ -22,6 +22,7 @@ use crate::{
     gateway,
     llm::{self, Helper, LimitName},
     memory::MemoryStore,
+    models::Models,
     recall::{AccessTracker, Recall, Rewriter, prepare_query, prepare_tokens},
     remote::Address,
     signals,
@@ -60,13 +61,18 @@ impl OpenMemory {
     pub(super) fn open(
         config: &Config,
         embedder: &Arc<dyn Embedder>,
+        models: &Arc<Models>,
         metrics: &Arc<Metrics>,
     ) -> Result<Self, StartError> {
         let folder = DataFolder::lock(&config.data_dir, None).map_err(StartError::Folder)?;
         let monitored = store::open(config, embedder.space(), folder.path(), metrics)?;
         let store: Arc<dyn MemoryStore> = monitored.clone();
-        let tools =
-            Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
+        let tools = Tools {
+            store: store.clone(),
+            embedder: embedder.clone(),
+            models: models.clone(),
+            metrics: metrics.clone(),
+        };
         let options =
             Options { synchronous: synchronous(config.memory.journal.sync), ..Options::default() };
         let capture = config.memory.capture.clone();
@@ -78,8 +84,9 @@ impl OpenMemory {
         let background = TaskTracker::new();
         background.spawn(counting);
         let rewriter = config.model(ModelRole::MemoryRewrite).map(helper).transpose()?;
-        let recall = Recall::new(store.clone(), embedder.clone(), access, metrics.clone())
-            .with_rewriter(rewriter.map(|model| Rewriter::new(Arc::new(model))));
+        let recall =
+            Recall::new(store.clone(), embedder.clone(), models.clone(), access, metrics.clone())
+                .with_rewriter(rewriter.map(|model| Rewriter::new(Arc::new(model))));
         // Compiles patterns and unpacks a vocabulary now, so that no request waits for it.
         signals::prepare();
         prepare_tokens();

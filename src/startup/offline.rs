@@ -10,6 +10,7 @@ use crate::{
     api::Operations,
     config::{Config, Live},
     embed::Embedder,
+    models::Models,
     telemetry::Metrics,
 };
 
@@ -69,7 +70,8 @@ impl Offline {
             if need < Need::Jobs {
                 config.memory.capture.workers = 0;
             }
-            let memory = OpenMemory::open(&config, &embedder, &metrics)?;
+            let models = Models::for_embedder(embedder.space()).map_err(StartError::Models)?;
+            let memory = OpenMemory::open(&config, &embedder, &models, &metrics)?;
             let operations = memory.operations(&Live::fixed(config), &embedder, &metrics);
             Ok(Self { memory, embedder, operations })
         };

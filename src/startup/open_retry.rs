@@ -6,7 +6,7 @@ use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use super::{StartError, memory::OpenMemory};
-use crate::{config::Config, embed::Embedder, telemetry::Metrics};
+use crate::{config::Config, embed::Embedder, models::Models, telemetry::Metrics};
 
 /// Pause after the first failure; doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -18,15 +18,16 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 pub(super) struct Opener {
     pub(super) config: Arc<Config>,
     pub(super) embedder: Arc<dyn Embedder>,
+    pub(super) models: Arc<Models>,
     pub(super) metrics: Arc<Metrics>,
 }
 
 impl Opener {
     /// Tries once, on a blocking thread.
     pub(super) async fn try_open(&self) -> Result<OpenMemory, StartError> {
-        let Self { config, embedder, metrics } = self.clone();
-        let opened = spawn_blocking(move || OpenMemory::open(&config, &embedder, &metrics)).await;
-        opened.unwrap_or(Err(StartError::Interrupted))
+        let Self { config, embedder, models, metrics } = self.clone();
+        let open = move || OpenMemory::open(&config, &embedder, &models, &metrics);
+        spawn_blocking(open).await.unwrap_or(Err(StartError::Interrupted))
     }
 
     /// Retries until it succeeds; `None` if shutdown came first.

@@ -16,6 +16,7 @@ use crate::{
     config::{Config, StoreKind},
     embed::Embedder,
     memory::MemoryStore,
+    models::Models,
     sqlite::DataFolder,
     telemetry::Metrics,
 };
@@ -74,7 +75,8 @@ async fn embed_all(
     embedder.check().await.map_err(|error| error.to_string())?;
     store.check().await.map_err(|error| error.to_string())?;
     let (metrics, space) = (Metrics::new(), embedder.space().id());
-    let tools = Tools { store: store.clone(), embedder: embedder.clone(), metrics };
+    let models = Models::for_embedder(embedder.space()).map_err(|error| error.to_string())?;
+    let tools = Tools { store: store.clone(), embedder: embedder.clone(), models, metrics };
     let mut backfill = Backfill::new(tools);
     let mut embedded = 0;
     loop {

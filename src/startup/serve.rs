@@ -24,6 +24,7 @@ use crate::{
     config::{Config, Listen, Live},
     embed::Embedder,
     gateway::{self, Budget, Gateway, Parts},
+    models::Models,
     telemetry::{Metrics, Telemetry},
 };
 
@@ -69,8 +70,17 @@ async fn run(
     // The first run of a model is by far the slowest; no request should pay for it.
     metrics.set_embedder_up(embedder::works(embedder.as_ref()).await?);
     metrics.set_identity_mode(at_start.memory.identity.mode.as_str());
-    let opener =
-        Opener { config: at_start.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
+    let models = Models::for_embedder(embedder.space()).map_err(StartError::Models)?;
+    if !models.missing().is_empty() {
+        let (embedder, missing) = (&embedder.space().model, models.missing());
+        tracing::warn!(embedder, ?missing, "no models were trained with this embedding model");
+    }
+    let opener = Opener {
+        config: at_start.clone(),
+        embedder: embedder.clone(),
+        models: models.clone(),
+        metrics: metrics.clone(),
+    };
     let opened = match opener.try_open().await {
         Ok(memory) => Some(memory),
         Err(error) if error.may_pass() => {
@@ -86,6 +96,7 @@ async fn run(
         gateway: Arc::default(),
         config,
         embedder: embedder.clone(),
+        models,
         metrics,
     };
     let served = joint.serve(listeners, opened, opener, telemetry, shutdown).await;
@@ -121,6 +132,7 @@ struct Joint {
     gateway: Arc<OnceLock<gateway::Memory>>,
     config: Live,
     embedder: Arc<dyn Embedder>,
+    models: Arc<Models>,
     metrics: Arc<Metrics>,
 }
 
@@ -191,6 +203,7 @@ impl Joint {
             config: self.config.clone(),
             memory: self.gateway.clone(),
             budget: Budget::new(config.memory.capture.max_in_flight_bytes),
+            models: self.models.clone(),
             metrics: self.metrics.clone(),
         });
         let served = match listener {

@@ -10,6 +10,7 @@ use super::{
 use crate::{
     embed::{EmbedError, Embedder},
     memory::Source,
+    models::Models,
 };
 
 /// This extractor, in every memory it makes.
@@ -29,10 +30,11 @@ const IMPORTANCE: f32 = 0.8;
 /// The candidates of statements said at a time.
 pub(in crate::capture) async fn extract(
     embedder: &dyn Embedder,
+    models: &Models,
     statements: Vec<String>,
     at: Timestamp,
 ) -> Result<Vec<Candidate>, EmbedError> {
-    let found = local::as_they_are(embedder, statements, at).await?;
+    let found = local::as_they_are(embedder, models, statements, at).await?;
     let asked = |found: Candidate| Candidate {
         source: Some(Source::ExplicitUserInput),
         confidence: Some(CONFIDENCE),

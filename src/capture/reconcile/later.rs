@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::{
     Scope,
-    compare::{ENOUGH, Pair, SIGNS, Saying},
+    compare::{Pair, Saying},
     remarks::put_away,
     replace::is_older,
     turns,
@@ -24,9 +24,9 @@ use crate::{
         keep::Keeper,
         work::JobError,
     },
-    classify::trained_with,
-    embed::{EmbedError, Embedder, Vector, dot, model_of},
+    embed::{EmbedError, Embedder, Space, Vector, dot, model_of},
     memory::{Memory, QueryVector},
+    models::{UpdateFeatures, UpdateModel},
 };
 
 /// The most older sentences that a message is compared with: statements, then those of turns, each nearest first.
@@ -42,16 +42,11 @@ const MOST_SENTENCES: usize = 8;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Judged {
     /// What was weighed.
-    pub(crate) signs: Vec<f32>,
-    /// How likely the sentence holds no longer, 0 to 1.
+    pub(crate) features: UpdateFeatures,
+    /// How likely the sentence is outdated, 0 to 1; 0 where rules exclude it.
     pub(crate) likelihood: f32,
-}
-
-impl Judged {
     /// Whether that is enough to let the message hold in its place.
-    pub(crate) fn holds_no_longer(&self) -> bool {
-        self.likelihood >= ENOUGH
-    }
+    pub(crate) is_outdated: bool,
 }
 
 /// What a message may put away.
@@ -85,7 +80,8 @@ pub(super) async fn outdate(
         return Ok(());
     }
     // Another model's cosines mean something else to what was trained.
-    let Some(model) = model_of(keeper.embedder.as_ref(), trained_with) else { return Ok(()) };
+    let known = |space: &Space| keeper.models.are_trained_with(space);
+    let Some(embedder) = model_of(keeper.embedder.as_ref(), known) else { return Ok(()) };
     let olds = earlier(keeper, own, message, &saying, now).await?;
     let mut texts: Vec<String> = Vec::new();
     for old in &olds {
@@ -94,13 +90,13 @@ pub(super) async fn outdate(
         }
     }
     texts.truncate(COMPARED);
-    let Ok(judged) = judged(model, message, &texts).await else {
+    let Ok(judged) = judged(embedder, &keeper.models.update, message, &texts).await else {
         return Ok(());
     };
     let mut over: Vec<(f32, &String)> = judged
         .iter()
         .zip(&texts)
-        .filter(|(judged, _)| judged.holds_no_longer())
+        .filter(|(judged, _)| judged.is_outdated)
         .map(|(judged, text)| (judged.likelihood, text))
         .collect();
     over.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -169,12 +165,14 @@ pub(crate) fn told(message: &str) -> Vec<&str> {
 /// [`EmbedError`] of the embedder.
 pub(crate) async fn judged(
     embedder: &dyn Embedder,
+    model: &UpdateModel,
     message: &str,
     olds: &[String],
 ) -> Result<Vec<Judged>, EmbedError> {
     let parts = told(message);
     if parts.is_empty() || olds.is_empty() {
-        let nothing = Judged { signs: vec![0.0; SIGNS], likelihood: 0.0 };
+        let features = UpdateFeatures::default();
+        let nothing = Judged { features, likelihood: 0.0, is_outdated: model.is_enough(0.0) };
         return Ok(vec![nothing; olds.len()]);
     }
     let texts = parts.iter().copied().chain([message]).map(str::to_owned);
@@ -197,8 +195,10 @@ pub(crate) async fn judged(
     for pair in &mut pairs {
         pair.rank = meant.iter().filter(|cosine| **cosine > pair.cosine).count();
     }
-    let judge =
-        |pair: &Pair<'_>| Judged { signs: pair.signs().to_vec(), likelihood: pair.likelihood() };
+    let judge = |pair: &Pair<'_>| {
+        let likelihood = pair.likelihood(model);
+        Judged { features: pair.features(), likelihood, is_outdated: model.is_enough(likelihood) }
+    };
     Ok(pairs.iter().map(judge).collect())
 }
 

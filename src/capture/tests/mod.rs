@@ -32,6 +32,7 @@ use crate::{
     embed::{EmbedError, Space, Vector, deterministic::DeterministicEmbedder},
     llm::Helper,
     memory::{ListQuery, Memory, ScopeQuery},
+    models::Models,
     store::{SqliteOptions, SqliteStore},
 };
 
@@ -164,6 +165,7 @@ impl House {
         let tools = Tools {
             store: between(store.clone(), &metrics),
             embedder: doll.clone(),
+            models: Models::for_embedder(doll.space()).unwrap(),
             metrics: metrics.clone(),
         };
         let journal = folder.path().join("journal.db");

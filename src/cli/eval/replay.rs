@@ -296,6 +296,7 @@ pub(super) mod tests {
         config::{Config, Live},
         embed::{Embedder, deterministic::DeterministicEmbedder},
         memory::{MemoryStore, MemoryType},
+        models::Models,
         recall::{AccessTracker, Recall},
         sqlite::Options,
         store::InMemoryStore,
@@ -319,15 +320,20 @@ pub(super) mod tests {
             policy: crate::capture::Policy::default(),
             types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
         };
-        let tools =
-            Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
+        let models = Models::for_embedder(embedder.space()).unwrap();
+        let tools = Tools {
+            store: store.clone(),
+            embedder: embedder.clone(),
+            models: models.clone(),
+            metrics: metrics.clone(),
+        };
         let bounds = Bounds { queue: 64, workers: 1 };
         let journal = folder.join("journal.db");
         let capture = Capture::open(&journal, Options::default(), bounds, settings, tools).unwrap();
         let (access, _) = AccessTracker::new(store.clone());
         Operations {
             config: Live::fixed(Config::default()),
-            recall: Recall::new(store.clone(), embedder.clone(), access, metrics.clone()),
+            recall: Recall::new(store.clone(), embedder.clone(), models, access, metrics.clone()),
             store,
             embedder,
             capture: Arc::new(capture),

@@ -14,6 +14,7 @@ use super::{
 use crate::{
     api::Operations,
     capture::{Judged, judged, told},
+    models::{Models, UpdateFeatures},
     startup::Need,
 };
 
@@ -86,10 +87,12 @@ impl Args {
 }
 
 async fn judge(memory: &Operations, messages: &[Later]) -> Result<Vec<Vec<Judged>>> {
+    let embedder = memory.embedder.as_ref();
+    let models = Models::for_embedder(embedder.space())?;
     let mut all = Vec::with_capacity(messages.len());
     for message in messages {
         let olds: Vec<String> = message.olds.iter().map(|(old, _)| old.clone()).collect();
-        all.push(judged(memory.embedder.as_ref(), &message.message, &olds).await?);
+        all.push(judged(embedder, &models.update, &message.message, &olds).await?);
     }
     Ok(all)
 }
@@ -127,9 +130,15 @@ fn write(file: &std::path::Path, messages: &[Later], judged: &[Vec<Judged>]) -> 
     let mut text = Vec::new();
     for (later, judged) in messages.iter().zip(judged) {
         for ((old, replaces), judged) in later.olds.iter().zip(judged) {
+            let values = judged.features.values();
+            let features: serde_json::Map<_, _> = UpdateFeatures::NAMES
+                .iter()
+                .zip(values)
+                .map(|(name, value)| ((*name).to_owned(), json!(value)))
+                .collect();
             let line = json!({
                 "group": later.group, "lang": later.lang, "old": old, "new": later.message,
-                "replaces": replaces, "signs": judged.signs, "excluded": judged.likelihood <= 0.0,
+                "replaces": replaces, "features": features, "excluded": judged.likelihood <= 0.0,
             });
             writeln!(text, "{line}")?;
         }
@@ -156,7 +165,7 @@ impl Report {
     fn of(messages: &[Later], judged: &[Vec<Judged>], digests: Digests) -> Self {
         let pairs = messages.iter().zip(judged).flat_map(|(later, judged)| {
             let pairs = later.olds.iter().zip(judged);
-            pairs.map(|((_, over), judged)| (*over, judged.holds_no_longer()))
+            pairs.map(|((_, over), judged)| (*over, judged.is_outdated))
         });
         let pairs: Vec<(bool, bool)> = pairs.collect();
         let count = |of: (bool, bool)| pairs.iter().filter(|pair| **pair == of).count();

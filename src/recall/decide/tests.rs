@@ -1,7 +1,10 @@
 use super::*;
+use crate::embed::{Embedder, deterministic::DeterministicEmbedder};
+use crate::models::Models;
 
 fn decided(text: &str, earlier: Earlier, tools_offered: bool) -> (Decision, DecidedBy) {
-    let decided = decide(&Message { text, signals: &earlier, tools_offered });
+    let models = Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap();
+    let decided = decide(&Message { text, signals: &earlier, tools_offered }, &models.need);
     (decided.decision, decided.by)
 }
 

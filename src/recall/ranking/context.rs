@@ -117,7 +117,9 @@ mod tests {
 
     use super::*;
     use crate::{
+        embed::{Embedder, deterministic::DeterministicEmbedder},
         memory::{MemoryId, MemoryType, Owner, Source, turn_content},
+        models::Models,
         recall::{Query, QueryConfig, RankingWeights, ScoreBreakdown},
     };
 
@@ -158,7 +160,9 @@ mod tests {
     fn standing(mut hits: Vec<Hit>, query: &str) -> Vec<f32> {
         let now = Timestamp::UNIX_EPOCH;
         let asked = Query::of(query, now, &QueryConfig::default()).asked;
-        let question = Question { text: query, asked: &asked, background: 0.15, now };
+        let models = Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap();
+        let relevance = &models.relevance;
+        let question = Question { text: query, asked: &asked, background: 0.15, relevance, now };
         let ranking = RankingConfig { weights: WEIGHTS, ..RankingConfig::default() };
         ContextFeatures.apply(&question, &ranking, &mut hits);
         hits.iter().map(|hit| hit.breakdown.features.sum()).collect()

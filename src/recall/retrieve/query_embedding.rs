@@ -100,6 +100,7 @@ mod tests {
         deterministic::DeterministicEmbedder, ensemble::EnsembleEmbedder,
     };
     use crate::memory::{MemoryStore, Owner};
+    use crate::models::Models;
     use crate::recall::query::build_query;
     use crate::recall::request::tests::request;
     use crate::recall::retrieve::Retrieval;
@@ -164,7 +165,8 @@ mod tests {
     fn recall(embedder: Arc<dyn Embedder>) -> Recall {
         let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::new());
         let (access, _) = AccessTracker::new(store.clone());
-        Recall::new(store, embedder, access, Metrics::new())
+        let models = Models::for_embedder(embedder.space()).unwrap();
+        Recall::new(store, embedder, models, access, Metrics::new())
     }
 
     fn soon() -> Instant {

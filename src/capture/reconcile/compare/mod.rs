@@ -11,16 +11,14 @@ mod saying;
 mod signs;
 mod slots;
 mod values;
-mod weights;
 mod who;
 
 #[cfg(test)]
 mod tests;
 
 pub(super) use saying::Saying;
-pub(super) use signs::{Pair, SIGNS};
+pub(super) use signs::Pair;
 pub(super) use slots::words_of;
-pub(super) use weights::ENOUGH;
 
 /// How a newer statement stands to an older one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,6 +16,7 @@ use super::{
     replay::PATIENCE,
 };
 use crate::{
+    models::Models,
     recall::{Decided, Recall},
     signals::Earlier,
     startup::Need,
@@ -36,10 +37,12 @@ impl Args {
         let (rows, data_sha256) = data::rows::<Row>(&self.file)?;
         let config = self.frame.config()?;
         let digests = Digests::of(data_sha256, &config)?;
-        let decided = with_memory(&config, Need::Model, async |memory| {
-            Ok(decided(&memory.recall, &rows).await)
+        let (decided, models) = with_memory(&config, Need::Model, async |memory| {
+            let models = Models::for_embedder(memory.embedder.space())?;
+            Ok((decided(&memory.recall, &rows).await, models))
         })?;
-        self.frame.show(&Report::of(&rows, &decided, digests), Report::told)
+        let weights = models.weights_sha256().to_owned();
+        self.frame.show(&Report::of(&rows, &decided, digests, weights), Report::told)
     }
 }
 

@@ -11,10 +11,7 @@ use super::{
     },
     row::Row,
 };
-use crate::{
-    recall::{Decided, Decision},
-    signals::weights_sha256,
-};
+use crate::recall::{Decided, Decision};
 
 /// The result, as `--json` prints it.
 #[derive(Debug, PartialEq, Serialize)]
@@ -38,7 +35,7 @@ pub(super) struct Report {
     #[serde(flatten)]
     digests: Digests,
     /// Digest of the decision model.
-    weights_sha256: &'static str,
+    weights_sha256: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -92,7 +89,12 @@ impl Counts {
 }
 
 impl Report {
-    pub(super) fn of(rows: &[Row], decided: &[Decided], digests: Digests) -> Self {
+    pub(super) fn of(
+        rows: &[Row],
+        decided: &[Decided],
+        digests: Digests,
+        weights_sha256: String,
+    ) -> Self {
         let mut counts = Counts::default();
         let mut groups = [(); 3].map(|()| BTreeMap::<String, Counts>::new());
         let mut errors = Vec::new();
@@ -119,14 +121,14 @@ impl Report {
             by_decider,
             errors,
             digests,
-            weights_sha256: weights_sha256(),
+            weights_sha256,
         }
     }
 
     /// The result as text.
     pub(super) fn told(&self) -> String {
         let Digests { data_sha256, model_sha256 } = &self.digests;
-        let weights_sha256 = self.weights_sha256;
+        let weights_sha256 = &self.weights_sha256;
         let Counts {
             searched_rightly, searched_needlessly, skipped_rightly, skipped_wrongly, ..
         } = self.counts;
@@ -159,6 +161,8 @@ mod tests {
     use super::*;
     use crate::{
         cli::eval::data::{self, Labelled},
+        embed::{Embedder, deterministic::DeterministicEmbedder},
+        models::Models,
         recall::decide,
         signals::Earlier,
     };
@@ -173,9 +177,10 @@ mod tests {
 
     /// The decisions without an embedding model.
     fn report(rows: &[Row]) -> Report {
-        let decided: Vec<_> =
-            rows.iter().map(|row| decide(&row.message(&Earlier::SILENT))).collect();
-        Report::of(rows, &decided, Digests::default())
+        let models = Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap();
+        let decided = |row: &Row| decide(&row.message(&Earlier::SILENT), &models.need);
+        let decided: Vec<_> = rows.iter().map(decided).collect();
+        Report::of(rows, &decided, Digests::default(), String::new())
     }
 
     #[test]

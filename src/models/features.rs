@@ -1,14 +1,20 @@
-//! A text as numbers for the model: hashed n-grams of words and letters, cues
-//! alone and in pairs, and the text's shape. The trainers do the same.
+//! A text as numbers for a linear model: hashed n-grams of words and letters, cues alone and in pairs, and the
+//! text's shape. The trainers read them from `examples/export_features.rs`.
 
 use std::{borrow::Cow, sync::LazyLock};
 
 use regex::Regex;
 
-use super::{
+use crate::classify::{
     cues,
     text::{plain, tokens},
 };
+
+/// Changes with everything that changes a feature, cues.txt included: models must be trained anew then.
+pub(super) const VERSION: u32 = 1;
+
+/// Bits of the hash.
+const BITS: u32 = 17;
 
 /// How much each kind counts, before the model weighs it.
 const NGRAMS: f64 = 12.0;
@@ -46,20 +52,24 @@ fn pattern(source: &str) -> Regex {
 
 /// A text's features: buckets, ascending, each once, with their values.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Features(Vec<(usize, f64)>);
+pub struct Features(Vec<(usize, f64)>);
 
 impl Features {
-    /// Those of a text, in buckets below 2^`bits`.
-    pub(crate) fn of(text: &str, bits: u32) -> Self {
+    /// How many buckets there are.
+    pub const BUCKETS: usize = 1 << BITS;
+
+    /// Those of a text.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
         let text = text.trim();
         let low = plain(text);
         let words = tokens(&low);
-        let mut values = ngrams(&words, bits);
+        let mut values = ngrams(&words);
         let found = cues::find(&low, &words);
         let mut marks: Vec<&str> = found.anywhere.iter().copied().collect();
         let shapes = shapes(text, &low, words.len());
         marks.extend(shapes.iter().map(|shape| &**shape));
-        let mut add = |parts: &[&str], value| values.push((bucket(parts, bits), value));
+        let mut add = |parts: &[&str], value| values.push((bucket(parts), value));
         marks.iter().for_each(|mark| add(&["q ", mark], CUE));
         found.first.iter().for_each(|name| add(&["q0 ", name], CUE));
         for (number, one) in marks.iter().enumerate() {
@@ -77,27 +87,26 @@ impl Features {
     }
 
     /// Buckets and their values.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, f64)> {
+    pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> {
         self.0.iter().copied()
     }
 
     /// How many there are.
     #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 }
 
 /// The n-grams of words and of letters. However many, together they weigh the same.
-fn ngrams(words: &[String], bits: u32) -> Vec<(usize, f64)> {
+fn ngrams(words: &[String]) -> Vec<(usize, f64)> {
     let mut grams = Vec::new();
     let framed: Vec<&str> =
         ["<s>"].into_iter().chain(words.iter().map(String::as_str)).chain(["</s>"]).collect();
-    grams.extend(framed.windows(1).map(|gram| bucket(&["w ", gram[0]], bits)));
-    grams.extend(framed.windows(2).map(|gram| bucket(&["w ", gram[0], " ", gram[1]], bits)));
-    grams.extend(
-        framed.windows(3).map(|gram| bucket(&["w ", gram[0], " ", gram[1], " ", gram[2]], bits)),
-    );
+    grams.extend(framed.windows(1).map(|gram| bucket(&["w ", gram[0]])));
+    grams.extend(framed.windows(2).map(|gram| bucket(&["w ", gram[0], " ", gram[1]])));
+    grams
+        .extend(framed.windows(3).map(|gram| bucket(&["w ", gram[0], " ", gram[1], " ", gram[2]])));
     let mut letters = String::new();
     let mut starts = Vec::new();
     for word in words {
@@ -108,7 +117,7 @@ fn ngrams(words: &[String], bits: u32) -> Vec<(usize, f64)> {
         starts.push(letters.len());
         for n in 3..=5 {
             let grams_of_word = starts.windows(n + 1).map(|at| &letters[at[0]..at[n]]);
-            grams.extend(grams_of_word.map(|gram| bucket(&["c ", gram], bits)));
+            grams.extend(grams_of_word.map(|gram| bucket(&["c ", gram])));
         }
     }
     grams.sort_unstable();
@@ -135,10 +144,10 @@ fn shapes(text: &str, plain: &str, words: usize) -> Vec<Cow<'static, str>> {
     shapes
 }
 
-/// FNV-1a of all parts, folded to so many bits.
-fn bucket(parts: &[&str], bits: u32) -> usize {
+/// FNV-1a of all parts, folded to a bucket.
+fn bucket(parts: &[&str]) -> usize {
     let bytes = parts.iter().flat_map(|part| part.bytes());
     let hash = bytes
         .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    ((hash ^ (hash >> 15)) & ((1 << bits) - 1)) as usize
+    (hash ^ (hash >> 15)) as usize & (Features::BUCKETS - 1)
 }
