@@ -5,7 +5,7 @@
 
 The figures for memory.sessions.drift_threshold (docs/quality.md). A turn is the mean of its two vectors, the user's
 words and the reply's, as they are stored; the centre is the mean of the turns since the topic last changed; the
-distance is 1 - cosine. Walks as src/capture/drift.rs does: where it finds a change the centre starts anew, and a topic
+distance is 1 - cosine. Walks as src/capture/jobs/drift.rs does: where it finds a change the centre starts anew, and a topic
 of fewer than TURNS turns is not left.
 
 Turns that only ask make no memory and are passed over, as far as a question mark tells; a change of topic that begins
@@ -23,7 +23,7 @@ from tokenizers import Tokenizer
 
 ROOT = Path(__file__).resolve().parent.parent
 THRESHOLDS = [0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0]
-TURNS = 3  # src/capture/drift.rs, FEWEST_TURNS
+TURNS = 3  # src/capture/jobs/drift.rs, FEWEST_TURNS
 
 
 class Embedder:

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     dialect::fence,
-    memory::{Memory, Relation, Source},
+    memory::{Memory, MemoryKind, Source},
 };
 
 /// Stands before the user's own words, as in the memory of a turn.
@@ -46,7 +46,7 @@ fn speaker(memory: &Memory) -> &'static str {
 
 /// Where a memory comes from that is not the user's own words.
 fn source(memory: &Memory) -> Option<&'static str> {
-    if memory.relations.iter().any(|link| link.kind == Relation::SUMMARY_OF) {
+    if memory.kind() == MemoryKind::Summary {
         return Some("summary");
     }
     match memory.source {
@@ -63,7 +63,7 @@ fn source(memory: &Memory) -> Option<&'static str> {
 mod tests {
     use super::*;
     use crate::{
-        memory::{MemoryId, MemoryType, Owner, turn_content},
+        memory::{MemoryId, MemoryType, Owner, Relation, turn_content},
         recall::Parts,
     };
 

@@ -2,7 +2,7 @@
 //! these a summary repeats them, or tells what they have corrected since.
 
 use super::rank::Hit;
-use crate::memory::{Memory, Relation};
+use crate::memory::{Memory, MemoryKind};
 
 /// Takes the summaries out of what was found.
 pub(super) fn without_summaries(hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
@@ -11,5 +11,5 @@ pub(super) fn without_summaries(hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
 
 /// Whether it sums up a session.
 pub(super) fn is_summary(memory: &Memory) -> bool {
-    memory.relations.iter().any(|link| link.kind == Relation::SUMMARY_OF)
+    memory.kind() == MemoryKind::Summary
 }

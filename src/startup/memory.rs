@@ -8,10 +8,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::{StartError, store};
 use crate::{
     api::Operations,
-    capture::{
-        Bounds, Capture, Least, Policy, Retention, SessionRules, Settings, Tools, is_standing_wish,
-        may_become_memory,
-    },
+    capture::{self, Bounds, Capture, Least, Policy, Retention, SessionRules, Settings, Tools},
     config::{
         Config, ExternalModel, ExtractionMode, Live, LlmProvider, ModelRole, ReconcilePolicy, Sync,
     },
@@ -81,7 +78,7 @@ impl OpenMemory {
         signals::prepare();
         prepare_tokens();
         prepare_query();
-        let _ = (may_become_memory(""), is_standing_wish(""));
+        capture::prepare();
         let ending = CancellationToken::new();
         // A model that runs here is done in a moment, and no request shall come before.
         let soon = Handle::current().block_on(timeout(PREPARING, recall.prepare()));

@@ -9,8 +9,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::millis;
-use crate::capture::settings::Retention;
+use crate::capture::{journal::columns::millis, settings::Retention};
 
 /// Turns that are looked at in one transaction.
 const BATCH: u32 = 500;

@@ -2,8 +2,15 @@
 
 use serde::Serialize;
 
-use super::{super::local::holds_back, MAX_CHARS};
-use crate::{capture::journal::StoredTurn, dialect::fence, llm::Helper, screening::screen};
+use crate::{
+    capture::{
+        extract::{local::holds_back, summary::memory::MAX_CHARS},
+        turn::StoredTurn,
+    },
+    dialect::fence,
+    llm::Helper,
+    screening::screen,
+};
 
 /// The most that is shown of a session, in bytes: about 6,000 tokens. Of a
 /// longer one the last turns are shown.
@@ -124,7 +131,8 @@ fn whole_sentences(words: &str) -> Option<&str> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
-    use super::{super::tests::turn, *};
+    use super::*;
+    use crate::capture::extract::summary::memory::tests::turn;
 
     #[test]
     fn the_last_turns_are_shown_as_far_as_they_fit() {
