@@ -28,7 +28,7 @@ pub(in crate::capture) struct Candidate {
     pub(in crate::capture) reach: Reach,
     /// Whether it was, is or will be so.
     pub(in crate::capture) tense: Option<Tense>,
-    /// When what it tells of happened or will happen, where the words name a day.
+    /// When the event in it happened or will happen, if the words name a day.
     pub(in crate::capture) event_time: Option<Timestamp>,
     /// Who and what it speaks of.
     pub(in crate::capture) mentions: Vec<Mention>,

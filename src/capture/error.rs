@@ -18,26 +18,26 @@ pub enum ForgetError {
     Store(#[from] StoreError),
 }
 
-/// Why a run did not do its work. The texts hold no content.
+/// Why a job failed. The texts hold no content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::capture) enum JobError {
-    /// It cannot be tried now; that is no failed try.
+    /// It cannot run now; this is not counted as a failed try.
     NotNow(Duration),
-    /// What it works with is away, and nothing of the job is to blame: no failed try, for a time.
+    /// Something it needs is away. For a time this is not counted as a failed try.
     Away(String),
-    /// It failed; worth at most so many tries.
+    /// It failed, and is tried at most `tries` times.
     Retry { reason: String, tries: u32 },
-    /// It would fail for ever.
+    /// It would fail each time.
     Final(String),
 }
 
 impl JobError {
-    /// A failure that is worth all tries.
+    /// A failure that is tried again as often as any job.
     pub(in crate::capture) fn retry(reason: impl ToString) -> Self {
         Self::Retry { reason: reason.to_string(), tries: u32::MAX }
     }
 
-    /// The same failure of something that is never to be given up.
+    /// The same failure, of a job that must not be given up.
     pub(in crate::capture) fn or_retry(self) -> Self {
         match self {
             Self::Final(reason) => Self::retry(reason),

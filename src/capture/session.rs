@@ -43,7 +43,7 @@ impl SessionKey {
         Self::Derived(format!("auto-{}", digest(&[&owner.key(), instructions, first])))
     }
 
-    /// The id of the session, as far as the key alone tells it.
+    /// The id of the session, as far as it follows from the key alone.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -94,8 +94,7 @@ pub(in crate::capture) fn successor(name: &str, ended: u32) -> String {
     }
 }
 
-/// What tells a user message from another at the same place: its words, what it
-/// carries besides, and the response that it follows, where the request names
+/// The identity of a user message among others at the same place: its words, its media, and the response that it follows, where the request names
 /// one: "yes" twice is twice, and so is "what is this?" with another picture.
 pub(in crate::capture) fn message_digest(text: &str, media: Option<&str>, place: &Place) -> String {
     let follows = match place {

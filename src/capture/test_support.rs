@@ -19,7 +19,7 @@ pub(super) fn owner(user: &str) -> Owner {
     Owner::of_user(user).unwrap()
 }
 
-/// A time, so many seconds after a fixed one.
+/// A time, some seconds after a fixed one.
 pub(super) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_700_000_000).unwrap() + SignedDuration::from_secs(seconds)
 }

@@ -26,7 +26,7 @@ pub struct FinishedTurn {
     /// The words of the last user message; empty in the middle of a tool loop
     /// whose earlier messages the model server keeps.
     pub user_text: String,
-    /// What tells its images and files from others, where it carries any.
+    /// A digest of its images and files, if it has any.
     pub media: Option<String>,
     /// Tool calls of this turn so far, with their results where known.
     pub tool_items: Vec<ToolItem>,
@@ -110,7 +110,7 @@ impl FinishedTurn {
     }
 }
 
-/// A turn as the journal tells it again.
+/// A turn as the journal lends it to recall.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournaledTurn {
     /// Its session's id.

@@ -1,4 +1,4 @@
-//! Admission of texts: removes refused sentences from a message or reply, and tells why a statement or
+//! Admission of texts: removes refused sentences from a message or reply, and finds why a statement or
 //! a content is refused. It does not read the store.
 
 use std::{ops::Range, sync::LazyLock};

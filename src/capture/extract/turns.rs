@@ -81,7 +81,7 @@ fn fold(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The first and last so many characters, cut between words where that is near.
+/// The first `head` and last `tail` characters, cut between words where that is near.
 fn ends(text: &str, head: usize, tail: usize) -> String {
     let count = text.chars().count();
     if count <= head + tail {

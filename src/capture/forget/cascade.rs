@@ -96,14 +96,14 @@ fn source(occurrence: Occurrence, until: Timestamp) -> Forget {
     }
 }
 
-/// Forgets origins; tells how many memories that were. Nothing may run in the owner's lanes,
-/// or it could bring back what it had read before. Done again after a failure, it goes on.
+/// Forgets origins. Returns how many memories that were. Nothing may run in the owner's lanes, or it
+/// could bring back what it had read before. Safe to run again after a failure.
 pub(in crate::capture) async fn forget_origins(
     context: &ForgetContext,
     owner: &Owner,
     origins: &Origins,
 ) -> Result<u64, ForgetError> {
-    // First, while the turns tell the sessions. What is left is summed up again later.
+    // First, while the turns still name the sessions. What is left is summed up again later.
     forget_summaries(context, owner, &origins.sessions).await?;
     if !origins.turns.is_empty() {
         let turns = origins.turns.iter().cloned().collect();

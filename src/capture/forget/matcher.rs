@@ -34,7 +34,7 @@ const VERSIONS: usize = 100;
 const MOST: usize = 200;
 
 /// The least cosine of a statement and a sentence that has all its words, for the sentence to say
-/// it; the lower one where the words tell that it is said of the speaker.
+/// it; the lower one where the words show that it is said of the speaker.
 /// Between what says it and what does not in testdata/commands/forget.jsonl.
 const SAYS: f32 = 0.7;
 const SAYS_OF_SPEAKER: f32 = 0.45;
@@ -274,7 +274,7 @@ fn is_later(version: &Memory, later: &HashSet<String>, time: i64) -> bool {
     }
 }
 
-/// All the words for what a memory tells.
+/// All the texts of a memory.
 fn words_of(memory: &Memory) -> Vec<String> {
     let mut words = vec![memory.content.clone()];
     words.extend(memory.raw.clone());

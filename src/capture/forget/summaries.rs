@@ -15,10 +15,9 @@ use crate::{
 /// Memories of a session that are read at once.
 const PAGE: usize = 100;
 
-/// Forgets the summaries of sessions, with their earlier versions. Of what is
-/// left in the journal they are made again, unless the summary itself was what
-/// was to be forgotten (for good). To be called while nothing runs in the owner's
-/// lanes: then no new one can hold what the journal is about to forget.
+/// Forgets the summaries of sessions, with their earlier versions. They are made again of the turns that
+/// are left in the journal, unless the summary itself is to be forgotten (`true`). Call it while nothing
+/// runs in the owner's lanes: else a new summary could hold what the journal is about to forget.
 pub(super) async fn forget_summaries(
     context: &ForgetContext,
     owner: &Owner,
@@ -40,7 +39,7 @@ pub(super) async fn forget_summaries(
             last.iter().try_for_each(|session| journal::never_sum_up(c, &owner, session))?;
             again.iter().try_for_each(|session| journal::sum_up_again(c, &owner, session, now))
         };
-        // First: done again after a failure, nothing tells any more that there was one.
+        // First: after a failure nothing else shows that there was a summary.
         context.journal.write(ask).await?;
     }
     context.store.forget_all(owner, &ids, &Write::by(Actor::Capture, "source forgotten")).await?;

@@ -89,7 +89,7 @@ pub(super) async fn notice_drift(
     Ok(())
 }
 
-/// The direction of all parts of a turn together: the reply tells what a short
+/// The direction of all passages of a turn together: the reply shows what a short
 /// message is about.
 fn middle(parts: &[Vector]) -> Option<Vec<f32>> {
     let (first, others) = parts.split_first()?;

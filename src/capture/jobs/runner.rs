@@ -33,8 +33,8 @@ use crate::{
 /// The pause when the journal cannot be read.
 const JOURNAL_PAUSE: Duration = Duration::from_secs(1);
 
-/// The longest sleep: so long a change of the machine's clock can go unnoticed, and
-/// so old the figures can be.
+/// The longest sleep: the longest time in which a change of the machine's clock goes unnoticed, and
+/// the greatest age of the figures.
 const LONGEST_SLEEP: Duration = Duration::from_secs(15);
 
 /// The least time between two counts of all jobs.
@@ -45,9 +45,9 @@ pub(in crate::capture) struct Runner {
     pub(in crate::capture) context: JobContext,
     pub(in crate::capture) lanes: Arc<Lanes>,
     pub(in crate::capture) metrics: Arc<Metrics>,
-    /// Told when there may be new jobs.
+    /// Notified when there may be new jobs.
     pub(in crate::capture) wake: Arc<Notify>,
-    /// Tells that a job was settled.
+    /// Notified when a job was settled.
     pub(in crate::capture) settled: Arc<Notify>,
     pub(in crate::capture) slots: Slots,
 }
@@ -104,7 +104,7 @@ impl Runner {
         let mut counted = None;
         let store = this.context.writer.store.clone();
         loop {
-            // What all jobs but a few would fail of; these few can wait.
+            // Nearly all jobs would fail without the store; the others can wait.
             let rests = !store.is_enabled();
             let next = match this.start_due(&mut running, rests).await {
                 Ok(next) => next,
@@ -126,7 +126,8 @@ impl Runner {
         running.shutdown().await;
     }
 
-    /// Starts what is due, as far as there is room and unless all rest; tells when the next job is.
+    /// Starts the jobs that are due, as far as there is room and unless all rest. Returns when the next
+    /// job is due.
     async fn start_due(
         self: &Arc<Self>,
         running: &mut JoinSet<()>,
@@ -190,7 +191,7 @@ impl Runner {
             // Else it would be taken at once, again and again.
             tokio::time::sleep(JOURNAL_PAUSE).await;
         }
-        // In this order: whoever is told looks at a lane that is free.
+        // In this order, so that those who are notified find the lane free.
         drop(lane);
         self.settled.notify_waiters();
     }
@@ -205,7 +206,7 @@ impl Runner {
         !store.is_enabled()
     }
 
-    /// Counts what is owed, unless that was done just now: then tells when to do it.
+    /// Counts what is owed. Returns when to count again if the last count is too recent.
     async fn count(&self, last: &mut Option<Instant>, running: usize) -> Option<Instant> {
         self.metrics.set_jobs(JobState::Running, running as u64);
         if let Some(last) = last.filter(|last| last.elapsed() < COUNT_PAUSE) {

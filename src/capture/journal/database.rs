@@ -8,8 +8,8 @@ use rusqlite::Connection;
 use crate::{
     capture::{
         journal::{
-            entry::Entry,
-            forget::{self, Forget, Forgotten},
+            entry::{Entry, Forgotten},
+            forget::{self, Forget},
             jobs::{self, ClaimedJob},
             record::{self, Recorded},
             schema,

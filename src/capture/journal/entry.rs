@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::{
     capture::{
-        journal::forget::{Forgotten, Orders},
+        journal::forget::Orders,
         session::{Place, SessionKey},
     },
     dialect::{Ending, ToolItem, Usage},
@@ -45,6 +45,18 @@ pub(in crate::capture) struct EntryReply {
     pub(in crate::capture) calls: Vec<ToolItem>,
     pub(in crate::capture) ending: Ending,
     pub(in crate::capture) usage: Option<Usage>,
+}
+
+/// A turn that is to be forgotten, by what an exchange in flight may bring of it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::capture) struct Forgotten {
+    pub(in crate::capture::journal) owner: Owner,
+    /// Of its user message.
+    pub(in crate::capture::journal) digest: String,
+    /// The name of its session, and the one that its key had.
+    pub(in crate::capture::journal) session: [String; 2],
+    /// Nothing was said after it.
+    pub(in crate::capture::journal) was_last: bool,
 }
 
 impl Entry {

@@ -22,11 +22,11 @@ mod tests;
 
 pub(in crate::capture) use chain::{chain, of_session};
 pub(in crate::capture) use database::Journal;
-pub(in crate::capture) use entry::{Entry, EntryReply};
+pub(in crate::capture) use entry::{Entry, EntryReply, Forgotten};
 pub use forget::{Forget, Forgetting};
 pub(in crate::capture) use forget::{
-    ForgetOrder, Forgotten, Hidden, Orders, cancel_forgetting, erase_later, has_to_forget,
-    hidden_by, hidden_for, later_turns, pending_forgettings,
+    ForgetOrder, Hidden, Orders, cancel_forgetting, erase_later, has_to_forget, hidden_by,
+    hidden_for, later_turns, pending_forgettings,
 };
 pub(in crate::capture) use jobs::{
     ClaimedJob, JobKind, Next, Owed, Room, Settled, ask_for_pruning, ask_for_vectors, lanes_of,

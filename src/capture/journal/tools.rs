@@ -11,8 +11,8 @@ use crate::{
     dialect::ToolItem,
 };
 
-/// Writes what an exchange tells of tool calls: those before its reply, which
-/// stands at `depth`, and those that the reply makes.
+/// Writes the tool calls of an exchange: those before its reply, which is at `depth`, and those that
+/// the reply makes.
 pub(in crate::capture::journal) fn write(
     c: &Connection,
     entry: &Entry,

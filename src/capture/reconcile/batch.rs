@@ -75,56 +75,52 @@ impl Batch<'_> {
         candidate: &Candidate,
         vector: Option<&QueryVector>,
     ) -> Result<(), ReconcileError> {
-        let mut new = self.context.origin.memory_of(candidate, self.context.now);
+        let Context { writer, origin, now, .. } = self.context;
+        let mut new = origin.memory_of(candidate, now);
         let statement = Statement::of(&new.content);
         let scope = Scope {
             owner: new.owner.clone(),
             project: new.project_id.clone(),
             agent: new.agent_id.clone(),
         };
-        let found = scope
-            .statements(self.context.writer, &new, &statement, vector, self.context.now)
-            .await?;
-        let winner =
-            match self.context.writer.store.get(&new.owner, &new.id, self.context.now).await {
-                // An earlier run stored it. What has replaced it since, holds.
-                Ok(own) if !own.status.is_in_use() || own.content != new.content => return Ok(()),
-                Ok(own) => own,
-                Err(StoreError::NotFound) => {
-                    match self.known(&new, &statement, &found).await? {
-                        Some(own) if own.content == new.content && is_of(&own, &new) => {
-                            // Its new version; an earlier run may have got no further.
-                            return self
-                                .replace(&scope, candidate, own, &statement, &found, vector)
-                                .await;
-                        }
-                        Some(_) => return Ok(()),
-                        None => {}
+        let found = scope.statements(writer, &new, &statement, vector, now).await?;
+        let winner = match writer.store.get(&new.owner, &new.id, now).await {
+            // An earlier run stored it. What has replaced it since, holds.
+            Ok(own) if !own.status.is_in_use() || own.content != new.content => return Ok(()),
+            Ok(own) => own,
+            Err(StoreError::NotFound) => {
+                match self.known(&new, &statement, &found).await? {
+                    Some(own) if own.content == new.content && is_of(&own, &new) => {
+                        // Its new version; an earlier run may have got no further.
+                        return self
+                            .replace(&scope, candidate, own, &statement, &found, vector)
+                            .await;
                     }
-                    if statement.says("correct") && new.source == Source::ExplicitUserInput {
-                        new.source = Source::CorrectedMemory;
-                    }
-                    new.relations =
-                        relations::of(self.context.writer, &new, &self.kept, self.context.now)
-                            .await?;
-                    if let Some(newer) = self.newer_in_place(&new, &statement, &found) {
-                        new.status = Status::Superseded;
-                        new.valid_until = Some(said_at(newer));
-                        self.create(new.clone(), Outcome::Superseded).await?;
-                        return Ok(self.context.say_no_longer(&new).await?);
-                    }
-                    match self.next_version(&new, candidate, &statement, &found).await? {
-                        Some(version) => version,
-                        None => self.create(new, Outcome::Created).await?,
-                    }
+                    Some(_) => return Ok(()),
+                    None => {}
                 }
-                Err(error) => return Err(error.into()),
-            };
+                if statement.says("correct") && new.source == Source::ExplicitUserInput {
+                    new.source = Source::CorrectedMemory;
+                }
+                new.relations = relations::of(writer, &new, &self.kept, now).await?;
+                if let Some(newer) = self.newer_in_place(&new, &statement, &found) {
+                    new.status = Status::Superseded;
+                    new.valid_until = Some(said_at(newer));
+                    self.create(new.clone(), Outcome::Superseded).await?;
+                    return Ok(self.context.say_no_longer(&new).await?);
+                }
+                match self.next_version(&new, candidate, &statement, &found).await? {
+                    Some(version) => version,
+                    None => self.create(new, Outcome::Created).await?,
+                }
+            }
+            Err(error) => return Err(error.into()),
+        };
         self.kept.push(winner.id.clone());
         self.replace(&scope, candidate, winner, &statement, &found, vector).await
     }
 
-    /// Puts away what holds no longer now that this holds.
+    /// Supersedes the memories that this one replaces.
     async fn replace(
         &mut self,
         scope: &Scope,
@@ -144,7 +140,7 @@ impl Batch<'_> {
         apply(context, winner, replaced).await
     }
 
-    /// What is stored and says the same, reinforced, or told more fully now.
+    /// The stored memory that says the same: reinforced, or as a new version that says more.
     async fn known(
         &mut self,
         new: &Memory,
@@ -155,7 +151,7 @@ impl Batch<'_> {
             compare(statement, &Statement::of(&found.memory.content), found.cosine)
         };
         let same = found.iter().find(|found| verdict(found) == Verdict::Same);
-        // The other way round: what is stored tells all of it, and more.
+        // The other way round: what is stored says all of it, and more.
         let within = |found: &&Evidence| {
             compare(&Statement::of(&found.memory.content), statement, found.cosine) == Verdict::More
         };
@@ -181,7 +177,7 @@ impl Batch<'_> {
         Ok(Some(version))
     }
 
-    /// What is stored in its place and was said later: the turn of this one was learnt late.
+    /// The stored memory that replaces this one and was said later: this one's turn was learned late.
     fn newer_in_place<'f>(
         &self,
         new: &Memory,
@@ -265,6 +261,7 @@ fn is_of(memory: &Memory, new: &Memory) -> bool {
     memory.provenance.turn == new.provenance.turn
         && memory.provenance.extractor == new.provenance.extractor
 }
+
 /// The labels of a new version: those that were given to the memory, and what the new words are.
 fn tags(old: &Memory, new: &Memory) -> Vec<String> {
     let given = old.tags.iter().filter(|tag| *tag != Memory::STANDING);

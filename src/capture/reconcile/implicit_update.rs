@@ -1,7 +1,7 @@
-//! A whole message beside older sentences: which of these it tells the new state of. Rules look at
-//! sentences alone (`compare`); what people write of a change is often spread over a message, and
-//! names what has changed by other words than before. So a small trained model weighs what they
-//! have in common, what differs, and what tells of a change.
+//! Implicit updates: which older sentences a whole message outdates. Rules look at single sentences
+//! (`compare`). People often spread a change over a message, and name what has changed by other words
+//! than before. So a small trained model weighs what message and sentence have in common, what differs,
+//! and which words announce a change.
 
 use std::sync::Arc;
 
@@ -64,8 +64,7 @@ impl Old {
     }
 }
 
-/// Puts away what a turn, as a whole, tells the new state of: sentences and statements of earlier
-/// sessions. `own` is the turn's memory. Without vectors there is too little to go by.
+/// Supersedes what a turn, as a whole, outdates: sentences and statements of earlier sessions. `own` is the turn's memory. Without vectors there is too little to go by.
 pub(super) async fn outdate(
     writer: &MemoryWriter,
     own: &Memory,

@@ -1,7 +1,7 @@
-//! Candidates against what is stored. The same again reinforces what is there; with more to tell
-//! it is a new version; what holds in the place of something older supersedes it; everything else
-//! stands beside it. Nothing is lost: versions stay in the history, and what is superseded stays
-//! stored, with the time until which it held.
+//! Reconciliation of candidates with stored memories. A candidate that says the same reinforces a
+//! memory; one that says more becomes its new version; one that replaces a memory supersedes it; any
+//! other becomes a memory of its own. Nothing is lost: versions stay in the history, and a superseded
+//! memory stays stored with the time until which it held.
 //!
 //! It is the one way in for candidates, whichever extractor found them. It knows neither the journal nor
 //! jobs.

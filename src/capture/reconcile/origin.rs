@@ -12,7 +12,7 @@ use crate::{
     signals::Typed,
 };
 
-/// The confidence of what a user said in so many words, where the extractor names none.
+/// The confidence of what a user said explicitly, where the extractor names none.
 const EXPLICIT: f32 = 0.95;
 
 /// The same of what was concluded from it.

@@ -1,6 +1,6 @@
-//! Remarks: sentences of a turn that are no statements worth keeping, and still say that something
-//! holds no longer: "threatened to leave, and it's 19 now". The turn's own memory holds them, so it
-//! is what replaces the older words. What only the whole message shows, `implicit_update` finds.
+//! Remarks: sentences of a turn that are not worth a memory, but outdate an older one: "threatened to
+//! leave, and it's 19 now". The turn's own memory holds them, so it replaces the older words. What only
+//! the whole message shows, `implicit_update` finds.
 
 use std::sync::Arc;
 
@@ -35,13 +35,13 @@ pub(in crate::capture) async fn remark(
     kept: &[String],
     now: Timestamp,
 ) -> Result<(), ReconcileError> {
-    // Whoever decides on contradictions needs statements to decide on.
+    // Under another policy somebody decides on contradictions, and needs statements for that.
     if policy != Policy::PreferNew {
         return Ok(());
     }
     let own = match writer.store.get(&turn.owner, &turn.memory_id(), now).await {
         Ok(own) if own.status.is_in_use() => own,
-        // Nothing would be left that tells the new state.
+        // Nothing would be left that says the new state.
         Ok(_) | Err(StoreError::NotFound) => return Ok(()),
         Err(error) => return Err(error.into()),
     };

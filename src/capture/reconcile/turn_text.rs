@@ -1,6 +1,6 @@
-//! Sentences of remembered turns, and of the summaries of sessions. A turn is kept word for word beside the facts that were found in
-//! it; once one of these is replaced, the turn's memory says it no longer. Its other sentences
-//! stay, and its history holds all of it.
+//! The sentences in memories of turns and of summaries. A turn is stored word for word beside the facts
+//! that were found in it. Once one of these facts is replaced, its sentence is removed from the turn's
+//! memory; the other sentences stay, and the history holds all of them.
 
 use std::collections::BTreeSet;
 
@@ -18,17 +18,17 @@ use crate::{
     memory::{Memory, MemoryId, Status, summary_content, turn_content},
 };
 
-/// Digests of the sentences that a turn's memory says no longer: a turn whose reply was made anew
-/// is remembered anew, and must not bring them back.
+/// Digests of the sentences that were removed from a turn's memory: the memory is made again when the
+/// reply is regenerated, and must not bring them back.
 const OUTDATED: &str = "outdated";
 
-/// The most of them; a turn with more is put away as a whole.
+/// The most of them. The memory of a turn with more is superseded.
 const MOST: usize = 16;
 
 /// The most sentences of a message that are looked at.
 const MOST_SENTENCES: usize = 8;
 
-/// The sentences of a message that tell something of the user, or of the user's world.
+/// The sentences of a message that say something about the user or the user's world.
 pub(crate) fn told(message: &str) -> Vec<&str> {
     let told =
         sentences(message).into_iter().filter(|said| !only_asks(said) && !rules::excludes(said));

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::{
     capture::{
         journal::{self, JobQuery, JobRow, SessionRow},
-        service::Capture,
+        service::capture::Capture,
     },
     memory::Owner,
     sqlite::DatabaseError,
@@ -33,7 +33,7 @@ impl Capture {
         Ok(job)
     }
 
-    /// The same for all dead jobs of an owner, or of everybody; tells how many.
+    /// The same for all dead jobs of an owner, or of everybody; returns how many.
     ///
     /// # Errors
     /// [`DatabaseError`] when the journal cannot be written.

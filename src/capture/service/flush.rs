@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
-    capture::{journal, service::Capture},
+    capture::{journal, service::capture::Capture},
     memory::Owner,
     sqlite::DatabaseError,
 };

@@ -6,17 +6,16 @@ use crate::{
         forget::{Origins, forget_origins, restore},
         jobs::Held,
         journal::{self, Forget, Forgetting, lanes_of},
-        service::Capture,
+        service::capture::Capture,
     },
     memory::{Memory, Owner},
     sqlite::DatabaseError,
 };
 
 impl Capture {
-    /// Forgets turns and what they owe, those included that wait for the
-    /// journal; tells how many. Of a scope, exchanges that have begun are not
-    /// learnt from any more. Call it before the memories are forgotten in the
-    /// store: when it answers, no job will write what came from them.
+    /// Forgets turns and their jobs, including turns that wait for the journal. Returns how many. Of a
+    /// scope, exchanges that have begun are not learned from. Call it before the memories are forgotten
+    /// in the store: after it, no job writes what came from these turns.
     ///
     /// # Errors
     /// [`DatabaseError`] when the journal cannot be written.
@@ -43,12 +42,11 @@ impl Capture {
         held
     }
 
-    /// Forgets what a memory was made of, given all its versions: the turns that said
-    /// it, or in which its facts were found; and what else was made of these
-    /// together, the summaries of their sessions.
+    /// Forgets what a memory was made of, given all its versions: the turns that said it, or in which it
+    /// was found, and the summaries of their sessions.
     ///
     /// # Errors
-    /// [`ForgetError`] when journal or store cannot be written; asked again it goes on.
+    /// [`ForgetError`] when journal or store cannot be written; safe to call again.
     pub async fn forget_sources(&self, versions: &[Memory]) -> Result<(), ForgetError> {
         let Some(owner) = versions.first().map(|version| &version.owner) else { return Ok(()) };
         let origins = Origins::of(versions);

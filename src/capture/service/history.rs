@@ -5,12 +5,12 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    capture::{journal, service::Capture, session::SessionKey, turn::JournaledTurn},
+    capture::{journal, service::capture::Capture, session::SessionKey, turn::JournaledTurn},
     memory::Owner,
     sqlite::DatabaseError,
 };
 
-/// What the journal tells in time.
+/// The turns that are read in time; none after an error or the deadline.
 async fn lent(
     read: impl Future<Output = Result<Vec<JournaledTurn>, DatabaseError>>,
     deadline: Instant,
@@ -30,7 +30,7 @@ async fn lent(
 
 impl Capture {
     /// The last `count` turns of the chain that ends with a response, oldest
-    /// first, only among the owner's own. Empty when the journal cannot tell.
+    /// first, only among the owner's own. Empty when the journal cannot be read.
     /// A client may be faster than the journal: while other exchanges than the
     /// one of this request may bring the turn there, they are waited for, no
     /// longer than `patience`.
@@ -62,8 +62,8 @@ impl Capture {
     }
 
     /// The last `count` turns of an owner's session, oldest first, for requests whose history the
-    /// model server keeps. Empty when the journal cannot tell within `patience`; a turn that is on
-    /// its way into the journal is not waited for, since nothing tells whether there is one.
+    /// model server keeps. Empty when the journal cannot be read within `patience`; a turn that is on
+    /// its way into the journal is not waited for, since nothing shows whether there is one.
     pub async fn session_turns(
         &self,
         owner: &Owner,

@@ -11,7 +11,7 @@ pub(in crate::capture) struct Rules {
     pub(in crate::capture) store_turns: bool,
     /// The statements in each turn become memories.
     pub(in crate::capture) extract_locally: bool,
-    /// Extract facts every so many turns; `None`: never.
+    /// Turns between two extractions of facts; `None`: facts are not extracted.
     pub(in crate::capture) extract_every: Option<u32>,
     /// When sessions end.
     pub(in crate::capture) sessions: SessionRules,
@@ -38,7 +38,7 @@ fn after(active: i64, pause: Duration) -> Timestamp {
 /// How long the journal keeps things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// Turns, from their end; never less than until they are learnt.
+    /// Turns, from their end; but always until they are learned.
     pub turns: Duration,
     /// Dead jobs, from their last try.
     pub dead_jobs: Duration,

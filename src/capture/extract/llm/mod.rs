@@ -133,7 +133,7 @@ fn candidates(elements: &Elements, evidence: &Evidence<'_>) -> Found {
     found
 }
 
-/// Reads an answer as that of a helper model; tells how many facts are taken and how many bytes they
+/// Reads an answer as that of a helper model. Returns how many facts are taken and how many bytes they
 /// have. For the fuzzer, which only sees what is public.
 #[cfg(fuzzing)]
 pub fn fuzz(answer: &str, said: &str, known: &[String]) -> (usize, usize) {

@@ -87,7 +87,7 @@ fn pieces(turn: &StoredTurn, bytes: usize) -> Vec<Shown> {
     before.chain([shown(last, head(&reply, bytes / REPLY))]).collect()
 }
 
-/// A text in stretches of at most so many bytes, cut at white space where that is near.
+/// A text in windows of at most `bytes`, cut at white space where that is near.
 fn windows(text: &str, bytes: usize) -> Vec<&str> {
     let mut windows = Vec::new();
     let mut rest = text;

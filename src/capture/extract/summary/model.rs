@@ -22,7 +22,7 @@ const MAX_SIDE_BYTES: usize = 2 * 1024;
 /// The longest answer that is looked at, in bytes.
 const MAX_ANSWER_BYTES: usize = 16 * 1024;
 
-/// What the model answers where there is nothing to tell.
+/// The model's answer if there is nothing to remember.
 const NOTHING: &str = "NOTHING";
 
 const INSTRUCTIONS: &str = "\
@@ -59,8 +59,8 @@ pub(in crate::capture) enum Told {
     Unusable,
 }
 
-/// Asks the model what a session was about, and tells which of the turns it was
-/// shown: the last, as far as they fit.
+/// Asks the model what a session was about. Returns also the turns that it was shown: the last, as far
+/// as they fit.
 pub(in crate::capture) async fn ask<'a>(
     helper: &Helper,
     turns: &'a [StoredTurn],

@@ -13,10 +13,10 @@ use crate::{
     sqlite::DatabaseError,
 };
 
-/// Old turns that are held, and nothing to remove among them: so many are not looked at again soon.
+/// With more old turns than this and none to remove, the next look comes after [`LONG_REST`].
 const MANY_HELD: u64 = 5_000;
 
-/// The pause after so many.
+/// The pause after a look at many old turns.
 const LONG_REST: Duration = Duration::from_secs(600);
 
 /// Removes what was learnt and is old, and dead jobs that are old. Never given

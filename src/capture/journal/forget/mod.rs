@@ -12,5 +12,4 @@ pub(in crate::capture) use requests::{
     pending as pending_forgettings,
 };
 pub use turns::Forget;
-pub(in crate::capture) use turns::Forgotten;
 pub(in crate::capture::journal) use turns::{by_key, remove};

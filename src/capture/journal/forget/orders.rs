@@ -54,8 +54,8 @@ impl Orders {
     }
 }
 
-/// Owes what a complete turn asks. Tells whether the turn asks to forget, so
-/// that nothing else is made of it.
+/// Owes what a complete turn asks. Returns whether the turn asks to forget: then
+/// nothing else is made of it.
 pub(in crate::capture::journal) fn owe(
     c: &Connection,
     turn: i64,

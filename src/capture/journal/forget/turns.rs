@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{
-    capture::journal::{columns::millis, jobs, sessions},
+    capture::journal::{columns::millis, entry::Forgotten, jobs, sessions},
     memory::Owner,
 };
 
@@ -28,18 +28,6 @@ pub enum Forget {
         /// When that turn began.
         until: Timestamp,
     },
-}
-
-/// A turn that is to be forgotten, by what an exchange in flight may bring of it again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::capture) struct Forgotten {
-    pub(in crate::capture::journal) owner: Owner,
-    /// Of its user message.
-    pub(in crate::capture::journal) digest: String,
-    /// The name of its session, and the one that its key had.
-    pub(in crate::capture::journal) session: [String; 2],
-    /// Nothing was said after it.
-    pub(in crate::capture::journal) was_last: bool,
 }
 
 /// The turn that is to be forgotten by its key, if the journal has it.

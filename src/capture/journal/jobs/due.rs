@@ -1,7 +1,7 @@
 //! Which job runs next, and how much is owed.
 //!
-//! The table `lanes` tells when the first job of each lane is due, so that what
-//! waits behind it costs nothing to look past, however much that is.
+//! The table `lanes` holds when the first job of each lane is due, so that a lane's other jobs cost
+//! nothing here.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};

@@ -115,8 +115,8 @@ pub(in crate::capture) fn retry(
         .optional()
 }
 
-/// The same for all dead jobs, of an owner or (for operators) of everybody;
-/// tells how many.
+/// The same for all dead jobs, of an owner or (for operators) of everybody.
+/// Returns how many.
 pub(in crate::capture) fn retry_dead(
     c: &Connection,
     owner: Option<&Owner>,

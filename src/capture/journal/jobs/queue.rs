@@ -1,4 +1,4 @@
-//! Jobs: asked for, and settled. `due` tells which one is next.
+//! Jobs: asked for, and settled. `due` finds the next one.
 //!
 //! A claim is kept in memory only, since one process works on a data folder:
 //! after a crash every job that had not been settled is simply owed again.
@@ -179,8 +179,8 @@ pub(in crate::capture) fn ask_for_vectors(
     ask_for_upkeep(c, JobKind::Embed, EMBED_EVERY, now, pause)
 }
 
-/// How often the journal is pruned. A turn that is to go once it is learnt is
-/// gone so long after that.
+/// How often the journal is pruned. A turn that may be removed once it is learned
+/// is removed at most this much later.
 const PRUNE_EVERY: Duration = Duration::from_secs(60);
 
 /// Owes a look for what is to be pruned now, and then again and again.

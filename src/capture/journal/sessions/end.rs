@@ -56,7 +56,7 @@ pub(in crate::capture) enum Waits {
     Busy,
 }
 
-/// Ends a session if it is idle by now; else tells what it waits for. `talking`
+/// Ends a session if it is idle by now, else returns what it waits for. `talking`
 /// are the sessions of its owner's exchanges in flight, as far as they are known.
 pub(in crate::capture) fn end_if_idle(
     c: &Connection,

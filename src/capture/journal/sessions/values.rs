@@ -10,7 +10,7 @@ use crate::{
     sqlite::DatabaseError,
 };
 
-/// The state of sessions, whoever keeps it. A session that does not exist has
+/// Named values of sessions. A session that does not exist has
 /// no values and takes none. When one of its turns is forgotten, its values go too.
 #[async_trait]
 pub(in crate::capture) trait SessionState: Send + Sync {
@@ -26,7 +26,7 @@ pub(in crate::capture) trait SessionState: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<Vec<u8>>, DatabaseError>;
 
-    /// Sets a value, until it expires or is set again; tells whether the session exists.
+    /// Sets a value, until it expires or is set again. Returns whether the session exists.
     ///
     /// # Errors
     /// [`DatabaseError`] when it cannot be written.
