@@ -19,7 +19,7 @@ fn messages() -> [(&'static str, String); 2] {
 fn deciding(c: &mut Criterion) {
     let mut group = c.benchmark_group("decide");
     for (name, text) in messages() {
-        let message = Message { text: &text, earlier: &Earlier::SILENT, tools_offered: true };
+        let message = Message { text: &text, signals: &Earlier::SILENT, tools_offered: true };
         group.bench_function(name, |b| b.iter(|| decide(black_box(&message))));
     }
     group.finish();

@@ -7,7 +7,9 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use jiff::Timestamp;
 use memgate::dialect::{Dialect, Ending, Placement, ReplyCollector, read};
 use memgate::memory::{Memory, MemoryId, MemoryType, Owner, Source};
-use memgate::recall::{Budget, Context, Hit, Parts, Presented, tokens};
+use memgate::recall::{
+    Budget, Context, ContextContent, Hit, ScoreBreakdown, tokens, write_context,
+};
 
 const SIZES: [(&str, usize); 3] = [("1 KB", 1_000), ("20 KB", 20_000), ("1 MB", 1_000_000)];
 /// Pieces in which a reply arrives: what Envoy hands on of a stream is about this long.
@@ -37,14 +39,14 @@ fn hits() -> Vec<Hit> {
             Timestamp::UNIX_EPOCH,
         ),
         score: 0.9,
-        parts: Parts {
+        breakdown: ScoreBreakdown {
             cosine: Some(0.8),
             part: Some(0),
             coverage: Some(0.5),
             bm25: Some(3.0),
-            everyday: Some(0.1),
+            background: Some(0.1),
             length: 1.0,
-            ..Parts::default()
+            ..ScoreBreakdown::default()
         },
     };
     (0..5).map(hit).collect()
@@ -53,8 +55,8 @@ fn hits() -> Vec<Hit> {
 /// The context of hits, in the default budget.
 fn written(hits: &[Hit]) -> Context {
     let query = "What did I tell you about the hotel in lisbon?";
-    let what = Presented { wishes: &[], hits, query, now: Timestamp::UNIX_EPOCH };
-    Context::of(&what, Budget { context: 512, standing: 64 })
+    let content = ContextContent { preferences: &[], hits, query, now: Timestamp::UNIX_EPOCH };
+    write_context(&content, Budget { context: 512, preferences: 64 })
 }
 
 fn edit(c: &mut Criterion) {

@@ -7,14 +7,16 @@ use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use jiff::{SignedDuration, Timestamp};
-use memgate::config::{Fusion, QueryConfig, RankingConfig};
+
 use memgate::embed::Embedder;
 use memgate::embed::deterministic::DeterministicEmbedder;
 use memgate::memory::{
     Actor, Embedding, Evidence, Memory, MemoryId, MemoryStore, MemoryType, Mention, Owner,
     QueryVector, ScopeQuery, Search, Source, Write, turn_content,
 };
-use memgate::recall::{Query, Question, Terms, gate, rank};
+use memgate::recall::{
+    Fusion, Query, QueryConfig, Question, RankingConfig, Selection, rank, select,
+};
 use memgate::store::InMemoryStore;
 use memgate::telemetry::Metrics;
 
@@ -79,12 +81,12 @@ fn ranking(c: &mut Criterion) {
     };
     let found = |limit| runtime.block_on(store.retrieve(&search(limit))).unwrap();
     let query = Query::of(QUERY, now, &QueryConfig::default());
-    let question = Question { text: QUERY, asked: &query.asked, everyday: 0.15, now };
-    // Everything passes: the gate has most to do.
-    let terms = Terms { limit: 5, threshold: 0.01, types: Vec::new() };
+    let question = Question { text: QUERY, asked: &query.asked, background: 0.15, now };
+    // Everything passes: the selection has most to do.
+    let selection = Selection { limit: 5, threshold: 0.01, types: Vec::new() };
     let metrics = Metrics::new();
     let all = |evidence: Vec<Evidence>, ranking: &RankingConfig| {
-        gate(rank(evidence, &question, ranking, &metrics), &terms, ranking, &metrics)
+        select(rank(evidence, &question, ranking, &metrics), &selection, ranking, &metrics)
     };
     let mut group = c.benchmark_group("rank 1000 memories");
     let some = found(CANDIDATES);

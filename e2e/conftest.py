@@ -1,4 +1,5 @@
-"""Fixtures. Most tests share one stack and bring people of their own; those that break something start their own."""
+"""Fixtures. Most tests share one stack and create their own persons; tests that break something start their own
+stack."""
 
 import signal
 
@@ -6,7 +7,7 @@ import pytest
 
 from harness.stack import Stack
 
-# A shell that runs the tests in the background has them ignore SIGINT; the programs they start would inherit that.
+# A shell that runs the tests in the background makes them ignore SIGINT; their programs would inherit this.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -19,7 +20,7 @@ def shared_stack(tmp_path_factory):
 
 @pytest.fixture
 def stack(shared_stack):
-    """The shared stack. A test that scripts replies or fails leaves none of them behind."""
+    """The shared stack. Scripted replies are removed after each test, also after a failure."""
     assert shared_stack.memgate.process.running(), shared_stack.memgate.process.output()
     yield shared_stack
     shared_stack.double.script()
@@ -27,7 +28,7 @@ def stack(shared_stack):
 
 @pytest.fixture
 def start(tmp_path):
-    """Starts stacks of the test's own: `start(config, edit=…)`."""
+    """Starts stacks for this test only: `start(config, edit=…)`."""
     stacks = []
 
     def start_one(config=None, **options) -> Stack:

@@ -5,12 +5,12 @@
     memgate eval scenarios target/crossed.jsonl --features target/crossed.features
     .assets/venv/bin/python tools/calibrate.py target/train.features --nothing target/crossed.features --write
 
-Two steps. A logistic regression gives the weights: needed memories and others count the same altogether,
-since others are many more; among the others are those of people whom somebody else's question is put to
-(--nothing). Then the sums are shifted so that the best threshold becomes 0.6, the default. The best one has
-the highest mean F3 over the questions: recall counts three times as much as precision, since a missed memory
+Two steps. A logistic regression gives the weights. Needed memories and others have the same total weight, because
+there are many more others; the memories of --nothing, whose owners are asked another person's question, are among
+the others. Then the sums are shifted so that the best threshold becomes 0.6, the default. The best threshold has
+the highest mean F3 over the questions: recall counts three times as much as precision, because a missed memory
 costs the answer and a needless one some tokens. A question that needs no memory counts 1 when nothing is
-presented, else 0. The same again for the words alone.
+presented, else 0. Both steps are repeated for lexical evidence alone.
 """
 
 import argparse
@@ -20,22 +20,22 @@ import re
 
 import numpy as np
 
-# The weight of a memory's length is held: fitted to long stories it alone would decide on short remarks, and
-# a sentence that has nothing to do with the question must not be near the threshold for being one.
+# The weight of a memory's length is fixed: fitted to long stories, it alone would decide about short remarks, and an
+# unrelated sentence would come near the threshold only for being a sentence.
 LENGTH_WEIGHT = 0.9
-# How many times as much recall counts.
+# The weight of recall relative to precision, the beta of F-beta.
 BETA = 3
-# How far below the threshold a sentence without any evidence stays at least, in log-odds.
+# The least distance of a sentence without evidence below the threshold, in log-odds.
 APART = 0.1
 TARGET = pathlib.Path(__file__).parent.parent / "src/recall/calibration.rs"
 THRESHOLD = 0.6
 LIMIT = 5
-# Pulls weights that the data say little about towards zero.
+# L2 regularisation: pulls weights with little evidence towards zero.
 RIDGE = 1e-4
 
 
 def read(path):
-    """Its scenarios, without summaries: these are presented only where nothing else is."""
+    """The file's scenarios, without summaries: a summary is presented only where nothing else is."""
     with open(path, encoding="utf-8") as lines:
         scenarios = [json.loads(line) for line in lines]
     for scenario in scenarios:
@@ -45,8 +45,8 @@ def read(path):
 
 
 def logistic(features, labels, known):
-    """Weights, the last one the bias, with both labels counting the same altogether. `known`: what is in
-    the sums besides."""
+    """Fits the weights (the last one is the bias), both labels having the same total weight. `known`: a fixed
+    part of each sum."""
     rows = np.hstack([features, np.ones((len(features), 1))])
     share = labels.mean()
     counts = np.where(labels > 0, 0.5 / share, 0.5 / (1 - share)) / len(labels)
@@ -64,7 +64,7 @@ def logistic(features, labels, known):
 
 
 def presented(candidates, sums, threshold, behind):
-    """What the gate (src/recall/gate.rs) would let through if relevance alone ordered hits."""
+    """The hits that selection would present if relevance alone ordered them."""
     order = np.argsort(-sums, kind="stable")
     best = sums.max(initial=-np.inf)
     passing = [i for i in order if sums[i] >= threshold and sums[i] - behind * (best - sums[i]) >= threshold]
@@ -72,8 +72,8 @@ def presented(candidates, sums, threshold, behind):
 
 
 def worth(scenarios, all_sums, threshold, behind):
-    """The mean over the questions: F3 of what was presented, or, where nothing is needed, whether
-    nothing was."""
+    """The mean over the questions: F3 of the presented memories, or, where no memory is needed, 1 if none was
+    presented."""
     total = 0.0
     for scenario, sums in zip(scenarios, all_sums):
         hits = presented(scenario["candidates"], sums, threshold, behind)
@@ -111,7 +111,7 @@ def fit(scenarios, nothing, features_of, behinds):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("features", help="file written by --features")
-    arguments.add_argument("--nothing", required=True, help="the same, of questions that nothing answers")
+    arguments.add_argument("--nothing", required=True, help="the same, for questions that no memory answers")
     arguments.add_argument("--write", action="store_true", help=f"put the constants into {TARGET.name}")
     given = arguments.parse_args()
     scenarios, nothing = read(given.features), read(given.nothing)

@@ -1,5 +1,5 @@
-"""Linear models over hashed n-grams, cues and what an embedding model makes of a text: what the
-trainers share. src/classify does the same in Rust, step by step; parity files hold them together.
+"""Shared by the trainers: linear models over hashed n-grams, cues and the vectors of an embedding model. src/classify
+computes the same features in Rust; parity files ensure that both agree.
 """
 
 import re
@@ -17,20 +17,20 @@ CUES_FILE = ROOT / "src/classify/cues.txt"
 BITS = 17  # of the hash: 131,072 weights a vector
 DIMENSION = 384
 QUERY_TOKENS, PASSAGE_TOKENS = 64, 256
-# How much each kind of feature counts, before the model weighs it.
+# The scale of each kind of feature, before the model's weights.
 NGRAMS, CUES, PAIRS, VECTOR = 12.0, 1.2, 1.2, 4.0
 
 CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
 def plain(text):
-    """One form for what looks the same: NFKC, lower case, straight apostrophes."""
+    """Normalises a text: NFKC, lower case, straight apostrophes."""
     text = unicodedata.normalize("NFKC", text).lower()
     return re.sub("[’‘`]", "'", text)
 
 
 def tokens(plain_text):
-    """Words without apostrophes, digits as 0; Chinese and Japanese characters and marks singly."""
+    """Splits a text into words without apostrophes, digits as 0; Chinese and Japanese characters and marks singly."""
     out, word = [], ""
     for c in re.sub(r"\d", "0", plain_text).replace("'", ""):
         if CJK.match(c) or unicodedata.category(c)[0] not in "LMN":
@@ -45,7 +45,7 @@ def tokens(plain_text):
 
 
 def sections(file):
-    """Of a list: names in brackets, and the lines under each."""
+    """Reads a word list: section names in brackets, and the lines under each."""
     found, name = {}, None
     for line in file.read_text(encoding="utf-8").splitlines():
         if not line.strip() or line.startswith("# ") or line == "#":
@@ -74,7 +74,7 @@ class Cues:
         self.longest = max(map(len, self.phrases))
 
     def find(self, text, words):
-        """Names of the cues in a text, and of those it begins with."""
+        """The names of the cues in a text, and of the cues that it begins with."""
         found, first = set(), set()
         for at in range(len(words)):
             for end in range(at + 1, min(at + self.longest, len(words)) + 1):
@@ -133,7 +133,7 @@ def bucket(feature):
 
 
 def features(cues, text):
-    """Bucket to value."""
+    """Maps a feature's bucket to its value."""
     text = text.strip()
     low = plain(text)
     words = tokens(low)
@@ -193,6 +193,6 @@ def matrix(cues, texts):
 
 
 def quantised(weights):
-    """Bytes and the step between two of them."""
+    """Quantises weights to bytes; returns them and the step between two values."""
     step = float(np.float32(np.abs(weights).max() / 127))
     return np.clip(np.round(weights / step), -127, 127).astype(np.int8), step

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes questions whose answers nobody ever told: each story's memory is asked the question of another one.
+"""Writes scenarios without an answer: each story's memory is asked the question of another story.
 
     python3 tools/cross_scenarios.py testdata/scenarios/train.jsonl > target/crossed.jsonl
 
-For tools/calibrate.py, since the decision keeps most questions without need from the search, so that stories
-alone hardly show what a search must not find. The language stays the same, and the same input gives the same
-output. Long stories (ids that begin with `sd`) are left out: in sixteen memories something often does fit.
+Input for tools/calibrate.py. The decision skips most questions that need no memory, so stories alone hardly show
+what a search must not find. The language stays the same, and the same input gives the same output. Long stories
+(ids that begin with `sd`) are left out, because one of sixteen memories often does fit.
 """
 
 import json

@@ -3,14 +3,14 @@
 
     python tools/drift.py [--models .assets/models/all-MiniLM-L6-v2] [--locomo DIRECTORY]
 
-The figures for memory.sessions.drift_threshold (docs/quality.md). A turn is the mean of its two vectors, the user's
-words and the reply's, as they are stored; the centre is the mean of the turns since the topic last changed; the
-distance is 1 - cosine. Walks as src/capture/jobs/drift.rs does: where it finds a change the centre starts anew, and a topic
-of fewer than TURNS turns is not left.
+Prints the figures for memory.sessions.drift_threshold (docs/quality.md). A turn's vector is the mean of its two stored
+vectors, the user's words and the reply's. The centre is the mean of the turns since the topic last changed, and the
+distance is 1 - cosine. The algorithm is that of src/capture/jobs/drift.rs: a detected change starts a new centre, and a topic
+of fewer than TURNS turns does not end.
 
-Turns that only ask make no memory and are passed over, as far as a question mark tells; a change of topic that begins
-with one counts at the next turn. Measured on testdata/drift and, where they are given, on conversations of LoCoMo, whose
-sessions are put behind each other. Needs tools/train_requirements.txt.
+Turns that only ask (recognised by a question mark) make no memory and are skipped; a change of topic that begins with
+one counts at the next turn. Measured on testdata/drift and, where given, on LoCoMo's conversations with their sessions
+one after the other. Needs tools/train_requirements.txt.
 """
 
 import argparse
@@ -50,7 +50,7 @@ class Embedder:
 
 
 def distances(vectors, threshold, changes):
-    """The distance of each turn that was judged, whether the topic changes there, and whether it was found."""
+    """For each judged turn: its distance, whether the topic changes there, and whether the change was detected."""
     centre, turns = np.zeros_like(vectors[0]), 0
     for vector, change in zip(vectors, changes):
         if turns >= TURNS:
@@ -70,7 +70,7 @@ def drift_rows(languages):
 
 
 def remembered(turns, changes):
-    """Those that make a memory."""
+    """The turns that make a memory."""
     kept, changed = [], False
     for turn, change in zip(turns, changes):
         changed |= change

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the tiny models in testdata/embed/, with which tests make embedding fail, dawdle,
-or come from a graph of another layout.
+"""Writes the tiny models in testdata/embed/, with which tests make embedding fail or slow down, or use a graph of
+another layout.
 
     python tools/export_test_models.py testdata/embed
 
@@ -27,7 +27,7 @@ SLOW_STEPS = 6000
 
 
 def tokenizer():
-    """Letters as tokens, and the two words that trip the model."""
+    """The tokenizer: letters as tokens, and the two words with a special effect."""
     special = ["[PAD]", "[CLS]", "[SEP]", "[UNK]"]
     vocabulary = {token: index for index, token in enumerate([*special, "explode", "dawdle"])}
     vocabulary |= {letter: FIRST_LETTER + index for index, letter in enumerate(LETTERS)}

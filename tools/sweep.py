@@ -1,10 +1,10 @@
-"""Shows what other thresholds than the default would do, and draws it.
+"""Prints and draws recall and precision at thresholds other than the default.
 
     memgate eval scenarios FILE --features target/eval.features
     python3 tools/sweep.py target/eval.features --picture docs/quality.svg
 
-Reads what `memgate eval scenarios --features` wrote; needs nothing but Python. Compares memgate's
-relevance with what words alone find, and with the bare cosine, at the default limit of five.
+Reads the output of `memgate eval scenarios --features`; needs nothing but Python. Compares memgate's
+relevance with lexical evidence alone and with the bare cosine, at the default limit of five.
 """
 
 import argparse
@@ -29,8 +29,8 @@ def log_odds(share):
 
 
 def gate(sums, threshold):
-    """The places of what the gate lets through by default, as src/recall/gate.rs does it."""
-    # The file has them in the order in which they are presented, by all signs.
+    """The indexes of the hits that selection presents by default, as in src/recall/gate.rs."""
+    # The file lists the hits in their final order, by all ranking features.
     return [place for place, total in enumerate(sums) if total >= log_odds(threshold)][:LIMIT]
 
 
@@ -39,7 +39,7 @@ def by_relevance(candidates, threshold):
 
 
 def by_words(known):
-    """As when the embedder fails: only what shares a word with the query is found."""
+    """As when the embedder fails: only memories that share a word with the query are found."""
 
     def hits(candidates, threshold):
         found = [hit for hit in candidates if hit["coverage"]]
@@ -56,7 +56,7 @@ def by_cosine(candidates, threshold):
 
 
 def measure(scenarios, hits_of, threshold):
-    """Recall, precision, share of questions without need that got nothing, memories a question."""
+    """Recall, precision, share of questions without need that got no memory, and memories per question."""
     found = needed = useful = shown = quiet = idle = 0
     for scenario in scenarios:
         hits = hits_of(scenario["candidates"], threshold)
@@ -71,7 +71,7 @@ def measure(scenarios, hits_of, threshold):
 
 
 def picture(curves):
-    """Recall over precision, a point for each threshold."""
+    """Draws recall over precision, one point for each threshold."""
     width, height, left, top = 560, 400, 60, 30
     x = lambda recall: left + recall * (width - left - 20)
     y = lambda precision: height - 50 - precision * (height - 50 - top)

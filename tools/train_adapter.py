@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Trains what turns a question's vector towards the memories that answer it (src/recall/adapter.rs).
+"""Trains the query adapter, which turns a question's vector towards the memories that help (src/recall/adapter.rs).
 
-    memgate eval scenarios testdata/scenarios/train.jsonl --features target/train.features
-    .assets/train/bin/python tools/train_adapter.py target/train.features [--check]
+    memgate eval scenarios testdata/scenarios/adapter.jsonl --features target/adapter.features
+    .assets/train/bin/python tools/train_adapter.py target/adapter.features [--check]
 
-A sentence model puts a question near texts about the same thing. What helps is often about another:
-"suggest a film for tonight" wants "I can't stomach blood". So the question's vector, and only that, is
-multiplied by a matrix near the identity before it is compared; stored vectors stay as they are. Learnt
-from testdata/cards/cards.jsonl (memories, messages that need them, near misses) and from the stories'
-candidates: the needed memory must win a softmax over all memories of the batch, and over the story's.
+A sentence model puts a question near texts about the same thing. The memory that helps is often about something
+else: "suggest a film for tonight" wants "I can't stomach blood". So the question's vector, and only that, is
+multiplied by a matrix near the identity before it is compared; stored vectors do not change. Trained on
+testdata/cards/cards.jsonl (memories, messages that need them, near misses) and on the stories' candidates.
+The loss: the needed memory must win a softmax over all memories of the batch, and over those of its story.
 --check cross-validates and writes nothing. The same input gives the same bytes.
 """
 
@@ -27,8 +27,7 @@ CARDS = ROOT / "testdata/cards/cards.jsonl"
 HOME = ROOT / "src/recall"
 MAGIC = b"MGADPT01"
 
-# Chosen by cross-validation: what is taken off for every step away from the identity, and how sharply
-# the best of a batch must win.
+# Chosen by cross-validation: the penalty for distance from the identity, and the sharpness of the softmax.
 RIDGE, TEMPERATURE = 0.03, 0.07
 EPOCHS, BATCH, STORIES, RATE = 15, 96, 64, 1e-3
 MOST = 24  # candidates of a story
@@ -36,7 +35,7 @@ FOLDS = 5
 
 
 def parts(content):
-    """The texts whose vectors a memory has: the two sides of a turn, or all of it."""
+    """The texts of a memory that are embedded: the two sides of a turn, or the whole memory."""
     if content.startswith("User: "):
         user, _, reply = content[len("User: ") :].partition("\nAssistant: ")
         return (user, reply or user)
@@ -115,8 +114,8 @@ def turned(vectors, matrix):
 
 
 def check(data):
-    """Shares of cards and stories that are found, each with a matrix that never saw it; beside it
-    without a matrix. Stories are searched among the memories of all stories."""
+    """The shares of cards and stories that are found, each with a matrix that never saw it, and without a
+    matrix. Stories are searched among the memories of all stories."""
     random = np.random.RandomState(1)
     of_card, of_story = random.randint(0, FOLDS, len(data.asks)), random.randint(0, FOLDS, len(data.stories))
     fits = [fit(data, np.where(of_card != k)[0], np.where(of_story != k)[0]) for k in range(FOLDS)]
@@ -160,7 +159,7 @@ def main():
         return
     matrix = fit(data, np.arange(len(data.asks)), np.arange(len(data.stories)))
     step = float(np.float32(np.abs(matrix - np.eye(len(matrix))).max() / 127))
-    # A row is what the turned vector's number is made of.
+    # Row i computes the i-th number of the turned vector.
     rows = np.round((matrix - np.eye(len(matrix))).T / step).astype(np.int8)
     packed = MAGIC + struct.pack("<If", len(matrix), step) + rows.tobytes()
     (HOME / "adapter.bin").write_bytes(packed)

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Trains the model that tells statements worth keeping (src/capture/extract/local/).
+"""Trains the model that picks statements worth keeping (src/capture/extract/local/).
 
     python tools/train_memorable.py [--check] [--models .assets/models/all-MiniLM-L6-v2]
 
 Reads testdata/memorable/*.jsonl, src/classify/cues.txt and rules.txt; writes weights.bin and its digest beside
-them, and testdata/memorable/parity.json, with which a test compares the product's figures.
+them, and testdata/memorable/parity.json, with which a test compares the program's figures.
 --check only cross-validates: it prints F1 with the rules and writes nothing.
 
 The model: logistic regression on hashed n-grams of words and letters, on cues (alone and in pairs),
 and on the sentence vector of the embedder that memgate uses. Three weight vectors: `memorable`;
-`words`, the same without the sentence vector, for other embedders; `procedural`, which tells the
+`words`, the same without the sentence vector, for other embedders; `procedural`, which decides the
 type. The same input gives the same bytes.
 """
 
@@ -49,7 +49,7 @@ class Rules:
 
 
 def clauses(text):
-    """Of each question, what stands before its last clause."""
+    """The part of each question before its last clause."""
     found = []
     for sentence in sentences(text):
         parts = re.split(r"[,;:—–，、；：]| - |(?=¿)", sentence)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Trains the model that tells whether memory could help a message (src/signals/model/).
+"""Trains the model that decides whether memory could help with a message (src/signals/model/).
 
     python tools/train_signals.py [--check] [--doubts N] [--models .assets/models/all-MiniLM-L6-v2]
 
 Reads testdata/signals/*.jsonl and src/classify/cues.txt; writes weights.bin and its digest beside
-the code, and testdata/signals/parity.json, with which a test compares the product's figures.
---check only cross-validates: it prints agreement by file and language. What it prints is decided as the product does it
-(by words where they are sure, else by the whole model) but for the two rules before that: on these rows the rule for
-greetings is never wrong, and the one for follow-ups no better and no worse than the model.
---doubts prints the N rows that the other folds' model disagrees with most: labels to look at.
+the code, and testdata/signals/parity.json, with which a test compares the program's figures.
+--check only cross-validates: it prints agreement by file and language. It decides like the program (by words where
+they are sure, else by the whole model) but without the two rules before that: on these rows the rule for greetings is
+never wrong, and the rule for follow-ups is no better and no worse than the model.
+--doubts prints the N rows that the other folds' model disagrees with most, so that their labels can be checked.
 
 The model: logistic regression on hashed n-grams of words and letters, on cues (alone and in pairs),
 and on the means of the inner layers of the embedder that memgate uses and its sentence vector.
@@ -33,22 +33,22 @@ from classify import BITS, DIMENSION, ROOT, Cues, Embedder, features, matrix, qu
 DATA = ROOT / "testdata/signals"
 HOME = ROOT / "src/signals/model"
 
-# How much a mean of an inner layer counts, once it is brought to mean 0 and deviation 1.
+# The scale of an inner layer's mean, after standardisation to mean 0 and deviation 1.
 LAYERS = 8.0 / DIMENSION**0.5
-# How much the sentence vector counts.
+# The scale of the sentence vector.
 VECTOR = 4.0
 REGULARISATION = 0.3
-# How much of the whole model's log-odds is that of words alone: cross-validation, 0 to 0.4.
+# The share of words alone in the whole model's log-odds; chosen by cross-validation from 0 to 0.4.
 WORDS_SHARE = 0.2
 FOLDS, BLOCK = 5, 8  # near-minimal pairs stand beside each other and stay in one fold
 SHUFFLES = 3  # ways to make folds: which rows meet in one is chance
 ENDS = 600  # characters of each end of a longer message that are looked at
-# What users type; the other files are made of near-minimal pairs. What English counts among these.
+# The files with what users type (the others consist of near-minimal pairs), and the weight of English among them.
 ORDINARY = ("everyday", "work", "own-broad")
 ENGLISH = 2 / 3
-# What a wrong decision costs: a message about its speaker that is wrongly skipped; any other.
+# The cost of a wrong decision: skipping a message about its speaker; any other mistake.
 PERSONAL_SKIPPED, OTHER = 10, 1
-# Thresholds that cost so little more than the best one are as good: a few rows decide.
+# Thresholds that cost at most this much more than the best one count as equal, because a few rows decide.
 AS_GOOD = 1.1
 
 
@@ -96,8 +96,8 @@ class Data:
         self.usual = ordinary.sum() * (ENGLISH * here / here.sum() + (1 - ENGLISH) * elsewhere / elsewhere.sum())
 
     def by_others(self, x):
-        """Of each row the probability that memory helps, by models that did not see its fold; one
-        row of figures for each way to make folds."""
+        """For each row the probability that memory helps, by models that did not see its fold; one row of
+        figures for each way to make folds."""
         groups = sorted({row["group"] for row in self.rows})
         found = np.zeros((SHUFFLES, len(self.rows)))
         for shuffle in range(SHUFFLES):
@@ -110,14 +110,14 @@ class Data:
         return found
 
     def cost(self, searched, weight):
-        """Of all mistakes, for one way to make folds; a row counts by its weight."""
+        """The cost of all mistakes, for one way to make folds; each row has its weight."""
         wrong = searched != self.search
         grave = wrong & self.search & self.personal
         return float((np.where(grave, PERSONAL_SKIPPED, OTHER * wrong) * weight).sum() / len(searched))
 
     def threshold(self, probability, as_good=1.0):
-        """Where a decision by this probability costs least on ordinary messages; of places that
-        are as good the one with the most agreement."""
+        """The threshold on this probability that costs least on ordinary messages; of equal ones, the one
+        with the most agreement."""
         steps = np.arange(2, 61) / 100
         costs = np.array([self.cost(probability > step, self.usual) for step in steps])
         right = np.array([(((probability > step) == self.search) * self.usual).sum() for step in steps])
@@ -140,8 +140,8 @@ class Data:
 
 
 def sure(data, words, probability, threshold):
-    """Below which the words alone may decide to skip: as often as that changes no decision of the
-    whole model for the worse on ordinary messages."""
+    """The probability below which words alone may skip: the highest at which no decision of the whole model gets
+    worse on ordinary messages."""
     best = 0.0
     for step in np.arange(1, 21) / 100:
         searched = (probability > threshold) & (words > step)
@@ -151,13 +151,13 @@ def sure(data, words, probability, threshold):
 
 
 def mixed(whole, words):
-    """The log-odds of both, as probabilities."""
+    """Mixes two probabilities by their log-odds."""
     odds = [np.log(p) - np.log1p(-p) for p in (whole, words)]
     return 1 / (1 + np.exp(-((1 - WORDS_SHARE) * odds[0] + WORDS_SHARE * odds[1])))
 
 
 def sum_of(whole, words):
-    """The same of two linear models: one model."""
+    """Mixes two linear models into one."""
     kept, share = 1 - WORDS_SHARE, WORDS_SHARE
     return kept * whole[0] + share * words[0], kept * whole[1], kept * whole[2] + share * words[2]
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Trains what tells that a message holds in the place of an older sentence (src/capture/reconcile/compare/weights.rs).
+"""Trains the model that detects when a message replaces an older sentence (src/capture/reconcile/compare/weights.rs).
 
     memgate eval updates testdata/scenarios/train.jsonl --features target/train.pairs      # adapter, dev likewise
     memgate eval updates testdata/reconcile/messages.jsonl --features target/own.pairs
     python tools/train_updates.py target/own.pairs target/train.pairs target/adapter.pairs [--held target/dev.pairs] [--write]
 
-The first file holds near misses beside what they miss; the others every message of a story beside every sentence of
-its earlier sessions, of which very few are over. A logistic regression on the signs of compare/signs.rs. Cross-validated
-with whole stories left out; `--held` is measured with weights of the others. The same input gives the same constants.
+The first file holds replacements and near misses; the others pair every message of a story with every sentence of its
+earlier sessions, of which very few are replaced. The model is a logistic regression on the features of
+compare/signs.rs. It is cross-validated with whole stories left out; `--held` is measured with weights of the others. The same input gives the same constants.
 """
 
 import argparse
@@ -19,14 +19,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
 TARGET = pathlib.Path(__file__).parent.parent / "src/capture/reconcile/compare/weights.rs"
-# Pairs of the first file are far more often over than what people say is.
+# In the first file far more sentences are replaced than in what people say.
 OWN_WEIGHT = 0.5
 REGULARISATION = 1.0
 FOLDS = 8
-# A wrong replacement loses something true, a missed one leaves something old beside the new: chosen by the table.
+# A wrong replacement loses a true statement, a missed one leaves an old value beside the new: chosen from the table.
 ENOUGH = 0.6
-# Stories tell more changes than their labels, which are there for one question. Those found by reading what an
-# earlier fit took for over: the beginnings of the older sentence and of the message.
+# Stories contain more changes than their labels, which concern one question. These were found by reading what an
+# earlier fit took for replaced: the beginnings of the older sentence and of the message.
 ALSO_OVER = [
     ("Mi médico de cabecera es", "La doctora Ferrer se jubiló"),
     ("My savings goal is 6,000", "Kitchen quotes are in"),
@@ -41,7 +41,7 @@ def read(paths):
         for line in path.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             also = any(row["old"].startswith(old) and row["new"].startswith(new) for old, new in ALSO_OVER)
-            # What was said before stays in one fold with all that comes near it.
+            # An older sentence stays in one fold with all messages near it.
             own = row["group"].startswith("pairs-")
             group = row["old"] if own else row["group"]
             row |= {"group": f"{number} {group}", "replaces": row["replaces"] or also, "own": own}
@@ -57,7 +57,7 @@ def fitted(rows):
 
 
 def likelihood(model, rows):
-    """What the code takes for likely: rules exclude some, and there it says 0."""
+    """The likelihood that the code computes; 0 where a rule excludes the pair."""
     likely = model.predict_proba(np.array([row["signs"] for row in rows]))[:, 1]
     return np.where([row["excluded"] for row in rows], 0.0, likely)
 

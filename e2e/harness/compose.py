@@ -1,4 +1,4 @@
-"""docker-compose.yaml and the Dockerfile as a machine without Docker can read them."""
+"""Reads docker-compose.yaml and the Dockerfile on a machine without Docker."""
 
 import re
 import shlex
@@ -18,13 +18,13 @@ def yaml(text: str):
 
 
 def variables() -> dict[str, str]:
-    """What .env.example sets."""
+    """The variables that .env.example sets."""
     lines = [line for line in EXAMPLE.read_text().splitlines() if line and not line.startswith("#")]
     return dict(line.split("=", 1) for line in lines)
 
 
 def compose(**environment: str) -> dict:
-    """The compose file with these variables put in; one that has no value is an error, as in Docker Compose."""
+    """The compose file with these variables substituted; one without a value is an error, as in Docker Compose."""
 
     def value(match: re.Match) -> str:
         name, operator, rest = match.groups()
@@ -36,7 +36,7 @@ def compose(**environment: str) -> dict:
         return found or ""
 
     def put_in(node):
-        # After reading, as Docker Compose does it: a value is never YAML of its own.
+        # After parsing, as Docker Compose does it: a value is never parsed as YAML.
         if isinstance(node, dict):
             return {key: put_in(inner) for key, inner in node.items()}
         if isinstance(node, list):
@@ -47,13 +47,13 @@ def compose(**environment: str) -> dict:
 
 
 def example(**environment: str) -> dict:
-    """The compose file with .env.example and secrets of no worth."""
+    """The compose file with .env.example and dummy secrets."""
     secrets = {name: "not-a-secret-but-long-enough-for-one" for name, value in variables().items() if re.search("KEY|PASSWORD", name)}
     return compose(**{**variables(), **secrets, **environment})
 
 
 def stages() -> dict[str, list[tuple[str, str]]]:
-    """The Dockerfile's instructions by stage, with those of the stage it begins with before its own."""
+    """The Dockerfile's instructions by stage; a stage's base stage comes first."""
     found: dict[str, list[tuple[str, str]]] = {}
     text = re.sub(r"\\\n", " ", DOCKERFILE.read_text())
     stage: list[tuple[str, str]] = []
@@ -70,7 +70,7 @@ def stages() -> dict[str, list[tuple[str, str]]]:
 
 
 def last(stage: list[tuple[str, str]], word: str) -> str | None:
-    """What an instruction of which the last one counts says."""
+    """The value of the last instruction of this kind."""
     return next((rest for found, rest in reversed(stage) if found == word), None)
 
 

@@ -1,10 +1,10 @@
-"""Finds the context that memgate put into a request, by what the contract says of its form."""
+"""Finds the context in a request by its fence."""
 
 HEADING = "## User's Relevant Context"
 
 
 def message_texts(body: dict) -> list[tuple[str, str]]:
-    """(role, text) of everything in a request of either dialect; instructions come as the role `instructions`."""
+    """(role, text) of every message in a request of either dialect; instructions have the role `instructions`."""
     out = []
     if isinstance(body.get("instructions"), str):
         out.append(("instructions", body["instructions"]))
@@ -20,7 +20,7 @@ def message_texts(body: dict) -> list[tuple[str, str]]:
 
 
 def context_of(body: dict) -> str | None:
-    """The context's block with its fence lines; None when the request has none."""
+    """The context with its fence lines; None when the request has none."""
     for _, text in message_texts(body):
         if HEADING in text:
             lines = text.split("\n")
@@ -31,7 +31,7 @@ def context_of(body: dict) -> str | None:
 
 
 def inserted(sent: bytes, received: bytes) -> bytes | None:
-    """What was inserted at one place into `sent` to make `received`; None when more was changed."""
+    """The bytes inserted at one place into `sent` to give `received`; None when more was changed."""
     start = 0
     while start < len(sent) and start < len(received) and sent[start] == received[start]:
         start += 1

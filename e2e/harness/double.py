@@ -1,4 +1,4 @@
-"""The model double: the upstream of the tests. It tells what it really received."""
+"""The model double: the upstream of the tests. It keeps every request that it received."""
 
 import base64
 import json
@@ -13,7 +13,7 @@ MARK = "x-test"
 
 @dataclass
 class Received:
-    """A request as the upstream got it."""
+    """A request as the upstream received it."""
 
     method: str
     path: str
@@ -31,7 +31,7 @@ class Received:
 
 
 class Double:
-    """A process; with a port, on that one."""
+    """The model double's process; with `port`, it listens on that port."""
 
     def __init__(self, port: int = 0):
         self.process = Process("model-double", [paths.double(), "--port", str(port)])
@@ -39,7 +39,7 @@ class Double:
         self.port = int(re.search(r":(\d+)$", line).group(1))
 
     def requests(self, mark: str | None = None) -> list[Received]:
-        """What was received so far, oldest first; only requests with this mark, if one is given."""
+        """The requests received so far, oldest first; with `mark`, only those with this mark."""
         query = f"?header={MARK}&value={mark}" if mark else ""
         return [
             Received(

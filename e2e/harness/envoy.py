@@ -1,4 +1,4 @@
-"""Envoy with one of the project's own configurations, other ports and another upstream put in by xtask."""
+"""Envoy with one of the project's own configurations, in which xtask replaces ports and upstream."""
 
 import json
 import subprocess
@@ -22,13 +22,13 @@ def render(folder: Path, base: str, **options) -> dict:
 
 
 def http_filter(config: dict, name: str) -> dict:
-    """A filter's own part of the configuration."""
+    """The configuration of one filter."""
     manager = config["static_resources"]["listeners"][0]["filter_chains"][0]["filters"][0]["typed_config"]
     return next(one for one in manager["http_filters"] if one["name"] == name)["typed_config"]
 
 
 def wait_for_memgate(config: dict, seconds: str = "10s"):
-    """Has a request wait longer for memgate than what is shipped."""
+    """Lets a request wait longer for memgate than the shipped configuration."""
     http_filter(config, "recall").update(message_timeout=seconds)
 
 
@@ -43,7 +43,7 @@ class Envoy:
         env: dict | None = None,
         **options,
     ):
-        """`options` are further ones of `cargo xtask envoy-config`."""
+        """`options`: further options of `cargo xtask envoy-config`."""
         self.port = free_port()
         config = render(
             folder, base, upstream=upstream, port=self.port, grpc_port=grpc_port, admin_port=0, env=env, **options
@@ -80,12 +80,12 @@ class Envoy:
             return False
 
     def stat(self, name: str) -> int:
-        """One counter or gauge, by its full name; 0 before its first use, when Envoy has not made it yet."""
+        """The value of a counter or gauge, by its full name; 0 when Envoy has not created it yet."""
         answer = http.request(self.admin_port, "GET", "/stats?format=json&usedonly=false").json()
         return next((stat["value"] for stat in answer["stats"] if stat.get("name") == name), 0)
 
     def grpc_calls(self) -> int:
-        """How many streams to memgate were ever opened, or tried."""
+        """How many streams to memgate were opened or tried so far."""
         return sum(self.stat(f"cluster.memgate_{name}.upstream_rq_total") for name in ("capture", "recall"))
 
     def access_log(self) -> list[dict]:

@@ -1,16 +1,16 @@
-"""A memgate with a helper model for facts, what that model answers, and what became of it."""
+"""A memgate with a helper model for facts: its configuration, the model's requests, and the stored facts."""
 
 import json
 
 from .stack import Stack
 from .wait import until
 
-# Of the prompt's two messages only memgate's own holds this.
+# Only memgate's own message of the prompt contains this.
 PROMPT = "The conversation, oldest turn first"
 
 
 def extracting(port=None, every=3, memory=None, **options):
-    """A configuration whose extraction model is the double, or something else at `port`."""
+    """A configuration whose extraction model is the double, or another server at `port`."""
     def config(double):
         model = {
             "llm_provider": "vllm",
@@ -20,7 +20,7 @@ def extracting(port=None, every=3, memory=None, **options):
             "llm_timeout_seconds": 5,
             **options,
         }
-        # Only what the model finds makes facts here.
+        # Only the model's facts, no local statements.
         extraction = {"modes": ["turns", "llm"], "summaries": False, **(memory or {})}
         return {
             "memory": {"extraction_batch_size": every, "extraction": extraction},
@@ -35,7 +35,7 @@ def finds(*facts, kind="semantic", **members) -> str:
 
 
 def asked(stack: Stack, of: str = "") -> list[dict]:
-    """What the helper model was asked, oldest first; only where this stands in it."""
+    """The requests to the helper model, oldest first; only those that contain this text."""
     bodies = [request.json() for request in stack.double.requests() if request.path == "/v1/chat/completions"]
     return [body for body in bodies if body["model"] == "extractor" and of in json.dumps(body, ensure_ascii=False)]
 
@@ -47,13 +47,13 @@ def shown(body: dict) -> list[dict]:
 
 
 def facts(stack: Stack, person) -> dict[str, dict]:
-    """What was extracted for a user, by its words."""
+    """The facts extracted for a user, by their content."""
     found = stack.memgate.memories(person.id)
     return {memory["content"]: memory for memory in found if memory["type"] != "episodic"}
 
 
 def talk(person, *texts):
-    """Turns of one session, each a turn in the journal before the next begins."""
+    """Sends the turns of one session; each is in the journal before the next begins."""
     for text in texts:
         turns = person.stack.memgate.turns()
         assert person.say(text).status == 200

@@ -1,4 +1,4 @@
-"""A plain HTTP/1.1 client: what is sent is exactly what the test says, byte for byte."""
+"""A plain HTTP/1.1 client that sends exactly the test's bytes."""
 
 import http.client
 import json
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Answer:
-    """A whole answer. `complete` is false when the connection broke before its end."""
+    """A response. `complete` is false when the connection broke before its end."""
 
     status: int
     headers: dict[str, str]

@@ -1,4 +1,4 @@
-"""A token issuer: keys, tokens, and the JWKS file that Envoy verifies with."""
+"""A token issuer: keys, tokens, and the JWKS file with which Envoy verifies tokens."""
 
 import json
 import time

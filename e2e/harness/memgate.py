@@ -1,4 +1,4 @@
-"""memgate, the real process: its REST API, its log, its metrics, and what can be done to it."""
+"""The real memgate process: its REST API, its log, its metrics, and ways to stop it."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from .process import Process, free_port
 from .wait import until
 
 
-# Room for an unoptimised build on a busy machine, where time is not the matter of a test.
+# Enough for an unoptimised build on a busy machine, in tests that are not about time.
 PATIENT_MS = 8000
 
 
@@ -45,7 +45,7 @@ class Memgate:
         config = {**usual, **config}
         memory = {"identity": {"mode": "development"}, **config.get("memory", {})}
         config["memory"] = {"deadline_ms": PATIENT_MS, **memory} if self.patient else memory
-        # Where Envoy connects is the port, unless the configuration names an address.
+        # Envoy connects to the port, unless the configuration names an address.
         self.grpc = config.get("listen", {}).get("grpc", f"127.0.0.1:{self.grpc_port}")
         self.config_file.write_text(json.dumps(config, indent=2))
 
@@ -60,7 +60,7 @@ class Memgate:
                 *("--grpc", self.grpc),
                 *("--http", f"127.0.0.1:{self.http_port}"),
             ],
-            # A file size limit must be an error for memgate, not a deadly signal.
+            # Exceeding a file size limit must be an error for memgate and not a fatal signal.
             keep_signals=False,
             env=env,
         )
@@ -76,7 +76,7 @@ class Memgate:
         until(ready, "memgate is ready", seconds)
 
     def status(self, path: str) -> int | None:
-        """The status that GET answers; None when nobody listens."""
+        """The status of a GET; None when no process listens."""
         try:
             return http.request(self.http_port, "GET", path).status
         except OSError:
@@ -106,7 +106,7 @@ class Memgate:
         return "\n".join(memory["content"] for memory in self.memories(user))
 
     def flush(self, user: str) -> dict:
-        """Waits until what the user said so far is learnt."""
+        """Waits until memgate has learned from all of the user's turns so far."""
         answer = self.api("POST", "/v1/memory/flush", {"user_id": user, "timeout_ms": 30_000})
         assert answer.status == 200, answer.body
         flushed = answer.json()
@@ -118,7 +118,7 @@ class Memgate:
         assert answer.status == 200, answer.body
         return answer.json()["hits"]
 
-    # -- what it says of itself ---------------------------------------------------------------------------------
+    # -- metrics and log -----------------------------------------------------------------------------------------
 
     def metric(self, name: str, **labels) -> float:
         """The sum of a metric's samples that have these labels; 0 when there is none."""
@@ -157,13 +157,13 @@ class Memgate:
             seconds,
         )
 
-    # -- what is done to it -------------------------------------------------------------------------------------
+    # -- ending it -----------------------------------------------------------------------------------------------
 
     def kill(self):
         self.process.kill()
 
     def stop(self) -> int | None:
-        """The exit status it ended with by itself within ten seconds; None when it had to be made to."""
+        """Stops memgate. Returns its exit status; None when it did not end within ten seconds and was killed."""
         return self.process.stop() if self.process else None
 
     def restart(self):

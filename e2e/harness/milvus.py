@@ -1,4 +1,4 @@
-"""Milvus, the real server, run by `cargo xtask milvus`, and what can be done to it."""
+"""A real Milvus server, run by `cargo xtask milvus`; tests can start, freeze and kill it."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from .process import Process, children, free_port, freeze
 
 
 class Milvus:
-    """A server with a folder. It can be started again on the same port with the same data."""
+    """A server with a data folder. It can be started again on the same port with the same data."""
 
     def __init__(self, folder: Path, *options):
         self.folder = folder
@@ -22,31 +22,31 @@ class Milvus:
         return f"127.0.0.1:{self.port}"
 
     def start(self) -> "Milvus":
-        """Returns when it answers. Searches of what was loaded before a kill can fail for some seconds more."""
+        """Starts the server and returns when it answers. After a kill, searches can still fail for some seconds."""
         command = [paths.xtask(), "milvus", "--port", self.port, "--data", self.folder, *self._options]
         self.runner = Process("milvus", command)
         self.runner.wait_line("ready milvus", 120)
         return self
 
     def pid(self) -> int:
-        """The server itself."""
+        """The process id of the server itself."""
         server, = children(self.runner.pid)
         return server
 
     def kill(self):
-        """Ends the server at once, as a crash would; what ran it ends with it."""
+        """Kills the server, as a crash would; `cargo xtask milvus` ends with it."""
         os.kill(self.pid(), signal.SIGKILL)
         self.runner.wait_end()
 
     def freeze(self):
-        """Not for long: one that stood still for ten seconds is of no use afterwards."""
+        """Freezes the server. Only for a short time: after ten seconds it no longer recovers."""
         freeze(self.pid(), "milvus")
 
     def thaw(self):
         os.kill(self.pid(), signal.SIGCONT)
 
     def stop(self) -> int | None:
-        """The exit status of what ran it; None when that had to be made to end."""
+        """Stops the server. Returns the exit status of `cargo xtask milvus`; None when it had to be killed."""
         return self.runner.stop() if self.runner else None
 
     # -- as its administrator -----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Where the programs are. `cargo xtask test` says so in the environment; without it, the usual places are tried."""
+"""The paths of the programs. `cargo xtask test` sets them in the environment; otherwise the usual places are tried."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The command line's surroundings: a configuration, a data folder, and a memgate that may run on them."""
+"""The environment of a command: a configuration, a data folder, and a memgate that may run on them."""
 
 import json
 import os
@@ -29,8 +29,8 @@ class Place:
         return {**os.environ, "MEMGATE_CONFIG": str(self.memgate.config_file), **env}
 
     def run(self, *args, env: dict | None = None, timeout: float = 30) -> subprocess.CompletedProcess:
-        """Runs a command to its end; what it says on standard error is for people."""
-        # In a folder without a configuration, so that only what is named counts.
+        """Runs a command to its end."""
+        # In a folder without a configuration file, so that only named files are used.
         return subprocess.run(
             self.command(*args), env=self.environment(env or {}), cwd=self.folder,
             capture_output=True, timeout=timeout,

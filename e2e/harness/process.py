@@ -1,4 +1,4 @@
-"""A real process: started, watched, stopped, frozen or killed; it never outlives the tests."""
+"""A real process that a test can start, watch, stop, freeze or kill; it never outlives the tests."""
 
 import os
 import signal
@@ -12,26 +12,26 @@ from .wait import until
 
 
 def free_port() -> int:
-    """A port of loopback that is free now."""
+    """A free port of the loopback address."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
 
 
 def children(pid: int) -> list[int]:
-    """The processes that this one started."""
+    """The child processes of a process."""
     return [int(child) for task in Path(f"/proc/{pid}/task").iterdir()
             for child in (task / "children").read_text().split()]
 
 
 def gone(pid: int) -> bool:
-    """Whether it has ended."""
+    """Whether a process has ended."""
     stat = Path(f"/proc/{pid}/stat")
     return not stat.exists() or ") Z " in stat.read_text()
 
 
 def freeze(pid: int, name: str):
-    """Stops it as a debugger would: it keeps its connections and answers nothing."""
+    """Freezes a process: it keeps its connections and answers nothing."""
     os.kill(pid, signal.SIGSTOP)
 
     def stands_still():
@@ -46,7 +46,7 @@ class Process:
     def __init__(self, name: str, command: list, *, keep_signals: bool = True, env: dict | None = None):
         self.name = name
         self.lines: list[str] = []
-        # The leash has the kernel end the program when this one ends, however that happens.
+        # With the leash, the kernel ends the program when this process ends.
         leashed = [paths.xtask(), "leash", os.getpid(), "--", *command]
         self._process = subprocess.Popen(
             [str(part) for part in leashed],
@@ -76,7 +76,7 @@ class Process:
         return "\n".join(self.lines)
 
     def wait_line(self, part: str, seconds: float = 20) -> str:
-        """The first line with `part` in it; fails at once when the process ends without it."""
+        """Waits for the first line that contains `part`; fails at once when the process ends without it."""
 
         def found():
             ended = not self.running()
@@ -90,7 +90,7 @@ class Process:
         return until(found, f"{self.name} says {part!r}", seconds)
 
     def wait_end(self, seconds: float = 10) -> int:
-        """The exit status; fails when the process does not end in time."""
+        """Waits for the exit status; fails when the process does not end in time."""
         status = self._process.wait(timeout=seconds)
         self._reader.join(timeout=5)
         return status
@@ -105,12 +105,12 @@ class Process:
         self.signal(signal.SIGCONT)
 
     def kill(self):
-        """Ends it at once, as a crash would."""
+        """Kills the process, as a crash would."""
         self._process.kill()
         self.wait_end()
 
     def stop(self, seconds: float = 10) -> int | None:
-        """Asks it to end, then makes it; returns the exit status it ended with by itself."""
+        """Sends SIGTERM, then kills; returns the exit status of a process that ended by itself."""
         if self.running():
             self.thaw()
             self._process.terminate()

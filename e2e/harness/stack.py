@@ -1,4 +1,4 @@
-"""The whole stack, and the people who talk through it."""
+"""The whole stack (Envoy, memgate, model double), and the persons who talk through it."""
 
 import uuid
 from pathlib import Path
@@ -53,7 +53,7 @@ class Stack:
             self._stops.pop()()
 
     def person(self, name: str = "user") -> "Person":
-        """Somebody nobody has heard of before."""
+        """A new user."""
         return Person(self, f"{name}-{uuid.uuid4().hex[:12]}")
 
     def flush(self, *people: "Person"):
@@ -62,7 +62,7 @@ class Stack:
 
 
 class Person:
-    """A user with an id of their own, whose requests can be told apart at the upstream."""
+    """A user with an id of its own, whose requests can be recognised at the upstream."""
 
     def __init__(self, stack: Stack, id_: str, session: str | None = None, mark: str | None = None):
         self.stack, self.id = stack, id_
@@ -92,38 +92,38 @@ class Person:
     # -- with plain HTTP ----------------------------------------------------------------------------------------
 
     def post(self, path: str, body, headers: dict | None = None, **options) -> http.Answer:
-        """A request as given; a header that is None is left out."""
+        """Sends a request as given; a header that is None is left out."""
         merged = {**self.headers, **(headers or {})}
         merged = {name: value for name, value in merged.items() if value is not None}
         return http.request(self.stack.envoy.port, "POST", path, body, merged, **options)
 
     def say(self, text: str, headers: dict | None = None, **fields) -> http.Answer:
-        """One user message by Chat Completions."""
+        """Sends one user message by Chat Completions."""
         body = {"model": "echo", "messages": [{"role": "user", "content": text}], **fields}
         return self.post(CHAT, body, headers)
 
     def respond(self, text: str, headers: dict | None = None, **fields) -> http.Answer:
-        """One user message by Responses."""
+        """Sends one user message by Responses."""
         return self.post(RESPONSES, {"model": "echo", "input": text, **fields}, headers)
 
-    # -- what became of it --------------------------------------------------------------------------------------
+    # -- the result --------------------------------------------------------------------------------------
 
     def received(self) -> list[Received]:
-        """What the upstream received of this person, in any session."""
+        """The requests that the upstream received from this person, in any session."""
         return self.stack.double.requests(self.mark)
 
     def learn(self):
-        """Waits until what was said is learnt."""
+        """Waits until memgate has learned from this person's turns."""
         self.stack.memgate.flush(self.id)
 
     def memories(self) -> list[dict]:
         return self.stack.memgate.memories(self.id)
 
     def remembered_turns(self) -> list[dict]:
-        """The memories that are whole turns, without the statements taken from them and without summaries."""
+        """The turn memories, without statements and summaries."""
         said = [memory for memory in self.memories() if memory["source"] != "system_generated"]
         return [memory for memory in said if memory["type"] == "episodic"]
 
     def knows(self, text: str) -> bool:
-        """Whether any memory holds this text."""
+        """Whether any memory of this person contains this text."""
         return text in self.stack.memgate.texts(self.id)

@@ -1,4 +1,4 @@
-"""A model server behind TLS and a path prefix: it answers with the path and host that it was asked for."""
+"""A model server behind TLS and a path prefix: it answers with the path and host of the request."""
 
 import http.server
 import json
@@ -9,7 +9,7 @@ import trustme
 
 
 class TlsServer:
-    """Listens on loopback with a certificate for `name`, signed by an authority of its own."""
+    """A server on loopback with a certificate for `name`, signed by its own authority."""
 
     def __init__(self, folder, name: str = "localhost"):
         authority = trustme.CA()

@@ -1,10 +1,10 @@
-"""Waiting for something to become true, with a deadline. Nothing in these tests sleeps for a fixed time."""
+"""Waits for conditions with a deadline. Nothing in these tests sleeps for a fixed time."""
 
 import time
 
 
 def until(predicate, what: str, seconds: float = 10.0, every: float = 0.02):
-    """Returns the first truthy value of `predicate()`; fails with `what` (and the last value) when time is up."""
+    """Returns the first truthy value of `predicate()`; at the deadline fails with `what` and the last value."""
     deadline = time.monotonic() + seconds
     while True:
         value = predicate()
@@ -16,7 +16,7 @@ def until(predicate, what: str, seconds: float = 10.0, every: float = 0.02):
 
 
 def holds(predicate, what: str, seconds: float = 1.0, every: float = 0.05):
-    """Fails as soon as `predicate()` is false within `seconds`: for things that must not happen."""
+    """Fails as soon as `predicate()` is false within `seconds`: for events that must not happen."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         assert predicate(), what

@@ -1,4 +1,4 @@
-"""A field of ours that is wrong is answered at once, in the shape that the official client understands."""
+"""A wrong value in one of our fields is answered at once with a 400 that the official client understands."""
 
 import openai
 import pytest
@@ -36,7 +36,7 @@ def names(values):
 
 
 @pytest.mark.parametrize("field, value, param", BAD, ids=names(BAD))
-def test_a_wrong_field_is_a_bad_request_that_names_it(stack, field, value, param):
+def test_a_wrong_field_is_a_400_that_names_the_field(stack, field, value, param):
     person = stack.person()
     for call in (
         lambda: person.openai().chat.completions.create(
@@ -71,14 +71,14 @@ def test_a_bad_user_id_in_the_body_is_a_bad_request(stack, bad):
         {"memory_config": {"memory_types": ["semantic", "procedural", "episodic", "reflective"]}},
     ],
 )
-def test_right_fields_null_and_absent_ones_are_taken(stack, fields):
+def test_valid_null_and_absent_fields_are_accepted(stack, fields):
     person = stack.person()
     answer = person.say("What is my favourite colour?", **fields)
     assert (answer.status, answer.decision) == (200, "searched")
     assert set(person.received()[0].json()) == {"model", "messages"}
 
 
-def test_a_refused_request_tells_what_became_of_memory_as_others_do(stack):
+def test_a_refused_request_has_the_decision_headers(stack):
     person = stack.person()
     refused = person.say("hi", memory_config={"retrieval_limit": 0})
     assert refused.status == 400
@@ -93,7 +93,7 @@ def test_a_refused_request_tells_what_became_of_memory_as_others_do(stack):
     assert (line["status"], line["memgate_decision"], line["memgate_hits"]) == (400, "skipped:unreadable", "0")
 
 
-def test_what_was_refused_is_not_learnt(stack):
+def test_a_refused_request_is_not_learned_from(stack):
     person = stack.person()
     assert person.say("My favourite colour is teal", auto_store="no").status == 400
     person.say("I was born in Bergen")
@@ -105,7 +105,7 @@ def test_what_was_refused_is_not_learnt(stack):
     ("x-memory", "1"), ("x-memory-limit", "51"), ("x-memory-threshold", "high"), ("x-memory-types", "sematnic"),
     ("x-memory-auto-store", "no"), ("x-memory-project", "x" * 257), ("x-session-end", "maybe"),
 ])
-def test_with_a_wrong_header_the_request_passes_without_memory(stack, name, value):
+def test_a_request_with_a_wrong_header_passes_without_memory(stack, name, value):
     person = stack.person()
     person.say("My boat is called Halcyon")
     person.learn()

@@ -27,7 +27,7 @@ ODD = "a+b@x.org 'quoted' 予算 👨‍👩‍👧 &=%2F/?#"
 
 @pytest.fixture
 def place(tmp_path):
-    """Nobody runs on it until `place.memgate.start()`."""
+    """A place without a running memgate; `place.memgate.start()` starts one."""
     made = Place(tmp_path)
     yield made
     made.memgate.stop()
@@ -35,14 +35,14 @@ def place(tmp_path):
 
 @pytest.fixture(params=["alone", "served"])
 def either(place, request):
-    """Commands must not differ by whether a memgate is running."""
+    """A place with and without a running memgate: commands must behave the same."""
     if request.param == "served":
         place.memgate.start()
     return place
 
 
 @pytest.mark.parametrize("user", ["alice", ODD], ids=["plain", "odd"])
-def test_what_is_remembered_is_listed_found_and_forgotten(either, user):
+def test_a_remembered_text_can_be_listed_found_and_forgotten(either, user):
     told = either.ok("remember", FACT, "--user", user, "--tag", "trip", "--importance", "0.9")
     assert FACT in told
     listed = either.json("list", "--user", user)["memories"]
@@ -55,7 +55,7 @@ def test_what_is_remembered_is_listed_found_and_forgotten(either, user):
     assert either.json("list", "--user", user)["memories"] == []
 
 
-def test_a_page_leads_to_the_next(either):
+def test_a_page_has_a_cursor_to_the_next(either):
     for number in range(5):
         either.ok("remember", f"Fact number {number}", "--user", "alice")
     seen, cursor = [], []
@@ -88,7 +88,7 @@ def test_scopes_narrow_and_never_widen(either):
     assert contents("--tenant", "acme") == ["Of another tenant"]
 
 
-def test_json_is_what_rest_answers_byte_for_byte(place):
+def test_json_output_is_the_rest_body_byte_for_byte(place):
     place.ok("remember", FACT, "--user", ODD, "--tag", "ü")
     alone = place.ok("list", "--user", ODD, "--json")
     wrong_alone = place.run("list", "--user", ODD, "--limit", "0", "--json").stdout
@@ -124,7 +124,7 @@ def test_json_is_what_rest_answers_byte_for_byte(place):
     ids=" ".join,
 )
 @pytest.mark.parametrize("user", ["alice"])
-def test_a_wrong_value_is_told_by_the_name_it_was_given_by(either, args, words, user):
+def test_an_error_names_the_option_with_the_wrong_value(either, args, words, user):
     said = either.fails(2, *args, "--user", user)
     assert all(word in said for word in words), said
 
@@ -141,7 +141,7 @@ def test_another_user_s_memory_cannot_be_forgotten(either):
     assert len(either.json("list", "--user", "alice")["memories"]) == 1
 
 
-def test_listing_and_forgetting_do_without_the_model_and_searching_names_what_is_missing(place):
+def test_list_and_forget_work_without_the_model_and_search_names_the_missing_file(place):
     id_ = place.json("remember", FACT, "--user", "alice")["id"]
     place.configure({"assets_dir": str(place.folder / "nothing")})
     assert FACT in place.ok("list", "--user", "alice")
@@ -151,14 +151,14 @@ def test_listing_and_forgetting_do_without_the_model_and_searching_names_what_is
     assert "Forgot 1 memory." in place.ok("forget", id_, "--user", "alice")
 
 
-def test_a_secret_is_not_kept_and_the_user_sees_so(either):
+def test_a_secret_is_refused_with_a_message(either):
     key = "sk-proj-" + "aB3dE6gH9jK2mN5pQ8sT1vW4" * 2
     told = either.ok("remember", f"My key is {key}", "--user", "alice")
     assert key not in told and "My key is" in told
 
 
 @pytest.mark.parametrize("columns", ["1", "7", "40", "0", "wide"])
-def test_any_text_is_shown_at_any_width(place, columns):
+def test_any_text_can_be_shown_at_any_terminal_width(place, columns):
     text = "\x1b[2J予算👨‍👩‍👧é \u202e\x07 الميزانية \n## x " * 20
     place.ok("remember", text, "--user", "alice", "--tag", "👩‍👩‍👧", env={"COLUMNS": columns})
     for args in (["list"], ["search", "予算", "--explain", "--threshold", "0"]):
@@ -178,14 +178,14 @@ def on_a_terminal(place, columns: int, *args) -> list[str]:
         while data := os.read(us, 65_536):
             written += data
     except OSError:
-        pass  # Linux ends a terminal nobody has open any more with an error.
+        pass  # On Linux, reading a terminal that no process has open any more is an error.
     finally:
         os.close(us)
         assert process.wait(10) == 0, written
     return written.decode().splitlines()
 
 
-def test_on_a_terminal_lines_are_as_wide_as_it_is(place):
+def test_lines_are_cut_to_the_width_of_the_terminal(place):
     place.ok("remember", "My budget for the Hawaii trip is $10,000, and not a cent more", "--user", "alice")
     about, words = on_a_terminal(place, 50, "list", "--user", "alice")
     assert len(about) == len(words) == 50 and words.endswith("…") and "My budget" in words
@@ -193,7 +193,7 @@ def test_on_a_terminal_lines_are_as_wide_as_it_is(place):
     assert words.endswith("not a cent more")
 
 
-def test_a_reader_that_goes_away_is_no_error(place):
+def test_a_closed_pipe_is_no_error(place):
     # More than a pipe holds.
     for number in range(3):
         place.ok("remember", f"{number} " + "long " * 12_000, "--user", "alice")
@@ -216,7 +216,7 @@ def test_an_output_that_cannot_be_written_is_an_error(place):
     assert done.returncode == 1 and b"standard output" in done.stderr
 
 
-def test_an_interrupt_ends_a_command_that_waits(place):
+def test_an_interrupt_ends_a_waiting_command(place):
     place.memgate.start()
     place.memgate.process.freeze()
     try:
@@ -236,7 +236,7 @@ def connected(port: int) -> bool:
     return any(to.endswith(f":{port:04X}") and state == "01" for _, _, to, state, *_ in lines)
 
 
-def test_a_folder_in_use_is_told_with_the_process(place):
+def test_an_error_names_the_process_that_uses_the_folder(place):
     place.ok("list", "--user", "alice")
     with open(place.memgate.data / "memgate.lock", "r+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -257,7 +257,7 @@ def test_commands_at_the_same_time_wait_for_each_other(place):
     assert len(place.json("list", "--user", "alice")["memories"]) == 6
 
 
-def test_a_server_is_found_by_its_folder_by_its_address_or_by_name(place):
+def test_a_server_is_found_by_its_folder_its_address_or_the_option(place):
     place.memgate.start()
     place.ok("remember", FACT, "--user", "alice")
     listen = {"listen": {"http": f"127.0.0.1:{place.memgate.http_port}"}}
@@ -267,7 +267,7 @@ def test_a_server_is_found_by_its_folder_by_its_address_or_by_name(place):
         return len(place.json("list", "--user", "alice", *options)["memories"]) == 1
 
     assert known()
-    # The folder says where its memgate answers, whatever the configuration says.
+    # The folder's lock says where its memgate answers, whatever the configuration says.
     place.configure({"listen": {"http": "127.0.0.1:1"}})
     assert known()
     # A memgate whose data is elsewhere is found by its address.
@@ -275,12 +275,12 @@ def test_a_server_is_found_by_its_folder_by_its_address_or_by_name(place):
     assert known() and not Path(elsewhere).exists()
     place.configure({"listen": {"http": "127.0.0.1:1"}, "data_dir": elsewhere})
     assert known("--server", f"http://127.0.0.1:{place.memgate.http_port}/")
-    # A folder that is named is meant.
+    # A named folder is used.
     place.configure(listen)
     assert not known("--data", elsewhere)
 
 
-def test_a_server_that_is_not_there_or_not_memgate_is_named(place):
+def test_an_error_names_a_server_that_is_absent_or_not_memgate(place):
     said = place.fails(1, "list", "--user", "alice", "--server", "http://127.0.0.1:1")
     assert "http://127.0.0.1:1" in said and "refused" in said
     assert "--server" in place.fails(2, "list", "--user", "alice", "--server", "127.0.0.1:8080")
@@ -308,11 +308,11 @@ def test_the_keys_of_helper_models_need_not_be_set_for_a_command(place):
 # -- check-health -----------------------------------------------------------------------------------------------
 
 
-def test_a_memgate_that_works_is_told_to_be_ready(place):
+def test_a_working_memgate_is_healthy(place):
     place.memgate.start()
     port = place.memgate.http_port
     assert place.ok("check-health") == f"http://127.0.0.1:{port}/ is ready\n"
-    # In a container it listens on all addresses, and is asked on this machine's own.
+    # In a container it listens on all addresses; the health check uses a local one.
     production = {"identity": {"mode": "production"}}
     place.configure({"listen": {"http": f"0.0.0.0:{port}"}, "api": {"key_env": "THE_KEY"}, "memory": production})
     assert "is ready" in place.ok("check-health", env={"THE_KEY": "any" * 11})
@@ -332,9 +332,9 @@ def test_a_memgate_that_does_not_answer_is_not_healthy(place):
     assert "is ready" in place.ok("check-health")
 
 
-def test_a_part_that_does_not_work_is_named(place):
+def test_check_health_names_the_broken_part(place):
     place.memgate.start()
-    # As with a full disk: no file can be made longer.
+    # As with a full disk: no file can grow.
     resource.prlimit(place.memgate.process.pid, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
     until(lambda: place.memgate.status("/readyz") == 503, "the journal cannot be written")
     said = place.fails(1, "check-health")
@@ -350,12 +350,12 @@ def check(place, text: str, *options) -> subprocess.CompletedProcess:
     return place.run("check-config", "--config", file, *options)
 
 
-def test_the_configuration_of_the_project_is_good(place):
+def test_the_shipped_configuration_is_valid(place):
     done = place.run("check-config", "--config", paths.REPOSITORY / "config/config.yaml")
     assert (done.returncode, done.stderr) == (0, b""), done
 
 
-def test_every_problem_of_a_configuration_is_told_with_its_place(place):
+def test_check_config_lists_every_problem_with_its_place(place):
     text = "memory:\n  default_retreival_limit: 3\n  deadlin: 5\nbanana: 1\n"
     done = check(place, text)
     lines = done.stdout.decode().splitlines()
@@ -371,7 +371,7 @@ def test_every_problem_of_a_configuration_is_told_with_its_place(place):
     ]
 
 
-def test_a_model_that_is_missed_is_told_and_no_problem(place):
+def test_a_missing_model_is_a_warning(place):
     text = "memory: {query: {hyde: true}}\n"
     done = check(place, text)
     assert done.returncode == 0
@@ -380,18 +380,18 @@ def test_a_model_that_is_missed_is_told_and_no_problem(place):
 
 
 @pytest.mark.parametrize("text", ["", "a: [", "- 1", "memory: 5", "\x00", "memory:\n\tx: 1"])
-def test_what_is_no_configuration_is_told_in_a_sentence(place, text):
+def test_a_file_that_is_not_a_configuration_gives_one_error(place, text):
     done = check(place, text)
     assert done.returncode == 1 and b"checked.yaml" in done.stdout and b"panicked" not in done.stderr
 
 
-def test_a_file_that_is_not_there_is_told(place):
+def test_an_absent_file_is_an_error(place):
     done = place.run("check-config", "--config", "/nowhere/c.yaml")
     assert done.returncode == 1 and b"/nowhere/c.yaml: there is no such file" in done.stdout
     assert "/nowhere/c.yaml" in place.fails(1, "list", "--user", "alice", "--config", "/nowhere/c.yaml")
 
 
-def test_without_any_file_the_defaults_are_good(place):
+def test_the_defaults_are_valid_without_a_file(place):
     done = subprocess.run(
         place.command("check-config"), cwd=place.folder, capture_output=True,
         env={name: value for name, value in os.environ.items() if name != "MEMGATE_CONFIG"},
@@ -400,6 +400,6 @@ def test_without_any_file_the_defaults_are_good(place):
 
 
 @pytest.mark.parametrize("args", [[], ["lst"], ["list"], ["list", "--user"], ["check-config", "--user", "x"]], ids=" ".join)
-def test_a_command_line_that_cannot_be_read_is_a_usage_error(place, args):
+def test_a_malformed_command_line_is_a_usage_error(place, args):
     done = place.run(*args)
     assert done.returncode == 2 and b"--help" in done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""docker-compose.yaml, as far as it can be judged without Docker: form, names, order, bounds, who reaches whom."""
+"""docker-compose.yaml, as far as it can be checked without Docker: form, names, order, bounds, networks."""
 
 import re
 import shutil
@@ -31,14 +31,14 @@ def valid(file) -> bool:
     return subprocess.run(checker, capture_output=True).returncode == 0
 
 
-def test_the_file_is_of_the_compose_specification(tmp_path):
+def test_the_file_matches_the_compose_specification(tmp_path):
     assert valid(compose.COMPOSE)
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text(compose.COMPOSE.read_text().replace("read_only: true\n", "read_olny: true\n", 1))
     assert not valid(wrong), "the check sees a wrong key"
 
 
-def test_docker_compose_takes_the_file():
+def test_docker_compose_accepts_the_file():
     docker = shutil.which("docker")
     if not docker or subprocess.run([docker, "compose", "version"], capture_output=True).returncode:
         pytest.skip("there is no docker compose on this machine")
@@ -49,7 +49,7 @@ def test_docker_compose_takes_the_file():
     assert done.returncode == 0, done.stderr
 
 
-def test_what_is_not_set_is_asked_for():
+def test_an_unset_variable_is_an_error_that_names_it():
     with pytest.raises(KeyError, match="UPSTREAM"):
         compose.compose(MEMGATE_API_KEY="x", GRAFANA_PASSWORD="x")
     for secret in ("MEMGATE_API_KEY", "GRAFANA_PASSWORD"):
@@ -87,7 +87,7 @@ def test_envoy_is_the_version_that_the_tests_run(services):
     assert f"/{services['envoy']['image'].partition(':v')[2]}/" in said
 
 
-def test_nobody_is_root_and_little_can_be_written(services):
+def test_services_are_not_root_and_can_write_little(services):
     stages = compose.stages()
     for name in CONFINED:
         service = services[name]
@@ -100,7 +100,7 @@ def test_nobody_is_root_and_little_can_be_written(services):
             assert volume["type"] == "volume" or volume["read_only"], volume
 
 
-def test_everything_has_a_bound(services):
+def test_every_service_has_resource_bounds(services):
     for name, service in services.items():
         assert {"mem_limit", "cpus", "pids_limit"} <= set(service), name
         assert service["logging"]["options"]["max-size"], name
@@ -152,14 +152,14 @@ def test_volumes_are_declared_and_files_exist(project):
 
 
 def healthcheck(service: dict) -> list[str] | None:
-    """What is run, by the compose file or else by the image we build."""
+    """The health check command, from the compose file or else from our Dockerfile."""
     if "healthcheck" in service:
         return service["healthcheck"]["test"]
     text = compose.last(compose.stages()[service["build"]["target"]], "HEALTHCHECK") if "build" in service else None
     return ["CMD", *compose.argv(text.partition(" CMD ")[2])] if text else None
 
 
-def test_who_is_waited_for_exists_and_tells_its_health(services):
+def test_services_depend_on_existing_services_with_health_checks(services):
     for name, service in services.items():
         for other, how in service.get("depends_on", {}).items():
             assert other in services, f"{name} waits for {other}"
@@ -183,12 +183,12 @@ def test_milvus_is_only_there_when_asked_for(services):
         assert service.get("profiles") == (["milvus"] if name in MILVUS else ["echo"] if name == "echo" else None)
     waits = services["milvus"]["depends_on"]
     assert {name: how["condition"] for name, how in waits.items()} == dict.fromkeys(("etcd", "minio"), "service_healthy")
-    # A MinIO without a password of the user's must not start with one that all know.
+    # Without a password of the user, MinIO must not start with its well-known default.
     unset = compose.example(MINIO_PASSWORD="")["services"]["minio"]["environment"]["MINIO_ROOT_PASSWORD"]
     assert len(unset) < 8
 
 
-def test_the_health_check_of_envoy_tells_a_live_one_from_none(services, stack):
+def test_the_health_check_of_envoy_detects_a_dead_one(services, stack):
     test = healthcheck(services["envoy"])
     admin = str(stack.envoy.admin_port)
 
@@ -203,7 +203,7 @@ def test_the_health_check_of_envoy_tells_a_live_one_from_none(services, stack):
 
 @pytest.mark.parametrize("store", ["sqlite", "milvus"])
 @pytest.mark.parametrize("identity", ["development", "production"])
-def test_memgate_takes_its_configuration(services, identity, store):
+def test_memgate_accepts_its_configuration(services, identity, store):
     environment = compose.example(IDENTITY=identity, STORE=store)["services"]["memgate"]["environment"]
     assert environment["STORE"] == store
     file = paths.REPOSITORY / "deploy/memgate/config.yaml"
@@ -224,7 +224,7 @@ def test_prometheus_scrapes_memgate_where_it_listens(services):
     assert "/etc/prometheus/prometheus.yml" in services["prometheus"]["command"][0]
 
 
-def test_promtool_takes_the_configuration_of_prometheus():
+def test_promtool_accepts_the_configuration_of_prometheus():
     promtool = shutil.which("promtool")
     if not promtool:
         pytest.skip("there is no promtool on this machine")

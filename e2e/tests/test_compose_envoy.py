@@ -1,4 +1,4 @@
-"""Envoy's configuration in the compose network: the files that the tests run, with names put in."""
+"""Envoy's configuration in the compose network: the files that the tests run, with the network's names."""
 
 import json
 import os
@@ -18,7 +18,7 @@ ISSUER = {"JWT_ISSUER": "https://issuer.test/", "JWT_AUDIENCE": "chat"}
 
 
 def rendered(folder, **environment) -> tuple[subprocess.CompletedProcess, dict | None]:
-    """What the service `envoy-config` writes, and how it ends."""
+    """The configuration that the service `envoy-config` writes, and its exit status."""
     service = compose.example(**environment)["services"]["envoy-config"]
     entrypoint = compose.argv(compose.last(compose.stages()["envoy-config"], "ENTRYPOINT"))
     assert entrypoint[0] == "xtask"
@@ -36,7 +36,7 @@ def rendered(folder, **environment) -> tuple[subprocess.CompletedProcess, dict |
 
 
 def differences(one, other, at="") -> dict:
-    """Where two configurations differ, and what stands there in the second."""
+    """The paths at which two configurations differ, with the second one's values."""
     if isinstance(one, dict) and isinstance(other, dict):
         found = {}
         for key in sorted({*one, *other}):
@@ -58,7 +58,7 @@ def test_only_names_differ_from_what_the_tests_run(tmp_path, identity):
     changed = differences(tested, here)
     values = {json.dumps(value) for at, value in changed.items()}
     allowed = {"0.0.0.0", "echo", "echo:8000", "STRICT_DNS", "V4_PREFERRED"}
-    # memgate's two clusters: a socket in the place of an address.
+    # memgate's two clusters use a socket instead of an address.
     allowed_objects = [{"path": "/run/memgate/grpc.sock"}, None]
     if identity == "production":
         allowed |= {ISSUER["JWT_ISSUER"], ISSUER["JWT_AUDIENCE"], "/etc/envoy/jwks.json"}
@@ -66,11 +66,11 @@ def test_only_names_differ_from_what_the_tests_run(tmp_path, identity):
 
 
 @pytest.mark.parametrize("upstream", ["http://echo:8000", "https://models.example.com/prefix"])
-def test_envoy_takes_it(tmp_path, upstream):
+def test_envoy_accepts_the_configuration(tmp_path, upstream):
     for identity in ("development", "production"):
         done, config = rendered(tmp_path, IDENTITY=identity, UPSTREAM=upstream, **ISSUER)
         assert done.returncode == 0, done.stderr
-        # The keys are at a place of the container's.
+        # The keys have a path in the container.
         text = json.dumps(config).replace("/etc/envoy/jwks.json", str(paths.REPOSITORY / "envoy/jwks.example.json"))
         file = tmp_path / "checked.json"
         file.write_text(text)
@@ -81,14 +81,14 @@ def test_envoy_takes_it(tmp_path, upstream):
         assert done.returncode == 0, done.stderr
 
 
-def test_production_without_an_issuer_is_refused_in_words(tmp_path):
+def test_production_without_an_issuer_is_refused_with_a_reason(tmp_path):
     done, _ = rendered(tmp_path, IDENTITY="production", JWT_ISSUER="", JWT_AUDIENCE="chat")
     assert done.returncode == 1 and "JWT_ISSUER" in done.stderr
     done, _ = rendered(tmp_path, IDENTITY="development", JWT_ISSUER="", JWT_AUDIENCE="")
     assert done.returncode == 0, "development verifies nothing"
 
 
-def test_an_identity_that_is_neither_is_refused(tmp_path):
+def test_an_unknown_identity_mode_is_refused(tmp_path):
     done, _ = rendered(tmp_path, IDENTITY="other")
     assert done.returncode == 1 and "other.yaml" in done.stderr
 
@@ -102,7 +102,7 @@ def test_memgate_is_found_by_its_name(start):
     assert "Halcyon" in context_of(alice.received()[-1].json())
 
 
-def test_only_tokens_of_the_issuer_that_is_put_in_count(start, tmp_path):
+def test_only_tokens_of_the_configured_issuer_are_accepted(start, tmp_path):
     issuer = Issuer()
     issuer.write_jwks(tmp_path / "jwks.json")
     options = {"jwt_issuer": ISSUER["JWT_ISSUER"], "jwt_audience": ISSUER["JWT_AUDIENCE"]}

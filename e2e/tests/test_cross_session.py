@@ -54,7 +54,7 @@ def test_memory_does_not_depend_on_the_dialect(stack, first, second):
     assert SUM in context_of(alice.received()[-1].json())
 
 
-def test_a_memory_is_there_within_a_second_without_anybody_waiting(stack):
+def test_a_memory_is_visible_within_a_second(stack):
     alice = stack.person()
     alice.say(FACT)
     until(lambda: alice.knows(SUM), "the turn is a memory", seconds=1.5)
@@ -134,7 +134,7 @@ def test_in_responses_the_context_goes_to_the_instructions(stack):
 
 
 @pytest.mark.parametrize("placement, role", [("before_last_user", "system"), ("last_user", "user")])
-def test_other_placements_leave_what_stands_before_the_last_message_alone(start, placement, role):
+def test_other_placements_do_not_change_earlier_messages(start, placement, role):
     stack = start({"memory": {"placement": placement}})
     alice = stack.person()
     alice.say(FACT)

@@ -1,4 +1,4 @@
-"""The dashboard asks for figures that memgate has, with labels that they have."""
+"""The dashboard queries metrics and labels that memgate has."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from harness.wait import until
 GRAFANA = paths.REPOSITORY / "deploy/grafana"
 DASHBOARD = GRAFANA / "dashboards/memgate.json"
 SUFFIXES = {"counter": ["_total"], "gauge": [""], "histogram": ["_bucket", "_sum", "_count"], "info": ["_info"]}
-# What is only counted when something goes wrong.
+# Counted only when something goes wrong.
 WANTED = ("capture_dropped", "failures", "config_reloads", "screened", "candidates_dropped", "job_runs")
 SECRET = "sk-proj-" + "aB3dE6gH9jK2mN5pQ8sT1vW4" * 2
 UNKNOWN = {"type": "no-such-type", "content": "The user has a boat called Halcyon."}
@@ -49,7 +49,7 @@ def figures(tmp_path_factory) -> dict[str, set[str]]:
 
 
 def helped(double) -> dict:
-    """A configuration whose helper model finds something that cannot be kept in every turn."""
+    """A configuration whose helper model finds a refused fact in every turn."""
     double.script({"contains": "The conversation, oldest turn first", "reply": json.dumps([UNKNOWN])})
     model = {
         "llm_provider": "vllm", "model_role": "memory_extraction", "llm_model_name": "m",
@@ -76,12 +76,12 @@ def count_everything(stack: Stack):
     until(counted, "everything was counted")
 
 
-def test_every_figure_of_the_dashboard_exists(queries, figures):
+def test_every_metric_of_the_dashboard_exists(queries, figures):
     asked = {name for query in queries for name in re.findall(r"memgate_\w+", query)}
     assert asked and asked <= set(figures), asked - set(figures)
 
 
-def test_what_matters_is_shown(queries):
+def test_the_dashboard_shows_the_important_metrics(queries):
     text = " ".join(queries)
     for name in ("decisions", "hits", "phase_seconds", "turns_journaled", "jobs", "failures", "capture_dropped"):
         assert f"memgate_{name}" in text, name
@@ -91,7 +91,7 @@ def test_labels_of_the_dashboard_exist(queries, figures):
     for query in queries:
         for name, selector in re.findall(r"(memgate_\w+)(?:\{([^}]*)\})?", query):
             selected = set(re.findall(r'\w+="[^"]*"', selector))
-            # A state that no job is in is not shown.
+            # A state without jobs has no sample.
             assert selected <= figures[name] | {'state="dead"'}, query
             labels = {label.partition("=")[0] for label in figures[name]}
             grouped = {word.strip() for group in re.findall(r"by \(([^)]*)\)", query) for word in group.split(",")}

@@ -1,4 +1,4 @@
-"""Which requests are searched, and what the response header says of each."""
+"""Which requests are searched, and the decision in the response header."""
 
 import json
 
@@ -24,14 +24,14 @@ PLAIN = "What is my favourite colour?"
     ],
 )
 @pytest.mark.parametrize("dialect", ["chat", "responses"])
-def test_a_decision_is_made_by_what_is_asked_and_by_earlier_filters(stack, dialect, text, headers, decision):
+def test_the_message_and_earlier_filters_determine_the_decision(stack, dialect, text, headers, decision):
     person = stack.person()
     talk = person.say if dialect == "chat" else person.respond
     answer = talk(text, headers)
     assert (answer.status, answer.decision) == (200, decision)
 
 
-def test_a_general_question_is_answered_as_the_user_wants_it_though_nothing_is_searched(stack):
+def test_a_skipped_general_question_gets_the_preferences(stack):
     person = stack.person()
     person.say("From now on always answer in metric units, please")
     person.say("My dog Rex was born in Norway")
@@ -68,7 +68,7 @@ def test_decisions_are_counted_and_logged_without_the_user_or_what_was_said(stac
     assert person.id not in said and "capercaillie" not in said
 
 
-def test_a_decision_that_the_upstream_made_up_is_replaced(stack):
+def test_a_decision_header_of_the_upstream_is_replaced(stack):
     answer = stack.person().say("Hello!", {"x-double": "spoof"})
     assert (answer.decision, answer.headers["x-memgate-hits"]) == ("skipped:greeting", "0")
 

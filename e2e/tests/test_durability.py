@@ -12,14 +12,14 @@ import pytest
 from harness.wait import until
 
 TALKERS = 3
-# A life ends after so many turns at most, so that a run is about deaths and not about talk.
+# The maximum number of turns between two kills, so that a run has many kills.
 MOST_TURNS = 8
-# One life in so many ends before memgate is ready: while it opens its files and takes up what it owes.
+# One in this many kills comes before memgate is ready, while it opens its files and resumes its jobs.
 STILLBORN = 5
 
 
 class Talker:
-    """One user who says one thing after the other, whatever happens to memgate."""
+    """A user who sends message after message, also while memgate is down."""
 
     def __init__(self, stack, over, seed):
         self.person = stack.person()
@@ -36,12 +36,12 @@ class Talker:
             self.said += 1
 
     def numbers(self, texts) -> Counter:
-        """Which of the things said stand in texts, and how often."""
+        """How often each message occurs in the texts."""
         return Counter(int(number) for text in texts for number in re.findall(r"bidder c(\d+)x", text))
 
 
 def live_and_die(stack, chance) -> int:
-    """One life of memgate; returns how many turns it had counted when it was last asked."""
+    """Starts memgate and kills it at a random moment; returns the last count of journaled turns before the kill."""
     counted = 0
     if chance.randrange(STILLBORN) == 0:
         stack.memgate.start(ready=False)
@@ -61,7 +61,7 @@ def live_and_die(stack, chance) -> int:
 
 
 def journaled(stack, person) -> list[str]:
-    """What a user said, as it stands in the journal of a memgate that has ended."""
+    """A user's messages in the journal of a memgate that has ended."""
     journal = sqlite3.connect(f"file:{stack.memgate.data / 'journal.db'}?mode=ro", uri=True)
     try:
         rows = journal.execute("SELECT user_text FROM turns WHERE user = ?", [person.id])
@@ -71,7 +71,7 @@ def journaled(stack, person) -> list[str]:
 
 
 def learn(stack, person):
-    """Waits for thousands of turns too, on a machine that has other things to do."""
+    """Flushes; waits long enough for thousands of turns on a busy machine."""
     until(
         lambda: stack.memgate.api("POST", "/v1/memory/flush", {"user_id": person.id, "timeout_ms": 50_000}).json()
         ["jobs_pending"] == 0,
@@ -83,7 +83,7 @@ def check(stack, seed, lives):
     print(f"seed {seed}")
     chance, began = random.Random(seed), time.monotonic()
     over, counted = threading.Event(), 0
-    # The echo would say recalled memories again.
+    # The echo server would repeat recalled memories.
     stack.double.script({"contains": "", "reply": "Noted."})
     stack.memgate.stop()
     talkers = [Talker(stack, over, chance.random()) for _ in range(TALKERS)]
@@ -109,7 +109,7 @@ def check(stack, seed, lives):
         said = [m["content"] for m in memories[talker] if "episodic" == m["type"] and "bidder c" in m["content"]]
         facts = [m["content"] for m in memories[talker] if m["type"] in ("semantic", "procedural")]
         assert max(written.values()) == 1, f"seed {seed}: in the journal twice"
-        # A summary may tell of turns as well; a turn's memory is about that one alone.
+        # A summary may contain words of several turns; a turn memory contains those of one.
         whole = talker.numbers(text for text in said if len(talker.numbers([text])) == 1)
         assert whole == written, f"seed {seed}: memories that are not the journal's turns, {whole - written}"
         assert len(facts) == len(set(facts)), f"seed {seed}: a fact is there twice"

@@ -1,4 +1,4 @@
-"""The embedding model fails, dawdles or is broken: what is asked is then found by its words, and in time."""
+"""The embedding model fails, is slow or is broken: questions are searched by their words, within the deadline."""
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -23,12 +23,12 @@ def model(name: str) -> dict:
 
 @pytest.fixture
 def start(start):
-    """Stacks with the limits that are shipped: time is the matter here too."""
+    """Starts stacks with the shipped limits, because these tests are about time."""
     return partial(start, patient=False)
 
 
 def alive(memgate):
-    """Starts it, ready or not."""
+    """Starts memgate and does not wait until it is ready."""
     memgate.start(ready=False)
     until(lambda: memgate.status("/healthz") == 200, "memgate lives", 30)
 
@@ -46,7 +46,7 @@ def embedding_failures(stack) -> float:
     [
         ("failing", "What is my budget for the Hawaii trip?"),
         ("tripwire", "What is my budget for the Hawaii trip? explode"),
-        # This one takes about a second, and memory.deadline_ms is 50.
+        # This model takes about a second, and memory.deadline_ms is 50.
         ("tripwire", "What is my budget for the Hawaii trip? dawdle"),
     ],
     ids=["always", "this question", "too late"],
@@ -60,7 +60,7 @@ def test_a_question_that_cannot_be_embedded_is_searched_by_its_words(start, name
     alice.say(FACT)
     alice.learn()
     before = embedding_failures(stack)
-    # Not learnt from: that would be a failure to embed too.
+    # Without learning, which would fail to embed too.
     answer = alice.later().post(CHAT, asking(question), {"x-memory-auto-store": "false"})
     assert (answer.status, answer.decision) == (200, "searched")
     assert answer.seconds < 0.25, "memgate answered before Envoy would have given up"
@@ -82,7 +82,7 @@ def test_one_question_that_fails_does_not_spoil_the_next(start):
     assert embedding_failures(stack) == failures
 
 
-def test_many_slow_questions_at_once_delay_nobody_beyond_envoys_timeout(start):
+def test_many_slow_questions_do_not_exceed_envoys_timeout(start):
     stack = start(model("tripwire"))
     people = [stack.person() for _ in range(12)]
     with ThreadPoolExecutor(len(people)) as pool:
@@ -93,7 +93,7 @@ def test_many_slow_questions_at_once_delay_nobody_beyond_envoys_timeout(start):
     assert max(answer.seconds for answer in answers) < 1
 
 
-def test_a_model_file_that_is_none_is_refused_at_start_in_a_sentence(start, tmp_path):
+def test_an_invalid_model_file_is_refused_at_start_with_a_reason(start, tmp_path):
     folder = tmp_path / "model"
     shutil.copytree(MODELS / "tripwire", folder)
     (folder / "model.onnx").write_bytes(b"no model")
@@ -106,7 +106,7 @@ def test_a_model_file_that_is_none_is_refused_at_start_in_a_sentence(start, tmp_
     assert "memory.embedding" in said and str(folder) in said
 
 
-def test_vectors_that_could_not_be_made_are_made_when_the_model_is_back(start, tmp_path):
+def test_missing_vectors_are_made_when_the_model_is_back(start, tmp_path):
     folder = tmp_path / "model"
     shutil.copytree(MODELS / "failing", folder)
     config = model("tripwire")

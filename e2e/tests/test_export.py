@@ -20,7 +20,7 @@ USERS = ["alice", "bob", ODD]
 
 @pytest.fixture
 def places(tmp_path):
-    """Two memgates that know nothing of each other; nobody runs on either yet."""
+    """Two separate places; no memgate is running on either yet."""
     made = []
     for name in ("from", "to"):
         (tmp_path / name).mkdir()
@@ -32,7 +32,7 @@ def places(tmp_path):
 
 @pytest.fixture(params=["alone", "served"])
 def either(places, request):
-    """Whether a memgate is running must make no difference."""
+    """A place with and without a running memgate: export and import must behave the same."""
     if request.param == "served":
         for place in places:
             place.memgate.start()
@@ -40,7 +40,7 @@ def either(places, request):
 
 
 def fill(place: Place):
-    """Memories of several users, with labels, a project, a tenant and one that was changed."""
+    """Stores memories of several users, with labels, a project, a tenant and one changed memory."""
     alone = place.memgate.process is None
     if alone:
         place.memgate.start()
@@ -61,13 +61,13 @@ def fill(place: Place):
 
 
 def listed(place: Place) -> list:
-    """All that both sides must list alike."""
+    """The memories that both sides must list alike."""
     found = [place.json("list", "--user", user)["memories"] for user in USERS]
     return [*found, place.json("list", "--user", "alice", "--tenant", "acme/1")["memories"]]
 
 
 def generated(count: int) -> str:
-    """An export of so many of alice's memories, without vectors."""
+    """An export file with this many memories of alice, without vectors."""
     time = "2026-03-01T12:00:00Z"
     lines = [{"export": {"format": 1, "vectors": False, "exported_at": time}}]
     for number in range(count):
@@ -87,7 +87,7 @@ def memories_of(file) -> list[dict]:
     return [line for line in lines if "memory" in line]
 
 
-def test_what_one_memgate_has_another_has_after_an_import(either, tmp_path):
+def test_an_import_copies_all_memories_of_another_memgate(either, tmp_path):
     source, target = either
     fill(source)
     file = tmp_path / "all.jsonl"
@@ -98,7 +98,7 @@ def test_what_one_memgate_has_another_has_after_an_import(either, tmp_path):
         "written": 8, "same": 0, "differs": 0, "refused": 0, "complete": True, "problems": [],
     }
     assert listed(target) == listed(source)
-    # What is exported there again is the same, but for the line that tells when.
+    # A second export from there is the same, except for the line with the time.
     assert memories_of(file)[0]["vectors"][0]["space"]
     assert [len(line["history"]) for line in memories_of(file) if "history" in line] == [1]
     again = tmp_path / "again.jsonl"
@@ -109,7 +109,7 @@ def test_what_one_memgate_has_another_has_after_an_import(either, tmp_path):
     assert target.json("search", "Which town is my home?", "--user", "alice", "--threshold", "0")["hits"]
 
 
-def test_one_users_export_holds_nobody_else_and_is_taken_for_nobody_else(either, tmp_path):
+def test_one_users_export_is_only_that_users(either, tmp_path):
     source, target = either
     fill(source)
     file = tmp_path / "odd.jsonl"
@@ -148,7 +148,7 @@ def test_an_interrupted_export_leaves_no_file_and_goes_on(places, tmp_path):
     killed = subprocess.run(command, env=source.environment({}), preexec_fn=starve, capture_output=True, timeout=60)
     assert killed.returncode == -signal.SIGXFSZ, killed
     assert not file.exists() and part.stat().st_size == room and not part.read_bytes().endswith(b"\n")
-    # It is not mistaken for the export of somebody else, or of everybody.
+    # It cannot be continued as the export of another user, or of all users.
     for other in (["--user", "bob", "--no-vectors"], ["--no-vectors"], ["--user", "alice"]):
         assert "of an export of something else" in source.fails(1, "export", "--out", file, "--resume", *other)
     source.ok("forget", "mem_00001", "--user", "alice")
@@ -156,13 +156,13 @@ def test_an_interrupted_export_leaves_no_file_and_goes_on(places, tmp_path):
     assert not part.exists()
     ids = [line["memory"]["id"] for line in memories_of(file)]
     assert sorted(ids) == [f"mem_{number:05}" for number in range(1300)], "each once"
-    # What was interrupted and is not gone on with is begun anew.
+    # Without --resume, an interrupted export starts again.
     part.write_text("half of a li")
     source.ok("export", "--user", "alice", "--out", file, "--no-vectors")
     assert len(memories_of(file)) == 1299
 
 
-def test_an_interrupted_import_is_run_again_and_doubles_nothing(places, tmp_path):
+def test_an_interrupted_import_can_run_again_without_duplicates(places, tmp_path):
     _, target = places
     target.memgate.start()
     lines = generated(1000).splitlines(keepends=True)
@@ -200,7 +200,7 @@ def test_a_wrong_line_is_named_by_its_number_and_the_rest_is_imported(either, tm
     said = done.stderr.decode()
     assert done.returncode == 1 and "448 memories" in done.stdout.decode()
     assert "line 302: memory.importance: invalid type" in said and "line 303: is not JSON" in said
-    # Cut short, it is told to be.
+    # The error says that the file is truncated.
     file.write_text("\n".join(lines[:100]) + "\n")
     assert "a part of the export is missing" in target.fails(1, "import", file)
     for text in ("", "{}\n", "hello\n", lines[1] + "\n", lines[0].replace('"format": 1', '"format": 2')):

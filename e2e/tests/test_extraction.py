@@ -1,4 +1,4 @@
-"""Facts by a helper model: asked every so many turns, compared with what is stored, never in a client's way."""
+"""Facts by a helper model: extracted in batches, compared with stored memories, without delaying a client."""
 
 import json
 
@@ -46,7 +46,7 @@ def test_a_batch_is_the_last_n_turns_and_five_before(start):
     assert batches == [[0, 1, 2], [0, 1, 2, 3, 4, 5], list(range(1, 9)), list(range(4, 12))]
 
 
-def test_the_end_of_a_session_reads_what_is_left(start):
+def test_the_end_of_a_session_extracts_from_the_remaining_turns(start):
     stack = start(extracting(every=EVERY))
     stack.double.script({"contains": PROMPT, "reply": finds(SEAT, kind="procedural")})
     alice = stack.person()
@@ -57,7 +57,7 @@ def test_the_end_of_a_session_reads_what_is_left(start):
     assert facts(stack, alice)[SEAT]["type"] == "procedural"
 
 
-def test_all_that_the_model_says_of_a_fact_is_kept(start):
+def test_every_member_of_a_fact_is_stored(start):
     stack = start(extracting(every=1))
     fact = {
         "type": "semantic", "content": "Ada Lind starts at Helio in Bergen on 2 March 2026.",
@@ -131,7 +131,7 @@ def test_a_malformed_answer_skips_the_batch(start, reply):
     until(lambda: SEAT in facts(stack, bob), "later batches are read")
 
 
-def test_an_answer_that_is_no_chat_completion_is_malformed_too(start):
+def test_an_answer_that_is_no_chat_completion_is_malformed(start):
     stack = start(extracting(every=1))
     stack.double.script({"contains": PROMPT, "body": {"hello": "world"}})
     talk(stack.person(), "I moved to Bergen last week")
@@ -152,7 +152,7 @@ def test_a_model_server_in_trouble_costs_facts_and_no_request(start, port):
     assert stack.memgate.status("/readyz") == 200
 
 
-def test_after_a_trouble_that_passes_the_batch_is_read_again(start):
+def test_a_batch_is_read_again_after_a_temporary_failure(start):
     stack = start(extracting(every=1))
     stack.double.script(
         {"contains": PROMPT, "times": 1, "status": 503},
@@ -163,7 +163,7 @@ def test_after_a_trouble_that_passes_the_batch_is_read_again(start):
     until(lambda: SEAT in facts(stack, alice), "the batch is read again", 20)
 
 
-def test_what_the_user_forgets_while_the_model_thinks_is_not_learnt(start):
+def test_a_fact_forgotten_during_extraction_is_not_stored(start):
     stack = start(extracting(every=1))
     stack.double.script(
         {"contains": PROMPT, "times": 1, "status": 503},

@@ -1,5 +1,5 @@
-"""A helper model that is slow, down, mad or hostile: no request fails or waits for it, what it says well is kept, and
-what it says badly is a dead job with its reason."""
+"""A helper model that is slow, down, broken or hostile: no request fails or waits for it, its valid facts are kept, and
+an invalid answer becomes a dead job with its reason."""
 
 import json
 
@@ -26,7 +26,7 @@ def one(tmp_path_factory):
 
 @pytest.fixture
 def helped(one):
-    """The stack of this file; each test scripts its helper anew and brings people of its own."""
+    """The stack of this file; each test scripts the helper and creates its own persons."""
     one.double.forget()
     yield one
     one.double.script()
@@ -41,7 +41,7 @@ def runs(stack: Stack, outcome: str) -> float:
 
 
 def quickly(person, text: str):
-    """A turn that is answered and journaled in time, whatever the helper does."""
+    """Sends a turn and checks that it is answered and journaled in time, whatever the helper does."""
     turns = person.stack.memgate.turns()
     answer = person.say(text)
     assert (answer.status, answer.decision) == (200, "searched") and answer.seconds < SECONDS
@@ -66,7 +66,7 @@ def test_a_helper_that_is_down_at_the_start_reads_everything_once_it_is_there(st
         helper.stop()
 
 
-def test_a_helper_that_goes_and_comes_back_misses_nothing(start):
+def test_a_temporary_outage_of_the_helper_loses_nothing(start):
     port = free_port()
     helper = Double(port)
     try:
@@ -90,7 +90,7 @@ def test_a_helper_that_goes_and_comes_back_misses_nothing(start):
 
 
 @pytest.mark.parametrize("trouble", [{"status": 500}, {"status": 429}, {"hang": True}], ids=["500", "429", "hangs"])
-def test_after_a_trouble_that_passes_the_batch_is_read(start, trouble):
+def test_a_batch_is_read_after_a_temporary_failure(start, trouble):
     stack = start(extracting(every=1, llm_timeout_seconds=1))
     stack.double.script({"contains": PROMPT, "times": 1, **trouble}, {"contains": PROMPT, "reply": finds(SEAT)})
     alice = stack.person()
@@ -126,7 +126,7 @@ def test_nobody_waits_for_a_slow_helper(helped):
     ],
     ids=["fenced", "thinking", "prose", "object"],
 )
-def test_whatever_stands_around_the_facts_they_are_found(helped, reply):
+def test_facts_are_found_in_any_surrounding_text(helped, reply):
     helped.double.script({"contains": PROMPT, "reply": reply})
     alice = helped.person()
     quickly(alice, "I want to sit at the window on every flight")
@@ -134,7 +134,7 @@ def test_whatever_stands_around_the_facts_they_are_found(helped, reply):
     assert len(asked(helped)) == 1
 
 
-def test_half_an_answer_gives_what_is_whole(helped):
+def test_a_truncated_answer_gives_its_whole_facts(helped):
     whole, half = finds(SEAT, TEA)[:-1], '{"type": "semantic", "content": "The user li'
     helped.double.script({"contains": PROMPT, "reply": f"{whole}, {half}"})
     alice, lost = helped.person(), dropped(helped, "broken_off")
@@ -210,7 +210,7 @@ def test_a_server_that_refuses_a_schema_is_asked_without(start):
     assert ["response_format" in body for body in asked(stack)] == [True, False, False], "it is remembered"
 
 
-def test_members_of_wrong_values_cost_themselves_and_not_the_fact(helped):
+def test_a_member_with_a_wrong_value_is_dropped_and_the_fact_kept(helped):
     wrong = {"importance": "high", "confidence": 7, "scope": [], "tense": "soon", "event_time": "tomorrow",
              "entities": "Ada", "relations": [1], "corrects": 99, "words": {}}
     helped.double.script({"contains": PROMPT, "reply": finds(SEAT, **wrong)})
@@ -232,7 +232,7 @@ def test_secrets_and_orders_that_the_helper_finds_are_not_stored(helped):
     assert [dropped(helped, reason) for reason in ("injection", "secret")] == [count + 1 for count in before]
 
 
-def test_the_helper_is_not_shown_what_must_not_be_kept(start):
+def test_the_helper_is_not_shown_refused_text(start):
     stack = start(extracting(every=4))
     stack.double.script({"contains": PROMPT, "reply": "[]"})
     alice = stack.person()
@@ -247,7 +247,7 @@ def test_the_helper_is_not_shown_what_must_not_be_kept(start):
     assert [turn["user"] for turn in shown(body)] == ["I want to sit at the window on every flight"]
 
 
-def test_what_only_the_assistant_said_is_no_fact(helped):
+def test_words_of_the_assistant_alone_make_no_fact(helped):
     tower = "The Eiffel Tower is 330 metres tall"
     found = [
         {"type": "semantic", "content": f"{tower}.", "words": tower},
@@ -260,7 +260,7 @@ def test_what_only_the_assistant_said_is_no_fact(helped):
     assert set(facts(helped, alice)) == {SEAT} and dropped(helped, "not_said") == not_said + 1
 
 
-def test_what_is_rated_below_the_least_is_dropped(start):
+def test_facts_rated_below_the_minimum_are_dropped(start):
     stack = start(extracting(every=1, memory={"min_importance": 0.4, "min_confidence": 0.8}))
     found = [
         {"type": "semantic", "content": SEAT, "importance": 0.4, "confidence": "implied"},
@@ -292,7 +292,7 @@ def test_a_message_longer_than_a_request_is_read_in_parts_to_its_end(helped):
     assert len(bodies) >= 2 and set(text.split()) <= set(" ".join(said).split())
 
 
-def test_a_model_that_takes_less_is_asked_in_smaller_parts(helped):
+def test_a_model_with_a_short_limit_is_asked_in_smaller_parts(helped):
     helped.double.script({"contains": PROMPT, "times": 2, "status": 400}, {"contains": PROMPT, "reply": finds(SEAT)})
     alice = helped.person()
     text = " ".join(f"word{number}" for number in range(1300))
@@ -302,7 +302,7 @@ def test_a_model_that_takes_less_is_asked_in_smaller_parts(helped):
     assert max(sizes[2:]) < sizes[0] == sizes[1]
 
 
-def test_the_helper_is_shown_what_is_stored_by_number_and_may_correct_it(helped):
+def test_the_helper_sees_numbered_memories_and_may_correct_them(helped):
     helped.double.script({"contains": PROMPT, "reply": finds("The user lives in Bergen.")})
     alice = helped.person()
     quickly(alice, "I live in Bergen by the sea")

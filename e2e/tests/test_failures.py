@@ -1,4 +1,4 @@
-"""memgate killed, frozen, late: the real process, behind the real Envoy. The request always succeeds."""
+"""memgate is killed, frozen or late, behind a real Envoy. The request always succeeds."""
 
 import json
 import threading
@@ -21,7 +21,7 @@ MESSAGE_TIMEOUT = 0.25
 
 @pytest.fixture
 def start(start):
-    """Stacks with the limits that are shipped: time is the matter here."""
+    """Starts stacks with the shipped limits, because these tests are about time."""
     return partial(start, patient=False)
 
 
@@ -50,11 +50,11 @@ def knowing(stack):
 
 
 def passed_by(stack) -> int:
-    """How often Envoy went past memgate since it started."""
+    """How many requests Envoy passed without memgate since its start."""
     return stack.envoy.stat("http.llm.ext_proc.failure_mode_allowed")
 
 
-def test_killed_between_requests_nobody_notices_and_memories_are_back_with_it(start):
+def test_a_kill_between_requests_loses_no_memories(start):
     stack = start()
     alice = knowing(stack)
     stack.memgate.kill()
@@ -72,7 +72,7 @@ def test_killed_between_requests_nobody_notices_and_memories_are_back_with_it(st
     assert "$10,000" in context_of(alice.received()[-1].json())
 
 
-def test_killed_while_a_request_waits_for_it_the_request_goes_on_at_once(start):
+def test_a_kill_during_recall_lets_the_request_go_on_at_once(start):
     stack = start(edit=wait_for_memgate)
     alice = knowing(stack)
     stack.memgate.process.freeze()
@@ -85,7 +85,7 @@ def test_killed_while_a_request_waits_for_it_the_request_goes_on_at_once(start):
     assert alice.received()[-1].body == BODY
 
 
-def test_killed_in_the_middle_of_a_stream_the_stream_is_whole(start):
+def test_a_kill_during_a_stream_leaves_the_stream_whole(start):
     stack = start()
     alice = knowing(stack)
     slow = {"x-double": "chunks=30,gap_ms=50"}
@@ -97,7 +97,7 @@ def test_killed_in_the_middle_of_a_stream_the_stream_is_whole(start):
     assert events(answer.body)[-1] == "[DONE]"
 
 
-def test_frozen_a_request_waits_no_longer_than_envoys_timeout(start):
+def test_a_frozen_memgate_delays_a_request_by_envoys_timeout_at_most(start):
     stack = start()
     alice = knowing(stack)
     stack.memgate.process.freeze()
@@ -113,8 +113,8 @@ def test_frozen_a_request_waits_no_longer_than_envoys_timeout(start):
 
 
 @pytest.mark.parametrize("chunked", [False, True], ids=["content-length", "chunked"])
-def test_frozen_a_large_request_and_a_large_reply_are_not_held_up(start, chunked):
-    # What is guarded against has no end; moving this much on a busy machine takes its time.
+def test_a_frozen_memgate_does_not_hold_up_large_bodies(start, chunked):
+    # The failure would be endless waiting; moving this much data on a busy machine takes some time.
     patience = MESSAGE_TIMEOUT + 5
     stack = start()
     person = stack.person()
@@ -130,7 +130,7 @@ def test_frozen_a_large_request_and_a_large_reply_are_not_held_up(start, chunked
     assert answer.complete and len(answer.body) > 12_000_000 and answer.seconds < patience
 
 
-def test_frozen_in_the_middle_of_a_stream_no_chunk_is_late(start):
+def test_freezing_during_a_stream_delays_no_chunk(start):
     stack = start()
     alice = knowing(stack)
     streaming = Later(lambda: alice.say(QUESTION, {"x-double": "chunks=20,gap_ms=50"}, stream=True))
@@ -141,12 +141,12 @@ def test_frozen_in_the_middle_of_a_stream_no_chunk_is_late(start):
     assert events(answer.body)[-1] == "[DONE]"
 
 
-def test_a_deadline_that_passes_leaves_the_request_as_it_is(start):
+def test_a_missed_deadline_leaves_the_request_unchanged(start):
     stack = start({"memory": {"deadline_ms": 1}}, patient=True)
     alice = stack.person()
     alice.say(FACT)
     alice.learn()
-    # Reading so much takes longer than a millisecond, and that counts too.
+    # Reading a body of this size takes longer than a millisecond, which is part of the deadline.
     history = [{"role": "assistant", "content": "and more " * 600_000}]
     body = json.dumps({"model": "echo", "messages": [*history, {"role": "user", "content": QUESTION}]}).encode()
 
@@ -165,7 +165,7 @@ def test_a_deadline_that_passes_leaves_the_request_as_it_is(start):
     stack.memgate.wait_log("warn", "Memory search timeout, skipping")
 
 
-def test_after_a_deadline_that_passed_our_fields_are_removed_all_the_same(start):
+def test_our_fields_are_removed_after_a_missed_deadline(start):
     stack = start({"memory": {"deadline_ms": 1}}, patient=True)
     alice = stack.person()
     history = [{"role": "assistant", "content": "and more " * 600_000}]
@@ -175,7 +175,7 @@ def test_after_a_deadline_that_passed_our_fields_are_removed_all_the_same(start)
     assert alice.received()[-1].json() == body
 
 
-def test_every_client_request_succeeds_while_memgate_comes_and_goes(start):
+def test_every_client_request_succeeds_while_memgate_restarts(start):
     stack = start()
     people = [stack.person() for _ in range(4)]
     statuses, over = [], threading.Event()

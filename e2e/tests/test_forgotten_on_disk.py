@@ -1,4 +1,4 @@
-"""What is forgotten is in no file of the data folder when the answer comes: every byte is searched."""
+"""A deleted memory is in no file of the data folder when the deletion is answered: every byte is searched."""
 
 import json
 
@@ -10,7 +10,7 @@ PLACE, SISTER = "Zanzibarquay", "Eudoxiaparva"
 
 
 def found(stack, word: str) -> list[str]:
-    """The files of the data folder that hold a word, in any case."""
+    """The files of the data folder that contain a word, in any case."""
     files = [path for path in stack.memgate.data.rglob("*") if path.is_file()]
     return [path.name for path in files if word.lower().encode() in path.read_bytes().lower()]
 
@@ -19,7 +19,7 @@ LEARNING = extracting(every=2, memory={"modes": ["turns", "local", "llm"], "summ
 
 
 def crowd(stack, turns: int = 40):
-    """Others who talk, so that pages are shared, filled and split."""
+    """Other users who talk, so that pages are shared, filled and split."""
     for number in range(4):
         person = stack.person("other")
         talk(person, *(f"I keep {n} boxes of {'tea ' * (n % 23)}in cellar {n}" for n in range(turns // 4)))
@@ -44,13 +44,13 @@ def test_a_forgotten_user_is_in_no_file(start):
     deleted = stack.memgate.api("DELETE", f"/v1/memory?user_id={alice.id}")
     assert deleted.json()["deleted"] > 0
     assert found(stack, PLACE) == [] and found(stack, alice.id) == []
-    # Neither later, nor after an orderly end, when the logs are moved into the files.
+    # Also not later, nor after an orderly stop, when the logs are moved into the files.
     crowd(stack, 8)
     assert stack.memgate.stop() == 0
     assert found(stack, PLACE) == [] and found(stack, alice.id) == []
 
 
-def test_what_waits_and_what_failed_is_forgotten_with_its_user(start):
+def test_pending_and_dead_jobs_are_deleted_with_their_user(start):
     stack = start(LEARNING)
     stack.double.script({"contains": PROMPT, "status": 503}, {"contains": "", "reply": "Noted."})
     alice, bob = stack.person("alice"), stack.person("bob")
@@ -70,7 +70,7 @@ def test_what_waits_and_what_failed_is_forgotten_with_its_user(start):
     assert "bicycle" in stack.memgate.texts(bob.id)
 
 
-def test_one_forgotten_memory_is_in_no_file_and_its_neighbours_stay(start):
+def test_a_forgotten_memory_is_in_no_file_and_others_stay(start):
     stack = start()
     stack.double.script({"contains": "", "reply": "Noted."})
     alice = stack.person("alice")

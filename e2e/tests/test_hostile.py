@@ -1,4 +1,4 @@
-"""Somebody tries to make memory lie, to get past an opt-out, or to be faster than it."""
+"""Attacks: forged memories, bypassed opt-outs, races."""
 
 import contextlib
 import threading
@@ -114,8 +114,8 @@ def test_an_opt_out_counts_also_when_it_is_the_second_header_of_its_name(stack):
     assert not person.knows("Plover")
 
 
-def test_a_tool_loop_in_a_chain_gets_the_same_context_however_fast_its_client_is(stack, alice):
-    """The later call brings only the result: what was asked is in the journal, or on its way there."""
+def test_a_fast_tool_loop_in_a_chain_gets_the_same_context(stack, alice):
+    """The later call contains only the tool's result: the question is in the journal, or on its way there."""
     for round_ in range(20):
         question = f"{QUESTION} (round {round_})"
         stack.double.script({"contains": question, "times": 1, **CALL}, {"contains": "", "reply": "It is known."})
@@ -129,7 +129,7 @@ def test_a_tool_loop_in_a_chain_gets_the_same_context_however_fast_its_client_is
         assert before and before == after, round_
 
 
-def test_what_is_deleted_within_a_tool_loop_is_not_in_its_next_call(stack, alice):
+def test_a_memory_deleted_within_a_tool_loop_is_not_in_its_next_call(stack, alice):
     function = {"type": "function", "function": {"name": "look_up", "parameters": TOOL["parameters"]}}
     ask = {"role": "user", "content": QUESTION}
     alice.post(CHAT, {"model": "echo", "messages": [ask], "tools": [function]})
@@ -144,7 +144,7 @@ def test_what_is_deleted_within_a_tool_loop_is_not_in_its_next_call(stack, alice
     assert b"kingfisher" not in alice.received()[-1].body
 
 
-def test_what_is_still_being_answered_when_everything_is_deleted_is_not_learnt(stack):
+def test_an_exchange_in_flight_during_a_deletion_is_not_learned_from(stack):
     person = stack.person()
     slow = {"x-double": "chunks=20,gap_ms=100"}
     talking = threading.Thread(target=person.say, args=(FACT, slow), kwargs={"stream": True})
@@ -179,8 +179,8 @@ def test_a_flush_does_not_wait_for_others(stack):
 
 
 @pytest.mark.parametrize("unit", ["«`x` ", "x?x", "मौसम अच्छा है. ", "word "], ids=["quotes", "questions", "hindi", "words"])
-def test_no_message_keeps_memory_busy(stack, unit):
-    """Whatever a message of some hundred kilobytes is made of, it and its neighbours are answered at once."""
+def test_no_message_blocks_memory(stack, unit):
+    """A message of some hundred kilobytes, and requests beside it, are answered at once."""
     person, neighbour = stack.person(), stack.person()
     asking = threading.Thread(target=person.say, args=(unit * (400_000 // len(unit.encode())),), kwargs={"auto_store": True})
     asking.start()

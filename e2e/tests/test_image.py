@@ -1,5 +1,5 @@
-"""The Dockerfile, without Docker: it runs nothing but the scripts of tools/image/, what they lay out starts with the
-image's own commands, and the image it is put on has the libraries."""
+"""The Dockerfile, without Docker: it runs only the scripts of tools/image/, their layout starts with the image's own
+commands, and the base image has the libraries."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from harness import compose, http, paths
 from harness.process import Process, free_port
 from harness.wait import until
 
-# What gcr.io/distroless/cc brings, of what programs may be linked with.
+# The libraries of gcr.io/distroless/cc that programs may be linked with.
 PROVIDED = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2",
             "libgcc_s.so.1", "libstdc++.so.6"}
 SCRIPTS = paths.REPOSITORY / "tools/image"
@@ -20,7 +20,7 @@ SCRIPTS = paths.REPOSITORY / "tools/image"
 
 @pytest.fixture(scope="module")
 def layout(tmp_path_factory) -> Path:
-    """The images' files, from the programs that the tests run."""
+    """The images' files, made from the programs that the tests run."""
     programs = tmp_path_factory.mktemp("programs")
     for name, program in {
         "memgate": paths.memgate(), "xtask": paths.xtask(), "model-double": paths.double(),
@@ -50,7 +50,7 @@ def test_the_build_makes_the_layout_that_is_tested_here():
     assert "cargo build --release --locked --workspace --bins" in lines
 
 
-def test_what_is_copied_is_laid_out(layout):
+def test_every_copied_file_is_in_the_layout(layout):
     for name, stage in compose.stages().items():
         for word, rest in stage:
             if word == "COPY" and "--from=build" in rest:
@@ -59,7 +59,7 @@ def test_what_is_copied_is_laid_out(layout):
                 assert (layout / source.removeprefix("/image/")).is_dir(), f"{name} copies {rest}"
 
 
-def test_the_build_does_not_read_what_is_kept_from_it():
+def test_the_build_does_not_read_ignored_files():
     ignored = (paths.REPOSITORY / ".dockerignore").read_text().split()
     assert {".env", ".git", ".assets", "data", "**/target"} <= set(ignored)
     for needed in ("Cargo.toml", "Cargo.lock", "src", "xtask", "e2e", "envoy", "tools", "testdata", "benches"):
@@ -75,14 +75,14 @@ def test_programs_find_their_libraries_in_the_image(layout):
         assert "libc.so.6" in needed and needed <= PROVIDED, f"{file.name} needs {needed - PROVIDED}"
 
 
-def test_builder_and_image_are_of_one_debian():
+def test_builder_and_image_use_the_same_debian():
     stages = compose.stages()
     assert "-bookworm@" in compose.last(stages["build"], "FROM")
     assert "/cc-debian12:" in compose.last(stages["base"], "FROM")
 
 
 class Container:
-    """memgate as the image starts it, with what is at fixed places there put below a folder."""
+    """memgate as the image starts it, with the image's fixed paths below a temporary folder."""
 
     def __init__(self, layout: Path, folder: Path):
         self.stage = compose.stages()["memgate"]
@@ -105,7 +105,7 @@ class Container:
         self.environment = {**service["environment"], name: str(file), "PATH": str(self.programs)}
 
     def command(self, words: list[str]) -> list:
-        """A command as the container finds it in its PATH."""
+        """The path of a command in the container's PATH."""
         return [self.programs / words[0], *words[1:]]
 
     def start(self) -> Process:
@@ -118,7 +118,7 @@ class Container:
         return done.returncode == 0
 
     def list(self) -> subprocess.CompletedProcess:
-        """What README shows: the command line beside the server."""
+        """The command of README.md: `memgate list` beside the running server."""
         command = self.command(["memgate", "list", "--user", "alice", "--json"])
         return subprocess.run(command, env=self.environment, capture_output=True, timeout=10)
 

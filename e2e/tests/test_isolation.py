@@ -1,4 +1,4 @@
-"""Nobody gets what is somebody else's, whatever the ids look like."""
+"""No user gets another user's memories, whatever the ids look like."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -59,7 +59,7 @@ def test_a_header_id_that_is_not_allowed_turns_memory_off_and_the_request_passes
         assert (answer.status, answer.decision) == (200, "failed:identity"), bad
 
 
-def test_without_anybody_named_there_is_no_memory(stack):
+def test_a_request_without_a_user_gets_no_memory(stack):
     person = stack.person()
     answer = person.say("My secret word is heron", {"x-authz-user-id": None})
     assert (answer.status, answer.decision) == (200, "skipped:no_identity")
@@ -79,11 +79,11 @@ def test_in_development_the_first_id_present_wins(stack):
         sender.say(f"My secret word is the one of {winner.id}", {**named, "x-session-id": None}, **body)
         winner.learn()
         assert winner.knows(winner.id), winner.id
-        # The next one is the first that is left.
+        # The next id is the first of the remaining ones.
         body.pop({context: "memory_context", metadata: "metadata"}.get(winner.id, ""), None)
 
 
-def test_rest_gives_a_memory_to_nobody_but_its_user(stack):
+def test_rest_shows_a_memory_only_to_its_user(stack):
     alice, mallory = stack.person(), stack.person()
     alice.say("My secret word is osprey")
     alice.learn()
@@ -100,7 +100,7 @@ def test_rest_gives_a_memory_to_nobody_but_its_user(stack):
     assert alice.knows("osprey")
 
 
-def test_what_is_deleted_is_gone_from_the_next_request_on(stack):
+def test_a_deleted_memory_is_not_in_the_next_request(stack):
     alice = stack.person()
     alice.say("My secret word is cormorant")
     alice.learn()
@@ -112,7 +112,7 @@ def test_what_is_deleted_is_gone_from_the_next_request_on(stack):
     assert "cormorant" not in ask(alice)
 
 
-def test_fifty_users_at_once_are_not_mixed_up(stack):
+def test_fifty_concurrent_users_get_their_own_memories(stack):
     people = [stack.person(f"parallel{number}") for number in range(50)]
     words = {person.id: f"lantern{number}x" for number, person in enumerate(people)}
 

@@ -1,4 +1,4 @@
-"""What is still to be learnt, and what failed for good: shown, tried again, gone with its user."""
+"""Pending and dead jobs: shown, tried again, deleted with their user."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ PLAN = "I always want a window seat when I fly to Zanzibar"
 
 @pytest.fixture
 def house(start):
-    """A stack whose helper model refuses for good."""
+    """A stack whose helper model refuses every batch."""
     stack = start(extracting(every=1))
     stack.double.script({"contains": PROMPT, "status": 400})
     return stack
@@ -40,7 +40,7 @@ def dead(stack, person) -> list[dict]:
 
 
 def fail(stack, person) -> dict:
-    """Has an extraction of a user's turn fail for good."""
+    """Makes the extraction from a user's turn fail permanently."""
     assert person.say(PLAN).status == 200
     return until(lambda: dead(stack, person), "the extraction is given up")[0]
 
@@ -96,7 +96,7 @@ def test_one_users_failing_jobs_do_not_hold_up_another_user(house):
         {"contains": PROMPT, "reply": json.dumps([{"type": "semantic", "content": SEAT}])},
     )
     for number in range(3):
-        # The double refuses whatever names the island, the user's own requests too.
+        # The double refuses all requests that name the island, the user's own too.
         alice.say(f"I fly to Zanzibar {number} times")
     assert bob.say("I always want a window seat when I fly").status == 200
     until(lambda: SEAT in house.memgate.texts(bob.id), "bob's is learnt meanwhile")

@@ -1,4 +1,4 @@
-"""What is learnt from, and what is not: only a reply that ended well makes a turn."""
+"""Which exchanges are learned from: only a reply that ended well makes a turn."""
 
 import socket
 
@@ -11,8 +11,8 @@ from harness.wait import until
 FACT = "My boat is called Halcyon"
 
 
-def learnt(person) -> bool:
-    """Whether the fact was learnt; a second, ordinary turn shows that learning as such works."""
+def learned(person) -> bool:
+    """Whether the fact was learned; a second, ordinary turn shows that learning works."""
     person.later().say("My village is Flåm")
     person.learn()
     assert person.knows("Flåm")
@@ -39,7 +39,7 @@ def test_a_stream_is_learnt_from_however_it_is_cut(stack, dialect, double):
     talk = person.say if dialect == "chat" else person.respond
     answer = talk(FACT, {"x-double": double}, stream=True)
     assert answer.complete
-    assert learnt(person)
+    assert learned(person)
     plain = talk("Hello!", {"x-double": double.replace("split", "").replace("reply_bytes=700000", "")}, stream=True)
     assert len(events(plain.body)) > 3
 
@@ -54,31 +54,31 @@ def test_a_reply_that_did_not_end_well_is_not_learnt_from(stack, dialect, stream
     person = stack.person()
     talk = person.say if dialect == "chat" else person.respond
     talk(FACT, {"x-double": double}, stream=stream)
-    assert not learnt(person)
+    assert not learned(person)
 
 
 def test_a_reply_that_hit_the_token_limit_is_learnt_from_in_chat(stack):
     person = stack.person()
     person.say(FACT, {"x-double": "length"})
-    assert learnt(person)
+    assert learned(person)
 
 
 def test_an_incomplete_response_is_not_learnt_from(stack):
     person = stack.person()
     person.respond(FACT, {"x-double": "incomplete"}, stream=True)
-    assert not learnt(person)
+    assert not learned(person)
 
 
-def test_garbage_in_a_reply_harms_nobody(stack):
+def test_garbage_in_a_reply_breaks_nothing(stack):
     person = stack.person()
     for stream in (False, True):
         answer = person.say("My horse is Frøya", {"x-double": "garbage"}, stream=stream)
         assert answer.status == 200 and answer.complete
-    assert learnt(person) is False
+    assert learned(person) is False
     assert stack.memgate.process.running()
 
 
-def test_a_client_that_leaves_in_the_middle_is_not_learnt_from(stack):
+def test_a_disconnected_client_is_not_learned_from(stack):
     person = stack.person()
     body = b'{"model":"echo","stream":true,"messages":[{"role":"user","content":"%s"}]}' % FACT.encode()
     with socket.create_connection(("127.0.0.1", stack.envoy.port), timeout=10) as client:
@@ -91,29 +91,29 @@ def test_a_client_that_leaves_in_the_middle_is_not_learnt_from(stack):
         while b"data:" not in seen:
             seen += client.recv(4096)
     until(lambda: stack.envoy.stat("cluster.upstream.upstream_rq_active") == 0, "the exchange is over")
-    assert not learnt(person)
+    assert not learned(person)
 
 
-def test_a_client_that_leaves_while_it_sends_harms_nobody(stack):
+def test_a_client_that_disconnects_while_sending_breaks_nothing(stack):
     person = stack.person()
     with socket.create_connection(("127.0.0.1", stack.envoy.port), timeout=10) as client:
         head = "".join(f"{name}: {value}\r\n" for name, value in person.headers.items())
         client.sendall(f"POST {CHAT} HTTP/1.1\r\nhost: x\r\n{head}content-length: 5000\r\n\r\n{{".encode())
-    assert not learnt(person)
+    assert not learned(person)
 
 
 def test_a_reply_that_the_upstream_compressed_reaches_the_client_and_memgate_lives(stack):
     person = stack.person()
     answer = person.say(FACT, {"x-double": "gzip"})
     assert answer.status == 200 and answer.headers["content-encoding"] == "gzip"
-    learnt(person)
+    learned(person)
     assert stack.memgate.process.running()
 
 
 def test_a_background_response_is_not_learnt_from(stack):
     person = stack.person()
     assert person.respond(FACT, background=True).json()["status"] == "queued"
-    assert not learnt(person)
+    assert not learned(person)
 
 
 def test_secrets_do_not_reach_the_memory(stack):

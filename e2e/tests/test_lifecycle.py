@@ -1,4 +1,4 @@
-"""Starting, stopping, reloading: data stays, bad configurations are refused in words."""
+"""Starting, stopping, reloading: data stays, bad configurations are refused with a reason."""
 
 import signal
 
@@ -65,7 +65,7 @@ def test_a_reload_takes_the_new_configuration_and_refuses_a_bad_one(start):
         lambda: memgate.metric("memgate_config_reloads_total", outcome="refused") == refused + 1,
         "the bad configuration is refused",
     )
-    # Its line may come a moment after the figure.
+    # The log line may come a moment after the metric.
     until(lambda: "default_retreival_limit" in memgate.process.output(), "the log names the key")
     assert alice.say(QUESTION).decision == "off", "the old one holds"
 
@@ -79,7 +79,7 @@ def test_a_reload_takes_the_new_configuration_and_refuses_a_bad_one(start):
     ],
     ids=["unknown key", "out of range", "milvus"],
 )
-def test_a_configuration_that_cannot_be_is_refused_at_start_with_its_place(start, config, words):
+def test_an_invalid_configuration_is_refused_at_start_with_its_place(start, config, words):
     stack = start(memgate=False)
     stack.memgate.configure(config)
     stack.memgate.start(ready=False)
@@ -88,7 +88,7 @@ def test_a_configuration_that_cannot_be_is_refused_at_start_with_its_place(start
     assert "config.yaml" in said and all(word in said for word in words), said
 
 
-def test_a_second_process_on_the_same_data_says_who_has_it(start):
+def test_a_second_process_on_the_same_data_names_the_first(start):
     stack = start()
     other = start(memgate=False)
     other.memgate.data = stack.memgate.data

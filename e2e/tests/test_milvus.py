@@ -1,5 +1,5 @@
-"""Memories in Milvus, the real server: recalled across sessions, and what becomes of requests and of learning while
-the server is absent, killed, frozen, starting, or has lost its collections."""
+"""Memories in a real Milvus server: recall across sessions; requests and learning while the server is absent, killed,
+frozen, starting, or has lost its collections."""
 
 import threading
 from collections import Counter
@@ -15,14 +15,14 @@ from harness.wait import until
 FACT = "My budget for the Hawaii trip is $10,000"
 BODY = b'{"model":"echo", "messages":[{"role":"user","content":"What\'s my budget for the trip?"}]}'
 
-# A server that was killed answers after ten seconds, shows what it held after fifteen, and is asked again by memgate
-# within another five; on a busy machine all of it takes longer.
+# A killed server answers after ten seconds and finds its data after fifteen, and memgate checks it again within another
+# five; on a busy machine all of this takes longer.
 BACK_AGAIN = 120
 
 
 @pytest.fixture
 def milvus(tmp_path):
-    """A server that is not started yet."""
+    """A Milvus server that is not started yet."""
     one = Milvus(tmp_path / "milvus")
     yield one
     one.stop()
@@ -30,7 +30,7 @@ def milvus(tmp_path):
 
 @pytest.fixture
 def on(start):
-    """Starts a stack that keeps memories in this server."""
+    """Starts a stack that stores memories in this server."""
     def start_on(milvus: Milvus, ready: bool = True, **memory):
         stack = start({"memory": {"store": "milvus", "milvus": {"address": milvus.address}, **memory}}, memgate=False)
         stack.memgate.start(ready=ready)
@@ -87,12 +87,12 @@ def test_memgate_serves_without_milvus_and_uses_it_when_it_comes(milvus, on):
     stack.memgate.wait_ready()
     stack.memgate.wait_log("info", "Milvus available, memory enabled")
     alice.learn()
-    assert asked(alice.later())[1], "what was said before Milvus came is learnt"
+    assert asked(alice.later())[1], "what was said before Milvus came is learned"
 
 
 def test_turns_learnt_while_milvus_is_killed_are_memories_exactly_once(milvus, on):
     stack = on(milvus.start())
-    # The echo would say recalled memories again.
+    # The echo server would repeat recalled memories.
     stack.double.script({"contains": "", "reply": "Noted."})
     over = threading.Event()
     talkers = [Talker(stack, over, seed) for seed in range(2)]
@@ -103,7 +103,7 @@ def test_turns_learnt_while_milvus_is_killed_are_memories_exactly_once(milvus, o
 
     try:
         wait_for(5)
-        until(lambda: talkers[0].person.memories(), "something is learnt", 60)
+        until(lambda: talkers[0].person.memories(), "something is learned", 60)
         milvus.kill()
         wait_for(10)
         milvus.start()
@@ -121,7 +121,7 @@ def test_turns_learnt_while_milvus_is_killed_are_memories_exactly_once(milvus, o
     assert stack.memgate.api("GET", "/admin/jobs?state=dead").json()["jobs"] == []
 
 
-def test_a_milvus_that_stands_still_costs_a_request_no_more_than_its_deadline(milvus, on):
+def test_a_frozen_milvus_costs_a_request_no_more_than_its_deadline(milvus, on):
     stack = on(milvus.start(), deadline_ms=500)
     alice = stack.person()
     alice.say(FACT)
@@ -154,7 +154,7 @@ def test_requests_pass_while_milvus_starts_again_and_cannot_search_yet(milvus, o
     assert stack.memgate.status("/readyz") == 200
 
 
-def test_collections_that_somebody_drops_are_made_again(milvus, on):
+def test_dropped_collections_are_made_again(milvus, on):
     stack = on(milvus.start())
     alice = stack.person()
     alice.say(FACT)

@@ -1,4 +1,4 @@
-"""`cargo xtask milvus`: a server that answers, no traces afterwards."""
+"""`cargo xtask milvus`: a server that answers and leaves nothing behind."""
 
 import signal
 import socket
@@ -11,7 +11,7 @@ from harness.milvus import Milvus
 from harness.process import children, gone
 from harness.wait import until
 
-# Where the server leaves files of its own accord.
+# Folders where the server writes files by default.
 ELSEWHERE = [Path("/run/milvus"), Path("/tmp/milvus")]
 
 LITE = paths.ASSETS / "milvus-lite/bin/python"
@@ -31,7 +31,7 @@ def server(tmp_path):
 
 
 def traces(server: Milvus, pid: int) -> list[Path]:
-    """Files outside its folder that are about this server."""
+    """Files of this server outside its folder."""
     return [file for folder in ELSEWHERE for file in folder.glob("*")
             if str(server.port) in file.name or file.name == f"server_id_{pid}"]
 
@@ -50,7 +50,7 @@ def test_a_signal_ends_it_within_ten_seconds_and_leaves_nothing(server, how):
     assert gone(pid) and refuses(one.port) and not traces(one, pid)
 
 
-def test_one_that_stands_still_is_ended_too(server):
+def test_a_frozen_server_is_ended_too(server):
     one = server()
     pid = one.pid()
     one.freeze()
@@ -59,14 +59,14 @@ def test_one_that_stands_still_is_ended_too(server):
     assert gone(pid)
 
 
-def test_when_what_runs_it_is_killed_the_server_ends(server):
+def test_the_server_ends_when_its_parent_is_killed(server):
     one = server()
     pid = one.pid()
     one.runner.kill()
     until(lambda: gone(pid), "the server has ended")
 
 
-def test_a_server_that_dies_is_said_with_its_last_words(server):
+def test_the_last_words_of_a_dead_server_are_shown(server):
     one = server()
     one.kill()
     assert one.runner.wait_end() == 1

@@ -1,4 +1,4 @@
-"""Opting out: of learning, or of memory altogether; by body, header or policy."""
+"""Opting out of learning, or of memory entirely, by body, header or policy."""
 
 import pytest
 
@@ -60,7 +60,7 @@ def ids(cases):
 
 
 @pytest.mark.parametrize("name, talk, headers, fields", NO_LEARNING, ids=ids(NO_LEARNING))
-def test_who_opts_out_of_learning_is_still_reminded(ruled, name, talk, headers, fields):
+def test_opting_out_of_learning_still_recalls(ruled, name, talk, headers, fields):
     person = ruled.person()
     person.say(FACT)
     person.learn()
@@ -76,7 +76,7 @@ def test_who_opts_out_of_learning_is_still_reminded(ruled, name, talk, headers, 
 
 
 @pytest.mark.parametrize("name, talk, headers, fields", OFF, ids=ids(OFF))
-def test_who_turns_memory_off_is_neither_reminded_nor_learnt_from(ruled, name, talk, headers, fields):
+def test_memory_off_neither_recalls_nor_learns(ruled, name, talk, headers, fields):
     person = ruled.person()
     person.say(FACT)
     person.learn()
@@ -96,7 +96,7 @@ def test_who_turns_memory_off_is_neither_reminded_nor_learnt_from(ruled, name, t
     [{"store": False}, {"auto_store": True, "memory_config": {"auto_store": False}}],
     ids=["store means nothing in chat", "top-level auto_store wins"],
 )
-def test_what_is_no_opt_out_is_learnt_from(stack, fields):
+def test_values_that_are_no_opt_out_are_learned_from(stack, fields):
     person = stack.person()
     person.say(SECRET, **fields)
     person.learn()
@@ -104,7 +104,7 @@ def test_what_is_no_opt_out_is_learnt_from(stack, fields):
     assert person.received()[0].json().get("store") == fields.get("store")
 
 
-def test_a_request_cannot_switch_on_what_the_configuration_switches_off(start):
+def test_a_request_cannot_enable_disabled_memory(start):
     stack = start({"memory": {"enabled": False}})
     person = stack.person()
     answer = person.say(FACT, {"x-memory": "on"}, memory_config={"enabled": True, "auto_store": True})
@@ -113,7 +113,7 @@ def test_a_request_cannot_switch_on_what_the_configuration_switches_off(start):
     assert stack.memgate.turns() == 0
 
 
-def test_a_request_cannot_make_learnt_what_the_configuration_does_not_learn(start):
+def test_a_request_cannot_enable_disabled_learning(start):
     stack = start({"memory": {"auto_store": False}})
     person = stack.person()
     assert person.say(FACT, auto_store=True).decision == "searched"

@@ -1,4 +1,4 @@
-"""Everything but the two POST routes passes untouched and costs no call to memgate."""
+"""All requests except the two POST routes pass untouched and cause no call to memgate."""
 
 import http.client
 
@@ -59,7 +59,7 @@ def test_a_query_string_does_not_keep_memory_away(stack):
 
 
 def test_an_upgrade_is_passed_on(stack):
-    """The double knows no websockets: what counts is that it was asked for one."""
+    """The double has no websockets; the test checks that the request for one reaches it."""
     person = stack.person()
     calls = stack.envoy.grpc_calls()
     connection = http.client.HTTPConnection("127.0.0.1", stack.envoy.port, timeout=10)

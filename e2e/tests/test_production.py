@@ -1,4 +1,4 @@
-"""production.yaml: only what Envoy verified says who is asking."""
+"""production.yaml: only what Envoy verified identifies the user."""
 
 import time
 
@@ -20,7 +20,7 @@ def issuer():
 
 
 def trusting(issuer, folder):
-    """An edit of Envoy's configuration that has it believe this issuer's tokens."""
+    """An edit of Envoy's configuration that makes it accept this issuer's tokens."""
     issuer.write_jwks(folder / "jwks.json")
 
     def edit(config):
@@ -40,7 +40,7 @@ def production(tmp_path_factory, issuer):
 
 
 class Bearer(Person):
-    """A person who shows a token instead of naming themselves."""
+    """A person who is identified by a token instead of a header."""
 
     token = ""
 
@@ -102,7 +102,7 @@ def test_without_a_valid_token_nothing_passes(production, issuer, bearer, token,
     assert production.memgate.process.running()
 
 
-def test_what_was_refused_is_not_learnt_from(production, bearer):
+def test_a_rejected_token_is_not_learned_from(production, bearer):
     turns = production.memgate.turns()
     alice = bearer()
     good, alice.token = alice.token, "a.b.c"
@@ -113,7 +113,7 @@ def test_what_was_refused_is_not_learnt_from(production, bearer):
     assert production.memgate.turns() == turns + 1
 
 
-def test_a_forged_identity_header_is_worth_nothing(bearer):
+def test_a_forged_identity_header_has_no_effect(bearer):
     alice, mallory = bearer(), bearer()
     alice.say(FACT)
     alice.learn()
@@ -152,7 +152,7 @@ def test_tenants_are_kept_apart(bearer):
     red = bearer("shared-name", tenant="red")
     blue = bearer("shared-name", tenant="blue")
     red.say(FACT)
-    # The REST API's flush is by user; what counts here is what a request of the tenant gets.
+    # The REST API's flush is by user; this checks what a request of the tenant gets.
     from harness.wait import until
 
     def found():
@@ -195,7 +195,7 @@ VICTIM = [
 
 
 @pytest.mark.parametrize("mode", ["default", "development", "production"])
-def test_a_token_is_worth_its_own_users_memory_in_every_mode(start, issuer, tmp_path, mode):
+def test_a_token_opens_only_its_own_users_memory_in_every_mode(start, issuer, tmp_path, mode):
     identity = {} if mode == "default" else {"mode": mode}
     stack = start({"memory": {"identity": identity}}, base="production.yaml", edit=trusting(issuer, tmp_path))
     alice, mallory = Bearer(stack, "alice"), Bearer(stack, "mallory")

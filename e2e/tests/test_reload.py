@@ -1,4 +1,4 @@
-"""A reload never loosens what protects people, whatever is left of the file that is read."""
+"""A reload never loosens protection, even when the file is truncated."""
 
 import signal
 
@@ -14,7 +14,7 @@ FACT = "My secret word is kestrel"
 QUESTION = "What is my secret word?"
 OFF_THE_RECORD = "Off the record: what is my secret word?"
 
-# Nothing that protects stands at its default, so that each cut takes something away.
+# No protecting key has its default, so each truncation removes some protection.
 CONFIG = """\
 telemetry: {log: debug, log_format: json}
 api: {key_env: MEMGATE_E2E_KEY}
@@ -60,7 +60,7 @@ def stack(start, tmp_path):
 
 
 def reload(memgate) -> str:
-    """Reads the file again; tells whether it was taken or refused."""
+    """Reloads the file; returns whether it was accepted or refused."""
     before = {way: memgate.metric("memgate_config_reloads_total", outcome=way) for way in ("taken", "refused")}
     memgate.process.signal(signal.SIGHUP)
 
@@ -92,7 +92,7 @@ def test_a_file_cut_off_at_any_line_leaves_protection_as_it_was(stack):
     stack.memgate.wait_log("error", "the new configuration is refused; the old one stays in use")
 
 
-def test_what_tightens_is_taken(stack):
+def test_a_tightening_reload_is_accepted(stack):
     stack.memgate.config_file.write_text(CONFIG.replace("auto_store: true", "auto_store: false"))
     assert reload(stack.memgate) == "taken"
     alice = Bearer(stack, "alice")

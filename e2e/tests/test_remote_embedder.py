@@ -1,5 +1,5 @@
-"""An embedding model on a server: the whole way with it, and what becomes of requests and memories while the server is
-down, slow, mad, or not the one that was meant."""
+"""An embedding model on a server: recall and learning with it; requests and memories while the server is down, slow,
+broken, or another one than configured."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from harness.wait import until
 FACT = "My budget for the Hawaii trip is $10,000"
 QUESTION = "What is my budget for the Hawaii trip?"
 KEY = "sk-never-to-be-seen-7f3a"
-# A memory is a turn here, and nothing else asks for vectors.
+# Only turns become memories here, so nothing else asks for vectors.
 TURNS = {"modes": ["turns"], "summaries": False}
 
 
@@ -28,18 +28,18 @@ def remote(port=None, model="openai/hashed", **embedding):
 
 
 def alive(memgate, **options):
-    """Starts it, ready or not."""
+    """Starts memgate and does not wait until it is ready."""
     memgate.start(ready=False, **options)
     until(lambda: memgate.status("/healthz") == 200, "memgate lives", 30)
 
 
 def embedded(double) -> list[dict]:
-    """What the server was asked to embed, oldest first."""
+    """The texts that the server was asked to embed, oldest first."""
     return [request.json() for request in double.requests() if request.path == "/v1/embeddings"]
 
 
 def has_vector(stack, person, text=FACT) -> bool:
-    """Whether what this person said is found by its meaning."""
+    """Whether this person's message is found by its vector."""
     hits = stack.memgate.search(person.id, text, threshold=0, explain=True)
     return bool(hits) and hits[0].get("parts", {}).get("cosine") is not None
 
@@ -54,7 +54,7 @@ def is_found(person):
 # -- a server that works --------------------------------------------------------------------------------------------
 
 
-def test_what_is_said_is_embedded_by_the_server_and_found_by_its_vectors(start):
+def test_the_server_embeds_texts_and_vectors_find_them(start):
     stack = start(remote(query_prefix="ask: ", passage_prefix="tell: "))
     alice, bob = stack.person(), stack.person()
     alice.say(FACT)
@@ -69,7 +69,7 @@ def test_what_is_said_is_embedded_by_the_server_and_found_by_its_vectors(start):
     assert stack.memgate.metric("memgate_failures_total", kind="embedding") == 0
 
 
-def test_voyage_is_told_which_text_asks_and_which_is_to_be_found(start):
+def test_voyage_is_told_which_text_is_a_query_and_which_a_document(start):
     stack = start(remote(model="voyage/hashed", dimension=64))
     alice = stack.person()
     alice.say(FACT)
@@ -82,7 +82,7 @@ def test_voyage_is_told_which_text_asks_and_which_is_to_be_found(start):
     assert asked[-1]["output_dimension"] == 64, "the double's own size is another, so ours is asked for"
 
 
-def test_the_key_is_sent_and_never_told(start):
+def test_the_key_is_sent_and_never_logged(start):
     stack = start(remote(endpoint={"api_key_env": "EMBEDDER_KEY"}), memgate=False)
     alive(stack.memgate, env={"EMBEDDER_KEY": KEY})
     alice = stack.person()
@@ -169,7 +169,7 @@ def one(tmp_path_factory):
     ],
     ids=["500", "429", "400", "hangs", "slow", "dimension", "NaN", "cut off", "garbage"],
 )
-def test_whatever_the_server_does_requests_pass_and_words_are_found(one, trouble):
+def test_requests_pass_and_words_are_found_whatever_the_server_answers(one, trouble):
     until(lambda: one.memgate.status("/readyz") == 200, "the server is asked again", 30)
     one.double.script({"contains": "", "member": "input", **trouble})
     try:
@@ -190,7 +190,7 @@ def test_vectors_in_another_order_belong_to_their_texts(one):
         alice.say("My boat is called Halcyon")
         alice.learn()
         hits = one.memgate.search(alice.id, "My boat is called Halcyon", threshold=0, explain=True)
-        # The reply is a part of its own: exchanged with it, the words asked for would not be the same.
+        # The reply is embedded on its own; with the two vectors swapped, the question would not match.
         assert hits[0]["parts"]["cosine"] > 0.99
     finally:
         one.double.script()

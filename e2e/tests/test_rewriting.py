@@ -1,4 +1,4 @@
-"""A model that rewrites questions which do not stand for themselves: Envoy waits for it, and no request fails by it."""
+"""A model that rewrites vague questions: Envoy waits for it, and no request fails because of it."""
 
 import json
 
@@ -8,9 +8,9 @@ from harness.envoy import http_filter
 from harness.process import free_port
 from harness.stack import CHAT
 
-# Of the prompt only memgate's own holds this.
+# Only memgate's own prompt contains this.
 PROMPT = "You make search queries"
-# Less than the model takes, and more than a search by a busy machine.
+# Shorter than the model's answer takes, and longer than a search on a busy machine.
 MESSAGE_TIMEOUT = "1.5s"
 SLOW_MS = 2_000
 
@@ -71,7 +71,7 @@ def test_envoy_waits_longer_for_a_question_that_a_model_rewrites(start):
 @pytest.mark.parametrize("rule", [
     {"status": 500}, {"reply": ""}, {"reply": "<think>hm"}, {"raw": "nonsense"}, {"hang": True},
 ])
-def test_whatever_the_model_does_the_question_is_searched_as_it_is(start, rule):
+def test_the_plain_question_is_searched_whatever_the_model_answers(start, rule):
     stack = start(config(), edit=hurry)
     stack.double.script({"contains": PROMPT, **rule})
     alice = knowing(stack)

@@ -1,4 +1,4 @@
-"""A model that tells which memories a question wants: it brings them forward, and nothing is lost by what it makes up."""
+"""A model that names which memories a question wants: these are boosted, and invented conditions lose nothing."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 from harness.context import context_of
 from harness.stack import CHAT, Stack
 
-# Of the prompts only memgate's own for this holds it.
+# Only memgate's own prompt for this contains it.
 PROMPT = "You turn a user's question into a search"
 QUESTION = "What is the number of my locker?"
 LOCKERS = {"gym": "1000", "pool": "2000", "school": "3000", "office": "4000"}
@@ -28,7 +28,7 @@ def config(**query):
 
 
 def knowing(stack):
-    """Somebody of whom memory knows more that answers than it may present."""
+    """A person with more matching memories than may be presented."""
     alice = stack.person()
     for place, number in LOCKERS.items():
         memory = {"user_id": alice.id, "content": f"The number of my locker at the {place} is {number}", "tags": [place]}
@@ -39,7 +39,7 @@ def knowing(stack):
 
 
 def presented(stack, person, question=QUESTION, **fields) -> set[str]:
-    """The lockers that are told to the model."""
+    """The lockers in the context that the model received."""
     messages = [{"role": "user", "content": "Good morning to you"}, {"role": "assistant", "content": "Hi!"},
                 {"role": "user", "content": question}]
     answer = person.post(CHAT, json.dumps({"model": "echo", "messages": messages, **fields}).encode())
@@ -55,13 +55,13 @@ def asked(stack) -> list[dict]:
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory):
-    """One with such a model; each test tells what it answers."""
+    """A stack with such a model; each test scripts its answer."""
     stack = Stack(tmp_path_factory.mktemp("self_query"), config())
     yield stack
     stack.stop()
 
 
-def test_what_the_model_tells_brings_memories_forward(stack):
+def test_the_models_conditions_boost_memories(stack):
     alice = knowing(stack)
     stack.double.script({"contains": PROMPT, "reply": "{}"})
     plain = presented(stack, alice)
@@ -108,7 +108,7 @@ def test_a_vague_question_is_rewritten_in_the_same_answer(stack):
     {"reply": '{"types": "procedural", "since": "soon", "tags": [5], "user_id": "bob", "limit": 50}'},
     {"reply": '{"tags": ["' + "office" * 2_000 + '"]}'}, {"raw": "nonsense"}, {"status": 500},
 ], ids=lambda rule: str(rule)[:40])
-def test_whatever_the_model_makes_up_the_question_finds_what_it_finds_alone(stack, rule):
+def test_invented_conditions_do_not_change_the_plain_hits(stack, rule):
     alice = knowing(stack)
     stack.double.script({"contains": PROMPT, "reply": "{}"})
     plain = presented(stack, alice)
@@ -116,7 +116,7 @@ def test_whatever_the_model_makes_up_the_question_finds_what_it_finds_alone(stac
     assert presented(stack, alice) == plain and len(plain) == 2
 
 
-def test_what_is_not_relevant_stays_away_and_a_request_is_never_widened(stack):
+def test_conditions_neither_add_irrelevant_memories_nor_widen_a_request(stack):
     alice = knowing(stack)
     told = {"tags": list(LOCKERS), "types": ["procedural"], "query": "locker", "note": "my locker"}
     stack.double.script({"contains": PROMPT, "reply": json.dumps(told)})
@@ -127,7 +127,7 @@ def test_what_is_not_relevant_stays_away_and_a_request_is_never_widened(stack):
     assert [hit["memory"]["tags"] for hit in found] == [["gym"]]
 
 
-def test_words_in_a_question_make_no_other_users_memories_searched(stack):
+def test_words_in_a_question_never_search_another_users_memories(stack):
     bob = stack.person()
     assert stack.memgate.api("POST", "/v1/memory", {
         "user_id": bob.id, "content": "The number of my locker at the bank is 9999", "tags": ["bank"],
@@ -141,7 +141,7 @@ def test_words_in_a_question_make_no_other_users_memories_searched(stack):
     assert json.loads(asked(stack)[-1]["messages"][1]["content"])["message"] == question
 
 
-def test_a_slow_model_is_waited_for_no_longer_than_it_may_take(start):
+def test_a_slow_model_is_not_waited_for_beyond_its_deadline(start):
     stack = start(config(rewrite_deadline_ms=200))
     alice = knowing(stack)
     stack.double.script({"contains": PROMPT, "reply": '{"tags": ["gym"]}', "delay_ms": 60_000})

@@ -1,4 +1,4 @@
-"""When a session ends, and what is left of it in a later one."""
+"""The end of a session, and its summary in a later one."""
 
 import json
 
@@ -6,7 +6,7 @@ from harness.extraction import extracting
 from harness.stack import Stack
 from harness.wait import holds, until
 
-# Of what memgate asks its helper model, only the request for a summary holds this.
+# Of memgate's requests to its helper model, only the one for a summary contains this.
 PROMPT = "The session, oldest turn first"
 WEDDING = [
     "My sister Anna is getting married in Porto in June.",
@@ -61,7 +61,7 @@ def test_a_new_session_ends_the_quiet_ones_of_its_user_alone(start):
     assert summaries(bob) == []
 
 
-def test_a_summary_is_recalled_where_no_single_turn_answers(start):
+def test_a_summary_is_recalled_when_no_single_turn_answers(start):
     stack: Stack = start(extracting(every=10, memory={"summaries": True}))
     told = "The user plans their wedding party in Porto, by the river, for eighty guests and without fish."
     stack.double.script(
@@ -79,7 +79,7 @@ def test_a_summary_is_recalled_where_no_single_turn_answers(start):
     assert told not in bob.received()[-1].body.decode()
 
 
-def test_what_is_deleted_is_in_no_summary(stack):
+def test_a_deleted_turn_is_in_no_summary(stack):
     alice = stack.person()
     talk(alice, "My aunt Zanzibara invited 80 guests to Porto.", *WEDDING, x_session_end="true")
     until(lambda: summaries(alice), "the session is summed up")

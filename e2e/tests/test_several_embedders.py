@@ -1,5 +1,5 @@
-"""Two embedding models side by side, one in the process and one on a server: what either finds is found, and the other
-carries the questions while the server is down or dawdles."""
+"""An ensemble of two embedding models, one in the process and one on a server: what either finds is found, and the
+first serves the questions while the server is down or slow."""
 
 from harness.context import context_of
 from harness.double import Double
@@ -12,13 +12,13 @@ KOREAN = "내 여동생은 부산에 산다"
 CITY = "부산"
 UNKNOWN = "Which town does my sister live in?"
 KNOWN = "Which city is the home of my sister?"
-# A memory is a turn here, and nothing else asks for vectors.
+# Only turns become memories here, so nothing else asks for vectors.
 TURNS = {"modes": ["turns"], "summaries": False}
 SECOND = "openai/hashed"
 
 
 def beside(port=None, deadline_ms=8000):
-    """all-MiniLM-L6-v2, and beside it a model on the double, or on something else at `port`."""
+    """A configuration with all-MiniLM-L6-v2 and a second model on the double, or on something else at `port`."""
 
     def config(double):
         endpoint = {"address": "127.0.0.1", "port": port or double.port}
@@ -29,7 +29,7 @@ def beside(port=None, deadline_ms=8000):
 
 
 def means(text: str, meaning: str) -> dict:
-    """The second model finds that a text with these words means this."""
+    """A script for the second model: a text with these words gets the vector of this meaning."""
     return {"contains": text, "member": "input", "vectors": {"of": meaning}}
 
 
@@ -52,7 +52,7 @@ def missing(stack) -> float:
     return stack.memgate.metric("memgate_embedding_models_missing_total", model=SECOND)
 
 
-def test_what_only_the_second_model_finds_is_recalled(start):
+def test_a_memory_that_only_the_second_model_finds_is_recalled(start):
     stack = start(beside())
     stack.double.script(means(CITY, "sibling place"), means(KNOWN, "sibling place"))
     alice, bob = stack.person(), stack.person()
@@ -64,7 +64,7 @@ def test_what_only_the_second_model_finds_is_recalled(start):
     assert missing(stack) == 0
 
 
-def test_what_the_first_model_finds_is_recalled_beside_the_second(start):
+def test_a_memory_that_only_the_first_model_finds_is_recalled(start):
     stack = start(beside())
     alice = stack.person()
     alice.say("I drive an old Volvo estate")
@@ -72,7 +72,7 @@ def test_what_the_first_model_finds_is_recalled_beside_the_second(start):
     assert "Volvo" in context(alice, "What car do I have?")
 
 
-def test_a_second_model_that_is_down_costs_its_part_and_is_named_and_used_again(start):
+def test_a_second_model_that_is_down_is_named_left_out_and_used_again(start):
     port = free_port()
     server = Double(port)
     try:
@@ -82,7 +82,7 @@ def test_a_second_model_that_is_down_costs_its_part_and_is_named_and_used_again(
         alice.learn()
         assert cosine(stack, alice, FACT) > 0.9
         server.stop()
-        # Another question, or its vector would be known: that is nearly what was said, by the first model alone.
+        # Another question, because FACT's vector is cached. To the first model it is nearly the stored text.
         assert cosine(stack, alice, f"{FACT}.") > 0.8
         assert missing(stack) == 1
         assert stack.memgate.metric("memgate_failures_total", kind="embedding") == 0
@@ -111,7 +111,7 @@ def test_a_second_model_that_is_down_at_the_start_does_not_keep_memgate_from_sta
     assert "$10,000" in context(alice, "What is my budget for the Hawaii trip?")
 
 
-def test_a_second_model_that_hangs_is_waited_for_no_longer_than_the_deadline_allows(start):
+def test_a_hanging_second_model_is_not_waited_for_beyond_the_deadline(start):
     stack = start(beside(deadline_ms=1000))
     alice = stack.person()
     alice.say("I drive an old Volvo estate")
@@ -124,7 +124,7 @@ def test_a_second_model_that_hangs_is_waited_for_no_longer_than_the_deadline_all
     assert missing(stack) == 1
 
 
-def test_what_was_remembered_with_one_model_is_embedded_by_both_once_there_are_two(start):
+def test_memories_are_embedded_again_when_a_second_model_is_added(start):
     stack = start({"memory": {"extraction": TURNS}})
     stack.double.script(means(CITY, "sibling place"), means(KNOWN, "sibling place"))
     alice = stack.person()

@@ -18,7 +18,7 @@ IMAGE = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAAD
 
 @pytest.fixture
 def alice(stack):
-    """A user who has told her budget."""
+    """A user who has said her budget."""
     person = stack.person("alice")
     person.say(FACT)
     person.learn()
@@ -70,7 +70,7 @@ def test_responses_items_of_every_kind_are_understood_and_kept(alice):
     assert "$10,000" in last(alice)["instructions"]
 
 
-def test_of_several_choices_the_first_is_the_reply(stack):
+def test_the_first_of_several_choices_is_the_reply(stack):
     for stream in (False, True):
         person = stack.person()
         client = person.openai()
@@ -164,8 +164,8 @@ def test_a_tool_loop_is_one_turn_with_the_same_context_in_every_call(stack, alic
     assert stack.memgate.turns() == turns + 1
 
 
-def test_a_short_follow_up_in_a_chain_is_understood_by_the_turns_before(stack, alice):
-    """`previous_response_id` brings no history along: it comes from the journal."""
+def test_a_short_follow_up_in_a_chain_uses_the_turns_before(stack, alice):
+    """A request with `previous_response_id` contains no history: it comes from the journal."""
     alone = alice.later()
     headers = {"x-session-id": None}
     first = alone.respond("Let us talk about the Hawaii trip again", headers).json()["id"]

@@ -11,7 +11,7 @@ QUESTION = "What's my budget for the trip?"
 
 
 def single(config):
-    """Takes the capture filter out and lets recall see the response."""
+    """Removes the capture filter and lets recall see the response."""
     manager = config["static_resources"]["listeners"][0]["filter_chains"][0]["filters"][0]["typed_config"]
     manager["http_filters"] = [f for f in manager["http_filters"] if f["name"] != "capture"]
     for route in manager["route_config"]["virtual_hosts"][0]["routes"]:
@@ -45,7 +45,7 @@ def test_one_filter_recalls_and_learns(one, dialect, stream):
     assert context_of(bob.received()[-1].json()) is None
 
 
-def test_it_learns_what_the_client_said_and_not_the_context(one):
+def test_it_learns_the_clients_words_and_not_the_context(one):
     alice = one.person()
     alice.say(FACT)
     alice.learn()
@@ -56,7 +56,7 @@ def test_it_learns_what_the_client_said_and_not_the_context(one):
 
 
 @pytest.mark.parametrize("double", ["status=500", "cut_after=3", "refusal"])
-def test_what_did_not_end_well_is_not_learnt_from(one, double):
+def test_a_failed_exchange_is_not_learned_from(one, double):
     alice = one.person()
     alice.say(FACT, {"x-double": double}, stream=True)
     alice.say("My village is Flåm")
@@ -73,7 +73,7 @@ def test_opting_out_and_large_bodies_pass(one):
     assert alice.received()[-1].body == body
 
 
-def test_killed_in_the_middle_of_a_stream_the_stream_is_whole(start):
+def test_a_kill_during_a_stream_leaves_the_stream_whole(start):
     import threading
 
     from harness.wait import until

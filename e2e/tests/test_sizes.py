@@ -25,7 +25,7 @@ def person(stack):
 
 
 def body_of(size: int) -> bytes:
-    """A chat of exactly this many bytes, filled up by a message before the last."""
+    """A chat of exactly this many bytes, padded with a message before the last."""
     def build(filler: str) -> bytes:
         return json.dumps({
             "model": "echo",
@@ -80,7 +80,7 @@ def test_a_compressed_request_is_read_gets_its_context_and_is_learnt_from(person
     received = person.received()[-1]
     assert received.header("content-encoding") is None
     assert "4711-K" in context_of(received.json())
-    # With a field of ours in it, it goes on in the plain, which the double understands whatever the encoding.
+    # With one of our fields it is forwarded uncompressed, and the double can read it whatever the encoding.
     told = json.dumps({"model": "echo", "input": f"My {encoding} jacket is orange", "auto_store": True}).encode()
     assert person.post(RESPONSES, compress(told), {"content-encoding": encoding}).status == 200
     person.learn()
@@ -97,7 +97,7 @@ def test_a_compressed_request_that_needs_no_change_passes_byte_for_byte(person, 
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "identity", "x-unknown", "gzip, br"])
-def test_an_encoding_that_is_unknown_or_untrue_passes(person, encoding):
+def test_an_unknown_or_wrong_encoding_passes(person, encoding):
     body = b'{"model": "echo", "input": "Hello, what is my locker number?"}'
     answer = person.post(RESPONSES, body, {"content-encoding": encoding})
     received = person.received()[-1]

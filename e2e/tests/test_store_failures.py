@@ -1,4 +1,4 @@
-"""The store cannot be written, or its file is damaged: requests succeed, and it is said in the log and the metrics."""
+"""The store cannot be written, or its file is damaged: requests succeed, and log and metrics show the failure."""
 
 import os
 import resource
@@ -15,7 +15,7 @@ BODY = b'{"model":"echo", "messages":[{"role":"user","content":"What\'s my budge
 
 
 def starve(memgate):
-    """From now on the process cannot make any file longer: as with a full disk."""
+    """Prevents the process from growing any file, as with a full disk."""
     resource.prlimit(memgate.process.pid, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
 
 
@@ -53,7 +53,7 @@ def test_with_a_store_that_cannot_be_written_requests_succeed_and_memories_are_s
 
 
 def damage(file):
-    """Leaves a file's header and makes noise of the rest: as a dying disk."""
+    """Overwrites a file with noise after its header, as a failing disk would."""
     with open(file, "r+b") as pages:
         size = pages.seek(0, os.SEEK_END)
         pages.seek(4096)
@@ -61,12 +61,12 @@ def damage(file):
 
 
 def damaged(start, config=None):
-    """A stack whose file of memories is damaged while memgate runs, before anybody was looked up."""
+    """A stack whose memory file is damaged while memgate runs, before any user was looked up."""
     stack = start(config)
     alice = stack.person()
     alice.say(FACT)
     alice.learn()
-    # Enough that what is read at the start is not all there is.
+    # More memories than are read at the start.
     for number in range(60):
         body = {"user_id": "filler", "content": f"filler {number} " * 200}
         assert stack.memgate.api("POST", "/v1/memory", body).status == 201
@@ -88,7 +88,7 @@ def test_a_damaged_store_costs_the_context_and_nothing_else(start):
     assert stack.memgate.process.running()
 
 
-def test_when_neither_vectors_nor_words_can_be_searched_embedding_has_failed(start):
+def test_without_vectors_and_words_the_decision_is_a_failed_embedding(start):
     from test_embedder_failures import model
 
     stack, alice = damaged(start, model("tripwire"))
@@ -118,7 +118,7 @@ def test_a_start_whose_data_folder_cannot_be_made_is_refused_in_a_sentence(start
     assert f"data_dir: {stack.memgate.data}: cannot be made" in stack.memgate.process.output()
 
 
-def test_no_answer_tells_where_files_are(start):
+def test_no_response_contains_a_folder(start):
     stack, alice = damaged(start)
     alice.post(CHAT, BODY)
     answers = []
@@ -131,7 +131,7 @@ def test_no_answer_tells_where_files_are(start):
 
 def test_a_data_folder_that_cannot_be_used_yet_is_waited_for_and_requests_pass_meanwhile(start):
     stack = start(memgate=False)
-    # Not to be had even for root: a folder stands in the lock's place.
+    # Fails even for root: a folder has the lock file's name.
     (stack.memgate.data / "memgate.lock").mkdir(parents=True)
     stack.memgate.start(ready=False)
     stack.memgate.wait_log("error", "Store unavailable, memory disabled", 20)

@@ -1,4 +1,4 @@
-"""Every client of memgate's gRPC gets any user's memory, so only Envoy may be one."""
+"""A client of memgate's gRPC can read any user's memory, so only Envoy may connect."""
 
 import socket
 import ssl
@@ -29,7 +29,7 @@ def remembers(stack):
 
 
 def speaks_http2(connection) -> bool:
-    """Whether the other end answers HTTP/2's opening with its own settings."""
+    """Whether the server answers the HTTP/2 preface with its settings."""
     connection.settimeout(5)
     try:
         connection.sendall(PREFACE)
@@ -54,7 +54,7 @@ def test_envoy_reaches_memgate_by_a_socket_that_others_may_not_open(tmp_path, st
     remembers(stack)
     mode = path.stat().st_mode
     assert stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o660
-    # One that is killed leaves its socket behind, and the next one takes its place.
+    # A killed memgate leaves its socket behind, and the next one replaces it.
     stack.memgate.kill()
     assert path.exists()
     stack.memgate.start()
@@ -64,7 +64,7 @@ def test_envoy_reaches_memgate_by_a_socket_that_others_may_not_open(tmp_path, st
 
 
 class Authorities:
-    """memgate's certificate, Envoy's, and one of an authority that nobody here trusts."""
+    """Certificates of memgate and of Envoy, and one of an authority that neither trusts."""
 
     def __init__(self, folder):
         self.folder, self.server_ca, self.client_ca, other = folder, trustme.CA(), trustme.CA(), trustme.CA()
@@ -89,7 +89,7 @@ class Authorities:
         }
 
     def envoy(self, config):
-        """As the comment in envoy/production.yaml has it."""
+        """Envoy's side as in the comment of envoy/production.yaml."""
         for cluster in config["static_resources"]["clusters"]:
             if cluster["name"].startswith("memgate_"):
                 cluster["transport_socket"] = {
@@ -151,7 +151,7 @@ def test_without_a_certificate_of_the_authority_nothing_is_answered(mutual, cert
     ({"grpc_tls": {"certificate": "/no/such.pem", "key": "/k", "client_ca": "/c"}},
      "listen.grpc_tls: certificate: cannot read /no/such.pem"),
 ])
-def test_what_would_let_anybody_in_is_refused_at_start(tmp_path, listen, cause):
+def test_an_open_grpc_address_is_refused_at_start(tmp_path, listen, cause):
     memgate = Memgate(tmp_path, {"memory": {"identity": {"mode": "production"}}, "listen": listen})
     done = subprocess.run(
         [paths.memgate(), "serve", "--config", memgate.config_file, "--data", memgate.data, "--assets", paths.ASSETS,
@@ -172,7 +172,7 @@ def test_development_is_refused_beyond_this_machine(tmp_path):
     assert "listen.http: must be a loopback address, because memory.identity.mode is development" in done.stdout
 
 
-def test_figures_have_an_address_of_their_own_that_shows_nothing_else(tmp_path):
+def test_the_metrics_address_serves_nothing_else(tmp_path):
     from harness import http
     from harness.process import free_port
 

@@ -1,4 +1,4 @@
-"""`cargo xtask up`: one command, one ready line, no traces afterwards."""
+"""`cargo xtask up`: one command, one ready line, nothing left behind."""
 
 import os
 import re
@@ -27,7 +27,7 @@ class Up:
         ports = ["--port", "0", "--grpc-port", "0", "--http-port", "0"]
         self.process = Process(
             "up", [paths.xtask(), "up", "--profile", "dev", *ports, "--data", folder / "data", *arguments],
-            # One that is killed cannot clean up after itself.
+            # A killed `up` cannot clean up after itself.
             env={"TMPDIR": str(folder), **(env or {})},
         )
         line = self.process.wait_line("ready http", 120)
@@ -71,7 +71,7 @@ def test_clients_are_believed_unless_the_configuration_names_a_mode(up, tmp_path
     assert request(one.api_port, "GET", "/readyz").json()["identity_mode"] == mode
 
 
-def test_it_serves_starts_again_what_dies_and_keeps_its_data(up):
+def test_it_serves_restarts_dead_programs_and_keeps_its_data(up):
     one = up()
     answer = one.say("My budget for the Hawaii trip is $10,000", "a")
     assert (answer.status, answer.decision) == (200, "searched")
@@ -92,7 +92,7 @@ def test_it_serves_starts_again_what_dies_and_keeps_its_data(up):
     until(remembered, "all is as before", 30)
 
 
-def test_on_milvus_it_starts_the_server_again_too_keeps_its_data_and_ends_it(up):
+def test_it_restarts_milvus_keeps_its_data_and_ends_it(up):
     one = up("--store", "milvus")
     one.say("My budget for the Hawaii trip is $10,000", "a")
     request(one.api_port, "POST", "/v1/memory/flush", {"user_id": "alice"})
@@ -124,7 +124,7 @@ def test_a_signal_ends_everything_within_ten_seconds(up, tmp_path, how):
     assert again.say("hello", "c").status == 200, "the data folder is free again"
 
 
-def test_a_memgate_that_stands_still_does_not_hold_the_end_up(up):
+def test_a_frozen_memgate_does_not_delay_the_end(up):
     one = up()
     pids = children(one.process.pid)
     os.kill(one.child("memgate"), signal.SIGSTOP)
@@ -145,7 +145,7 @@ def test_a_model_server_behind_tls_and_a_prefix_takes_the_doubles_place(up, tmp_
         server.stop()
 
 
-def test_when_it_is_killed_itself_nothing_is_left_behind(up):
+def test_killing_it_leaves_nothing_behind(up):
     one = up()
     pids = children(one.process.pid)
     one.process.kill()
@@ -153,7 +153,7 @@ def test_when_it_is_killed_itself_nothing_is_left_behind(up):
 
 
 def refused(*arguments) -> str:
-    """What `up` says when it does not start."""
+    """The error of an `up` that does not start."""
     done = subprocess.run(
         [str(paths.xtask()), "up", "--profile", "dev", *map(str, arguments)],
         capture_output=True, text=True, timeout=120, cwd=paths.REPOSITORY,
@@ -172,7 +172,7 @@ def test_a_port_in_use_gives_one_sentence():
 
 
 @pytest.mark.parametrize("option", ["--grpc-port", "--http-port"])
-def test_memgates_ports_in_use_are_told_from_each_other(option):
+def test_the_error_says_which_of_memgates_ports_is_in_use(option):
     others = {"--port", "--grpc-port", "--http-port"} - {option}
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -190,19 +190,19 @@ def test_memgates_ports_in_use_are_told_from_each_other(option):
     ],
     ids=["upstream", "config"],
 )
-def test_what_cannot_be_is_refused_in_one_sentence(arguments, words):
+def test_impossible_options_are_refused_in_one_sentence(arguments, words):
     said = refused(*arguments, "--port", 0, "--grpc-port", 0, "--http-port", 0)
     assert said.count("\n") == 0 and all(word in said for word in words), said
 
 
-def test_a_bad_configuration_ends_it_with_memgates_words(tmp_path):
+def test_a_bad_configuration_ends_it_with_memgates_error(tmp_path):
     config = tmp_path / "config.yaml"
     config.write_text("memory:\n  default_retreival_limit: 3\n")
     said = refused("--config", config, "--data", tmp_path / "data", "--port", 0, "--grpc-port", 0, "--http-port", 0)
     assert "default_retrieval_limit" in said and "memgate ended before it was ready" in said
 
 
-def test_the_demo_shows_what_it_is_for_and_keeps_its_promise():
+def test_the_demo_shows_and_checks_recall_across_sessions():
     done = subprocess.run(
         [str(paths.xtask()), "up", "--demo", "--profile", "dev"],
         capture_output=True, text=True, timeout=150, cwd=paths.REPOSITORY,

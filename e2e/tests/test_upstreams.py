@@ -39,7 +39,7 @@ def tls(tmp_path):
         server.stop()
 
 
-def test_a_prefix_and_tls_reach_every_route(envoy, tls):
+def test_every_route_works_behind_a_prefix_and_tls(envoy, tls):
     server = tls("localhost")
     gateway = envoy(f"https://localhost:{server.port}/team/a", server.ca_file)
     for method, path in [
@@ -53,7 +53,7 @@ def test_a_prefix_and_tls_reach_every_route(envoy, tls):
         assert answer.json() == {"path": f"/team/a{path}", "host": f"localhost:{server.port}"}
 
 
-def test_a_certificate_of_an_unknown_authority_is_not_believed(envoy, tls, tmp_path):
+def test_a_certificate_of_an_unknown_authority_is_refused(envoy, tls, tmp_path):
     server = tls("localhost")
     other = tmp_path / "other"
     other.mkdir()
@@ -66,7 +66,7 @@ def test_a_certificate_of_an_unknown_authority_is_not_believed(envoy, tls, tmp_p
     assert "CERTIFICATE_VERIFY_FAILED" in logged[0]["upstream_failure"]
 
 
-def test_a_certificate_for_another_name_is_not_believed(envoy, tls):
+def test_a_certificate_for_another_name_is_refused(envoy, tls):
     server = tls("models.example.com")
     gateway = envoy(f"https://localhost:{server.port}", server.ca_file)
     answer = request(gateway.port, "POST", "/v1/chat/completions", b"{}")

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memgate::dialect::fence;
+use memgate::memory::fence;
 
 fuzz_target!(|text: &str| {
     let line = fence::escape(text);

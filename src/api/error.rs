@@ -7,7 +7,7 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{capture::ForgetError, memory::StoreError, recall::Failure, sqlite::DatabaseError};
+use crate::{capture::ForgetError, memory::StoreError, recall::RecallError, sqlite::DatabaseError};
 
 /// An error and its status.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -103,15 +103,15 @@ impl From<StoreError> for ApiError {
     }
 }
 
-impl From<Failure> for ApiError {
-    fn from(failure: Failure) -> Self {
+impl From<RecallError> for ApiError {
+    fn from(failure: RecallError) -> Self {
         let message = failure.to_string();
         match failure {
-            Failure::Store(error) => error.into(),
-            Failure::Away => {
+            RecallError::Store(error) => error.into(),
+            RecallError::Unavailable => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", message)
             }
-            Failure::Embedding(_) | Failure::Deadline => {
+            RecallError::Embedding(_) | RecallError::Deadline => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "search_unavailable", message)
             }
         }

@@ -25,7 +25,7 @@ use crate::{
     config::{Config, Live},
     embed::deterministic::DeterministicEmbedder,
     memory::{MemoryStore, Owner},
-    recall::{LoopKey, Recall, Touches},
+    recall::{AccessTracker, LoopKey, Recall},
     sqlite::Options,
     store::{InMemoryStore, Watched},
     telemetry::Metrics,
@@ -117,8 +117,8 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path) -> Operations {
     let metrics = Metrics::new();
     let store = Arc::new(Watched::new(store, "Store", metrics.clone()));
     let embedder = Arc::new(DeterministicEmbedder::new(64));
-    // Nobody writes the touches of these tests.
-    let (touches, _) = Touches::new(store.clone());
+    // Nobody writes the access of these tests.
+    let (access, _) = AccessTracker::new(store.clone());
     let settings = Settings {
         store_turns: true,
         extract_locally: true,
@@ -138,7 +138,7 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path) -> Operations {
     let capture = Capture::open(&journal, Options::default(), bounds, settings, tools).unwrap();
     Operations {
         config: Live::fixed(Config::default()),
-        recall: Recall::new(store.clone(), embedder.clone(), touches, metrics.clone()),
+        recall: Recall::new(store.clone(), embedder.clone(), access, metrics.clone()),
         capture: Arc::new(capture),
         store,
         embedder,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::cursor;
 use crate::{
     memory::{EntityRelation, Memory, Mention, Owner, Page, Source, Status},
-    recall::{Hit, Parts},
+    recall::{Hit, ScoreBreakdown},
 };
 
 /// A memory as callers see it. What only memgate itself works with is left out.
@@ -147,12 +147,13 @@ pub struct HitView {
     pub score: f32,
     /// The parts of the score, where the caller asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub parts: Option<Parts>,
+    pub parts: Option<ScoreBreakdown>,
 }
 
 impl HitView {
     pub(super) fn of(hit: Hit, explain: bool) -> Self {
-        Self { memory: hit.memory.into(), score: hit.score, parts: explain.then_some(hit.parts) }
+        let parts = explain.then_some(hit.breakdown);
+        Self { memory: hit.memory.into(), score: hit.score, parts }
     }
 }
 

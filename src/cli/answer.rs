@@ -1,15 +1,13 @@
 //! From an operation to what is printed, and to the exit status.
 
-use std::{
-    io::{self, Write},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
 use super::{
     failure::Failure,
     memories::Memories,
     options::Common,
-    print::print,
+    print::{print, tell},
+    reply::Answer,
     text::{Width, width},
 };
 use crate::{
@@ -17,14 +15,6 @@ use crate::{
     startup::Need,
     telemetry::Telemetry,
 };
-
-/// What an operation answered.
-pub(super) struct Answer<T> {
-    /// REST's body, byte for byte.
-    pub(super) body: Vec<u8>,
-    /// What is in it.
-    pub(super) view: T,
-}
 
 /// Does an operation where the memories are, and prints its answer: as REST sent it, or as `show`
 /// puts it for people.
@@ -86,9 +76,4 @@ pub(super) fn report(failure: &Failure, json: bool) -> ExitCode {
     }
     tell(&format!("error: {}", failure.message()));
     failure.exit_code()
-}
-
-/// Says something to people. Nobody can be told when that fails.
-pub(super) fn tell(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
 }

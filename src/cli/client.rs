@@ -7,7 +7,7 @@ use reqwest::{
 };
 use serde::de::DeserializeOwned;
 
-use super::{answer::Answer, failure::Failure};
+use super::{failure::Failure, reply::Answer};
 use crate::api::{
     AllJobsRequest, CreateRequest, DeletedView, EndedView, ErrorBody, ExportAllRequest,
     ExportRequest, ForgetRequest, ForgettingsView, HitsView, ImportedView, JobView, JobsRequest,

@@ -3,11 +3,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use super::{
-    answer::{self, tell},
-    export_file::Sink,
-    failure::Failure,
-    memories::Memories,
-    options::Common,
+    answer, export_file::Sink, failure::Failure, memories::Memories, options::Common, print::tell,
 };
 use crate::{
     api::{ExportAllRequest, ExportRequest},

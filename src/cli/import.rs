@@ -5,11 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use tokio::io::{AsyncBufRead, BufReader};
 
 use super::{
-    answer::{self, tell},
-    failure::Failure,
-    memories::Memories,
-    options::Common,
-    print::print,
+    answer, failure::Failure, memories::Memories, options::Common, print::print, print::tell,
 };
 use crate::{
     api::{ImportedView, ProblemView, Whose},

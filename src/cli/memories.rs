@@ -6,12 +6,7 @@ use std::time::Duration;
 use reqwest::Url;
 use serde::Serialize;
 
-use super::{
-    answer::{Answer, tell},
-    client::Client,
-    failure::Failure,
-    options::Common,
-};
+use super::{client::Client, failure::Failure, options::Common, print::tell, reply::Answer};
 use crate::{
     api::{
         AllJobsRequest, ApiError, CreateRequest, DeletedView, EndedView, Export, ExportAllRequest,

@@ -22,6 +22,7 @@ mod options;
 mod print;
 mod reindex;
 mod remember;
+mod reply;
 mod search;
 mod serve;
 mod sessions;

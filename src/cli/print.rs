@@ -10,10 +10,10 @@ use super::failure::Failure;
 /// When standard output cannot be written for another reason: a full disk, for example.
 pub(super) fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    tell(out.write_all(bytes).and_then(|()| out.flush()))
+    written(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
-fn tell(written: io::Result<()>) -> Result<(), Failure> {
+fn written(written: io::Result<()>) -> Result<(), Failure> {
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::new("output", format!("standard output cannot be written: {error}")))
@@ -22,14 +22,19 @@ fn tell(written: io::Result<()>) -> Result<(), Failure> {
     }
 }
 
+/// Says something to people. Nobody can be told when that fails.
+pub(super) fn tell(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn only_a_reader_who_went_away_is_no_failure() {
-        assert!(tell(Ok(())).is_ok());
-        assert!(tell(Err(ErrorKind::BrokenPipe.into())).is_ok());
-        assert!(tell(Err(ErrorKind::StorageFull.into())).is_err());
+        assert!(written(Ok(())).is_ok());
+        assert!(written(Err(ErrorKind::BrokenPipe.into())).is_ok());
+        assert!(written(Err(ErrorKind::StorageFull.into())).is_err());
     }
 }

@@ -3,10 +3,11 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use super::{
-    answer::{block_on, report, tell},
+    answer::{block_on, report},
     config_file::ConfigFile,
     failure::Failure,
     print::print,
+    print::tell,
 };
 use crate::{
     config::Config,

@@ -75,7 +75,7 @@ fn parts(hit: &HitView) -> Option<[String; 2]> {
     let parts = hit.parts?;
     let known = [
         ("cosine", parts.cosine),
-        ("everyday", parts.everyday),
+        ("everyday", parts.background),
         ("words", parts.coverage),
         ("bm25", parts.bm25),
         ("window", parts.window),
@@ -85,16 +85,17 @@ fn parts(hit: &HitView) -> Option<[String; 2]> {
     let relevance = format!("relevance {:.2}: {}", hit.score, joined(known));
     let order = match parts.ranks {
         None => {
-            let added = parts.added.named().into_iter().filter(|(_, value)| value.abs() >= 0.005);
+            let added =
+                parts.features.named().into_iter().filter(|(_, value)| value.abs() >= 0.005);
             let added = added.map(|(name, value)| format!("{name} {value:+.2}"));
-            let own = format!("relevance {:+.2}", parts.order - parts.standing);
+            let own = format!("relevance {:+.2}", parts.order - parts.boost);
             format!("order {:.2}: {}", parts.order, joined(std::iter::once(own).chain(added)))
         }
         Some(ranks) => {
             let ranks = [
                 ("cosine", ranks.cosine),
-                ("words", ranks.words),
-                ("standing", Some(ranks.standing)),
+                ("words", ranks.lexical),
+                ("standing", Some(ranks.boost)),
             ];
             let ranks =
                 ranks.iter().filter_map(|(name, rank)| Some(format!("{name} #{}", (*rank)?)));

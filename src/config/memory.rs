@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    EmbeddingConfig, IdentityConfig, MilvusConfig, Policy, QueryConfig, RankingConfig,
-    SignalsConfig,
+    EmbeddingConfig, IdentityConfig, MilvusConfig, Policy, SignalsConfig, placement::Placement,
 };
+use crate::recall::{Budget, QueryConfig, RankingConfig, RecallSettings};
 
 /// What is remembered, where, and how it is found again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -121,6 +121,20 @@ impl Default for MemoryConfig {
 }
 
 impl MemoryConfig {
+    /// How memories are searched, ordered and written.
+    #[must_use]
+    pub fn recall_settings(&self) -> RecallSettings<'_> {
+        RecallSettings {
+            query: &self.query,
+            ranking: &self.ranking,
+            types: &self.types,
+            budget: Budget {
+                context: self.max_context_tokens,
+                preferences: self.standing.max_tokens,
+            },
+        }
+    }
+
     /// The store that is meant: the named one, else Milvus when there is a section for it.
     #[must_use]
     pub fn store_kind(&self) -> StoreKind {
@@ -230,19 +244,6 @@ impl Default for JournalConfig {
     fn default() -> Self {
         Self { sync: Sync::Normal, retention_days: 30, dead_jobs_days: 30 }
     }
-}
-
-/// Where the context stands in the request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Placement {
-    /// At the end of the first system message; every chat template takes that.
-    #[default]
-    System,
-    /// In a message of its own before the last user message; keeps the model server's prefix cache.
-    BeforeLastUser,
-    /// In front of the last user message's own text; keeps the model server's prefix cache.
-    LastUser,
 }
 
 /// What is presented in every context, whatever is asked: the user's standing wishes.

@@ -5,6 +5,7 @@
 //! open anything but the configuration file itself.
 
 mod check;
+mod effective;
 mod embedding;
 mod embedding_check;
 mod interpolate;
@@ -17,10 +18,9 @@ mod milvus;
 mod mistake;
 mod models;
 mod node;
+mod placement;
 mod policy;
 mod problem;
-mod query;
-mod ranking;
 mod request;
 mod schema;
 mod server;
@@ -33,20 +33,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::embed::{Pooling, Precision, remote::Provider};
+pub use effective::Effective;
 pub use embedding::{BesideConfig, EmbeddingConfig, EmbeddingModel};
 pub use listen::{GrpcAddress, GrpcTls, Listen};
 pub use live::{Live, Reloaded};
 pub use memory::{
-    CaptureConfig, ExtractionConfig, ExtractionMode, JournalConfig, MemoryConfig, Placement,
-    ReconcileConfig, ReconcilePolicy, SessionsConfig, SqliteConfig, StandingConfig, StoreKind,
-    Sync,
+    CaptureConfig, ExtractionConfig, ExtractionMode, JournalConfig, MemoryConfig, ReconcileConfig,
+    ReconcilePolicy, SessionsConfig, SqliteConfig, StandingConfig, StoreKind, Sync,
 };
 pub use milvus::{MilvusConfig, MilvusTlsConfig};
 pub use models::{Endpoint, ExternalModel, LlmProvider, ModelRole, Scheme};
-pub use policy::{Effective, HeaderMatch, Policy, PolicyMatch, Subject};
+pub use placement::Placement;
+pub use policy::{HeaderMatch, Policy, PolicyMatch, Subject};
 pub use problem::{ConfigError, Problem};
-pub use query::QueryConfig;
-pub use ranking::{Fusion, RankingConfig, RankingWeights, TypeWeights};
 pub use request::{
     IdentityConfig, IdentityMode, JwtConfig, SignalHeaders, SignalMetadata, SignalsConfig,
 };

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{MemoryConfig, Placement};
+use super::placement::Placement;
 
 /// Overrides for the requests that match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -80,55 +80,6 @@ pub struct Subject<'a> {
     pub header: &'a dyn Fn(&str) -> Option<String>,
 }
 
-/// What the configuration and its policies say for one request.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Effective {
-    /// Whether memory is used.
-    pub enabled: bool,
-    /// Whether is learnt from the exchange.
-    pub auto_store: bool,
-    /// The most memories presented.
-    pub retrieval_limit: usize,
-    /// The least calibrated relevance of a presented memory.
-    pub similarity_threshold: f32,
-    /// Only these types are searched; empty means all.
-    pub memory_types: Vec<String>,
-    /// Where the context stands.
-    pub placement: Placement,
-}
-
-impl MemoryConfig {
-    /// What holds for a request: the defaults, then every matching policy in order.
-    #[must_use]
-    pub fn effective(&self, subject: &Subject<'_>) -> Effective {
-        let mut effective = Effective {
-            enabled: self.enabled,
-            auto_store: self.auto_store,
-            retrieval_limit: self.default_retrieval_limit,
-            similarity_threshold: self.default_similarity_threshold,
-            memory_types: Vec::new(),
-            placement: self.placement,
-        };
-        for policy in self.policies.iter().filter(|policy| policy.matches.holds(subject)) {
-            policy.apply(&mut effective);
-        }
-        effective
-    }
-}
-
-impl Policy {
-    fn apply(&self, to: &mut Effective) {
-        to.enabled = self.enabled.unwrap_or(to.enabled);
-        to.auto_store = self.auto_store.unwrap_or(to.auto_store);
-        to.retrieval_limit = self.retrieval_limit.unwrap_or(to.retrieval_limit);
-        to.similarity_threshold = self.similarity_threshold.unwrap_or(to.similarity_threshold);
-        to.placement = self.placement.unwrap_or(to.placement);
-        if let Some(types) = &self.memory_types {
-            to.memory_types.clone_from(types);
-        }
-    }
-}
-
 impl PolicyMatch {
     /// Whether nothing is named.
     #[must_use]
@@ -136,7 +87,7 @@ impl PolicyMatch {
         *self == Self::default()
     }
 
-    fn holds(&self, subject: &Subject<'_>) -> bool {
+    pub(super) fn holds(&self, subject: &Subject<'_>) -> bool {
         let path = subject.path.split('?').next().unwrap_or_default();
         self.path.as_ref().is_none_or(|pattern| globs(pattern, path))
             && self

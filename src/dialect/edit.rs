@@ -1,38 +1,9 @@
 //! Edits of a body as splices on its bytes: ranges replaced, removed or inserted, nothing else
 //! touched. It must never parse JSON nor know why a range changes.
 
-use std::ops::Range;
-
 use super::json::Object;
-use super::place::Placement;
-
-/// A range of the body and what stands there instead.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Splice {
-    pub(super) range: Range<usize>,
-    pub(super) with: String,
-}
-
-impl Splice {
-    pub(super) fn insert(at: usize, with: String) -> Self {
-        Self { range: at..at, with }
-    }
-
-    fn remove(range: Range<usize>) -> Self {
-        Self { range, with: String::new() }
-    }
-}
-
-/// What became of the context in a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Placed {
-    /// No context was given.
-    NotAsked,
-    /// It stands there (not always the placement asked for, see [`super::Request::plan`]).
-    At(Placement),
-    /// The request has no place for it; the edits only remove our fields.
-    Nowhere,
-}
+use super::place::Placed;
+use super::splice::Splice;
 
 /// The changes to one body. Applies to the bytes the request was read from and to no others.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,10 +6,9 @@
 
 mod ask;
 mod chat;
-mod control_tokens;
 mod decode;
 mod edit;
-pub mod fence;
+mod error;
 mod json;
 mod message;
 mod options;
@@ -17,15 +16,17 @@ mod place;
 mod reply;
 mod request;
 mod responses;
+mod splice;
 mod sse;
 
 pub use ask::{Ask, Role, ToolItem, Utterance};
 pub use decode::{DecodeError, decode_body};
-pub use edit::{Edits, Placed};
+pub use edit::Edits;
+pub use error::ReadError;
 pub use options::{InvalidField, MemoryOptions, invalid_request_body};
-pub use place::Placement;
+pub use place::{Placed, Placement};
 pub use reply::{Ending, Reply, ReplyCollector, ReplyError, Usage};
-pub use request::{ReadError, Request, read};
+pub use request::{Request, read};
 
 /// A wire format memory acts on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::edit::{Placed, Splice};
 use super::json::{Node, escaped};
+use super::splice::Splice;
 
 /// Where the context is to stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -165,4 +165,15 @@ impl Layout {
         let placed = if splices.is_empty() { Placed::Nowhere } else { Placed::At(placement) };
         (splices, placed)
     }
+}
+
+/// What became of the context in a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placed {
+    /// No context was given.
+    NotAsked,
+    /// It stands there (not always the placement asked for, see [`super::Request::plan`]).
+    At(Placement),
+    /// The request has no place for it; the edits only remove our fields.
+    Nowhere,
 }

@@ -2,23 +2,13 @@
 //! know what a context says.
 
 use super::ask::Ask;
-use super::edit::{Edits, Placed, Splice, remove_members};
+use super::edit::{Edits, remove_members};
+use super::error::ReadError;
 use super::json::{Node, Object};
-use super::options::{FIELDS, InvalidField, MemoryOptions};
-use super::place::{Layout, Placement};
+use super::options::{FIELDS, MemoryOptions};
+use super::place::{Layout, Placed, Placement};
+use super::splice::Splice;
 use super::{Dialect, chat, responses};
-
-/// Why a body gives no request.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReadError {
-    /// Not a JSON object, or its messages cannot be read: it passes as it is. The reason holds
-    /// nothing of the body.
-    #[error("{0}")]
-    Unreadable(&'static str),
-    /// One of our own fields is wrong: the client gets 400.
-    #[error(transparent)]
-    Invalid(#[from] InvalidField),
-}
 
 /// A request that was read. Holds no part of the body itself, only places in it.
 pub struct Request {

@@ -1,30 +1,25 @@
 //! Watching one exchange: the client's own request and the final reply. What is
 //! seen here is handed to capture when both ended well, and never held up.
 
-use std::borrow::Cow;
-
 use envoy_types::pb::envoy::{
     config::core::v3::Metadata, service::ext_proc::v3::processing_request::Request,
 };
 use jiff::Timestamp;
 
 use super::{
-    admission::{Admission, Admitted, admit, named_by_head},
     budget::Share,
     exchange::{Step, trace},
-    head::{Headers, RequestHead},
+    request::{
+        Admission, Admitted, Headers, PARSED_INLINE, ReadRequest, RequestHead, named_by_head, read,
+    },
     service::Parts,
 };
 use crate::{
     capture::{Circumstances, FinishedTurn, InFlight, SessionKey},
-    config::Config,
     dialect::{self, Ask, Dialect, Reply, ReplyCollector},
     signals::Commands,
     telemetry::CaptureDrop,
 };
-
-/// Larger requests and replies are parsed off the async runtime, and so are compressed ones.
-const PARSED_INLINE: usize = 256 * 1024;
 
 /// One exchange as it is watched.
 pub(super) struct CaptureSide {
@@ -154,14 +149,19 @@ impl CaptureSide {
                 return;
             }
         };
-        let (config, began) = (self.parts.config.get(), self.began);
-        let judged = if body.len() > PARSED_INLINE || head.headers().content_encoding().is_some() {
-            let judging = move || judge(&config, &head, &body, began);
-            tokio::task::spawn_blocking(judging).await.ok().flatten()
-        } else {
-            judge(&config, &head, &body, began)
+        let Some(dialect) = head.dialect() else { return };
+        let config = self.parts.config.get();
+        let Ok(Some((ask, admitted))) = read(&config, dialect, &head, body, judge).await else {
+            return;
         };
-        let Some(asked) = judged else { return };
+        let asked = Asked {
+            dialect,
+            ask,
+            admitted,
+            session_header: head.headers().text("x-session-id").map(str::to_owned),
+            request_id: head.request_id().map(str::to_owned),
+            began: self.began,
+        };
         match &self.in_flight {
             Some(in_flight) => {
                 in_flight.known(asked.admitted.identity.owner());
@@ -293,30 +293,15 @@ impl Asked {
     }
 }
 
-/// Reads and judges the request; `None` when nothing may be learnt from it.
-fn judge(config: &Config, head: &RequestHead, body: &[u8], began: Timestamp) -> Option<Asked> {
-    let dialect = head.dialect()?;
-    let plain = match head.headers().content_encoding() {
-        None => Cow::Borrowed(body),
-        Some(encoding) => {
-            dialect::decode_body(encoding, body, config.memory.max_body_bytes).ok()?.into()
-        }
-    };
-    let request = dialect::read(dialect, &plain).ok()?;
-    let Admission::Admitted(admitted) = admit(config, head, request.ask()) else { return None };
-    // What was said before was learnt when it was said.
-    let ask = || Ask { history: Vec::new(), ..request.ask().clone() };
-    // Who opts out of learning still wants forgotten what they ask to be.
-    let text = request.ask().user_text.as_deref().unwrap_or_default();
+/// What is kept of a request; `None` when nothing may be learnt from it.
+fn judge(read: ReadRequest) -> Option<(Ask, Admitted)> {
+    let Admission::Admitted(admitted) = read.admission else { return None };
+    let ask = read.request.ask();
+    // A user who opts out of learning can still ask to forget.
+    let text = ask.user_text.as_deref().unwrap_or_default();
     let counts = admitted.learn || !Commands::of(text).forget.is_empty();
-    counts.then(|| Asked {
-        dialect,
-        ask: ask(),
-        admitted: *admitted,
-        session_header: head.headers().text("x-session-id").map(str::to_owned),
-        request_id: head.request_id().map(str::to_owned),
-        began,
-    })
+    // What was said before was learnt when it was said.
+    counts.then(|| (Ask { history: Vec::new(), ..ask.clone() }, *admitted))
 }
 
 fn turn(asked: Asked, reply: Reply) -> Option<FinishedTurn> {

@@ -16,12 +16,12 @@ use envoy_types::pb::envoy::{
 
 use super::{
     capture_side::CaptureSide,
-    head::RequestHead,
-    outcome::Outcome,
-    patience::Patience,
+    outcome::{Outcome, Verdict},
     recall_side::{self, Answer},
-    replies::{self, Verdict},
+    replies,
+    request::RequestHead,
     service::Parts,
+    timeout_extension::TimeoutExtension,
 };
 use crate::{
     dialect::Dialect,
@@ -80,7 +80,7 @@ impl Exchange {
         &mut self,
         parts: &Parts,
         message: ProcessingRequest,
-        patience: Patience<'_>,
+        extension: TimeoutExtension<'_>,
     ) -> Step {
         let ProcessingRequest {
             request,
@@ -97,7 +97,7 @@ impl Exchange {
             Self::New | Self::Ended => Step::Over,
             Self::Observer(capture) => capture.see(&request, metadata_context.as_ref()).await,
             Self::Inline(inline) => {
-                inline.take(parts, request, metadata_context.as_ref(), patience).await
+                inline.take(parts, request, metadata_context.as_ref(), extension).await
             }
         };
         if matches!(step, Step::Last(_) | Step::Over)
@@ -128,7 +128,7 @@ impl Inline {
         parts: &Parts,
         request: Request,
         metadata: Option<&Metadata>,
-        patience: Patience<'_>,
+        extension: TimeoutExtension<'_>,
     ) -> Step {
         let watched = match &mut self.capture {
             Some(capture) => capture.see(&request, metadata).await,
@@ -136,7 +136,7 @@ impl Inline {
         };
         let reply = match request {
             Request::RequestHeaders(headers) => self.request_headers(parts, headers, metadata),
-            Request::RequestBody(body) => match self.request_body(parts, body, patience).await {
+            Request::RequestBody(body) => match self.request_body(parts, body, extension).await {
                 Some(reply) => reply,
                 None => return Step::Over,
             },
@@ -200,7 +200,7 @@ impl Inline {
         &mut self,
         parts: &Parts,
         body: HttpBody,
-        patience: Patience<'_>,
+        extension: TimeoutExtension<'_>,
     ) -> Option<ProcessingResponse> {
         let awaited = std::mem::replace(&mut self.request, Awaiting::Response);
         let Awaiting::Body { dialect, head, partial } = awaited else {
@@ -213,7 +213,7 @@ impl Inline {
         let (answer, command) = if cut || body.body.len() > config.memory.max_body_bytes {
             (Answer::Unchanged(Outcome::SkippedTooLarge), None)
         } else {
-            recall_side::answer(parts, &config, dialect, &head, body.body, patience).await
+            recall_side::answer(parts, &config, dialect, &head, body.body, extension).await
         };
         parts.metrics.phase(Phase::Total, arrived.elapsed());
         if let Some(command) = command {

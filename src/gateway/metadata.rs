@@ -6,7 +6,7 @@ use envoy_types::pb::{
 };
 use serde_json::{Map, Number, Value as Json};
 
-use super::replies::Verdict;
+use super::outcome::Verdict;
 
 /// The namespace we write. Envoy must list it under `receiving_namespaces`.
 const NAMESPACE: &str = "memgate";

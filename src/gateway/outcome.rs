@@ -1,6 +1,9 @@
 //! What became of memory for one request, in the words of the response header.
 
-use crate::recall::Skip;
+use crate::{
+    recall::{PresentedMemory, RecallError, Skip},
+    signals::Command,
+};
 
 /// The decision as clients, logs and metrics see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,4 +94,26 @@ impl From<Skip> for Outcome {
             Skip::Greeting => Self::SkippedGreeting,
         }
     }
+}
+
+impl From<&RecallError> for FailedBecause {
+    fn from(error: &RecallError) -> Self {
+        match error {
+            RecallError::Deadline => Self::Deadline,
+            RecallError::Embedding(_) => Self::Embedding,
+            RecallError::Store(_) | RecallError::Unavailable => Self::Store,
+        }
+    }
+}
+
+/// What became of memory, for the metadata of a reply.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Verdict<'a> {
+    pub(super) outcome: Outcome,
+    pub(super) hits: usize,
+    /// Which hits these are, where the configuration asks for it.
+    pub(super) scores: &'a [PresentedMemory],
+    /// What the user asked of memory itself.
+    pub(super) command: Option<Command>,
+    pub(super) request_id: Option<&'a str>,
 }

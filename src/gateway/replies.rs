@@ -16,24 +16,8 @@ use envoy_types::pb::envoy::{
     r#type::v3::{HttpStatus, StatusCode},
 };
 
-use super::{metadata, outcome::Outcome};
-use crate::{
-    dialect::{InvalidField, invalid_request_body},
-    recall::Scored,
-    signals::Command,
-};
-
-/// What became of memory, for the metadata of a reply.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Verdict<'a> {
-    pub(super) outcome: Outcome,
-    pub(super) hits: usize,
-    /// Which hits these are, where that is to be told.
-    pub(super) scores: &'a [Scored],
-    /// What the user asked of memory itself.
-    pub(super) command: Option<Command>,
-    pub(super) request_id: Option<&'a str>,
-}
+use super::{metadata, outcome::Verdict};
+use crate::dialect::{InvalidField, invalid_request_body};
 
 impl Verdict<'_> {
     fn on(self, response: Response) -> ProcessingResponse {

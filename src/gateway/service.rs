@@ -27,7 +27,7 @@ use tracing::Instrument;
 use super::{
     budget::Budget,
     exchange::{Exchange, Step},
-    patience::Patience,
+    timeout_extension::TimeoutExtension,
 };
 use crate::{capture::Capture, config::Live, recall::Recall, telemetry::Metrics};
 
@@ -157,7 +157,7 @@ async fn run(
     let _in_flight = parts.metrics.exchange();
     let mut exchange = Exchange::New;
     while let Ok(Some(message)) = messages.message().await {
-        let sent = match exchange.take(&parts, message, Patience::by(&answers)).await {
+        let sent = match exchange.take(&parts, message, TimeoutExtension::by(&answers)).await {
             Step::Wait => continue,
             Step::Over => break,
             Step::Reply(reply) => answers.send(Ok(*reply)).await,

@@ -22,7 +22,7 @@ use envoy_types::pb::{
 use super::{
     Budget, Memory, Parts,
     exchange::{Exchange, Step},
-    patience::Patience,
+    timeout_extension::TimeoutExtension,
 };
 use crate::{
     capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools},
@@ -30,7 +30,7 @@ use crate::{
     embed::{Embedder, deterministic::DeterministicEmbedder},
     llm,
     memory::{MemoryStore, Owner},
-    recall::{Recall, Rewriter, Touches},
+    recall::{AccessTracker, Recall, Rewriter},
     remote::Address,
     sqlite::Options,
     store::{
@@ -49,7 +49,7 @@ const REPLY: &str = r#"{"id":"c1","choices":[{"index":0,"message":{"role":"assis
 impl Exchange {
     /// Takes a message where nobody can be asked for more time.
     async fn taken(&mut self, parts: &Parts, message: ProcessingRequest) -> Step {
-        self.take(parts, message, Patience::default()).await
+        self.take(parts, message, TimeoutExtension::default()).await
     }
 }
 
@@ -94,13 +94,13 @@ impl Stack {
             Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() },
         );
         let capture = Arc::new(capture.unwrap());
-        let (touches, touching) = Touches::new(store.clone());
-        tokio::spawn(touching);
+        let (access, counting) = AccessTracker::new(store.clone());
+        tokio::spawn(counting);
         let parts = Parts {
             budget: Budget::new(config.memory.capture.max_in_flight_bytes),
             config: Live::fixed(config),
             memory: Arc::new(OnceLock::from(Memory {
-                recall: Recall::new(store.clone(), embedder, touches, metrics.clone()),
+                recall: Recall::new(store.clone(), embedder, access, metrics.clone()),
                 capture: capture.clone(),
             })),
             metrics,
@@ -544,7 +544,8 @@ async fn envoy_is_asked_for_more_time_where_a_model_is_asked_and_only_there() {
         let head = headers(false, &request_headers("alice", request.len()));
         let _ = exchange.taken(&stack.parts, head).await;
         let message = body(false, false, request.as_bytes(), true);
-        let Step::Last(last) = exchange.take(&stack.parts, message, Patience::by(&answers)).await
+        let Step::Last(last) =
+            exchange.take(&stack.parts, message, TimeoutExtension::by(&answers)).await
         else {
             panic!("an answer")
         };

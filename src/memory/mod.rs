@@ -4,6 +4,7 @@
 //! format, a database, an embedder, or Envoy.
 
 mod entity;
+pub mod fence;
 mod filter;
 mod id;
 mod kind;

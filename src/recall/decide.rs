@@ -1,90 +1,32 @@
-//! Search, or skip with a reason. When in doubt, search: a needless search
+//! The decision to search, or to skip with a reason. When in doubt, search: a needless search
 //! costs a millisecond, a skipped one the answer.
 //!
-//! Who decides, in this order: filters before us; rules that are sure; the trained model by the
+//! In this order: the signals of filters before us; rules that are sure; the trained model by the
 //! message's words, where these are enough; the same with what the embedding model makes of the
-//! message. That embedding is needed to search anyway, so skipping for sure saves it.
+//! message. A search needs that embedding anyway, so only a decision without it saves time.
 
-use super::{query::is_follow_up, reading::Read};
+use tokio::time::Instant;
+
+use crate::classify::trained_with;
+use crate::embed::model_of;
+use crate::recall::decision::{DecidedBy, Decision, Message, Skip};
+use crate::recall::query::{asking, is_follow_up};
+use crate::recall::retrieve::{QueryEmbedding, embed_query};
+use crate::recall::services::Services;
 use crate::signals::{Earlier, Need, Opinion, is_greeting, is_personal};
+use crate::telemetry::Phase;
 
-/// The last user message, and what else of the request bears on the decision.
-#[derive(Clone, Copy, Debug)]
-pub struct Message<'a> {
-    /// The user's words.
-    pub text: &'a str,
-    /// What filters before us said.
-    pub earlier: &'a Earlier,
-    /// The model may call tools.
-    pub tools_offered: bool,
-}
-
-/// What is to be done about an ask.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// Memory may help.
-    Search,
-    /// It cannot.
-    Skip(Skip),
-}
-
-/// Why memory is not looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Skip {
-    /// A question about the world, or work on what the message brings along.
-    Fact,
-    /// A tool answers.
-    Tool,
-    /// Nothing was asked.
-    Greeting,
-}
-
-impl Skip {
-    /// Whether the model goes on to write an answer, which can be written as the user wants it. A tool's
-    /// result and a greeting cannot.
-    #[must_use]
-    pub fn is_answered(self) -> bool {
-        self == Self::Fact
-    }
-}
-
-/// Who decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
-    /// Filters before us.
-    Earlier,
-    /// A rule.
-    Rule,
-    /// The trained model, by the message's words.
-    Words,
-    /// The same, with what the embedding model makes of the message.
-    Model,
-}
-
-impl By {
-    /// The label of the metric.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Earlier => "earlier",
-            Self::Rule => "rule",
-            Self::Words => "words",
-            Self::Model => "model",
-        }
-    }
-}
-
-/// What was decided, and how.
+/// A decision, and how it was made.
 #[derive(Clone, Debug)]
 pub struct Decided {
-    /// What is to be done.
+    /// The decision.
     pub decision: Decision,
-    /// Who says so.
-    pub by: By,
+    /// What decided.
+    pub by: DecidedBy,
     /// The calibrated probability that memory helps, where the model was asked.
     pub need: Option<f32>,
-    /// The embedding that was needed to decide; the search needs no other for the same text.
-    pub read: Option<Read>,
+    /// The embedding of the message, where the decision needed it; the search takes it from here.
+    pub embedding: Option<QueryEmbedding>,
 }
 
 /// Decides without an embedding.
@@ -96,54 +38,82 @@ pub fn decide(message: &Message<'_>) -> Decided {
     }
 }
 
-/// What can be said before anything is embedded.
-pub(super) enum First<'a> {
+/// Decides, with an embedding where rules and words are not sure. The embedding gets the embedder's share of the time.
+pub(super) async fn decide_with_embedding(
+    services: &Services,
+    message: &Message<'_>,
+    deadline: Instant,
+) -> Decided {
+    let started = Instant::now();
+    let first = at_first(message);
+    services.metrics.phase(Phase::Decide, started.elapsed());
+    let decided = match first {
+        First::Sure(decided) => decided,
+        First::Unsure(unsure) => match model_of(services.embedder.as_ref(), trained_with) {
+            // Another embedder's vectors mean nothing to the model.
+            None => unsure.by_words(),
+            Some(judge) => {
+                let text = asking(unsure.message.text);
+                let decided = unsure.with(embed_query(services, judge, &text, deadline).await);
+                // Where it is one of several models, the search wants the others' vectors, too,
+                // and gets this one's from its cache.
+                let enough = trained_with(services.embedder.space());
+                Decided { embedding: decided.embedding.filter(|_| enough), ..decided }
+            }
+        },
+    };
+    services.metrics.decided_by(decided.by.as_str());
+    decided.logged()
+}
+
+/// What can be decided before the message is embedded.
+enum First<'a> {
     Sure(Decided),
     Unsure(Unsure<'a>),
 }
 
 /// A message that neither rules nor words are sure of.
-pub(super) struct Unsure<'a> {
+struct Unsure<'a> {
     message: &'a Message<'a>,
     opinion: Opinion,
 }
 
 /// Decides where that is sure without an embedding.
-pub(super) fn at_first<'a>(message: &'a Message<'a>) -> First<'a> {
-    let Message { text, earlier, .. } = *message;
+fn at_first<'a>(message: &'a Message<'a>) -> First<'a> {
+    let Message { text, signals, .. } = *message;
     let opinion = Opinion::of(text);
     let need = opinion.as_ref().map(|opinion| opinion.by_words().probability);
     let sure = |decision, by| First::Sure(Decided::new(decision, by, need));
-    if let Some(decision) = by_earlier(text, earlier, opinion.as_ref()) {
-        return sure(decision, By::Earlier);
+    if let Some(decision) = by_signals(text, signals, opinion.as_ref()) {
+        return sure(decision, DecidedBy::Earlier);
     }
-    if earlier.greeting.is_none() && is_greeting(text) {
-        return sure(Decision::Skip(Skip::Greeting), By::Rule);
+    if signals.greeting.is_none() && is_greeting(text) {
+        return sure(Decision::Skip(Skip::Greeting), DecidedBy::Rule);
     }
     let Some(opinion) = opinion.filter(|_| !is_follow_up(text)) else {
-        return sure(Decision::Search, By::Rule);
+        return sure(Decision::Search, DecidedBy::Rule);
     };
     let surely_of_no_use = opinion.is_surely_of_no_use();
     let unsure = Unsure { message, opinion };
     if surely_of_no_use { First::Sure(unsure.by_words()) } else { First::Unsure(unsure) }
 }
 
-/// What filters before us are enough for. Personal reference wins over fact, whoever said fact:
+/// The decision that the signals of filters before us are enough for. Personal reference wins over fact:
 /// "who wrote my favourite book" needs the book first. It does not win over tool, whose answer is
 /// fetched and not remembered.
-fn by_earlier(text: &str, earlier: &Earlier, opinion: Option<&Opinion>) -> Option<Decision> {
+fn by_signals(text: &str, signals: &Earlier, opinion: Option<&Opinion>) -> Option<Decision> {
     let personal = || {
         let ours = || is_personal(text) || opinion.is_some_and(Opinion::is_personal);
-        earlier.personal.unwrap_or_else(ours)
+        signals.personal.unwrap_or_else(ours)
     };
-    let fact = earlier.fact == Some(true);
+    let fact = signals.fact == Some(true);
     if fact && !personal() {
         Some(Decision::Skip(Skip::Fact))
-    } else if earlier.tool == Some(true) {
+    } else if signals.tool == Some(true) {
         Some(Decision::Skip(Skip::Tool))
-    } else if earlier.greeting == Some(true) {
+    } else if signals.greeting == Some(true) {
         Some(Decision::Skip(Skip::Greeting))
-    } else if fact || earlier.personal == Some(true) {
+    } else if fact || signals.personal == Some(true) {
         Some(Decision::Search)
     } else {
         None
@@ -151,43 +121,38 @@ fn by_earlier(text: &str, earlier: &Earlier, opinion: Option<&Opinion>) -> Optio
 }
 
 impl Unsure<'_> {
-    /// The message's words.
-    pub(super) fn text(&self) -> &str {
-        self.message.text
-    }
-
     /// Decides by what the embedding model made of the message, or by its words where that failed
     /// or came too late.
-    pub(super) fn with(self, read: Read) -> Decided {
-        let judged =
-            read.layers().and_then(|(inner, vector)| self.opinion.by_layers(inner, vector));
+    fn with(self, embedding: QueryEmbedding) -> Decided {
+        let layers = embedding.layers();
+        let judged = layers.and_then(|(inner, vector)| self.opinion.by_layers(inner, vector));
         let decided = match judged {
-            Some(need) => self.judged(need, By::Model),
+            Some(need) => self.judged(need, DecidedBy::Model),
             None => self.by_words(),
         };
-        Decided { read: Some(read), ..decided }
+        Decided { embedding: Some(embedding), ..decided }
     }
 
     /// Decides by the message's words.
-    pub(super) fn by_words(&self) -> Decided {
-        self.judged(self.opinion.by_words(), By::Words)
+    fn by_words(&self) -> Decided {
+        self.judged(self.opinion.by_words(), DecidedBy::Words)
     }
 
-    fn judged(&self, need: Need, by: By) -> Decided {
+    fn judged(&self, need: Need, by: DecidedBy) -> Decided {
         let probability = Some(need.probability);
         if need.searches {
             return Decided::new(Decision::Search, by, probability);
         }
         let why = self.reason();
-        let earlier = self.message.earlier;
+        let signals = self.message.signals;
         let denied = match why {
-            Skip::Fact => earlier.fact,
-            Skip::Tool => earlier.tool,
-            Skip::Greeting => earlier.greeting,
+            Skip::Fact => signals.fact,
+            Skip::Tool => signals.tool,
+            Skip::Greeting => signals.greeting,
         };
         match denied {
             // Somebody who knows better says that it is none.
-            Some(false) => Decided::new(Decision::Search, By::Earlier, probability),
+            Some(false) => Decided::new(Decision::Search, DecidedBy::Earlier, probability),
             _ => Decided::new(Decision::Skip(why), by, probability),
         }
     }
@@ -204,12 +169,12 @@ impl Unsure<'_> {
 }
 
 impl Decided {
-    fn new(decision: Decision, by: By, need: Option<f32>) -> Self {
-        Self { decision, by, need, read: None }
+    fn new(decision: Decision, by: DecidedBy, need: Option<f32>) -> Self {
+        Self { decision, by, need, embedding: None }
     }
 
-    /// Says it in the log.
-    pub(super) fn told(self) -> Self {
+    /// Logs it.
+    fn logged(self) -> Self {
         let (by, need) = (self.by.as_str(), self.need);
         match self.decision {
             Decision::Search => tracing::debug!(by, need, "Memory: Searching"),
@@ -228,117 +193,4 @@ impl Decided {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn decided(text: &str, earlier: Earlier, tools_offered: bool) -> (Decision, By) {
-        let decided = decide(&Message { text, earlier: &earlier, tools_offered });
-        (decided.decision, decided.by)
-    }
-
-    fn said(fact: bool, tool: bool, greeting: bool, personal: bool) -> Decision {
-        let earlier = Earlier {
-            fact: Some(fact),
-            tool: Some(tool),
-            greeting: Some(greeting),
-            personal: Some(personal),
-        };
-        decided("how tall is the tower in Pisa", earlier, true).0
-    }
-
-    #[test]
-    fn personal_wins_over_fact_and_not_over_tool() {
-        assert_eq!(said(true, false, false, false), Decision::Skip(Skip::Fact));
-        assert_eq!(said(true, false, false, true), Decision::Search);
-        assert_eq!(said(true, true, false, true), Decision::Skip(Skip::Tool));
-        assert_eq!(said(false, true, false, true), Decision::Skip(Skip::Tool));
-        assert_eq!(said(false, false, true, false), Decision::Skip(Skip::Greeting));
-    }
-
-    #[test]
-    fn a_filter_that_says_fact_is_overruled_by_our_own_sign_of_a_person_and_one_that_says_tool_not()
-    {
-        let fact = Earlier { fact: Some(true), ..Earlier::SILENT };
-        let skipped = (Decision::Skip(Skip::Fact), By::Earlier);
-        assert_eq!(decided("who wrote my favourite book", fact, false).0, Decision::Search);
-        assert_eq!(decided("who wrote the book of that film", fact, false), skipped);
-        let tool = Earlier { tool: Some(true), ..Earlier::SILENT };
-        let skipped = (Decision::Skip(Skip::Tool), By::Earlier);
-        assert_eq!(decided("mail my sister that we are late", tool, false), skipped);
-    }
-
-    #[test]
-    fn a_filter_that_denies_a_reason_keeps_us_from_skipping_for_it() {
-        let asked = "what is the capital of France, and how many people live there";
-        let (decision, by) = decided(asked, Earlier::SILENT, false);
-        assert_eq!((decision, by), (Decision::Skip(Skip::Fact), By::Words));
-        let no_fact = Earlier { fact: Some(false), ..Earlier::SILENT };
-        assert_eq!(decided(asked, no_fact, false), (Decision::Search, By::Earlier));
-        let no_greeting = Earlier { greeting: Some(false), ..Earlier::SILENT };
-        assert_eq!(decided("thanks", no_greeting, false).0, Decision::Search);
-    }
-
-    #[test]
-    fn rules_decide_what_is_a_greeting_or_a_short_follow_up_and_nothing_else() {
-        let silent = |text| decided(text, Earlier::SILENT, false);
-        assert_eq!(silent("Thanks!!"), (Decision::Skip(Skip::Greeting), By::Rule));
-        assert_eq!(silent("how much?"), (Decision::Search, By::Rule));
-        assert_eq!(silent("define osmosis"), (Decision::Skip(Skip::Fact), By::Words));
-        assert_eq!(silent("what about the second one on the list then").1, By::Words);
-    }
-
-    #[test]
-    fn what_is_short_or_leans_on_what_was_said_is_searched() {
-        for text in [
-            "the red one",
-            "?",
-            "how much?",
-            "when?",
-            "go on",
-            "same again",
-            "what about the second one on the list then",
-            "什么时候来着",
-            "多少",
-            "还有呢",
-            "und wann?",
-            "¿y el otro?",
-            "¿cuánto?",
-            "et pour elle ?",
-            "e o outro?",
-            "aur wo?",
-            "あれは？",
-        ] {
-            assert_eq!(decided(text, Earlier::SILENT, false).0, Decision::Search, "{text}");
-        }
-    }
-
-    #[test]
-    fn tools_count_only_where_they_are_offered_and_the_message_asks_for_one() {
-        let asked = "set a timer for ten minutes";
-        let of = |text, tools| decided(text, Earlier::SILENT, tools).0;
-        assert_eq!(of(asked, true), Decision::Skip(Skip::Tool));
-        assert_ne!(of(asked, false), Decision::Skip(Skip::Tool));
-        assert_eq!(
-            of("what is the boiling point of water at sea level", true),
-            Decision::Skip(Skip::Fact)
-        );
-    }
-
-    #[test]
-    fn questions_about_the_speaker_are_searched_in_every_language() {
-        for text in [
-            "when is my sister's birthday again",
-            "wann hat meine Schwester Geburtstag",
-            "¿cuándo es el cumpleaños de mi hermana?",
-            "c'est quand l'anniversaire de ma sœur",
-            "quando é o aniversário da minha irmã",
-            "meri behen ka birthday kab hai",
-            "मेरी बहन का जन्मदिन कब है",
-            "我妹妹的生日是哪天来着",
-            "妹の誕生日っていつだったっけ、私忘れた",
-        ] {
-            let (decision, _) = decided(text, Earlier::SILENT, true);
-            assert_eq!(decision, Decision::Search, "{text}");
-        }
-    }
-}
+mod tests;

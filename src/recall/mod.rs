@@ -1,56 +1,48 @@
-//! Recall: decision → query → hits → context, for one ask.
+//! Recall: finds the memories that help with a message and writes them as a context.
 //!
-//! Each step is a file, in that order. Recall must never know a wire format,
-//! Envoy, or how a store keeps things.
+//! The stages, one folder each: `decide` (search or skip) → `query` (what to search for) → `retrieve` (candidates from
+//! the store) → `ranking` (relevance and order) → `select` (which hits are presented) → `present` (the text). `plan`
+//! runs them for one message, `exchange` for one request to a model; `service` is the façade. Recall does not depend
+//! on a wire format, on Envoy, on the configuration file or on how a store keeps memories.
 
 mod adapter;
 pub mod calibration;
-mod context;
 mod decide;
-mod everyday;
-mod excerpt;
-mod fusion;
-mod gate;
-mod held;
-mod helped;
-mod inquiry;
-mod line;
-mod merge;
-mod names;
-mod narrowed;
-mod neighbours;
-mod own;
-mod parts;
-mod profile;
+mod decision;
+mod error;
+mod exchange;
+mod hit;
+mod pipeline;
+mod plan;
+mod present;
 mod query;
-mod rank;
-mod reading;
-mod rewrite;
-mod said;
-mod scored;
-mod search;
-mod standing;
-mod statements;
-mod summaries;
-mod tokens;
-mod touch;
+mod ranking;
+mod request;
+mod retrieve;
+mod select;
+mod service;
+mod services;
+mod settings;
+mod state;
 
-pub use context::{Budget, Context, Presented};
-pub use decide::{By, Decided, Decision, Message, Skip, decide};
-pub use gate::gate;
-pub use held::{HeldContexts, LoopKey};
-pub use inquiry::{Considered, Inquiry};
-pub use parts::{Added, Parts, Ranks};
-pub use query::{Query, build as build_query, prepare as prepare_query};
-pub use rank::{Hit, Question, Terms, rank};
-pub use reading::Read;
+pub use decide::{Decided, decide};
+pub use decision::{DecidedBy, Decision, Message, Skip};
+pub use error::RecallError;
+pub use exchange::{Conversation, context_for_exchange};
+pub use hit::{FeatureRanks, FeatureScores, Hit, ScoreBreakdown};
+pub use plan::Plan;
+pub use present::{
+    Context, ContextContent, PresentedMemory, Why, prepare_tokens, tokens, write_context,
+};
 #[cfg(fuzzing)]
-pub use rewrite::fuzz as fuzz_self_query;
-pub use rewrite::{Help, Rewriter, Words};
-pub use scored::Scored;
-pub use search::{Failure, Recall, Request};
-pub use tokens::{prepare as prepare_tokens, tokens};
-pub use touch::Touches;
+pub use query::fuzz_self_query;
+pub use query::{Asked, Help, Query, Rewriter, Words, build_query, prepare_query};
+pub use ranking::{Question, rank};
+pub use request::{Budget, RecallRequest, RecallSettings, Selection};
+pub use select::select;
+pub use service::Recall;
+pub use settings::{Fusion, QueryConfig, RankingConfig, RankingWeights, TypeWeights};
+pub use state::{AccessTracker, LoopKey, ToolLoopCache};
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may panic")]

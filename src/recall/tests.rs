@@ -1,20 +1,16 @@
 //! Recall on a store: what it never presents, and what it finds beside the nearest.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
-use tokio::time::Instant;
 
-use super::{Hit, Query, Recall, Request, Terms, Touches};
+use super::request::tests::request;
+use super::{AccessTracker, Hit, Query, QueryConfig, RankingConfig, Recall, Selection};
 use crate::{
-    config::{QueryConfig, RankingConfig},
     embed::{
         EmbedError, Embedder, Run, Space, Vector, deterministic::DeterministicEmbedder,
         joined::JoinedEmbedder,
@@ -43,8 +39,8 @@ impl Stack {
     fn with(embedder: Arc<dyn Embedder>) -> Self {
         let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::new());
         let metrics = Metrics::new();
-        let (touches, _) = Touches::new(store.clone());
-        let recall = Recall::new(store.clone(), embedder.clone(), touches, metrics.clone());
+        let (access, _) = AccessTracker::new(store.clone());
+        let recall = Recall::new(store.clone(), embedder.clone(), access, metrics.clone());
         Self { store, embedder, recall, metrics, now: Timestamp::now() }
     }
 
@@ -63,24 +59,17 @@ impl Stack {
         self.store.store(memory, vec![vector], &Write::by(Actor::Api, "t")).await.unwrap();
     }
 
-    async fn search(&self, query: &str, ranking: &RankingConfig, terms: &Terms) -> Vec<Hit> {
+    async fn search(
+        &self,
+        query: &str,
+        ranking: &RankingConfig,
+        selection: &Selection,
+    ) -> Vec<Hit> {
         let owner = owner();
         let query = Query::of(query, self.now, &QueryConfig::default());
-        let request = Request {
-            owner: &owner,
-            project_id: None,
-            query: &query,
-            read: None,
-            said: &[],
-            terms,
-            ranking,
-            filter: None,
-            known_types: &[],
-            forgotten: &[],
-            now: self.now,
-            deadline: Instant::now() + Duration::from_secs(60),
-        };
-        self.recall.search(&request).await.unwrap()
+        let mut request = request(&owner, selection, self.now);
+        request.settings.ranking = ranking;
+        self.recall.search(&query, &request).await.unwrap()
     }
 }
 
@@ -101,7 +90,7 @@ async fn what_holds_no_longer_or_has_expired_is_not_found_whatever_the_threshold
     stack.remember("I live on Mars", |it| it.status = Status::Quarantined).await;
     let soon = stack.now + SignedDuration::from_secs(60);
     stack.remember("I live with Ana", |it| it.expires_at = Some(soon)).await;
-    let terms = Terms { limit: 50, threshold: 0.0, types: Vec::new() };
+    let terms = Selection { limit: 50, threshold: 0.0, types: Vec::new() };
     let hits = stack.search("Where do I live?", &RankingConfig::default(), &terms).await;
     let mut found = contents(&hits);
     found.sort_unstable();
@@ -116,7 +105,7 @@ async fn what_mentions_a_name_of_the_query_is_found_though_others_are_nearer() {
     }
     let mentions = vec![Mention { name: "Ana Li".into(), kind: None }];
     stack.remember("Tulips are her favourite", |it| it.mentions = mentions).await;
-    let terms = Terms { limit: 5, threshold: 0.0, types: Vec::new() };
+    let terms = Selection { limit: 5, threshold: 0.0, types: Vec::new() };
     let query = "what does Ana Li like";
     let ranking = |fetch_entities, entity| {
         let mut ranking = RankingConfig { fetch_entities, ..RankingConfig::default() };
@@ -127,7 +116,7 @@ async fn what_mentions_a_name_of_the_query_is_found_though_others_are_nearer() {
     assert!(!tulips(&stack.search(query, &ranking(false, 100.0), &terms).await));
     let hits = stack.search(query, &ranking(true, 100.0), &terms).await;
     assert_eq!(contents(&hits)[0], "Tulips are her favourite");
-    assert_eq!(hits[0].parts.added.entity, 100.0);
+    assert_eq!(hits[0].breakdown.features.entity, 100.0);
     let told = stack.metrics.encode();
     let found = "memgate_ranking_hits_total{step=\"entity_fetch\"} 1";
     assert!(told.contains(found), "{told}");
@@ -189,12 +178,12 @@ async fn what_only_one_of_two_models_finds_is_found_and_while_it_is_down_the_oth
         stack.remember(content, |_| {}).await;
         alone.remember(content, |_| {}).await;
     }
-    let terms = Terms { limit: 3, threshold: 0.0, types: Vec::new() };
+    let terms = Selection { limit: 3, threshold: 0.0, types: Vec::new() };
     let asked = "what city did that sister of mine move to";
     let cosine = async |stack: &Stack, asked: &str, content: &str| {
         let hits = stack.search(asked, &RankingConfig::default(), &terms).await;
         let found = hits.iter().find(|hit| hit.memory.content == content);
-        found.and_then(|hit| hit.parts.cosine).unwrap_or_default()
+        found.and_then(|hit| hit.breakdown.cosine).unwrap_or_default()
     };
     let by_words = cosine(&alone, asked, remembered[0]).await;
     let by_both = cosine(&stack, asked, remembered[0]).await;

@@ -10,11 +10,13 @@ mod error;
 mod folder;
 mod job;
 mod migrate;
+mod options;
 mod queue;
 mod scrub;
 mod writer;
 
-pub use database::{Database, Options, Synchronous};
+pub use database::Database;
 pub use error::DatabaseError;
 pub use folder::{DataFolder, FolderError, Holder};
 pub use migrate::Migration;
+pub use options::{Options, Synchronous};

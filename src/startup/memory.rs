@@ -5,21 +5,24 @@ use std::{sync::Arc, time::Duration};
 use tokio::{runtime::Handle, task::JoinHandle, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{StartError, store};
+use super::{
+    StartError,
+    store::{self, synchronous},
+};
 use crate::{
     api::Operations,
     capture::{self, Bounds, Capture, Least, Policy, Retention, SessionRules, Settings, Tools},
     config::{
-        Config, ExternalModel, ExtractionMode, Live, LlmProvider, ModelRole, ReconcilePolicy, Sync,
+        Config, ExternalModel, ExtractionMode, Live, LlmProvider, ModelRole, ReconcilePolicy,
     },
     embed::{EmbedError, Embedder},
     gateway,
     llm::{self, Helper, LimitName},
     memory::MemoryStore,
-    recall::{Recall, Rewriter, Touches, prepare_query, prepare_tokens},
+    recall::{AccessTracker, Recall, Rewriter, prepare_query, prepare_tokens},
     remote::Address,
     signals,
-    sqlite::{DataFolder, Options, Synchronous},
+    sqlite::{DataFolder, Options},
     telemetry::Metrics,
 };
 
@@ -68,11 +71,11 @@ impl OpenMemory {
         let journal = folder.path().join(JOURNAL_FILE);
         let capture = Capture::open(&journal, options, bounds, settings(config)?, tools)
             .map_err(StartError::database)?;
-        let (touches, touching) = Touches::new(store.clone());
+        let (access, counting) = AccessTracker::new(store.clone());
         let background = TaskTracker::new();
-        background.spawn(touching);
+        background.spawn(counting);
         let rewriter = config.model(ModelRole::MemoryRewrite).map(helper).transpose()?;
-        let recall = Recall::new(store.clone(), embedder.clone(), touches, metrics.clone())
+        let recall = Recall::new(store.clone(), embedder.clone(), access, metrics.clone())
             .with_rewriter(rewriter.map(|model| Rewriter::new(Arc::new(model))));
         // Patterns are compiled and a vocabulary is unpacked here, not while a request waits.
         signals::prepare();
@@ -139,14 +142,6 @@ async fn prepare(recall: Recall) {
         if matches!(recall.prepare().await, Ok(()) | Err(EmbedError::Closed)) {
             return;
         }
-    }
-}
-
-/// When a write to a file counts as durable.
-pub(super) fn synchronous(sync: Sync) -> Synchronous {
-    match sync {
-        Sync::Normal => Synchronous::Normal,
-        Sync::Full => Synchronous::Full,
     }
 }
 

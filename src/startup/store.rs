@@ -4,11 +4,12 @@ use std::{path::Path, sync::Arc};
 
 use tokio::runtime::Handle;
 
-use super::{StartError, memory::synchronous};
+use super::StartError;
 use crate::{
-    config::{Config, StoreKind},
+    config::{Config, StoreKind, Sync},
     embed::Space,
     memory::MemoryStore,
+    sqlite::Synchronous,
     store::{MilvusSettings, MilvusStore, MilvusTls, SqliteOptions, SqliteStore, Watched},
     telemetry::Metrics,
 };
@@ -95,4 +96,12 @@ fn milvus(config: &Config, space: &Space, purpose: Purpose) -> Result<MilvusStor
     Handle::current().block_on(MilvusStore::open(settings)).map_err(|refusal| {
         StartError::Unusable { key: "memory.milvus", cause: refusal.to_string() }
     })
+}
+
+/// When a write to a file counts as durable.
+pub(super) fn synchronous(sync: Sync) -> Synchronous {
+    match sync {
+        Sync::Normal => Synchronous::Normal,
+        Sync::Full => Synchronous::Full,
+    }
 }

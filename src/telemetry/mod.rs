@@ -3,6 +3,7 @@
 //! Nothing here may carry what users said or who they are: no content, no ids of users, and labels
 //! only from small fixed sets. This module must never know what the figures mean to a request.
 
+mod error;
 mod log;
 mod metrics;
 mod ranking;
@@ -10,6 +11,7 @@ mod trace;
 
 use std::time::Duration;
 
+pub use error::TelemetryError;
 pub use log::LogControl;
 pub use metrics::{
     CaptureDrop, InFlight, JobOutcome, JobState, METRICS_CONTENT_TYPE, Metrics, Phase, Reconciled,
@@ -25,17 +27,6 @@ use crate::config::{LogLevel, TelemetryConfig};
 pub struct Telemetry {
     log: LogControl,
     exporter: Option<Exporter>,
-}
-
-/// Why logs and traces could not be set up.
-#[derive(Debug, thiserror::Error)]
-pub enum TelemetryError {
-    /// The exporter was refused.
-    #[error("telemetry.otlp_endpoint: {0}")]
-    Otlp(String),
-    /// Somebody set up logging before.
-    #[error("logging was set up already: {0}")]
-    Log(String),
 }
 
 impl Telemetry {

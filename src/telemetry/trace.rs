@@ -16,7 +16,7 @@ use tracing::{Span, Subscriber, level_filters::LevelFilter};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::{Layer, filter::Targets, registry::LookupSpan};
 
-use super::TelemetryError;
+use super::error::TelemetryError;
 
 /// Spans that wait; more are dropped.
 const QUEUE: usize = 4096;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the programs, fetches what the image needs of the assets, and lays out the images' files below OUT.
+# Builds the programs, fetches the image's assets, and lays out the images' files in OUT.
 #
 #   tools/image/build.sh OUT      (from the project's folder)
 set -eu

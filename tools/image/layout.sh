@@ -1,5 +1,5 @@
 #!/bin/sh
-# Lays out the files of each image below OUT, a folder an image. OUT/state holds the folders that are written to.
+# Lays out the files of each image in OUT, one folder per image. OUT/state holds the writable folders.
 #
 #   tools/image/layout.sh PROGRAMS ASSETS OUT
 set -eu
@@ -19,7 +19,7 @@ program model-double echo
 home="$out/memgate/opt/memgate"
 mkdir -p "$home/onnxruntime"
 cp "$assets"/onnxruntime/libonnxruntime.so* "$home/onnxruntime/"
-# The model as it is used by default; the fp32 one (`embedding.precision: fp32`) is four times as large and left out.
+# The default model. The fp32 one (`embedding.precision: fp32`) is four times as large and is left out.
 for model in "$assets"/models/*/; do
     to="$home/models/$(basename "$model")"
     mkdir -p "$to"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the builder needs beside Rust and a C compiler: Python, which fetches and converts the embedding model.
+# Packages of the builder besides Rust and a C compiler: Python, which fetches and converts the embedding model.
 set -eu
 apt-get update
 apt-get install --yes --no-install-recommends python3 python3-pip python3-venv

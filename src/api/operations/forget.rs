@@ -43,7 +43,7 @@ impl Operations {
         ids.insert(id);
         let ids: Vec<MemoryId> = ids.into_iter().collect();
         self.store.forget_all(&owner, &ids, &write("forgotten", request_id)).await?;
-        self.recall.held().forget(&owner);
+        self.recall.tool_loops().forget(&owner);
         // It was there: a summary may have gone with what it was made of.
         Ok(DeletedView { deleted: 1 })
     }
@@ -135,7 +135,7 @@ impl Operations {
         let scope = ForgetScope { owner, project_id: request.project_id.clone() };
         let deleted =
             self.store.forget_by_scope(&scope, &write("scope forgotten", request_id)).await?;
-        self.recall.held().forget(&scope.owner);
+        self.recall.tool_loops().forget(&scope.owner);
         Ok(DeletedView { deleted })
     }
 }

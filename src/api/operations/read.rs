@@ -12,7 +12,7 @@ use crate::{
         cursor, requests::owner,
     },
     memory::{Filter, ListQuery, MemoryId, ScopeQuery},
-    recall::{Query, Request, Terms},
+    recall::{Query, RecallRequest, Selection},
 };
 
 /// The most hits of a search, as for a model request.
@@ -85,31 +85,25 @@ impl Operations {
                 format_args!("must be between 1 and {MAX_HITS}"),
             ));
         }
-        let terms = Terms {
+        let selection = Selection {
             limit,
             threshold: request.threshold.unwrap_or(config.memory.default_similarity_threshold),
             types: request.types.clone().unwrap_or_default(),
         };
         let now = Timestamp::now();
         let query = Query::of(&request.query, now, &config.memory.query);
-        let deadline = Instant::now() + SEARCH_TIME;
-        let hits = self
-            .recall
-            .search(&Request {
-                owner: &owner,
-                project_id: request.project_id.as_deref(),
-                query: &query,
-                read: None,
-                said: &[],
-                terms: &terms,
-                ranking: &config.memory.ranking,
-                filter: narrowed(request),
-                known_types: &config.memory.types,
-                forgotten: &[],
-                now,
-                deadline,
-            })
-            .await?;
+        let wanted = RecallRequest {
+            owner: &owner,
+            project_id: request.project_id.as_deref(),
+            earlier: &[],
+            selection: &selection,
+            settings: config.memory.recall_settings(),
+            filter: narrowed(request),
+            forgotten: &[],
+            now,
+            deadline: Instant::now() + SEARCH_TIME,
+        };
+        let hits = self.recall.search(&query, &wanted).await?;
         let hits = hits.into_iter().map(|hit| HitView::of(hit, request.explain)).collect();
         Ok(HitsView { hits })
     }

@@ -270,7 +270,7 @@ async fn what_is_deleted_is_not_held_for_a_tool_loop_either() {
     let server = Server::start().await;
     let (alice, bob) = (Owner::of_user("alice").unwrap(), Owner::of_user("bob").unwrap());
     let key = |owner| LoopKey::of(owner, &["s"], "book it");
-    let held = server.operations.recall.held();
+    let held = server.operations.recall.tool_loops();
     for delete in ["/v1/memory/{id}?user_id=alice", "/v1/memory?user_id=alice"] {
         let id = server.remember("alice", "likes tea").await;
         [&alice, &bob].iter().for_each(|owner| held.begin(key(owner), owner));

@@ -10,7 +10,8 @@ use crate::{
         session::message_digest,
         turn::FinishedTurn,
     },
-    dialect::{ToolItem, fence},
+    dialect::ToolItem,
+    memory::fence,
     screening::{MAX_MESSAGE_BYTES, MAX_TOOL_BYTES, Secret, screen},
     signals::Commands,
 };

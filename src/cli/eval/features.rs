@@ -22,12 +22,12 @@ pub(super) fn write(file: &Path, results: &[(&Scenario, Recalled)]) -> Result<()
             .iter()
             .map(|hit| {
                 json!({
-                    "cosine": hit.parts.cosine,
-                    "coverage": hit.parts.coverage,
-                    "bm25": hit.parts.bm25,
+                    "cosine": hit.breakdown.cosine,
+                    "coverage": hit.breakdown.coverage,
+                    "bm25": hit.breakdown.bm25,
                     "score": hit.score,
-                    "everyday": hit.parts.everyday,
-                    "length": hit.parts.length,
+                    "everyday": hit.breakdown.background,
+                    "length": hit.breakdown.length,
                     "content": hit.memory.content,
                     "items": items_in(scenario, hit),
                     "stale": is_stale(scenario, hit),

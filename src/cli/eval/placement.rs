@@ -250,7 +250,7 @@ impl Report {
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
-    use crate::dialect::fence;
+    use crate::memory::fence;
 
     /// A conversation in which memory finds something else for every message.
     fn conversation() -> Vec<Asked> {

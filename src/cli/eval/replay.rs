@@ -16,7 +16,7 @@ use crate::{
     config::MemoryConfig,
     dialect::{self, Dialect, Ending, Reply, Role},
     memory::Owner,
-    recall::{Context, Hit, Inquiry, Message, Terms},
+    recall::{Context, Hit, Message, RecallRequest, Selection},
     signals::Earlier,
 };
 
@@ -151,41 +151,46 @@ pub(super) async fn ask(
     let text = ask.user_text.as_deref().unwrap_or_default();
     let said = ask.history.iter().filter(|said| said.role == Role::User);
     let earlier: Vec<&str> = said.map(|said| said.text.as_str()).collect();
-    let terms = terms(config);
-    let inquiry = Inquiry { earlier: &earlier, ..inquiry(owner, config, &terms, text, *date) };
-    let considered = memory.recall.consider(&inquiry).await?;
-    let searched = considered.skipped().is_none();
-    let ranked = if searched { considered.ranked().await? } else { Vec::new() };
-    let context = considered.context(|_| true).await?;
+    let selection = selection(config);
+    let request =
+        RecallRequest { earlier: &earlier, ..recall_request(owner, config, &selection, *date) };
+    let plan = memory.recall.plan(silent_message(text), &request).await?;
+    let searched = plan.skipped().is_none();
+    let ranked = if searched { plan.ranked().await? } else { Vec::new() };
+    let context = plan.context(|_| true).await?;
     let (presented, shown) = (lines(&context), context.shown.len());
-    let query = considered.query().text;
+    let query = plan.query().text;
     Ok(Recalled { context: context.text, presented, shown, ranked, query, searched })
 }
 
-/// How much a request gets that says nothing about it.
-pub(super) fn terms(config: &MemoryConfig) -> Terms {
-    Terms {
+/// Which hits a request gets that says nothing about it.
+pub(super) fn selection(config: &MemoryConfig) -> Selection {
+    Selection {
         limit: config.default_retrieval_limit,
         threshold: config.default_similarity_threshold,
         types: Vec::new(),
     }
 }
 
-/// A request of one message, with nothing else that matters to memory.
-pub(super) fn inquiry<'a>(
+/// A message of which no filter said anything.
+pub(super) fn silent_message(text: &str) -> Message<'_> {
+    Message { text, signals: &Earlier::SILENT, tools_offered: false }
+}
+
+/// A request to recall for one message, with nothing else that matters to memory.
+pub(super) fn recall_request<'a>(
     owner: &'a Owner,
     config: &'a MemoryConfig,
-    terms: &'a Terms,
-    text: &'a str,
+    selection: &'a Selection,
     now: Timestamp,
-) -> Inquiry<'a> {
-    Inquiry {
+) -> RecallRequest<'a> {
+    RecallRequest {
         owner,
         project_id: None,
-        message: Message { text, earlier: &Earlier::SILENT, tools_offered: false },
         earlier: &[],
-        terms,
-        config,
+        selection,
+        settings: config.recall_settings(),
+        filter: None,
         forgotten: &[],
         now,
         deadline: Instant::now() + PATIENCE,
@@ -291,7 +296,7 @@ pub(super) mod tests {
         config::{Config, Live},
         embed::{Embedder, deterministic::DeterministicEmbedder},
         memory::{MemoryStore, MemoryType},
-        recall::{Recall, Touches},
+        recall::{AccessTracker, Recall},
         sqlite::Options,
         store::InMemoryStore,
         telemetry::Metrics,
@@ -319,10 +324,10 @@ pub(super) mod tests {
         let bounds = Bounds { queue: 64, workers: 1 };
         let journal = folder.join("journal.db");
         let capture = Capture::open(&journal, Options::default(), bounds, settings, tools).unwrap();
-        let (touches, _) = Touches::new(store.clone());
+        let (access, _) = AccessTracker::new(store.clone());
         Operations {
             config: Live::fixed(Config::default()),
-            recall: Recall::new(store.clone(), embedder.clone(), touches, metrics.clone()),
+            recall: Recall::new(store.clone(), embedder.clone(), access, metrics.clone()),
             store,
             embedder,
             capture: Arc::new(capture),

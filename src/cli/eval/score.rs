@@ -10,7 +10,7 @@ use super::{
     replay::{Recalled, Scenario, lines},
     shares::{share, wilson},
 };
-use crate::recall::{Budget, Context, Hit, Presented};
+use crate::recall::{Budget, ContextContent, Hit, write_context};
 
 /// Tokens of a context that shows one memory alone; only its length is at stake.
 const WHOLE: usize = 65_536;
@@ -67,8 +67,8 @@ pub(super) fn is_stale(scenario: &Scenario, hit: &Hit) -> bool {
 
 fn alone(hit: &Hit) -> String {
     let hits = std::slice::from_ref(hit);
-    let alone = Presented { wishes: &[], hits, query: "", now: Timestamp::MAX };
-    lines(&Context::of(&alone, Budget { context: WHOLE, standing: 0 }))
+    let alone = ContextContent { preferences: &[], hits, query: "", now: Timestamp::MAX };
+    lines(&write_context(&alone, Budget { context: WHOLE, preferences: 0 }))
 }
 
 /// Shares over some scenarios; `None` where there is nothing to take a share of.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::config::MemoryConfig;
 
 fn no_header(_: &str) -> Option<String> {
     None

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::asking::first_chars;
 use crate::store::lexical;
 
 /// User messages before the last one that lend their key terms.
@@ -21,7 +22,7 @@ pub(super) fn of(question: &str, earlier: &[&str]) -> Vec<String> {
         .iter()
         .rev()
         .take(COUNTED)
-        .map(|message| lexical::content_words(super::first_chars(message, READ)))
+        .map(|message| lexical::content_words(first_chars(message, READ)))
         .collect();
     let mut usual: HashMap<String, usize> = HashMap::new();
     for words in &counted {

@@ -5,6 +5,7 @@
 //! A pure function, because recall and capture see a message on two streams. It must never know
 //! what is remembered.
 
+mod commands;
 mod masked;
 mod patterns;
 mod reader;
@@ -16,6 +17,7 @@ mod untyped;
 #[cfg(test)]
 mod tests;
 
+pub use commands::{Command, Commands};
 use patterns::List;
 use reader::Reader;
 pub use subject::Subject;
@@ -26,42 +28,6 @@ const MAX_CHARS: usize = 2_000;
 
 fn is_long(message: &str) -> bool {
     message.len() > MAX_CHARS && message.chars().nth(MAX_CHARS).is_some()
-}
-
-/// What a message asks of memory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Commands {
-    /// To be remembered, in the user's words.
-    pub remember: Vec<String>,
-    /// To be forgotten.
-    pub forget: Vec<Subject>,
-    /// Whether there are requests that the user did not type for certain. Nobody does them.
-    pub others: bool,
-    /// The message without all these requests, where there are any.
-    pub rest: String,
-}
-
-/// The kinds of requests in a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Command {
-    /// Something is to be remembered.
-    Remember,
-    /// Something is to be forgotten.
-    Forget,
-    /// Both.
-    Both,
-}
-
-impl Command {
-    /// The name in metadata and metrics.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Remember => "remember",
-            Self::Forget => "forget",
-            Self::Both => "remember+forget",
-        }
-    }
 }
 
 /// Makes ready what the first message would have to wait for.
@@ -77,16 +43,5 @@ impl Commands {
             return Self::default();
         }
         Reader::of(message).read()
-    }
-
-    /// Which kinds there are.
-    #[must_use]
-    pub fn kind(&self) -> Option<Command> {
-        match (self.remember.is_empty(), self.forget.is_empty()) {
-            (true, true) => None,
-            (false, true) => Some(Command::Remember),
-            (true, false) => Some(Command::Forget),
-            (false, false) => Some(Command::Both),
-        }
     }
 }

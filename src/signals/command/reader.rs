@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use super::{
-    Commands, Subject,
+    commands::Commands,
     masked::Masked,
     patterns::List,
     request::{self, Request},
+    subject::Subject,
 };
 
 /// Sentences that are looked at: more is pasted text.

@@ -8,11 +8,11 @@ use milvus::v2::types::{ConsistencyLevel, ResultRow};
 use super::{
     expression::{literal, of_owner, one_of},
     fault::Fault,
+    fields::{KEY, VECTOR},
     overlay::{Overlay, Recent},
     rows::{
         Kind, Part, Placed, RECORD_FIELDS, Stored, assemble, memory_key, read_vector_key, time,
     },
-    schema::{KEY, VECTOR},
     server::WINDOW,
     session::Session,
 };

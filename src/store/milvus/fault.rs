@@ -61,3 +61,23 @@ impl From<Fault> for StoreError {
         Self::Unavailable(fault.to_string())
     }
 }
+
+/// What is in Milvus already does not fit to what is configured; a person must say what holds.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the vectors in collection {collection} are of {found} with {found_dimension} numbers, and \
+     {configured} with {configured_dimension} is configured: configure that model, or run \
+     `memgate reindex` to embed all memories again"
+)]
+pub struct MilvusRefusal {
+    /// The configured collection.
+    pub collection: String,
+    /// The space of the vectors in use.
+    pub found: String,
+    /// Their dimension.
+    pub found_dimension: usize,
+    /// The configured space.
+    pub configured: String,
+    /// Its dimension.
+    pub configured_dimension: usize,
+}

@@ -18,7 +18,10 @@ use milvus::v2::{
 use tokio::sync::Mutex;
 
 use super::{
-    MilvusRefusal, fault::Fault, server::Server, session::Session, settings::MilvusSettings,
+    fault::{Fault, MilvusRefusal},
+    server::Server,
+    session::Session,
+    settings::MilvusSettings,
 };
 use crate::memory::StoreError;
 

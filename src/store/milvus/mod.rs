@@ -14,6 +14,7 @@ mod bulk;
 mod change;
 mod expression;
 mod fault;
+mod fields;
 mod link;
 mod overlay;
 mod rows;
@@ -39,7 +40,6 @@ use tokio::{
     time::sleep,
 };
 
-pub use self::settings::{MilvusSettings, MilvusTls};
 use self::{
     bulk::Bulk,
     change::{Change, Vectors, Writer},
@@ -49,6 +49,10 @@ use self::{
     search::Searcher,
     session::Session,
     view::{Known, Reader},
+};
+pub use self::{
+    fault::MilvusRefusal,
+    settings::{MilvusSettings, MilvusTls},
 };
 use super::{
     MAX_LIMIT,
@@ -61,26 +65,6 @@ use crate::memory::{
 
 /// Locks for the owners, who share them; enough that two rarely meet.
 const LOCKS: usize = 256;
-
-/// What is in Milvus already does not fit to what is configured; a person must say what holds.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the vectors in collection {collection} are of {found} with {found_dimension} numbers, and \
-     {configured} with {configured_dimension} is configured: configure that model, or run \
-     `memgate reindex` to embed all memories again"
-)]
-pub struct MilvusRefusal {
-    /// The configured collection.
-    pub collection: String,
-    /// The space of the vectors in use.
-    pub found: String,
-    /// Their dimension.
-    pub found_dimension: usize,
-    /// The configured space.
-    pub configured: String,
-    /// Its dimension.
-    pub configured_dimension: usize,
-}
 
 /// Memories in a Milvus server.
 pub struct MilvusStore {
@@ -386,7 +370,7 @@ impl MemoryStore for MilvusStore {
 
     async fn clear(&self, write: &Write) -> Result<(), StoreError> {
         let session = self.link.session()?;
-        let everything = format!("{} != \"\"", schema::KEY);
+        let everything = format!("{} != \"\"", fields::KEY);
         self.writer(&session).erase(&everything).await?;
         self.overlay.clear();
         emptied(&session, &everything).await?;

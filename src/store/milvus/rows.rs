@@ -12,7 +12,8 @@ use serde_json::json;
 
 use super::{
     fault::Fault,
-    schema::{KEY, MAX_TEXT, RECORD_DIMENSION, VECTOR},
+    fields::{KEY, VECTOR},
+    schema::{MAX_TEXT, RECORD_DIMENSION},
 };
 use crate::{
     memory::{Embedding, Memory, MemoryId, Owner, Visibility},

@@ -30,12 +30,13 @@ use milvus::v2::{
 use sha2::{Digest, Sha256};
 use tokio::time::sleep;
 
-use super::{fault::Fault, server::Server, settings::MilvusSettings};
+use super::{
+    fault::Fault,
+    fields::{KEY, VECTOR},
+    server::Server,
+    settings::MilvusSettings,
+};
 
-/// The key of a row.
-pub(super) const KEY: &str = "pk";
-/// The vector of a row.
-pub(super) const VECTOR: &str = "vector";
 /// The longest text of a field, in bytes: Milvus' own bound.
 pub(super) const MAX_TEXT: usize = 65_535;
 /// What a server answers that has this alias before another collection.

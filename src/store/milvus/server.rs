@@ -17,7 +17,7 @@ use milvus::v2::{
 
 use super::{
     fault::Fault,
-    schema::{KEY, VECTOR},
+    fields::{KEY, VECTOR},
 };
 
 /// The most rows that one call answers: what Milvus allows (`offset + limit` of 16,384).

@@ -13,12 +13,12 @@ use milvus::v2::types::{ConsistencyLevel, ResultRow};
 use super::{
     expression::{of_owner, one_of},
     fault::Fault,
+    fields::KEY,
     overlay::{Fresh, Overlay, Recent},
     rows::{
         Kind, Part, RECORD_FIELDS, Spaces, Stored, assemble, is_earlier, micros, read_spaces,
         read_terms, record_keys, time,
     },
-    schema::KEY,
     server::{Server, WINDOW},
     session::Session,
 };

@@ -28,6 +28,7 @@ impl Args {
                 Kind::Python => ("python", assets.python()),
                 Kind::Milvus => ("milvus", assets.milvus()),
                 Kind::MilvusLite => ("milvus-lite", assets.milvus_lite()),
+                Kind::CargoTools => ("cargo-tools", assets.cargo_tools()),
             };
             println!("{name} {}", path.display());
         }

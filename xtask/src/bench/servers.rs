@@ -16,7 +16,8 @@ use tokio::time::Instant;
 
 use super::plan::{Plan, Subject};
 use super::proc::{self, Memory};
-use super::{Programs, seed};
+use super::programs::Programs;
+use super::seed;
 use crate::assets::repository;
 use crate::envoy_config::{self, Settings, Upstream};
 use crate::ports;

@@ -5,18 +5,18 @@
 
 pub mod command;
 mod network;
+mod parts;
 mod upstream;
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use self::network::Network;
+use self::parts::{MEMGATE_CLUSTERS, cluster, http_manager, part};
 pub use self::upstream::Upstream;
 
-/// Where Envoy's clusters for memgate are, in both files.
-const MEMGATE_CLUSTERS: [&str; 2] = ["memgate_capture", "memgate_recall"];
 /// The cluster of the model server, in both files.
 const UPSTREAM_CLUSTER: &str = "upstream";
 
@@ -61,25 +61,6 @@ fn put_in(config: &mut Value, settings: &Settings) -> Result<()> {
             json!({"address": "127.0.0.1", "port_value": settings.grpc_port});
     }
     settings.upstream.put_into_cluster(cluster(config, UPSTREAM_CLUSTER)?)
-}
-
-/// The listener's HTTP side: its routes and filters.
-fn http_manager(config: &mut Value) -> Result<&mut Value> {
-    part(config, "/static_resources/listeners/0/filter_chains/0/filters/0/typed_config")
-}
-
-fn cluster<'a>(config: &'a mut Value, name: &str) -> Result<&'a mut Value> {
-    let clusters = part(config, "/static_resources/clusters")?;
-    let found =
-        clusters.as_array_mut().into_iter().flatten().find(|cluster| cluster["name"] == name);
-    match found {
-        Some(cluster) => Ok(cluster),
-        None => bail!("there is no cluster {name}"),
-    }
-}
-
-fn part<'a>(value: &'a mut Value, pointer: &str) -> Result<&'a mut Value> {
-    value.pointer_mut(pointer).with_context(|| format!("{pointer} is missing"))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::{MEMGATE_CLUSTERS, cluster, http_manager, part};
+use super::parts::{MEMGATE_CLUSTERS, cluster, http_manager, part};
 
 /// Envoy's filter that verifies tokens.
 const TOKEN_FILTER: &str = "envoy.filters.http.jwt_authn";

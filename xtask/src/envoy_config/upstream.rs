@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use reqwest::Url;
 use serde_json::{Value, json};
 
-use super::part;
+use super::parts::part;
 
 /// Where Linux distributions keep the certificates that they trust.
 const CA_BUNDLES: [&str; 4] = [

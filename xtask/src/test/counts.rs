@@ -13,24 +13,27 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// The counts in a closing line of `cargo test` or pytest; of any other line none.
+    /// The counts in a closing line of nextest or pytest; of any other line none.
     pub fn in_line(line: &str) -> Option<Self> {
-        let cargo = line.strip_prefix("test result: ");
+        let nextest = line
+            .trim_start()
+            .strip_prefix("Summary [")
+            .and_then(|rest| rest.split_once("tests run:"));
         let pytest =
             line.strip_prefix('=').map(|line| line.trim_matches(['=', ' '])).filter(|line| {
                 line.contains(" in ") && line.starts_with(|first: char| first.is_ascii_digit())
             });
-        let line = cargo.or(pytest)?;
+        let line = nextest.map(|(_, counts)| counts).or(pytest)?;
         let mut counts = Self::default();
         let words: Vec<&str> =
-            line.split([' ', ',', ';', '.']).filter(|word| !word.is_empty()).collect();
+            line.split([' ', ',', '.']).filter(|word| !word.is_empty()).collect();
         for pair in words.windows(2) {
             let &[number, word] = pair else { continue };
             let Ok(number) = number.parse::<u64>() else { continue };
             match word {
                 "passed" | "xfailed" => counts.passed += number,
-                "failed" | "error" | "errors" | "xpassed" => counts.failed += number,
-                "ignored" | "skipped" | "deselected" => counts.skipped += number,
+                "failed" | "timed" | "error" | "errors" | "xpassed" => counts.failed += number,
+                "skipped" | "deselected" => counts.skipped += number,
                 _ => {}
             }
         }
@@ -67,9 +70,12 @@ mod tests {
     }
 
     #[test]
-    fn the_closing_line_of_cargo_test_is_read() {
-        let line = "test result: FAILED. 18 passed; 2 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.40s";
+    fn the_closing_line_of_nextest_is_read() {
+        let line = "     Summary [   0.402s] 20 tests run: 18 passed (1 slow), 2 failed, 1 skipped";
         assert_eq!(Counts::in_line(line), counts(18, 2, 1));
+        let line =
+            "     Summary [   0.402s] 1256/1300 tests run: 1255 passed, 1 timed out, 44 skipped";
+        assert_eq!(Counts::in_line(line), counts(1255, 1, 44));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use super::counts::Counts;
 use super::servers::{self, Servers};
@@ -12,7 +12,8 @@ use crate::assets::{self, Kind, repository};
 use crate::build::{self, Profile, cargo};
 
 /// What no step can do without.
-const NEEDED: [Kind; 5] = [Kind::Envoy, Kind::Runtime, Kind::Model, Kind::Python, Kind::Milvus];
+const NEEDED: [Kind; 6] =
+    [Kind::Envoy, Kind::Runtime, Kind::Model, Kind::Python, Kind::Milvus, Kind::CargoTools];
 
 /// One step.
 pub struct Step {
@@ -26,12 +27,13 @@ impl Step {
         let mut steps = vec![
             Self { name: "assets", run: fetch },
             Self { name: "fmt", run: fmt },
+            Self { name: "dependencies", run: dependencies },
             Self { name: "clippy", run: clippy },
             Self { name: "milvus start", run: start_servers },
-            Self { name: "cargo test", run: unit },
+            Self { name: "nextest", run: unit },
         ];
         if long {
-            steps.push(Self { name: "cargo test long", run: unit_long });
+            steps.push(Self { name: "nextest long", run: unit_long });
         }
         steps.push(Self { name: "milvus end", run: end_servers });
         steps.push(Self { name: "envoy configs", run: envoy_configs });
@@ -68,6 +70,49 @@ fn clippy(_: &mut Servers) -> Result<(bool, Counts)> {
     show(cargo().args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
 }
 
+/// Licences, bans and sources; known vulnerabilities where the database can be fetched.
+fn dependencies(_: &mut Servers) -> Result<(bool, Counts)> {
+    let (kept, _) = show(with_tools(cargo())?.args([
+        "deny",
+        "--offline",
+        "--log-level",
+        "error",
+        "check",
+        "--hide-inclusion-graph",
+        "licenses",
+        "bans",
+        "sources",
+    ]))?;
+    if let Err(error) = advisories_fetched() {
+        say(&format!("known vulnerabilities are not checked: {error:#}"));
+        return Ok((kept, Counts::default()));
+    }
+    let (safe, _) = show(with_tools(cargo())?.args(["deny", "--offline", "check", "advisories"]))?;
+    Ok((kept && safe, Counts::default()))
+}
+
+/// Fetches the database of known vulnerabilities.
+fn advisories_fetched() -> Result<()> {
+    let output = with_tools(cargo())?
+        .args(["deny", "--log-level", "off", "fetch", "db"])
+        .stdin(Stdio::null())
+        .output()
+        .context("cannot run cargo deny")?;
+    if !output.status.success() {
+        bail!("the advisory database cannot be fetched from here");
+    }
+    Ok(())
+}
+
+/// A cargo that finds the subcommands of the assets first.
+fn with_tools(mut cargo: Command) -> Result<Command> {
+    let tools = assets::ensure(&[Kind::CargoTools])?.cargo_tools();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(tools).chain(std::env::split_paths(&path)))?;
+    cargo.env("PATH", path);
+    Ok(cargo)
+}
+
 /// Real servers for the tests that follow; end-to-end tests start their own, to kill them.
 fn start_servers(servers: &mut Servers) -> Result<(bool, Counts)> {
     servers.start(servers::Kind::Milvus)?;
@@ -84,15 +129,19 @@ fn end_servers(servers: &mut Servers) -> Result<(bool, Counts)> {
 }
 
 fn unit(servers: &mut Servers) -> Result<(bool, Counts)> {
-    let mut cargo = cargo();
-    servers.tell(&mut cargo);
-    show(cargo.args(["test", "--workspace", "--no-fail-fast"]))
+    nextest(servers, "default")
 }
 
 fn unit_long(servers: &mut Servers) -> Result<(bool, Counts)> {
-    let mut cargo = cargo();
+    nextest(servers, "only")
+}
+
+/// Runs the Rust tests that are not marked `#[ignore]`, or only those.
+fn nextest(servers: &mut Servers, ignored: &str) -> Result<(bool, Counts)> {
+    let mut cargo = with_tools(cargo())?;
     servers.tell(&mut cargo);
-    show(cargo.args(["test", "--workspace", "--no-fail-fast", "--", "--ignored"]))
+    cargo.args(["nextest", "run", "--workspace", "--profile", "ci", "--run-ignored", ignored]);
+    show(&mut cargo)
 }
 
 /// Envoy itself says whether it takes the files that people copy.
@@ -140,19 +189,18 @@ fn pytest(which: &str) -> Result<(bool, Counts)> {
 #[expect(clippy::print_stdout, reason = "the runners' own output is what a reader wants")]
 fn show(command: &mut Command) -> Result<(bool, Counts)> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("cannot run {program}"))?;
+    // Both streams, in the order of their lines: nextest counts on stderr, pytest on stdout.
+    let (output, input) = std::io::pipe().context("cannot make a pipe")?;
+    command.stdin(Stdio::null()).stdout(input.try_clone()?).stderr(input);
+    let mut child = command.spawn().with_context(|| format!("cannot run {program}"))?;
+    // The command holds the pipe's other end, which would keep it open.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut counts = Vec::new();
-    if let Some(stdout) = child.stdout.take() {
-        for line in BufReader::new(stdout).split(b'\n') {
-            let line = line.with_context(|| format!("cannot read what {program} says"))?;
-            let line = String::from_utf8_lossy(&line);
-            println!("{line}");
-            counts.extend(Counts::in_line(&line));
-        }
+    for line in BufReader::new(output).split(b'\n') {
+        let line = line.with_context(|| format!("cannot read what {program} says"))?;
+        let line = String::from_utf8_lossy(&line);
+        println!("{line}");
+        counts.extend(Counts::in_line(&line));
     }
     let status = child.wait().with_context(|| format!("cannot wait for {program}"))?;
     Ok((status.success(), counts.into_iter().sum()))

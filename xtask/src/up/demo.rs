@@ -8,9 +8,9 @@ use reqwest::Client;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::Store;
 use super::ports::Ports;
 use super::stack::{Plan, Stack};
+use super::store::Store;
 use super::supervisor::Output;
 use crate::assets::Assets;
 use crate::build::Binaries;

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 
-use super::Store;
+use super::store::Store;
 
 /// Reads the configuration at `base` and has it name this store; Milvus is at this port of loopback.
 ///

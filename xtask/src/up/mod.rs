@@ -5,6 +5,7 @@ mod demo;
 mod memgate_config;
 mod ports;
 mod stack;
+mod store;
 mod supervisor;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use anyhow::{Context, Result, bail};
 
 use self::ports::Ports;
 use self::stack::{Plan, Stack};
+use self::store::Store;
 use self::supervisor::Output;
 use crate::assets::progress::say;
 use crate::assets::{self, Kind, repository};
@@ -51,14 +53,6 @@ pub struct Args {
     /// How memgate is built.
     #[arg(long, value_enum, default_value_t = Profile::Release)]
     profile: Profile,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Store {
-    /// A file in the data folder.
-    Sqlite,
-    /// A Milvus server, with its data in the data folder.
-    Milvus,
 }
 
 impl Args {

@@ -11,9 +11,10 @@ use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
+use super::memgate_config;
 use super::ports::Ports;
+use super::store::Store;
 use super::supervisor::{Output, Service, Supervisor};
-use super::{Store, memgate_config};
 use crate::assets::{Assets, repository};
 use crate::build::Binaries;
 use crate::envoy_config::{self, Upstream};

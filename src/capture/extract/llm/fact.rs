@@ -12,8 +12,7 @@ use crate::{
         candidate::{Candidate, Tense},
         extract::{llm::parts::Shown, phrases},
     },
-    dialect::fence,
-    memory::{EntityRelation, MemoryType, Mention, Source},
+    memory::{EntityRelation, MemoryType, Mention, Source, fence},
 };
 
 /// The longest content of a candidate, in bytes: it is one sentence.

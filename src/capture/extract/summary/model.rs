@@ -7,8 +7,8 @@ use crate::{
         extract::{local::holds_back, summary::memory::MAX_CHARS},
         turn::StoredTurn,
     },
-    dialect::fence,
     llm::Helper,
+    memory::fence,
     screening::screen,
 };
 

@@ -1,10 +1,9 @@
 //! From the places of evidence to shares, each question counting the same.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Serialize, Serializer};
 
-use super::run::Answer;
 use crate::cli::eval::data::Digests;
 
 /// The depths that are looked at.
@@ -35,6 +34,24 @@ impl Ranking {
             reciprocal: first.map_or(0.0, |place| 1.0 / (place as f64 + 1.0)),
         }
     }
+}
+
+/// What became of one question.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) conversation: String,
+    pub(super) category: u8,
+    /// All that was found, before threshold and limit.
+    pub(super) ranked: Ranking,
+    /// What a request would be given.
+    pub(super) presented: Ranking,
+    /// Memories and tokens of that context.
+    pub(super) shown: usize,
+    pub(super) tokens: usize,
+    /// The nearest by cosine alone, and the best by BM25 alone.
+    pub(super) cosine: Ranking,
+    pub(super) bm25: Ranking,
+    pub(super) took: Duration,
 }
 
 /// Means over some questions.

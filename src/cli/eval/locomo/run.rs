@@ -1,20 +1,17 @@
 //! One conversation, remembered turn by turn and asked about as a request would ask.
 
-use std::{
-    collections::HashMap,
-    time::{Duration, Instant},
-};
+use std::{collections::HashMap, time::Instant};
 
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
     conversation::{Conversation, Question},
-    figures::Ranking,
+    figures::{Answer, Ranking},
 };
 use crate::{
     api::Operations,
-    cli::eval::replay::{inquiry, terms},
+    cli::eval::replay::{recall_request, selection, silent_message},
     config::MemoryConfig,
     memory::{
         Actor, Embedding, Evidence, Memory, MemoryId, MemoryType, Owner, QueryVector, ScopeQuery,
@@ -26,24 +23,6 @@ use crate::{
 
 /// The time between two turns of a session.
 const BETWEEN_TURNS: SignedDuration = SignedDuration::from_mins(1);
-
-/// What became of one question.
-#[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) conversation: String,
-    pub(super) category: u8,
-    /// All that was found, before threshold and limit.
-    pub(super) ranked: Ranking,
-    /// What a request would be given.
-    pub(super) presented: Ranking,
-    /// Memories and tokens of that context.
-    pub(super) shown: usize,
-    pub(super) tokens: usize,
-    /// The nearest by cosine alone, and the best by BM25 alone.
-    pub(super) cosine: Ranking,
-    pub(super) bm25: Ranking,
-    pub(super) took: Duration,
-}
 
 /// Remembers a conversation as a user's memory and asks its questions.
 ///
@@ -111,14 +90,14 @@ struct Asker<'a> {
 
 impl Asker<'_> {
     async fn answer(&self, conversation: &str, question: &Question) -> Result<Answer> {
-        let terms = terms(self.config);
-        let inquiry = inquiry(&self.owner, self.config, &terms, &question.text, self.now);
+        let selection = selection(self.config);
+        let request = recall_request(&self.owner, self.config, &selection, self.now);
         let began = Instant::now();
-        let considered = self.memory.recall.consider(&inquiry).await?;
-        let ranked = considered.ranked().await?;
+        let plan = self.memory.recall.plan(silent_message(&question.text), &request).await?;
+        let ranked = plan.ranked().await?;
         let took = began.elapsed();
-        let context = considered.context(|_| true).await?;
-        let query = considered.query();
+        let context = plan.context(|_| true).await?;
+        let query = plan.query();
         let ranking = |ids: &mut dyn Iterator<Item = &MemoryId>| {
             let places = ids.filter_map(|id| self.places.get(id).copied());
             Ranking::of(&places.collect::<Vec<_>>(), &question.evidence)

@@ -1,21 +1,21 @@
 //! `memgate eval signals`: each message decided as a request's would be, by the same code.
 
 mod report;
+mod row;
 
 use std::path::PathBuf;
 
 use anyhow::Result;
-use serde::Deserialize;
 use tokio::time::Instant;
 
-use self::report::Report;
+use self::{report::Report, row::Row};
 use super::{
-    data::{self, Digests, Labelled, no_language, none_of},
+    data::{self, Digests},
     frame::{Frame, with_memory},
     replay::PATIENCE,
 };
 use crate::{
-    recall::{Decided, Message, Recall},
+    recall::{Decided, Recall},
     signals::Earlier,
     startup::Need,
 };
@@ -28,21 +28,6 @@ pub(super) struct Args {
     file: PathBuf,
     #[command(flatten)]
     frame: Frame,
-}
-
-/// A row.
-#[derive(Clone, Debug, Deserialize)]
-struct Row {
-    id: String,
-    #[serde(default)]
-    lang: String,
-    text: String,
-    #[serde(default)]
-    tools_offered: bool,
-    #[serde(default)]
-    signal: String,
-    personal: bool,
-    search: bool,
 }
 
 impl Args {
@@ -65,23 +50,4 @@ async fn decided(recall: &Recall, rows: &[Row]) -> Vec<Decided> {
         decided.push(recall.decide(&message, Instant::now() + PATIENCE).await);
     }
     decided
-}
-
-impl Labelled for Row {
-    fn id(&self) -> Option<&str> {
-        Some(&self.id)
-    }
-
-    fn wrong(&self) -> Option<String> {
-        let signals = ["fact", "tool", "greeting", "none"];
-        let told = |label: &str| !label.is_empty();
-        let lang = told(&self.lang).then(|| no_language(&self.lang)).flatten();
-        lang.or_else(|| none_of("signal", &self.signal, &signals).filter(|_| told(&self.signal)))
-    }
-}
-
-impl Row {
-    fn message<'a>(&'a self, earlier: &'a Earlier) -> Message<'a> {
-        Message { text: &self.text, earlier, tools_offered: self.tools_offered }
-    }
 }

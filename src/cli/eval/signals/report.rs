@@ -9,7 +9,7 @@ use super::{
         data::Digests,
         shares::{between, percent, share, wilson},
     },
-    Row,
+    row::Row,
 };
 use crate::{
     recall::{Decided, Decision},

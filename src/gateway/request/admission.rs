@@ -1,0 +1,160 @@
+//! What applies to a request: who asks, whether memory acts on it, and how.
+//!
+//! A pure function, because recall and capture see the same request on two
+//! streams and must come to the same judgement without talking to each other.
+
+use super::head::RequestHead;
+use super::options::{HeaderOptions, check_project};
+use crate::config::{Config, Effective, IdentityMode, Placement, Subject};
+use crate::dialect::{self, Ask, InvalidField};
+use crate::identity::{self, BodyIds, Credentials, Identity, Verdict};
+use crate::recall::Selection;
+
+/// The judgement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Admission {
+    /// The client is told what is wrong with its request.
+    Invalid(InvalidField),
+    /// A header of ours cannot be read: neither recall nor learning. The request passes, because headers are also set by
+    /// proxies that a client knows nothing of.
+    BadHeader,
+    /// Neither recall nor learning.
+    Off,
+    /// Nobody said who asks.
+    NoIdentity,
+    /// Somebody said something we must not act on.
+    Refused,
+    /// Memory acts.
+    Admitted(Box<Admitted>),
+}
+
+/// How memory acts on a request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Admitted {
+    /// Who asks.
+    pub identity: Identity,
+    /// Whether is learnt from the exchange.
+    pub learn: bool,
+    /// Whether the session ends with this exchange.
+    pub ends_session: bool,
+    /// Which hits are presented.
+    pub selection: Selection,
+    /// Where the context goes.
+    pub placement: dialect::Placement,
+    /// The project asked for.
+    pub project_id: Option<String>,
+}
+
+/// Judges a request. A request can only narrow what the configuration allows.
+#[must_use]
+pub fn admit(config: &Config, head: &RequestHead, ask: &Ask) -> Admission {
+    match judge(config, head, ask) {
+        Ok(admission) => admission,
+        Err(invalid) => Admission::Invalid(invalid),
+    }
+}
+
+fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, InvalidField> {
+    let options = &ask.options;
+    let types = &config.memory.types;
+    options.check_types(types)?;
+    check_project("memory_context.project_id", options.project_id.as_deref())?;
+    let end_header = &config.memory.sessions.end_header;
+    let said = match HeaderOptions::read(head.headers(), types, end_header) {
+        Ok(said) => said,
+        Err(invalid) => {
+            tracing::debug!(header = invalid.param, "a header cannot be read, memory is off");
+            return Ok(Admission::BadHeader);
+        }
+    };
+    let body = BodyIds {
+        memory_context: options.user_id.as_deref(),
+        metadata: ask.metadata_user_id.as_deref(),
+        user: ask.user.as_deref(),
+    };
+    let verdict = who(config, head, body);
+    if let Verdict::Invalid { param, cause } = verdict {
+        return Err(InvalidField::invalid_value(param, format!("{param} {cause}")));
+    }
+
+    let rules = config.memory.effective(&Subject {
+        path: head.path(),
+        model: ask.model.as_deref(),
+        last_user_text: ask.user_text.as_deref().unwrap_or_default(),
+        header: &|name| head.headers().text(name).map(str::to_owned),
+    });
+    if !rules.enabled || said.off || options.enabled == Some(false) {
+        return Ok(Admission::Off);
+    }
+    // Each once: they were checked one by one, and are looked for in every memory.
+    let asked = options.types.as_ref().or(said.types.as_ref()).map(|asked| {
+        types.iter().filter(|known| asked.contains(known)).cloned().collect::<Vec<_>>()
+    });
+    let identity = match verdict {
+        Verdict::Known(identity) => identity,
+        Verdict::Refused => return Ok(Admission::Refused),
+        Verdict::Unknown | Verdict::Invalid { .. } => return Ok(Admission::NoIdentity),
+    };
+    Ok(Admission::Admitted(Box::new(Admitted {
+        identity,
+        learn: learns(&rules, &said, ask),
+        ends_session: said.ends_session,
+        placement: placement(rules.placement),
+        project_id: options.project_id.clone().or(said.project),
+        selection: Selection {
+            limit: options.limit.map(usize::from).or(said.limit).unwrap_or(rules.retrieval_limit),
+            threshold: options.threshold.or(said.threshold).unwrap_or(rules.similarity_threshold),
+            types: narrowed(&rules.memory_types, asked),
+        },
+    })))
+}
+
+/// Who asks, as far as the head alone tells.
+#[must_use]
+pub(in crate::gateway) fn named_by_head(config: &Config, head: &RequestHead) -> Option<Identity> {
+    match who(config, head, BodyIds::default()) {
+        Verdict::Known(identity) => Some(identity),
+        Verdict::Unknown | Verdict::Refused | Verdict::Invalid { .. } => None,
+    }
+}
+
+fn who(config: &Config, head: &RequestHead, body: BodyIds<'_>) -> Verdict {
+    let rules = &config.memory.identity;
+    let header: Vec<&[u8]> = head.headers().all(&rules.header).collect();
+    let mode = match rules.mode {
+        IdentityMode::Development => identity::Mode::Development,
+        IdentityMode::Production => identity::Mode::Production,
+    };
+    identity::identify(mode, &Credentials { header: &header, claims: head.claims.as_ref(), body })
+}
+
+fn learns(rules: &Effective, said: &HeaderOptions, ask: &Ask) -> bool {
+    // A background response ends long after its exchange; its reply is never seen here.
+    rules.auto_store
+        && !said.no_auto_store
+        && ask.options.auto_store != Some(false)
+        && ask.store != Some(false)
+        && !ask.background
+}
+
+/// The asked types within those a policy allows. An empty list asks for all; a
+/// policy's types and others asked for have nothing in common: the policy's hold.
+fn narrowed(allowed: &[String], asked: Option<Vec<String>>) -> Vec<String> {
+    let asked = asked.unwrap_or_default();
+    if allowed.is_empty() {
+        return asked;
+    }
+    let both: Vec<String> = asked.into_iter().filter(|name| allowed.contains(name)).collect();
+    if both.is_empty() { allowed.to_vec() } else { both }
+}
+
+fn placement(configured: Placement) -> dialect::Placement {
+    match configured {
+        Placement::System => dialect::Placement::System,
+        Placement::BeforeLastUser => dialect::Placement::BeforeLastUser,
+        Placement::LastUser => dialect::Placement::LastUser,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! What a request may narrow, and what it is told when it asks wrongly.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
+use envoy_types::pb::envoy::{
+    config::core::v3::{HeaderMap, HeaderValue},
+    service::ext_proc::v3::HttpHeaders,
+};
+
+use super::{Admission, Admitted, admit};
+use crate::{
+    config::{Config, IdentityMode},
+    dialect::{self, Dialect},
+    gateway::request::RequestHead,
+};
+
+fn head(headers: &[(&str, &str)], config: &Config) -> RequestHead {
+    let headers = headers
+        .iter()
+        .map(|(key, value)| HeaderValue {
+            key: (*key).into(),
+            raw_value: value.as_bytes().to_vec(),
+            ..HeaderValue::default()
+        })
+        .collect();
+    let message = HttpHeaders { headers: Some(HeaderMap { headers }), ..HttpHeaders::default() };
+    RequestHead::read(message, None, config)
+}
+
+fn judged(config: &Config, headers: &[(&str, &str)], members: &str) -> Admission {
+    let body = format!(r#"{{"messages":[{{"role":"user","content":"hello there"}}]{members}}}"#);
+    let request = dialect::read(Dialect::Chat, body.as_bytes()).ok().unwrap();
+    admit(config, &head(headers, config), request.ask())
+}
+
+fn admitted(config: &Config, headers: &[(&str, &str)], members: &str) -> Admitted {
+    let headers: Vec<_> = headers.iter().copied().chain([("x-authz-user-id", "u")]).collect();
+    match judged(config, &headers, members) {
+        Admission::Admitted(admitted) => *admitted,
+        other => panic!("not admitted: {other:?}"),
+    }
+}
+
+#[track_caller]
+fn check_invalid(headers: &[(&str, &str)], members: &str, param: &str) {
+    match judged(&Config::default(), headers, members) {
+        Admission::Invalid(field) => assert_eq!(field.param, param),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A header that cannot be read turns memory off, since a proxy may have set it.
+#[track_caller]
+fn check_off(headers: &[(&str, &str)]) {
+    assert_eq!(judged(&Config::default(), headers, ""), Admission::BadHeader, "{headers:?}");
+}
+
+#[test]
+fn a_request_that_says_nothing_gets_the_configurations_defaults() {
+    let config = Config::default();
+    let admitted = admitted(&config, &[], "");
+    assert_eq!(admitted.selection.limit, 5);
+    assert!((admitted.selection.threshold - 0.6).abs() < f32::EPSILON);
+    assert!(admitted.selection.types.is_empty());
+    assert!(admitted.learn);
+}
+
+#[test]
+fn a_header_of_the_configured_name_ends_the_session() {
+    let mut config = Config::default();
+    for (value, ends) in [("true", true), ("1", true), (" TRUE ", true), ("0", false)] {
+        assert_eq!(admitted(&config, &[("x-session-end", value)], "").ends_session, ends);
+    }
+    let twice = [("x-session-end", "false"), ("x-session-end", "true")];
+    assert!(admitted(&config, &twice, "").ends_session);
+    config.memory.sessions.end_header = "x-bye".into();
+    assert!(admitted(&config, &[("x-bye", "1")], "").ends_session);
+    assert!(!admitted(&config, &[("x-session-end", "1")], "").ends_session);
+}
+
+#[test]
+fn the_body_wins_over_headers_and_headers_over_the_configuration() {
+    let config = Config::default();
+    let headers =
+        [("x-memory-limit", "7"), ("x-memory-threshold", "0.25"), ("x-memory-project", "p")];
+    let by_header = admitted(&config, &headers, "");
+    assert_eq!((by_header.selection.limit, by_header.project_id.as_deref()), (7, Some("p")));
+    let by_body = admitted(
+        &config,
+        &headers,
+        r#","memory_config":{"retrieval_limit":9},"memory_context":{"project_id":"q"}"#,
+    );
+    assert_eq!((by_body.selection.limit, by_body.project_id.as_deref()), (9, Some("q")));
+    assert!((by_body.selection.threshold - 0.25).abs() < f32::EPSILON);
+}
+
+#[test]
+fn every_opt_out_of_everything_turns_memory_off() {
+    for (headers, members) in [
+        (&[("x-memory", "off")][..], ""),
+        (&[("x-memory", "OFF")], ""),
+        (&[("x-disable-router-memory", "true")], ""),
+        (&[], r#","memory_config":{"enabled":false}"#),
+    ] {
+        assert_eq!(judged(&Config::default(), headers, members), Admission::Off, "{members}");
+    }
+    let mut config = Config::default();
+    config.memory.enabled = false;
+    let on = r#","memory_config":{"enabled":true}"#;
+    assert_eq!(judged(&config, &[("x-memory", "on")], on), Admission::Off);
+}
+
+#[test]
+fn every_opt_out_of_learning_keeps_recall() {
+    let config = Config::default();
+    for (headers, members) in [
+        (&[("x-memory-auto-store", "false")][..], ""),
+        (&[], r#","auto_store":false"#),
+        (&[], r#","memory_config":{"auto_store":false}"#),
+    ] {
+        assert!(!admitted(&config, headers, members).learn, "{members}");
+    }
+    // In Chat Completions `store` means nothing to memory.
+    assert!(admitted(&config, &[], r#","store":false"#).learn);
+    let wins = r#","auto_store":true,"memory_config":{"auto_store":false}"#;
+    assert!(admitted(&config, &[], wins).learn);
+}
+
+#[test]
+fn a_request_cannot_widen_what_the_configuration_allows() {
+    let mut config = Config::default();
+    config.memory.auto_store = false;
+    assert!(!admitted(&config, &[], r#","auto_store":true"#).learn);
+}
+
+#[test]
+fn wrong_headers_and_names_are_told() {
+    check_off(&[("x-memory", "maybe")]);
+    check_off(&[("x-session-end", "maybe")]);
+    check_off(&[("x-memory-limit", "0")]);
+    check_off(&[("x-memory-limit", "51")]);
+    check_off(&[("x-memory-threshold", "nan")]);
+    check_off(&[("x-memory-types", "semantic,magic")]);
+    let types = r#","memory_config":{"memory_types":["magic"]}"#;
+    check_invalid(&[], types, "memory_config.memory_types");
+    let mut config = Config::default();
+    config.memory.identity.mode = IdentityMode::Development;
+    let invalid = judged(&config, &[], r#","user":"a\nb""#);
+    assert!(matches!(&invalid, Admission::Invalid(field) if field.param == "user"), "{invalid:?}");
+}
+
+#[test]
+fn nobody_is_no_identity_and_a_bad_header_is_refused() {
+    let config = Config::default();
+    assert_eq!(judged(&config, &[], ""), Admission::NoIdentity);
+    assert_eq!(judged(&config, &[("x-authz-user-id", "\u{1}")], ""), Admission::Refused);
+}
+
+#[test]
+fn a_policys_types_hold_whatever_is_asked() {
+    assert_eq!(super::narrowed(&[], Some(vec!["semantic".into()])), ["semantic"]);
+    let allowed = ["semantic".to_owned(), "episodic".to_owned()];
+    assert_eq!(
+        super::narrowed(&allowed, Some(vec!["episodic".into(), "own".into()])),
+        ["episodic"]
+    );
+    assert_eq!(super::narrowed(&allowed, Some(vec!["own".into()])), allowed);
+    assert_eq!(super::narrowed(&allowed, None), allowed);
+}
+
+#[test]
+fn of_a_header_sent_twice_the_one_that_opts_out_counts() {
+    let config = Config::default();
+    for twice in [
+        [("x-memory", "on"), ("x-memory", "off")],
+        [("x-disable-router-memory", "false"), ("x-disable-router-memory", "true")],
+    ] {
+        assert_eq!(judged(&config, &twice, ""), Admission::Off, "{twice:?}");
+    }
+    let twice = [("x-memory-auto-store", "true"), ("x-memory-auto-store", "false")];
+    assert!(!admitted(&config, &twice, "").learn);
+    check_off(&[("x-memory", "off"), ("x-memory", "maybe")]);
+}
+
+#[test]
+fn a_type_named_again_and_again_is_looked_for_once() {
+    let config = Config::default();
+    let types = r#","memory_config":{"memory_types":["semantic","episodic","semantic"]}"#;
+    let mut found = admitted(&config, &[], types).selection.types;
+    found.sort();
+    assert_eq!(found, ["episodic", "semantic"]);
+    let header = [("x-memory-types", "semantic,semantic")];
+    assert_eq!(admitted(&config, &header, "").selection.types, ["semantic"]);
+}
+
+#[test]
+fn a_project_is_an_id_like_any_other() {
+    let long = "p".repeat(257);
+    for bad in ["", "a\\nb", &long] {
+        let members = format!(r#","memory_context":{{"project_id":"{bad}"}}"#);
+        check_invalid(&[], &members, "memory_context.project_id");
+    }
+    check_off(&[("x-memory-project", &long)]);
+    check_off(&[("x-memory-project", " ")]);
+    let longest = "p".repeat(256);
+    let fine = admitted(&Config::default(), &[("x-memory-project", &longest)], "");
+    assert_eq!(fine.project_id, Some(longest));
+}

@@ -1,0 +1,132 @@
+//! The head of a request: what is known before its body.
+
+use envoy_types::pb::envoy::{
+    config::core::v3::{HeaderValue, Metadata},
+    service::ext_proc::v3::HttpHeaders,
+};
+
+use crate::{
+    config::Config,
+    dialect::Dialect,
+    gateway::metadata,
+    identity::Claims,
+    signals::{Earlier, Name},
+};
+
+/// The head of a request.
+#[derive(Clone, Debug, Default)]
+pub struct RequestHead {
+    headers: Headers,
+    /// The verified token's claims, where Envoy verified one.
+    pub claims: Option<Claims>,
+    /// What earlier filters said.
+    pub earlier: Earlier,
+}
+
+/// Headers as they came: lower-case names, values as bytes, in order.
+#[derive(Clone, Default)]
+pub struct Headers(Vec<(String, Vec<u8>)>);
+
+impl Headers {
+    /// Takes Envoy's headers.
+    #[must_use]
+    pub fn of(message: HttpHeaders) -> Self {
+        let all = message.headers.map(|map| map.headers).unwrap_or_default();
+        Self(all.into_iter().map(|header| (header.key.clone(), bytes(header))).collect())
+    }
+
+    /// All values of a header.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_slice())
+    }
+
+    /// The first value of a header.
+    #[must_use]
+    pub fn first(&self, name: &str) -> Option<&[u8]> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_slice())
+    }
+
+    /// The first value of a header as text; `None` also when it is no UTF-8.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.first(name).and_then(|value| std::str::from_utf8(value).ok())
+    }
+
+    /// `content-length`, where it is a number.
+    #[must_use]
+    pub fn content_length(&self) -> Option<u64> {
+        self.text("content-length")?.trim().parse().ok()
+    }
+
+    /// `content-encoding`, where it is not `identity`.
+    #[must_use]
+    pub fn content_encoding(&self) -> Option<&str> {
+        self.text("content-encoding")
+            .map(str::trim)
+            .filter(|encoding| !encoding.is_empty() && !encoding.eq_ignore_ascii_case("identity"))
+    }
+}
+
+impl std::fmt::Debug for Headers {
+    /// Values may name users or hold keys.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(key, _)| key)).finish()
+    }
+}
+
+/// Envoy 1.40 sends `raw_value`; older ones, and other gateways, `value`.
+fn bytes(header: HeaderValue) -> Vec<u8> {
+    if header.raw_value.is_empty() { header.value.into_bytes() } else { header.raw_value }
+}
+
+impl RequestHead {
+    /// Reads the head and what Envoy's own filters left in its metadata.
+    #[must_use]
+    pub fn read(message: HttpHeaders, filters: Option<&Metadata>, config: &Config) -> Self {
+        let headers = Headers::of(message);
+        let jwt = &config.memory.identity.jwt;
+        let claims = metadata::namespace(filters, &jwt.namespace)
+            .and_then(|mut token| token.get_mut(&jwt.payload).map(serde_json::Value::take))
+            .map(|payload| {
+                Claims::read(&payload, &jwt.user_claim, &jwt.tenant_claim, &jwt.roles_claim)
+            });
+        let names = &config.memory.signals.headers;
+        let said = metadata::namespace(filters, &config.memory.signals.metadata.namespace);
+        let earlier = Earlier::read(
+            |name| {
+                headers.first(match name {
+                    Name::Fact => &names.fact,
+                    Name::Tool => &names.tool,
+                    Name::Greeting => &names.greeting,
+                    Name::Personal => &names.personal,
+                })
+            },
+            said.as_ref(),
+        );
+        Self { headers, claims, earlier }
+    }
+
+    /// The headers.
+    #[must_use]
+    pub fn headers(&self) -> &Headers {
+        &self.headers
+    }
+
+    /// `:path`, with its query.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.headers.text(":path").unwrap_or_default()
+    }
+
+    /// The dialect, where memory acts on this request at all.
+    #[must_use]
+    pub fn dialect(&self) -> Option<Dialect> {
+        (self.headers.text(":method") == Some("POST")).then(|| Dialect::from_path(self.path()))?
+    }
+
+    /// Envoy's id of the request.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        self.headers.text("x-request-id")
+    }
+}

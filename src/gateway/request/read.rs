@@ -1,0 +1,80 @@
+//! Reads and judges the body of a request. Recall and capture see the same request on two streams and read it alike.
+
+use std::sync::Arc;
+
+use super::admission::{Admission, admit};
+use super::head::RequestHead;
+use crate::config::Config;
+use crate::dialect::{self, DecodeError, Dialect, InvalidField, ReadError};
+
+/// Larger bodies are parsed off the async runtime, and so are compressed ones,
+/// whatever they hold; others take less time to parse than to hand over.
+pub(in crate::gateway) const PARSED_INLINE: usize = 256 * 1024;
+
+/// A request that was read and judged.
+pub(in crate::gateway) struct ReadRequest {
+    /// The body, decoded.
+    pub(in crate::gateway) plain: Vec<u8>,
+    /// Whether the body came compressed.
+    pub(in crate::gateway) decoded: bool,
+    /// What the body says, and the places of an edit.
+    pub(in crate::gateway) request: dialect::Request,
+    /// Who asks, and what applies.
+    pub(in crate::gateway) admission: Admission,
+}
+
+/// Why a request cannot be read.
+pub(in crate::gateway) enum Unread {
+    /// A field of ours is wrong.
+    Invalid(InvalidField),
+    /// The decoded body is over the limit.
+    TooLarge,
+    /// The body is not what its path or its encoding promises.
+    Unreadable(&'static str),
+    /// A mistake of ours.
+    Panicked,
+}
+
+/// Reads a body, judges the request and does `then`; off the async runtime where that takes long.
+///
+/// # Errors
+/// [`Unread`].
+pub(in crate::gateway) async fn read<T: Send + 'static>(
+    config: &Arc<Config>,
+    dialect: Dialect,
+    head: &RequestHead,
+    body: Vec<u8>,
+    then: fn(ReadRequest) -> T,
+) -> Result<T, Unread> {
+    if body.len() <= PARSED_INLINE && head.headers().content_encoding().is_none() {
+        return read_here(config, dialect, head, body).map(then);
+    }
+    let (config, head) = (Arc::clone(config), head.clone());
+    let work = move || read_here(&config, dialect, &head, body).map(then);
+    tokio::task::spawn_blocking(work).await.unwrap_or(Err(Unread::Panicked))
+}
+
+fn read_here(
+    config: &Config,
+    dialect: Dialect,
+    head: &RequestHead,
+    body: Vec<u8>,
+) -> Result<ReadRequest, Unread> {
+    let (plain, decoded) = match head.headers().content_encoding() {
+        None => (body, false),
+        Some(encoding) => match dialect::decode_body(encoding, &body, config.memory.max_body_bytes)
+        {
+            Ok(plain) => (plain, true),
+            Err(DecodeError::TooLarge { .. }) => return Err(Unread::TooLarge),
+            Err(_) => return Err(Unread::Unreadable("the body's encoding cannot be read")),
+        },
+    };
+    match dialect::read(dialect, &plain) {
+        Ok(request) => {
+            let admission = admit(config, head, request.ask());
+            Ok(ReadRequest { plain, decoded, request, admission })
+        }
+        Err(ReadError::Invalid(field)) => Err(Unread::Invalid(field)),
+        Err(ReadError::Unreadable(reason)) => Err(Unread::Unreadable(reason)),
+    }
+}

@@ -1,0 +1,33 @@
+//! Features that order hits. They do not decide whether a hit is presented: that is the calibrated relevance alone.
+
+use jiff::Timestamp;
+
+use crate::recall::hit::Hit;
+use crate::recall::query::Asked;
+use crate::recall::settings::RankingConfig;
+use crate::telemetry::RankStep;
+
+/// What evidence is ranked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// Its words.
+    pub text: &'a str,
+    /// What it says of the memories it wants.
+    pub asked: &'a Asked,
+    /// The background similarity of the query, see `retrieve/background.rs`.
+    pub background: f32,
+    /// The time of asking.
+    pub now: Timestamp,
+}
+
+/// A feature, or a few that are computed together.
+pub(super) trait Feature: Sync {
+    /// The step that metrics count it as.
+    fn step(&self) -> RankStep;
+
+    /// Whether the configuration switches it on.
+    fn is_on(&self, ranking: &RankingConfig) -> bool;
+
+    /// Sets its members of [`crate::recall::FeatureScores`] in each hit. Returns how many hits it concerns.
+    fn apply(&self, question: &Question<'_>, ranking: &RankingConfig, hits: &mut [Hit]) -> usize;
+}

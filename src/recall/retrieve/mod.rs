@@ -1,0 +1,18 @@
+//! Retrieval: from a query to ranked candidates, by vectors and words, and by what a model says of the question.
+
+mod background;
+mod candidates;
+mod entity_fetch;
+mod expansion;
+mod lookup;
+mod merge;
+mod metadata_boost;
+mod query_embedding;
+
+pub(super) use self::{
+    background::Background,
+    candidates::retrieve,
+    expansion::{expanded, extra_time, helper},
+    lookup::Retrieval,
+    query_embedding::{QueryEmbedding, embed_query},
+};

@@ -1,0 +1,13 @@
+//! Selection: which candidates count, and which of the ranked hits are presented.
+
+mod collapse;
+mod conversation;
+mod dedup;
+mod owner;
+mod threshold;
+
+pub use self::threshold::select;
+pub(super) use self::{
+    collapse::with_their_turns, conversation::without_conversation, dedup::deduplicated,
+    owner::of_owner,
+};

@@ -1,0 +1,7 @@
+//! What recall keeps between requests.
+
+mod access;
+mod tool_loops;
+
+pub use self::access::AccessTracker;
+pub use self::tool_loops::{LoopKey, ToolLoopCache};

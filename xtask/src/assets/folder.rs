@@ -1,0 +1,67 @@
+//! Where the parts are.
+
+use std::path::{Path, PathBuf};
+
+use super::fetch;
+use super::venv::Venv;
+
+/// The folder below the repository that everything is put into.
+pub(super) const FOLDER: &str = ".assets";
+
+/// The embedding model's name, and the name of its folder.
+pub(super) const MODEL: &str = "all-MiniLM-L6-v2";
+
+/// Where the parts are. A path is valid once [`ensure`] was asked for its kind.
+#[derive(Clone, Debug)]
+pub struct Assets {
+    pub(super) root: PathBuf,
+}
+
+impl Assets {
+    pub(super) fn at(repository: &Path) -> Self {
+        Self { root: repository.join(FOLDER) }
+    }
+
+    /// The Envoy binary.
+    pub fn envoy(&self) -> PathBuf {
+        self.root.join("envoy/envoy")
+    }
+
+    /// ONNX Runtime's shared library.
+    pub fn runtime(&self) -> PathBuf {
+        self.root.join("onnxruntime").join(fetch::RUNTIME_LIBRARY)
+    }
+
+    /// The model's folder: model.onnx (fp32), model_int8.onnx, tokenizer.json, config.json.
+    pub fn model(&self) -> PathBuf {
+        self.root.join("models").join(MODEL)
+    }
+
+    /// The virtual environment's interpreter; its packages' commands stand beside it.
+    pub fn python(&self) -> PathBuf {
+        self.venv().python()
+    }
+
+    /// The folder of Milvus' program and of the libraries that it is to be run with.
+    pub fn milvus(&self) -> PathBuf {
+        self.root.join("milvus")
+    }
+
+    /// The interpreter that Milvus Lite is installed for.
+    pub fn milvus_lite(&self) -> PathBuf {
+        self.milvus_lite_venv().python()
+    }
+
+    pub(super) fn venv(&self) -> Venv {
+        Venv::at(self.root.join("venv"))
+    }
+
+    /// The folder of the cargo subcommands' programs.
+    pub fn cargo_tools(&self) -> PathBuf {
+        self.root.join("cargo-tools").join("bin")
+    }
+
+    pub(super) fn milvus_lite_venv(&self) -> Venv {
+        Venv::at(self.root.join("milvus-lite"))
+    }
+}

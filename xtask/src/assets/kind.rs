@@ -1,0 +1,33 @@
+//! The parts that can be asked for.
+
+/// A part that can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    /// The Envoy binary.
+    Envoy,
+    /// ONNX Runtime's shared library.
+    Runtime,
+    /// The embedding model as ONNX, with its tokenizer.
+    Model,
+    /// The virtual environment with the Python packages of the project's tools and tests.
+    Python,
+    /// A Milvus server, for tests and development.
+    Milvus,
+    /// Milvus Lite, a server of the same interface in Python, in a virtual environment of its own.
+    MilvusLite,
+    /// The cargo subcommands that `cargo xtask test` runs: nextest and deny.
+    CargoTools,
+}
+
+impl Kind {
+    /// Everything.
+    pub const ALL: [Self; 7] = [
+        Self::Envoy,
+        Self::Runtime,
+        Self::Model,
+        Self::Python,
+        Self::Milvus,
+        Self::MilvusLite,
+        Self::CargoTools,
+    ];
+}

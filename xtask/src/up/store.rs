@@ -1,0 +1,9 @@
+//! Which store the stack uses.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Store {
+    /// A file in the data folder.
+    Sqlite,
+    /// A Milvus server, with its data in the data folder.
+    Milvus,
+}
