@@ -43,7 +43,7 @@ impl SessionKey {
         Self::Derived(format!("auto-{}", digest(&[&owner.key(), instructions, first])))
     }
 
-    /// The id of the session, as far as the key alone tells it.
+    /// The id of the session, as far as it follows from the key alone.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -87,17 +87,16 @@ impl Place {
 }
 
 /// The name of a derived session after its `ended`th end by idle time.
-pub(super) fn successor(name: &str, ended: u32) -> String {
+pub(in crate::capture) fn successor(name: &str, ended: u32) -> String {
     match ended {
         0 => name.to_owned(),
         ended => format!("{name}-{}", u64::from(ended) + 1),
     }
 }
 
-/// What tells a user message from another at the same place: its words, what it
-/// carries besides, and the response that it follows, where the request names
+/// The identity of a user message among others at the same place: its words, its media, and the response that it follows, where the request names
 /// one: "yes" twice is twice, and so is "what is this?" with another picture.
-pub(super) fn message_digest(text: &str, media: Option<&str>, place: &Place) -> String {
+pub(in crate::capture) fn message_digest(text: &str, media: Option<&str>, place: &Place) -> String {
     let follows = match place {
         Place::After(id) => Some(id.as_str()),
         _ => None,
@@ -110,7 +109,7 @@ pub(super) fn message_digest(text: &str, media: Option<&str>, place: &Place) -> 
 }
 
 /// 128 bits of SHA-256 as hexadecimal digits.
-pub(super) fn digest(parts: &[&str]) -> String {
+pub(in crate::capture) fn digest(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_be_bytes());

@@ -1,11 +1,12 @@
-//! What capture is handed after a reply that ended well, and what it gives back.
+//! Turns: as the gateway hands them over after a reply that ended well, as the journal lends them to
+//! recall, and as jobs read them.
 
 use jiff::Timestamp;
 
-use super::session::{Place, SessionKey};
 use crate::{
+    capture::session::{Place, SessionKey},
     dialect::{Ask, Ending, Reply, ToolItem},
-    memory::Owner,
+    memory::{MemoryId, Owner},
 };
 
 /// An exchange that ended well and may be learnt from. Making one decides that:
@@ -25,7 +26,7 @@ pub struct FinishedTurn {
     /// The words of the last user message; empty in the middle of a tool loop
     /// whose earlier messages the model server keeps.
     pub user_text: String,
-    /// What tells its images and files from others, where it carries any.
+    /// A digest of its images and files, if it has any.
     pub media: Option<String>,
     /// Tool calls of this turn so far, with their results where known.
     pub tool_items: Vec<ToolItem>,
@@ -96,7 +97,7 @@ impl FinishedTurn {
     }
 
     /// About how much memory it takes while it waits, in bytes.
-    pub(super) fn weight(&self) -> usize {
+    pub(in crate::capture) fn weight(&self) -> usize {
         let tool = |item: &ToolItem| {
             item.name.len() + item.input.len() + item.output.as_ref().map_or(0, String::len)
         };
@@ -109,7 +110,7 @@ impl FinishedTurn {
     }
 }
 
-/// A turn as the journal tells it again.
+/// A turn as the journal lends it to recall.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournaledTurn {
     /// Its session's id.
@@ -120,4 +121,27 @@ pub struct JournaledTurn {
     pub reply_text: String,
     /// When the request began.
     pub at: Timestamp,
+}
+
+/// A turn of the journal, with what jobs need.
+#[derive(Clone, Debug)]
+pub(in crate::capture) struct StoredTurn {
+    pub(in crate::capture) key: String,
+    pub(in crate::capture) owner: Owner,
+    pub(in crate::capture) session: String,
+    pub(in crate::capture) project: Option<String>,
+    pub(in crate::capture) agent: Option<String>,
+    pub(in crate::capture) user_text: String,
+    /// Of the last reply that has words.
+    pub(in crate::capture) reply_text: String,
+    pub(in crate::capture) began: Timestamp,
+    /// Of the first exchange.
+    pub(in crate::capture) request_id: Option<String>,
+}
+
+impl StoredTurn {
+    /// The id of its memory.
+    pub(in crate::capture) fn memory_id(&self) -> MemoryId {
+        MemoryId::of_turn(&self.owner, &self.key)
+    }
 }

@@ -7,7 +7,10 @@ mod entity;
 pub mod fence;
 mod filter;
 mod id;
+mod kind;
+mod occurrence;
 mod owner;
+mod provenance;
 mod record;
 mod search;
 mod store;
@@ -20,12 +23,12 @@ pub use entity::{
 };
 pub use filter::{Comparison, Filter, MAX_FILTER_SIZE, MetadataTest, TimeField};
 pub use id::MemoryId;
+pub use kind::MemoryKind;
 pub use owner::{InvalidId, MAX_ID_BYTES, Owner, check_id};
-pub use record::{
-    Embedding, Memory, MemoryType, Provenance, Relation, Saying, Source, Status, Visibility,
-};
+pub use provenance::{Occurrence, Provenance, extractor};
+pub use record::{Embedding, Memory, MemoryType, Relation, Source, Status, Visibility};
 pub use search::{Cursor, Evidence, Lexical, ListQuery, Page, QueryVector, ScopeQuery, Search};
 pub use store::{Counts, ForgetScope, MemoryStore, StoreError, Touch};
-pub use turn::turn_content;
+pub use turn::{summary_content, turn_content};
 pub use whole::{Restored, Scan, Whole};
 pub use write::{Actor, Write};

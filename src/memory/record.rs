@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{EntityRelation, MemoryId, Mention, Owner};
+use super::{EntityRelation, MemoryId, Mention, Owner, Provenance};
 
 /// The type of a memory. An open string, because deployments define their own;
 /// the configured list decides which are accepted.
@@ -180,51 +180,18 @@ pub struct Relation {
 impl Relation {
     /// From the summary of a session to the memory of a turn that it sums up.
     pub const SUMMARY_OF: &'static str = "summary_of";
-}
+    /// From a memory to one that it replaces.
+    pub const SUPERSEDES: &'static str = "supersedes";
+    /// Between two memories that cannot both hold, while nobody has decided which one does.
+    pub const CONTRADICTS: &'static str = "contradicts";
+    /// Between two memories of one batch, or of one entity.
+    pub const RELATED_TO: &'static str = "related_to";
 
-/// What a memory was made of and by whom.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Provenance {
-    /// The journal's key of the turn.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turn: Option<String>,
-    /// The extractor's name: `turns`, `llm`, …
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extractor: Option<String>,
-    /// That extractor's version; a new one may re-extract what an old one made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extractor_version: Option<String>,
-    /// When it was said: of two that contradict each other the later one holds, whenever they were
-    /// learnt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub said_at: Option<Timestamp>,
-    /// The other turns that said it, in the order in which they were learnt; the last of them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub again: Vec<Saying>,
-}
-
-impl Provenance {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
+    /// A link of this kind.
+    #[must_use]
+    pub fn new(kind: &str, target: MemoryId) -> Self {
+        Self { kind: kind.to_owned(), target }
     }
-}
-
-/// One turn, or one batch of them, that said what a memory tells.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Saying {
-    /// The journal's key of the turn; of a batch the last one's.
-    pub turn: String,
-    /// Its session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
-    /// The name of the extractor that found it there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extractor: Option<String>,
-    /// When that turn began.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub said_at: Option<Timestamp>,
 }
 
 /// A memory. `None` means unknown, never "default".
@@ -350,7 +317,7 @@ impl Memory {
         self.mentions.iter().map(|mention| &*mention.name).chain(ends)
     }
 
-    /// The tag of what the user wants in every conversation: how to be called and answered.
+    /// The tag of a preference: how the user wants to be called and answered in every conversation.
     pub const STANDING: &'static str = "standing";
 
     /// The importance of a memory nobody rated.

@@ -1,9 +1,11 @@
-//! How a turn reads as a memory: what the user said and what the reply said, one line each.
+//! The memories of a turn and of a session's summary: their ids and contents. The content of a turn
+//! holds what the user said and what the reply said, one line each.
 
-use super::{Memory, Source};
+use super::{Memory, MemoryId, MemoryKind, Owner, Source, extractor};
 
 const USER: &str = "User: ";
 const ASSISTANT: &str = "\nAssistant: ";
+const SUMMARY: &str = "Session summary: ";
 
 /// The content of a turn's memory. Neither text may have line breaks.
 #[must_use]
@@ -14,8 +16,34 @@ pub fn turn_content(user: &str, reply: Option<&str>) -> String {
     }
 }
 
+/// The content of a summary in these words.
+#[must_use]
+pub fn summary_content(words: &str) -> String {
+    format!("{SUMMARY}{words}")
+}
+
+impl MemoryId {
+    /// The id of the memory of the turn with this key: the same however often it is made.
+    #[must_use]
+    pub fn of_turn(owner: &Owner, key: &str) -> Self {
+        Self::derived(&[extractor::TURNS, &owner.key(), key])
+    }
+
+    /// The id of the summary of a session in one scope: one summary a session, project and agent.
+    #[must_use]
+    pub fn of_summary(
+        owner: &Owner,
+        session: &str,
+        project: Option<&str>,
+        agent: Option<&str>,
+    ) -> Self {
+        let [project, agent] = [project, agent].map(Option::unwrap_or_default);
+        Self::derived(&[extractor::SUMMARY, &owner.key(), session, project, agent])
+    }
+}
+
 impl Memory {
-    /// The two sides of the turn that this memory tells word for word; `None` for any other.
+    /// The two sides of the turn that this memory holds word for word; `None` for any other.
     #[must_use]
     pub fn as_turn(&self) -> Option<(&str, Option<&str>)> {
         self.provenance.turn.as_ref()?;
@@ -24,6 +52,13 @@ impl Memory {
             Some((user, reply)) => (user, Some(reply)),
             None => (said, None),
         })
+    }
+
+    /// The words of a summary; `None` for any other memory.
+    #[must_use]
+    pub fn as_summary(&self) -> Option<&str> {
+        let words = self.content.strip_prefix(SUMMARY)?;
+        (self.kind() == MemoryKind::Summary).then_some(words)
     }
 
     /// The user's own words that this memory is: their side of a turn, or a statement taken from
@@ -35,6 +70,19 @@ impl Memory {
         }
         let taken = self.provenance.turn.is_some() && self.source == Source::ExplicitUserInput;
         taken.then(|| self.raw.as_deref().unwrap_or(&self.content))
+    }
+
+    /// The texts that are embedded: the two sides of a turn, or the whole content of any other
+    /// memory.
+    #[must_use]
+    pub fn passages(&self) -> Vec<String> {
+        let made_as_turn = self.kind() == MemoryKind::Turn;
+        match self.as_turn().filter(|_| made_as_turn) {
+            Some((user, reply)) => {
+                [Some(user), reply].into_iter().flatten().map(str::to_owned).collect()
+            }
+            None => vec![self.content.clone()],
+        }
     }
 }
 

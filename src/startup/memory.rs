@@ -11,10 +11,7 @@ use super::{
 };
 use crate::{
     api::Operations,
-    capture::{
-        Bounds, Capture, Least, Policy, Retention, SessionRules, Settings, Tools, is_standing_wish,
-        may_become_memory,
-    },
+    capture::{self, Bounds, Capture, Least, Policy, Retention, SessionRules, Settings, Tools},
     config::{
         Config, ExternalModel, ExtractionMode, Live, LlmProvider, ModelRole, ReconcilePolicy,
     },
@@ -91,7 +88,7 @@ impl OpenMemory {
         signals::prepare();
         prepare_tokens();
         prepare_query();
-        let _ = (may_become_memory(""), is_standing_wish(""));
+        capture::prepare();
         let ending = CancellationToken::new();
         // A local model needs only a moment; requests should not come first.
         let soon = Handle::current().block_on(timeout(PREPARING, recall.prepare()));

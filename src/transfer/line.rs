@@ -198,7 +198,7 @@ mod tests {
 
     use super::*;
     use crate::memory::{
-        EntityRelation, MemoryId, MemoryType, Mention, Provenance, Relation, Saying, Source,
+        EntityRelation, MemoryId, MemoryType, Mention, Occurrence, Provenance, Relation, Source,
         Status, Visibility,
     };
 
@@ -253,7 +253,7 @@ mod tests {
                 extractor: Some("llm".into()),
                 extractor_version: Some("1".into()),
                 said_at: Some("2026-03-01T12:00:00.123456789Z".parse().unwrap()),
-                again: vec![Saying {
+                again: vec![Occurrence {
                     turn: "u".into(),
                     session: None,
                     extractor: None,

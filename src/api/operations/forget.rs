@@ -10,7 +10,7 @@ use crate::{
         ApiError, DeletedView, ForgetRequest, ForgettingView, ForgettingsView, UndoneView, Whose,
         requests::owner,
     },
-    capture::{Forget, is_of_one_turn, is_word_for_word, sayings},
+    capture::Forget,
     memory::{
         Filter, ForgetScope, ListQuery, Memory, MemoryId, Owner, ScopeQuery, Status, StoreError,
     },
@@ -56,10 +56,9 @@ impl Operations {
     ) -> Result<HashSet<MemoryId>, StoreError> {
         let mut ids = HashSet::new();
         let mut turns: HashMap<String, HashSet<String>> = HashMap::new();
-        for said in versions.iter().flat_map(sayings) {
-            if let Some(session) =
-                said.session.filter(|_| is_of_one_turn(said.extractor.as_deref()))
-            {
+        for said in versions.iter().flat_map(Memory::occurrences) {
+            let is_of_one_turn = said.is_of_one_turn();
+            if let Some(session) = said.session.filter(|_| is_of_one_turn) {
                 turns.entry(session).or_default().insert(said.turn);
             }
         }
@@ -80,7 +79,7 @@ impl Operations {
                 for other in page.memories {
                     let turn = other.provenance.turn.as_ref();
                     let of_turn = turn.is_some_and(|turn| turns.contains(turn));
-                    if of_turn && is_word_for_word(&other) {
+                    if of_turn && other.is_word_for_word() {
                         ids.insert(other.id);
                     }
                 }

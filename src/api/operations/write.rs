@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 use super::{Operations, entities, not_empty, share, write};
 use crate::{
     api::{ApiError, CreateRequest, MemoryView, PatchRequest, Whose, requests::owner},
-    capture::{is_standing_wish, may_become_memory, refusal_of_content},
+    capture::{
+        Author, admit_text, keep_preference_tag, may_become_memory, screened_value, tag_preference,
+    },
     memory::{Embedding, Memory, MemoryId, MemoryType, Source, Status, StoreError},
     screening::{MAX_MESSAGE_BYTES, screen},
 };
@@ -54,7 +56,7 @@ impl Operations {
         memory.confidence = request.confidence;
         memory.tags = tags(request.tags)?;
         if memory.tags.is_empty() {
-            tag_wish(&mut memory);
+            tag_preference(&mut memory, may_become_memory);
         }
         memory.metadata = metadata(request.metadata)?;
         memory.mentions = entities::mentions(request.mentions)?;
@@ -157,20 +159,10 @@ impl Operations {
     }
 }
 
-/// Adds the tag of a preference if the caller gave no tags and the content is one.
-fn tag_wish(memory: &mut Memory) {
-    if is_standing_wish(&memory.content) && may_become_memory(&memory.content) {
-        memory.tags.push(Memory::STANDING.to_owned());
-    }
-}
-
 fn apply(change: &PatchRequest, memory: &mut Memory) {
     memory.updated_at = Timestamp::now();
     if let Some(content) = &change.content {
-        // An automatic tag is decided again for the new content; one set by hand stays.
-        if is_standing_wish(&memory.content) {
-            memory.tags.retain(|tag| tag != Memory::STANDING || is_standing_wish(content));
-        }
+        keep_preference_tag(memory, content);
         memory.content.clone_from(content);
         entities::drop_unnamed(memory);
     }
@@ -205,13 +197,12 @@ fn content(text: &str) -> Result<String, ApiError> {
         let cause = format!("must have at most {MAX_MESSAGE_BYTES} bytes of UTF-8");
         return Err(ApiError::invalid("content", cause));
     }
-    let screened = screen(text, MAX_MESSAGE_BYTES).text;
-    if screened.trim().is_empty() {
-        return Err(ApiError::invalid("content", "must not be empty"));
-    }
-    match refusal_of_content(&screened) {
-        Some(refusal) => Err(ApiError::invalid("content", refusal.cause())),
-        None => Ok(screened),
+    match admit_text(text, MAX_MESSAGE_BYTES, Author::Caller) {
+        Err(refusal) => Err(ApiError::invalid("content", refusal.cause())),
+        Ok(text) if text.trim().is_empty() => {
+            Err(ApiError::invalid("content", "must not be empty"))
+        }
+        Ok(text) => Ok(text),
     }
 }
 
@@ -229,19 +220,8 @@ fn metadata(members: Map<String, Value>) -> Result<Map<String, Value>, ApiError>
         let cause = format!("must have at most {MAX_METADATA} bytes as JSON");
         return Err(ApiError::invalid("metadata", cause));
     }
-    Ok(members.into_iter().map(|(name, value)| (name, screened(value, MAX_METADATA))).collect())
-}
-
-/// Screens all texts of a JSON value and limits it to `max` bytes.
-pub(super) fn screened(value: Value, max: usize) -> Value {
-    match value {
-        Value::String(text) => Value::String(screen(&text, max).text),
-        Value::Array(items) => {
-            Value::Array(items.into_iter().map(|item| screened(item, max)).collect())
-        }
-        Value::Object(members) => Value::Object(
-            members.into_iter().map(|(name, value)| (name, screened(value, max))).collect(),
-        ),
-        other => other,
-    }
+    Ok(members
+        .into_iter()
+        .map(|(name, value)| (name, screened_value(value, MAX_METADATA)))
+        .collect())
 }

@@ -3,22 +3,11 @@
 
 use jiff::Timestamp;
 
-use super::{
-    candidate::{Candidate, Extractor},
-    local,
-};
 use crate::{
+    capture::{candidate::Candidate, extract::local},
     embed::{EmbedError, Embedder},
     memory::Source,
     models::Models,
-};
-
-/// This extractor, in every memory it makes.
-pub(in crate::capture) const EXTRACTOR: Extractor = Extractor {
-    name: "explicit",
-    version: "1",
-    source: Source::ExplicitUserInput,
-    waits_for_vectors: false,
 };
 
 /// How sure it is: the user said so, and said that it matters.

@@ -1,9 +1,7 @@
-//! What becomes of turns: episodic memories at once, and candidates for facts.
-//! It must never know how turns are journaled or who runs it.
+//! From turns to memories of turns, summaries, and candidates. Extractors do not read the store, and do
+//! not depend on the journal.
 
-pub(super) mod candidate;
 pub(super) mod explicit;
-pub(super) mod gate;
 pub(super) mod llm;
 pub(super) mod local;
 pub(super) mod summary;

@@ -3,18 +3,19 @@
 
 use jiff::Timestamp;
 
-use super::{
-    phrases::{only_asks, words},
-    repeats::drop_repeats,
-};
 use crate::{
-    capture::journal::StoredTurn,
-    memory::{Memory, MemoryId, MemoryType, Owner, Provenance, Source, turn_content},
+    capture::{
+        extract::{
+            phrases::{only_asks, words},
+            repeats::drop_repeats,
+        },
+        turn::StoredTurn,
+    },
+    memory::{Memory, MemoryType, Provenance, Source, extractor, turn_content},
     signals::is_greeting,
 };
 
-/// This extractor's name and version, in every memory it makes.
-pub(in crate::capture) const NAME: &str = "turns";
+/// The version of this extractor, in every memory it makes.
 const VERSION: &str = "1";
 
 /// What is kept of the user's words, in characters: as much as the embedder
@@ -34,18 +35,8 @@ const FEWEST_REPLY_WORDS: usize = 3;
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::capture) struct Episode {
     pub(in crate::capture) memory: Memory,
-    /// Part 0: the user's words. Part 1: the reply's, where they say something.
-    pub(in crate::capture) parts: Vec<String>,
-}
-
-/// The id of a turn's memory: the same however often it is made.
-pub(in crate::capture) fn id(turn: &StoredTurn) -> MemoryId {
-    id_of(&turn.owner, &turn.key)
-}
-
-/// The id of the memory of the turn that has this key.
-pub(in crate::capture) fn id_of(owner: &Owner, key: &str) -> MemoryId {
-    MemoryId::derived(&[NAME, &owner.key(), key])
+    /// First the user's words, then the reply's, where they say something.
+    pub(in crate::capture) passages: Vec<String>,
 }
 
 /// Whether a turn is worth a memory: greetings and bare questions are not.
@@ -62,9 +53,9 @@ pub(in crate::capture) fn episode(turn: &StoredTurn, known: &[String], now: Time
     let says = words(&reply).len() >= FEWEST_REPLY_WORDS && !is_greeting(&reply);
     let reply = says.then_some(reply);
     let content = turn_content(&user, reply.as_deref());
-    let parts: Vec<String> = [Some(user), reply].into_iter().flatten().collect();
+    let passages: Vec<String> = [Some(user), reply].into_iter().flatten().collect();
     let mut memory = Memory::new(
-        id(turn),
+        turn.memory_id(),
         turn.owner.clone(),
         MemoryType::new(MemoryType::EPISODIC),
         content,
@@ -77,24 +68,12 @@ pub(in crate::capture) fn episode(turn: &StoredTurn, known: &[String], now: Time
     memory.event_time = Some(turn.began);
     memory.provenance = Provenance {
         turn: Some(turn.key.clone()),
-        extractor: Some(NAME.to_owned()),
+        extractor: Some(extractor::TURNS.to_owned()),
         extractor_version: Some(VERSION.to_owned()),
         said_at: Some(turn.began),
         again: Vec::new(),
     };
-    Episode { memory, parts }
-}
-
-/// The texts whose vectors a stored memory should have: the two sides of a
-/// turn, or the whole content of any other memory.
-pub(in crate::capture) fn parts_of(memory: &Memory) -> Vec<String> {
-    let turn = memory.provenance.extractor.as_deref() == Some(NAME);
-    match memory.as_turn().filter(|_| turn) {
-        Some((user, reply)) => {
-            [Some(user), reply].into_iter().flatten().map(str::to_owned).collect()
-        }
-        None => vec![memory.content.clone()],
-    }
+    Episode { memory, passages }
 }
 
 /// One line, single spaces.
@@ -102,7 +81,7 @@ fn fold(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The first and last so many characters, cut between words where that is near.
+/// The first `head` and last `tail` characters, cut between words where that is near.
 fn ends(text: &str, head: usize, tail: usize) -> String {
     let count = text.chars().count();
     if count <= head + tail {
@@ -123,23 +102,12 @@ fn ends(text: &str, head: usize, tail: usize) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
-    use crate::memory::Owner;
+    use crate::capture::test_support::stored_turn;
 
     fn turn(user: &str, reply: &str) -> StoredTurn {
-        StoredTurn {
-            key: "k".into(),
-            owner: Owner::of_user("alice").unwrap(),
-            session: "s".into(),
-            project: Some("p".into()),
-            agent: None,
-            user_text: user.into(),
-            reply_text: reply.into(),
-            began: Timestamp::from_second(1_000).unwrap(),
-            request_id: None,
-        }
+        StoredTurn { project: Some("p".into()), ..stored_turn("k", user, reply) }
     }
 
     #[test]
@@ -151,10 +119,10 @@ mod tests {
             "User: My budget is $10,000\nAssistant: Noted: ten thousand dollars for Hawaii."
         );
         assert_eq!(
-            episode.parts,
+            episode.passages,
             ["My budget is $10,000", "Noted: ten thousand dollars for Hawaii."]
         );
-        assert_eq!(parts_of(&episode.memory), episode.parts);
+        assert_eq!(episode.memory.passages(), episode.passages);
         assert_eq!(episode.memory.event_time, Some(turn.began));
         assert_eq!(episode.memory.project_id.as_deref(), Some("p"));
         assert_eq!(episode.memory.provenance.turn.as_deref(), Some("k"));
@@ -164,8 +132,8 @@ mod tests {
     fn a_reply_that_says_nothing_is_left_out() {
         for reply in ["", "Noted.", "You're welcome!", "👍"] {
             let episode = episode(&turn("I moved to Lyon", reply), &[], Timestamp::now());
-            assert_eq!(episode.parts, ["I moved to Lyon"], "{reply}");
-            assert_eq!(parts_of(&episode.memory), episode.parts);
+            assert_eq!(episode.passages, ["I moved to Lyon"], "{reply}");
+            assert_eq!(episode.memory.passages(), episode.passages);
         }
     }
 

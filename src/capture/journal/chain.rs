@@ -2,8 +2,13 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::read;
-use crate::{capture::turn::JournaledTurn, memory::Owner};
+use crate::{
+    capture::{
+        journal::read,
+        turn::{JournaledTurn, StoredTurn},
+    },
+    memory::Owner,
+};
 
 /// The last `count` turns of the chain that ends with a response, oldest first.
 /// Only the owner's own turns are looked at; where one is missing the chain begins.
@@ -52,7 +57,7 @@ pub(in crate::capture) fn of_session(
     Ok(turns)
 }
 
-fn journaled(turn: read::StoredTurn) -> JournaledTurn {
+fn journaled(turn: StoredTurn) -> JournaledTurn {
     JournaledTurn {
         session: turn.session,
         user_text: turn.user_text,

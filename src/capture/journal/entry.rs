@@ -1,157 +1,65 @@
-//! A finished turn as it may be written: screened. The journal takes nothing else.
-
-use std::collections::HashMap;
+//! A screened exchange, as the journal writes it.
 
 use jiff::Timestamp;
 
-use super::{Forgotten, orders::Orders};
 use crate::{
     capture::{
-        admission::{Refusal, admit},
-        extract::gate::may_become_memory,
-        session::{Place, SessionKey, message_digest},
-        turn::FinishedTurn,
+        journal::forget::Orders,
+        session::{Place, SessionKey},
     },
     dialect::{Ending, ToolItem, Usage},
-    memory::{Owner, fence},
-    screening::{MAX_MESSAGE_BYTES, MAX_TOOL_BYTES, Secret, screen},
-    signals::Commands,
+    memory::Owner,
 };
-
-/// The most tool calls kept of one exchange. Agents make dozens; thousands are
-/// a loop that nobody learns from.
-const MAX_CALLS: usize = 256;
-
-/// The longest name or id kept, in bytes.
-const MAX_NAME_BYTES: usize = 512;
 
 /// A screened exchange.
 #[derive(Debug)]
 pub(in crate::capture) struct Entry {
-    pub(super) owner: Owner,
-    pub(super) project: Option<String>,
-    pub(super) agent: Option<String>,
-    pub(super) session: SessionKey,
-    pub(super) place: Place,
-    pub(super) digest: String,
+    pub(in crate::capture) owner: Owner,
+    pub(in crate::capture) project: Option<String>,
+    pub(in crate::capture) agent: Option<String>,
+    pub(in crate::capture) session: SessionKey,
+    pub(in crate::capture) place: Place,
+    pub(in crate::capture) digest: String,
     /// Whether a turn is to be kept; else only its orders to forget count.
-    pub(super) learn: bool,
-    pub(super) orders: Orders,
-    pub(super) user_text: String,
-    pub(super) had_media: bool,
+    pub(in crate::capture) learn: bool,
+    pub(in crate::capture) orders: Orders,
+    pub(in crate::capture) user_text: String,
+    pub(in crate::capture) had_media: bool,
     /// Calls of this turn before this exchange's reply.
-    pub(super) before: Vec<ToolItem>,
-    pub(super) reply: EntryReply,
-    pub(super) request_id: Option<String>,
-    pub(super) began: Timestamp,
-    pub(super) ended: Timestamp,
+    pub(in crate::capture) before: Vec<ToolItem>,
+    pub(in crate::capture) reply: EntryReply,
+    pub(in crate::capture) request_id: Option<String>,
+    pub(in crate::capture) began: Timestamp,
+    pub(in crate::capture) ended: Timestamp,
     /// The session ends with this exchange.
-    pub(super) ends_session: bool,
+    pub(in crate::capture) ends_session: bool,
 }
 
 /// The reply of a screened exchange.
 #[derive(Debug)]
-pub(super) struct EntryReply {
-    pub(super) response_id: Option<String>,
-    pub(super) model: Option<String>,
-    pub(super) text: String,
-    pub(super) refusal: Option<String>,
-    pub(super) calls: Vec<ToolItem>,
-    pub(super) ending: Ending,
-    pub(super) usage: Option<Usage>,
+pub(in crate::capture) struct EntryReply {
+    pub(in crate::capture) response_id: Option<String>,
+    pub(in crate::capture) model: Option<String>,
+    pub(in crate::capture) text: String,
+    pub(in crate::capture) refusal: Option<String>,
+    pub(in crate::capture) calls: Vec<ToolItem>,
+    pub(in crate::capture) ending: Ending,
+    pub(in crate::capture) usage: Option<Usage>,
 }
 
-/// What was taken out of a turn.
-#[derive(Debug, Default)]
-pub(in crate::capture) struct Removed {
-    /// How many secrets of each kind were redacted.
-    pub(in crate::capture) secrets: HashMap<Secret, u64>,
-    /// Why sentences are not kept, one entry a sentence.
-    pub(in crate::capture) refused: Vec<Refusal>,
-}
-
-impl Removed {
-    fn count(&mut self, secrets: &[Secret]) {
-        for secret in secrets {
-            *self.secrets.entry(*secret).or_default() += 1;
-        }
-    }
+/// A turn that is to be forgotten, by what an exchange in flight may bring of it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::capture) struct Forgotten {
+    pub(in crate::capture::journal) owner: Owner,
+    /// Of its user message.
+    pub(in crate::capture::journal) digest: String,
+    /// The name of its session, and the one that its key had.
+    pub(in crate::capture::journal) session: [String; 2],
+    /// Nothing was said after it.
+    pub(in crate::capture::journal) was_last: bool,
 }
 
 impl Entry {
-    /// Screens a turn, and takes out of it what memory itself had put there:
-    /// an echoed context must not be learnt again.
-    pub(in crate::capture) fn screened(turn: FinishedTurn) -> (Self, Removed) {
-        let mut removed = Removed::default();
-        let message = screen(&fence::strip(&turn.user_text), MAX_MESSAGE_BYTES);
-        removed.count(&message.removed);
-        let said = message.text;
-        let mut clean = |text: &str, max: usize| {
-            let screened = screen(&fence::strip(text), max);
-            removed.count(&screened.removed);
-            screened.text
-        };
-        let digest = message_digest(&said, turn.media.as_deref(), &turn.place);
-        let Commands { mut remember, forget, .. } = Commands::of(&said);
-        remember.retain(|words| may_become_memory(words));
-        let orders = Orders { remember, forget };
-        let admitted = admit(&said);
-        let mut user_text = admitted.text;
-        let mut tools = |items: Vec<ToolItem>| -> Vec<ToolItem> {
-            items.into_iter().take(MAX_CALLS).map(|item| clean_tool(item, &mut clean)).collect()
-        };
-        let mut before = tools(turn.tool_items);
-        let mut calls = tools(turn.reply.tool_calls);
-        let answered = admit(&clean(&turn.reply.text, MAX_MESSAGE_BYTES));
-        let mut reply_text = answered.text;
-        // What it names is to be forgotten.
-        if !orders.forget.is_empty() {
-            user_text.clear();
-        }
-        // The reply and the tools may say it again, a secret without the label that it was known by.
-        let silent = !orders.forget.is_empty()
-            || !admitted.refused.is_empty()
-            || !message.removed.is_empty();
-        if silent {
-            reply_text.clear();
-            before.iter_mut().chain(&mut calls).for_each(without_words);
-        }
-        let reply = EntryReply {
-            response_id: turn.reply.response_id.map(|id| clip(&id)),
-            model: turn.reply.model.map(|name| clip(&name)),
-            text: reply_text,
-            refusal: turn
-                .reply
-                .refusal
-                .map(|text| admit(&clean(&text, MAX_MESSAGE_BYTES)).text)
-                .filter(|_| !silent),
-            calls,
-            ending: turn.reply.outcome,
-            usage: turn.reply.usage,
-        };
-        let entry = Self {
-            digest,
-            learn: turn.learn,
-            orders,
-            owner: turn.owner,
-            project: turn.project_id,
-            agent: turn.agent_id,
-            session: turn.session,
-            place: turn.place,
-            user_text,
-            had_media: turn.media.is_some(),
-            before,
-            reply,
-            request_id: turn.request_id,
-            began: turn.began,
-            ended: turn.ended,
-            ends_session: turn.ends_session,
-        };
-        removed.refused.extend(admitted.refused);
-        removed.refused.extend(answered.refused);
-        (entry, removed)
-    }
-
     /// Whether it would write this turn again, or take the one before for it.
     pub(in crate::capture) fn is_of(&self, turn: &Forgotten) -> bool {
         let same_session = turn.session.iter().any(|name| name == self.session.name());
@@ -168,26 +76,7 @@ impl Entry {
     }
 
     /// Whether the reply leaves the turn open: its tools are still to run.
-    pub(super) fn leaves_open(&self) -> bool {
+    pub(in crate::capture) fn leaves_open(&self) -> bool {
         self.reply.ending == Ending::ToolCalls
     }
-}
-
-fn clean_tool(item: ToolItem, clean: &mut impl FnMut(&str, usize) -> String) -> ToolItem {
-    ToolItem {
-        call_id: clip(&item.call_id),
-        name: clip(&item.name),
-        input: clean(&item.input, MAX_TOOL_BYTES),
-        output: item.output.map(|output| clean(&output, MAX_TOOL_BYTES)),
-        is_error: item.is_error,
-    }
-}
-
-fn without_words(item: &mut ToolItem) {
-    item.input.clear();
-    item.output = None;
-}
-
-fn clip(name: &str) -> String {
-    name[..name.floor_char_boundary(MAX_NAME_BYTES)].to_owned()
 }

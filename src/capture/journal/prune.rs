@@ -9,8 +9,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::millis;
-use crate::capture::settings::Retention;
+use crate::capture::{journal::columns::millis, settings::Retention};
 
 /// Turns that are looked at in one transaction.
 const BATCH: u32 = 500;
@@ -88,7 +87,7 @@ pub(in crate::capture) fn look(
         }
         (count, last) = (count + 1, Some(turn));
     }
-    // Turns are numbered as they begin: after so many that are not old comes none that is.
+    // Turns are numbered as they begin: after a batch without an old turn comes none that is old.
     look.next = last.filter(|_| count == BATCH && look.old > 0);
     Ok(look)
 }
@@ -124,7 +123,7 @@ pub(in crate::capture) fn turns(
     Ok(pruned)
 }
 
-/// Removes dead jobs that are due; tells whether there may be more.
+/// Removes dead jobs that are due. Returns whether there may be more.
 pub(in crate::capture) fn dead_jobs(
     c: &Connection,
     retention: &Retention,

@@ -1,26 +1,14 @@
 //! Reading turns again.
 
-use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{owner, time};
-use crate::memory::Owner;
-
-/// A turn with what its jobs need.
-#[derive(Clone, Debug)]
-pub(in crate::capture) struct StoredTurn {
-    pub(in crate::capture) key: String,
-    pub(in crate::capture) owner: Owner,
-    pub(in crate::capture) session: String,
-    pub(in crate::capture) project: Option<String>,
-    pub(in crate::capture) agent: Option<String>,
-    pub(in crate::capture) user_text: String,
-    /// Of the last reply that has words.
-    pub(in crate::capture) reply_text: String,
-    pub(in crate::capture) began: Timestamp,
-    /// Of the first exchange.
-    pub(in crate::capture) request_id: Option<String>,
-}
+use crate::{
+    capture::{
+        journal::columns::{owner, time},
+        turn::StoredTurn,
+    },
+    memory::Owner,
+};
 
 /// What a response id leads to.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +68,7 @@ pub(in crate::capture) fn batch(
 }
 
 /// The session of a turn.
-pub(super) fn session_of(c: &Connection, turn: i64) -> rusqlite::Result<i64> {
+pub(in crate::capture::journal) fn session_of(c: &Connection, turn: i64) -> rusqlite::Result<i64> {
     c.prepare_cached("SELECT session FROM turns WHERE id = ?1")?.query_row([turn], |row| row.get(0))
 }
 
@@ -102,7 +90,7 @@ pub(in crate::capture) fn turns_until(
 }
 
 /// The turn whose reply had this id, only among the owner's.
-pub(super) fn turn_of_response(
+pub(in crate::capture::journal) fn turn_of_response(
     c: &Connection,
     owner: &Owner,
     response_id: &str,

@@ -7,12 +7,19 @@
 
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 
-use super::{
-    Rules, entry::Entry, jobs, millis, orders, orders::ForgetOrder, read, sessions,
-    sessions::Session, tools,
-};
 use crate::{
-    capture::session::{Place, digest},
+    capture::{
+        journal::{
+            columns::millis,
+            entry::Entry,
+            forget::{self, ForgetOrder},
+            jobs, read,
+            sessions::{self, Session},
+            tools,
+        },
+        session::{Place, digest},
+        settings::Rules,
+    },
     dialect::Ending,
 };
 
@@ -27,7 +34,11 @@ pub(in crate::capture) enum Recorded {
     Orphan,
 }
 
-pub(super) fn record(c: &Connection, entry: &Entry, rules: &Rules) -> rusqlite::Result<Recorded> {
+pub(in crate::capture::journal) fn record(
+    c: &Connection,
+    entry: &Entry,
+    rules: &Rules,
+) -> rusqlite::Result<Recorded> {
     if !entry.learn {
         return orders_alone(c, entry);
     }
@@ -65,7 +76,7 @@ fn orders_alone(c: &Connection, entry: &Entry) -> rusqlite::Result<Recorded> {
     let forget = entry.orders.forget.clone();
     if !forget.is_empty() && !entry.leaves_open() {
         let order = ForgetOrder { forget, asked_at: millis(entry.began) };
-        orders::owe_without_turn(c, &entry.owner, &order, entry.ended)?;
+        forget::owe_without_turn(c, &entry.owner, &order, entry.ended)?;
     }
     Ok(Recorded::Orphan)
 }

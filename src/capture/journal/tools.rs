@@ -3,12 +3,22 @@
 
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 
-use super::{entry::Entry, millis};
-use crate::{capture::session::Place, dialect::ToolItem};
+use crate::{
+    capture::{
+        journal::{columns::millis, entry::Entry},
+        session::Place,
+    },
+    dialect::ToolItem,
+};
 
-/// Writes what an exchange tells of tool calls: those before its reply, which
-/// stands at `depth`, and those that the reply makes.
-pub(super) fn write(c: &Connection, entry: &Entry, turn: i64, depth: i64) -> rusqlite::Result<()> {
+/// Writes the tool calls of an exchange: those before its reply, which is at `depth`, and those that
+/// the reply makes.
+pub(in crate::capture::journal) fn write(
+    c: &Connection,
+    entry: &Entry,
+    turn: i64,
+    depth: i64,
+) -> rusqlite::Result<()> {
     c.prepare_cached("DELETE FROM tool_calls WHERE turn = ?1 AND position >= ?2")?
         .execute(params![turn, depth])?;
     let latency = latency(c, entry, turn, depth)?;

@@ -3,15 +3,16 @@
 use jiff::Timestamp;
 
 use crate::{
-    capture::extract::{
-        candidate::{Candidate, Extractor, Reach, Tense},
-        wishes::is_standing,
+    capture::{
+        admission::tag_preference,
+        candidate::{Candidate, Reach, Tense},
+        extractor::Extractor,
     },
     memory::{EntityRelation, Memory, MemoryId, MemoryType, Mention, Owner, Provenance, Source},
     signals::Typed,
 };
 
-/// The confidence of what a user said in so many words, where the extractor names none.
+/// The confidence of what a user said explicitly, where the extractor names none.
 const EXPLICIT: f32 = 0.95;
 
 /// The same of what was concluded from it.
@@ -53,13 +54,8 @@ impl Origin {
         (memory.project_id, memory.agent_id) = self.scope_of(candidate.reach);
         memory.session_id = Some(self.session.clone());
         memory.raw.clone_from(&candidate.raw);
-        if candidate.tense != Some(Tense::Past)
-            && [Some(&candidate.content), candidate.raw.as_ref()]
-                .into_iter()
-                .flatten()
-                .any(|words| is_standing(words) && self.typed.says(words))
-        {
-            memory.tags.push(Memory::STANDING.to_owned());
+        if candidate.tense != Some(Tense::Past) {
+            tag_preference(&mut memory, |words| self.typed.says(words));
         }
         memory.importance = candidate.importance.unwrap_or(Memory::DEFAULT_IMPORTANCE);
         let usual = if source == Source::ExplicitUserInput { EXPLICIT } else { IMPLIED };
@@ -104,11 +100,11 @@ impl Origin {
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
-    use crate::capture::{extract::local, kit::at};
+    use crate::capture::{extractor::LOCAL, test_support::at};
 
     fn origin() -> Origin {
         Origin {
-            extractor: local::EXTRACTOR,
+            extractor: LOCAL,
             owner: Owner::of_user("alice").unwrap(),
             project: Some("p".into()),
             agent: Some("a".into()),

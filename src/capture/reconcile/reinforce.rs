@@ -3,10 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::origin::Origin;
 use crate::{
-    capture::sayings::{first, is_of_one_turn, is_word_for_word, last_said, sayings},
-    memory::{Memory, Saying},
+    capture::reconcile::origin::Origin,
+    memory::{Memory, Occurrence},
 };
 
 /// How often it was said again.
@@ -30,23 +29,23 @@ pub(super) struct Reinforced {
 
 /// The memory, said again in these words; `None` where that is known already.
 pub(super) fn reinforced(memory: &Memory, origin: &Origin, words: &str) -> Option<Reinforced> {
-    let new = Saying {
+    let new = Occurrence {
         turn: origin.turn.clone(),
         session: Some(origin.session.clone()),
         extractor: Some(origin.extractor.name.to_owned()),
         said_at: Some(origin.at),
     };
-    if sayings(memory).any(|known| covers(&known, &new)) {
+    if memory.occurrences().any(|known| covers(&known, &new)) {
         return None;
     }
-    let counts = !sayings(memory).any(|known| overlap(&known, &new));
+    let counts = !memory.occurrences().any(|known| overlap(&known, &new));
     let mut memory = memory.clone();
-    let is_later = last_said(&memory).is_none_or(|last| last <= origin.at);
+    let is_later = memory.last_said().is_none_or(|last| last <= origin.at);
     let same_words = memory.content == words || memory.raw.as_deref() == Some(words);
     let mut again = std::mem::take(&mut memory.provenance.again);
     again.retain(|known| !covers(&new, known));
-    if is_later && same_words && is_word_for_word(&memory) && is_of_one(&new) {
-        again.extend(first(&memory));
+    if is_later && same_words && memory.is_word_for_word() && new.is_of_one_turn() {
+        again.extend(memory.first_occurrence());
         memory.session_id = Some(origin.session.clone());
         memory.provenance = origin.provenance();
     } else {
@@ -63,24 +62,20 @@ pub(super) fn reinforced(memory: &Memory, origin: &Origin, words: &str) -> Optio
     Some(Reinforced { memory, counts })
 }
 
-fn is_of_one(saying: &Saying) -> bool {
-    is_of_one_turn(saying.extractor.as_deref())
-}
-
 /// Whether forgetting the one forgets the other: the same turn, or a batch and an earlier batch
 /// of its session.
-fn covers(known: &Saying, new: &Saying) -> bool {
-    if is_of_one(known) || is_of_one(new) {
-        return known.turn == new.turn && is_of_one(known) == is_of_one(new);
+fn covers(known: &Occurrence, new: &Occurrence) -> bool {
+    if known.is_of_one_turn() || new.is_of_one_turn() {
+        return known.turn == new.turn && known.is_of_one_turn() == new.is_of_one_turn();
     }
     known.session == new.session && known.said_at >= new.said_at
 }
 
 /// Whether two may be one time: two extractors find one sentence, and batches of a session overlap.
-fn overlap(known: &Saying, new: &Saying) -> bool {
+fn overlap(known: &Occurrence, new: &Occurrence) -> bool {
     known.turn == new.turn
         || known.session == new.session
-            && match (is_of_one(known), is_of_one(new)) {
+            && match (known.is_of_one_turn(), new.is_of_one_turn()) {
                 (true, true) => false,
                 // What was said after the batch is no part of it.
                 (false, true) => new.said_at <= known.said_at,
@@ -93,12 +88,9 @@ fn overlap(known: &Saying, new: &Saying) -> bool {
 mod tests {
     use super::*;
     use crate::capture::{
-        extract::{
-            candidate::{Candidate, Extractor},
-            explicit, llm, local,
-        },
-        kit::{at, owner},
-        sayings::sayings,
+        candidate::Candidate,
+        extractor::{EXPLICIT, Extractor, LLM, LOCAL},
+        test_support::{at, owner},
     };
 
     fn origin(extractor: Extractor, turn: &str) -> Origin {
@@ -131,9 +123,9 @@ mod tests {
 
     #[test]
     fn one_utterance_counts_once_whoever_finds_it_and_each_turn_is_known() {
-        let local = |turn| origin(local::EXTRACTOR, turn);
-        let explicit = |turn| origin(explicit::EXTRACTOR, turn);
-        let batch = |turn| origin(llm::EXTRACTOR, turn);
+        let local = |turn| origin(LOCAL, turn);
+        let explicit = |turn| origin(EXPLICIT, turn);
+        let batch = |turn| origin(LLM, turn);
         let mut memory = fact(&local("a"));
         for (origin, counted) in [
             (local("a"), 0),
@@ -150,34 +142,33 @@ mod tests {
             }
             assert_eq!(count(&memory), counted, "{} {}", origin.extractor.name, origin.turn);
         }
-        let mut turns: Vec<_> = sayings(&memory).map(|said| said.turn).collect();
+        let mut turns: Vec<_> = memory.occurrences().map(|said| said.turn).collect();
         turns.sort();
         assert_eq!(turns, ["a", "b", "c", "d"]);
     }
 
     #[test]
     fn it_belongs_to_the_last_turn_with_its_words_and_other_words_are_not_kept() {
-        let first = Origin { session: "first".into(), ..origin(local::EXTRACTOR, "a") };
+        let first = Origin { session: "first".into(), ..origin(LOCAL, "a") };
         let memory = fact(&first);
-        let other = origin(local::EXTRACTOR, "b");
+        let other = origin(LOCAL, "b");
         let memory = reinforced(&memory, &other, "Vegan is what I am").unwrap().memory;
         assert_eq!(memory.provenance.turn.as_deref(), Some("a"));
         assert!(!format!("{memory:?}").contains("Vegan is what I am"));
-        let memory =
-            reinforced(&memory, &origin(local::EXTRACTOR, "c"), "I'm vegan").unwrap().memory;
+        let memory = reinforced(&memory, &origin(LOCAL, "c"), "I'm vegan").unwrap().memory;
         assert_eq!(memory.provenance.turn.as_deref(), Some("c"));
         assert_eq!(memory.session_id.as_deref(), Some("s"));
-        let early = reinforced(&memory, &origin(local::EXTRACTOR, "B"), "I'm vegan").unwrap();
+        let early = reinforced(&memory, &origin(LOCAL, "B"), "I'm vegan").unwrap();
         assert_eq!(early.memory.provenance.turn.as_deref(), Some("c"), "learnt late");
         assert_eq!(early.memory.provenance.again.len(), 3);
     }
 
     #[test]
     fn only_the_last_turns_are_known() {
-        let mut memory = fact(&origin(local::EXTRACTOR, "0"));
+        let mut memory = fact(&origin(LOCAL, "0"));
         for turn in 1..100 {
             let turn = format!("{turn:02}");
-            let again = origin(local::EXTRACTOR, &turn);
+            let again = origin(LOCAL, &turn);
             memory = reinforced(&memory, &again, "in other words").unwrap().memory;
         }
         assert_eq!(count(&memory), 99);

@@ -4,11 +4,9 @@
 use jiff::Timestamp;
 
 use crate::{
-    capture::keep::Keeper,
+    capture::writer::MemoryWriter,
     memory::{Filter, ListQuery, Memory, MemoryId, Relation, ScopeQuery, StoreError},
 };
-
-const RELATED: &str = "related_to";
 
 /// Links to memories of the same batch, the last ones.
 const OF_BATCH: usize = 4;
@@ -21,7 +19,7 @@ const ENTITIES: usize = 4;
 
 /// The links of a memory that is not stored yet; `batch` was stored before it.
 pub(super) async fn of(
-    keeper: &Keeper,
+    writer: &MemoryWriter,
     memory: &Memory,
     batch: &[MemoryId],
     now: Timestamp,
@@ -42,13 +40,12 @@ pub(super) async fn of(
             cursor: None,
             now,
         };
-        targets.extend(keeper.store.list(&query).await?.memories.into_iter().map(|m| m.id));
+        targets.extend(writer.store.list(&query).await?.memories.into_iter().map(|m| m.id));
     }
     let links = targets.into_iter().filter(|target| *target != memory.id);
-    Ok(joined(
-        &[],
-        &links.map(|target| Relation { kind: RELATED.into(), target }).collect::<Vec<_>>(),
-    ))
+    let links: Vec<Relation> =
+        links.map(|target| Relation::new(Relation::RELATED_TO, target)).collect();
+    Ok(joined(&[], &links))
 }
 
 /// The links of both, each once.

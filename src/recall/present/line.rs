@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 
 use super::snippet::{Wanted, snippet};
-use crate::memory::{Memory, Source, fence};
+use crate::memory::{Memory, MemoryKind, Source, fence};
 use crate::recall::hit::Hit;
-use crate::recall::select::is_summary;
 
 /// Precedes the user's own words, as in the memory of a turn.
 const USER: &str = "User: ";
@@ -41,7 +40,7 @@ fn speaker(memory: &Memory) -> &'static str {
 
 /// The source of a memory that is not the user's own words.
 fn source(memory: &Memory) -> Option<&'static str> {
-    if is_summary(memory) {
+    if memory.kind() == MemoryKind::Summary {
         return Some("summary");
     }
     match memory.source {

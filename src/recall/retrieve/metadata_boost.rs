@@ -1,11 +1,10 @@
 //! Boosts hits that meet conditions on their metadata. The conditions never exclude: a model read them out of the
 //! question, and may have made them up.
 
-use crate::memory::{Filter, MemoryId};
+use crate::memory::{Filter, MemoryId, MemoryKind};
 use crate::recall::hit::Hit;
 use crate::recall::request::Selection;
 use crate::recall::retrieve::merge::merged;
-use crate::recall::select::is_summary;
 use crate::recall::settings::RankingConfig;
 
 /// Merges what was found and what was found among the memories that meet the conditions, and boosts these. The best hits
@@ -18,7 +17,8 @@ pub(super) fn boosted(
     selection: &Selection,
     ranking: &RankingConfig,
 ) -> Vec<Hit> {
-    let is_shown = |hit: &&Hit| hit.score >= selection.threshold && !is_summary(&hit.memory);
+    let is_shown =
+        |hit: &&Hit| hit.score >= selection.threshold && hit.memory.kind() != MemoryKind::Summary;
     let first: Vec<MemoryId> = found
         .iter()
         .filter(is_shown)

@@ -3,18 +3,13 @@
 
 use std::collections::HashMap;
 
-use crate::memory::{Memory, Relation};
+use crate::memory::{Memory, MemoryKind};
 use crate::recall::hit::Hit;
 
 /// Takes the summaries of sessions out of the hits. A fact or a turn says it better; beside these a summary repeats
 /// them, or says what they have corrected since.
 pub(super) fn without_summaries(hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
-    hits.into_iter().partition(|hit| !is_summary(&hit.memory))
-}
-
-/// Whether a memory sums up a session.
-pub(in crate::recall) fn is_summary(memory: &Memory) -> bool {
-    memory.relations.iter().any(|link| link.kind == Relation::SUMMARY_OF)
+    hits.into_iter().partition(|hit| hit.memory.kind() != MemoryKind::Summary)
 }
 
 /// Keeps of a turn and the statements taken from it only the turn, which holds them and the answer besides. It takes the

@@ -8,8 +8,6 @@ mod threshold;
 
 pub use self::threshold::select;
 pub(super) use self::{
-    collapse::{is_summary, with_their_turns},
-    conversation::without_conversation,
-    dedup::deduplicated,
+    collapse::with_their_turns, conversation::without_conversation, dedup::deduplicated,
     owner::of_owner,
 };

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::*;
 use crate::memory::{
-    ForgetScope, MAX_ENTITY_RELATIONS, MAX_MENTIONS, MAX_NAME_BYTES, MemoryStore, Provenance,
-    Relation, Saying, Status, StoreError, Touch, Visibility,
+    ForgetScope, MAX_ENTITY_RELATIONS, MAX_MENTIONS, MAX_NAME_BYTES, MemoryStore, Occurrence,
+    Provenance, Relation, Status, StoreError, Touch, Visibility,
 };
 
 /// A memory with unusual values in every field.
@@ -44,7 +44,7 @@ pub(super) fn full() -> Memory {
         extractor: Some("llm".into()),
         extractor_version: Some("2".into()),
         said_at: Some(at(3)),
-        again: vec![Saying {
+        again: vec![Occurrence {
             turn: "u".into(),
             session: Some("s".into()),
             extractor: Some("local".into()),

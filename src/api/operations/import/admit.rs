@@ -3,11 +3,8 @@
 use std::fmt;
 
 use crate::{
-    api::{
-        ApiError,
-        operations::{entities, write::screened},
-    },
-    capture::refusal_of_content,
+    api::{ApiError, operations::entities},
+    capture::{NotAdmitted, admit_memory, screened_value},
     config::Config,
     memory::{Memory, Owner, Status, Whole},
     screening::screen,
@@ -104,31 +101,22 @@ fn keep(place: &str, memory: &mut Memory) -> Result<(), Refused> {
         }
     }
     let too_long = format!("must have at most {MAX_CONTENT_BYTES} bytes");
-    for (field, text) in [("content", Some(&mut memory.content)), ("raw", memory.raw.as_mut())] {
-        if let Some(text) = text {
-            if text.len() > MAX_CONTENT_BYTES {
-                return Err(named(field, &too_long));
-            }
-            *text = screen(text, MAX_CONTENT_BYTES).text;
+    for (field, text) in [("content", Some(&memory.content)), ("raw", memory.raw.as_ref())] {
+        if text.is_some_and(|text| text.len() > MAX_CONTENT_BYTES) {
+            return Err(named(field, &too_long));
         }
     }
-    if memory.content.trim().is_empty() {
-        return Err(named("content", "must not be empty"));
-    }
-    // Both sides of a turn are checked separately: its labels look like a transcript's.
-    let sides = memory.as_turn().map(|(user, reply)| [Some(user), reply]);
-    let said = sides.unwrap_or([Some(memory.content.as_str()), None]);
-    if let Some(refusal) = said.into_iter().flatten().find_map(refusal_of_content) {
-        return Err(named("content", refusal.cause()));
-    }
-    if let Some(refusal) = memory.raw.as_deref().and_then(refusal_of_content) {
-        return Err(named("raw", refusal.cause()));
-    }
+    admit_memory(memory, MAX_CONTENT_BYTES).map_err(|why| match why {
+        NotAdmitted::Empty => named("content", "must not be empty"),
+        NotAdmitted::Content(refusal) => named("content", refusal.cause()),
+        NotAdmitted::Raw(refusal) => named("raw", refusal.cause()),
+    })?;
     if let Some(structured) = memory.structured.take() {
-        memory.structured = Some(screened(structured, usize::MAX));
+        memory.structured = Some(screened_value(structured, usize::MAX));
     }
     let members = std::mem::take(&mut memory.metadata).into_iter();
-    memory.metadata = members.map(|(name, value)| (name, screened(value, usize::MAX))).collect();
+    memory.metadata =
+        members.map(|(name, value)| (name, screened_value(value, usize::MAX))).collect();
     for tag in &mut memory.tags {
         *tag = screen(tag, usize::MAX).text;
     }

@@ -1,9 +1,9 @@
 //! The elements in a model's answer: of an array or of an object's array, whatever the model puts
-//! around it; of a broken one those that are whole. It must never know what an element means.
+//! around it; of a broken one those that are whole.
 
 use serde_json::Value;
 
-/// Brackets at which the array is looked for: what stands before it may hold some.
+/// Brackets at which the array is looked for: the text before it may contain some.
 const MAX_TRIES: usize = 32;
 
 /// What was found in an answer.

@@ -7,11 +7,10 @@ use jiff::{Timestamp, civil, tz::TimeZone};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::parts::Shown;
 use crate::{
-    capture::extract::{
+    capture::{
         candidate::{Candidate, Tense},
-        phrases,
+        extract::{llm::parts::Shown, phrases},
     },
     memory::{EntityRelation, MemoryType, Mention, Source, fence},
 };
@@ -192,7 +191,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::capture::extract::candidate::Reach;
+    use crate::capture::candidate::Reach;
 
     fn part() -> Vec<Shown> {
         vec![Shown {

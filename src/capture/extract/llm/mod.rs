@@ -1,32 +1,22 @@
 //! Facts out of turns, by the helper model with the role `memory_extraction`: asked once for all
 //! that is to be known of them, and once more when its answer cannot be read.
-//! It must never know how turns are journaled or what becomes of candidates.
 
 mod answer;
+mod dating;
 mod fact;
 mod parts;
 mod prompt;
-mod said;
-mod sift;
+mod redact;
 
 use answer::{Elements, State};
+pub(in crate::capture) use dating::date;
 use fact::{Evidence, Unfit};
 pub(in crate::capture) use parts::{PART_BYTES, Shown, parts};
-pub(in crate::capture) use said::date;
 
-use super::candidate::{Candidate, Extractor};
 use crate::{
+    capture::candidate::Candidate,
     llm::{Helper, LlmError, Message, Role},
-    memory::Source,
     remote::RemoteError,
-};
-
-/// This extractor, in every memory it makes.
-pub(in crate::capture) const EXTRACTOR: Extractor = Extractor {
-    name: "llm",
-    version: "2",
-    source: Source::ImplicitInference,
-    waits_for_vectors: true,
 };
 
 /// The most candidates taken of one part. Fifteen turns hold a few; a model
@@ -143,7 +133,7 @@ fn candidates(elements: &Elements, evidence: &Evidence<'_>) -> Found {
     found
 }
 
-/// Reads an answer as that of a helper model; tells how many facts are taken and how many bytes they
+/// Reads an answer as that of a helper model. Returns how many facts are taken and how many bytes they
 /// have. For the fuzzer, which only sees what is public.
 #[cfg(fuzzing)]
 pub fn fuzz(answer: &str, said: &str, known: &[String]) -> (usize, usize) {
@@ -153,26 +143,6 @@ pub fn fuzz(answer: &str, said: &str, known: &[String]) -> (usize, usize) {
         .unwrap_or_default();
     let bytes = found.iter().map(|c| c.content.len() + c.raw.as_ref().map_or(0, String::len));
     (found.len(), bytes.sum())
-}
-
-#[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
-pub(super) mod kit {
-    use crate::{capture::journal::StoredTurn, memory::Owner};
-
-    pub(super) fn turn(user: &str, reply: &str) -> StoredTurn {
-        StoredTurn {
-            key: "k".into(),
-            owner: Owner::of_user("alice").unwrap(),
-            session: "s".into(),
-            project: None,
-            agent: None,
-            user_text: user.into(),
-            reply_text: reply.into(),
-            began: "2026-02-09T10:00:00Z".parse().unwrap(),
-            request_id: None,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,10 @@
 
 use serde::Serialize;
 
-use super::sift::sift;
-use crate::capture::{extract::repeats::drop_repeats, journal::StoredTurn};
+use crate::capture::{
+    extract::{llm::redact::redacted, repeats::drop_repeats},
+    turn::StoredTurn,
+};
 
 /// What one request shows of a conversation, in bytes: about 6,000 tokens.
 pub(in crate::capture) const PART_BYTES: usize = 24 * 1024;
@@ -71,8 +73,8 @@ pub(in crate::capture) fn parts(turns: &[StoredTurn], bytes: usize) -> Vec<Vec<S
 
 /// A turn in pieces of at most half a request; the reply stands with the last.
 fn pieces(turn: &StoredTurn, bytes: usize) -> Vec<Shown> {
-    let Some(user) = sift(&turn.user_text) else { return Vec::new() };
-    let reply = sift(&turn.reply_text).unwrap_or_default();
+    let Some(user) = redacted(&turn.user_text) else { return Vec::new() };
+    let reply = redacted(&turn.reply_text).unwrap_or_default();
     let date = turn.began.strftime("%F").to_string();
     let mut texts = windows(&user, bytes / 2);
     let last = texts.pop().unwrap_or_default();
@@ -85,7 +87,7 @@ fn pieces(turn: &StoredTurn, bytes: usize) -> Vec<Shown> {
     before.chain([shown(last, head(&reply, bytes / REPLY))]).collect()
 }
 
-/// A text in stretches of at most so many bytes, cut at white space where that is near.
+/// A text in windows of at most `bytes`, cut at white space where that is near.
 fn windows(text: &str, bytes: usize) -> Vec<&str> {
     let mut windows = Vec::new();
     let mut rest = text;
@@ -119,7 +121,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::capture::extract::llm::kit::turn;
+    use crate::capture::test_support::stored_turn;
+
+    fn turn(user: &str, reply: &str) -> StoredTurn {
+        stored_turn("k", user, reply)
+    }
 
     #[test]
     fn a_short_batch_is_one_part_in_order_and_dated() {

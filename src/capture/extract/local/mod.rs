@@ -19,22 +19,13 @@ mod tests;
 
 use jiff::Timestamp;
 
-use super::candidate::{Candidate, Extractor};
 use crate::{
-    capture::journal::StoredTurn,
+    capture::{candidate::Candidate, turn::StoredTurn},
     embed::{EmbedError, Embedder},
-    memory::{MemoryType, Source},
+    memory::MemoryType,
     models::Models,
 };
 use judge::Judge;
-
-/// This extractor, in every memory it makes.
-pub(in crate::capture) const EXTRACTOR: Extractor = Extractor {
-    name: "local",
-    version: "1",
-    source: Source::ExplicitUserInput,
-    waits_for_vectors: false,
-};
 
 /// The longest message that is looked at, in characters: what is longer is
 /// pasted, and the turn itself is remembered anyway.
@@ -63,7 +54,7 @@ pub(in crate::capture) async fn extract(
 }
 
 /// Candidates of statements, whether or not they look worth keeping.
-pub(super) async fn as_they_are(
+pub(in crate::capture) async fn as_they_are(
     embedder: &dyn Embedder,
     models: &Models,
     statements: Vec<String>,

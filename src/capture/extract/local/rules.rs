@@ -4,17 +4,25 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use regex::RegexSet;
 
-use crate::{
-    capture::admission::Refusal,
-    classify::{lists::sections, text::plain},
-};
+use crate::classify::{lists::sections, text::plain};
+
+/// What rules find in a text that must not be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::capture) enum Forbidden {
+    /// A secret.
+    Secret,
+    /// Orders to the model.
+    Injection,
+    /// The wish that it is not stored.
+    NoStore,
+}
 
 /// Secrets, attempts to instruct the model, and what is not to be stored: no sentence that matches is kept.
-const DROPPING: [(&str, Refusal); 4] = [
-    ("secret", Refusal::Secret),
-    ("injection", Refusal::Injection),
-    (FORGERY, Refusal::Injection),
-    ("no_store", Refusal::NoStore),
+const DROPPING: [(&str, Forbidden); 4] = [
+    ("secret", Forbidden::Secret),
+    ("injection", Forbidden::Injection),
+    (FORGERY, Forbidden::Injection),
+    ("no_store", Forbidden::NoStore),
 ];
 
 /// What only imitates a system message.
@@ -39,22 +47,22 @@ fn set(patterns: &[&str]) -> RegexSet {
 }
 
 /// Whether nothing of a message may become a statement.
-pub(in crate::capture::extract) fn drops(message: &str) -> bool {
+pub(in crate::capture) fn drops(message: &str) -> bool {
     forbidden(message).is_some()
 }
 
 /// Why nothing of a text may be stored.
-pub(in crate::capture) fn forbidden(text: &str) -> Option<Refusal> {
+pub(in crate::capture) fn forbidden(text: &str) -> Option<Forbidden> {
     first(text, |_| true)
 }
 
 /// The same, but text that only imitates a system message is allowed.
-pub(in crate::capture) fn forbidden_to_write(text: &str) -> Option<Refusal> {
+pub(in crate::capture) fn forbidden_to_write(text: &str) -> Option<Forbidden> {
     first(text, |section| section != FORGERY)
 }
 
 /// The reason of the first section that matches, among the sections that apply.
-fn first(text: &str, applies: impl Fn(&str) -> bool) -> Option<Refusal> {
+fn first(text: &str, applies: impl Fn(&str) -> bool) -> Option<Forbidden> {
     let plain = plain(text.trim());
     let found = DROPPING.iter().find(|(section, _)| applies(section) && matches(section, &plain));
     found.map(|(_, why)| *why)

@@ -2,12 +2,13 @@
 //! all they said in the session, in the order they were said.
 
 use crate::{
-    capture::{extract::local, journal::StoredTurn},
+    capture::{
+        extract::{local, summary::memory::MAX_CHARS},
+        turn::StoredTurn,
+    },
     embed::{EmbedError, Embedder, Vector, dot},
     models::Models,
 };
-
-use super::MAX_CHARS;
 
 /// The most statements of a summary.
 const MOST: usize = 3;
@@ -73,8 +74,10 @@ fn central(vectors: &[Vector], length: impl Fn(usize) -> usize) -> Vec<usize> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
-    use super::{super::tests::turn, *};
-    use crate::embed::deterministic::DeterministicEmbedder;
+    use super::*;
+    use crate::{
+        capture::extract::summary::memory::tests::turn, embed::deterministic::DeterministicEmbedder,
+    };
 
     async fn summary(texts: &[&str]) -> Option<(String, Vec<String>)> {
         let turns: Vec<_> = texts.iter().enumerate().map(|(n, text)| turn(n, text)).collect();

@@ -2,8 +2,15 @@
 
 use serde::Serialize;
 
-use super::{super::local::holds_back, MAX_CHARS};
-use crate::{capture::journal::StoredTurn, llm::Helper, memory::fence, screening::screen};
+use crate::{
+    capture::{
+        extract::{local::holds_back, summary::memory::MAX_CHARS},
+        turn::StoredTurn,
+    },
+    llm::Helper,
+    memory::fence,
+    screening::screen,
+};
 
 /// The most that is shown of a session, in bytes: about 6,000 tokens. Of a
 /// longer one the last turns are shown.
@@ -15,7 +22,7 @@ const MAX_SIDE_BYTES: usize = 2 * 1024;
 /// The longest answer that is looked at, in bytes.
 const MAX_ANSWER_BYTES: usize = 16 * 1024;
 
-/// What the model answers where there is nothing to tell.
+/// The model's answer if there is nothing to remember.
 const NOTHING: &str = "NOTHING";
 
 const INSTRUCTIONS: &str = "\
@@ -52,8 +59,8 @@ pub(in crate::capture) enum Told {
     Unusable,
 }
 
-/// Asks the model what a session was about, and tells which of the turns it was
-/// shown: the last, as far as they fit.
+/// Asks the model what a session was about. Returns also the turns that it was shown: the last, as far
+/// as they fit.
 pub(in crate::capture) async fn ask<'a>(
     helper: &Helper,
     turns: &'a [StoredTurn],
@@ -124,7 +131,8 @@ fn whole_sentences(words: &str) -> Option<&str> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
-    use super::{super::tests::turn, *};
+    use super::*;
+    use crate::capture::extract::summary::memory::tests::turn;
 
     #[test]
     fn the_last_turns_are_shown_as_far_as_they_fit() {

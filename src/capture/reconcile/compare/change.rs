@@ -5,7 +5,7 @@
 //! brother's budget" and "my budget" are near. What is asked is whose matter it is, whether both
 //! are about one thing, whether a value differs, and what tells of a change.
 
-use super::Saying;
+use super::statement::Statement;
 
 /// Cosines between statements about one thing, in a language that the embedder knows: measured on
 /// the pairs of testdata/reconcile and on all pairs of sentences in testdata/scenarios. Of unrelated
@@ -23,7 +23,7 @@ const RELATED_UNTRUSTED: f32 = 0.4;
 const FRAME: f32 = 0.8;
 
 /// Whether `new` holds in the place of `old`.
-pub(super) fn replaces(new: &Saying, old: &Saying, cosine: Option<f32>) -> bool {
+pub(super) fn replaces(new: &Statement, old: &Statement, cosine: Option<f32>) -> bool {
     let turned = new.says("turned") || new.says("correct");
     let tells_nothing_of_now =
         new.says("unreal") || old.says("unreal") || (new.says("request") && !turned);
@@ -57,7 +57,7 @@ pub(super) fn replaces(new: &Saying, old: &Saying, cosine: Option<f32>) -> bool 
 }
 
 /// "I live in Paris and I'm vegetarian" is not over with a move.
-fn tells_more_besides(new: &Saying, old: &Saying) -> bool {
+fn tells_more_besides(new: &Statement, old: &Statement) -> bool {
     (old.says("both") && !new.says("both")) || old.slots.difference(&new.slots).count() > 1
 }
 
@@ -75,7 +75,7 @@ struct Nearness {
 }
 
 impl Nearness {
-    fn of(new: &Saying, old: &Saying, cosine: Option<f32>) -> Self {
+    fn of(new: &Statement, old: &Statement, cosine: Option<f32>) -> Self {
         let trusted = cosine.filter(|_| new.trusted && old.trusted);
         Self {
             trusted,
@@ -127,7 +127,7 @@ impl Nearness {
 
 /// Two statements on what one has only one of. Without a word of change they must not hold both:
 /// "I live in Lyon" and "I live in a flat" do.
-fn in_one_slot(new: &Saying, old: &Saying, told: bool) -> bool {
+fn in_one_slot(new: &Statement, old: &Statement, told: bool) -> bool {
     let diet = new.slots.contains("diet");
     if new.is_negative() && !told {
         return false;
@@ -142,7 +142,7 @@ fn in_one_slot(new: &Saying, old: &Saying, told: bool) -> bool {
 }
 
 /// "My dentist is Dr Abara", "my dentist is Dr Brandt".
-fn same_attribute(new: &Saying, old: &Saying) -> bool {
+fn same_attribute(new: &Statement, old: &Statement) -> bool {
     match (attribute(new), attribute(old)) {
         (Some(one), Some(other)) => {
             one.name == other.name && one.value != other.value && !new.says("several")
@@ -191,8 +191,8 @@ const IS: &[&str] = &[
 const NAME_WORDS: usize = 4;
 
 /// What a statement says the user's something is; `None` where it says no such thing.
-pub(super) fn attribute(saying: &Saying) -> Option<Attribute<'_>> {
-    let words = &saying.words;
+pub(super) fn attribute(statement: &Statement) -> Option<Attribute<'_>> {
+    let words = &statement.words;
     let my = words.iter().take(2).position(|word| MY.contains(&word.as_str()))?;
     let is = (my + 2..=my + 1 + NAME_WORDS)
         .find(|at| words.get(*at).is_some_and(|word| IS.contains(&word.as_str())))?;
@@ -202,7 +202,7 @@ pub(super) fn attribute(saying: &Saying) -> Option<Attribute<'_>> {
 
 /// "I drink coffee", "I don't drink coffee": the same, and not so. What holds in some cases only
 /// takes nothing back.
-fn flips(new: &Saying, old: &Saying, shared: usize) -> bool {
+fn flips(new: &Statement, old: &Statement, shared: usize) -> bool {
     let smaller = new.topic.len().min(old.topic.len());
     let odd = new.topic.symmetric_difference(&old.topic).count();
     new.is_negative() != old.is_negative()
@@ -217,7 +217,7 @@ fn flips(new: &Saying, old: &Saying, shared: usize) -> bool {
 }
 
 /// The same words but for the values, and no happening of which there are many.
-fn same_frame(new: &Saying, old: &Saying) -> bool {
+fn same_frame(new: &Statement, old: &Statement) -> bool {
     let numbers = new.values.numbers != old.values.numbers
         || new.values.days != old.values.days
         || new.values.months != old.values.months;
@@ -231,8 +231,8 @@ fn same_frame(new: &Saying, old: &Saying) -> bool {
     {
         return false;
     }
-    let frame = |saying: &Saying| -> std::collections::BTreeSet<String> {
-        let held = saying.words.iter().filter(|word| !word.chars().any(char::is_numeric));
+    let frame = |statement: &Statement| -> std::collections::BTreeSet<String> {
+        let held = statement.words.iter().filter(|word| !word.chars().any(char::is_numeric));
         held.cloned().collect()
     };
     let (a, b) = (frame(new), frame(old));

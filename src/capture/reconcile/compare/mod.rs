@@ -7,44 +7,33 @@
 
 mod change;
 mod same;
-mod saying;
 mod signs;
 mod slots;
+mod statement;
 mod values;
+mod verdict;
 mod who;
 
 #[cfg(test)]
 mod tests;
 
-pub(super) use saying::Saying;
 pub(super) use signs::Pair;
 pub(super) use slots::words_of;
-
-/// How a newer statement stands to an older one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stand {
-    /// It says the same, perhaps in other words.
-    Same,
-    /// It says the same, and more.
-    More,
-    /// It holds in the other's place.
-    Replaces,
-    /// They have nothing to do with one another, or hold both.
-    Beside,
-}
+pub(super) use statement::Statement;
+pub(super) use verdict::Verdict;
 
 /// How `new` stands to `old`, given the cosine of their vectors, where both have one.
-pub(super) fn compare(new: &Saying, old: &Saying, cosine: Option<f32>) -> Stand {
+pub(super) fn compare(new: &Statement, old: &Statement, cosine: Option<f32>) -> Verdict {
     // What the words show of change counts first: "I no longer eat meat" is near "I eat meat".
     if change::replaces(new, old, cosine) {
-        return Stand::Replaces;
+        return Verdict::Replaces;
     }
     same::between(new, old, cosine)
 }
 
 /// Whether a statement may replace others that are not nearly the same in words: one that tells of
 /// a change, or of what one has only one of.
-pub(super) fn may_replace(new: &Saying) -> bool {
+pub(super) fn may_replace(new: &Statement) -> bool {
     ["turned", "now", "correct", "not"].into_iter().any(|mark| new.says(mark))
         || !new.slots.is_empty()
         || !new.values.are_none()

@@ -1,6 +1,6 @@
 //! Whether two statements say the same.
 
-use super::{Saying, Stand};
+use super::{statement::Statement, verdict::Verdict};
 
 /// Cosine above which two statements of a language that the embedder knows say the same, where no
 /// value differs; the main design's figure.
@@ -20,9 +20,9 @@ const EACH_TELLS_MORE: f32 = 0.85;
 const SHARED_UNTRUSTED: f32 = 0.75;
 const COSINE_UNTRUSTED: f32 = 0.6;
 
-pub(super) fn between(new: &Saying, old: &Saying, cosine: Option<f32>) -> Stand {
+pub(super) fn between(new: &Statement, old: &Statement, cosine: Option<f32>) -> Verdict {
     if new.has_the_words_of(old) {
-        return Stand::Same;
+        return Verdict::Same;
     }
     if !new.is_about_the_person_of(old)
         || new.is_negative() != old.is_negative()
@@ -32,12 +32,12 @@ pub(super) fn between(new: &Saying, old: &Saying, cosine: Option<f32>) -> Stand 
         || new.says("unreal") != old.says("unreal")
         || swaps_one_word(new, old)
     {
-        return Stand::Beside;
+        return Verdict::Beside;
     }
     let share = covered(new, old);
     let each_tells_more = new.tells_more_than(old) && old.tells_more_than(new);
     if each_tells_more && cosine.is_none_or(|cosine| cosine < EACH_TELLS_MORE) {
-        return Stand::Beside;
+        return Verdict::Beside;
     }
     let alike = match cosine {
         Some(cosine) if new.trusted && old.trusted => {
@@ -49,19 +49,19 @@ pub(super) fn between(new: &Saying, old: &Saying, cosine: Option<f32>) -> Stand 
         None => share >= 1.0 && new.topic.len() == old.topic.len() && !new.topic.is_empty(),
     };
     match alike {
-        false => Stand::Beside,
-        true if adds(new, old) => Stand::More,
-        true => Stand::Same,
+        false => Verdict::Beside,
+        true if adds(new, old) => Verdict::More,
+        true => Verdict::Same,
     }
 }
 
-fn contains(new: &Saying, old: &Saying) -> bool {
+fn contains(new: &Statement, old: &Statement) -> bool {
     old.words.iter().all(|word| new.words.contains(word))
 }
 
 /// Which part of the smaller topic both have, 0 to 1.
-fn covered(new: &Saying, old: &Saying) -> f32 {
-    let names = |saying: &Saying| saying.topic.len();
+fn covered(new: &Statement, old: &Statement) -> f32 {
+    let names = |statement: &Statement| statement.topic.len();
     let smaller = names(new).min(names(old));
     if smaller == 0 {
         return 0.0;
@@ -70,14 +70,14 @@ fn covered(new: &Saying, old: &Saying) -> f32 {
 }
 
 /// Whether the new one tells all of the old one, and more.
-fn adds(new: &Saying, old: &Saying) -> bool {
+fn adds(new: &Statement, old: &Statement) -> bool {
     let values = new.values.holds_more_than(&old.values);
     let topics = old.topic.is_subset(&new.topic) && new.topic.len() > old.topic.len();
     (values || topics) && old.topic.difference(&new.topic).count() <= 1
 }
 
 /// "I like red wine", "I like white wine": one word stands where another did.
-fn swaps_one_word(new: &Saying, old: &Saying) -> bool {
+fn swaps_one_word(new: &Statement, old: &Statement) -> bool {
     if new.words.len() != old.words.len() {
         return false;
     }

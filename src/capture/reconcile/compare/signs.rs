@@ -3,18 +3,18 @@
 //! people write of a change is often spread over a message: "our hall's been sold. We're at the old
 //! creamery from now on, Wednesdays".
 
-use super::Saying;
+use super::statement::Statement;
 use crate::models::{UpdateFeatures, UpdateModel};
 
 /// A later message beside one older sentence.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::capture::reconcile) struct Pair<'a> {
     /// The whole message.
-    pub(in crate::capture::reconcile) message: &'a Saying,
+    pub(in crate::capture::reconcile) message: &'a Statement,
     /// Its sentence that is nearest to the older one.
-    pub(in crate::capture::reconcile) nearest: &'a Saying,
+    pub(in crate::capture::reconcile) nearest: &'a Statement,
     /// The older sentence.
-    pub(in crate::capture::reconcile) old: &'a Saying,
+    pub(in crate::capture::reconcile) old: &'a Statement,
     /// The best cosine of the older sentence with the message and with one of its sentences.
     pub(in crate::capture::reconcile) cosine: f32,
     /// How many other older sentences that are not excluded are nearer to the message.
@@ -127,7 +127,7 @@ mod tests {
 
     /// As if the older sentence were the nearest one, at this cosine.
     fn likelihood(old: &str, message: &str, cosine: f32) -> f32 {
-        let (message, old) = (Saying::of(message), Saying::of(old));
+        let (message, old) = (Statement::of(message), Statement::of(old));
         Pair { message: &message, nearest: &message, old: &old, cosine, rank: 0 }
             .likelihood(&model().update)
     }

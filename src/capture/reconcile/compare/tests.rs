@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::{
-    capture::kit::minilm,
+    capture::test_support::minilm,
     embed::{Embedder, dot},
 };
 
@@ -19,12 +19,12 @@ async fn pairs_stand_to_one_another_as_people_say() {
         let [expected, old, new] = fields[..] else { continue };
         let vectors = embedder.embed_passages(vec![old.into(), new.into()]).await.unwrap();
         let near = dot(&vectors[0], &vectors[1]);
-        let (old_said, new_said) = (Saying::of(old), Saying::of(new));
+        let (old_said, new_said) = (Statement::of(old), Statement::of(new));
         let stand = match compare(&new_said, &old_said, Some(near)) {
-            Stand::Same => "same",
-            Stand::More => "more",
-            Stand::Replaces => "replaces",
-            Stand::Beside => "beside",
+            Verdict::Same => "same",
+            Verdict::More => "more",
+            Verdict::Replaces => "replaces",
+            Verdict::Beside => "beside",
         };
         let right = stand == expected || (expected == "same" && stand == "more");
         if !right {

@@ -5,14 +5,31 @@ use std::{
     sync::LazyLock,
 };
 
-use super::{
-    Kind,
-    words::{Word, words},
-};
+use super::words::{Word, words};
 use crate::classify::lists::sections;
 
 pub(super) static LEXICON: LazyLock<Lexicon> =
     LazyLock::new(|| Lexicon::of(include_str!("names.txt")));
+
+/// What something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Person,
+    Pet,
+    Place,
+    Organisation,
+}
+
+impl Kind {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Person => "person",
+            Self::Pet => "pet",
+            Self::Place => "place",
+            Self::Organisation => "organisation",
+        }
+    }
+}
 
 /// Sections of single words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -14,7 +14,10 @@ mod tests;
 
 use std::collections::HashSet;
 
-use self::text::{Name, Text};
+use self::{
+    lexicon::Kind,
+    text::{Name, Text},
+};
 use crate::memory::{EntityRelation, Mention, entity_key};
 
 /// What a statement names.
@@ -22,26 +25,6 @@ use crate::memory::{EntityRelation, Mention, entity_key};
 pub(super) struct Named {
     pub(super) mentions: Vec<Mention>,
     pub(super) relations: Vec<EntityRelation>,
-}
-
-/// What something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Person,
-    Pet,
-    Place,
-    Organisation,
-}
-
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Person => "person",
-            Self::Pet => "pet",
-            Self::Place => "place",
-            Self::Organisation => "organisation",
-        }
-    }
 }
 
 /// What a statement names. The message it is of may show that the word it

@@ -1,8 +1,7 @@
 //! The names in one text: where a name begins and ends, and why it is one.
 
 use super::{
-    Kind,
-    lexicon::{LEXICON, Lexicon, Phrase, Words},
+    lexicon::{Kind, LEXICON, Lexicon, Phrase, Words},
     words::{Word, words},
 };
 

@@ -1,0 +1,41 @@
+//! The extractors of candidates: their names, versions, and what their candidates are.
+
+use crate::memory::{Source, extractor};
+
+/// An extractor of candidates. Name and version are stored in every memory made of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::capture) struct Extractor {
+    /// One of [`extractor`].
+    pub(in crate::capture) name: &'static str,
+    /// A new version may extract again what an old one made.
+    pub(in crate::capture) version: &'static str,
+    /// What its finds are: the user's words, or concluded from them.
+    pub(in crate::capture) source: Source,
+    /// They wait until they can be compared by meaning. Others are stored without vectors, and
+    /// then only the same words are known again.
+    pub(in crate::capture) waits_for_vectors: bool,
+}
+
+/// Picks statements out of the user's words, without a model server.
+pub(in crate::capture) const LOCAL: Extractor = Extractor {
+    name: extractor::LOCAL,
+    version: "1",
+    source: Source::ExplicitUserInput,
+    waits_for_vectors: false,
+};
+
+/// Takes what the user asked to be remembered.
+pub(in crate::capture) const EXPLICIT: Extractor = Extractor {
+    name: extractor::EXPLICIT,
+    version: "1",
+    source: Source::ExplicitUserInput,
+    waits_for_vectors: false,
+};
+
+/// Asks the helper model with the role `memory_extraction`.
+pub(in crate::capture) const LLM: Extractor = Extractor {
+    name: extractor::LLM,
+    version: "2",
+    source: Source::ImplicitInference,
+    waits_for_vectors: true,
+};

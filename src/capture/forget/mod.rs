@@ -1,0 +1,15 @@
+//! Forgetting: which memories and turns a request names (`matcher`), what goes with a memory that is
+//! forgotten (`cascade`), and the grace period in which a request can be undone (`grace`).
+
+mod cascade;
+mod context;
+mod grace;
+mod matcher;
+mod summaries;
+
+pub(super) use cascade::{Origins, forget_origins};
+pub(super) use context::ForgetContext;
+pub(super) use grace::{erase, erase_at_once, hide, restore};
+pub(super) use matcher::matching;
+#[cfg(test)]
+pub(super) use matcher::means;
