@@ -1,9 +1,13 @@
 //! Deciding whether to search, without the embedding: rules, features and the model by words.
 
+#![expect(clippy::unwrap_used, reason = "a bench may panic")]
+
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use memgate::{
+    embed::{Embedder, deterministic::DeterministicEmbedder},
+    models::Models,
     recall::{Message, decide},
     signals::Earlier,
 };
@@ -17,10 +21,11 @@ fn messages() -> [(&'static str, String); 2] {
 }
 
 fn deciding(c: &mut Criterion) {
+    let models = Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap();
     let mut group = c.benchmark_group("decide");
     for (name, text) in messages() {
         let message = Message { text: &text, signals: &Earlier::SILENT, tools_offered: true };
-        group.bench_function(name, |b| b.iter(|| decide(black_box(&message))));
+        group.bench_function(name, |b| b.iter(|| decide(black_box(&message), &models.need)));
     }
     group.finish();
 }

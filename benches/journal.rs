@@ -11,8 +11,9 @@ use memgate::capture::{
     Bounds, Capture, Circumstances, FinishedTurn, Least, Retention, SessionRules, Settings, Tools,
 };
 use memgate::dialect::{Ask, Ending, Reply};
-use memgate::embed::deterministic::DeterministicEmbedder;
+use memgate::embed::{Embedder, deterministic::DeterministicEmbedder};
 use memgate::memory::{MemoryType, Owner};
+use memgate::models::Models;
 use memgate::sqlite::{Options, Synchronous};
 use memgate::store::InMemoryStore;
 use memgate::telemetry::Metrics;
@@ -71,9 +72,11 @@ fn open(
         policy: memgate::capture::Policy::default(),
         types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
     };
+    let embedder = Arc::new(DeterministicEmbedder::new(384));
     let tools = Tools {
         store: Arc::new(InMemoryStore::new()),
-        embedder: Arc::new(DeterministicEmbedder::new(384)),
+        models: Models::for_embedder(embedder.space()).unwrap(),
+        embedder,
         metrics: Arc::clone(metrics),
     };
     let bounds = Bounds { queue: TURNS as usize, workers: 2 };

@@ -12,8 +12,9 @@ use memgate::capture::{
     Bounds, Capture, Circumstances, FinishedTurn, Least, Retention, SessionRules, Settings, Tools,
 };
 use memgate::dialect::{Ask, Ending, Reply};
-use memgate::embed::deterministic::DeterministicEmbedder;
+use memgate::embed::{Embedder, deterministic::DeterministicEmbedder};
 use memgate::memory::{MemoryType, Owner};
+use memgate::models::Models;
 use memgate::sqlite::Options;
 use memgate::store::{SqliteOptions, SqliteStore};
 use memgate::telemetry::Metrics;
@@ -70,9 +71,11 @@ async fn learn(turns: u32, users: u32) -> (f64, f64) {
         policy: memgate::capture::Policy::default(),
         types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
     };
+    let embedder = Arc::new(DeterministicEmbedder::new(384));
     let tools = Tools {
         store: Arc::new(store),
-        embedder: Arc::new(DeterministicEmbedder::new(384)),
+        models: Models::for_embedder(embedder.space()).unwrap(),
+        embedder,
         metrics: Metrics::new(),
     };
     let bounds = Bounds { queue: turns as usize, workers: 2 };

@@ -14,6 +14,7 @@ use memgate::memory::{
     Actor, Embedding, Evidence, Memory, MemoryId, MemoryStore, MemoryType, Mention, Owner,
     QueryVector, ScopeQuery, Search, Source, Write, turn_content,
 };
+use memgate::models::Models;
 use memgate::recall::{
     Fusion, Query, QueryConfig, Question, RankingConfig, Selection, rank, select,
 };
@@ -81,12 +82,20 @@ fn ranking(c: &mut Criterion) {
     };
     let found = |limit| runtime.block_on(store.retrieve(&search(limit))).unwrap();
     let query = Query::of(QUERY, now, &QueryConfig::default());
-    let question = Question { text: QUERY, asked: &query.asked, background: 0.15, now };
+    let models = Models::for_embedder(embedder.space()).unwrap();
+    let relevance = &models.relevance;
+    let question = Question { text: QUERY, asked: &query.asked, background: 0.15, relevance, now };
     // Everything passes: the selection has most to do.
     let selection = Selection { limit: 5, threshold: 0.01, types: Vec::new() };
     let metrics = Metrics::new();
     let all = |evidence: Vec<Evidence>, ranking: &RankingConfig| {
-        select(rank(evidence, &question, ranking, &metrics), &selection, ranking, &metrics)
+        select(
+            rank(evidence, &question, ranking, &metrics),
+            &selection,
+            ranking,
+            relevance,
+            &metrics,
+        )
     };
     let mut group = c.benchmark_group("rank 1000 memories");
     let some = found(CANDIDATES);

@@ -12,6 +12,7 @@ pub mod gateway;
 pub mod identity;
 pub mod llm;
 pub mod memory;
+pub mod models;
 pub mod recall;
 pub mod remote;
 pub mod screening;

@@ -1,9 +1,9 @@
-"""Fits the relevance in src/recall/calibration.rs to what `memgate eval scenarios --features` wrote.
+"""Fits the relevance (src/models/relevance.rs) to what `memgate eval scenarios --features` wrote.
 
     memgate eval scenarios testdata/scenarios/train.jsonl --features target/train.features
     python3 tools/cross_scenarios.py testdata/scenarios/train.jsonl > target/crossed.jsonl
     memgate eval scenarios target/crossed.jsonl --features target/crossed.features
-    .assets/venv/bin/python tools/calibrate.py target/train.features --nothing target/crossed.features --write
+    .assets/train/bin/python tools/calibrate.py target/train.features --nothing target/crossed.features --write
 
 Two steps. A logistic regression gives the weights. Needed memories and others have the same total weight, because
 there are many more others; the memories of --nothing, whose owners are asked another person's question, are among
@@ -16,18 +16,20 @@ presented, else 0. Both steps are repeated for lexical evidence alone.
 import argparse
 import json
 import pathlib
-import re
 
 import numpy as np
 
-# The weight of a memory's length is fixed: fitted to long stories, it alone would decide about short remarks, and an
-# unrelated sentence would come near the threshold only for being a sentence.
+import model_file
+from model_file import MODEL, ROOT, scalar
+
+# The weight of a memory's length is held: fitted to long stories it alone would decide on short remarks, and
+# a sentence that has nothing to do with the question must not be near the threshold for being one.
 LENGTH_WEIGHT = 0.9
 # The weight of recall relative to precision, the beta of F-beta.
 BETA = 3
 # The least distance of a sentence without evidence below the threshold, in log-odds.
 APART = 0.1
-TARGET = pathlib.Path(__file__).parent.parent / "src/recall/calibration.rs"
+DATA = [ROOT / "testdata/scenarios/train.jsonl"]
 THRESHOLD = 0.6
 LIMIT = 5
 # L2 regularisation: pulls weights with little evidence towards zero.
@@ -111,8 +113,9 @@ def fit(scenarios, nothing, features_of, behinds):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("features", help="file written by --features")
-    arguments.add_argument("--nothing", required=True, help="the same, for questions that no memory answers")
-    arguments.add_argument("--write", action="store_true", help=f"put the constants into {TARGET.name}")
+    arguments.add_argument("--nothing", required=True, help="the same, of questions that nothing answers")
+    arguments.add_argument("--write", action="store_true", help="write the tensors `relevance.…`")
+    arguments.add_argument("--into", type=pathlib.Path, default=MODEL, help="the folder of the model files")
     given = arguments.parse_args()
     scenarios, nothing = read(given.features), read(given.nothing)
 
@@ -123,8 +126,8 @@ def main():
         return [candidate["cosine"] or 0.0, -(candidate["everyday"] or 0.0), *words(candidate)]
 
     weights, bias, behind, best = fit(scenarios, nothing, both, behinds=np.arange(0, 1.1, 0.1))
-    constants = dict(zip(("COSINE", "EVERYDAY", "COVERAGE"), weights))
-    constants |= {"LENGTH": LENGTH_WEIGHT, "BEHIND": behind, "BIAS": bias}
+    constants = dict(zip(("cosine", "background", "coverage"), weights))
+    constants |= {"length": LENGTH_WEIGHT, "behind": behind, "bias": bias}
     print(f"with vectors: mean F{BETA} {best:.3f}")
 
     # Without vectors a search finds only what shares a word with the query.
@@ -132,16 +135,15 @@ def main():
         return [dict(s, candidates=[c for c in s["candidates"] if c["coverage"]]) for s in scenarios]
 
     weights, bias, _, best = fit(found(scenarios), found(nothing), words, behinds=[behind])
-    constants |= {"LEXICAL_COVERAGE": weights[0], "LEXICAL_LENGTH": LENGTH_WEIGHT, "LEXICAL_BIAS": bias}
+    constants |= {"lexical_coverage": weights[0], "lexical_length": LENGTH_WEIGHT, "lexical_bias": bias}
     print(f"words alone:  mean F{BETA} {best:.3f}")
 
-    text = TARGET.read_text(encoding="utf-8")
     for name, value in constants.items():
         print(f"{name} = {value:.2f}")
-        text, times = re.subn(rf"(const {name}: f32 = )[^;]+;", rf"\g<1>{value:.2f};", text)
-        assert times == 1, f"{name} is not in {TARGET}"
     if given.write:
-        TARGET.write_text(text, encoding="utf-8")
+        found = {f"relevance.{name}": scalar(float(f"{value:.2f}")) for name, value in constants.items()}
+        command = "tools/calibrate.py FEATURES --nothing CROSSED --write"
+        model_file.save("relevance", found, data=DATA, command=command, folder=given.into)
 
 
 if __name__ == "__main__":

@@ -1,26 +1,26 @@
 """Prints and draws recall and precision at thresholds other than the default.
 
     memgate eval scenarios FILE --features target/eval.features
-    python3 tools/sweep.py target/eval.features --picture docs/quality.svg
+    .assets/train/bin/python tools/sweep.py target/eval.features --picture docs/quality.svg
 
-Reads the output of `memgate eval scenarios --features`; needs nothing but Python. Compares memgate's
-relevance with lexical evidence alone and with the bare cosine, at the default limit of five.
+Reads what `memgate eval scenarios --features` wrote, and the relevance of models/. Compares memgate's
+relevance with what words alone find, and with the bare cosine, at the default limit of five.
 """
 
 import argparse
 import json
 import math
 import pathlib
-import re
 
-CALIBRATION = pathlib.Path(__file__).parent.parent / "src/recall/calibration.rs"
+import model_file
+
 LIMIT = 5
 THRESHOLDS = [step / 20 for step in range(1, 20)]
 
 
 def constants():
-    found = re.findall(r"const (\w+): f32 = ([^;]+);", CALIBRATION.read_text(encoding="utf-8"))
-    return {name: float(value) for name, value in found}
+    tensors, _ = model_file.read(model_file.MODEL / "weights.safetensors")
+    return {name: float(value) for name, value in tensors.items() if name.startswith("relevance.")}
 
 
 def log_odds(share):
@@ -29,7 +29,7 @@ def log_odds(share):
 
 
 def gate(sums, threshold):
-    """The indexes of the hits that selection presents by default, as in src/recall/gate.rs."""
+    """The indexes of the hits that selection presents by default, as in src/recall/select/threshold.rs."""
     # The file lists the hits in their final order, by all ranking features.
     return [place for place, total in enumerate(sums) if total >= log_odds(threshold)][:LIMIT]
 
@@ -43,8 +43,8 @@ def by_words(known):
 
     def hits(candidates, threshold):
         found = [hit for hit in candidates if hit["coverage"]]
-        weights = known["LEXICAL_BIAS"], known["LEXICAL_COVERAGE"], known["LEXICAL_LENGTH"]
-        sums = [weights[0] + weights[1] * hit["coverage"] + weights[2] * hit["length"] for hit in found]
+        bias, coverage, length = (known[f"relevance.lexical_{name}"] for name in ("bias", "coverage", "length"))
+        sums = [bias + coverage * hit["coverage"] + length * hit["length"] for hit in found]
         return [found[place] for place in gate(sums, threshold)]
 
     return hits

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains the query adapter, which turns a question's vector towards the memories that help (src/recall/adapter.rs).
+"""Trains what turns a question's vector towards the memories that answer it (src/models/query_adapter.rs).
 
     memgate eval scenarios testdata/scenarios/adapter.jsonl --features target/adapter.features
     .assets/train/bin/python tools/train_adapter.py target/adapter.features [--check]
@@ -13,19 +13,17 @@ The loss: the needed memory must win a softmax over all memories of the batch, a
 """
 
 import argparse
-import hashlib
 import json
-import struct
 from pathlib import Path
 
 import numpy as np
 
-from classify import Embedder
+import model_file
+import rust_features
+from model_file import MODEL, ROOT, scalar
 
-ROOT = Path(__file__).resolve().parent.parent
 CARDS = ROOT / "testdata/cards/cards.jsonl"
-HOME = ROOT / "src/recall"
-MAGIC = b"MGADPT01"
+DATA = [CARDS, ROOT / "testdata/scenarios/adapter.jsonl"]
 
 # Chosen by cross-validation: the penalty for distance from the identity, and the sharpness of the softmax.
 RIDGE, TEMPERATURE = 0.03, 0.07
@@ -43,20 +41,18 @@ def parts(content):
 
 
 class Data:
-    def __init__(self, cards, stories, embed):
-        vectors = {}
-
-        def of(text):
-            if text not in vectors:
-                vectors[text] = embed(text)
-            return vectors[text]
+    def __init__(self, cards, stories):
+        stories = [s for s in stories if s["needed"] and s["candidates"]]
+        asks = [q for card in cards for q in card["direct"] + card["indirect"]] + [s["query"] for s in stories]
+        contents = [c for card in cards for c in [card["memory"], *card["near"]]]
+        contents += [c["content"] for s in stories for c in s["candidates"][:MOST]]
+        of = rust_features.vectors(asks + [part for content in contents for part in parts(content)]).__getitem__
 
         def memories(contents):
             return np.array([[of(part) for part in parts(content)] for content in contents])
 
         self.asks = np.array([[of(q) for q in card["direct"] + card["indirect"]] for card in cards])
         self.cards = np.array([memories([card["memory"], *card["near"]]) for card in cards])
-        stories = [s for s in stories if s["needed"] and s["candidates"]]
         self.stories = stories
         self.questions = np.array([of(s["query"]) for s in stories])
         self.found = [memories([c["content"] for c in s["candidates"][:MOST]]) for s in stories]
@@ -149,11 +145,11 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     arguments.add_argument("features", nargs="+", type=Path, help="files written by --features")
     arguments.add_argument("--check", action="store_true")
-    arguments.add_argument("--models", type=Path, default=ROOT / ".assets/models/all-MiniLM-L6-v2")
+    arguments.add_argument("--into", type=Path, default=MODEL, help="the folder of the model files")
     given = arguments.parse_args()
     lines = lambda path: [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     stories = [story for path in given.features for story in lines(path)]
-    data = Data(lines(CARDS), stories, Embedder(given.models))
+    data = Data(lines(CARDS), stories)
     if given.check:
         check(data)
         return
@@ -161,9 +157,8 @@ def main():
     step = float(np.float32(np.abs(matrix - np.eye(len(matrix))).max() / 127))
     # Row i computes the i-th number of the turned vector.
     rows = np.round((matrix - np.eye(len(matrix))).T / step).astype(np.int8)
-    packed = MAGIC + struct.pack("<If", len(matrix), step) + rows.tobytes()
-    (HOME / "adapter.bin").write_bytes(packed)
-    (HOME / "adapter.sha256").write_text(hashlib.sha256(packed).hexdigest() + "\n")
+    found = {"query_adapter.matrix": rows, "query_adapter.scale": scalar(step)}
+    model_file.save("query_adapter", found, data=DATA, command="tools/train_adapter.py FEATURES", folder=given.into)
 
 
 if __name__ == "__main__":

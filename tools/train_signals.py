@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Trains the model that decides whether memory could help with a message (src/signals/model/).
+"""Trains the model that decides whether a message needs memory (src/models/need.rs).
 
-    python tools/train_signals.py [--check] [--doubts N] [--models .assets/models/all-MiniLM-L6-v2]
+    python tools/train_signals.py [--check] [--doubts N] [--into models/all-MiniLM-L6-v2]
 
-Reads testdata/signals/*.jsonl and src/classify/cues.txt; writes weights.bin and its digest beside
-the code, and testdata/signals/parity.json, with which a test compares the program's figures.
---check only cross-validates: it prints agreement by file and language. It decides like the program (by words where
-they are sure, else by the whole model) but without the two rules before that: on these rows the rule for greetings is
-never wrong, and the rule for follow-ups is no better and no worse than the model.
---doubts prints the N rows that the other folds' model disagrees with most, so that their labels can be checked.
+Reads testdata/signals/*.jsonl; writes the tensors `need.…` and, into the project's own folder, testdata/signals/parity.json,
+with which a test compares the program's figures.
+--check only cross-validates: it prints agreement by file and language. What it prints is decided as the product does it
+(by words where they are sure, else by the whole model) but for the two rules before that: on these rows the rule for
+greetings is never wrong, and the one for follow-ups no better and no worse than the model.
+--doubts prints the N rows that the other folds' model disagrees with most: labels to look at.
 
 The model: logistic regression on hashed n-grams of words and letters, on cues (alone and in pairs),
 and on the means of the inner layers of the embedder that memgate uses and its sentence vector.
@@ -18,9 +18,7 @@ n-grams and cues: what kind of message it is. The same input gives the same byte
 """
 
 import argparse
-import hashlib
 import json
-import struct
 import sys
 from pathlib import Path
 
@@ -28,22 +26,24 @@ import numpy as np
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from classify import BITS, DIMENSION, ROOT, Cues, Embedder, features, matrix, quantised
+import model_file
+from model_file import MODEL, ROOT, quantised, scalar
+from rust_features import Exported
 
 DATA = ROOT / "testdata/signals"
-HOME = ROOT / "src/signals/model"
+FILES = sorted(DATA.glob("*.jsonl"))
 
-# The scale of an inner layer's mean, after standardisation to mean 0 and deviation 1.
-LAYERS = 8.0 / DIMENSION**0.5
-# The scale of the sentence vector.
+# How much the means of the inner layers count, once each is brought to mean 0 and deviation 1.
+LAYERS = 8.0
+# How much the sentence vector counts.
 VECTOR = 4.0
 REGULARISATION = 0.3
 # The share of words alone in the whole model's log-odds; chosen by cross-validation from 0 to 0.4.
 WORDS_SHARE = 0.2
 FOLDS, BLOCK = 5, 8  # near-minimal pairs stand beside each other and stay in one fold
+NAMES = ("search", "words", "tool", "greeting", "personal")
 SHUFFLES = 3  # ways to make folds: which rows meet in one is chance
-ENDS = 600  # characters of each end of a longer message that are looked at
-# The files with what users type (the others consist of near-minimal pairs), and the weight of English among them.
+# What users type; the other files are made of near-minimal pairs. What English counts among these.
 ORDINARY = ("everyday", "work", "own-broad")
 ENGLISH = 2 / 3
 # The cost of a wrong decision: skipping a message about its speaker; any other mistake.
@@ -52,14 +52,9 @@ PERSONAL_SKIPPED, OTHER = 10, 1
 AS_GOOD = 1.1
 
 
-def bounded(text):
-    """The two ends of a long message."""
-    return text if len(text) <= 2 * ENDS else f"{text[:ENDS]} {text[-ENDS:]}"
-
-
 def rows():
     found = []
-    for file in sorted(DATA.glob("*.jsonl")):
+    for file in FILES:
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines()):
             row = json.loads(line)
             text = row["text"].strip()
@@ -75,14 +70,13 @@ def fit(x, y):
 class Data:
     """The rows as numbers."""
 
-    def __init__(self, all_rows, models):
-        cues, embed = Cues(), Embedder(models)
+    def __init__(self, all_rows):
+        exported = Exported("need", FILES)
         self.rows = all_rows
-        texts = [row["text"] for row in all_rows]
-        self.grams = matrix(cues, [bounded(text) for text in texts])
-        vectors, self.layers = map(np.array, zip(*(embed.read(text) for text in texts)))
+        self.grams, vectors, self.layers = exported.grams(), exported["vectors"], exported["layers"]
+        self.weight = LAYERS / vectors.shape[1] ** 0.5
         self.middle, self.spread = self.layers.mean(0), self.layers.std(0) + 1e-6
-        layers = (self.layers - self.middle) / self.spread * LAYERS
+        layers = (self.layers - self.middle) / self.spread * self.weight
         self.dense = np.hstack([self.layers, vectors])
         self.all = sparse.hstack([self.grams, sparse.csr_matrix(np.hstack([layers, vectors * VECTOR]))]).tocsr()
         self.search = np.array([row["search"] for row in all_rows])
@@ -164,30 +158,30 @@ def sum_of(whole, words):
 
 def linear(model, data):
     """Bias, weights of the layers and the vector as the embedder gives them, weights of n-grams."""
-    weights, size = model.coef_[0], 1 << BITS
+    weights, size = model.coef_[0], data.grams.shape[1]
     bias, grams, dense = float(model.intercept_[0]), weights[:size], weights[size:]
     if len(dense) == 0:
         return bias, dense, grams
     layers, vector = np.split(dense, [len(data.spread)])
-    layers = layers * LAYERS / data.spread
+    layers = layers * data.weight / data.spread
     return bias - float(layers @ data.middle), np.hstack([layers, vector * VECTOR]), grams
 
 
-def packed(models, thresholds):
-    """The file: magic, bits, numbers of layers and vector, three thresholds; then of each model bias, step,
-    weights of layers and vector (of the first only) and of n-grams, all little-endian."""
-    out = [b"MGSIGN01", struct.pack("<II", BITS, len(models[0][1])), struct.pack("<fff", *thresholds)]
-    for bias, dense, weights in models:
-        small, step = quantised(weights)
-        out += [struct.pack("<ff", bias, step), dense.astype("<f4").tobytes(), small.tobytes()]
-    return b"".join(out)
+def tensors(models, thresholds):
+    """By name, as src/models/need.rs reads them."""
+    found = {}
+    for name, (bias, dense, weights) in zip(NAMES, models):
+        found |= model_file.linear(f"need.{name}", bias, weights, dense if len(dense) else None)
+    names = ("need.search.threshold", "need.words.threshold", "need.words.surely_below")
+    return found | {name: scalar(threshold) for name, threshold in zip(names, thresholds)}
 
 
-def probability(model, values, dense):
+def probabilities(model, grams, dense):
+    """Of rows, as the program computes them."""
     bias, dense_weights, weights = model
     small, step = quantised(weights)
-    score = bias + (float(dense_weights @ dense) if len(dense_weights) else 0.0)
-    score += sum(value * float(small[b]) * step for b, value in values.items())
+    score = bias + step * (grams @ small.astype(float))
+    score = score + (dense @ dense_weights if len(dense_weights) else 0.0)
     return 1 / (1 + np.exp(-score))
 
 
@@ -195,9 +189,9 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     arguments.add_argument("--check", action="store_true")
     arguments.add_argument("--doubts", type=int, default=0)
-    arguments.add_argument("--models", type=Path, default=ROOT / ".assets/models/all-MiniLM-L6-v2")
+    arguments.add_argument("--into", type=Path, default=MODEL, help="the folder of the model files")
     arguments = arguments.parse_args()
-    data = Data(rows(), arguments.models)
+    data = Data(rows())
     words = data.by_others(data.grams)
     whole = mixed(data.by_others(data.all), words)
     threshold, words_threshold = data.threshold(whole, AS_GOOD), data.threshold(words)
@@ -221,21 +215,12 @@ def main():
     fitted += [(data.grams, y) for y in (data.tool, data.greeting, data.personal)]
     models = [linear(fit(x, y), data) for x, y in fitted]
     models[0] = sum_of(*models[:2])
-    file = packed(models, (threshold, words_threshold, surely_not))
-    HOME.mkdir(exist_ok=True)
-    (HOME / "weights.bin").write_bytes(file)
-    digest = hashlib.sha256(file).hexdigest()
-    (HOME / "weights.sha256").write_text(digest + "\n")
-    cues, parity = Cues(), []
-    for at in range(0, len(data.rows), len(data.rows) // 60):
-        text = data.rows[at]["text"]
-        values = features(cues, bounded(text))
-        figures = [round(float(probability(m, values, data.dense[at])), 6) for m in models]
-        names = ("search", "words", "tool", "greeting", "personal")
-        parity.append({"text": text, "features": len(values), **dict(zip(names, figures))})
-    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in parity)
-    (DATA / "parity.json").write_text(f"[\n{lines}\n]\n", encoding="utf-8")
-    print(f"{len(data.rows)} rows, {len(file)} bytes, sha256 {digest}")
+    found = tensors(models, (threshold, words_threshold, surely_not))
+    model_file.save("need", found, data=FILES, command="tools/train_signals.py", folder=arguments.into)
+    if arguments.into == MODEL:
+        figures = dict(zip(NAMES, (probabilities(model, data.grams, data.dense) for model in models)))
+        sample = range(0, len(data.rows), len(data.rows) // 60)
+        model_file.write_parity(DATA / "parity.json", [row["text"] for row in data.rows], data.grams, figures, sample)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Trains the model that detects when a message replaces an older sentence (src/capture/reconcile/compare/weights.rs).
+"""Trains the model that decides whether a message makes an older sentence outdated (src/models/update.rs).
 
     memgate eval updates testdata/scenarios/train.jsonl --features target/train.pairs      # adapter, dev likewise
     memgate eval updates testdata/reconcile/messages.jsonl --features target/own.pairs
     python tools/train_updates.py target/own.pairs target/train.pairs target/adapter.pairs [--held target/dev.pairs] [--write]
 
-The first file holds replacements and near misses; the others pair every message of a story with every sentence of its
-earlier sessions, of which very few are replaced. The model is a logistic regression on the features of
-compare/signs.rs. It is cross-validated with whole stories left out; `--held` is measured with weights of the others. The same input gives the same constants.
+The first file holds near misses beside what they miss; the others every message of a story beside every sentence of
+its earlier sessions, of which very few are over. A logistic regression on `UpdateFeatures`. Cross-validated with whole
+stories left out; `--held` is measured with weights of the others. `--write` writes the tensors `update.…`. The same
+input gives the same bytes.
 """
 
 import argparse
@@ -18,8 +19,11 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
-TARGET = pathlib.Path(__file__).parent.parent / "src/capture/reconcile/compare/weights.rs"
-# In the first file far more sentences are replaced than in what people say.
+import model_file
+from model_file import MODEL, ROOT, scalar
+
+DATA = [ROOT / name for name in ("testdata/reconcile/messages.jsonl", "testdata/scenarios/adapter.jsonl", "testdata/scenarios/train.jsonl")]
+# Pairs of the first file are far more often over than what people say is.
 OWN_WEIGHT = 0.5
 REGULARISATION = 1.0
 FOLDS = 8
@@ -50,15 +54,15 @@ def read(paths):
 
 
 def fitted(rows):
-    signs = np.array([row["signs"] for row in rows])
+    features = np.array([list(row["features"].values()) for row in rows])
     over = np.array([row["replaces"] for row in rows])
     weights = np.where([row["own"] for row in rows], OWN_WEIGHT, 1.0)
-    return LogisticRegression(C=REGULARISATION, max_iter=5000).fit(signs, over, sample_weight=weights)
+    return LogisticRegression(C=REGULARISATION, max_iter=5000).fit(features, over, sample_weight=weights)
 
 
 def likelihood(model, rows):
-    """The likelihood that the code computes; 0 where a rule excludes the pair."""
-    likely = model.predict_proba(np.array([row["signs"] for row in rows]))[:, 1]
+    """What the code takes for likely: rules exclude some, and there it says 0."""
+    likely = model.predict_proba(np.array([list(row["features"].values()) for row in rows]))[:, 1]
     return np.where([row["excluded"] for row in rows], 0.0, likely)
 
 
@@ -79,6 +83,7 @@ def main():
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     parser.add_argument("--held", nargs="*", type=pathlib.Path, default=[])
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--into", type=pathlib.Path, default=MODEL, help="the folder of the model files")
     args = parser.parse_args()
     rows = read(args.files)
     likely = np.zeros(len(rows))
@@ -92,25 +97,19 @@ def main():
         held = read(args.held)
         told("held out", held, likelihood(model, held))
     if args.write:
-        write(model)
+        write(model, list(rows[0]["features"]), args.into)
 
 
-def write(model):
-    numbers = [f"{weight:.2f}" for weight in model.coef_[0]]
-    lines = [", ".join(numbers[at : at + 10]) for at in range(0, len(numbers), 10)]
-    body = "".join(f"    {line},\n" for line in lines)
-    TARGET.write_text(
-        "//! What the signs of a replacement weigh. Written by tools/train_updates.py; docs/quality.md tells\n"
-        "//! what they are worth.\n\n"
-        "use super::signs::SIGNS;\n\n"
-        "/// The weight of each sign, in its order.\n"
-        f"#[rustfmt::skip]\npub(super) const WEIGHTS: [f32; SIGNS] = [\n{body}];\n"
-        "/// Added to every sum.\n"
-        f"pub(super) const BIAS: f32 = {model.intercept_[0]:.2f};\n"
-        "/// The likelihood from which on an older sentence holds no longer.\n"
-        f"pub(in crate::capture::reconcile) const ENOUGH: f32 = {ENOUGH:.2f};\n",
-        encoding="utf-8",
-    )
+def write(model, names, folder):
+    tensors = {
+        "update.weights": np.array([float(f"{weight:.2f}") for weight in model.coef_[0]], np.float32),
+        "update.bias": scalar(float(f"{model.intercept_[0]:.2f}")),
+        # The likelihood from which on an older sentence is outdated.
+        "update.threshold": scalar(ENOUGH),
+    }
+    command = "tools/train_updates.py OWN.pairs TRAIN.pairs ADAPTER.pairs --write"
+    metadata = {"features": " ".join(names)}
+    model_file.save("update", tensors, data=DATA, command=command, folder=folder, metadata=metadata)
 
 
 if __name__ == "__main__":

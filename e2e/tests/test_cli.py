@@ -117,7 +117,7 @@ def test_json_output_is_the_rest_body_byte_for_byte(place):
         (["search", "x", "--limit", "51"], ["--limit", "between 1 and 50"]),
         (["remember", " "], ["TEXT", "empty"]),
         (["remember", "x", "--importance", "-0.1"], ["--importance", "between 0 and 1"]),
-        (["forget", ".."], ["'..'", "no memory has this id"]),
+        (["forget", ".."], ["'..'", "is not the id of a memory"]),
         (["forget"], ["<ID|--all|--pending|--undo <ID>>"]),
         (["forget", "mem_1", "--project", "p"], ["--project"]),
     ],
@@ -387,7 +387,7 @@ def test_a_file_that_is_not_a_configuration_gives_one_error(place, text):
 
 def test_an_absent_file_is_an_error(place):
     done = place.run("check-config", "--config", "/nowhere/c.yaml")
-    assert done.returncode == 1 and b"/nowhere/c.yaml: there is no such file" in done.stdout
+    assert done.returncode == 1 and b"/nowhere/c.yaml: no such file" in done.stdout
     assert "/nowhere/c.yaml" in place.fails(1, "list", "--user", "alice", "--config", "/nowhere/c.yaml")
 
 

@@ -150,7 +150,7 @@ def test_an_interrupted_export_leaves_no_file_and_goes_on(places, tmp_path):
     assert not file.exists() and part.stat().st_size == room and not part.read_bytes().endswith(b"\n")
     # It cannot be continued as the export of another user, or of all users.
     for other in (["--user", "bob", "--no-vectors"], ["--no-vectors"], ["--user", "alice"]):
-        assert "of an export of something else" in source.fails(1, "export", "--out", file, "--resume", *other)
+        assert "belongs to a different export" in source.fails(1, "export", "--out", file, "--resume", *other)
     source.ok("forget", "mem_00001", "--user", "alice")
     source.ok("export", "--user", "alice", "--out", file, "--no-vectors", "--resume")
     assert not part.exists()
@@ -176,7 +176,7 @@ def test_an_interrupted_import_can_run_again_without_duplicates(places, tmp_path
     until(lambda: stats() >= 200, "the first lines are imported")
     target.memgate.kill()
     _, said = importing.communicate("".join(lines[500:]).encode(), timeout=60)
-    assert importing.returncode == 1 and b"run it again to go on" in said, said
+    assert importing.returncode == 1 and b"run the command again to continue" in said, said
     target.memgate.start()
     before = stats()
     assert 200 <= before < 1000
@@ -202,7 +202,7 @@ def test_a_wrong_line_is_named_by_its_number_and_the_rest_is_imported(either, tm
     assert "line 302: memory.importance: invalid type" in said and "line 303: is not JSON" in said
     # The error says that the file is truncated.
     file.write_text("\n".join(lines[:100]) + "\n")
-    assert "a part of the export is missing" in target.fails(1, "import", file)
+    assert "the export is incomplete" in target.fails(1, "import", file)
     for text in ("", "{}\n", "hello\n", lines[1] + "\n", lines[0].replace('"format": 1', '"format": 2')):
         file.write_text(text)
         target.fails(1, "import", file)

@@ -70,7 +70,7 @@ def test_the_last_words_of_a_dead_server_are_shown(server):
     one = server()
     one.kill()
     assert one.runner.wait_end() == 1
-    assert "ended by itself" in one.runner.output() and "Proxy successfully started" in one.runner.output()
+    assert "ended unexpectedly" in one.runner.output() and "Proxy successfully started" in one.runner.output()
 
 
 def test_two_run_side_by_side_and_keep_their_data_apart_and_over_a_kill(server):

@@ -60,8 +60,8 @@ def stack(start, tmp_path):
 
 
 def reload(memgate) -> str:
-    """Reloads the file; returns whether it was accepted or refused."""
-    before = {way: memgate.metric("memgate_config_reloads_total", outcome=way) for way in ("taken", "refused")}
+    """Reloads the file; returns whether it was applied or refused."""
+    before = {way: memgate.metric("memgate_config_reloads_total", outcome=way) for way in ("applied", "refused")}
     memgate.process.signal(signal.SIGHUP)
 
     def outcome():
@@ -87,14 +87,14 @@ def test_a_file_cut_off_at_any_line_leaves_protection_as_it_was(stack):
         assert "kestrel" not in (context_of(mallory.received()[-1].json()) or ""), f"cut before line {end}"
         assert alice.say(OFF_THE_RECORD).decision == "off", f"cut before line {end}"
         assert stack.memgate.api("GET", "/readyz").json()["identity_mode"] == "production"
-    assert outcomes[-1] == "taken", "the whole file is taken again"
+    assert outcomes[-1] == "applied", "the whole file is applied again"
     assert outcomes[:-1] == ["refused"] * len(lines), outcomes
-    stack.memgate.wait_log("error", "the new configuration is refused; the old one stays in use")
+    stack.memgate.wait_log("error", "configuration reload refused; keeping the old configuration")
 
 
 def test_a_tightening_reload_is_accepted(stack):
     stack.memgate.config_file.write_text(CONFIG.replace("auto_store: true", "auto_store: false"))
-    assert reload(stack.memgate) == "taken"
+    assert reload(stack.memgate) == "applied"
     alice = Bearer(stack, "alice")
     alice.token = stack.issuer.token("alice")
     turns = stack.memgate.turns()

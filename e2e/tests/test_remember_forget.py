@@ -145,7 +145,7 @@ def test_the_command_line_can_undo_a_forgetting(tmp_path):
     stack = place.memgate
     try:
         stack.start()
-        assert place.ok("forget", "--user", "alice", "--pending") == "Nothing waits to be erased.\n"
+        assert place.ok("forget", "--user", "alice", "--pending") == "No pending requests to forget.\n"
         assert "no such forgetting" in place.fails(1, "forget", "--user", "alice", "--undo", "7")
         assert "--pending" in place.fails(2, "forget", "--user", "alice", "--undo", "../x")
     finally:

@@ -202,7 +202,7 @@ def test_vectors_of_another_size_are_refused_at_start_in_a_sentence(start):
     stack.memgate.start(ready=False)
     assert stack.memgate.process.wait_end(30) == 1
     said = stack.memgate.process.output()
-    assert "memory.embedding: model openai/hashed gives vectors of 7 numbers" in said
+    assert "memory.embedding: model openai/hashed returns vectors of dimension 7" in said
     assert "its configured dimension is 100" in said
 
 

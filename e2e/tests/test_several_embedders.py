@@ -23,7 +23,7 @@ def beside(port=None, deadline_ms=8000):
     def config(double):
         endpoint = {"address": "127.0.0.1", "port": port or double.port}
         second = {"model": SECOND, "dimension": 256, "endpoint": endpoint, "timeout_seconds": 2}
-        return {"memory": {"embedding": {"beside": [second]}, "deadline_ms": deadline_ms, "extraction": TURNS}}
+        return {"memory": {"embedding": {"additional": [second]}, "deadline_ms": deadline_ms, "extraction": TURNS}}
 
     return config
 
@@ -143,4 +143,4 @@ def test_a_second_model_of_another_size_is_refused_at_start_in_a_sentence(start)
     stack.memgate.start(ready=False)
     assert stack.memgate.process.wait_end(30) == 1
     said = stack.memgate.process.output()
-    assert f"memory.embedding: model {SECOND} gives vectors of 7 numbers" in said
+    assert f"memory.embedding: model {SECOND} returns vectors of dimension 7" in said

@@ -115,7 +115,7 @@ def test_a_start_whose_data_folder_cannot_be_made_is_refused_in_a_sentence(start
     stack.memgate.data.write_text("a file stands in the folder's place")
     stack.memgate.start(ready=False)
     assert stack.memgate.process.wait_end(20) == 1
-    assert f"data_dir: {stack.memgate.data}: cannot be made" in stack.memgate.process.output()
+    assert f"data_dir: {stack.memgate.data}: cannot be created" in stack.memgate.process.output()
 
 
 def test_no_response_contains_a_folder(start):

@@ -80,7 +80,7 @@ def test_it_serves_restarts_dead_programs_and_keeps_its_data(up):
     for victim in ("memgate", "envoy"):
         pid = one.child(victim)
         subprocess.run(["kill", "-KILL", str(pid)], check=True)
-        one.process.wait_line(f"{victim} ended by itself")
+        one.process.wait_line(f"{victim} ended unexpectedly")
         until(lambda: one.child(victim) not in (None, pid), f"{victim} runs again", 20)
 
     def remembered():
@@ -99,7 +99,7 @@ def test_it_restarts_milvus_keeps_its_data_and_ends_it(up):
     runner = one.child("xtask")
     server, = children(runner)
     os.kill(server, signal.SIGKILL)
-    one.process.wait_line("milvus ended by itself")
+    one.process.wait_line("milvus ended unexpectedly")
     until(lambda: "$10,000" in one.say("What's my budget for the trip?", "b").body.decode(), "all is as before", 120)
     runner = one.child("xtask")
     pids = [*children(one.process.pid), *children(runner)]

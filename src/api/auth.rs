@@ -1,4 +1,4 @@
-//! The bearer key of the API: of `/v1/…` where one is configured, of `/admin/…` always.
+//! Bearer authentication: for `/v1/…` if a key is configured, for `/admin/…` always.
 
 use std::sync::Arc;
 
@@ -12,19 +12,18 @@ use sha2::{Digest, Sha256};
 
 use super::ApiError;
 
-/// The key callers must send. Only its digest is kept.
+/// The API key. Only its digest is kept.
 #[derive(Clone)]
 pub struct Key(Arc<[u8; 32]>);
 
 impl Key {
-    /// The key in a text.
+    /// Creates a key from its text.
     #[must_use]
     pub fn new(key: &str) -> Self {
         Self(Arc::new(Sha256::digest(key.trim()).into()))
     }
 
-    /// Whether this is the key. How long that takes tells nothing about it: digests are compared,
-    /// and every byte of them.
+    /// Whether this is the key. Digests are compared in constant time.
     fn is(&self, given: &str) -> bool {
         let given: [u8; 32] = Sha256::digest(given).into();
         let mut differ = 0;
@@ -35,8 +34,8 @@ impl Key {
     }
 }
 
-/// Lets a request to one user's memory through that sends the key, or every one of this machine
-/// where there is none.
+/// Admits a request to one user's memory if it sends the key, or, without a configured key, if it
+/// is addressed to this machine.
 pub(super) async fn check(
     State(key): State<Option<Key>>,
     request: Request,
@@ -46,14 +45,15 @@ pub(super) async fn check(
         Some(key) => with_key(&key, request, next).await,
         None if names_this_machine(&request) => next.run(request).await,
         None => {
-            let message = "without a key this API answers only to localhost or an address as Host";
+            let message = "without an API key the Host header must be localhost or an IP address";
             ApiError::new(StatusCode::FORBIDDEN, "forbidden_host", message).into_response()
         }
     }
 }
 
-/// Lets a request to everybody's memory through that sends the key. Without one nobody passes: any
-/// process of the machine can reach loopback, also one that fetches addresses it was told of.
+/// Admits a request to all users' memories if it sends the key. Without a configured key none is
+/// admitted: any process on the machine can reach loopback, including one that fetches URLs for
+/// others.
 pub(super) async fn check_admin(
     State(key): State<Option<Key>>,
     request: Request,
@@ -62,7 +62,7 @@ pub(super) async fn check_admin(
     match key {
         Some(key) => with_key(&key, request, next).await,
         None => {
-            let message = "/admin needs a key, and none is configured: name its environment variable in api.key_env";
+            let message = "/admin requires an API key and none is configured; set api.key_env to the name of its environment variable";
             ApiError::new(StatusCode::UNAUTHORIZED, "key_required", message).into_response()
         }
     }
@@ -79,14 +79,14 @@ async fn with_key(key: &Key, request: Request, next: Next) -> Response {
         _ => ApiError::new(
             StatusCode::UNAUTHORIZED,
             "invalid_api_key",
-            "this API needs its key: Authorization: Bearer …",
+            "missing or incorrect API key; send it as Authorization: Bearer KEY",
         )
         .into_response(),
     }
 }
 
-/// Whether the request was addressed to this machine by address or as localhost. A web page that
-/// makes its own name point to 127.0.0.1 was not, and must not read anybody's memories.
+/// Whether the `Host` is an IP address or localhost. A web page whose own name resolves to
+/// 127.0.0.1 (DNS rebinding) must not read memories.
 fn names_this_machine(request: &Request) -> bool {
     let host = request.headers().get(header::HOST).and_then(|value| value.to_str().ok());
     let Some(host) = host else { return true };

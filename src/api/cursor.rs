@@ -1,4 +1,4 @@
-//! Where a page ended, as an opaque text. What is inside may change at any time.
+//! Pagination cursors: opaque texts whose content may change at any time.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use jiff::Timestamp;
@@ -6,28 +6,28 @@ use jiff::Timestamp;
 use super::ApiError;
 use crate::memory::{Cursor, MemoryId};
 
-/// The text of a cursor.
+/// Encodes a cursor.
 pub(super) fn encode(cursor: &Cursor) -> String {
     URL_SAFE_NO_PAD.encode(format!("{} {}", cursor.created_at.as_nanosecond(), cursor.id))
 }
 
-/// The cursor of a text.
+/// Decodes a cursor.
 ///
 /// # Errors
-/// 400 when it is not one of ours.
+/// 400 when it is not a valid cursor.
 pub(super) fn decode(text: &str) -> Result<Cursor, ApiError> {
     parse(text).ok_or_else(refused)
 }
 
-/// The text of a place in a list that is numbered.
+/// Encodes a position in a numbered list.
 pub(super) fn encode_number(number: i64) -> String {
     URL_SAFE_NO_PAD.encode(number.to_string())
 }
 
-/// The place of such a text.
+/// Decodes a position in a numbered list.
 ///
 /// # Errors
-/// 400 when it is not one of ours.
+/// 400 when it is not a valid cursor.
 pub(super) fn decode_number(text: &str) -> Result<i64, ApiError> {
     let inside = URL_SAFE_NO_PAD.decode(text).ok();
     let number = inside.and_then(|bytes| str::from_utf8(&bytes).ok()?.parse().ok());
@@ -35,7 +35,7 @@ pub(super) fn decode_number(text: &str) -> Result<i64, ApiError> {
 }
 
 fn refused() -> ApiError {
-    ApiError::invalid("cursor", "must be the next_cursor of an earlier page, or absent")
+    ApiError::invalid("cursor", "must be the next_cursor of a previous page, or absent")
 }
 
 fn parse(text: &str) -> Option<Cursor> {
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_survives_the_way_out_and_back_whatever_the_id() {
+    fn cursors_round_trip_with_any_id() {
         let created_at: Timestamp = "2026-11-21T10:00:00.123456789Z".parse().unwrap();
         for id in ["mem_1", "a b c", "ünï/%20"] {
             let cursor = Cursor { created_at, id: MemoryId::from_outside(id) };
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn refuses_invalid_cursors() {
         for text in ["", "x", "!!!", "MTIz", "bm90IGEgdGltZQ"] {
             assert_eq!(decode(text).unwrap_err().param.as_deref(), Some("cursor"), "{text}");
         }

@@ -1,4 +1,4 @@
-//! What a caller is told when something did not work: OpenAI's error shape, always.
+//! Errors of the API, always in OpenAI's error shape.
 
 use axum::{
     Json,
@@ -15,11 +15,11 @@ use crate::{capture::ForgetError, memory::StoreError, recall::RecallError, sqlit
 pub struct ApiError {
     /// The HTTP status.
     pub status: StatusCode,
-    /// What went wrong, for people.
+    /// Description for people.
     pub message: String,
-    /// Which field is meant.
+    /// The field that caused the error.
     pub param: Option<String>,
-    /// What went wrong, for programs.
+    /// Machine-readable cause.
     pub code: String,
 }
 
@@ -30,17 +30,17 @@ pub struct ErrorBody {
     pub error: ErrorDetail,
 }
 
-/// The inside of [`ErrorBody`].
+/// The content of [`ErrorBody`].
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ErrorDetail {
-    /// What went wrong, for people.
+    /// Description for people.
     pub message: String,
-    /// `invalid_request_error` for the caller's mistakes, else `api_error`.
+    /// `invalid_request_error` for mistakes of the caller, else `api_error`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Which field is meant.
+    /// The field that caused the error.
     pub param: Option<String>,
-    /// What went wrong, for programs.
+    /// Machine-readable cause.
     pub code: String,
 }
 
@@ -49,7 +49,7 @@ impl ApiError {
         Self { status, message: message.into(), param: None, code: code.to_owned() }
     }
 
-    /// A field's value is wrong: 400.
+    /// 400: the value of a field is invalid.
     pub(super) fn invalid(param: &str, cause: impl std::fmt::Display) -> Self {
         Self {
             param: Some(param.to_owned()),
@@ -57,18 +57,18 @@ impl ApiError {
         }
     }
 
-    /// There is no such thing, or it is another user's: 404.
+    /// 404: it does not exist, or belongs to another user.
     pub(super) fn no_such(what: &str) -> Self {
-        let message = format!("there is no such {what} of this user");
+        let message = format!("this user has no such {what}");
         Self::new(StatusCode::NOT_FOUND, "not_found", message)
     }
 
-    /// What was to be done beside the requests was not done to its end: memgate is ending.
+    /// 503: background work was interrupted because memgate is shutting down.
     pub(super) fn interrupted() -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "interrupted", "memgate is ending")
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "interrupted", "memgate is shutting down")
     }
 
-    /// The body, as REST sends it and the command line prints it.
+    /// The body as REST sends it and the command line prints it.
     #[must_use]
     pub fn body(&self) -> ErrorBody {
         let kind =

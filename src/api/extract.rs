@@ -1,4 +1,4 @@
-//! Reading a request's JSON and query, so that every mistake is told in the same shape.
+//! Extractors for JSON bodies and queries that report every error in the same shape.
 
 use axum::{
     extract::{FromRequest, FromRequestParts, Query, Request, rejection::BytesRejection},
@@ -7,11 +7,11 @@ use axum::{
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
-use super::{ApiError, reader::read, tree::Tree};
+use super::{ApiError, deserializer::read, value::RequestValue};
 
-/// The largest body, in bytes: a memory at its longest, escaped, with room.
+/// Maximum size of a body, in bytes: the largest memory, escaped, with some room.
 pub(super) const MAX_BODY: usize = 1 << 20;
-/// The longest request id that is kept.
+/// Maximum length of a stored request id.
 const MAX_REQUEST_ID: usize = 128;
 
 /// A JSON body.
@@ -23,7 +23,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         let content_type = request.headers().get(header::CONTENT_TYPE);
         if !content_type.and_then(|value| value.to_str().ok()).is_some_and(is_json) {
-            // Also what keeps web pages out: they cannot send this type to another origin unasked.
+            // This also protects against web pages, which cannot send this type to another origin
+            // without permission.
             return Err(ApiError::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "unsupported_media_type",
@@ -31,11 +32,11 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
             ));
         }
         let body = Bytes::from_request(request, state).await.map_err(|error| unread(&error))?;
-        let tree: Tree = serde_json::from_slice(&body).map_err(|error| {
+        let value: RequestValue = serde_json::from_slice(&body).map_err(|error| {
             let message = format!("the body is not JSON: {error}");
             ApiError::new(StatusCode::BAD_REQUEST, "invalid_json", message)
         })?;
-        Ok(Self(read(&tree)?))
+        Ok(Self(read(&value)?))
     }
 }
 
@@ -65,11 +66,11 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
         let Query(members) = Query::try_from_uri(&parts.uri).map_err(|error| {
             ApiError::new(StatusCode::BAD_REQUEST, "invalid_value", format!("the query: {error}"))
         })?;
-        Ok(Self(read(&Tree::of_query(members))?))
+        Ok(Self(read(&RequestValue::of_query(members))?))
     }
 }
 
-/// The caller's `x-request-id`, where it can be kept.
+/// The caller's `x-request-id`, if it can be stored.
 pub(super) struct RequestId(pub Option<String>);
 
 impl<S: Send + Sync> FromRequestParts<S> for RequestId {

@@ -1,25 +1,24 @@
-//! The REST API, health and metrics. `operations` does the work and knows no HTTP; the rest reads
-//! requests and writes answers.
+//! The REST API, health and metrics. `operations` does the work without HTTP; the rest parses
+//! requests and writes responses.
 //!
-//! This module must never know Envoy, a model server's wire format, or how a store keeps things.
-//! Every operation names one user; there is no "all users", but for `/admin/…`, where operators see
-//! what the journal owes, and take everybody's memories out and in.
+//! It must not depend on Envoy, on wire formats of models, or on how a store works. Every operation
+//! names one user; only `/admin/…` covers all users, for operators: jobs, export and import.
 
 mod auth;
 mod cursor;
-mod door;
+mod deserialize_error;
+mod deserializer;
 mod error;
 mod extract;
 mod health;
-mod ledger_view;
-mod misfit;
+mod journal_view;
 mod operations;
-mod reader;
 mod requests;
 mod routes;
+mod state;
 mod streams;
 mod transfer_view;
-mod tree;
+mod value;
 mod view;
 
 #[cfg(test)]
@@ -31,9 +30,8 @@ use axum::Router;
 use tokio::net::TcpListener;
 
 pub use auth::Key;
-pub use door::Door;
 pub use error::{ApiError, ErrorBody, ErrorDetail};
-pub use ledger_view::{
+pub use journal_view::{
     ForgettingView, ForgettingsView, JobView, JobsView, RetriedView, SessionView, SessionsView,
     UndoneView,
 };
@@ -44,10 +42,11 @@ pub use requests::{
     SessionsRequest, Whose,
 };
 pub use routes::{health_router, router};
+pub use state::ApiState;
 pub use transfer_view::{ImportedView, ProblemView, StatsView};
 pub use view::{DeletedView, EndedView, FlushedView, HitView, HitsView, MemoriesView, MemoryView};
 
-/// Serves until `shutdown`, then lets running requests end; bound the wait for that outside.
+/// Serves until `shutdown`, then lets running requests finish; the caller limits that time.
 ///
 /// # Errors
 /// When the listener fails.

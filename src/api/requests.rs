@@ -1,5 +1,5 @@
-//! What callers may ask, as JSON or in the query. Unknown members are refused: a misspelt
-//! `project_id` must not turn "forget this project" into "forget everything".
+//! The requests of the API, as JSON or query. Unknown members are refused: a misspelt `project_id`
+//! must not turn "forget this project" into "forget everything".
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -11,18 +11,18 @@ use crate::{
     memory::{EntityRelation, Filter, Mention, Owner, Source, Status},
 };
 
-/// Whose memories are meant.
+/// The user whose memories are meant.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Whose {
     /// The user's id.
     pub user_id: String,
-    /// The tenant's id; absent: `default`.
+    /// The tenant's id. Default: `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
 }
 
-/// The owner of a request's two ids.
+/// The owner for a user id and tenant id.
 pub(super) fn owner(user_id: &str, tenant_id: Option<&str>) -> Result<Owner, ApiError> {
     let tenant = tenant_id.unwrap_or(Owner::DEFAULT_TENANT);
     Owner::of_user(user_id).map_err(|cause| ApiError::invalid("user_id", cause))?;
@@ -30,10 +30,10 @@ pub(super) fn owner(user_id: &str, tenant_id: Option<&str>) -> Result<Owner, Api
 }
 
 impl Whose {
-    /// The owner of the two ids.
+    /// The owner for the two ids.
     ///
     /// # Errors
-    /// 400 when one of them is none.
+    /// 400 when one of them is invalid.
     pub fn owner(&self) -> Result<Owner, ApiError> {
         owner(&self.user_id, self.tenant_id.as_deref())
     }
@@ -45,25 +45,25 @@ impl Whose {
 pub struct ListRequest {
     /// The user's id.
     pub user_id: String,
-    /// The tenant's id; absent: `default`.
+    /// The tenant's id. Default: `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
-    /// Only this project's.
+    /// Only memories of this project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
-    /// Only this type.
+    /// Only memories of this type.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub memory_type: Option<String>,
-    /// Only this status; absent: what is in use.
+    /// Only memories with this status. Default: those in use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
-    /// Only what speaks of whom or what has this name.
+    /// Only memories that mention this person or thing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entity: Option<String>,
-    /// At most this many, 1 to 100; absent: 20.
+    /// Maximum number of memories, 1 to 100. Default: 20.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
@@ -74,10 +74,10 @@ pub struct ListRequest {
 pub struct ForgetRequest {
     /// The user's id.
     pub user_id: String,
-    /// The tenant's id; absent: `default`.
+    /// The tenant's id. Default: `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
-    /// Only this project's; absent: everything of the user.
+    /// Only memories of this project. Default: all memories of the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
 }
@@ -88,59 +88,59 @@ pub struct ForgetRequest {
 pub struct CreateRequest {
     /// The user's id.
     pub user_id: String,
-    /// The tenant's id; absent: `default`.
+    /// The tenant's id. Default: `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
-    /// What to remember.
+    /// The text to remember.
     pub content: String,
-    /// One of the configured types; absent: `semantic`.
+    /// One of the configured types. Default: `semantic`.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub memory_type: Option<String>,
-    /// The project it belongs to; absent: all of the user's.
+    /// The project it belongs to. Default: none, found in every project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
     /// The agent it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// The session it was learnt in.
+    /// The session it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// Where it comes from; absent: `external_data`.
+    /// Its source. Default: `external_data`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
-    /// How much it matters, 0 to 1; absent: 0.5.
+    /// Importance, 0 to 1. Default: 0.5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<f32>,
-    /// How sure it is, 0 to 1.
+    /// Confidence, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f32>,
-    /// Free labels.
+    /// Tags.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Free members.
+    /// Custom metadata.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
-    /// Who and what it speaks of.
+    /// Entities that it mentions.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<Mention>,
-    /// How these stand to one another.
+    /// Relations between these entities.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub entity_relations: Vec<EntityRelation>,
-    /// True from.
+    /// Start of its validity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
-    /// True until.
+    /// End of its validity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<Timestamp>,
 }
 
-/// `PATCH /v1/memory/{id}`: what is absent stays, `null` takes away what can be absent.
+/// `PATCH /v1/memory/{id}`: absent members stay unchanged, `null` clears optional ones.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PatchRequest {
-    /// The version the caller has read; absent: whatever is stored.
+    /// The version that the caller has read. Default: any version.
     pub version: Option<u32>,
-    /// What to remember.
+    /// The text to remember.
     pub content: Option<String>,
     /// One of the configured types.
     #[serde(rename = "type")]
@@ -148,37 +148,38 @@ pub struct PatchRequest {
     /// The project.
     #[serde(deserialize_with = "present")]
     pub project_id: Option<Option<String>>,
-    /// Whether it may be presented.
+    /// The status.
     pub status: Option<Status>,
-    /// How much it matters, 0 to 1.
+    /// Importance, 0 to 1.
     pub importance: Option<f32>,
-    /// How sure it is, 0 to 1.
+    /// Confidence, 0 to 1.
     #[serde(deserialize_with = "present")]
     pub confidence: Option<Option<f32>>,
-    /// All labels anew.
+    /// Replaces all tags.
     pub tags: Option<Vec<String>>,
-    /// All free members anew.
+    /// Replaces all metadata.
     pub metadata: Option<Map<String, Value>>,
-    /// All it speaks of anew; absent: with a new content, what of it is still named there.
+    /// Replaces all mentions. If absent and the content changes, mentions that it still contains
+    /// are kept.
     pub mentions: Option<Vec<Mention>>,
-    /// All relations between these anew; absent: as with `mentions`.
+    /// Replaces all relations. If absent, as with `mentions`.
     pub entity_relations: Option<Vec<EntityRelation>>,
-    /// True from.
+    /// Start of its validity.
     #[serde(deserialize_with = "present")]
     pub valid_from: Option<Option<Timestamp>>,
-    /// True until.
+    /// End of its validity.
     #[serde(deserialize_with = "present")]
     pub valid_until: Option<Option<Timestamp>>,
 }
 
-/// Takes `null` for absent, where what is absent is empty or false.
+/// Accepts `null` for the default.
 fn or_default<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(
     from: D,
 ) -> Result<T, D::Error> {
     Option::deserialize(from).map(Option::unwrap_or_default)
 }
 
-/// Tells `null` from absent.
+/// Distinguishes `null` from absent.
 fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<Option<T>>, D::Error> {
@@ -191,33 +192,33 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 pub struct SearchRequest {
     /// The user's id.
     pub user_id: String,
-    /// The tenant's id; absent: `default`.
+    /// The tenant's id. Default: `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
-    /// What is looked for.
+    /// The search query.
     pub query: String,
-    /// With a project: its memories and those of no project.
+    /// A project: finds its memories and those without a project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
-    /// At most this many, 1 to 50; absent: the configuration's.
+    /// Maximum number of hits, 1 to 50. Default: from the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
-    /// Of at least this relevance, 0 to 1; absent: the configuration's.
+    /// Minimum relevance, 0 to 1. Default: from the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f32>,
-    /// Only these types.
+    /// Only memories of these types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub types: Option<Vec<String>>,
-    /// What must hold besides (docs/filters.md).
+    /// A filter (docs/filters.md).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<Filter>,
-    /// Only what happened then or later.
+    /// Only memories about this time or later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// Only what happened before; after `since`.
+    /// Only memories about an earlier time; must be after `since`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
-    /// Whether hits tell the parts of their score.
+    /// Whether hits include a score breakdown.
     #[serde(default, deserialize_with = "or_default")]
     pub explain: bool,
 }
@@ -228,10 +229,10 @@ pub struct SearchRequest {
 pub struct FlushRequest {
     /// The user's id.
     pub user_id: String,
-    /// The tenant's id; absent: `default`.
+    /// The tenant's id. Default: `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
-    /// The longest to wait, in milliseconds, at most ten minutes; absent: 30 seconds.
+    /// Maximum time to wait, in milliseconds, up to ten minutes. Default: 30 seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
 }
@@ -242,36 +243,36 @@ pub struct FlushRequest {
 pub struct JobsRequest {
     /// The user's id.
     pub user_id: String,
-    /// The tenant's id; absent: `default`.
+    /// The tenant's id. Default: `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
-    /// Only those that stand so.
+    /// Only jobs in this state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<JobStanding>,
-    /// At most this many, 1 to 100; absent: 20.
+    /// Maximum number of jobs, 1 to 100. Default: 20.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
 
-/// `GET /admin/jobs`: everybody's.
+/// `GET /admin/jobs`: jobs of all users.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AllJobsRequest {
-    /// Only those that stand so.
+    /// Only jobs in this state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<JobStanding>,
-    /// At most this many, 1 to 100; absent: 20.
+    /// Maximum number of jobs, 1 to 100. Default: 20.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
 
-/// `POST /admin/jobs/retry`: everybody's.
+/// `POST /admin/jobs/retry`: jobs of all users.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RetryAllRequest {}
@@ -282,36 +283,36 @@ pub struct RetryAllRequest {}
 pub struct ExportRequest {
     /// The user's id.
     pub user_id: String,
-    /// The tenant's id; absent: `default`.
+    /// The tenant's id. Default: `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
-    /// A mark of an earlier export, to go on from there.
+    /// The last mark of an earlier export, to resume after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// At most this many, 1 to 1000, and fewer where they are large; absent: all.
+    /// Maximum number of memories, 1 to 1000, or fewer if they are large. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
-    /// Whether they come with their vectors; absent: they do.
+    /// Whether vectors are included. Default: true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vectors: Option<bool>,
 }
 
-/// `GET /admin/memory/export`: everybody's.
+/// `GET /admin/memory/export`: memories of all users.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportAllRequest {
-    /// A mark of an earlier export, to go on from there.
+    /// The last mark of an earlier export, to resume after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// At most this many, 1 to 1000, and fewer where they are large; absent: all.
+    /// Maximum number of memories, 1 to 1000, or fewer if they are large. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
-    /// Whether they come with their vectors; absent: they do.
+    /// Whether vectors are included. Default: true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vectors: Option<bool>,
 }
 
-/// `POST /admin/memory/import`: everybody's. What is imported is the body.
+/// `POST /admin/memory/import`: memories of all users; the export is the body.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImportAllRequest {}
@@ -322,13 +323,13 @@ pub struct ImportAllRequest {}
 pub struct SessionsRequest {
     /// The user's id.
     pub user_id: String,
-    /// The tenant's id; absent: `default`.
+    /// The tenant's id. Default: `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
-    /// At most this many, 1 to 100; absent: 20.
+    /// Maximum number of sessions, 1 to 100. Default: 20.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The routes: each reads what was asked, calls one operation and answers.
+//! The routes: each parses the request, calls one operation and sends the response.
 
 use axum::{
     Json as Answer, Router,
@@ -15,16 +15,16 @@ use super::{
     ImportAllRequest, ImportedView, JobView, JobsRequest, JobsView, Key, ListRequest, MemoriesView,
     MemoryView, PatchRequest, RetriedView, RetryAllRequest, SearchRequest, SessionsRequest,
     SessionsView, StatsView, UndoneView, Whose, auth,
-    door::{Door, Open},
     extract::{Asked, Json, MAX_BODY, RequestId},
     health,
+    state::{ApiState, Open},
     streams::{self, JsonLines},
 };
 
 type Answered<T> = Result<Answer<T>, ApiError>;
 
-/// All routes. With a `key`, `/v1/…` is for those who send it; `/admin/…` always is.
-pub fn router(door: Door, key: Option<Key>) -> Router {
+/// All routes. If there is a `key`, `/v1/…` requires it; `/admin/…` always does.
+pub fn router(state: ApiState, key: Option<Key>) -> Router {
     let users = Router::new()
         .route("/v1/memory", get(list).post(create).delete(forget_scope))
         .route("/v1/memory/search", post(search))
@@ -47,35 +47,35 @@ pub fn router(door: Door, key: Option<Key>) -> Router {
         .route("/admin/jobs", get(all_jobs))
         .route("/admin/jobs/retry", post(retry_all_jobs))
         .route_layer(middleware::from_fn_with_state(key, auth::check_admin));
-    finished(health_routes().merge(users).merge(admin), door)
+    finished(health_routes().merge(users).merge(admin), state)
 }
 
-/// Health and figures alone: for a listener that others than the API's callers reach.
-pub fn health_router(door: Door) -> Router {
-    finished(health_routes(), door)
+/// Health and metrics only, for a listener that others than API clients can reach.
+pub fn health_router(state: ApiState) -> Router {
+    finished(health_routes(), state)
 }
 
-fn health_routes() -> Router<Door> {
+fn health_routes() -> Router<ApiState> {
     Router::new()
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))
 }
 
-fn finished(routes: Router<Door>, door: Door) -> Router {
+fn finished(routes: Router<ApiState>, state: ApiState) -> Router {
     routes
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .with_state(door)
+        .with_state(state)
 }
 
 async fn no_route() -> ApiError {
-    ApiError::new(StatusCode::NOT_FOUND, "unknown_route", "there is no such route")
+    ApiError::new(StatusCode::NOT_FOUND, "unknown_route", "no such route")
 }
 
 async fn no_method() -> ApiError {
-    let message = "this route does not take this method";
+    let message = "this route does not support this method";
     ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
 }
 
@@ -241,7 +241,7 @@ async fn all_jobs(
     operations.all_jobs(&request).await.map(Answer)
 }
 
-/// A body is asked for so that no web page can send this unasked.
+/// A JSON body is required, so that no web page can send this without permission.
 async fn retry_all_jobs(
     Open(operations): Open,
     Json(RetryAllRequest {}): Json<RetryAllRequest>,

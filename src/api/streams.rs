@@ -1,4 +1,4 @@
-//! Bodies of many lines, that are never held as a whole.
+//! Streamed bodies, which are never held in memory as a whole.
 
 use std::{io, pin::Pin};
 
@@ -14,10 +14,10 @@ use tokio_util::io::StreamReader;
 
 use super::{ApiError, Export, Operations};
 
-/// What an export is sent as.
+/// Content type of an export.
 const JSON_LINES: &str = "application/x-ndjson";
 
-/// Lines of JSON, as they come in.
+/// A stream of JSON lines from a request.
 pub(super) struct JsonLines(
     pub StreamReader<Pin<Box<dyn Stream<Item = io::Result<Bytes>> + Send>>, Bytes>,
 );
@@ -28,7 +28,8 @@ impl<S: Send + Sync> FromRequest<S> for JsonLines {
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let content_type = request.headers().get(header::CONTENT_TYPE);
         if !content_type.and_then(|value| value.to_str().ok()).is_some_and(is_lines) {
-            // As with other bodies: no web page can send this type to another origin unasked.
+            // As with other bodies: web pages cannot send this type to another origin without
+            // permission.
             return Err(ApiError::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "unsupported_media_type",
@@ -45,8 +46,8 @@ fn is_lines(content_type: &str) -> bool {
     [JSON_LINES, "application/jsonl"].iter().any(|known| media_type.eq_ignore_ascii_case(known))
 }
 
-/// Answers with an export, `once`: with its first piece alone. What fails before the first line is
-/// an error's answer; what fails later breaks the body off, which then lacks its last line.
+/// Streams an export; with `once`, only its first piece. A failure before the first line is an
+/// error response; a later one ends the body early, without its last line.
 pub(super) async fn export(
     operations: Operations,
     export: Export,
@@ -59,7 +60,7 @@ pub(super) async fn export(
     let pieces = stream::try_unfold((operations, rest), async |(operations, rest)| {
         let Some(export) = rest else { return Ok::<_, ApiError>(None) };
         let piece = operations.export(export).await.inspect_err(|error| {
-            tracing::warn!(%error, "an export ended early");
+            tracing::warn!(%error, "an export was interrupted");
         })?;
         Ok(Some((piece.lines, (operations, piece.rest))))
     });

@@ -1,4 +1,4 @@
-//! The real router on a free port, with a store in memory and an embedder without a model.
+//! Tests the real router on a free port, with an in-memory store and an embedder without a model.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -7,8 +7,8 @@ mod entities;
 mod filters;
 mod guard;
 mod health;
+mod journal;
 mod learning;
-mod ledger;
 mod memories;
 mod transfer;
 
@@ -23,11 +23,12 @@ use super::*;
 use crate::{
     capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools},
     config::{Config, Live},
-    embed::deterministic::DeterministicEmbedder,
+    embed::{Embedder, deterministic::DeterministicEmbedder},
     memory::{MemoryStore, Owner},
+    models::Models,
     recall::{AccessTracker, LoopKey, Recall},
     sqlite::Options,
-    store::{InMemoryStore, Watched},
+    store::{InMemoryStore, MonitoredStore},
     telemetry::Metrics,
 };
 
@@ -37,29 +38,29 @@ struct Server {
     origin: String,
     client: Client,
     operations: Operations,
-    /// The journal's, removed when the test ends.
+    /// The journal's folder, removed when the test ends.
     _folder: TempDir,
     stop: Option<oneshot::Sender<()>>,
     served: JoinHandle<io::Result<()>>,
 }
 
 impl Server {
-    /// Its client sends the key.
+    /// The client sends the key.
     async fn start() -> Self {
         Self::with(Arc::new(InMemoryStore::new()), Some(KEY)).await
     }
 
     async fn with(store: Arc<dyn MemoryStore>, key: Option<&str>) -> Self {
-        // Another test may have been first.
+        // Another test may have installed it first.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let folder = tempfile::tempdir().unwrap();
         let operations = operations(store, folder.path());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let origin = format!("http://{}", listener.local_addr().unwrap());
         let (stop, stopped) = oneshot::channel();
-        let door = Door::closed(operations.config.clone(), operations.metrics.clone());
-        door.open(operations.clone());
-        let router = router(door, key.map(Key::new));
+        let state = ApiState::new(operations.config.clone(), operations.metrics.clone());
+        state.open(operations.clone());
+        let router = router(state, key.map(Key::new));
         let served = tokio::spawn(serve(listener, router, async {
             let _ = stopped.await;
         }));
@@ -104,7 +105,7 @@ impl Server {
         self.send(self.request(Method::PATCH, path).json(&body)).await
     }
 
-    /// Remembers something; gives its id.
+    /// Stores a memory and returns its id.
     async fn remember(&self, user: &str, content: &str) -> String {
         let body = json!({"user_id": user, "content": content});
         let (status, memory) = self.post("/v1/memory", body).await;
@@ -115,9 +116,9 @@ impl Server {
 
 fn operations(store: Arc<dyn MemoryStore>, folder: &Path) -> Operations {
     let metrics = Metrics::new();
-    let store = Arc::new(Watched::new(store, "Store", metrics.clone()));
+    let store = Arc::new(MonitoredStore::new(store, "Store", metrics.clone()));
     let embedder = Arc::new(DeterministicEmbedder::new(64));
-    // Nobody writes the access of these tests.
+    // Access counts are not written in these tests.
     let (access, _) = AccessTracker::new(store.clone());
     let settings = Settings {
         store_turns: true,
@@ -131,14 +132,19 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path) -> Operations {
         policy: crate::capture::Policy::default(),
         types: Config::default().memory.types,
     };
-    let tools =
-        Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
+    let models = Models::for_embedder(embedder.space()).unwrap();
+    let tools = Tools {
+        store: store.clone(),
+        embedder: embedder.clone(),
+        models: models.clone(),
+        metrics: metrics.clone(),
+    };
     let bounds = Bounds { queue: 16, workers: 2 };
     let journal = folder.join("journal.db");
     let capture = Capture::open(&journal, Options::default(), bounds, settings, tools).unwrap();
     Operations {
         config: Live::fixed(Config::default()),
-        recall: Recall::new(store.clone(), embedder.clone(), access, metrics.clone()),
+        recall: Recall::new(store.clone(), embedder.clone(), models, access, metrics.clone()),
         capture: Arc::new(capture),
         store,
         embedder,
@@ -146,7 +152,7 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path) -> Operations {
     }
 }
 
-/// The error of an answer: status, code and param.
+/// Status, code and param of an error response.
 fn error(answer: &(StatusCode, Value)) -> (u16, &str, Option<&str>) {
     let (status, body) = answer;
     let error = &body["error"];

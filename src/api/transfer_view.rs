@@ -1,52 +1,52 @@
-//! What callers see of an import, and of how much there is.
+//! Results of imports, and statistics, as JSON.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What an import did.
+/// Result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportedView {
-    /// Memories that were not there.
+    /// Number of new memories.
     pub written: u64,
-    /// Memories that were there, and just so.
+    /// Number of memories that were already there, unchanged.
     pub same: u64,
-    /// Memories whose user has another one of the same id; that one stays.
+    /// Number of memories whose id is already used for another memory of the user, which is kept.
     pub differs: u64,
-    /// Lines that could not be taken.
+    /// Number of refused lines.
     pub refused: u64,
-    /// Whether the export was whole; false when it ends before its last line.
+    /// Whether the export was complete; false if its last line is missing.
     pub complete: bool,
-    /// The lines that differ or were refused, the first hundred of them.
+    /// The lines that differ or were refused, at most a hundred.
     pub problems: Vec<ProblemView>,
 }
 
-/// What is the matter with a line.
+/// A problem with a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProblemView {
-    /// Its number, from 1.
+    /// Line number, starting at 1.
     pub line: u64,
-    /// Which member is meant, where one is.
+    /// The member that is wrong, if it is known.
     pub field: Option<String>,
-    /// What is wrong with it.
+    /// The cause.
     pub cause: String,
 }
 
-/// How many memories of a user are in use.
+/// Statistics of a user's memories in use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatsView {
-    /// All of them.
+    /// Number of memories.
     pub total: u64,
-    /// Of these, with a vector in the space that is searched; the others are found by their words.
+    /// Number of memories with a vector in the current space; the others are found by words alone.
     pub embedded: u64,
-    /// Of these, for somebody to look at.
+    /// Number of memories with the status `review`.
     pub review: u64,
-    /// All of them by type.
+    /// Number of memories by type.
     pub by_type: BTreeMap<String, u64>,
     /// The embedding model.
     pub model: String,
-    /// Numbers in a vector.
+    /// Dimension of its vectors.
     pub dimension: usize,
-    /// The space of the vectors: model, dimension, pooling, precision and prefixes.
+    /// The embedding space: model, dimension, pooling, precision and prefixes.
     pub space: String,
 }

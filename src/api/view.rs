@@ -1,4 +1,4 @@
-//! What callers see: memories, pages, hits and counts as JSON.
+//! Memories, pages, hits and counts as JSON.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::{
     recall::{Hit, ScoreBreakdown},
 };
 
-/// A memory as callers see it. What only memgate itself works with is left out.
+/// A memory as callers see it, without internal fields.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct MemoryView {
     /// Its id.
@@ -18,12 +18,12 @@ pub struct MemoryView {
     /// Its type.
     #[serde(rename = "type")]
     pub memory_type: String,
-    /// A finer kind within the type, where known.
+    /// Sub-type within the type, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sub_type: Option<String>,
-    /// What is remembered.
+    /// The remembered text.
     pub content: String,
-    /// Whose.
+    /// The user's id.
     pub user_id: String,
     /// Its project.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,45 +31,45 @@ pub struct MemoryView {
     /// Its agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// The tenant, where it is not the default one.
+    /// The tenant, unless it is the default one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
-    /// The session it was learnt in.
+    /// The session it comes from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// Where it comes from.
+    /// Its source.
     pub source: Source,
-    /// Whether it may be presented.
+    /// Its status.
     pub status: Status,
-    /// How much it matters, 0 to 1.
+    /// Importance, 0 to 1.
     pub importance: f32,
-    /// How sure it is, 0 to 1; null when nobody knows.
+    /// Confidence, 0 to 1; null if unknown.
     pub confidence: Option<f32>,
-    /// Free labels.
+    /// Tags.
     pub tags: Vec<String>,
-    /// Free members.
+    /// Custom metadata.
     pub metadata: Map<String, Value>,
-    /// Who and what it speaks of, where known.
+    /// Entities that it mentions, if known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<Mention>,
-    /// How these stand to one another, where known.
+    /// Relations between these entities, if known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entity_relations: Vec<EntityRelation>,
-    /// 1 when new; each update adds one.
+    /// Version, starting at 1.
     pub version: u32,
     /// How often it was presented.
     pub access_count: u64,
-    /// When the first version was written.
+    /// When its first version was written.
     pub created_at: Timestamp,
     /// When this version was written.
     pub updated_at: Timestamp,
     /// When it was last presented.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_accessed_at: Option<Timestamp>,
-    /// True from.
+    /// Start of its validity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
-    /// True until.
+    /// End of its validity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<Timestamp>,
 }
@@ -111,7 +111,7 @@ impl From<Memory> for MemoryView {
 pub struct MemoriesView {
     /// The memories.
     pub memories: Vec<MemoryView>,
-    /// What to ask the next page with; null when there is no more.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -124,28 +124,28 @@ impl From<Page> for MemoriesView {
     }
 }
 
-/// How much was forgotten.
+/// Result of a deletion.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeletedView {
-    /// So many memories.
+    /// Number of deleted memories.
     pub deleted: u64,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct HitsView {
-    /// Best first.
+    /// The hits, best first.
     pub hits: Vec<HitView>,
 }
 
-/// A memory that was found.
+/// A memory found by a search.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct HitView {
     /// The memory.
     pub memory: MemoryView,
     /// Calibrated relevance, 0 to 1.
     pub score: f32,
-    /// The parts of the score, where the caller asked for them.
+    /// The score breakdown, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parts: Option<ScoreBreakdown>,
 }
@@ -157,22 +157,22 @@ impl HitView {
     }
 }
 
-/// What a flush did.
+/// Result of a flush.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlushedView {
-    /// Sessions that were open.
+    /// Number of sessions that were open.
     pub sessions_ended: u64,
-    /// Jobs that ran well.
+    /// Number of jobs that succeeded.
     pub jobs_done: u64,
-    /// Jobs still to run: the time was over.
+    /// Number of jobs that had not run when the time was over.
     pub jobs_pending: u64,
-    /// Jobs given up.
+    /// Number of jobs that failed for good.
     pub jobs_dead: u64,
 }
 
 /// A session that ended.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndedView {
-    /// Its turns.
+    /// Number of its turns.
     pub turns: u64,
 }

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use crate::{
     embed::{EmbedError, Embedder, Vector},
     memory::{Embedding, Memory, MemoryStore, StoreError, Write},
+    models::Models,
     telemetry::Metrics,
 };
 
@@ -26,6 +27,8 @@ pub struct Tools {
     pub store: Arc<dyn MemoryStore>,
     /// What makes their vectors.
     pub embedder: Arc<dyn Embedder>,
+    /// The trained models for that embedder.
+    pub models: Arc<Models>,
     /// What is counted.
     pub metrics: Arc<Metrics>,
 }
@@ -34,13 +37,14 @@ pub struct Tools {
 pub(super) struct MemoryWriter {
     pub(super) store: Arc<dyn MemoryStore>,
     pub(super) embedder: Arc<dyn Embedder>,
+    pub(super) models: Arc<Models>,
     pub(super) metrics: Arc<Metrics>,
 }
 
 impl MemoryWriter {
     pub(super) fn new(tools: Tools) -> Self {
-        let Tools { store, embedder, metrics } = tools;
-        Self { store, embedder, metrics }
+        let Tools { store, embedder, models, metrics } = tools;
+        Self { store, embedder, models, metrics }
     }
 
     /// Stores a memory under its derived id, or gives the one that is there the

@@ -32,7 +32,7 @@ pub(crate) struct Cues {
 }
 
 /// The cues in a plain text with these tokens.
-pub(super) fn find(plain: &str, tokens: &[String]) -> Found {
+pub(crate) fn find(plain: &str, tokens: &[String]) -> Found {
     CUES.find(plain, tokens)
 }
 

@@ -1,5 +1,4 @@
-//! One form for what looks the same, and the words of it. The trainers
-//! (tools/classify.py) do the same, step by step.
+//! One form for what looks the same, and the words of it.
 
 use unicode_normalization::UnicodeNormalization;
 

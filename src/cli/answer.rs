@@ -1,4 +1,4 @@
-//! From an operation to what is printed, and to the exit status.
+//! Runs an operation, prints its result and sets the exit status.
 
 use std::process::ExitCode;
 
@@ -16,8 +16,7 @@ use crate::{
     telemetry::Telemetry,
 };
 
-/// Does an operation where the memories are, and prints its answer: as REST sent it, or as `show`
-/// puts it for people.
+/// Runs an operation and prints its result: the body with `--json`, else as `show` formats it.
 pub(super) fn run<T>(
     common: Common,
     need: Need,
@@ -36,10 +35,10 @@ pub(super) fn run<T>(
     }
 }
 
-/// Does an operation where the memories are.
+/// Runs an operation.
 ///
 /// # Errors
-/// Those of the operation, and when the memories cannot be reached.
+/// Those of the operation, and when the memories cannot be accessed.
 pub(super) fn ask<T>(
     common: Common,
     need: Need,
@@ -47,7 +46,7 @@ pub(super) fn ask<T>(
 ) -> Result<T, Failure> {
     block_on(async {
         let log = TelemetryConfig { log: LogLevel::Warn, ..TelemetryConfig::default() };
-        // Without it only warnings are lost.
+        // If it fails, only warnings are lost.
         let _ = Telemetry::start(&log);
         let memories = Memories::find(common, need).await?;
         let answer = operation(&memories).await;
@@ -56,7 +55,7 @@ pub(super) fn ask<T>(
     })
 }
 
-/// Runs what waits for others.
+/// Runs a future on a new single-threaded runtime.
 ///
 /// # Errors
 /// Those of `work`, and when the async runtime cannot be started.
@@ -68,10 +67,10 @@ pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
     runtime.block_on(work)
 }
 
-/// Tells people on standard error, and programs, which read REST's bodies, on standard output.
+/// Reports a failure on standard error, and with `--json` also as REST's error body on standard output.
 pub(super) fn report(failure: &Failure, json: bool) -> ExitCode {
     if json {
-        // If this cannot be written either, standard error still says the first cause.
+        // If standard output fails too, standard error still has the first cause.
         let _ = print(&[failure.body(), b"\n"].concat());
     }
     tell(&format!("error: {}", failure.message()));

@@ -1,4 +1,4 @@
-//! `memgate check-config`: all that is wrong with a configuration, and what is probably not meant.
+//! `memgate check-config`: reports errors and likely mistakes in a configuration.
 
 use std::{fmt, path::PathBuf, process::ExitCode};
 
@@ -12,7 +12,7 @@ use crate::config::{Config, ConfigError, Problem};
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
-    /// Print {file, ok, problems, warnings}; the lists hold {line, key, cause}.
+    /// Print {file, ok, problems, warnings} as JSON; the lists contain {line, key, cause}.
     #[arg(long)]
     json: bool,
 }
@@ -32,24 +32,24 @@ impl Args {
     }
 }
 
-/// What was found.
+/// The result of a check.
 #[derive(Debug, Serialize)]
 struct Findings {
     /// The file; null when the defaults were checked.
     file: Option<PathBuf>,
-    /// Whether memgate takes it.
+    /// Whether memgate accepts it.
     ok: bool,
-    /// What is wrong, in the file's order.
+    /// Errors, in the order of the file.
     problems: Vec<Finding>,
-    /// What is allowed and probably not meant.
+    /// Settings that are allowed but probably a mistake.
     warnings: Vec<Finding>,
 }
 
 #[derive(Debug, Serialize)]
 struct Finding {
-    /// From 1; null where no line of the file is meant.
+    /// Line number, starting at 1; null if no line is concerned.
     line: Option<u64>,
-    /// Null where the file as a whole is meant.
+    /// Null if the whole file is concerned.
     key: Option<String>,
     cause: String,
 }
@@ -75,11 +75,11 @@ impl From<Problem> for Finding {
 }
 
 impl fmt::Display for Findings {
-    /// A line a finding, `file:line: key: cause` as compilers do, and one that sums up.
+    /// One line per finding, `file:line: key: cause` as in compilers, and a summary.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = match &self.file {
             Some(file) => file.display().to_string(),
-            None => "the defaults (there is no file)".to_owned(),
+            None => "the defaults (no file)".to_owned(),
         };
         let kinds = [("", &self.problems), ("warning: ", &self.warnings)];
         for (kind, finding) in
@@ -96,7 +96,7 @@ impl fmt::Display for Findings {
             writeln!(f, "{}", finding.cause)?;
         }
         match self.problems.len() {
-            0 => write!(f, "{file}: good"),
+            0 => write!(f, "{file}: ok"),
             1 => write!(f, "{file}: 1 problem"),
             many => write!(f, "{file}: {many} problems"),
         }
@@ -122,9 +122,9 @@ mod tests {
     }
 
     #[test]
-    fn a_good_file_is_good() {
+    fn a_valid_file_is_ok() {
         let (told, json) = findings("{}\n");
-        assert_eq!(told, "c.yaml: good");
+        assert_eq!(told, "c.yaml: ok");
         assert_eq!(json, json!({"file": null, "ok": true, "problems": [], "warnings": []}));
     }
 
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_comes_with_the_one_that_was_meant() {
+    fn an_unknown_key_comes_with_a_suggestion() {
         let (told, _) = findings("memory:\n  deadline: 5\n");
         assert_eq!(
             told,
@@ -153,22 +153,22 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_is_not_used_is_a_warning() {
+    fn an_unused_model_is_a_warning() {
         for key in ["hyde", "self_query"] {
             let (told, json) = findings(&format!("memory: {{query: {{{key}: true}}}}\n"));
             assert!(told.contains(&format!("warning: memory.query.{key}: ")), "{told}");
-            assert!(told.ends_with("c.yaml: good"), "{told}");
+            assert!(told.ends_with("c.yaml: ok"), "{told}");
             let warnings = json["warnings"].as_array().unwrap().len();
             assert_eq!((&json["ok"], warnings), (&json!(true), 1));
         }
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_a_problem() {
+    fn a_missing_file_is_a_problem() {
         let findings = Findings::of(Some("/nowhere/c.yaml".into()));
         assert_eq!(
             findings.to_string(),
-            "/nowhere/c.yaml: there is no such file\n/nowhere/c.yaml: 1 problem"
+            "/nowhere/c.yaml: no such file\n/nowhere/c.yaml: 1 problem"
         );
     }
 }

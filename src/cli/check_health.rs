@@ -1,5 +1,5 @@
-//! `memgate check-health`: asks a running memgate whether memory works. It is what a container's
-//! health check runs, since an image may hold no other program; it must never open the data folder.
+//! `memgate check-health`: checks whether memory works in a running memgate. For container health
+//! checks, since an image may contain no other program; it never opens the data folder.
 
 use std::process::ExitCode;
 
@@ -21,7 +21,7 @@ use crate::config::Config;
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
-    /// The memgate to ask [default: the one at listen.http].
+    /// URL of the memgate to check [default: the one at listen.http].
     #[arg(long, value_name = "URL", value_parser = server)]
     server: Option<Url>,
 }
@@ -35,17 +35,17 @@ impl Args {
         }
     }
 
-    /// Who said that it is ready.
+    /// The URL of the memgate that is ready.
     async fn ask(self) -> Result<Url, Failure> {
         let server = match self.server {
             Some(server) => server,
             None => {
                 let config = Config::load_with(self.config.path().as_deref(), &|config| {
-                    // Nothing is asked of them here.
+                    // Helper models are not used here, so their keys need not be set.
                     config.external_models.clear();
                 })?;
                 at_listen(&config).ok_or_else(|| {
-                    Failure::new("no_address", "listen.http has no fixed port; name a --server")
+                    Failure::new("no_address", "listen.http has no fixed port; use --server")
                 })?
             }
         };

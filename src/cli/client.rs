@@ -1,4 +1,4 @@
-//! A running memgate's REST API.
+//! A client for the REST API of a running memgate.
 
 use std::time::Duration;
 
@@ -15,18 +15,18 @@ use crate::api::{
     SessionsRequest, SessionsView, UndoneView, Whose,
 };
 
-/// How long the connection may take.
+/// Timeout for connecting.
 const CONNECT: Duration = Duration::from_secs(5);
-/// The longest an answer may take: who forgets very much cleans up before answering.
+/// Timeout of a request; deleting very many memories cleans up before the response.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long whoever listens at the configured address may take to say who it is.
+/// Timeout for recognising a memgate at the configured address.
 const GLANCE: Duration = Duration::from_secs(1);
-/// The longest `/readyz` may take: its parts have two seconds each, side by side.
+/// Timeout of `/readyz`, whose parts are checked in parallel for up to two seconds.
 const READY: Duration = Duration::from_secs(4);
-/// The longest answer that is read, in bytes: several times a page of the longest memories.
+/// Maximum size of a response, in bytes: several times a page of the largest memories.
 const MAX_ANSWER: usize = 64 << 20;
 
-/// A server, and the key to it.
+/// A server and its key.
 pub(super) struct Client {
     http: reqwest::Client,
     server: Url,
@@ -37,12 +37,12 @@ impl Client {
     /// # Errors
     /// When this machine's TLS cannot be set up.
     pub(super) fn new(server: Url, key: Option<String>) -> Result<Self, Failure> {
-        // It fails only when there is one already.
+        // This fails only when a provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .connect_timeout(CONNECT)
             .timeout(PATIENCE)
-            // What is asked, and the key, are for the named server alone.
+            // Requests and the key are only for this server.
             .redirect(Policy::none())
             .no_proxy()
             .user_agent(concat!("memgate/", env!("CARGO_PKG_VERSION")))
@@ -51,7 +51,7 @@ impl Client {
         Ok(Self { http, server, key })
     }
 
-    /// Which it is.
+    /// The server's URL.
     pub(super) fn server(&self) -> &Url {
         &self.server
     }
@@ -79,7 +79,7 @@ impl Client {
         if status.is_success() {
             return Ok(());
         }
-        // Who is not memgate may answer anything; a line is enough to tell.
+        // A server that is not memgate may answer anything; a line of it is enough.
         let said: String = String::from_utf8_lossy(&body).chars().take(500).collect();
         Err(Failure::new("not_ready", format!("{} is not ready: {}", self.server, said.trim())))
     }
@@ -212,7 +212,7 @@ impl Client {
 
     fn url(&self, path: &[&str]) -> Url {
         let mut url = self.server.clone();
-        // It fails only for addresses without a host, and a server has one.
+        // This fails only for URLs without a host, and a server has one.
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend(path);
         }
@@ -228,7 +228,7 @@ impl Client {
         Ok(Answer { body, view })
     }
 
-    /// The body of a good answer.
+    /// The body of a successful response.
     async fn take(&self, request: RequestBuilder) -> Result<Vec<u8>, Failure> {
         let answer = request.send().await.map_err(|error| self.silent(&error))?;
         let status = answer.status();
@@ -242,9 +242,12 @@ impl Client {
         }
     }
 
-    /// Whoever answered is no memgate, or another one.
+    /// The server is not memgate, or of another version.
     fn foreign(&self, status: StatusCode) -> Failure {
-        let message = format!("{}: answers {status}, but not as this memgate would", self.server);
+        let message = format!(
+            "{}: status {status}, but not a response of this version of memgate",
+            self.server
+        );
         Failure::new("not_memgate", message)
     }
 
@@ -252,7 +255,7 @@ impl Client {
         let mut body = Vec::new();
         while let Some(chunk) = answer.chunk().await.map_err(|error| self.silent(&error))? {
             if body.len() + chunk.len() > MAX_ANSWER {
-                let message = format!("{}: answers more than {MAX_ANSWER} bytes", self.server);
+                let message = format!("{}: the response exceeds {MAX_ANSWER} bytes", self.server);
                 return Err(Failure::new("answer_too_large", message));
             }
             body.extend_from_slice(&chunk);
@@ -260,14 +263,14 @@ impl Client {
         Ok(body)
     }
 
-    /// The server did not answer, or not to the end.
+    /// The server did not respond, or not completely.
     fn silent(&self, error: &reqwest::Error) -> Failure {
-        let cause = if error.is_timeout() { "no answer in time".to_owned() } else { root(error) };
+        let cause = if error.is_timeout() { "timeout".to_owned() } else { root(error) };
         Failure::new("unreachable", format!("{}: {cause}", self.server))
     }
 }
 
-/// The cause behind all others; those before it say only that there is one.
+/// The innermost cause; the outer errors add nothing.
 fn root(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(source) => root(source),

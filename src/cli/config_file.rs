@@ -1,20 +1,20 @@
-//! Which configuration file is meant.
+//! The `--config` option.
 
 use std::path::{Path, PathBuf};
 
-/// Where the configuration is when nobody says so, seen from the working folder.
+/// Default path of the configuration, relative to the working directory.
 const USUAL: &str = "config/config.yaml";
 
 /// The option that all commands share.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct ConfigFile {
-    /// The configuration [default: config/config.yaml if there is one, else every key's default].
+    /// Configuration file [default: config/config.yaml if it exists, else the built-in defaults].
     #[arg(long, value_name = "FILE", env = "MEMGATE_CONFIG")]
     config: Option<PathBuf>,
 }
 
 impl ConfigFile {
-    /// The named file, else the usual one where it exists.
+    /// The given file, else the default path if it exists.
     pub(super) fn path(self) -> Option<PathBuf> {
         self.config.or_else(|| Path::new(USUAL).is_file().then(|| USUAL.into()))
     }

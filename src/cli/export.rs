@@ -1,4 +1,4 @@
-//! `memgate export`: everything a user has, or everybody, into a file.
+//! `memgate export`: writes the memories of one user or of all users to a file.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -11,7 +11,7 @@ use crate::{
     startup::Need,
 };
 
-/// Memories asked for at a time: each answer must come within the patience of a request.
+/// Number of memories per request: each response must arrive within the timeout.
 const PIECE: usize = 500;
 
 /// Arguments of `memgate export`.
@@ -19,19 +19,19 @@ const PIECE: usize = 500;
 pub(super) struct Args {
     #[command(flatten)]
     common: Common,
-    /// The user [default: everybody, for operators].
+    /// Export only this user's memories [default: those of all users, for operators].
     #[arg(long, value_name = "ID")]
     user: Option<String>,
-    /// The user's tenant [default: default].
+    /// Tenant of the user [default: default].
     #[arg(long, value_name = "ID", requires = "user")]
     tenant: Option<String>,
-    /// The file; it is there once it is complete [default: standard output].
+    /// Output file, created once the export is complete [default: standard output].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Go on where an export into this file was interrupted.
+    /// Resume an interrupted export into this file.
     #[arg(long, requires = "out")]
     resume: bool,
-    /// Leave the vectors out: smaller, and everything is embedded again where it is imported.
+    /// Omit the vectors: the file is smaller, and memories are re-embedded on import.
     #[arg(long)]
     no_vectors: bool,
 }
@@ -70,16 +70,16 @@ impl Args {
                 ));
                 ExitCode::SUCCESS
             }
-            // Whoever read it has seen enough.
+            // The reader closed standard output early.
             Ok(None) => ExitCode::SUCCESS,
             Err(failure) => answer::report(&failure, json),
         }
     }
 }
 
-/// Whom the header of the file will name.
+/// The owner in the file's header.
 fn owner(user: Option<&str>, tenant: Option<&str>) -> Result<Option<Owner>, Failure> {
     let owner = user.map(|user| Owner::new(tenant.unwrap_or(Owner::DEFAULT_TENANT), user));
-    // Which of the two ids is wrong is told by who is asked for the memories.
+    // The API reports which of the two ids is invalid.
     Ok(owner.transpose().ok().flatten())
 }

@@ -1,5 +1,5 @@
-//! Where an export is written to. A file gets its name when it is complete; what is there of it
-//! before has `.part` behind its name, and can be gone on with.
+//! The output of an export. A file gets its final name when it is complete; until then its name
+//! ends in `.part` and it can be resumed.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -16,10 +16,10 @@ use crate::{
     transfer::{Line, Lines, Raw},
 };
 
-/// The lines of an export, one answer after the other.
+/// The lines of an export, response by response.
 pub(super) struct Sink {
     to: To,
-    /// Memories written.
+    /// Number of memories written.
     count: u64,
     state: State,
 }
@@ -33,26 +33,26 @@ enum To {
 enum State {
     GoesOn,
     Complete,
-    /// Nobody reads it any more.
+    /// The reader closed it.
     Unread,
 }
 
-/// What is there of an interrupted export.
+/// The complete part of an interrupted export.
 #[derive(Default)]
 struct Begun {
-    /// So many bytes up to where it can be gone on with.
+    /// Number of bytes up to the last mark.
     bytes: u64,
-    /// Memories in these.
+    /// Number of memories in them.
     count: u64,
     after: Option<String>,
     complete: bool,
 }
 
 impl Sink {
-    /// Opens it, and tells what was the last mark of an export to be gone on with.
+    /// Opens the output and returns the last mark of an export to resume.
     ///
     /// # Errors
-    /// When the file cannot be written, or what is there is of another export.
+    /// When the file cannot be written, or belongs to another export.
     pub(super) async fn open(
         out: Option<PathBuf>,
         resume: bool,
@@ -65,14 +65,14 @@ impl Sink {
         let part = part_of(&name);
         let begun = if resume { begun(&part, owner, vectors).await? } else { Begun::default() };
         let Begun { bytes, count, after, complete } = begun;
-        // What users said is for whoever exports it alone.
+        // Readable by the exporting user only, because it contains what users said.
         let options =
             OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&part);
         let ready = options.and_then(|mut file| {
             file.set_len(bytes)?;
             file.seek(SeekFrom::End(0))?;
             if bytes > 0 {
-                // The mark may be all of its line but for what ends it; an empty line is none.
+                // The mark's line may lack its line break; an empty line is ignored.
                 file.write_all(b"\n")?;
             }
             Ok(file)
@@ -82,15 +82,15 @@ impl Sink {
         Ok((Self { to: To::File { file, part, name }, count, state }, after))
     }
 
-    /// Whether there is nothing more to write.
+    /// Whether everything is written.
     pub(super) fn is_complete(&self) -> bool {
         self.state != State::GoesOn
     }
 
-    /// Writes an answer, and tells where the next one goes on.
+    /// Writes a response and returns the mark to continue after.
     ///
     /// # Errors
-    /// When it cannot be written, or is no export.
+    /// When it cannot be written, or is not an export.
     pub(super) fn write(&mut self, lines: &[u8]) -> Result<Option<String>, Failure> {
         match &mut self.to {
             To::Stdout => match io::stdout().lock().write_all(lines) {
@@ -116,7 +116,7 @@ impl Sink {
         }
     }
 
-    /// Gives the file its name; tells how many memories are in it, if anybody has read them.
+    /// Gives the file its final name; returns the number of memories, unless the reader closed it.
     ///
     /// # Errors
     /// When it cannot be written to the disk or renamed.
@@ -135,7 +135,7 @@ impl Sink {
     }
 }
 
-/// What is there of an export into `part`: nothing, or as much as a mark follows.
+/// Reads the part of an export that can be resumed: up to the last mark.
 async fn begun(part: &Path, owner: Option<&Owner>, vectors: bool) -> Result<Begun, Failure> {
     let file = match tokio::fs::File::open(part).await {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Begun::default()),
@@ -150,11 +150,11 @@ async fn begun(part: &Path, owner: Option<&Owner>, vectors: bool) -> Result<Begu
             count += 1;
             continue;
         }
-        // The last line may be half of one: what is behind the last mark is written again.
+        // The last line may be incomplete; everything after the last mark is written again.
         let Ok(line) = Line::read(&line) else { return Ok(begun) };
         match line {
             Line::Header(header) if header.owner.as_ref() != owner || header.vectors != vectors => {
-                let message = format!("{}: is of an export of something else", part.display());
+                let message = format!("{}: belongs to a different export", part.display());
                 return Err(Failure::new("other_export", message));
             }
             Line::Mark(mark) => {
@@ -166,7 +166,7 @@ async fn begun(part: &Path, owner: Option<&Owner>, vectors: bool) -> Result<Begu
     }
 }
 
-/// Whether a line of ours has a memory: told without reading all of it.
+/// Whether a line is a memory, without parsing it.
 fn is_memory(line: &[u8]) -> bool {
     line.starts_with(b"{\"memory\":")
 }

@@ -1,5 +1,4 @@
-//! Why a command did not do what it should: a sentence for people, REST's error body for programs,
-//! and the exit status.
+//! Failures of commands: a message for people, REST's error body for programs, and the exit status.
 
 use std::process::ExitCode;
 
@@ -10,27 +9,27 @@ use crate::{
     startup::StartError,
 };
 
-/// Exit status of a command that was asked wrongly. The same as of arguments that cannot be read.
+/// Exit status for invalid arguments or values.
 const USAGE: u8 = 2;
-/// Exit status of a command that failed.
+/// Exit status of other failures.
 const FAILED: u8 = 1;
-/// REST's status for a field that is wrong.
+/// REST's status for an invalid field.
 const BAD_REQUEST: u16 = 400;
-/// REST's status for a key that is missing or wrong.
+/// REST's status for a missing or wrong key.
 const UNAUTHORIZED: u16 = 401;
 
-/// A command that did not do what it should.
+/// A failed command.
 #[derive(Debug)]
 pub(super) struct Failure {
     exit: u8,
     message: String,
-    /// The body as a server sent it, or as it would have.
+    /// The error body, as a server sent it or would have.
     body: Vec<u8>,
     held: bool,
 }
 
 impl Failure {
-    /// A failure that is not about what was asked. `code` is for programs.
+    /// A failure that is not caused by an invalid argument. `code` is for programs.
     pub(super) fn new(code: &str, message: impl Into<String>) -> Self {
         let message = message.into();
         let detail = ErrorDetail {
@@ -43,27 +42,29 @@ impl Failure {
         Self { exit: FAILED, message, body, held: false }
     }
 
-    /// What REST refused, with the body it did so with.
+    /// A REST error response with its body.
     pub(super) fn refused(status: u16, error: &ErrorDetail, body: Vec<u8>) -> Self {
         let exit = if status == BAD_REQUEST { USAGE } else { FAILED };
         let mut message = told(error);
         if status == UNAUTHORIZED {
-            message.push_str("; here it comes from the variable that api.key_env names");
+            message.push_str(
+                "; the command line reads it from the environment variable named in api.key_env",
+            );
         }
         Self { exit, message, body, held: false }
     }
 
-    /// Whether another process has the data folder.
+    /// Whether another process holds the data folder.
     pub(super) fn is_held(&self) -> bool {
         self.held
     }
 
-    /// What a person is told.
+    /// The message for people.
     pub(super) fn message(&self) -> &str {
         &self.message
     }
 
-    /// The same as the REST API's body.
+    /// The error body for programs.
     pub(super) fn body(&self) -> &[u8] {
         &self.body
     }
@@ -74,7 +75,7 @@ impl Failure {
     }
 }
 
-/// REST's message, with the name that the field has on the command line.
+/// REST's message, with the field's name on the command line.
 fn told(error: &ErrorDetail) -> String {
     let ErrorDetail { message, param, .. } = error;
     let Some(param) = param.as_deref() else { return message.clone() };
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_field_has_the_name_it_was_given_by() {
+    fn errors_use_the_names_of_the_command_line() {
         for (message, param, expected) in [
             ("limit: must be 1", Some("limit"), "--limit: must be 1"),
             ("user_id: must not be empty", Some("user_id"), "--user: must not be empty"),
@@ -156,14 +157,14 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_field_is_bad_usage_and_everything_else_a_failure() {
+    fn an_invalid_field_is_a_usage_error_and_everything_else_a_failure() {
         let exit = |status| Failure::refused(status, &detail("m", None), Vec::new()).exit;
         assert_eq!([400, 401, 404, 503].map(exit), [USAGE, FAILED, FAILED, FAILED]);
         assert_eq!(Failure::new("x", "y").exit, FAILED);
     }
 
     #[test]
-    fn every_failure_has_rest_s_body() {
+    fn every_failure_has_an_error_body() {
         let failure = Failure::new("data_folder_in_use", "in use");
         let expected = br#"{"error":{"message":"in use","type":"api_error","param":null,"code":"data_folder_in_use"}}"#;
         assert_eq!(failure.body(), expected);

@@ -1,5 +1,5 @@
-//! `memgate forget`: one memory, a project's, or all of a user's, for good; and what a user asked to be forgotten in a
-//! message, brought back.
+//! `memgate forget`: deletes one memory or all memories of a project or user, and restores what a
+//! user asked to be forgotten in a message.
 
 use std::process::ExitCode;
 
@@ -17,19 +17,19 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["id", "all", "pending", "undo"])))]
 pub(super) struct Args {
-    /// The memory's id.
+    /// Id of the memory.
     #[arg(value_parser = memory_id)]
     id: Option<String>,
-    /// Everything, what waits to be learnt included.
+    /// Delete all memories, including turns that are not learned from yet.
     #[arg(long)]
     all: bool,
-    /// List what the user asked to be forgotten in a message and what is only hidden still.
+    /// List memories that the user asked to forget in a message and that can still be restored.
     #[arg(long)]
     pending: bool,
-    /// Bring back what one of these requests hides; --pending shows their ids.
+    /// Restore the memories of one of these requests; --pending lists their ids.
     #[arg(long, value_name = "ID", value_parser = forgetting_id)]
     undo: Option<String>,
-    /// With --all: only this project's.
+    /// With --all: delete only this project's memories.
     #[arg(long, value_name = "ID", requires = "all", conflicts_with = "id")]
     project: Option<String>,
     #[command(flatten)]
@@ -71,24 +71,24 @@ impl Args {
 
 fn told(done: &DeletedView) -> String {
     match done.deleted {
-        0 => "There was nothing to forget.".to_owned(),
+        0 => "Nothing to forget.".to_owned(),
         1 => "Forgot 1 memory.".to_owned(),
         many => format!("Forgot {many} memories."),
     }
 }
 
-/// The id of a forgetting, as far as it can stand in a path.
+/// Checks the id of a request to forget, which becomes part of a path.
 fn forgetting_id(text: &str) -> Result<String, &'static str> {
     text.parse::<i64>().map(|id| id.to_string()).map_err(|_| "must be a number, see --pending")
 }
 
 fn listed(found: &ForgettingsView) -> String {
     if found.forgettings.is_empty() {
-        return "Nothing waits to be erased.".to_owned();
+        return "No pending requests to forget.".to_owned();
     }
     let line = |it: &api::ForgettingView| {
         format!(
-            "{}  {} memories, asked {}, erased {}",
+            "{}  {} memories, requested {}, erased at {}",
             it.id,
             it.memories.len(),
             it.asked_at,
@@ -100,7 +100,7 @@ fn listed(found: &ForgettingsView) -> String {
 
 fn restored(done: &UndoneView) -> String {
     match done.restored {
-        1 => "Brought back 1 memory.".to_owned(),
-        many => format!("Brought back {many} memories."),
+        1 => "Restored 1 memory.".to_owned(),
+        many => format!("Restored {many} memories."),
     }
 }

@@ -1,4 +1,4 @@
-//! `memgate import`: memories out of a file that `memgate export` wrote.
+//! `memgate import`: imports a file written by `memgate export`.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -13,11 +13,11 @@ use crate::{
     transfer::{Line, Lines, MAX_LINE_BYTES, Raw},
 };
 
-/// Lines sent at a time: each answer must come within the patience of a request.
+/// Maximum number of lines per request: each response must arrive within the timeout.
 const LINES: usize = 200;
-/// Bytes sent at a time; a single line may be longer.
+/// Maximum bytes per request; a single line may be longer.
 const BYTES: usize = 4 * 1024 * 1024;
-/// The most lines that are told of.
+/// Maximum number of reported lines.
 const MAX_PROBLEMS: usize = 100;
 
 /// Arguments of `memgate import`.
@@ -25,12 +25,13 @@ const MAX_PROBLEMS: usize = 100;
 pub(super) struct Args {
     #[command(flatten)]
     common: Common,
-    /// The file; - is standard input.
+    /// File to import; - is standard input.
     file: PathBuf,
-    /// Only this user's memories; anybody else's are refused [default: everybody's, for operators].
+    /// Import only this user's memories and refuse others [default: those of all users, for
+    /// operators].
     #[arg(long, value_name = "ID")]
     user: Option<String>,
-    /// The user's tenant [default: default].
+    /// Tenant of the user [default: default].
     #[arg(long, value_name = "ID", requires = "user")]
     tenant: Option<String>,
 }
@@ -69,9 +70,7 @@ impl Args {
                     tell(&format!("line {line}: {field}{cause}"));
                 }
                 if !view.complete {
-                    tell(
-                        "error: the file ends before its last line: a part of the export is missing",
-                    );
+                    tell("error: the export is incomplete: its last line is missing");
                 }
                 if view.complete && view.refused == 0 {
                     ExitCode::SUCCESS
@@ -90,15 +89,15 @@ struct Import<'a> {
     told: ImportedView,
 }
 
-/// Lines on their way.
+/// Lines of one request.
 struct Batch {
     lines: Vec<u8>,
-    /// Where in the file each of them stands.
+    /// Their line numbers in the file.
     numbers: Vec<u64>,
 }
 
 impl Import<'_> {
-    /// Sends the lines of a file, batch by batch, each begun as the file begins.
+    /// Sends the lines of a file in batches; each starts with the file's header.
     async fn all(mut self, from: Box<dyn AsyncBufRead + Unpin>) -> Result<ImportedView, Failure> {
         let mut lines = Lines::new(from);
         let mut batch: Option<Batch> = None;
@@ -139,7 +138,7 @@ impl Import<'_> {
         let (from, to) = (numbers.get(1), numbers.last());
         let answer = self.memories.import(self.whose, lines).await.inspect_err(|_| {
             if let (Some(from), Some(to)) = (from, to) {
-                tell(&format!("lines {from} to {to} may be imported in part, those before them are; run it again to go on"));
+                tell(&format!("lines {from} to {to} may be imported partially, the lines before are imported; run the command again to continue"));
             }
         })?;
         let ImportedView { written, same, differs, refused, complete, problems } = answer.view;
@@ -163,14 +162,14 @@ impl Import<'_> {
     }
 }
 
-/// The line that every batch begins with.
+/// The header, with which every batch starts.
 fn begins(number: u64, mut line: Vec<u8>) -> Result<Vec<u8>, Failure> {
     let cause = match Line::read(&line) {
         Ok(Line::Header(_)) => {
             line.push(b'\n');
             return Ok(line);
         }
-        Ok(_) => "must be what an export begins with, and tell its format".to_owned(),
+        Ok(_) => "must be the header of an export".to_owned(),
         Err(error) => match &error.field {
             Some(field) => format!("{field}: {error}"),
             None => error.to_string(),
@@ -183,8 +182,8 @@ fn told(view: &ImportedView) -> String {
     let ImportedView { written, same, differs, refused, .. } = view;
     let memories = if *written == 1 { "memory" } else { "memories" };
     format!(
-        "Imported {written} {memories}; {same} were there already, {differs} others of the same id \
-         were left as they are, {refused} lines were refused.\n"
+        "Imported {written} {memories}; {same} already exist, {differs} with the same id but other \
+         content were kept, {refused} lines were refused.\n"
     )
 }
 

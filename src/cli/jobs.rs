@@ -1,4 +1,4 @@
-//! `memgate jobs`: what the journal owes, and dead jobs asked for again.
+//! `memgate jobs`: lists jobs and retries dead ones.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use super::{
     answer,
     memories::Memories,
     options::{Common, count},
-    show_ledger,
+    show_jobs,
 };
 use crate::{
     api::{AllJobsRequest, JobsRequest, Whose},
@@ -21,28 +21,29 @@ use crate::{
 pub(super) struct Args {
     #[command(flatten)]
     common: Common,
-    /// The user [default: everybody, for operators; what anybody said is never shown].
+    /// Show only this user's jobs [default: those of all users, for operators; content is never
+    /// shown].
     #[arg(long, value_name = "ID")]
     user: Option<String>,
-    /// The user's tenant [default: default].
+    /// Tenant of the user [default: default].
     #[arg(long, value_name = "ID", requires = "user")]
     tenant: Option<String>,
-    /// Have a dead job run again, or all dead ones; one that waits runs at once.
+    /// Retry one job or all dead jobs; a waiting job runs at once.
     #[arg(long, value_name = "JOB|all", value_parser = which,
           conflicts_with_all = ["state", "limit", "cursor"])]
     retry: Option<Which>,
-    /// Only those that stand so.
+    /// Show only jobs in this state.
     #[arg(long, value_parser = standing())]
     state: Option<JobStanding>,
-    /// At most this many, 1 to 100; else 20.
+    /// Maximum number of jobs, 1 to 100 [default: 20].
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Where the page before ended, as it said.
+    /// Cursor printed at the end of the previous page.
     #[arg(long)]
     cursor: Option<String>,
 }
 
-/// Which jobs to run again.
+/// The jobs to retry.
 #[derive(Clone, Debug)]
 enum Which {
     One(i64),
@@ -52,7 +53,7 @@ enum Which {
 fn which(text: &str) -> Result<Which, &'static str> {
     match text {
         "all" => Ok(Which::AllDead),
-        number => number.parse().map(Which::One).map_err(|_| "must be a job's number, or all"),
+        number => number.parse().map(Which::One).map_err(|_| "must be the number of a job, or all"),
     }
 }
 
@@ -64,11 +65,11 @@ fn standing() -> impl TypedValueParser<Value = JobStanding> {
 }
 
 impl Args {
-    /// Whose; a single job is always somebody's.
+    /// Checks that retrying a single job names its user.
     pub(super) fn check(&self) -> Result<(), clap::Error> {
         if self.user.is_none() && matches!(self.retry, Some(Which::One(_))) {
             let kind = clap::error::ErrorKind::MissingRequiredArgument;
-            return Err(clap::Error::raw(kind, "--retry JOB needs --user ID\n"));
+            return Err(clap::Error::raw(kind, "--retry JOB requires --user ID\n"));
         }
         Ok(())
     }
@@ -83,11 +84,11 @@ impl Args {
             (Some(Which::One(id)), Some(whose)) => {
                 let retry =
                     async |memories: &Memories| memories.retry_job(&id.to_string(), &whose).await;
-                answer::run(self.common, Need::Stored, retry, show_ledger::job)
+                answer::run(self.common, Need::Stored, retry, show_jobs::job)
             }
             (Some(_), whose) => {
                 let retry = async |memories: &Memories| memories.retry_jobs(whose.as_ref()).await;
-                answer::run(self.common, Need::Stored, retry, |done, _| show_ledger::retried(done))
+                answer::run(self.common, Need::Stored, retry, |done, _| show_jobs::retried(done))
             }
             (None, whose) => {
                 let (state, limit, cursor) = (self.state, self.limit, self.cursor);
@@ -98,7 +99,7 @@ impl Args {
                     }
                     None => memories.all_jobs(&AllJobsRequest { state, limit, cursor }).await,
                 };
-                answer::run(self.common, Need::Stored, list, show_ledger::jobs)
+                answer::run(self.common, Need::Stored, list, show_jobs::jobs)
             }
         }
     }

@@ -19,22 +19,22 @@ pub(super) struct Args {
     common: Common,
     #[command(flatten)]
     whose: Whose,
-    /// Only this project's.
+    /// Show only memories of this project.
     #[arg(long, value_name = "ID")]
     project: Option<String>,
-    /// Only this type.
+    /// Show only memories of this type.
     #[arg(long = "type", value_name = "TYPE")]
     memory_type: Option<String>,
-    /// Only this status; else what is in use.
+    /// Show only memories with this status [default: active and review].
     #[arg(long, value_parser = status())]
     status: Option<Status>,
-    /// Only what speaks of whom or what has this name.
+    /// Show only memories that mention this person or thing.
     #[arg(long, value_name = "NAME")]
     entity: Option<String>,
-    /// At most this many, 1 to 100; else 20.
+    /// Maximum number of memories, 1 to 100 [default: 20].
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Where the page before ended, as it said.
+    /// Cursor printed at the end of the previous page.
     #[arg(long)]
     cursor: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! Where the memories are: behind a running memgate's REST API, or in a data folder that this
-//! process takes for itself. Both answer alike, because both do what `api::Operations` does.
+//! Access to memories: through the REST API of a running memgate, or in a data folder that this
+//! process locks. Both give the same answers, because both use `api::Operations`.
 
 use std::time::Duration;
 
@@ -19,26 +19,26 @@ use crate::{
     startup::{Need, Offline},
 };
 
-/// How often a data folder is asked for again while somebody has it who cannot be asked …
+/// Number of attempts to lock a data folder whose holder has no API.
 const PAUSES: u32 = 50;
-/// … and the pause in between.
+/// Pause between these attempts.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Memories that can be read and changed.
+/// Access to memories.
 pub(super) enum Memories {
-    /// A running memgate's.
+    /// Through a running memgate.
     Server(Client),
-    /// Those of a folder that is ours until [`Memories::close`].
+    /// In a data folder that is locked until [`Memories::close`].
     Folder(Box<Offline>),
 }
 
 impl Memories {
-    /// Finds them: the server that was named, else the one that has the data folder, else the one
-    /// that listens where the configuration says, else the data folder.
+    /// Chooses the access: the given server, else the memgate that holds the data folder, else the
+    /// one at `listen.http`, else the data folder itself.
     pub(super) async fn find(common: Common, need: Need) -> Result<Self, Failure> {
         let Common { config, data, server, json: _ } = common;
         let config = Config::load_with(config.path().as_deref(), &|config| {
-            // No command on memories asks a helper model, so nobody has to set their keys.
+            // No command on memories uses a helper model, so their keys need not be set.
             config.external_models.clear();
             if let Some(data) = &data {
                 config.data_dir.clone_from(data);
@@ -51,8 +51,8 @@ impl Memories {
         let mut pauses = 0;
         loop {
             match Self::usual(&config, need, probe).await {
-                // Another command, or a server that is just starting: it will be done, or say
-                // where it answers.
+                // Another command, or a server that is starting: it will finish, or announce its
+                // API.
                 Err(error) if error.is_held() && pauses < PAUSES => tokio::time::sleep(PAUSE).await,
                 found => return found,
             }
@@ -60,7 +60,7 @@ impl Memories {
         }
     }
 
-    /// Finds the memories that nobody named; `probe`: also at `listen.http`.
+    /// Chooses the access if no server is given; `probe`: also tries `listen.http`.
     async fn usual(config: &Config, need: Need, probe: bool) -> Result<Self, Failure> {
         let folder = &config.data_dir;
         if let Some(holder) = DataFolder::holder(folder)? {
@@ -73,13 +73,13 @@ impl Memories {
         if probe && let Some(found) = listening(config).await? {
             if known {
                 let (server, folder) = (found.server(), folder.display());
-                tell(&format!("note: asking {server}, which does not use {folder}"));
+                tell(&format!("note: using {server}, which does not use {folder}"));
             }
             return Ok(Self::Server(found));
         }
         let offline = Offline::open(config.clone(), need).await?;
         if !known {
-            tell(&format!("note: there was no data folder {}; made it", folder.display()));
+            tell(&format!("note: created the data folder {}", folder.display()));
         }
         Ok(Self::Folder(Box::new(offline)))
     }
@@ -156,7 +156,7 @@ impl Memories {
         }
     }
 
-    /// Some lines of a user's export.
+    /// A piece of a user's export.
     pub(super) async fn export(&self, request: &ExportRequest) -> Result<Vec<u8>, Failure> {
         match self {
             Self::Server(client) => client.export(request).await,
@@ -164,7 +164,7 @@ impl Memories {
         }
     }
 
-    /// Some lines of everybody's export.
+    /// A piece of an export of all users.
     pub(super) async fn export_all(&self, request: &ExportAllRequest) -> Result<Vec<u8>, Failure> {
         match self {
             Self::Server(client) => client.export_all(request).await,
@@ -172,7 +172,7 @@ impl Memories {
         }
     }
 
-    /// Brings in lines of an export, as one user's or as everybody's.
+    /// Imports lines for one user or for all users.
     pub(super) async fn import(
         &self,
         whose: Option<&Whose>,
@@ -250,7 +250,7 @@ impl Memories {
         }
     }
 
-    /// Gives the folder back.
+    /// Releases the folder.
     pub(super) async fn close(self) {
         if let Self::Folder(folder) = self {
             folder.close().await;
@@ -258,7 +258,7 @@ impl Memories {
     }
 }
 
-/// An export's next lines, with those it begins with.
+/// A piece of an export, starting with the header.
 async fn exported(folder: &Offline, export: Export) -> Result<Vec<u8>, Failure> {
     let mut lines = export.header()?;
     lines.extend(folder.operations().export(export).await?.lines);
@@ -289,7 +289,7 @@ pub(super) fn at_listen(config: &Config) -> Option<Url> {
 fn answer<T: Serialize>(view: Result<T, ApiError>) -> Result<Answer<T>, Failure> {
     let view = view?;
     let body = serde_json::to_vec(&view)
-        .map_err(|error| Failure::new("output", format!("the answer is no JSON: {error}")))?;
+        .map_err(|error| Failure::new("output", format!("cannot serialize the result: {error}")))?;
     Ok(Answer { body, view })
 }
 

@@ -1,8 +1,8 @@
-//! The command line, one file a subcommand. It reads arguments, calls one thing and shows the
-//! outcome; it must never do what the API could not do as well.
+//! The command line, one file per subcommand. Each parses arguments, calls one operation of the API
+//! and prints the result.
 //!
-//! Exit codes: 0 done, 1 failed, 2 called wrongly: arguments that cannot be read, or a value that
-//! the API refuses. docs/cli.md is for users.
+//! Exit codes: 0 success, 1 failure, 2 usage: invalid arguments, or a value that the API refuses.
+//! docs/cli.md is for users.
 
 mod answer;
 mod check_config;
@@ -27,7 +27,7 @@ mod search;
 mod serve;
 mod sessions;
 mod show;
-mod show_ledger;
+mod show_jobs;
 mod text;
 
 use std::process::ExitCode;
@@ -44,36 +44,36 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve Envoy and the REST API until SIGINT or SIGTERM; SIGHUP reads the configuration again.
+    /// Serve Envoy and the REST API until SIGINT or SIGTERM; SIGHUP reloads the configuration.
     Serve(serve::Args),
-    /// Tell what is wrong with a configuration.
+    /// Check a configuration file.
     CheckConfig(check_config::Args),
-    /// Tell whether memory works in a running memgate; for health checks.
+    /// Check whether memory works in a running memgate; for health checks.
     CheckHealth(check_health::Args),
-    /// Show a user's memories, newest first.
+    /// List a user's memories, newest first.
     List(list::Args),
-    /// Find the memories that matter for a query, best first.
+    /// Search for memories that are relevant to a query, best first.
     Search(search::Args),
-    /// Store a memory as it is told.
+    /// Store a memory.
     Remember(remember::Args),
-    /// Forget one memory, or all of a user's or of a project's, for good.
+    /// Delete one memory, or all memories of a user or project.
     Forget(forget::Args),
-    /// Write everything a user has, or everybody, to a file.
+    /// Export the memories of one user or of all users.
     Export(export::Args),
-    /// Bring in what was exported; what is there already is passed over.
+    /// Import an export; memories that already exist are skipped.
     Import(import::Args),
-    /// Show what is still to be learnt and what failed for good, and have it tried again.
+    /// List pending and dead jobs, or retry dead ones.
     Jobs(jobs::Args),
-    /// Show a user's sessions, the one that began last first, or end one.
+    /// List a user's sessions, the latest first, or end one.
     Sessions(sessions::Args),
-    /// Embed every memory with the configured model, and take that one's vectors into use.
+    /// Re-embed all memories with the configured model and switch to the new vectors.
     Reindex(reindex::Args),
     /// Measure the quality of memory on labelled data.
     Eval(eval::Args),
 }
 
 impl Cli {
-    /// Runs the command; says on standard error why it failed.
+    /// Runs the command; errors go to standard error.
     #[must_use]
     pub fn run(self) -> ExitCode {
         let outcome = match self.command {
@@ -94,15 +94,15 @@ impl Cli {
         match outcome {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                complain(&error);
+                print_error(&error);
                 ExitCode::FAILURE
             }
         }
     }
 }
 
-#[expect(clippy::print_stderr, reason = "the command line's own words")]
-fn complain(error: &anyhow::Error) {
+#[expect(clippy::print_stderr, reason = "output of the command line")]
+fn print_error(error: &anyhow::Error) {
     eprintln!("error: {error:#}");
 }
 
@@ -112,18 +112,18 @@ mod tests {
 
     use super::*;
 
-    /// What is wrong with a command line, if anything is.
+    /// The usage error of a command line, if it has one.
     fn wrong(line: &str) -> Option<ErrorKind> {
         Cli::try_parse_from(line.split_whitespace()).err().map(|error| error.kind())
     }
 
     #[test]
-    fn the_definition_holds() {
+    fn the_clap_definition_is_valid() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn a_user_is_always_named() {
+    fn commands_on_one_user_require_the_user() {
         for line in ["list", "search x", "remember x", "forget x", "forget --all", "sessions"] {
             let line = format!("memgate {line}");
             assert_eq!(wrong(&line), Some(ErrorKind::MissingRequiredArgument), "{line}");
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn one_memory_is_forgotten_or_all_and_never_by_mistake() {
+    fn forget_requires_an_id_or_all() {
         for (line, kind) in [
             ("", ErrorKind::MissingRequiredArgument),
             ("--project p", ErrorKind::MissingRequiredArgument),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_of_everybody_are_shown_and_one_is_retried_only_as_somebodys() {
+    fn jobs_of_all_users_can_be_listed_and_a_single_retry_needs_a_user() {
         for good in [
             "",
             "--user u --state dead",
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn an_export_is_of_one_or_of_everybody_and_goes_on_only_in_a_file() {
+    fn exports_cover_one_or_all_users_and_resume_only_in_a_file() {
         for good in
             ["export", "export --user u --tenant t --out f --resume --no-vectors", "import -"]
         {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_no_status_and_no_address_is_refused() {
+    fn refuses_invalid_numbers_statuses_and_addresses() {
         for line in [
             "list --user u --limit many",
             "list --user u --limit -1",

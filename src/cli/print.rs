@@ -1,10 +1,10 @@
-//! Writing a command's answer to standard output.
+//! Writes to standard output.
 
 use std::io::{self, ErrorKind, Write};
 
 use super::failure::Failure;
 
-/// Writes all of it. A reader who has seen enough (`| head`) is no failure.
+/// Writes all bytes. A reader that closes the pipe early (`| head`) is not a failure.
 ///
 /// # Errors
 /// When standard output cannot be written for another reason: a full disk, for example.
@@ -16,7 +16,7 @@ pub(super) fn print(bytes: &[u8]) -> Result<(), Failure> {
 fn written(written: io::Result<()>) -> Result<(), Failure> {
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::new("output", format!("standard output cannot be written: {error}")))
+            Err(Failure::new("output", format!("cannot write to standard output: {error}")))
         }
         _ => Ok(()),
     }
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_reader_who_went_away_is_no_failure() {
+    fn only_a_closed_pipe_is_not_a_failure() {
         assert!(written(Ok(())).is_ok());
         assert!(written(Err(ErrorKind::BrokenPipe.into())).is_ok());
         assert!(written(Err(ErrorKind::StorageFull.into())).is_err());

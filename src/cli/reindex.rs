@@ -1,4 +1,4 @@
-//! `memgate reindex`: every memory gets its vectors of the configured model, which are in use then.
+//! `memgate reindex`: re-embeds all memories with the configured model.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -19,14 +19,14 @@ use crate::{
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
-    /// The folder memories are kept in (data_dir).
+    /// Data folder (data_dir).
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 }
 
 impl Args {
     pub(super) fn run(self) -> ExitCode {
-        // Said twice is an error of ours, and harmless: the first provider stays.
+        // This fails only when a provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         match block_on(self.reindex()).and_then(|done| print(told(&done).as_bytes())) {
             Ok(()) => ExitCode::SUCCESS,
@@ -57,9 +57,9 @@ impl From<ReindexError> for Failure {
 
 fn told(done: &Reindexed) -> String {
     let Reindexed { embedded, passed_over, space } = done;
-    let mut told = format!("{embedded} memories were embedded; {space} is in use.\n");
+    let mut told = format!("Embedded {embedded} memories; {space} is now in use.\n");
     if *passed_over > 0 {
-        told += &format!("{passed_over} could not be embedded and are found by their words.\n");
+        told += &format!("{passed_over} could not be embedded and are found by words alone.\n");
     }
     told
 }

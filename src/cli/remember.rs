@@ -1,4 +1,4 @@
-//! `memgate remember`: stores a memory as it is told.
+//! `memgate remember`: stores a memory.
 
 use std::process::ExitCode;
 
@@ -15,22 +15,22 @@ use crate::{api::CreateRequest, startup::Need};
 /// Arguments of `memgate remember`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// What to remember.
+    /// Text to remember.
     text: String,
     #[command(flatten)]
     common: Common,
     #[command(flatten)]
     whose: Whose,
-    /// Its type; else semantic.
+    /// Type of the memory [default: semantic].
     #[arg(long = "type", value_name = "TYPE")]
     memory_type: Option<String>,
-    /// Its project; else it belongs to all of the user's.
+    /// Project of the memory [default: none, found in every project].
     #[arg(long, value_name = "ID")]
     project: Option<String>,
-    /// How much it matters, 0 to 1; else 0.5.
-    #[arg(long, value_name = "SHARE", value_parser = number, allow_negative_numbers = true)]
+    /// Importance, 0 to 1 [default: 0.5].
+    #[arg(long, value_name = "NUMBER", value_parser = number, allow_negative_numbers = true)]
     importance: Option<f32>,
-    /// A label; may be repeated.
+    /// Tag; may be repeated.
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
 }

@@ -1,5 +1,5 @@
-//! `memgate search`: what is remembered about these words. It always searches: whether a request with them
-//! would be is `recall/decide.rs`'s matter.
+//! `memgate search`: searches memories. It always searches; whether a model request would be
+//! searched is decided in `recall/decide.rs`.
 
 use std::process::ExitCode;
 
@@ -16,31 +16,31 @@ use crate::{api::SearchRequest, startup::Need};
 /// Arguments of `memgate search`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// What is looked for.
+    /// Search query.
     query: String,
     #[command(flatten)]
     common: Common,
     #[command(flatten)]
     whose: Whose,
-    /// This project's and those of no project.
+    /// Search this project's memories and those without a project.
     #[arg(long, value_name = "ID")]
     project: Option<String>,
-    /// At most this many, 1 to 50; else the configuration's.
+    /// Maximum number of memories, 1 to 50 [default: from the configuration].
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Of at least this relevance, 0 to 1; else the configuration's.
-    #[arg(long, value_name = "SHARE", value_parser = number, allow_negative_numbers = true)]
+    /// Minimum relevance, 0 to 1 [default: from the configuration].
+    #[arg(long, value_name = "NUMBER", value_parser = number, allow_negative_numbers = true)]
     threshold: Option<f32>,
-    /// Only this type; may be repeated.
+    /// Search only memories of this type; may be repeated.
     #[arg(long = "type", value_name = "TYPE")]
     types: Vec<String>,
-    /// Only what happened then or later: a day (2026-05-01, UTC) or a time (2026-05-01T10:00:00Z).
+    /// Search only memories about this time or later: a day (2026-05-01, UTC) or a time (2026-05-01T10:00:00Z).
     #[arg(long, value_name = "TIME", value_parser = time)]
     since: Option<Timestamp>,
-    /// Only what happened before; a later time than --since.
+    /// Search only memories about an earlier time; must be after --since.
     #[arg(long, value_name = "TIME", value_parser = time)]
     until: Option<Timestamp>,
-    /// Show the parts of each score.
+    /// Show a breakdown of each score.
     #[arg(long)]
     explain: bool,
 }

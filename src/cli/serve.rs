@@ -1,4 +1,4 @@
-//! `memgate serve`.
+//! `memgate serve`: runs the server.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -13,24 +13,24 @@ use crate::{
     telemetry::Telemetry,
 };
 
-/// Arguments of `memgate serve`. What is given here wins over the file, also at a reload.
+/// Arguments of `memgate serve`. They override the file, also at a reload.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
-    /// Where memories and the journal are kept (data_dir).
+    /// Folder of the memories and the journal (data_dir).
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Where ONNX Runtime and the models are (assets_dir).
+    /// Folder of ONNX Runtime and the models (assets_dir).
     #[arg(long, value_name = "DIR")]
     assets: Option<PathBuf>,
-    /// Where Envoy connects (listen.grpc): 127.0.0.1:50051, or unix:/path.
+    /// gRPC address for Envoy (listen.grpc): 127.0.0.1:50051, or unix:/path.
     #[arg(long, value_name = "ADDRESS")]
     grpc: Option<GrpcAddress>,
-    /// Where the REST API listens (listen.http).
+    /// HTTP address of the REST API (listen.http).
     #[arg(long, value_name = "ADDRESS:PORT")]
     http: Option<SocketAddr>,
-    /// Whose word about the user counts (memory.identity.mode): development believes every client.
+    /// Identity mode (memory.identity.mode); development trusts user ids from clients.
     #[arg(long, value_name = "MODE")]
     identity: Option<IdentityMode>,
 }
@@ -45,7 +45,7 @@ impl Args {
             replace(&mut config.listen.http, http.as_ref());
             replace(&mut config.memory.identity.mode, identity.as_ref());
         })?;
-        // Said twice is an error of ours, and harmless: the first provider stays.
+        // This fails only when a provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()

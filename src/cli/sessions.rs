@@ -1,4 +1,4 @@
-//! `memgate sessions`: a user's sessions, and the end of one.
+//! `memgate sessions`: lists a user's sessions, or ends one.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use super::{
     answer,
     memories::Memories,
     options::{Common, Whose, count, session_id},
-    show_ledger,
+    show_jobs,
 };
 use crate::{
     api::{self, SessionsRequest},
@@ -20,14 +20,14 @@ pub(super) struct Args {
     common: Common,
     #[command(flatten)]
     whose: Whose,
-    /// End this session: what is left to learn from it is owed at once.
+    /// End this session, so that its remaining turns are learned from now.
     #[arg(long, value_name = "SESSION", value_parser = session_id,
           conflicts_with_all = ["limit", "cursor"])]
     end: Option<String>,
-    /// At most this many, 1 to 100; else 20.
+    /// Maximum number of sessions, 1 to 100 [default: 20].
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Where the page before ended, as it said.
+    /// Cursor printed at the end of the previous page.
     #[arg(long)]
     cursor: Option<String>,
 }
@@ -38,13 +38,11 @@ impl Args {
         if let Some(id) = self.end {
             let whose = api::Whose { user_id, tenant_id };
             let end = async |memories: &Memories| memories.end_session(&id, &whose).await;
-            return answer::run(self.common, Need::Stored, end, |ended, _| {
-                show_ledger::ended(ended)
-            });
+            return answer::run(self.common, Need::Stored, end, |ended, _| show_jobs::ended(ended));
         }
         let request =
             SessionsRequest { user_id, tenant_id, limit: self.limit, cursor: self.cursor };
         let list = async |memories: &Memories| memories.sessions(&request).await;
-        answer::run(self.common, Need::Stored, list, show_ledger::sessions)
+        answer::run(self.common, Need::Stored, list, show_jobs::sessions)
     }
 }

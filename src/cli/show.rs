@@ -1,4 +1,4 @@
-//! Memories as lines for people: one with what is known of a memory, one with what it says.
+//! Prints memories for people: one line with the properties of a memory, one with its text.
 
 use super::text::{Width, cut, one_line};
 use crate::{
@@ -6,10 +6,10 @@ use crate::{
     memory::Status,
 };
 
-/// What stands before a memory's words.
+/// Indentation of a memory's text.
 const INDENT: &str = "    ";
 
-/// Columns that the line about a memory may always have: an id and a score before it fit.
+/// Minimum width of the properties line: a score and an id fit.
 const USEFUL: usize = 44;
 
 /// A page of memories.
@@ -22,12 +22,12 @@ pub(super) fn memories(page: &MemoriesView, width: Width) -> String {
         lines.extend(lines_of(&about(memory), memory, width));
     }
     if let Some(cursor) = &page.next_cursor {
-        lines.push(format!("There are more: --cursor {}", one_line(cursor)));
+        lines.push(format!("More: --cursor {}", one_line(cursor)));
     }
     lines.join("\n")
 }
 
-/// What a search found, with the parts of each score where they were asked for.
+/// The hits of a search, with score breakdowns if requested.
 pub(super) fn hits(found: &HitsView, width: Width) -> String {
     if found.hits.is_empty() {
         return "No memories above the threshold.".to_owned();
@@ -42,7 +42,7 @@ pub(super) fn hits(found: &HitsView, width: Width) -> String {
     lines.join("\n")
 }
 
-/// A memory that was just stored, as it is kept now.
+/// A memory that was just stored.
 pub(super) fn stored(memory: &MemoryView, width: Width) -> String {
     lines_of(&about(memory), memory, width).join("\n")
 }
@@ -50,12 +50,12 @@ pub(super) fn stored(memory: &MemoryView, width: Width) -> String {
 fn lines_of(head: &str, memory: &MemoryView, width: Width) -> [String; 2] {
     let words = width.map(|width| width.saturating_sub(INDENT.len()));
     let content = one_line(&memory.content);
-    // A cut id is of no use to anybody.
+    // A truncated id would be useless.
     let head_width = width.map(|width| width.max(USEFUL));
     [cut(head, head_width).into_owned(), format!("{INDENT}{}", cut(&content, words))]
 }
 
-/// All but the words. The id comes first and the rest is cut first.
+/// The properties. The id comes first, so that it is truncated last.
 fn about(memory: &MemoryView) -> String {
     let mut about = vec![
         one_line(&memory.id),
@@ -70,12 +70,12 @@ fn about(memory: &MemoryView) -> String {
     about.join("  ")
 }
 
-/// Why a hit was found, and why it stands where it does.
+/// The breakdown of a hit's relevance and of its rank.
 fn parts(hit: &HitView) -> Option<[String; 2]> {
     let parts = hit.parts?;
     let known = [
         ("cosine", parts.cosine),
-        ("everyday", parts.background),
+        ("background", parts.background),
         ("words", parts.coverage),
         ("bm25", parts.bm25),
         ("window", parts.window),
@@ -94,8 +94,8 @@ fn parts(hit: &HitView) -> Option<[String; 2]> {
         Some(ranks) => {
             let ranks = [
                 ("cosine", ranks.cosine),
-                ("words", ranks.lexical),
-                ("standing", Some(ranks.boost)),
+                ("lexical", ranks.lexical),
+                ("context", Some(ranks.boost)),
             ];
             let ranks =
                 ranks.iter().filter_map(|(name, rank)| Some(format!("{name} #{}", (*rank)?)));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_why_a_hit_was_found_and_why_it_stands_there() {
+    fn shows_the_breakdown_of_relevance_and_order() {
         let told = told(&json!({
             "cosine": 0.61, "everyday": 0.1, "coverage": 0.7, "length": 1.0, "standing": 3.5,
             "order": 5.09, "added": {"speaker": 4.0, "type": -0.5},
@@ -136,16 +136,16 @@ mod tests {
         assert_eq!(
             lines[2..],
             [
-                "    relevance 0.83: cosine 0.61  everyday 0.10  words 0.70  length 1.00",
+                "    relevance 0.83: cosine 0.61  background 0.10  words 0.70  length 1.00",
                 "    order 5.09: relevance +1.59  speaker +4.00  type -0.50",
             ]
         );
     }
 
     #[test]
-    fn an_order_by_ranks_tells_the_ranks() {
+    fn shows_the_ranks_of_an_order_by_ranks() {
         let ranks = json!({"words": 2, "standing": 1});
         let told = told(&json!({"length": 1.0, "order": 0.0325, "ranks": ranks}));
-        assert!(told.ends_with("    order 0.0325: words #2  standing #1"), "{told}");
+        assert!(told.ends_with("    order 0.0325: words #2  context #1"), "{told}");
     }
 }

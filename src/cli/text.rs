@@ -1,18 +1,19 @@
-//! Foreign text on a terminal: one line, nothing that steers the terminal, cut to its width.
+//! Prepares untrusted text for a terminal: one line, without control characters, truncated to the
+//! width.
 
 use std::borrow::Cow;
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Stands where text was cut.
+/// Marks truncated text.
 const CUT: &str = "…";
 
-/// How many columns a line may have; `None` for as many as it needs.
+/// Maximum columns of a line; `None` for no limit.
 pub(super) type Width = Option<usize>;
 
-/// The width of standard output: `COLUMNS` where it is a number, else the terminal's. What does
-/// not go to a terminal is not cut.
+/// The width of standard output: `COLUMNS` if it is a number, else the terminal's. Output that does
+/// not go to a terminal is not truncated.
 pub(super) fn width() -> Width {
     let told = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     told.filter(|columns| *columns > 0).or_else(|| {
@@ -22,7 +23,7 @@ pub(super) fn width() -> Width {
     })
 }
 
-/// The text as one line without control characters, which could rewrite what stands on the screen.
+/// The text as one line without control characters, which could rewrite the screen.
 pub(super) fn one_line(text: &str) -> String {
     let shown: String = text
         .chars()
@@ -44,7 +45,7 @@ fn reorders(c: char) -> bool {
     matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// As much of the text as fits into the width, with a mark when something is missing.
+/// Truncates the text to the width, with a mark.
 pub(super) fn cut(text: &str, width: Width) -> Cow<'_, str> {
     let Some(width) = width.filter(|width| text.width() > *width) else {
         return Cow::Borrowed(text);
@@ -52,7 +53,7 @@ pub(super) fn cut(text: &str, width: Width) -> Cow<'_, str> {
     let room = width.saturating_sub(CUT.width());
     let mut used = 0;
     let mut kept = String::new();
-    // By what a reader takes for one character, so that none is cut in half.
+    // By grapheme, so that no visible character is cut in half.
     for shown in text.graphemes(true) {
         used += shown.width();
         if used > room {
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_cut_between_characters_and_says_so() {
+    fn truncates_between_characters_with_a_mark() {
         for (text, width, expected) in [
             ("budget", 6, "budget"),
             ("budget", 5, "budg…"),
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_text_steers_the_terminal() {
+    fn removes_control_characters() {
         assert_eq!(one_line(" a\r\n\tb\u{1b}[2Jc\u{9b}d\u{0} "), "a b [2Jc d");
         assert_eq!(one_line("ab\u{202E}dc\u{2066}"), "abdc");
         assert_eq!(one_line("\n\n"), "");
@@ -95,7 +96,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_fits_and_is_one_line(text in any::<String>(), width in 1_usize..40) {
+        fn any_text_fits_on_one_line(text in any::<String>(), width in 1_usize..40) {
             let line = one_line(&text);
             prop_assert!(!line.chars().any(char::is_control));
             prop_assert!(cut(&line, Some(width)).width() <= width);

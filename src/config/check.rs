@@ -1,4 +1,5 @@
-//! What must hold across keys. Bounds of a single key stand at the key, in its schema.
+//! Checks that span several keys. Bounds of a single key are declared on its field and end up in
+//! the schema.
 
 use super::{
     ApiConfig, Config, EmbeddingModel, GrpcAddress, IdentityMode, ModelRole, Problem, StoreKind,
@@ -9,10 +10,10 @@ use super::{
 use crate::memory::MemoryType;
 
 impl Config {
-    /// Everything that is wrong, keys in no particular order; lines are not known here.
+    /// Checks everything; problems come in no particular order and without line numbers.
     ///
     /// # Errors
-    /// The problems, at least one.
+    /// All problems, at least one.
     pub fn check(&self) -> Result<(), Vec<Problem>> {
         let problems = self.problems(&|name| std::env::var(name).ok());
         if problems.is_empty() { Ok(()) } else { Err(problems) }
@@ -22,7 +23,7 @@ impl Config {
         let mut problems = Vec::new();
         match serde_json::to_value(self) {
             Ok(value) => check(json_schema(), &value, "", &mut problems),
-            // A path that is not UTF-8 is the only way here.
+            // Only a path that is not UTF-8 gets here.
             Err(error) => problems.push(Problem::new("", error.to_string())),
         }
         self.check_listen(&mut problems);
@@ -36,7 +37,7 @@ impl Config {
         problems
     }
 
-    /// What is allowed but probably not meant; each is worth one line at start.
+    /// Settings that are allowed but probably a mistake; each is logged once at start-up.
     #[must_use]
     pub fn warnings(&self) -> Vec<Problem> {
         let mut warnings = Vec::new();
@@ -59,7 +60,7 @@ impl Config {
         if self.memory.identity.mode == IdentityMode::Development {
             warnings.push(Problem::new(
                 "memory.identity.mode",
-                "development believes every client's word about its user; it is for one machine, not for a deployment",
+                "in development mode any client can claim to be any user; use it on one machine, never in a deployment",
             ));
         }
         warnings
@@ -71,16 +72,13 @@ impl Config {
             problems.push(Problem::new("listen.http", "must differ from listen.grpc"));
         }
         if listen.metrics == Some(listen.http) && listen.http.port() != 0 {
-            problems.push(Problem::new(
-                "listen.metrics",
-                "must differ from listen.http, which has the same",
-            ));
+            problems.push(Problem::new("listen.metrics", "must differ from listen.http"));
         }
         if !listen.grpc.is_local() && listen.grpc_tls.is_none() {
             problems.push(Problem::new(
                 "listen.grpc",
                 "must be a loopback address or unix:/path, or have listen.grpc_tls (certificate, key, client_ca): \
-                 every client of it gets any user's memory",
+                 every client of this address can read any user's memory",
             ));
         }
         if matches!(listen.grpc, GrpcAddress::Unix(_)) && listen.grpc_tls.is_some() {
@@ -88,7 +86,7 @@ impl Config {
         }
         if self.memory.identity.mode == IdentityMode::Development {
             let cause = "must be a loopback address, because memory.identity.mode is development, \
-                         which believes every client's word about its user";
+                         where any client can claim to be any user";
             let local = [
                 ("listen.grpc", listen.grpc.is_local()),
                 ("listen.http", listen.http.ip().is_loopback()),
@@ -100,7 +98,7 @@ impl Config {
         if !self.listen.http.ip().is_loopback() && self.api.key_env.is_none() {
             problems.push(Problem::new(
                 "api.key_env",
-                "required, because listen.http is not a loopback address: name the environment variable with the API's key",
+                "required, because listen.http is not a loopback address; set it to the name of the environment variable that holds the API key",
             ));
         }
     }
@@ -137,7 +135,7 @@ impl Config {
             && (1..ApiConfig::MIN_KEY_CHARS).contains(&key.trim().chars().count())
         {
             let cause = format!(
-                "the key in {name} is too short: at least {} characters are needed, `openssl rand -hex 32` makes one",
+                "the key in {name} is too short: at least {} characters are required; generate one with `openssl rand -hex 32`",
                 ApiConfig::MIN_KEY_CHARS
             );
             problems.push(Problem::new("api.key_env", cause));
@@ -149,9 +147,9 @@ impl Config {
         if let Some(milvus) = &memory.milvus
             && milvus.dimension != memory.embedding.whole_dimension()
         {
-            let of = match memory.embedding.beside[..] {
+            let of = match memory.embedding.additional[..] {
                 [] => "memory.embedding.dimension",
-                _ => "the sum of memory.embedding.dimension and of those beside it",
+                _ => "the sum of the dimensions of all embedding models",
             };
             let whole = memory.embedding.whole_dimension();
             let cause = format!("must equal {of}, {whole}");
@@ -164,7 +162,7 @@ impl Config {
                 None => ("memory.milvus.tls.key", "certificate"),
                 Some(_) => ("memory.milvus.tls.certificate", "key"),
             };
-            problems.push(Problem::new(key, format!("required, because {other} is given")));
+            problems.push(Problem::new(key, format!("required, because {other} is set")));
         }
     }
 
@@ -179,7 +177,7 @@ impl Config {
         if memory.capture.max_in_flight_bytes < largest {
             problems.push(Problem::new(
                 "memory.capture.max_in_flight_bytes",
-                format!("must hold one exchange: memory.max_body_bytes and max_reply_bytes together are {largest}"),
+                format!("must be at least memory.max_body_bytes + memory.max_reply_bytes, which is {largest}"),
             ));
         }
     }
@@ -190,7 +188,7 @@ impl Config {
             if policy.matches.is_empty() {
                 problems.push(Problem::new(
                     format!("{key}.match"),
-                    "must name a path, model, header or word; what holds for all requests stands under `memory:`",
+                    "must set path, model, header or word; settings for all requests belong under `memory:`",
                 ));
             }
             for name in policy.memory_types.iter().flatten() {
@@ -210,7 +208,7 @@ impl Config {
             if self.external_models[..index].iter().any(|other| other.model_role == role) {
                 problems.push(Problem::new(
                     format!("external_models[{index}].model_role"),
-                    format!("{} has a model already", role.as_str()),
+                    format!("the role {} already has a model", role.as_str()),
                 ));
             }
         }

@@ -1,4 +1,4 @@
-//! What the configuration and its policies say for one request.
+//! The effective settings of one request: the configuration and its policies.
 
 use super::{
     memory::MemoryConfig,
@@ -6,25 +6,25 @@ use super::{
     policy::{Policy, Subject},
 };
 
-/// What the configuration and its policies say for one request.
+/// The effective settings of one request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effective {
     /// Whether memory is used.
     pub enabled: bool,
-    /// Whether is learnt from the exchange.
+    /// Whether turns are stored and learned from.
     pub auto_store: bool,
-    /// The most memories presented.
+    /// Maximum number of presented memories.
     pub retrieval_limit: usize,
-    /// The least calibrated relevance of a presented memory.
+    /// Minimum calibrated relevance of a presented memory.
     pub similarity_threshold: f32,
-    /// Only these types are searched; empty means all.
+    /// Restricts the search to these types; empty means all.
     pub memory_types: Vec<String>,
-    /// Where the context stands.
+    /// Where the context is placed.
     pub placement: Placement,
 }
 
 impl MemoryConfig {
-    /// What holds for a request: the defaults, then every matching policy in order.
+    /// The effective settings of a request: the defaults, then every matching policy in order.
     #[must_use]
     pub fn effective(&self, subject: &Subject<'_>) -> Effective {
         let mut effective = Effective {

@@ -7,86 +7,85 @@ use serde::{Deserialize, Serialize};
 
 use super::{Endpoint, Pooling, Precision, Provider, Scheme};
 
-/// The embedding model: a folder with `model.onnx` and `tokenizer.json`, or a server's.
+/// The embedding model: a folder with `model.onnx` and `tokenizer.json`, or a model on a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddingConfig {
-    /// The model's name: its folder under `assets_dir/models`, or `openai/…` or `voyage/…` and its name
-    /// on a server. It is part of the embedding space's name.
+    /// Model name: the folder under `assets_dir/models`, or `openai/<name>` or `voyage/<name>` for
+    /// a model on a server. Part of the embedding space's name.
     #[schemars(length(min = 1))]
     pub model: String,
-    /// The vectors' length; must be what the model gives. A server is asked for it where its model's own
-    /// is another.
+    /// Dimension of the vectors. It must match the model; a server is asked to return this many
+    /// dimensions.
     #[schemars(range(min = 1, max = 32768))]
     pub dimension: usize,
-    /// The model's folder, where it is not `assets_dir/models/<model>`.
+    /// Folder of the model, if it is not `assets_dir/models/<model>`.
     pub folder: Option<PathBuf>,
-    /// Where the model's server is, for `openai/…` and `voyage/…`; absent: the provider's own, with the key
-    /// in `OPENAI_API_KEY` or `VOYAGE_API_KEY`.
+    /// Server of an `openai/…` or `voyage/…` model. Default: the provider's own server, with the
+    /// key in `OPENAI_API_KEY` or `VOYAGE_API_KEY`.
     pub endpoint: Option<Endpoint>,
-    /// The longest a request to the server may take; questions are waited for at most 5 seconds.
+    /// Timeout of a request to the server, in seconds. Queries time out after at most 5 seconds.
     #[schemars(range(min = 1, max = 600))]
     pub timeout_seconds: u64,
-    /// ONNX Runtime's library, where it is not in `assets_dir/onnxruntime`.
+    /// Path of the ONNX Runtime library, if it is not in `assets_dir/onnxruntime`.
     pub runtime_library: Option<PathBuf>,
-    /// Which of the model's weights are used.
+    /// Numeric precision of the model's weights.
     pub precision: Precision,
-    /// How token vectors become one; ignored by models that give one vector already.
+    /// How token vectors are pooled into one. Ignored by models that already return one vector.
     pub pooling: Pooling,
-    /// Put before a query, for models that want it.
+    /// Prefix added to queries, for models that expect one.
     pub query_prefix: String,
-    /// Put before what is stored, for models that want it.
+    /// Prefix added to stored texts, for models that expect one.
     pub passage_prefix: String,
-    /// Threads of the model.
+    /// Number of threads per model.
     #[schemars(range(min = 1, max = 64))]
     pub threads: usize,
-    /// Texts whose vectors are kept in memory, so that a repeated one costs nothing; 0 keeps none.
-    /// Each model keeps so many.
+    /// Maximum number of cached vectors per model; 0 disables the cache.
     #[schemars(range(max = 1000000))]
     pub cache_entries: usize,
-    /// More models beside this one. Each text is embedded by all, and two texts are as near as the
-    /// models find them in the mean, by their weights.
+    /// More embedding models, at most three. Every text is embedded by all models; similarity is
+    /// the weighted mean of the models' cosines.
     #[schemars(length(max = 3))]
-    pub beside: Vec<BesideConfig>,
+    pub additional: Vec<AdditionalEmbeddingConfig>,
 }
 
 impl EmbeddingConfig {
-    /// The file name of ONNX Runtime's library, with the version memgate is built for.
+    /// File name of the ONNX Runtime library, with the version memgate is built for.
     pub const RUNTIME_LIBRARY: &'static str = "libonnxruntime.so.1.31.1";
-    /// What the first model counts; the weights of those beside it are measured by it.
+    /// Weight of the first model. The weights of the additional models are relative to it.
     pub const WEIGHT: f32 = 1.0;
-    /// The longest a vector may be, of all models together: Milvus takes no longer ones.
+    /// Maximum dimension of all models together; Milvus accepts no longer vectors.
     pub const MOST_NUMBERS: usize = 32768;
 
-    /// All models, this first.
+    /// All models, the first one first.
     #[must_use]
     pub fn models(&self) -> Vec<EmbeddingModel> {
         let first = EmbeddingModel {
             key: "memory.embedding".to_owned(),
             weight: Self::WEIGHT,
-            config: Self { beside: Vec::new(), ..self.clone() },
+            config: Self { additional: Vec::new(), ..self.clone() },
         };
-        let beside = self.beside.iter().enumerate().map(|(index, beside)| EmbeddingModel {
-            key: format!("memory.embedding.beside[{index}]"),
-            weight: beside.weight,
-            config: beside.as_only(self),
+        let additional = self.additional.iter().enumerate().map(|(index, model)| EmbeddingModel {
+            key: format!("memory.embedding.additional[{index}]"),
+            weight: model.weight,
+            config: model.as_only(self),
         });
-        std::iter::once(first).chain(beside).collect()
+        std::iter::once(first).chain(additional).collect()
     }
 
-    /// Numbers in a vector: those of all models together.
+    /// Dimension of a stored vector: the sum over all models.
     #[must_use]
     pub fn whole_dimension(&self) -> usize {
-        self.beside.iter().fold(self.dimension, |sum, it| sum.saturating_add(it.dimension))
+        self.additional.iter().fold(self.dimension, |sum, it| sum.saturating_add(it.dimension))
     }
 
-    /// The server's kind, and the model's name there, where the model is on a server.
+    /// The provider and the model's name there, if the model is on a server.
     #[must_use]
     pub fn remote(&self) -> Option<(Provider, &str)> {
         Provider::of(&self.model)
     }
 
-    /// Where a provider's model is: at the configured server, else at the provider's own.
+    /// The endpoint of a provider's model: the configured one, else the provider's own.
     #[must_use]
     pub fn endpoint_of(&self, provider: Provider) -> Endpoint {
         self.endpoint.clone().unwrap_or_else(|| Endpoint {
@@ -98,7 +97,7 @@ impl EmbeddingConfig {
         })
     }
 
-    /// The longest a request to the server may take.
+    /// Timeout of a request to the server.
     #[must_use]
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout_seconds)
@@ -120,46 +119,46 @@ impl Default for EmbeddingConfig {
             passage_prefix: String::new(),
             threads: 1,
             cache_entries: 4096,
-            beside: Vec::new(),
+            additional: Vec::new(),
         }
     }
 }
 
-/// A model beside the first one.
+/// An additional embedding model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct BesideConfig {
-    /// The model's name, as of the first one; no other model may have it.
+pub struct AdditionalEmbeddingConfig {
+    /// Model name, as for the first model. Names must be unique.
     #[schemars(length(min = 1))]
     pub model: String,
-    /// Its vectors' length.
+    /// Dimension of its vectors.
     #[schemars(range(min = 1, max = 32768))]
     pub dimension: usize,
-    /// What it counts where the first model counts 1.
+    /// Weight relative to the first model, which has weight 1.
     #[schemars(range(min = 0.01, max = 100.0))]
     pub weight: f32,
-    /// Its folder, where it is not `assets_dir/models/<model>`.
+    /// Folder of the model, if it is not `assets_dir/models/<model>`.
     pub folder: Option<PathBuf>,
-    /// Where its server is, for `openai/…` and `voyage/…`; absent: the provider's own.
+    /// Server of an `openai/…` or `voyage/…` model. Default: the provider's own server.
     pub endpoint: Option<Endpoint>,
-    /// The longest a request to its server may take.
+    /// Timeout of a request to the server, in seconds.
     #[schemars(range(min = 1, max = 600))]
     pub timeout_seconds: u64,
-    /// Which of its weights are used.
+    /// Numeric precision of the model's weights.
     pub precision: Precision,
-    /// How its token vectors become one.
+    /// How token vectors are pooled into one.
     pub pooling: Pooling,
-    /// Put before a query that it embeds.
+    /// Prefix added to queries.
     pub query_prefix: String,
-    /// Put before what is stored when it embeds that.
+    /// Prefix added to stored texts.
     pub passage_prefix: String,
-    /// Its threads.
+    /// Number of threads.
     #[schemars(range(min = 1, max = 64))]
     pub threads: usize,
 }
 
-impl BesideConfig {
-    /// The same, as if it were the only model; what holds for all is taken from the first.
+impl AdditionalEmbeddingConfig {
+    /// The settings as if this were the only model; shared settings come from the first model.
     fn as_only(&self, first: &EmbeddingConfig) -> EmbeddingConfig {
         let Self {
             model,
@@ -187,12 +186,12 @@ impl BesideConfig {
             passage_prefix,
             threads,
             cache_entries: first.cache_entries,
-            beside: Vec::new(),
+            additional: Vec::new(),
         }
     }
 }
 
-impl Default for BesideConfig {
+impl Default for AdditionalEmbeddingConfig {
     fn default() -> Self {
         let usual = EmbeddingConfig::default();
         Self {
@@ -211,13 +210,13 @@ impl Default for BesideConfig {
     }
 }
 
-/// One of the models, the first or one beside it.
+/// One embedding model, the first or an additional one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmbeddingModel {
-    /// Where it stands in the configuration.
+    /// Key of the model in the configuration.
     pub key: String,
-    /// What it counts beside the others.
+    /// Weight relative to the other models.
     pub weight: f32,
-    /// What is configured of it, as if it were the only one.
+    /// Its settings, as if it were the only model.
     pub config: EmbeddingConfig,
 }

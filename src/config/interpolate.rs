@@ -1,11 +1,12 @@
-//! `${NAME}` inside string values, from the environment. It must never print a value.
+//! Replaces `${NAME}` in string values by environment variables. Values are never printed: they may
+//! be secrets.
 
 use super::{
     Problem,
-    node::{Node, Value},
+    yaml_tree::{Node, Value},
 };
 
-/// Looks a name up in the environment.
+/// Looks up an environment variable.
 pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Replaces `${NAME}` in all string values below `node`; `$${` becomes `${`.
@@ -38,7 +39,7 @@ pub(super) fn interpolate(
     }
 }
 
-/// The key of a member.
+/// The full key of a member.
 pub(super) fn join(parent: &str, member: &str) -> String {
     if parent.is_empty() { member.to_owned() } else { format!("{parent}.{member}") }
 }
@@ -56,11 +57,11 @@ fn replace(text: &str, env: Lookup<'_>) -> Result<String, String> {
         out.push_str(&rest[..start]);
         let inner = &rest[start + 2..];
         let Some(end) = inner.find('}') else {
-            return Err("`${` without `}`; write `$${` for the characters themselves".into());
+            return Err("`${` without `}`; write `$${` for a literal `${`".into());
         };
         let name = &inner[..end];
         if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            return Err("`${…}` must hold the name of an environment variable".into());
+            return Err("`${…}` must contain the name of an environment variable".into());
         }
         let value =
             env(name).ok_or_else(|| format!("the environment variable {name} is not set"))?;
@@ -80,13 +81,13 @@ mod tests {
     }
 
     #[test]
-    fn names_are_replaced_and_two_dollars_are_not() {
+    fn replaces_names_and_unescapes_two_dollars() {
         assert_eq!(replace("http://${HOST}:1/${HOST}", &env).as_deref(), Ok("http://qwen:1/qwen"));
         assert_eq!(replace("$${HOST} $5 {}", &env).as_deref(), Ok("${HOST} $5 {}"));
     }
 
     #[test]
-    fn an_unset_name_an_open_brace_and_a_bad_name_are_refused() {
+    fn refuses_an_unset_name_an_open_brace_and_an_invalid_name() {
         assert_eq!(
             replace("${PORT}", &env),
             Err("the environment variable PORT is not set".to_owned())

@@ -10,24 +10,24 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// The addresses memgate listens on. Port 0 takes a free one.
+/// The addresses memgate listens on. Port 0 picks a free port.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Listen {
-    /// Envoy's side, gRPC: `address:port`, or `unix:/path`. Its clients get any user's memory, so an
-    /// address other than loopback needs `grpc_tls`.
+    /// gRPC address for Envoy: `address:port`, or `unix:/path`. Its clients can read any user's
+    /// memory, so an address other than loopback requires `grpc_tls`.
     #[serde(deserialize_with = "parsed")]
     #[schemars(with = "String")]
     pub grpc: GrpcAddress,
-    /// TLS with client certificates (mTLS) for `grpc`; absent: plain.
+    /// TLS with client certificates (mTLS) for `grpc`. Default: plaintext.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grpc_tls: Option<GrpcTls>,
-    /// REST, `/healthz`, `/readyz` and `/metrics`: `address:port`.
+    /// HTTP address for REST, `/healthz`, `/readyz` and `/metrics`: `address:port`.
     #[serde(deserialize_with = "parsed")]
     #[schemars(with = "String")]
     pub http: SocketAddr,
-    /// A second address for `/healthz`, `/readyz` and `/metrics` alone, for a scraper on another machine:
-    /// `address:port`; absent: none.
+    /// A second address that serves only `/healthz`, `/readyz` and `/metrics`, for a scraper on
+    /// another machine: `address:port`. Default: none.
     #[serde(deserialize_with = "parsed_option", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub metrics: Option<SocketAddr>,
@@ -44,17 +44,17 @@ impl Default for Listen {
     }
 }
 
-/// Where Envoy reaches memgate.
+/// The gRPC address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GrpcAddress {
     /// A TCP port.
     Tcp(SocketAddr),
-    /// A socket in the file system; its permissions say who may connect.
+    /// A Unix domain socket; its file permissions decide who may connect.
     Unix(PathBuf),
 }
 
 impl GrpcAddress {
-    /// Whether only processes of this machine can connect.
+    /// Whether only processes on this machine can connect.
     #[must_use]
     pub fn is_local(&self) -> bool {
         match self {
@@ -71,10 +71,10 @@ impl FromStr for GrpcAddress {
         match text.strip_prefix("unix:") {
             Some(path) if Path::new(path).is_absolute() => Ok(Self::Unix(path.into())),
             Some(_) => {
-                Err("must be unix: and an absolute path, unix:/run/memgate/grpc.sock for example")
+                Err("must be unix: and an absolute path, for example unix:/run/memgate/grpc.sock")
             }
             None => text.parse().map(Self::Tcp).map_err(
-                |_| "must be an IP address and a port, 127.0.0.1:50051 for example, or unix:/path",
+                |_| "must be an IP address and a port, for example 127.0.0.1:50051, or unix:/path",
             ),
         }
     }
@@ -95,20 +95,20 @@ impl Serialize for GrpcAddress {
     }
 }
 
-/// mTLS: clients must show a certificate signed by `client_ca`. All files are PEM and are read at
-/// start.
+/// mTLS settings: clients must present a certificate signed by `client_ca`. All files are PEM and
+/// are read at start-up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GrpcTls {
-    /// memgate's certificate, with the chain up to its authority.
+    /// memgate's certificate, with the chain up to its CA.
     pub certificate: PathBuf,
-    /// Its private key.
+    /// Private key of that certificate.
     pub key: PathBuf,
-    /// The authority that signed Envoy's certificate. It should sign nothing else.
+    /// The CA that signed Envoy's certificate. It should sign nothing else.
     pub client_ca: PathBuf,
 }
 
-/// An address as the configuration spells it.
+/// An address that serializes as the text in the configuration file.
 trait Address: Sized {
     fn parse(text: &str) -> Result<Self, &'static str>;
 }
@@ -121,7 +121,7 @@ impl Address for GrpcAddress {
 
 impl Address for SocketAddr {
     fn parse(text: &str) -> Result<Self, &'static str> {
-        text.parse().map_err(|_| "must be an IP address and a port, 127.0.0.1:8080 for example")
+        text.parse().map_err(|_| "must be an IP address and a port, for example 127.0.0.1:8080")
     }
 }
 

@@ -1,17 +1,17 @@
-//! The configuration in use, and how it is swapped while running.
+//! The current configuration and its reload at run time.
 
 use std::{
     path::PathBuf,
     sync::{Arc, RwLock},
 };
 
-use super::{Config, ConfigError, loosening::loosened};
+use super::{Config, ConfigError, reload_guard::weakened};
 
-/// Changes a configuration after it was read.
+/// Changes applied to a configuration after it was read, for example from command-line flags.
 type Overrides = Box<dyn Fn(&mut Config) + Send + std::marker::Sync>;
 
-/// The configuration in use. Clones share it; read it once an exchange, so that the exchange sees
-/// one configuration from beginning to end.
+/// A shared handle to the current configuration. Read it once per exchange, so that the exchange
+/// sees one consistent configuration.
 #[derive(Clone)]
 pub struct Live {
     shared: Arc<Shared>,
@@ -23,18 +23,17 @@ struct Shared {
     overrides: Overrides,
 }
 
-/// What a reload did.
+/// Outcome of a reload.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Reloaded {
-    /// Whether anything that is in use now differs from before.
+    /// Whether any setting that takes effect now has changed.
     pub changed: bool,
-    /// Keys whose new value is used only after a restart.
+    /// Changed keys that take effect only after a restart.
     pub need_restart: Vec<&'static str>,
 }
 
 impl Live {
-    /// Reads a file, or takes the defaults, and applies the command line's overrides: now and at
-    /// every reload.
+    /// Reads a file (or takes the defaults) and applies `overrides`, now and at every reload.
     ///
     /// # Errors
     /// As [`Config::load`].
@@ -46,7 +45,7 @@ impl Live {
         Ok(Self::with(config, path, Box::new(overrides)))
     }
 
-    /// A configuration without a file; reloading it changes nothing.
+    /// A fixed configuration; reloading it changes nothing.
     #[must_use]
     pub fn fixed(config: Config) -> Self {
         let same = config.clone();
@@ -59,23 +58,24 @@ impl Live {
         }
     }
 
-    /// The configuration as it is now.
+    /// The current configuration.
     #[must_use]
     pub fn get(&self) -> Arc<Config> {
-        // A poisoned lock only means that a writer panicked between two whole values.
+        // The lock can only be poisoned between two complete values.
         Arc::clone(&self.shared.current.read().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 
-    /// Reads the file again. What needs a restart keeps its old value and is named. It opens a
-    /// file: call it where blocking is allowed.
+    /// Reads the file again. Settings that need a restart keep their value and are listed.
+    /// Blocking: it reads a file.
     ///
     /// # Errors
-    /// As [`Config::load`], and when the new file would loosen what protects people; the old configuration stays in use.
+    /// As [`Config::load`], and when the new file would weaken a protection. The old configuration
+    /// stays in use.
     pub fn reload(&self) -> Result<Reloaded, ConfigError> {
         let mut new =
             Config::load_with(self.shared.path.as_deref(), self.shared.overrides.as_ref())?;
         let old = self.get();
-        let problems = loosened(&old, &new);
+        let problems = weakened(&old, &new);
         if !problems.is_empty() {
             return Err(ConfigError::Invalid { path: self.shared.path.clone(), problems });
         }
@@ -90,11 +90,12 @@ impl Live {
 
 macro_rules! need_restart {
     ($($($member:ident).+;)*) => {
-        /// What is built once, at start.
+        /// Settings that are read once, at start-up.
         #[cfg(test)]
         pub(super) const NEED_RESTART: &[&str] = &[$(stringify!($($member).+)),*];
 
-        /// Puts back the old values of what is built once, and names the keys that differed.
+        /// Restores the old values of settings that need a restart, and returns the keys that
+        /// differed.
         fn keep_until_restart(old: &Config, new: &mut Config) -> Vec<&'static str> {
             let mut named = Vec::new();
             $(
@@ -133,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reload_takes_what_may_change_and_names_what_needs_a_restart() {
+    fn a_reload_applies_changes_and_lists_keys_that_need_a_restart() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.yaml");
         fs::write(&file, "memory: {deadline_ms: 40}\n").unwrap();
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_new_file_keeps_the_old_configuration_and_the_command_line_wins_again() {
+    fn an_invalid_file_keeps_the_old_configuration_and_flags_still_override() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.yaml");
         fs::write(&file, "memory: {deadline_ms: 40}\n").unwrap();
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_configuration_stays_what_it_is() {
+    fn reloading_a_fixed_configuration_changes_nothing() {
         let mut config = Config::default();
         config.memory.deadline_ms = 77;
         let live = Live::fixed(config);

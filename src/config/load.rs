@@ -1,26 +1,26 @@
-//! Reading the configuration file.
+//! Reads the configuration file.
 
 use std::{fs, path::Path};
 
 use super::{
-    Config, ConfigError, Problem, interpolate::Lookup, interpolate::interpolate, node::Node,
-    schema::all_keys, typed,
+    Config, ConfigError, Problem, deserializer, interpolate::Lookup, interpolate::interpolate,
+    schema::all_keys, yaml_tree::Node,
 };
 
 impl Config {
-    /// Larger files are not configurations.
+    /// Maximum size of a configuration file.
     const MAX_FILE_BYTES: u64 = 1 << 20;
 
     /// Reads and checks a file.
     ///
     /// # Errors
-    /// [`ConfigError`] naming the file and, for every problem, line, key and cause.
+    /// [`ConfigError`] with the file and the line, key and cause of every problem.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
         Self::load_with(Some(path), &|_| {})
     }
 
-    /// As [`Config::load`], with `overrides` (of a command line, for example) made before the check.
-    /// Without a file the built-in defaults are taken.
+    /// As [`Config::load`], with `overrides` (for example command-line flags) applied before the
+    /// check. Without a file the built-in defaults are used.
     ///
     /// # Errors
     /// As [`Config::load`].
@@ -40,7 +40,7 @@ impl Config {
     ) -> Result<Self, Vec<Problem>> {
         let root = text.map(|text| parse(text, env)).transpose()?;
         let mut config = match &root {
-            Some(root) => typed::read(root, &all_keys())?,
+            Some(root) => deserializer::read(root, &all_keys())?,
             None => Self::default(),
         };
         overrides(&mut config);
@@ -60,7 +60,7 @@ impl Config {
 
 fn parse(text: &str, env: Lookup<'_>) -> Result<Node, Vec<Problem>> {
     let Some(mut root) = Node::parse(text).map_err(|problem| vec![problem])? else {
-        let cause = "there is nothing in this file; write `{}` to take every default";
+        let cause = "the file is empty; write `{}` to use every default";
         return Err(vec![Problem::new("", cause)]);
     };
     let mut problems = Vec::new();
@@ -72,12 +72,12 @@ fn read_file(path: &Path) -> Result<String, ConfigError> {
     let failed = |cause: String| ConfigError::File { path: path.into(), cause };
     let size = fs::metadata(path)
         .map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => failed("there is no such file".into()),
+            std::io::ErrorKind::NotFound => failed("no such file".into()),
             _ => failed(error.to_string()),
         })?
         .len();
     if size > Config::MAX_FILE_BYTES {
-        return Err(failed(format!("larger than {} bytes", Config::MAX_FILE_BYTES)));
+        return Err(failed(format!("the file is larger than {} bytes", Config::MAX_FILE_BYTES)));
     }
     fs::read_to_string(path).map_err(|error| failed(error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! The `memory:` section: what is remembered, where, and how it is found again.
+//! The `memory:` section: what is remembered, where it is stored, and how it is recalled.
 
 use std::time::Duration;
 
@@ -10,78 +10,81 @@ use super::{
 };
 use crate::recall::{Budget, QueryConfig, RankingConfig, RecallSettings};
 
-/// What is remembered, where, and how it is found again.
+/// What is remembered, where it is stored, and how it is recalled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryConfig {
-    /// Whether memory is used at all; a request can only narrow this.
+    /// Whether memory is used at all. A request can only disable it.
     pub enabled: bool,
-    /// Whether is learnt from conversations; a request can only narrow this.
+    /// Whether turns are stored and learned from. A request can only disable it.
     pub auto_store: bool,
-    /// Where memories live: `sqlite` or `milvus`. Absent: `milvus` when there is a `milvus` section,
+    /// The memory store: `sqlite` or `milvus`. Default: `milvus` if there is a `milvus` section,
     /// else `sqlite`.
     pub store: Option<StoreKind>,
     /// The Milvus server.
     pub milvus: Option<MilvusConfig>,
     /// The SQLite store.
     pub sqlite: SqliteConfig,
-    /// The durable log of turns and of the jobs they owe.
+    /// The durable log of turns and of their pending jobs.
     pub journal: JournalConfig,
-    /// The model that turns text into vectors, or several side by side.
+    /// The model that turns text into vectors, or an ensemble of several.
     pub embedding: EmbeddingConfig,
-    /// The types a memory may have: the four built-in ones and any of your own.
+    /// The allowed memory types: the four built-in ones and any of your own.
     #[schemars(length(min = 1), inner(regex(pattern = "^[a-z][a-z0-9_-]{0,63}$")))]
     pub types: Vec<String>,
-    /// The most memories presented for one request.
+    /// Maximum number of memories presented per request.
     #[schemars(range(min = 1, max = 50))]
     pub default_retrieval_limit: usize,
-    /// The least calibrated relevance of a presented memory, 0 to 1.
+    /// Minimum calibrated relevance of a presented memory, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub default_similarity_threshold: f32,
-    /// Turns between two extractions by the `memory_extraction` model.
+    /// Number of turns between two extractions by the `memory_extraction` model.
     #[schemars(range(min = 1, max = 1000))]
     pub extraction_batch_size: usize,
-    /// Hours that what a user asked to be forgotten in a message is only hidden and can be brought back; 0: it is
-    /// erased at once. Deleting over REST or the command line always erases at once.
+    /// Hours for which memories that a user asked to forget in a message are hidden and can be
+    /// restored; after that they are erased. 0 erases them at once. Deleting over REST or the
+    /// command line always erases at once.
     #[schemars(range(min = 0, max = 8760))]
     pub forget_grace_hours: u32,
-    /// The longest a request waits for memory, in milliseconds. Keep it below Envoy's `message_timeout`.
+    /// Maximum time that a request waits for memory, in milliseconds. Keep it below Envoy's
+    /// `message_timeout`.
     #[schemars(range(min = 1, max = 60000))]
     pub deadline_ms: u64,
-    /// Request bodies above this many bytes pass without memory.
+    /// Maximum size of a request body, in bytes. Larger requests pass without memory.
     #[schemars(range(min = 1024, max = 1073741824))]
     pub max_body_bytes: usize,
-    /// Replies above this many bytes are not learnt from.
+    /// Maximum size of a reply, in bytes. Larger replies are not learned from.
     #[schemars(range(min = 1024, max = 1073741824))]
     pub max_reply_bytes: usize,
-    /// Where the context stands in the request.
+    /// Where the context is placed in the request.
     pub placement: Placement,
-    /// The most tokens of the context, as `o200k_base` counts them; about 40 of them are the fence. Other models'
-    /// tokenizers count a little more or less.
+    /// Maximum size of the context, in tokens of `o200k_base`; the fence takes about 40 of them.
+    /// Other tokenizers count slightly differently.
     #[schemars(range(min = 64, max = 65536))]
     pub max_context_tokens: usize,
-    /// What a question is turned into before it is searched.
+    /// How a query is prepared before the search.
     pub query: QueryConfig,
-    /// What is presented in every context: how the user wants to be called and answered.
-    pub standing: StandingConfig,
-    /// Whether the dynamic metadata of a request tells which memories were put before the model, by id,
-    /// and with which scores. No content.
+    /// Preferences: how the user wants to be addressed and answered. They are part of every
+    /// context.
+    pub preferences: PreferencesConfig,
+    /// Whether Envoy's dynamic metadata lists the ids and scores of the presented memories. It
+    /// never contains content.
     pub debug_metadata: bool,
-    /// How memories are made of turns.
+    /// How memories are extracted from turns.
     pub extraction: ExtractionConfig,
-    /// What becomes of what contradicts something remembered.
+    /// How contradictions between memories are resolved.
     pub reconcile: ReconcileConfig,
-    /// What orders the memories that were found.
+    /// How the found memories are ordered.
     pub ranking: RankingConfig,
     /// When a session ends.
     pub sessions: SessionsConfig,
-    /// The bounds of learning.
+    /// Limits of learning.
     pub capture: CaptureConfig,
-    /// Who is asking.
+    /// How users are identified.
     pub identity: IdentityConfig,
-    /// What earlier filters said of a request.
+    /// Signals of earlier filters about a request.
     pub signals: SignalsConfig,
-    /// Overrides for some requests: every matching policy applies, in order, later ones win.
+    /// Overrides for some requests. Every matching policy applies, in order; later ones win.
     pub policies: Vec<Policy>,
 }
 
@@ -106,7 +109,7 @@ impl Default for MemoryConfig {
             placement: Placement::System,
             max_context_tokens: 512,
             query: QueryConfig::default(),
-            standing: StandingConfig::default(),
+            preferences: PreferencesConfig::default(),
             debug_metadata: false,
             extraction: ExtractionConfig::default(),
             reconcile: ReconcileConfig::default(),
@@ -130,12 +133,12 @@ impl MemoryConfig {
             types: &self.types,
             budget: Budget {
                 context: self.max_context_tokens,
-                preferences: self.standing.max_tokens,
+                preferences: self.preferences.max_tokens,
             },
         }
     }
 
-    /// The store that is meant: the named one, else Milvus when there is a section for it.
+    /// The store to use: the configured one, else Milvus if it has a section.
     #[must_use]
     pub fn store_kind(&self) -> StoreKind {
         self.store.unwrap_or(if self.milvus.is_some() {
@@ -145,32 +148,32 @@ impl MemoryConfig {
         })
     }
 
-    /// How long what a user asked to be forgotten is only hidden.
+    /// How long memories that a user asked to forget stay restorable.
     #[must_use]
     pub fn forget_grace(&self) -> Duration {
         Duration::from_secs(u64::from(self.forget_grace_hours) * 3600)
     }
 
-    /// The longest a request waits for memory.
+    /// Maximum time that a request waits for memory.
     #[must_use]
     pub fn deadline(&self) -> Duration {
         Duration::from_millis(self.deadline_ms)
     }
 
-    /// Whether a memory may have this type.
+    /// Whether this memory type is allowed.
     #[must_use]
     pub fn knows_type(&self, name: &str) -> bool {
         self.types.iter().any(|known| known == name)
     }
 }
 
-/// Where memories live.
+/// The memory store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StoreKind {
     /// One file in `data_dir`.
     Sqlite,
-    /// A Milvus server, which several memgates may share.
+    /// A Milvus server; several memgates can share it.
     Milvus,
 }
 
@@ -178,13 +181,14 @@ pub enum StoreKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SqliteConfig {
-    /// `normal` survives a killed process, `full` also a power loss, at the price of a disk flush a write.
+    /// Durability of writes. `normal` survives a killed process; `full` also survives a power loss,
+    /// at the cost of a disk flush per write.
     pub synchronous: Sync,
-    /// Reading connections, each with a thread of its own.
+    /// Number of reading connections; each has its own thread.
     #[schemars(range(min = 1, max = 64))]
     pub readers: usize,
-    /// What recently searched users' vectors may take in memory, in MiB; 64 hold about 200 users with
-    /// 100 memories each.
+    /// Maximum memory for the vectors of recently searched users, in MiB. 64 MiB hold about 200
+    /// users with 100 memories each.
     #[schemars(range(min = 1, max = 65536))]
     pub cache_mib: usize,
 }
@@ -195,14 +199,14 @@ impl Default for SqliteConfig {
     }
 }
 
-/// How hard a write is pressed to the disk.
+/// Durability of writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Sync {
     /// Survives a killed process.
     #[default]
     Normal,
-    /// Survives a power loss too.
+    /// Also survives a power loss.
     Full,
 }
 
@@ -210,26 +214,27 @@ pub enum Sync {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct JournalConfig {
-    /// `normal` survives a killed process, `full` also a power loss, at the price of a disk flush a turn.
+    /// Durability of turns. `normal` survives a killed process; `full` also survives a power loss,
+    /// at the cost of a disk flush per turn.
     pub sync: Sync,
-    /// Days that a turn stays after its end, and in any case until all that is owed to its user is
-    /// learnt and its session has ended; 0 removes it then.
+    /// Days for which a turn is kept after its end. It is kept longer while its session is open or
+    /// its user has pending jobs. 0 removes it as soon as neither is the case.
     #[schemars(range(max = 36500))]
     pub retention_days: u32,
-    /// Days that a job which was given up stays, to be looked at and tried again. It holds the turns
-    /// it needs for as long.
+    /// Days for which a dead job is kept, so that it can be inspected and retried. The turns it
+    /// needs are kept as long.
     #[schemars(range(max = 36500))]
     pub dead_jobs_days: u32,
 }
 
 impl JournalConfig {
-    /// How long a turn stays that was learnt.
+    /// How long a learned turn is kept.
     #[must_use]
     pub fn retention(&self) -> Duration {
         days(self.retention_days)
     }
 
-    /// How long a job stays that was given up.
+    /// How long a dead job is kept.
     #[must_use]
     pub fn dead_jobs(&self) -> Duration {
         days(self.dead_jobs_days)
@@ -246,43 +251,43 @@ impl Default for JournalConfig {
     }
 }
 
-/// What is presented in every context, whatever is asked: the user's standing wishes.
+/// Preferences, which are part of every context whatever the query is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct StandingConfig {
-    /// The most tokens of how the user wants to be called and answered (memories with the tag `standing`), beside
-    /// those of `max_context_tokens`; 0 presents them only where they are found like any other.
+pub struct PreferencesConfig {
+    /// Maximum size of the preferences in a context (memories with the tag `standing`), in tokens,
+    /// in addition to `max_context_tokens`. 0: they are presented only when the search finds them.
     #[schemars(range(max = 4096))]
     pub max_tokens: usize,
 }
 
-impl Default for StandingConfig {
+impl Default for PreferencesConfig {
     fn default() -> Self {
         Self { max_tokens: 64 }
     }
 }
 
-/// How memories are made of turns.
+/// How memories are extracted from turns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExtractionConfig {
-    /// The ways that are used, each at most once.
+    /// The extraction modes to use, each at most once.
     #[schemars(length(min = 1), extend("uniqueItems" = true))]
     pub modes: Vec<ExtractionMode>,
-    /// What an extractor gave less importance is dropped; what it did not rate is kept.
+    /// Minimum importance of a candidate. Candidates without a rating are kept.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub min_importance: f32,
-    /// What an extractor is less sure of is dropped: said plainly is 0.95, implied 0.85, inferred 0.7,
-    /// uncertain 0.5.
+    /// Minimum confidence of a candidate: explicit statements have 0.95, implied ones 0.85,
+    /// inferred ones 0.7, uncertain ones 0.5.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub min_confidence: f32,
-    /// Whether a session that has ended is summed up: by the `memory_extraction` model in the mode
-    /// `llm`, else by the user's most central statements.
+    /// Whether a summary is stored when a session ends: by the `memory_extraction` model in mode
+    /// `llm`, else made of the user's most central statements.
     pub summaries: bool,
 }
 
 impl ExtractionConfig {
-    /// Whether this way is used.
+    /// Whether this mode is used.
     #[must_use]
     pub fn uses(&self, mode: ExtractionMode) -> bool {
         self.modes.contains(&mode)
@@ -300,36 +305,37 @@ impl Default for ExtractionConfig {
     }
 }
 
-/// A way to make memories of turns.
+/// How memories are extracted from turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ExtractionMode {
-    /// Each turn at once, as an episodic memory.
+    /// Each turn, at once, as an episodic memory.
     Turns,
-    /// The statements worth keeping in each user message, found without a model server.
+    /// Statements worth keeping in each user message, found without a model server.
     Local,
-    /// Facts, by the model with the role `memory_extraction`; without one nothing happens.
+    /// Facts, extracted by the model with the role `memory_extraction`. Does nothing without such a
+    /// model.
     Llm,
 }
 
-/// What becomes of what contradicts something remembered.
+/// How contradictions between memories are resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReconcileConfig {
-    /// Which of the two holds.
+    /// Which of two contradicting memories wins.
     pub policy: ReconcilePolicy,
 }
 
-/// Which of two memories that contradict each other holds.
+/// Which of two contradicting memories wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReconcilePolicy {
-    /// The one that was said later; the other is superseded.
+    /// The newer one; the older one is superseded.
     #[default]
     PreferNew,
-    /// The one that was there; the other is stored as superseded.
+    /// The older one; the newer one is stored as superseded.
     PreferOld,
-    /// Both, with the status `review`; `flag_review` is the same.
+    /// Neither: both get the status `review`. `flag_review` is an alias.
     #[serde(alias = "flag_review")]
     Review,
 }
@@ -338,38 +344,38 @@ pub enum ReconcilePolicy {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionsConfig {
-    /// A session without a turn for this long has ended.
+    /// Seconds without a turn after which a session ends.
     #[schemars(range(min = 1, max = 2592000))]
     pub idle_timeout_seconds: u64,
-    /// A session without a turn for this long has ended once its user has begun another one. Sessions
-    /// that go on beside each other stay open.
+    /// Seconds without a turn after which a session ends once its user has started another one.
+    /// Sessions used in parallel stay open.
     #[schemars(range(min = 1, max = 2592000))]
     pub quiet_after_seconds: u64,
-    /// The header that ends the session with its exchange, by the value `true` or `1`. Envoy's route
-    /// must remove it from what goes upstream.
+    /// Request header that ends the session after this exchange if its value is `true` or `1`.
+    /// Envoy's route must remove it before the upstream.
     #[schemars(regex(pattern = "^[a-z0-9!#$%&'*+.^_`|~-]+$"))]
     pub end_header: String,
-    /// A turn this far from the centre of its session, 0 to 2, begins another topic: what was said before
-    /// and not yet extracted by the `memory_extraction` model is extracted then. Noticed in the mode
-    /// `turns`; 0: never.
+    /// Topic drift: a turn at this distance (0 to 2) from its session's centre starts a new topic,
+    /// and the turns before it are extracted by the `memory_extraction` model at once. Requires the
+    /// mode `turns`; 0 disables it.
     #[schemars(range(min = 0.0, max = 2.0))]
     pub drift_threshold: f32,
 }
 
 impl SessionsConfig {
-    /// A session without a turn for this long has ended.
+    /// Time without a turn after which a session ends.
     #[must_use]
     pub fn idle_timeout(&self) -> Duration {
         Duration::from_secs(self.idle_timeout_seconds)
     }
 
-    /// How far a turn that begins another topic is from its session, where that is noticed.
+    /// Distance from the session's centre that starts a new topic, if detection is enabled.
     #[must_use]
     pub fn drift_threshold(&self) -> Option<f32> {
         (self.drift_threshold > 0.0).then_some(self.drift_threshold)
     }
 
-    /// A session without a turn for this long has ended once its user has begun another one.
+    /// Time without a turn after which a session ends once its user has started another one.
     #[must_use]
     pub fn quiet_after(&self) -> Duration {
         Duration::from_secs(self.quiet_after_seconds)
@@ -387,17 +393,17 @@ impl Default for SessionsConfig {
     }
 }
 
-/// The bounds of learning: beyond them an exchange is not learnt from, and counted.
+/// Limits of learning. Exchanges beyond them are not learned from, and are counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CaptureConfig {
-    /// Bytes of all exchanges that are read at one time.
+    /// Maximum bytes of all exchanges that are being read.
     #[schemars(range(min = 1048576))]
     pub max_in_flight_bytes: usize,
-    /// Finished exchanges that wait for the journal.
+    /// Maximum number of finished exchanges that wait for the journal.
     #[schemars(range(min = 1, max = 1000000))]
     pub queue: usize,
-    /// Jobs that run at one time.
+    /// Number of jobs that run concurrently.
     #[schemars(range(min = 1, max = 64))]
     pub workers: usize,
 }

@@ -1,4 +1,4 @@
-//! The `memory.milvus:` section: how the Milvus server is reached and what is made there.
+//! The `memory.milvus:` section: the connection to Milvus and the collections created there.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -12,58 +12,59 @@ pub struct MilvusConfig {
     /// `host:port`.
     #[schemars(regex(pattern = "^.+:[0-9]+$"))]
     pub address: String,
-    /// The collection's name; the names of its vectors' collections begin with it.
+    /// Name of the collection; the names of the vector collections start with it.
     #[schemars(regex(pattern = "^[A-Za-z_][A-Za-z0-9_]{0,199}$"))]
     pub collection: String,
-    /// The vectors' length; must equal `memory.embedding.dimension`, and with models beside it the sum of
-    /// all their dimensions.
+    /// Dimension of the vectors. It must equal `memory.embedding.dimension`, or with additional
+    /// models the sum of all their dimensions.
     #[schemars(range(min = 1, max = 32768))]
     pub dimension: usize,
-    /// The database in the server; absent: its default one.
+    /// Database on the server. Default: the server's default database.
     pub database: Option<String>,
-    /// The environment variable with the token, where the server asks for one; `user:password` is
-    /// one, too.
+    /// Environment variable that holds the token, if the server requires one; the form
+    /// `user:password` is accepted.
     pub token_env: Option<String>,
-    /// Encrypts the connection.
+    /// TLS settings of the connection. Default: plaintext.
     pub tls: Option<MilvusTlsConfig>,
-    /// Partitions of a collection, when it is made; users are spread over them.
+    /// Number of partitions of a new collection; users are distributed over them.
     #[schemars(range(min = 1, max = 1024))]
     pub partitions: u16,
-    /// Neighbours of each vector in the HNSW graph, when it is made.
+    /// HNSW parameter M of a new collection: neighbours per vector.
     #[schemars(range(min = 2, max = 2048))]
     pub hnsw_m: u32,
-    /// Candidates looked at for each vector when the HNSW graph is built.
+    /// HNSW parameter efConstruction of a new collection: candidates considered per vector while
+    /// the graph is built.
     #[schemars(range(min = 8, max = 4096))]
     pub ef_construction: u32,
-    /// The longest that connecting may take, in milliseconds.
+    /// Timeout for connecting, in milliseconds.
     #[schemars(range(min = 100, max = 60000))]
     pub connect_timeout_ms: u64,
-    /// The longest one call may take, in milliseconds; a search also ends with `memory.deadline_ms`.
+    /// Timeout of one call, in milliseconds. A search also ends with `memory.deadline_ms`.
     #[schemars(range(min = 100, max = 60000))]
     pub timeout_ms: u64,
-    /// How often a read is tried in all.
+    /// Maximum number of attempts of a read.
     #[schemars(range(min = 1, max = 10))]
     pub attempts: u32,
-    /// After so many seconds every read shows a write, that of another memgate included: not less than
-    /// `common.gracefulTime` of the server.
+    /// Seconds after which every read sees a write, including one from another memgate. Must not be
+    /// less than the server's `common.gracefulTime`.
     #[schemars(range(min = 1, max = 60))]
     pub staleness_seconds: u64,
 }
 
 impl MilvusConfig {
-    /// The longest that connecting may take.
+    /// Timeout for connecting.
     #[must_use]
     pub fn connect_timeout(&self) -> Duration {
         Duration::from_millis(self.connect_timeout_ms)
     }
 
-    /// The longest one call may take.
+    /// Timeout of one call.
     #[must_use]
     pub fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms)
     }
 
-    /// After so long every read shows a write.
+    /// Time after which every read sees a write.
     #[must_use]
     pub fn staleness(&self) -> Duration {
         Duration::from_secs(self.staleness_seconds)
@@ -90,16 +91,16 @@ impl Default for MilvusConfig {
     }
 }
 
-/// How the connection to Milvus is encrypted.
+/// TLS settings of the connection to Milvus.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MilvusTlsConfig {
-    /// The certificate of the authority that signed the server's, in PEM, where it is no public one.
+    /// CA certificate of the server, in PEM, if it is not signed by a public CA.
     pub ca: Option<PathBuf>,
-    /// Our certificate, in PEM, where the server asks for one.
+    /// Client certificate, in PEM, if the server requires one.
     pub certificate: Option<PathBuf>,
-    /// Its key, in PEM.
+    /// Private key of the client certificate, in PEM.
     pub key: Option<PathBuf>,
-    /// The name in the server's certificate, where it is not the address.
+    /// Name in the server's certificate, if it differs from the address.
     pub server_name: Option<String>,
 }

@@ -1,10 +1,12 @@
-//! The configuration: its types, loading and checking them, and swapping them while running.
+//! The configuration: its types, loading, checking and reloading.
 //!
-//! The types are the one source of truth: the JSON schema, the bounds, `config/config.yaml` and
-//! `docs/config.md` are made from or held against them. This module must never act on a value, nor
-//! open anything but the configuration file itself.
+//! The types are the single source of truth: the JSON schema and the bounds are generated from
+//! them, and tests compare `config/config.yaml` and `docs/config.md` with them. This module reads
+//! the configuration file and nothing else, and never acts on a value.
 
 mod check;
+mod deserialize_error;
+mod deserializer;
 mod effective;
 mod embedding;
 mod embedding_check;
@@ -12,20 +14,18 @@ mod interpolate;
 mod listen;
 mod live;
 mod load;
-mod loosening;
 mod memory;
 mod milvus;
-mod mistake;
 mod models;
-mod node;
 mod placement;
 mod policy;
 mod problem;
+mod reload_guard;
 mod request;
 mod schema;
 mod server;
 mod suggest;
-mod typed;
+mod yaml_tree;
 
 use std::path::PathBuf;
 
@@ -34,12 +34,13 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::embed::{Pooling, Precision, remote::Provider};
 pub use effective::Effective;
-pub use embedding::{BesideConfig, EmbeddingConfig, EmbeddingModel};
+pub use embedding::{AdditionalEmbeddingConfig, EmbeddingConfig, EmbeddingModel};
 pub use listen::{GrpcAddress, GrpcTls, Listen};
 pub use live::{Live, Reloaded};
 pub use memory::{
-    CaptureConfig, ExtractionConfig, ExtractionMode, JournalConfig, MemoryConfig, ReconcileConfig,
-    ReconcilePolicy, SessionsConfig, SqliteConfig, StandingConfig, StoreKind, Sync,
+    CaptureConfig, ExtractionConfig, ExtractionMode, JournalConfig, MemoryConfig,
+    PreferencesConfig, ReconcileConfig, ReconcilePolicy, SessionsConfig, SqliteConfig, StoreKind,
+    Sync,
 };
 pub use milvus::{MilvusConfig, MilvusTlsConfig};
 pub use models::{Endpoint, ExternalModel, LlmProvider, ModelRole, Scheme};
@@ -52,25 +53,26 @@ pub use request::{
 pub use schema::json_schema;
 pub use server::{ApiConfig, LogFormat, LogLevel, TelemetryConfig};
 
-/// The configuration of memgate. Every key has a default, so that `{}` is a working file.
-/// `${NAME}` inside a string value is replaced by that environment variable; `$${` stands for `${`.
+/// The configuration of memgate. Every key has a default, so `{}` is a valid file. `${NAME}` inside
+/// a string value is replaced by that environment variable; `$${` is a literal `${`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "memgate")]
 pub struct Config {
     /// The addresses memgate listens on.
     pub listen: Listen,
-    /// The folder of the journal and of the SQLite store; made when absent. One process a folder.
+    /// Folder of the journal and of the SQLite store; created if it does not exist. Only one
+    /// process can use it at a time.
     pub data_dir: PathBuf,
-    /// The folder of what was fetched: `onnxruntime/` and `models/`.
+    /// Folder of the downloaded assets: `onnxruntime/` and `models/`.
     pub assets_dir: PathBuf,
-    /// What is remembered, where, and how it is found again.
+    /// What is remembered, where it is stored, and how it is recalled.
     pub memory: MemoryConfig,
     /// The REST API.
     pub api: ApiConfig,
-    /// Logs and traces. Metrics are always at `/metrics`.
+    /// Logs and traces. Metrics are always served at `/metrics`.
     pub telemetry: TelemetryConfig,
-    /// Language models that help: each role at most once. Without one, memgate does without.
+    /// Helper language models, at most one per role. They are optional.
     pub external_models: Vec<ExternalModel>,
 }
 
@@ -89,20 +91,20 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The first embedding model's folder.
+    /// Folder of the first embedding model.
     #[must_use]
     pub fn model_folder(&self) -> PathBuf {
         self.folder_of(&self.memory.embedding)
     }
 
-    /// An embedding model's folder: the one that is named, else the model's place in the assets.
+    /// Folder of an embedding model: the configured one, else its place in the assets.
     #[must_use]
     pub fn folder_of(&self, model: &EmbeddingConfig) -> PathBuf {
         let usual = || self.assets_dir.join("models").join(&model.model);
         model.folder.clone().unwrap_or_else(usual)
     }
 
-    /// ONNX Runtime's library: `memory.embedding.runtime_library`, else its place in the assets.
+    /// The ONNX Runtime library: `memory.embedding.runtime_library`, else its place in the assets.
     #[must_use]
     pub fn runtime_library(&self) -> PathBuf {
         self.memory.embedding.runtime_library.clone().unwrap_or_else(|| {
@@ -110,7 +112,7 @@ impl Config {
         })
     }
 
-    /// The helper model of a role, where one is configured.
+    /// The helper model of a role, if one is configured.
     #[must_use]
     pub fn model(&self, role: ModelRole) -> Option<&ExternalModel> {
         self.external_models.iter().find(|model| model.model_role == role)

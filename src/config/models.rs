@@ -1,28 +1,29 @@
-//! The helper models: any OpenAI-compatible server, one entry a role.
+//! The helper models: OpenAI-compatible servers, one entry per role.
 
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A language model that helps memory.
+/// A helper language model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExternalModel {
-    /// The server's kind.
+    /// Kind of server.
     pub llm_provider: LlmProvider,
-    /// What the model is for.
+    /// What the model is used for.
     pub model_role: ModelRole,
-    /// Where the server is.
+    /// Address of the server.
     pub llm_endpoint: Endpoint,
-    /// The model's name in requests.
+    /// Model name sent in requests.
     #[schemars(length(min = 1))]
     pub llm_model_name: String,
-    /// The longest a request may take.
+    /// Timeout of a request, in seconds.
     #[serde(default = "ExternalModel::default_timeout")]
     #[schemars(range(min = 1, max = 600))]
     pub llm_timeout_seconds: u64,
-    /// The most tokens the model may answer with. A fact takes about 150; what is cut off is lost.
+    /// Maximum number of tokens in a reply. A fact takes about 150; facts beyond the limit are
+    /// lost.
     #[serde(default = "ExternalModel::default_max_tokens")]
     #[schemars(range(min = 1, max = 32768))]
     pub max_tokens: u32,
@@ -45,42 +46,42 @@ impl ExternalModel {
         0.1
     }
 
-    /// Where Chat Completions are posted to.
+    /// URL of the Chat Completions endpoint.
     #[must_use]
     pub fn url(&self) -> String {
         self.llm_endpoint.url("/v1/chat/completions")
     }
 
-    /// The longest a request may take.
+    /// Timeout of a request.
     #[must_use]
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.llm_timeout_seconds)
     }
 }
 
-/// The kind of a model server. Both speak Chat Completions.
+/// Kind of model server. Both speak Chat Completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LlmProvider {
-    /// vLLM and other servers that take `max_tokens`.
+    /// vLLM and other servers that accept `max_tokens`.
     Vllm,
-    /// OpenAI, which takes `max_completion_tokens`.
+    /// OpenAI, which expects `max_completion_tokens`.
     Openai,
 }
 
-/// What a helper model is for.
+/// What a helper model is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelRole {
-    /// Rewrites questions that do not stand for themselves, guesses answers for `memory.query.hyde`, and tells which
-    /// memories a question wants for `memory.query.self_query`.
+    /// Rewrites queries that depend on earlier messages; also used by `memory.query.hyde` and
+    /// `memory.query.self_query`.
     MemoryRewrite,
     /// Extracts facts from conversations.
     MemoryExtraction,
 }
 
 impl ModelRole {
-    /// The role's name, as in the file.
+    /// The role's name in the configuration.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -90,7 +91,7 @@ impl ModelRole {
     }
 }
 
-/// Where a model server is.
+/// Address of a model server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Endpoint {
@@ -100,30 +101,30 @@ pub struct Endpoint {
     /// Port.
     #[schemars(range(min = 1))]
     pub port: u16,
-    /// Whether TLS is spoken; certificates are verified.
+    /// `http` or `https`; certificates are always verified.
     #[serde(default)]
     pub scheme: Scheme,
-    /// The path; absent: `/v1/chat/completions` for a language model, `/v1/embeddings` for the
+    /// URL path. Default: `/v1/chat/completions` for a language model, `/v1/embeddings` for an
     /// embedding model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^/"))]
     pub path: Option<String>,
-    /// The environment variable with the server's API key; absent: none is sent.
+    /// Environment variable that holds the server's API key. Default: no key is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub api_key_env: Option<String>,
 }
 
 impl Endpoint {
-    /// The server's API key, from the environment; none where none is named.
+    /// The server's API key from the environment, if one is configured.
     #[must_use]
     pub fn api_key(&self) -> Option<String> {
-        // That it is set was checked with the configuration.
+        // The check at load time has made sure that it is set.
         let key = std::env::var(self.api_key_env.as_ref()?).ok()?;
         Some(key.trim().to_owned())
     }
 
-    /// The address requests are posted to; without a path of its own it is this one.
+    /// URL for requests; `usual_path` is used if no path is configured.
     #[must_use]
     pub fn url(&self, usual_path: &str) -> String {
         let Self { address, port, .. } = self;
@@ -135,14 +136,14 @@ impl Endpoint {
     }
 }
 
-/// How a model server is spoken to.
+/// Whether the connection uses TLS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scheme {
-    /// Plain.
+    /// Plaintext.
     #[default]
     Http,
-    /// With TLS.
+    /// TLS.
     Https,
 }
 

@@ -1,17 +1,17 @@
-//! Where a context goes in a request.
+//! Where the context is placed in the request.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the context stands in the request.
+/// Where the context is placed in the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
-    /// At the end of the first system message; every chat template takes that.
+    /// At the end of the first system message; every chat template supports this.
     #[default]
     System,
-    /// In a message of its own before the last user message; keeps the model server's prefix cache.
+    /// In a separate message before the last user message; keeps the model server's prefix cache.
     BeforeLastUser,
-    /// In front of the last user message's own text; keeps the model server's prefix cache.
+    /// Before the text of the last user message; keeps the model server's prefix cache.
     LastUser,
 }

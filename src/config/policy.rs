@@ -1,4 +1,4 @@
-//! Policies: what the configuration says for some requests only, and how it is worked out for one.
+//! Policies: overrides for some requests, and the effective settings of one request.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,79 +9,79 @@ use super::placement::Placement;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
-    /// Which requests: all that is named must hold, and something must be named.
+    /// Conditions; all of them must hold, and at least one is required.
     #[serde(rename = "match")]
     pub matches: PolicyMatch,
     /// Whether memory is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
-    /// Whether is learnt from the exchange.
+    /// Whether turns are stored and learned from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_store: Option<bool>,
-    /// The most memories presented.
+    /// Maximum number of presented memories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 50))]
     pub retrieval_limit: Option<usize>,
-    /// The least calibrated relevance of a presented memory.
+    /// Minimum calibrated relevance of a presented memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub similarity_threshold: Option<f32>,
-    /// Only memories of these types are searched.
+    /// Restricts the search to these memory types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub memory_types: Option<Vec<String>>,
-    /// Where the context stands.
+    /// Where the context is placed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
 }
 
-/// Which requests a policy is for.
+/// The requests that a policy applies to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PolicyMatch {
-    /// The path without its query; a `*` at the end stands for anything.
+    /// Path without its query; a trailing `*` matches any suffix.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^/"))]
     pub path: Option<String>,
-    /// The model's name; a `*` at the end stands for anything.
+    /// Model name; a trailing `*` matches any suffix.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// A request header.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<HeaderMatch>,
-    /// A word, or several in a row, of the last user message, whatever its case.
+    /// A word or phrase in the last user message, case-insensitive.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub word: Option<String>,
 }
 
-/// A request header that must be there.
+/// A header that the request must have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HeaderMatch {
-    /// Its name.
+    /// Name of the header.
     #[schemars(regex(pattern = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"))]
     pub name: String,
-    /// Its value; absent: any.
+    /// Value of the header. Default: any value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
 }
 
-/// What policies look at.
+/// The properties of a request that policies match on.
 pub struct Subject<'a> {
-    /// The request's path, with or without a query.
+    /// Path of the request, with or without a query.
     pub path: &'a str,
-    /// The request's model.
+    /// Model of the request.
     pub model: Option<&'a str>,
-    /// The last user message's text.
+    /// Text of the last user message.
     pub last_user_text: &'a str,
-    /// The value of a header, by its lower-case name.
+    /// Looks up a header by its lower-case name.
     pub header: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl PolicyMatch {
-    /// Whether nothing is named.
+    /// Whether there are no conditions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -102,7 +102,7 @@ impl PolicyMatch {
     }
 }
 
-/// Whether `text` is `pattern`, or begins so where the pattern ends in `*`.
+/// Whether `text` equals `pattern`, or starts with it if `pattern` ends in `*`.
 fn globs(pattern: &str, text: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(prefix) => text.starts_with(prefix),
@@ -110,12 +110,12 @@ fn globs(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// Whether `word` stands in `text` as a word: what touches it is no letter or digit, or the script
-/// (Chinese, for example) divides words there.
+/// Whether `text` contains `word` as a whole word: it must not touch a letter or digit, unless the
+/// script (Chinese, for example) has no spaces between words.
 fn contains_word(text: &str, word: &str) -> bool {
     use unicode_segmentation::UnicodeSegmentation;
     let (text, word) = (text.to_lowercase(), word.to_lowercase());
-    // Asked for ever later places, so that one pass over a long text is enough.
+    // The bounds are consumed in order, so a long text is scanned once.
     let mut bounds = text.split_word_bound_indices().map(|(start, _)| start).peekable();
     let mut divides = |at: usize| {
         while bounds.next_if(|start| *start < at).is_some() {}

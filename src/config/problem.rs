@@ -1,20 +1,20 @@
-//! What is wrong with a configuration: where, which key, and why.
+//! Errors in a configuration: line, key and cause.
 
 use std::{fmt, path::PathBuf};
 
-/// One thing that is wrong. Values are not repeated: they may be secrets.
+/// One error in a configuration. It never contains the value, which may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The key, `memory.deadline_ms` for example; empty when the file as a whole is meant.
+    /// The key, for example `memory.deadline_ms`; empty for the file as a whole.
     pub key: String,
-    /// The line in the file, from 1, where the value comes from a file.
+    /// Line in the file, starting at 1, if the value comes from a file.
     pub line: Option<u64>,
     /// What is wrong.
     pub cause: String,
 }
 
 impl Problem {
-    /// A problem with a key, its line not known (yet).
+    /// A problem with a key whose line is not known (yet).
     #[must_use]
     pub fn new(key: impl Into<String>, cause: impl Into<String>) -> Self {
         Self { key: key.into(), line: None, cause: cause.into() }
@@ -35,21 +35,21 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Why there is no configuration.
+/// Why the configuration could not be loaded.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ConfigError {
     /// The file cannot be read.
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         cause: String,
     },
-    /// Something in it, or in what was given beside it, is wrong.
+    /// The file or the overrides are invalid.
     Invalid {
-        /// The file, where there is one.
+        /// The file, if there is one.
         path: Option<PathBuf>,
-        /// What; never empty.
+        /// The problems; never empty.
         problems: Vec<Problem>,
     },
 }
@@ -57,7 +57,7 @@ pub enum ConfigError {
 impl std::error::Error for ConfigError {}
 
 impl fmt::Display for ConfigError {
-    /// One line a problem: `file:line: key: cause`.
+    /// One line per problem: `file:line: key: cause`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File { path, cause } => write!(f, "{}: {cause}", path.display()),

@@ -1,18 +1,19 @@
-//! What is read off a request besides its body: who asks, and what earlier filters said.
+//! How a request's user and signals are read from headers and metadata.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who is asking.
+/// How users are identified.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct IdentityConfig {
-    /// Whose word about the user counts. Verified claims win in every mode. A reload may only tighten this.
+    /// Which source of the user's id is trusted. Verified claims win in every mode. A reload can
+    /// only tighten this.
     pub mode: IdentityMode,
-    /// The trusted header. In production Envoy must strip what clients send under this name.
+    /// The trusted header. In production Envoy must remove this header from client requests.
     #[schemars(regex(pattern = "^[a-z0-9!#$%&'*+.^_`|~-]+$"))]
     pub header: String,
-    /// Where Envoy's verified token is found. Where there is one, only its claims count.
+    /// Where Envoy puts the verified token. If there is one, only its claims count.
     pub jwt: JwtConfig,
 }
 
@@ -26,20 +27,20 @@ impl Default for IdentityConfig {
     }
 }
 
-/// Whose word about the user counts.
+/// Which source of the user's id is trusted.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum IdentityMode {
-    /// The client's: the header, else ids in the body. Only on this machine.
+    /// The client: the header, else ids in the body. For use on one machine only.
     Development,
-    /// Envoy's: the token's claims, else the header; ids in the body are ignored.
+    /// Envoy: the token's claims, else the trusted header. Ids in the body are ignored.
     Production,
 }
 
 impl IdentityMode {
-    /// The mode's name, as in the file, `/readyz` and `/metrics`.
+    /// The mode's name in the configuration, `/readyz` and `/metrics`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -49,23 +50,23 @@ impl IdentityMode {
     }
 }
 
-/// Where a verified token's payload stands in Envoy's dynamic metadata, and which claims count.
+/// Where Envoy's dynamic metadata holds the payload of a verified token, and which claims are used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct JwtConfig {
-    /// The metadata namespace.
+    /// Metadata namespace.
     #[schemars(length(min = 1))]
     pub namespace: String,
-    /// The member that holds the payload: `payload_in_metadata` of Envoy's provider.
+    /// Metadata key of the payload: `payload_in_metadata` of Envoy's provider.
     #[schemars(length(min = 1))]
     pub payload: String,
-    /// The claim with the user's id.
+    /// Claim that holds the user's id.
     #[schemars(length(min = 1))]
     pub user_claim: String,
-    /// The claim with the tenant's id; a token without it belongs to the tenant `default`.
+    /// Claim that holds the tenant's id; a token without it belongs to the tenant `default`.
     #[schemars(length(min = 1))]
     pub tenant_claim: String,
-    /// The claim with the roles: a list, or one string with spaces between.
+    /// Claim that holds the roles: a list, or one string separated by spaces.
     #[schemars(length(min = 1))]
     pub roles_claim: String,
 }
@@ -82,13 +83,15 @@ impl Default for JwtConfig {
     }
 }
 
-/// Where earlier filters say what they think of a request. What they say comes before our own rules.
+/// Where earlier filters put their signals about a request. Signals take precedence over memgate's
+/// own rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SignalsConfig {
-    /// Request headers with a signal: `true` or `false`.
+    /// Request headers that carry a signal: `true` or `false`.
     pub headers: SignalHeaders,
-    /// Envoy's dynamic metadata with signals: booleans named `fact`, `tool`, `greeting`, `personal`.
+    /// Envoy dynamic metadata that carries signals: booleans named `fact`, `tool`, `greeting`,
+    /// `personal`.
     pub metadata: SignalMetadata,
 }
 
@@ -96,16 +99,16 @@ pub struct SignalsConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SignalHeaders {
-    /// A general fact is asked for.
+    /// Header of the signal that the message asks for a general fact.
     #[schemars(regex(pattern = "^[a-z0-9!#$%&'*+.^_`|~-]+$"))]
     pub fact: String,
-    /// A tool will answer.
+    /// Header of the signal that a tool will answer.
     #[schemars(regex(pattern = "^[a-z0-9!#$%&'*+.^_`|~-]+$"))]
     pub tool: String,
-    /// Nothing but a greeting.
+    /// Header of the signal that the message is only a greeting.
     #[schemars(regex(pattern = "^[a-z0-9!#$%&'*+.^_`|~-]+$"))]
     pub greeting: String,
-    /// The user speaks of themselves.
+    /// Header of the signal that the user talks about themselves.
     #[schemars(regex(pattern = "^[a-z0-9!#$%&'*+.^_`|~-]+$"))]
     pub personal: String,
 }
@@ -121,11 +124,11 @@ impl Default for SignalHeaders {
     }
 }
 
-/// The dynamic metadata that holds signals.
+/// The dynamic metadata that carries signals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SignalMetadata {
-    /// The metadata namespace.
+    /// Metadata namespace.
     #[schemars(length(min = 1))]
     pub namespace: String,
 }

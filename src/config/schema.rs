@@ -1,4 +1,5 @@
-//! The JSON schema of the configuration, made from the types, and the bounds it holds.
+//! The JSON schema of the configuration, generated from the types, and the check of values against
+//! it.
 
 use std::sync::LazyLock;
 
@@ -19,7 +20,7 @@ pub fn json_schema() -> &'static Value {
     &SCHEMA
 }
 
-/// Defaults that are `f32` in the types would be written with the digits of an `f64`.
+/// Rounds `f32` defaults, which would otherwise be written with the digits of an `f64`.
 fn round(value: &mut Value) {
     match value {
         Value::Number(number) if number.is_f64() => {
@@ -33,7 +34,7 @@ fn round(value: &mut Value) {
     }
 }
 
-/// Every key there is, with `[]` for the items of a list: `memory.policies[].enabled`.
+/// All keys, with `[]` for list items: `memory.policies[].enabled`.
 pub(super) fn all_keys() -> Vec<String> {
     let mut keys = Vec::new();
     visit(&SCHEMA, "", &mut |key, _| keys.push(key.to_owned()));
@@ -55,7 +56,7 @@ pub(super) fn visit(schema: &Value, key: &str, each: &mut dyn FnMut(&str, &Value
     }
 }
 
-/// Follows a reference, also one that may be null.
+/// Follows a reference, including a nullable one.
 pub(super) fn resolve(schema: &Value) -> &Value {
     if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
         return SCHEMA.pointer(name.trim_start_matches('#')).unwrap_or(schema);
@@ -64,7 +65,7 @@ pub(super) fn resolve(schema: &Value) -> &Value {
     choices.and_then(|all| all.iter().find(|one| one.get("$ref").is_some())).map_or(schema, resolve)
 }
 
-/// Holds a value against the bounds of its schema.
+/// Checks a value against the bounds of its schema.
 pub(super) fn check(schema: &Value, value: &Value, key: &str, problems: &mut Vec<Problem>) {
     let schema = resolve(schema);
     let cause = match value {
@@ -135,7 +136,7 @@ fn bad_list(schema: &Value, items: &[Value]) -> Option<String> {
     }
     let unique = schema.get("uniqueItems").and_then(Value::as_bool).unwrap_or(false);
     let doubled = items.iter().enumerate().any(|(index, item)| items[..index].contains(item));
-    (unique && doubled).then(|| "must name each only once".into())
+    (unique && doubled).then(|| "must not contain duplicates".into())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What memgate offers to the outside beside its addresses: the API's key, logs and traces.
+//! The `api:` and `telemetry:` sections: the API key, logs and traces.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ApiConfig {
-    /// The environment variable with the key that callers send as `Authorization: Bearer`, at least 32
-    /// characters. `/admin/…` answers to nobody without one; `/v1/…` needs one unless `listen.http` is a
-    /// loopback address.
+    /// Environment variable that holds the API key, which callers send as `Authorization: Bearer`;
+    /// at least 32 characters. Without a key `/admin/…` is disabled, and `/v1/…` is open only if
+    /// `listen.http` is a loopback address.
     #[schemars(length(min = 1))]
     pub key_env: Option<String>,
 }
 
 impl ApiConfig {
-    /// The least characters of a key: 128 bits written as hexadecimal digits.
+    /// Minimum length of a key: 128 bits as hexadecimal digits.
     pub const MIN_KEY_CHARS: usize = 32;
 }
 
@@ -23,34 +23,35 @@ impl ApiConfig {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TelemetryConfig {
-    /// The least level that is logged, to standard error.
+    /// Minimum level of the log lines, which go to standard error.
     pub log: LogLevel,
-    /// How a log line is written.
+    /// Format of the log lines.
     pub log_format: LogFormat,
-    /// Where spans go as OTLP over HTTP, `http://collector:4318/v1/traces` for example; absent: nowhere.
+    /// OTLP/HTTP endpoint for spans, for example `http://collector:4318/v1/traces`. Default:
+    /// tracing is off.
     #[schemars(regex(pattern = "^https?://.+"))]
     pub otlp_endpoint: Option<String>,
 }
 
-/// The least level that is logged.
+/// Minimum level of the log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LogLevel {
-    /// What stops memory from working.
+    /// Failures that disable memory.
     Error,
-    /// What went wrong for one exchange.
+    /// Failures that affect one exchange.
     Warn,
-    /// What happened.
+    /// Normal events.
     #[default]
     Info,
-    /// Why.
+    /// Decisions and their reasons.
     Debug,
     /// Everything.
     Trace,
 }
 
 impl LogLevel {
-    /// The level's name, as in the file.
+    /// The level's name in the configuration.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -63,13 +64,13 @@ impl LogLevel {
     }
 }
 
-/// How a log line is written.
+/// Format of the log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// For people.
+    /// Plain text.
     #[default]
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }

@@ -1,9 +1,20 @@
-//! What somebody may have meant who wrote an unknown name.
+//! Suggestions for misspelt, misplaced and renamed keys.
 
-/// Names less alike than this are not suggested: a wrong guess is worse than none.
+/// Minimum similarity of a suggestion: a wrong one is worse than none.
 const LEAST: f64 = 0.6;
 
-/// The candidate most like `written`, if any is like it.
+/// Keys that were renamed, with their new full name.
+const RENAMED: &[(&str, &str)] = &[
+    ("memory.embedding.beside", "memory.embedding.additional"),
+    ("memory.standing", "memory.preferences"),
+];
+
+/// The new name of a renamed key.
+pub(super) fn renamed(key: &str) -> Option<&'static str> {
+    RENAMED.iter().find(|(old, _)| *old == key).map(|(_, new)| *new)
+}
+
+/// The candidate most similar to `written`, if any is similar enough.
 pub(super) fn nearest<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -12,7 +23,7 @@ pub(super) fn nearest<'a>(
         .into_iter()
         .map(|candidate| (likeness(written, candidate), candidate))
         .filter(|(likeness, _)| *likeness >= LEAST)
-        // The first of equals, which is the one that stands nearest in the file.
+        // On a tie the first one wins: it is the nearest one in the file.
         .fold(None, |best: Option<(f64, &str)>, next| match best {
             Some(best) if best.0 >= next.0 => Some(best),
             _ => Some(next),
@@ -20,17 +31,17 @@ pub(super) fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// The key most like `written` that stands near `section`: in a section that holds it or lies in it, or beside it.
-/// What has the same name in a section about something else is not meant.
+/// The key most similar to `written` that belongs near `section`: in its parent, in its children or
+/// beside it. A key of the same name in an unrelated section is not suggested.
 pub(super) fn misplaced<'a>(section: &str, written: &str, keys: &'a [String]) -> Option<&'a str> {
-    // Every entry of a list has the same keys.
+    // All entries of a list have the same keys.
     let section: String = section.chars().filter(|c| !c.is_ascii_digit()).collect();
     let candidates = || keys.iter().filter(|key| near(split(key).0, &section));
     let name = nearest(written, candidates().map(|key| split(key).1))?;
     candidates().find(|key| split(key).1 == name).map(String::as_str)
 }
 
-/// A key's section, and its name there.
+/// Splits a key into its section and its name there.
 fn split(key: &str) -> (&str, &str) {
     key.rsplit_once('.').unwrap_or(("", key))
 }
@@ -43,7 +54,8 @@ fn near(one: &str, other: &str) -> bool {
     holds(one, other) || holds(other, one) || split(one).0 == split(other).0
 }
 
-/// 0 to 1: by letters, or by the words between underscores, so that a forgotten word is forgiven.
+/// Similarity from 0 to 1, by letters or by the words between underscores, so that a missing word
+/// still matches.
 fn likeness(a: &str, b: &str) -> f64 {
     let letters = strsim::normalized_damerau_levenshtein(a, b);
     letters.max(shared_words(a, b))
@@ -69,7 +81,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn misspelt_and_shortened_names_are_recognised_and_others_not() {
+    fn every_renamed_key_exists_under_its_new_name_only() {
+        let keys = crate::config::schema::all_keys();
+        for (old, new) in RENAMED {
+            assert!(
+                keys.iter().any(|key| key == new) && !keys.iter().any(|key| key == old),
+                "{old}"
+            );
+        }
+    }
+
+    #[test]
+    fn recognises_misspelt_and_shortened_names_only() {
         let keys = ["default_retrieval_limit", "deadline_ms", "max_body_bytes", "types"];
         assert_eq!(nearest("retreival_limit", keys), Some("default_retrieval_limit"));
         assert_eq!(nearest("deadline", keys), Some("deadline_ms"));
@@ -79,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_looked_for_near_where_it_was_written_and_nowhere_else() {
+    fn suggests_misplaced_keys_only_from_nearby_sections() {
         let keys = ["memory.signals.headers.fact", "memory.deadline_ms", "memory.policies[].match"];
         let keys = keys.map(str::to_owned);
         assert_eq!(misplaced("memory.ranking.types", "fact", &keys), None);

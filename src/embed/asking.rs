@@ -1,28 +1,28 @@
-//! Which part of a long message asks. Pure text; knows no tokenizer.
+//! Finds the part of a long message that asks a question. Pure text processing without a tokenizer.
 
-/// Bytes that are looked at for one window of tokens: 32 a token, far more than words have.
-/// Bounds the work on a message of any size.
+/// Maximum number of bytes considered for one window of tokens: 32 per token, far more than words
+/// have. Bounds the work for messages of any size.
 pub const WINDOW: usize = 32 * super::QUERY_TOKENS;
 
-/// Bytes of each end of a message in which a question is looked for.
+/// Number of bytes at each end of a message in which a question is searched for.
 const SEARCHED: usize = 32 * WINDOW;
 
-/// The part of a message that asks, when the message is too long to be embedded whole.
+/// The part of a message that asks, for messages too long to be embedded whole.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Asking<'a> {
-    /// Text that ends with the last question; its end counts most.
+    /// Text that ends with the last question; its end is the most important part.
     Question(&'a str),
-    /// No question mark. A request stands before what was pasted ("Summarise this: …") or
-    /// behind it, so both ends count.
+    /// No question mark found. An instruction is before the pasted text ("Summarise this: …") or
+    /// after it, so both ends are used.
     Ends {
         /// The beginning.
         head: &'a str,
-        /// The end; does not overlap the beginning.
+        /// The end; it does not overlap the beginning.
         tail: &'a str,
     },
 }
 
-/// Finds the asking part of `text`. All parts are at most [`WINDOW`] bytes.
+/// Finds the asking part of `text`. Every part has at most [`WINDOW`] bytes.
 pub fn asking_part(text: &str) -> Asking<'_> {
     let from = text.ceil_char_boundary(text.len().saturating_sub(SEARCHED));
     let to = text.floor_char_boundary(SEARCHED.min(from));
@@ -35,8 +35,8 @@ pub fn asking_part(text: &str) -> Asking<'_> {
     Asking::Ends { head, tail: last_bytes(rest, WINDOW) }
 }
 
-/// The byte behind the last question mark that ends a sentence; those inside code, links
-/// and words do not.
+/// Offset after the last question mark that ends a sentence; question marks inside code, links and
+/// words do not count.
 fn end_of_last_question(text: &str) -> Option<usize> {
     let marks = ['?', '？', '؟'];
     text.rmatch_indices(marks)
@@ -74,14 +74,14 @@ mod tests {
     }
 
     #[test]
-    fn question_marks_of_code_and_links_do_not_ask() {
+    fn question_marks_in_code_and_links_do_not_count() {
         for text in ["let x = f()?; done", "see http://a/b?c=d now", "type T = A?.b"] {
             assert!(matches!(asking_part(text), Asking::Ends { .. }), "{text}");
         }
     }
 
     #[test]
-    fn without_a_question_both_ends_count_and_do_not_overlap() {
+    fn without_a_question_both_ends_are_used_and_do_not_overlap() {
         let text = "ab".repeat(WINDOW);
         let Asking::Ends { head, tail } = asking_part(&text) else {
             unreachable!();
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_looked_for_at_both_ends() {
+    fn searches_both_ends_for_a_question() {
         let pasted = "語 and more of it. ".repeat(SEARCHED / 4);
         for (text, question) in [
             (format!("What is this? {pasted}"), "What is this?"),

@@ -1,7 +1,7 @@
-//! Vectors already computed, in front of any [`Embedder`].
+//! An LRU cache in front of an [`Embedder`].
 //!
-//! Keys are digests, so no text stays in memory; the bound is a number of vectors, and a smaller
-//! one of the layers that are read beside them.
+//! Keys are digests, so no text stays in memory. Capacity is a number of vectors; the layers of
+//! queries have a smaller limit.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,15 +12,15 @@ use sha2::{Digest, Sha256};
 
 use super::{EmbedError, Embedder, Layers, Reading, Space, Vector};
 
-/// Longer texts (bytes) are not looked up: hashing them costs what the caller's thread
-/// should not spend, and they hardly come twice.
+/// Longer texts (in bytes) bypass the cache: hashing them is too slow for the caller's thread, and
+/// they rarely repeat.
 const MAX_TEXT: usize = 64 * 1024;
 
-/// Questions whose layers are kept, at 6 KB each. They are wanted to decide whether to search and
-/// again at once, to search; a vector lives as long as its text comes back.
+/// Number of queries whose layers are cached, about 6 KB each. Layers are needed for the decision
+/// and again for the search right after it; vectors stay useful longer.
 const LAYERED: NonZeroUsize = NonZeroUsize::new(512).expect("it is not zero");
 
-/// Digest of role and text. One cache serves one embedder, so the space is the same for all.
+/// Digest of role and text. One cache serves one embedder, so the space is always the same.
 type Key = [u8; 32];
 
 #[derive(Clone, Copy)]
@@ -29,10 +29,10 @@ enum Role {
     Passage,
 }
 
-/// An embedder that remembers the least recently forgotten vectors of another.
+/// An LRU cache in front of an embedder.
 pub struct Cached<E> {
     inner: E,
-    /// Locked for single look-ups only, never while waiting.
+    /// Locked for single look-ups only, never across an await.
     known: Mutex<Known>,
 }
 
@@ -44,12 +44,13 @@ struct Known {
 #[derive(Clone)]
 struct Entry {
     vector: Vector,
-    /// The embedder gave layers beside it, which may be gone by now.
+    /// Whether the embedder returned layers for it; they may have been evicted.
     layered: bool,
 }
 
 impl<E: Embedder> Cached<E> {
-    /// Keeps up to `entries` vectors of `inner`, each of 4 bytes a dimension and about 100 more.
+    /// Caches up to `entries` vectors of `inner`; each takes 4 bytes per dimension and about 100
+    /// more.
     pub fn new(inner: E, entries: NonZeroUsize) -> Self {
         let layered = entries.min(LAYERED);
         let known = Known { vectors: LruCache::new(entries), layers: LruCache::new(layered) };
@@ -57,7 +58,7 @@ impl<E: Embedder> Cached<E> {
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
-        // A panic while holding the lock leaves a cache that is merely incomplete.
+        // After a panic the cache is incomplete but consistent.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -139,7 +140,7 @@ impl<E: Embedder> Embedder for Cached<E> {
             vectors.push(match known {
                 Some(vector) => vector,
                 None => {
-                    let missing = || EmbedError::Failed("a passage got no vector".into());
+                    let missing = || EmbedError::Failed("a passage has no vector".into());
                     let vector = fresh.next().ok_or_else(missing)?;
                     self.put(key, &Reading::whole(vector.clone(), None));
                     vector
@@ -166,12 +167,12 @@ mod tests {
     use super::*;
     use crate::embed::deterministic::DeterministicEmbedder;
 
-    /// Counts the texts that reach it; fails while told to.
+    /// Counts the texts that reach it; fails on demand.
     struct Counting {
         inner: DeterministicEmbedder,
         texts: AtomicUsize,
         failing: AtomicBool,
-        /// Gives layers, too: the text's length.
+        /// Also returns layers: the text's length.
         layered: bool,
     }
 
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn reading_a_question_and_embedding_it_costs_one_embedding() {
+    async fn reading_and_embedding_a_query_embeds_it_once() {
         for (layered, first_reads) in [(true, true), (true, false), (false, true), (false, false)] {
             let cache = cached_with(8, layered);
             for reads in [first_reads, !first_reads, true] {
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn layers_are_forgotten_sooner_than_vectors_and_read_again() {
+    async fn layers_are_evicted_before_vectors_and_computed_again() {
         let cache = cached(LAYERED.get() * 2);
         for number in 0..=LAYERED.get() {
             cache.read_query(&number.to_string()).await.unwrap();
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_unknown_passages_are_embedded_and_the_order_is_kept() {
+    async fn embeds_only_uncached_passages_and_keeps_their_order() {
         let cache = cached(8);
         let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect();
         cache.embed_passages(words(&["b", "d"])).await.unwrap();
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_least_recently_used_vector_makes_room() {
+    async fn evicts_the_least_recently_used_vector() {
         let cache = cached(2);
         for text in ["a", "b", "a", "c", "a"] {
             cache.embed_query(text).await.unwrap();
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_failure_is_not_remembered_and_checks_go_past_the_cache() {
+    async fn failures_are_not_cached_and_checks_bypass_the_cache() {
         let cache = cached(2);
         cache.inner.failing.store(true, Ordering::Relaxed);
         assert_eq!(cache.embed_query("a").await, Err(EmbedError::Busy));
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn very_long_texts_pass_by_the_cache() {
+    async fn very_long_texts_bypass_the_cache() {
         let cache = cached(2);
         let text = "x".repeat(MAX_TEXT + 1);
         cache.embed_query(&text).await.unwrap();

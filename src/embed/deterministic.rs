@@ -1,5 +1,5 @@
-//! An embedder without a model: words are hashed into the vector. For tests, and for a
-//! machine without the model; it finds shared words, not shared meaning.
+//! An embedder without a model: hashes words into the vector. For tests and machines without a
+//! model; it matches shared words, not meaning.
 
 use async_trait::async_trait;
 use sha2::{Digest, Sha256};
@@ -7,14 +7,14 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::{EmbedError, Embedder, Pooling, Precision, Run, Space, Vector, normalise};
 
-/// A bag of hashed words. Equal text gives equal vectors, on every machine.
+/// A bag of hashed words. Equal texts have equal vectors on every machine.
 #[derive(Debug)]
 pub struct DeterministicEmbedder {
     space: Space,
 }
 
 impl DeterministicEmbedder {
-    /// Vectors of `dimension` numbers (at least 1).
+    /// Creates vectors of `dimension` numbers (at least 1).
     pub fn new(dimension: usize) -> Self {
         Self {
             space: Space {
@@ -32,7 +32,7 @@ impl DeterministicEmbedder {
         for word in text.unicode_words() {
             let digest = Sha256::digest(word.to_lowercase());
             let place = digest.iter().take(4).fold(0, |sum, &byte| sum << 8 | usize::from(byte));
-            // A sign from other bits: words that collide do not always add up.
+            // The sign comes from other bits, so that colliding words do not always add up.
             let sign = if digest[4] & 1 == 0 { 1.0 } else { -1.0 };
             vector[place % self.space.dimension] += sign;
         }
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_as_near_as_the_words_they_share() {
+    fn similarity_grows_with_shared_words() {
         assert!(cosine("my budget is $10,000", "My BUDGET is $10,000!") > 0.999);
         let near = cosine("the budget for Hawaii", "a budget for Hawaii");
         let far = cosine("the budget for Hawaii", "cats dislike rain");

@@ -1,61 +1,61 @@
-//! What can go wrong with embedding, as its users must tell it apart.
+//! Embedding errors, as callers need to distinguish them.
 
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Why there is no vector. Messages hold no text that was to be embedded.
+/// Why a text could not be embedded. Messages never contain the text.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EmbedError {
-    /// Too many requests wait; the queue's bound is reached. Trying later may help.
+    /// The queue is full; a retry may help.
     #[error("the embedder is busy: its queue is full")]
     Busy,
-    /// Nobody waits any longer.
-    #[error("too late")]
+    /// The caller's deadline passed.
+    #[error("the deadline for embedding passed")]
     Late,
     /// The embedder was closed.
     #[error("the embedder is closed")]
     Closed,
-    /// The model's server is down, in trouble, asks to be left alone or does not take the key. No
-    /// text is to blame, and it may pass.
-    #[error("the embedding server gives no vectors now: {0}")]
+    /// The server is down, failing, rate-limiting or rejects the key. The text is not the cause,
+    /// and the failure may be temporary.
+    #[error("the embedding server is unavailable: {0}")]
     Unavailable(String),
-    /// The model's server does not take what it is sent; a text may be to blame.
-    #[error("the embedding server refuses what it is sent: {0}")]
+    /// The server rejects the request; the text may be the cause.
+    #[error("the embedding server rejected the request: {0}")]
     Refused(String),
-    /// The model ran and failed, or gave what is no vector.
+    /// The model failed or returned invalid vectors.
     #[error("embedding failed: {0}")]
     Failed(String),
-    /// The model makes vectors of another size than the configuration says.
+    /// The model's dimension differs from the configured one.
     #[error(
-        "model {model} gives vectors of {found} numbers, but its configured dimension is {configured}"
+        "model {model} returns vectors of dimension {found}, but its configured dimension is {configured}"
     )]
     Dimension {
         /// The configured name.
         model: String,
-        /// The dimension of its space.
+        /// The configured dimension.
         configured: usize,
-        /// What the model gives.
+        /// The model's dimension.
         found: usize,
     },
-    /// A file of the model, or ONNX Runtime's library, cannot be used.
+    /// A model file or the ONNX Runtime library cannot be used.
     #[error("{}: {cause}", path.display())]
     Load {
         /// The file or folder.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The cause.
         cause: String,
     },
 }
 
 impl EmbedError {
-    /// Whether a text may be to blame, so that others may have vectors all the same.
+    /// Whether the text may be the cause, so that other texts may still work.
     #[must_use]
     pub fn may_be_the_text(&self) -> bool {
         matches!(self, Self::Refused(_) | Self::Failed(_))
     }
 
-    /// The same, and the words say of which model: of several, one may be in trouble.
+    /// Adds the model's name to the message, for ensembles.
     pub(super) fn of_model(self, model: &str) -> Self {
         let named = |cause| format!("{model}: {cause}");
         match self {

@@ -1,13 +1,13 @@
-//! Text to vectors: the [`Embedder`] trait and those who implement it.
+//! Text to vectors: the [`Embedder`] trait and its implementations.
 //!
-//! Every vector is f32, of length 1, and depends on its text alone, never on what else is
-//! being embedded. This module must not know what a memory is, who asks, or why.
+//! Every vector is `f32`, has length 1 and depends only on its text, never on the other texts of a
+//! batch. This module must not depend on memories or users.
 
 mod asking;
 pub mod cache;
 pub mod deterministic;
+pub mod ensemble;
 mod error;
-pub mod joined;
 pub mod onnx;
 mod reading;
 pub mod remote;
@@ -24,32 +24,31 @@ pub use self::error::EmbedError;
 pub use self::reading::{Layers, Missing, Partial, Reading};
 pub use self::space::{Member, Pooling, Precision, Run, Space};
 
-/// An embedding: f32, length 1, as many numbers as the space has dimensions.
+/// An embedding: `f32`, normalised to length 1; its size is the space's dimension.
 pub type Vector = Arc<[f32]>;
 
-/// Tokens of a question that are embedded, special tokens included. A longer message is
-/// cut to the part that asks.
+/// Maximum number of tokens of an embedded query, including special tokens. A longer message is cut
+/// to the part that asks.
 pub const QUERY_TOKENS: usize = 64;
-/// Tokens of a passage that are embedded, special tokens included; the rest is left out.
-/// The length that all-MiniLM-L6-v2 was published with (sentence_bert_config.json).
+/// Maximum number of tokens of an embedded passage, including special tokens; the rest is cut off.
+/// This is the length all-MiniLM-L6-v2 was published with (sentence_bert_config.json).
 pub const PASSAGE_TOKENS: usize = 256;
 
 /// Turns text into vectors of one [`Space`].
 ///
-/// A future that is dropped withdraws its request, unless that was sent to a server already.
+/// Dropping a future cancels its request, unless it was already sent to a server.
 #[async_trait]
 pub trait Embedder: Send + Sync {
-    /// The space that all vectors of this embedder are in.
+    /// The space of all vectors of this embedder.
     fn space(&self) -> &Space;
 
-    /// The vector of a question; at most [`QUERY_TOKENS`] of it count.
+    /// Embeds a query, of which at most [`QUERY_TOKENS`] are used.
     ///
     /// # Errors
     /// [`EmbedError`], but not [`EmbedError::Load`].
     async fn embed_query(&self, text: &str) -> Result<Vector, EmbedError>;
 
-    /// The vector of a question, and what else the model makes of it. Embedders that know
-    /// no more than the vector need not do anything.
+    /// Embeds a query and returns its inner layers too, if the embedder provides them.
     ///
     /// # Errors
     /// As [`Embedder::embed_query`].
@@ -57,8 +56,8 @@ pub trait Embedder: Send + Sync {
         Ok(Reading::whole(self.embed_query(text).await?, None))
     }
 
-    /// What is made of a question by then. Where several models embed, those that are done carry
-    /// it.
+    /// As [`Embedder::read_query`], with a deadline. An ensemble returns the results of the models
+    /// that are done by then.
     ///
     /// # Errors
     /// As [`Embedder::embed_query`], and [`EmbedError::Late`].
@@ -66,14 +65,14 @@ pub trait Embedder: Send + Sync {
         timeout_at(until, self.read_query(text)).await.unwrap_or(Err(EmbedError::Late))
     }
 
-    /// The vectors of texts to be found later, in their order; at most [`PASSAGE_TOKENS`]
-    /// of each count. Questions go first when both wait.
+    /// Embeds texts to be stored, in their order; at most [`PASSAGE_TOKENS`] of each are used.
+    /// Queries take precedence over passages.
     ///
     /// # Errors
     /// As [`Embedder::embed_query`]; one failing text fails the call.
     async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError>;
 
-    /// Whether embedding works right now, found out by doing it.
+    /// Checks that embedding works now by embedding a text.
     ///
     /// # Errors
     /// As [`Embedder::embed_query`].
@@ -81,16 +80,16 @@ pub trait Embedder: Send + Sync {
         self.embed_query("ready").await.map(drop)
     }
 
-    /// The embedders of the models that make its vectors together; none where one makes them alone.
+    /// The embedders of an ensemble; empty for a single model.
     fn models(&self) -> &[Arc<dyn Embedder>] {
         &[]
     }
 
-    /// Ends what runs for this embedder; later requests are [`EmbedError::Closed`].
+    /// Stops the embedder; later requests fail with [`EmbedError::Closed`].
     async fn close(&self) {}
 }
 
-/// The embedder of a model that `is` the one meant: this, or one of those that it is made of.
+/// The embedder whose space matches `is`: this one or a member of the ensemble.
 pub fn model_of(embedder: &dyn Embedder, is: impl Fn(&Space) -> bool) -> Option<&dyn Embedder> {
     if is(embedder.space()) {
         return Some(embedder);
@@ -98,7 +97,7 @@ pub fn model_of(embedder: &dyn Embedder, is: impl Fn(&Space) -> bool) -> Option<
     embedder.models().iter().map(AsRef::as_ref).find(|model| is(model.space()))
 }
 
-/// The product of two vectors; of vectors of length 1, their cosine.
+/// Dot product; for vectors of length 1 this is their cosine.
 #[must_use]
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
@@ -107,12 +106,12 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
 /// Scales `vector` to length 1.
 ///
 /// # Errors
-/// A vector without a direction: zero, or not finite.
+/// A vector without a direction: zero or not finite.
 fn normalise(vector: &mut [f32]) -> Result<(), EmbedError> {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     if !length.is_finite() || length <= f32::MIN_POSITIVE {
         return Err(EmbedError::Failed(format!(
-            "the vector has length {length}, so it has no direction"
+            "the vector has length {length} and cannot be normalised"
         )));
     }
     for x in vector {

@@ -1,49 +1,47 @@
-//! All that a model makes of one question.
+//! Everything a model computes for one query.
 
 use std::sync::Arc;
 
 use super::{EmbedError, Vector};
 
-/// The means over a text's tokens of what each inner layer of the model gives, one behind the
-/// other: as many numbers as the model has. Not normalised.
+/// Mean over the tokens of each inner layer's output, concatenated. Not normalised.
 pub type Layers = Arc<[f32]>;
 
-/// What a model makes of a question.
+/// The result of embedding a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// The vector to search with: what the question is about.
+    /// The vector to search with.
     pub vector: Vector,
-    /// How it is put. `None` from a model that does not tell, such as one on a server.
+    /// The inner layers; `None` from models that do not provide them, such as those on a server.
     pub layers: Option<Layers>,
-    /// What it lacks, where only some of several models gave a vector in time.
+    /// What is missing, if only some models of an ensemble answered in time.
     pub partial: Option<Partial>,
 }
 
 impl Reading {
-    /// All that was asked for.
+    /// A complete result.
     #[must_use]
     pub fn whole(vector: Vector, layers: Option<Layers>) -> Self {
         Self { vector, layers, partial: None }
     }
 }
 
-/// What is lacking of a question's vector. The numbers of the models that gave none are 0, and
-/// the vector is of length 1 all the same.
+/// The missing part of a query vector. The numbers of the missing models are 0, and the vector is
+/// normalised all the same.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Partial {
-    /// The weights of the models that did give one, of the sum of all; above 0. The product with a
-    /// passage's vector, divided by the root of this, is what those models find: the mean of their
-    /// cosines, by their weights.
+    /// Share of the total weight that the answering models have; above 0. A dot product with a
+    /// passage's vector, divided by the square root of this, is the weighted mean of their cosines.
     pub share: f32,
-    /// The others, at least one.
+    /// The missing models, at least one.
     pub missing: Vec<Missing>,
 }
 
-/// A model that gave no vector, when others did.
+/// A model of an ensemble that returned no vector.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Missing {
     /// Its name.
     pub model: String,
-    /// Why.
+    /// The cause.
     pub error: EmbedError,
 }

@@ -1,17 +1,17 @@
-//! What makes two vectors comparable: the space they are in.
+//! Embedding spaces: vectors are comparable only within one.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// How a model's token vectors become one, when the graph does not do it itself.
+/// How token vectors are pooled if the graph does not pool them itself.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Pooling {
-    /// The mean of all tokens that are not padding.
+    /// The mean of all tokens except padding.
     #[default]
     Mean,
     /// The first token.
@@ -34,65 +34,65 @@ pub enum Precision {
 /// How the vectors of a space are computed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Run {
-    /// By a model that runs here.
+    /// By a local model.
     Here {
-        /// How token vectors become one.
+        /// How token vectors are pooled.
         pooling: Pooling,
         /// Precision of the weights.
         precision: Precision,
     },
-    /// By a server, whose model's name says all.
+    /// By a server; the model's name identifies it.
     Remote,
-    /// By several models, whose vectors stand one behind the other.
-    Joined(Vec<Member>),
+    /// By an ensemble, whose vectors are concatenated.
+    Ensemble(Vec<Member>),
 }
 
-/// A model among several.
+/// A member of an ensemble.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member {
-    /// The space of its own vectors.
+    /// Space of its own vectors.
     pub space: Space,
-    /// What their cosines count beside those of the others; above 0.
+    /// Weight relative to the other members; above 0.
     pub weight: f32,
 }
 
 /// An embedding space. Vectors are compared only within one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Space {
-    /// The model's name, as configured; of several, all of them.
+    /// The model's name as configured; for an ensemble, all names.
     pub model: String,
-    /// Numbers in a vector.
+    /// Dimension of a vector.
     pub dimension: usize,
     /// How vectors are computed.
     pub run: Run,
-    /// Put before every question; empty for models that want none, and where each of several has
-    /// its own.
+    /// Prefix of every query; empty if there is none, and for ensembles, whose members have their
+    /// own.
     pub query_prefix: String,
-    /// Put before every passage; empty as the other.
+    /// Prefix of every passage; as above.
     pub passage_prefix: String,
 }
 
 impl Space {
-    /// The space of several models' vectors.
+    /// The space of an ensemble.
     #[must_use]
-    pub fn joined(members: Vec<Member>) -> Self {
+    pub fn ensemble(members: Vec<Member>) -> Self {
         let names: Vec<_> = members.iter().map(|member| member.space.model.as_str()).collect();
         Self {
             model: names.join(" + "),
             dimension: members.iter().map(|member| member.space.dimension).sum(),
-            run: Run::Joined(members),
+            run: Run::Ensemble(members),
             query_prefix: String::new(),
             passage_prefix: String::new(),
         }
     }
 
-    /// Where in a vector the numbers of a model are that `is` the one meant: all of them, or the
-    /// part of one of several models.
+    /// Range of the numbers of the model whose space matches `is`: all numbers, or those of a
+    /// member of the ensemble.
     pub fn place_of(&self, is: impl Fn(&Self) -> bool) -> Option<Range<usize>> {
         if is(self) {
             return Some(0..self.dimension);
         }
-        let Run::Joined(members) = &self.run else { return None };
+        let Run::Ensemble(members) = &self.run else { return None };
         let mut from = 0;
         members.iter().find_map(|Member { space, .. }| {
             let place = from..from + space.dimension;
@@ -101,9 +101,9 @@ impl Space {
         })
     }
 
-    /// Names the space in stores: equal exactly when the spaces are, and the same in every
-    /// version of the program. `model:dimension:pooling:precision`, or `model:dimension:remote`,
-    /// then a digest of the prefixes where there are any. Of several models each, with its weight:
+    /// Name of the space in stores; equal if and only if the spaces are equal, and stable across
+    /// versions. `model:dimension:pooling:precision` or `model:dimension:remote`, followed by a
+    /// digest of the prefixes if there are any. An ensemble lists its members with their weights:
     /// `one*1+other*0.5`.
     pub fn id(&self) -> String {
         let model = self.model.replace('%', "%25").replace(':', "%3A");
@@ -120,9 +120,9 @@ impl Space {
                 format!("{pooling}:{precision}")
             }
             Run::Remote => "remote".to_owned(),
-            Run::Joined(members) => {
+            Run::Ensemble(members) => {
                 let each = members.iter().map(|Member { space, weight }| {
-                    // Escaped as the colon is: the names of models may have both.
+                    // Escaped like the colon: model names may contain both.
                     let id = space.id().replace('+', "%2B").replace('*', "%2A");
                     format!("{id}*{weight}")
                 });
@@ -132,7 +132,7 @@ impl Space {
         let mut id = format!("{model}:{}:{run}", self.dimension);
         if !(self.query_prefix.is_empty() && self.passage_prefix.is_empty()) {
             let mut hasher = Sha256::new();
-            // The length keeps ("ab", "c") and ("a", "bc") apart.
+            // The length distinguishes ("ab", "c") from ("a", "bc").
             hasher.update((self.query_prefix.len() as u64).to_le_bytes());
             hasher.update(&self.query_prefix);
             hasher.update(&self.passage_prefix);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_readable_and_stays_the_same() {
+    fn an_id_is_readable_and_stable() {
         assert_eq!(minilm().id(), "all-MiniLM-L6-v2:384:mean:fp32");
         let e5 = Space {
             model: "a:b%".into(),
@@ -181,23 +181,23 @@ mod tests {
         Space { model: model.into(), dimension, run: Run::Remote, ..minilm() }
     }
 
-    fn joined(members: &[(Space, f32)]) -> Space {
+    fn ensemble(members: &[(Space, f32)]) -> Space {
         let member =
             |(space, weight): &(Space, f32)| Member { space: space.clone(), weight: *weight };
-        Space::joined(members.iter().map(member).collect())
+        Space::ensemble(members.iter().map(member).collect())
     }
 
     #[test]
-    fn the_id_of_several_models_names_each_with_its_weight() {
-        let space = joined(&[(minilm(), 1.0), (remote("openai/a+b*2", 256), 0.25)]);
+    fn the_id_of_an_ensemble_lists_models_and_weights() {
+        let space = ensemble(&[(minilm(), 1.0), (remote("openai/a+b*2", 256), 0.25)]);
         assert_eq!(space.id(), "all-MiniLM-L6-v2:384:mean:fp32*1+openai/a%2Bb%2A2:256:remote*0.25");
         assert_eq!(space.model, "all-MiniLM-L6-v2 + openai/a+b*2");
         assert_eq!(space.dimension, 640);
     }
 
     #[test]
-    fn the_numbers_of_a_model_are_where_its_part_is() {
-        let space = joined(&[(remote("openai/m", 256), 1.0), (minilm(), 2.0)]);
+    fn place_of_finds_the_range_of_a_member() {
+        let space = ensemble(&[(remote("openai/m", 256), 1.0), (minilm(), 2.0)]);
         let is = |name: &'static str| move |space: &Space| space.model == name;
         assert_eq!(space.place_of(is("all-MiniLM-L6-v2")), Some(256..640));
         assert_eq!(space.place_of(is("openai/m")), Some(0..256));
@@ -224,11 +224,11 @@ mod tests {
             prefixed("a", "bc"),
             prefixed("abc", ""),
             prefixed("", "abc"),
-            joined(&[(minilm(), 1.0), (remote("m", 8), 1.0)]),
-            joined(&[(minilm(), 1.0), (remote("m", 8), 0.5)]),
-            joined(&[(minilm(), 1.0), (remote("m", 9), 1.0)]),
-            joined(&[(remote("m", 8), 1.0), (minilm(), 1.0)]),
-            joined(&[(minilm(), 1.0), (remote("m", 8), 1.0), (remote("n", 8), 1.0)]),
+            ensemble(&[(minilm(), 1.0), (remote("m", 8), 1.0)]),
+            ensemble(&[(minilm(), 1.0), (remote("m", 8), 0.5)]),
+            ensemble(&[(minilm(), 1.0), (remote("m", 9), 1.0)]),
+            ensemble(&[(remote("m", 8), 1.0), (minilm(), 1.0)]),
+            ensemble(&[(minilm(), 1.0), (remote("m", 8), 1.0), (remote("n", 8), 1.0)]),
         ]
         .map(|space| space.id());
         let unique: std::collections::HashSet<_> = ids.iter().collect();

@@ -1,4 +1,4 @@
-//! An embedder that reports how long each call took.
+//! Measures the calls of an embedder.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,10 +7,10 @@ use tokio::time::Instant;
 
 use super::{EmbedError, Embedder, Reading, Space, Vector};
 
-/// Told the duration of a call that gave vectors.
+/// Called with the duration of every successful call.
 pub type Observe = Arc<dyn Fn(Duration) + Send + Sync>;
 
-/// Reports the calls of another embedder. Placed below a cache, it sees what the model does.
+/// Measures the calls of another embedder. Placed below a cache, it measures the model itself.
 pub struct Timed<E> {
     inner: E,
     observe: Observe,
@@ -76,7 +76,7 @@ mod tests {
     use crate::embed::deterministic::DeterministicEmbedder;
 
     #[tokio::test]
-    async fn each_call_that_gives_vectors_is_reported_once() {
+    async fn reports_each_successful_call_once() {
         let calls = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&calls);
         let observe = Arc::new(move |_| {

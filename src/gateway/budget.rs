@@ -1,5 +1,5 @@
-//! The bytes that capture may hold for all exchanges in flight. At the bound an
-//! exchange is not learnt from; it is never slowed.
+//! A byte budget for all exchanges that capture has in flight. An exchange over the budget is not
+//! learned from; it is never slowed down.
 
 use std::sync::{
     Arc,
@@ -14,7 +14,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of this many bytes.
+    /// Creates a budget of this many bytes.
     #[must_use]
     pub fn new(limit: usize) -> Arc<Self> {
         Arc::new(Self { limit, used: AtomicUsize::new(0) })
@@ -27,7 +27,7 @@ impl Budget {
     }
 }
 
-/// What one exchange holds; given back when dropped.
+/// The bytes one exchange holds; returned on drop.
 #[derive(Debug)]
 pub struct Share {
     budget: Arc<Budget>,
@@ -35,7 +35,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// Takes more; false, and nothing taken, when the budget does not have it.
+    /// Takes more bytes. Returns false, and takes nothing, if the budget is exhausted.
     #[must_use]
     pub fn grow(&mut self, bytes: usize) -> bool {
         let taken = self.budget.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
@@ -47,7 +47,8 @@ impl Share {
         taken.is_ok()
     }
 
-    /// Holds exactly this much; false, and nothing changed, when the budget does not have it.
+    /// Holds exactly this many bytes. Returns false, and changes nothing, if the budget is
+    /// exhausted.
     #[must_use]
     pub fn resize(&mut self, bytes: usize) -> bool {
         if bytes > self.held {
@@ -57,7 +58,7 @@ impl Share {
         true
     }
 
-    /// Gives back what is held beyond `bytes`.
+    /// Returns the bytes held beyond `bytes`.
     pub fn shrink_to(&mut self, bytes: usize) {
         let back = self.held.saturating_sub(bytes);
         self.held -= back;
@@ -76,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_dropped_is_free_again() {
+    fn dropping_a_share_returns_its_bytes() {
         let budget = Budget::new(10);
         let (mut one, mut two) = (budget.share(), budget.share());
         assert!(one.grow(6));

@@ -1,9 +1,8 @@
-//! One exchange: what Envoy sends on one gRPC stream, message by message, and
-//! what it is answered.
+//! One exchange: the messages that Envoy sends on one gRPC stream, and the answers to them.
 //!
-//! The first message tells what the stream is for. An observer only watches and
-//! is never answered; an inline stream answers the request, and where a gateway
-//! has no observer it watches the response too.
+//! The first message shows what the stream is for. An observer stream is only watched and never
+//! answered. An inline stream answers the request; in a gateway without an observer it also watches
+//! the response.
 
 use envoy_types::pb::envoy::{
     config::core::v3::Metadata,
@@ -31,25 +30,25 @@ use crate::{
 /// What to do after a message.
 #[derive(Debug, PartialEq)]
 pub(super) enum Step {
-    /// Answer and go on.
+    /// Send this answer and continue.
     Reply(Box<ProcessingResponse>),
-    /// Answer; nothing more is wanted of this exchange.
+    /// Send this answer; no more messages are needed.
     Last(Box<ProcessingResponse>),
-    /// Go on without an answer.
+    /// Continue without an answer.
     Wait,
-    /// Nothing more is wanted, and nothing to say.
+    /// No more messages are needed, and there is no answer.
     Over,
 }
 
 /// The state of one exchange.
 pub(super) enum Exchange {
-    /// Nothing came yet.
+    /// No message has arrived yet.
     New,
-    /// Watching a request and its response.
+    /// Watches a request and its response.
     Observer(Box<CaptureSide>),
-    /// Answering a request.
+    /// Answers a request.
     Inline(Box<Inline>),
-    /// Nothing more is wanted.
+    /// No more messages are needed.
     Ended,
 }
 
@@ -57,25 +56,25 @@ pub(super) enum Exchange {
 pub(super) struct Inline {
     request: Awaiting,
     configured: Option<ProtocolConfiguration>,
-    /// Watches too, where the response comes on this stream.
+    /// Watches the exchange too, if the response comes on this stream.
     capture: Option<CaptureSide>,
 }
 
-/// What an inline stream waits for.
+/// The message an inline stream waits for.
 enum Awaiting {
     Headers,
     Body {
         dialect: Dialect,
         head: Box<RequestHead>,
-        /// Envoy may have kept only the beginning of the body.
+        /// Envoy may have buffered only the beginning of the body.
         partial: bool,
     },
-    /// The request is done; the response may follow.
+    /// The request is answered; the response may follow.
     Response,
 }
 
 impl Exchange {
-    /// Takes the next message.
+    /// Processes the next message.
     pub(super) async fn take(
         &mut self,
         parts: &Parts,
@@ -186,8 +185,8 @@ impl Inline {
                 return skipped(Outcome::SkippedTooLarge);
             }
             Some(_) => false,
-            // Envoy answers 413 to a buffered body over its limit; of a partial one it keeps
-            // the beginning and lets the rest pass.
+            // Envoy answers 413 to a buffered body over its limit; with a partial body it keeps the
+            // beginning and lets the rest pass.
             None => true,
         };
         self.request = Awaiting::Body { dialect, head, partial };
@@ -204,7 +203,7 @@ impl Inline {
     ) -> Option<ProcessingResponse> {
         let awaited = std::mem::replace(&mut self.request, Awaiting::Response);
         let Awaiting::Body { dialect, head, partial } = awaited else {
-            // A body after its end, or before its headers: not ours to judge.
+            // A body after its end or before its headers is ignored.
             return None;
         };
         let arrived = std::time::Instant::now();
@@ -237,7 +236,7 @@ impl Inline {
                 replies::replaced(verdict, body, decoded)
             }
             Answer::Rejected(field) => {
-                // Operators see apart what a client was told from what passed without memory.
+                // Operators can tell a 400 answer from a request that passed without memory.
                 parts.metrics.decided("invalid");
                 replies::rejected(verdict(Outcome::SkippedUnreadable), &field)
             }
@@ -245,7 +244,7 @@ impl Inline {
     }
 }
 
-/// Makes the exchange's span part of the request's trace.
+/// Makes the exchange's span a child of the request's trace.
 pub(super) fn trace(head: &RequestHead) {
     let span = tracing::Span::current();
     if let Some(id) = head.request_id() {

@@ -1,4 +1,4 @@
-//! Envoy's dynamic metadata, read into and written from plain values.
+//! Conversion between Envoy's dynamic metadata and plain values.
 
 use envoy_types::pb::{
     envoy::config::core::v3::Metadata,
@@ -8,10 +8,10 @@ use serde_json::{Map, Number, Value as Json};
 
 use super::outcome::Verdict;
 
-/// The namespace we write. Envoy must list it under `receiving_namespaces`.
+/// The namespace memgate writes. Envoy must list it under `receiving_namespaces`.
 const NAMESPACE: &str = "memgate";
 
-/// The metadata of one namespace, where Envoy forwards it.
+/// The metadata of one namespace, if Envoy forwards it.
 pub(super) fn namespace(metadata: Option<&Metadata>, name: &str) -> Option<Json> {
     metadata?.filter_metadata.get(name).map(|object| Json::Object(plain(object)))
 }
@@ -31,7 +31,7 @@ fn plain_value(value: &Value) -> Json {
     }
 }
 
-/// Envoy has only doubles; a user id that is a number must not become `42.0`.
+/// Envoy has only doubles; a numeric user id must not become `42.0`.
 fn number_value(number: f64) -> Json {
     let whole = number as i64;
     if whole as f64 == number && whole.unsigned_abs() < 1 << 53 {
@@ -40,8 +40,8 @@ fn number_value(number: f64) -> Json {
     Number::from_f64(number).map_or(Json::Null, Json::Number)
 }
 
-/// The decision as Envoy turns it into response headers and access logs.
-/// Strings only: that is how every formatter of Envoy prints them unchanged.
+/// The decision, from which Envoy sets response headers and access log fields. All values are
+/// strings, because every formatter of Envoy prints them unchanged.
 pub(super) fn decision(verdict: &Verdict<'_>) -> Struct {
     let mut fields =
         vec![("decision", verdict.outcome.as_str().to_owned()), ("hits", verdict.hits.to_string())];
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_numbers_stay_whole_and_others_stay_numbers() {
+    fn whole_numbers_become_integers() {
         assert_eq!(number_value(42.0), serde_json::json!(42));
         assert_eq!(number_value(0.5), serde_json::json!(0.5));
         assert_eq!(number_value(f64::NAN), Json::Null);

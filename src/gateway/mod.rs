@@ -1,9 +1,8 @@
-//! Envoy's side: the ext_proc service, and one state machine an exchange.
+//! Envoy's side: the ext_proc service, and one state machine per exchange.
 //!
-//! Only this module knows Envoy's types. It does not depend on SQL, on a JSON path of
-//! a wire format, or on how memories are ranked. The way of a request:
-//! [`service`] → [`exchange`] → [`recall_side`] (may edit the body), and of the
-//! reply: [`exchange`] → [`capture_side`] (only ever reads).
+//! Only this module knows Envoy's types. It must not depend on SQL, on the JSON of a wire format,
+//! or on ranking. A request goes through [`service`] → [`exchange`] → [`recall_side`], which may
+//! edit the body; the reply goes through [`exchange`] → [`capture_side`], which only reads.
 
 mod budget;
 mod capture_side;

@@ -1,4 +1,4 @@
-//! What became of memory for one request, in the words of the response header.
+//! The outcome of memory for one request, as in the response header.
 
 use crate::{
     recall::{PresentedMemory, RecallError, Skip},
@@ -8,47 +8,47 @@ use crate::{
 /// The decision as clients, logs and metrics see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Memories were searched; perhaps none matched.
+    /// Memories were searched; possibly none matched.
     Searched,
-    /// Switched off by configuration, policy or request.
+    /// Switched off by the configuration, a policy or the request.
     Off,
-    /// A general fact was asked.
+    /// The message asks for a general fact.
     SkippedFact,
     /// A tool answers.
     SkippedTool,
-    /// Nothing was asked.
+    /// The message is only a greeting.
     SkippedGreeting,
-    /// Nobody said who asks.
+    /// The request has no user id.
     SkippedNoIdentity,
     /// The request has no user message.
     SkippedNoUserMessage,
-    /// The body is over the limit.
+    /// The body exceeds the limit.
     SkippedTooLarge,
-    /// The body is not what its path promises, or a field of ours in it is wrong.
+    /// The body is not valid for its path, or one of memgate's fields in it is wrong.
     SkippedUnreadable,
-    /// Memory should have been searched and was not.
+    /// Memory should have been searched but was not.
     Failed(FailedBecause),
 }
 
-/// Why memory failed; the request went on without it.
+/// Why memory failed; the request continued without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailedBecause {
     /// The identity is contradictory or malformed.
     Identity,
-    /// A header of ours has a value that cannot be read.
+    /// One of memgate's headers has an invalid value.
     Header,
     /// Neither vectors nor words could be searched.
     Embedding,
     /// The store did not answer.
     Store,
-    /// The time was up.
+    /// The deadline passed.
     Deadline,
-    /// A mistake of ours.
+    /// A bug in memgate.
     Internal,
 }
 
 impl Outcome {
-    /// The value of `x-memgate-decision`, and the label of the metric.
+    /// The value of `x-memgate-decision`, also used as metric label.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -72,7 +72,7 @@ impl Outcome {
 }
 
 impl FailedBecause {
-    /// The label of the metric.
+    /// The metric label.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

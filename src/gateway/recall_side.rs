@@ -201,7 +201,7 @@ impl Recalling<'_> {
             deadline,
         };
         let recall = memory.map(|memory| &memory.recall);
-        let extend = |extra| extension.ask(config.memory.deadline() + extra);
-        context_for_exchange(recall, &conversation, &request, extend).await
+        let extend = |extra| extension.request(config.memory.deadline() + extra);
+        context_for_exchange(recall, &parts.models.need, &conversation, &request, extend).await
     }
 }

@@ -1,4 +1,4 @@
-//! What is answered to Envoy, one constructor an answer.
+//! The answers to Envoy, one constructor each.
 
 use std::time::Duration;
 
@@ -29,7 +29,8 @@ fn plain(response: Response) -> ProcessingResponse {
     ProcessingResponse { response: Some(response), ..ProcessingResponse::default() }
 }
 
-/// No answer yet: Envoy shall wait so long from now, instead of its `message_timeout`. Nothing else in it counts.
+/// Not an answer yet: asks Envoy to wait this long from now, instead of its `message_timeout`.
+/// Envoy ignores everything else in it.
 pub(super) fn more_time(longer: Duration) -> ProcessingResponse {
     let override_message_timeout = envoy_types::pb::google::protobuf::Duration {
         seconds: i64::try_from(longer.as_secs()).unwrap_or(i64::MAX),
@@ -39,8 +40,8 @@ pub(super) fn more_time(longer: Duration) -> ProcessingResponse {
     ProcessingResponse { override_message_timeout, ..ProcessingResponse::default() }
 }
 
-/// Request headers: go on, and send the body. The reply is asked for
-/// uncompressed, so that capture can read it.
+/// Request headers: continue, and send the body. The reply is requested uncompressed, so that
+/// capture can read it.
 pub(super) fn await_body(mode: Option<ProcessingMode>) -> ProcessingResponse {
     let headers = HeaderMutation {
         remove_headers: vec!["accept-encoding".into()],
@@ -53,7 +54,7 @@ pub(super) fn await_body(mode: Option<ProcessingMode>) -> ProcessingResponse {
     }
 }
 
-/// Request headers: the body is none of our business.
+/// Request headers: continue without sending the body.
 pub(super) fn without_body(
     verdict: Option<Verdict<'_>>,
     configured: Option<ProtocolConfiguration>,
@@ -66,8 +67,8 @@ pub(super) fn without_body(
     ProcessingResponse { mode_override: Some(mode(BodySendMode::None, configured)), ..reply }
 }
 
-/// A mode that changes only how the request body comes. An override replaces
-/// the body modes as a whole, so the response's is repeated.
+/// A mode that changes only the request body's mode. An override replaces all body modes, so the
+/// response's is repeated.
 pub(super) fn mode(
     request_body: BodySendMode,
     configured: Option<ProtocolConfiguration>,
@@ -86,14 +87,14 @@ pub(super) fn mode(
     }
 }
 
-/// Request body: goes on as it is.
+/// Request body: unchanged.
 pub(super) fn unchanged(verdict: Verdict<'_>) -> ProcessingResponse {
     verdict.on(Response::RequestBody(BodyResponse { response: None }))
 }
 
-/// Request body: replaced. `decoded` when it came compressed and goes on plain.
+/// Request body: replaced. `decoded` if it arrived compressed and is sent on plain.
 pub(super) fn replaced(verdict: Verdict<'_>, body: Vec<u8>, decoded: bool) -> ProcessingResponse {
-    // Envoy refuses a changed body whose content-length still tells the old one's.
+    // Envoy refuses a changed body whose content-length is that of the old one.
     let length = HeaderValueOption {
         header: Some(HeaderValue {
             key: "content-length".into(),
@@ -115,7 +116,7 @@ pub(super) fn replaced(verdict: Verdict<'_>, body: Vec<u8>, decoded: bool) -> Pr
     verdict.on(Response::RequestBody(BodyResponse { response: Some(common) }))
 }
 
-/// The request is answered by us: it got one of our own fields wrong.
+/// Answers the request with 400, because one of memgate's fields is wrong.
 pub(super) fn rejected(verdict: Verdict<'_>, field: &InvalidField) -> ProcessingResponse {
     let content_type = HeaderValueOption {
         header: Some(HeaderValue {
@@ -138,22 +139,22 @@ pub(super) fn rejected(verdict: Verdict<'_>, field: &InvalidField) -> Processing
     }))
 }
 
-/// Nothing to say about request trailers.
+/// Request trailers: continue.
 pub(super) fn request_trailers() -> ProcessingResponse {
     plain(Response::RequestTrailers(TrailersResponse::default()))
 }
 
-/// Nothing to say about response headers.
+/// Response headers: continue.
 pub(super) fn response_headers() -> ProcessingResponse {
     plain(Response::ResponseHeaders(HeadersResponse { response: None }))
 }
 
-/// Nothing to say about a chunk of the response.
+/// A chunk of the response: continue.
 pub(super) fn response_body() -> ProcessingResponse {
     plain(Response::ResponseBody(BodyResponse { response: None }))
 }
 
-/// Nothing to say about response trailers.
+/// Response trailers: continue.
 pub(super) fn response_trailers() -> ProcessingResponse {
     plain(Response::ResponseTrailers(TrailersResponse::default()))
 }

@@ -1,4 +1,4 @@
-//! The gRPC service: one task a stream, and a server that ends in order.
+//! The gRPC service: one task per stream, and a graceful shutdown.
 
 use std::{
     io,
@@ -29,41 +29,43 @@ use super::{
     exchange::{Exchange, Step},
     timeout_extension::TimeoutExtension,
 };
-use crate::{capture::Capture, config::Live, recall::Recall, telemetry::Metrics};
+use crate::{capture::Capture, config::Live, models::Models, recall::Recall, telemetry::Metrics};
 
 /// An answer on its way to Envoy.
 pub(super) type Answered = Result<ProcessingResponse, Status>;
 
-/// Answers that may wait for Envoy to take them; it sends the next message only
-/// after the last answer, before which it is asked for more time at most once, so this is never reached.
+/// Capacity of the answer channel. Envoy sends the next message only after the last answer, and
+/// there is at most one timeout extension before each answer, so this is never reached.
 const ANSWERS: usize = 4;
-/// Room in a gRPC message beside the body, and for Envoy going somewhat over its own limit.
+/// Room in a gRPC message in addition to the body; Envoy may also slightly exceed its own limit.
 const MESSAGE_OVERHEAD: usize = 1 << 20;
-/// Of a body whose length is unknown Envoy sends as much as it may buffer, and then memgate must
-/// answer that it is too large: Envoy's `request_body_buffer_limit` may be this many times
+/// If the length of a body is unknown, Envoy sends as much as it may buffer before memgate can
+/// answer that it is too large. Envoy's `request_body_buffer_limit` may be this many times
 /// `max_body_bytes`.
 const BUFFERED: usize = 2;
-/// HTTP/2 windows: a 16 MiB body must not crawl, and stalled streams must not
-/// eat the window of their neighbours.
+/// HTTP/2 window of a stream and of a connection: large enough for a 16 MiB body, and stalled
+/// streams must not use up their neighbours' window.
 const STREAM_WINDOW: u32 = 4 << 20;
 const CONNECTION_WINDOW: u32 = 64 << 20;
-/// How long exchanges in flight may go on after the end was asked for.
+/// Maximum time that exchanges in flight may continue after shutdown was requested.
 const DRAIN: Duration = Duration::from_secs(4);
 
-/// What every exchange needs.
+/// The shared parts that every exchange needs.
 #[derive(Clone)]
 pub struct Parts {
-    /// The configuration as it is now.
+    /// The current configuration.
     pub config: Live,
-    /// What exchanges remember with, once the data folder could be opened.
+    /// Recall and capture, set once the data folder is open.
     pub memory: Arc<OnceLock<Memory>>,
-    /// Bytes of exchanges being watched.
+    /// Byte budget of the watched exchanges.
     pub budget: Arc<Budget>,
-    /// Counters.
+    /// The trained models: some messages are decided before memory could be opened.
+    pub models: Arc<Models>,
+    /// The metrics.
     pub metrics: Arc<Metrics>,
 }
 
-/// What exchanges remember with.
+/// Recall and capture.
 #[derive(Clone)]
 pub struct Memory {
     /// Finds memories.
@@ -79,14 +81,14 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// A service of these parts.
+    /// Creates a service from its parts.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
         Self { parts, exchanges: TaskTracker::new() }
     }
 }
 
-/// Serves connections until `shutdown`, then lets exchanges in flight end.
+/// Serves connections until `shutdown`, then lets the exchanges in flight finish.
 ///
 /// # Errors
 /// When the certificates cannot be used, or the listener fails.
@@ -114,7 +116,7 @@ where
         .http2_keepalive_interval(Some(Duration::from_secs(30)))
         .add_service(service)
         .serve_with_incoming_shutdown(incoming, shutdown.clone().cancelled_owned());
-    // Streams that nobody ends must not hold the end up.
+    // Streams that Envoy never ends must not block the shutdown.
     let drained = async {
         shutdown.cancelled().await;
         tokio::time::sleep(DRAIN).await;
@@ -124,7 +126,7 @@ where
         () = drained => Ok(()),
     };
     exchanges.close();
-    // The tasks end with their streams; a bound all the same.
+    // The tasks end with their streams; the timeout is a safety net.
     let _ = tokio::time::timeout(DRAIN, exchanges.wait()).await;
     served
 }
@@ -147,8 +149,8 @@ impl ExternalProcessor for Gateway {
     }
 }
 
-/// One stream from its first message to its end. Envoy mostly resets the stream
-/// when an exchange is over, so an error here is an end like any other.
+/// Handles one stream from its first message to its end. Envoy usually resets the stream when an
+/// exchange is over, so an error here is a normal end.
 async fn run(
     parts: Parts,
     mut messages: Streaming<ProcessingRequest>,
@@ -157,7 +159,7 @@ async fn run(
     let _in_flight = parts.metrics.exchange();
     let mut exchange = Exchange::New;
     while let Ok(Some(message)) = messages.message().await {
-        let sent = match exchange.take(&parts, message, TimeoutExtension::by(&answers)).await {
+        let sent = match exchange.take(&parts, message, TimeoutExtension::new(&answers)).await {
             Step::Wait => continue,
             Step::Over => break,
             Step::Reply(reply) => answers.send(Ok(*reply)).await,

@@ -1,4 +1,4 @@
-//! A mock Envoy: messages in, answers out, on real parts.
+//! A mock Envoy: messages in, answers out, with the real parts.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use std::{
@@ -30,12 +30,13 @@ use crate::{
     embed::{Embedder, deterministic::DeterministicEmbedder},
     llm,
     memory::{MemoryStore, Owner},
+    models::Models,
     recall::{AccessTracker, Recall, Rewriter},
     remote::Address,
     sqlite::Options,
     store::{
-        InMemoryStore, Watched,
-        kit::{Mode, Switch},
+        InMemoryStore, MonitoredStore,
+        faulty::{FaultyStore, Mode},
     },
     telemetry::Metrics,
 };
@@ -47,7 +48,7 @@ const QUESTION: &str = r#"{"messages":[{"role":"user","content":"What's my budge
 const REPLY: &str = r#"{"id":"c1","choices":[{"index":0,"message":{"role":"assistant","content":"Noted."},"finish_reason":"stop"}]}"#;
 
 impl Exchange {
-    /// Takes a message where nobody can be asked for more time.
+    /// Processes a message on a stream that cannot be extended.
     async fn taken(&mut self, parts: &Parts, message: ProcessingRequest) -> Step {
         self.take(parts, message, TimeoutExtension::default()).await
     }
@@ -68,13 +69,15 @@ impl Stack {
     fn on(store: Arc<dyn MemoryStore>, change: impl FnOnce(&mut Config)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut config = Config::default();
-        // Nothing here measures time: the machine may be busy.
+        // No test here measures time: the machine may be busy.
         config.memory.deadline_ms = 10_000;
         config.memory.identity.mode = IdentityMode::Development;
         change(&mut config);
         let metrics = Metrics::new();
-        let store: Arc<dyn MemoryStore> = Arc::new(Watched::new(store, "Store", metrics.clone()));
+        let store: Arc<dyn MemoryStore> =
+            Arc::new(MonitoredStore::new(store, "Store", metrics.clone()));
         let embedder: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(64));
+        let models = Models::for_embedder(embedder.space()).unwrap();
         let capture = Capture::open(
             &folder.path().join("journal.db"),
             Options::default(),
@@ -91,7 +94,12 @@ impl Stack {
                 policy: crate::capture::Policy::default(),
                 types: config.memory.types.clone(),
             },
-            Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() },
+            Tools {
+                store: store.clone(),
+                embedder: embedder.clone(),
+                models: models.clone(),
+                metrics: metrics.clone(),
+            },
         );
         let capture = Arc::new(capture.unwrap());
         let (access, counting) = AccessTracker::new(store.clone());
@@ -100,9 +108,16 @@ impl Stack {
             budget: Budget::new(config.memory.capture.max_in_flight_bytes),
             config: Live::fixed(config),
             memory: Arc::new(OnceLock::from(Memory {
-                recall: Recall::new(store.clone(), embedder, access, metrics.clone()),
+                recall: Recall::new(
+                    store.clone(),
+                    embedder,
+                    models.clone(),
+                    access,
+                    metrics.clone(),
+                ),
                 capture: capture.clone(),
             })),
+            models,
             metrics,
         };
         Self { parts, capture, store, _folder: folder }
@@ -114,7 +129,7 @@ impl Stack {
         assert_eq!((flushed.jobs_pending, flushed.jobs_dead), (0, 0));
     }
 
-    /// A whole exchange as the capture filter sends it; how many messages were taken.
+    /// A whole exchange as the capture filter sends it; returns the number of processed messages.
     async fn observe(&self, user: &str, status: &str, request: &str, reply: &[(&str, bool)]) {
         let mut exchange = Exchange::New;
         let mut messages = vec![
@@ -134,7 +149,7 @@ impl Stack {
         }
     }
 
-    /// A request as the recall filter sends it; its last answer.
+    /// A request as the recall filter sends it; returns its last answer.
     async fn recall(&self, user: &str, request: &str) -> ProcessingResponse {
         let mut exchange = Exchange::New;
         let first = exchange
@@ -201,7 +216,7 @@ fn decision(answer: &ProcessingResponse) -> String {
     told(answer, "decision")
 }
 
-/// What the metadata of an answer has under this name.
+/// The value of this name in an answer's metadata.
 fn told(answer: &ProcessingResponse, name: &str) -> String {
     let namespace = &answer.dynamic_metadata.as_ref().unwrap().fields["memgate"];
     let Some(Kind::StructValue(ours)) = &namespace.kind else { panic!("{namespace:?}") };
@@ -209,7 +224,7 @@ fn told(answer: &ProcessingResponse, name: &str) -> String {
     text.clone()
 }
 
-/// The body that goes on, where it was replaced; its content-length is checked.
+/// The replaced body, if it was replaced; its content-length is checked.
 fn replaced(answer: &ProcessingResponse) -> Option<String> {
     let Some(Response::RequestBody(body)) = &answer.response else { panic!("{answer:?}") };
     let common = body.response.as_ref()?;
@@ -223,7 +238,7 @@ fn replaced(answer: &ProcessingResponse) -> Option<String> {
 }
 
 #[tokio::test]
-async fn what_was_said_in_one_exchange_is_put_before_the_model_in_another() {
+async fn a_fact_from_one_exchange_is_in_the_context_of_another() {
     let stack = Stack::new(|_| {});
     stack.observe("alice", "200", FACT, &[(REPLY, true)]).await;
     stack.flushed("alice").await;
@@ -239,7 +254,7 @@ async fn what_was_said_in_one_exchange_is_put_before_the_model_in_another() {
 }
 
 #[tokio::test]
-async fn nothing_is_learnt_from_what_did_not_end_well() {
+async fn a_failed_exchange_is_not_learned_from() {
     let stack = Stack::new(|_| {});
     stack.observe("u", "500", FACT, &[(REPLY, true)]).await;
     stack.observe("u", "200", FACT, &[(&REPLY[..40], true)]).await;
@@ -252,7 +267,7 @@ async fn nothing_is_learnt_from_what_did_not_end_well() {
 }
 
 #[tokio::test]
-async fn a_reply_cut_into_chunks_is_learnt_from_once() {
+async fn a_chunked_reply_is_learned_from_once() {
     let stack = Stack::new(|_| {});
     let (first, second) = REPLY.split_at(17);
     stack.observe("u", "200", FACT, &[(first, false), (second, false), ("", true)]).await;
@@ -262,8 +277,7 @@ async fn a_reply_cut_into_chunks_is_learnt_from_once() {
 }
 
 #[tokio::test]
-async fn which_memories_were_presented_is_told_by_id_and_score_only_where_the_configuration_says_so()
- {
+async fn debug_metadata_lists_ids_and_scores() {
     for told in [false, true] {
         let stack = Stack::new(|config| config.memory.debug_metadata = told);
         stack.observe("u", "200", FACT, &[(REPLY, true)]).await;
@@ -286,7 +300,7 @@ async fn which_memories_were_presented_is_told_by_id_and_score_only_where_the_co
 }
 
 #[tokio::test]
-async fn a_body_of_unknown_length_is_asked_for_in_part_and_passes_when_cut() {
+async fn a_body_of_unknown_length_is_requested_partially_and_passes_when_truncated() {
     let stack = Stack::new(|_| {});
     let mut all = request_headers("u", 0);
     all.retain(|(key, _)| key != "content-length");
@@ -302,7 +316,7 @@ async fn a_body_of_unknown_length_is_asked_for_in_part_and_passes_when_cut() {
 }
 
 #[tokio::test]
-async fn the_limit_is_handled_and_one_byte_more_is_not_asked_for() {
+async fn a_body_at_the_limit_is_read_and_one_byte_more_is_not_requested() {
     let stack = Stack::new(|config| config.memory.max_body_bytes = QUESTION.len());
     assert_eq!(decision(&stack.recall("u", QUESTION).await), "searched");
 
@@ -326,7 +340,7 @@ async fn a_body_after_its_end_is_ignored() {
 }
 
 #[tokio::test]
-async fn other_paths_and_methods_are_none_of_our_business() {
+async fn other_paths_and_methods_pass_untouched() {
     let stack = Stack::new(|_| {});
     for (name, value) in [(":path", "/v1/embeddings"), (":method", "GET")] {
         let mut all = request_headers("u", 10);
@@ -339,8 +353,8 @@ async fn other_paths_and_methods_are_none_of_our_business() {
 }
 
 #[tokio::test]
-async fn while_the_store_is_away_requests_pass_at_once_and_are_learnt_from_later() {
-    let switch = Switch::new(Arc::new(InMemoryStore::new()), Mode::Works);
+async fn while_the_store_is_unavailable_requests_pass_at_once_and_are_learned_from_later() {
+    let switch = FaultyStore::new(Arc::new(InMemoryStore::new()), Mode::Works);
     let stack = Stack::on(switch.clone(), |_| {});
     let embedded = || {
         let shown = stack.parts.metrics.encode();
@@ -361,8 +375,8 @@ async fn while_the_store_is_away_requests_pass_at_once_and_are_learnt_from_later
 }
 
 #[tokio::test]
-async fn a_store_that_hangs_costs_a_request_its_deadline_and_no_more() {
-    let switch = Switch::new(Arc::new(InMemoryStore::new()), Mode::Works);
+async fn a_hanging_store_delays_a_request_by_its_deadline_only() {
+    let switch = FaultyStore::new(Arc::new(InMemoryStore::new()), Mode::Works);
     let stack = Stack::on(switch.clone(), |config| config.memory.deadline_ms = 50);
     switch.set(Mode::Hangs);
     let started = std::time::Instant::now();
@@ -371,7 +385,7 @@ async fn a_store_that_hangs_costs_a_request_its_deadline_and_no_more() {
 }
 
 #[tokio::test]
-async fn a_wrong_field_is_answered_with_400() {
+async fn an_invalid_field_is_answered_with_400() {
     let stack = Stack::new(|_| {});
     let answer =
         stack.recall("u", r#"{"messages":[],"memory_config":{"retrieval_limit":0}}"#).await;
@@ -387,7 +401,7 @@ async fn a_wrong_field_is_answered_with_400() {
 }
 
 #[tokio::test]
-async fn a_body_that_cannot_be_read_passes_as_it_is() {
+async fn an_unreadable_body_passes_unchanged() {
     let stack = Stack::new(|_| {});
     for request in ["not json", "[]", r#"{"messages":7}"#] {
         let answer = stack.recall("u", request).await;
@@ -407,7 +421,7 @@ async fn every_call_of_a_tool_loop_gets_the_same_context() {
     let context = context_of(&replaced(&stack.recall("u", &first).await).unwrap());
     assert!(context.contains("$10,000"));
 
-    // Something is learnt between the calls.
+    // A fact is learned between the calls.
     let more = FACT.replace("$10,000", "$12,000 now");
     stack.observe("u", "200", &more, &[(REPLY, true)]).await;
     stack.flushed("u").await;
@@ -424,7 +438,7 @@ fn context_of(body: &str) -> String {
 }
 
 #[tokio::test]
-async fn without_an_observer_one_stream_does_both() {
+async fn without_an_observer_one_stream_recalls_and_captures() {
     let stack = Stack::new(|_| {});
     let mut exchange = Exchange::New;
     let all = request_headers("u", FACT.len());
@@ -450,7 +464,7 @@ async fn without_an_observer_one_stream_does_both() {
 }
 
 #[tokio::test]
-async fn over_the_byte_budget_an_exchange_is_given_up_and_counted() {
+async fn an_exchange_over_the_byte_budget_is_dropped_and_counted() {
     let stack = Stack::new(|config| config.memory.capture.max_in_flight_bytes = 10);
     stack.observe("u", "200", FACT, &[(REPLY, true)]).await;
     let metrics = stack.parts.metrics.encode();
@@ -465,7 +479,7 @@ async fn a_flush_does_not_wait_for_the_exchanges_of_others() {
     let stack = Stack::new(|_| {});
     let mut named = Exchange::New;
     let _ = named.taken(&stack.parts, headers(true, &request_headers("bob", 100))).await;
-    // Who asks here is told by the body, and the model is still thinking.
+    // The user's id is in the body, and the model has not answered yet.
     let mut told = Exchange::New;
     let mut all = request_headers("", FACT.len());
     all.retain(|(key, _)| key != "x-authz-user-id");
@@ -485,7 +499,7 @@ async fn a_flush_does_not_wait_for_the_exchanges_of_others() {
 }
 
 #[tokio::test]
-async fn what_is_kept_of_a_request_counts_while_its_reply_comes() {
+async fn a_kept_request_counts_towards_the_budget_until_its_reply_ends() {
     let stack = Stack::new(|config| config.memory.capture.max_in_flight_bytes = 260);
     let mut first = Exchange::New;
     for message in [
@@ -495,7 +509,7 @@ async fn what_is_kept_of_a_request_counts_while_its_reply_comes() {
     ] {
         assert_eq!(first.taken(&stack.parts, message).await, Step::Wait);
     }
-    // Beside the first there is no room for another, and without it there is.
+    // There is room for one exchange only.
     let given_up = r#"memgate_capture_dropped_total{reason="over_budget"} 1"#;
     stack.observe("v", "200", FACT, &[(REPLY, true)]).await;
     assert!(stack.parts.metrics.encode().contains(given_up));
@@ -504,7 +518,7 @@ async fn what_is_kept_of_a_request_counts_while_its_reply_comes() {
     assert!(stack.parts.metrics.encode().contains(given_up));
 }
 
-/// A model that rewrites whatever it is asked, so slowly that only who asked for more time may wait.
+/// A rewrite model so slow that only a request with an extended timeout can wait for it.
 async fn rewriter(delay: Duration) -> Rewriter {
     let answer =
         r#"{"choices":[{"message":{"content":"What is the budget for the Hawaii trip?"}}]}"#;
@@ -531,7 +545,7 @@ async fn rewriter(delay: Duration) -> Rewriter {
 const VAGUE: &str = r#"{"messages":[{"role":"user","content":"Good morning to you"},{"role":"user","content":"How much?"}],"memory_config":{"similarity_threshold":0.3}}"#;
 
 #[tokio::test]
-async fn envoy_is_asked_for_more_time_where_a_model_is_asked_and_only_there() {
+async fn the_timeout_is_extended_only_when_a_model_is_called() {
     let mut stack = Stack::new(|config| config.memory.query.rewrite_deadline_ms = 5_000);
     stack.observe("alice", "200", FACT, &[(REPLY, true)]).await;
     stack.flushed("alice").await;
@@ -545,7 +559,7 @@ async fn envoy_is_asked_for_more_time_where_a_model_is_asked_and_only_there() {
         let _ = exchange.taken(&stack.parts, head).await;
         let message = body(false, false, request.as_bytes(), true);
         let Step::Last(last) =
-            exchange.take(&stack.parts, message, TimeoutExtension::by(&answers)).await
+            exchange.take(&stack.parts, message, TimeoutExtension::new(&answers)).await
         else {
             panic!("an answer")
         };
@@ -561,7 +575,7 @@ async fn envoy_is_asked_for_more_time_where_a_model_is_asked_and_only_there() {
 }
 
 #[tokio::test]
-async fn where_envoy_cannot_be_asked_for_more_time_no_model_is() {
+async fn no_model_is_called_if_the_timeout_cannot_be_extended() {
     let mut stack = Stack::new(|config| config.memory.query.rewrite_deadline_ms = 5_000);
     stack.observe("alice", "200", FACT, &[(REPLY, true)]).await;
     stack.flushed("alice").await;

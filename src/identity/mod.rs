@@ -1,8 +1,7 @@
-//! Who is asking, and may we believe it.
+//! Identifies the user of a request by trusted sources.
 //!
-//! [`Identity`] can be made only here, so holding one proves that the rules of
-//! the configured mode were applied. This module must never know a store, a
-//! wire format, or what the identity is used for.
+//! Only this module can create an [`Identity`], so holding one proves that the rules of the
+//! configured mode were applied. It must not depend on stores or wire formats.
 
 mod claims;
 mod rules;
@@ -14,7 +13,7 @@ pub use rules::{BodyIds, Credentials, Mode, Verdict, identify};
 
 use crate::memory::Owner;
 
-/// A user whom we may believe: who, of which tenant, with which roles.
+/// A trusted user id with tenant and roles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     owner: Owner,
@@ -28,7 +27,7 @@ impl Identity {
         &self.owner
     }
 
-    /// The roles that the gateway vouches for; empty in development.
+    /// The roles that the gateway vouches for; empty in development mode.
     #[must_use]
     pub fn roles(&self) -> &[String] {
         &self.roles

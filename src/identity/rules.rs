@@ -1,13 +1,13 @@
-//! The rules of both modes, as one pure function: recall and capture judge the
-//! same request separately and must agree.
+//! The identity rules of both modes, as one pure function: recall and capture judge the same
+//! request separately and must agree.
 
 use super::{Claims, Identity};
 use crate::memory::{InvalidId, Owner};
 
-/// Whose word about the user counts.
+/// Which source of the user's id is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// The client's, where Envoy verified nothing. For trying things out.
+    /// The client, unless Envoy verified a token. For trying things out.
     Development,
     /// Only what Envoy verified.
     Production,
@@ -24,37 +24,37 @@ pub struct BodyIds<'a> {
     pub user: Option<&'a str>,
 }
 
-/// Everything a request says about its user.
+/// All sources of the user's id in a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Credentials<'a> {
     /// All values of the identity header.
     pub header: &'a [&'a [u8]],
     /// The verified token, if there was one.
     pub claims: Option<&'a Claims>,
-    /// What the body says.
+    /// Ids in the body.
     pub body: BodyIds<'a>,
 }
 
-/// What comes of it.
+/// The result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// We know who asks.
+    /// The user is known.
     Known(Identity),
-    /// Nobody said; the request passes without memory.
+    /// No id was sent; the request passes without memory.
     Unknown,
-    /// Somebody said something we must not act on; the request passes without memory.
+    /// The id is contradictory or malformed; the request passes without memory.
     Refused,
-    /// The body holds a bad id; the client is told.
+    /// An id in the body is invalid; the client gets an error.
     Invalid {
-        /// The member, as in `memory_context.user_id`.
+        /// The field, for example `memory_context.user_id`.
         param: &'static str,
-        /// What is wrong.
+        /// The cause.
         cause: InvalidId,
     },
 }
 
-/// Applies the rules of a mode. Verified claims win in every mode: a development memgate behind an
-/// Envoy that verifies tokens must not believe the body instead.
+/// Applies the rules of a mode. Verified claims win in every mode: behind an Envoy that verifies
+/// tokens, even a development memgate must not trust the body.
 #[must_use]
 pub fn identify(mode: Mode, credentials: &Credentials<'_>) -> Verdict {
     match mode {
@@ -63,7 +63,7 @@ pub fn identify(mode: Mode, credentials: &Credentials<'_>) -> Verdict {
     }
 }
 
-/// The first id present wins: header, then the body's three places.
+/// The first id present wins: the header, then the three fields of the body.
 fn development(credentials: &Credentials<'_>) -> Verdict {
     if !credentials.header.is_empty() {
         return from_header(credentials.header);
@@ -84,8 +84,8 @@ fn development(credentials: &Credentials<'_>) -> Verdict {
     Verdict::Unknown
 }
 
-/// A verified token, else the header that only Envoy can have set. Ids in the
-/// body are no evidence, but one that names somebody else is a contradiction.
+/// A verified token, else the header that only Envoy can set. Ids in the body are not trusted, but
+/// one that differs is a contradiction.
 fn production(credentials: &Credentials<'_>) -> Verdict {
     let verdict = match credentials.claims {
         Some(claims) => from_claims(claims),
@@ -101,7 +101,7 @@ fn production(credentials: &Credentials<'_>) -> Verdict {
 }
 
 fn from_claims(claims: &Claims) -> Verdict {
-    // A token without a user is no anonymous user: the issuer and we disagree.
+    // A token without a user is not an anonymous user; it contradicts the configuration.
     let Some(user) = &claims.user else { return Verdict::Refused };
     let tenant = claims.tenant.as_deref().unwrap_or(Owner::DEFAULT_TENANT);
     match Owner::new(tenant, user) {
@@ -110,7 +110,7 @@ fn from_claims(claims: &Claims) -> Verdict {
     }
 }
 
-/// Two headers that differ could mean a smuggled one: neither is believed.
+/// Two different headers may be an attack, so both are refused.
 fn from_header(values: &[&[u8]]) -> Verdict {
     let Some(first) = values.first() else { return Verdict::Unknown };
     if values.iter().any(|value| value != first) {

@@ -1,4 +1,4 @@
-//! The contract's rules of identity, case by case.
+//! The identity rules, case by case.
 #![expect(clippy::panic, reason = "a test may panic")]
 
 use super::{BodyIds, Claims, Credentials, Mode, Verdict, identify};
@@ -43,7 +43,7 @@ fn verified_claims_win_in_every_mode() {
 }
 
 #[test]
-fn a_bad_id_is_told_when_in_the_body_and_refused_when_in_the_header() {
+fn a_bad_id_in_the_body_is_an_error_and_in_the_header_a_refusal() {
     let body = BodyIds { memory_context: None, metadata: Some("a\nb"), user: None };
     let verdict = identify(Mode::Development, &Credentials { body, ..Credentials::default() });
     assert!(matches!(verdict, Verdict::Invalid { param: "metadata.user_id", .. }), "{verdict:?}");
@@ -57,7 +57,7 @@ fn a_bad_id_is_told_when_in_the_body_and_refused_when_in_the_header() {
 }
 
 #[test]
-fn two_differing_headers_are_refused_and_two_equal_ones_are_one() {
+fn two_different_headers_are_refused_and_two_equal_ones_accepted() {
     for (header, known) in [(&[&b"a"[..], b"b"], false), (&[&b"a"[..], b"a"], true)] {
         let verdict = identify(Mode::Production, &Credentials { header, ..Credentials::default() });
         assert_eq!(matches!(verdict, Verdict::Known(_)), known);
@@ -65,7 +65,7 @@ fn two_differing_headers_are_refused_and_two_equal_ones_are_one() {
 }
 
 #[test]
-fn production_believes_the_token_before_the_header_and_never_the_body() {
+fn production_trusts_the_token_then_the_header_and_never_the_body() {
     let claims = Claims {
         user: Some("sub".into()),
         tenant: Some("acme".into()),
@@ -84,7 +84,7 @@ fn production_believes_the_token_before_the_header_and_never_the_body() {
 }
 
 #[test]
-fn production_turns_memory_off_when_the_body_names_somebody_else() {
+fn production_refuses_a_different_user_in_the_body() {
     let header: &[&[u8]] = &[b"alice"];
     let with = |context| {
         identify(
@@ -97,7 +97,7 @@ fn production_turns_memory_off_when_the_body_names_somebody_else() {
 }
 
 #[test]
-fn a_token_without_a_user_is_refused_even_beside_a_header() {
+fn a_token_without_a_user_is_refused_even_with_a_header() {
     let verdict = identify(
         Mode::Production,
         &Credentials {
@@ -120,7 +120,7 @@ fn claims_are_read_by_their_configured_names() {
 }
 
 #[test]
-fn ids_that_two_users_could_share_are_refused() {
+fn inexact_numeric_ids_are_refused() {
     let refused = |payload: serde_json::Value| {
         let claims = Claims::read(&payload, "sub", "tenant", "roles");
         let verdict = identify(
@@ -129,12 +129,12 @@ fn ids_that_two_users_could_share_are_refused() {
         );
         verdict == Verdict::Refused
     };
-    // Envoy hands numbers on as doubles: these came from more than one id.
+    // Envoy passes numbers as doubles; these may have come from several ids.
     for number in [9_007_199_254_740_992_f64, 1e18, 0.5] {
         assert!(refused(serde_json::json!({"sub": number})), "{number}");
         assert!(refused(serde_json::json!({"sub": "alice", "tenant": number})), "{number}");
     }
-    // A tenant that is no text is not "no tenant".
+    // A tenant that is not text is not an absent tenant.
     for odd in
         [serde_json::json!(["acme"]), serde_json::json!({"id": "acme"}), serde_json::json!(true)]
     {

@@ -1,4 +1,4 @@
-//! The words of a Chat Completion.
+//! Parses a Chat Completion.
 
 use serde::Deserialize;
 
@@ -23,7 +23,7 @@ struct Message {
     content: Option<Content>,
 }
 
-/// A string, or parts as some servers answer.
+/// A string, or a list of parts as some servers send it.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Content {
@@ -37,16 +37,15 @@ struct Part {
     text: String,
 }
 
-/// What choice 0 says.
+/// Reads the text of choice 0.
 pub(super) fn read(body: &[u8]) -> Result<Answer, LlmError> {
     let completion: Completion =
         serde_json::from_slice(body).map_err(|_| LlmError::Unreadable("not a chat completion"))?;
-    let choice =
-        completion.choices.into_iter().next().ok_or(LlmError::Unreadable("it has no choice"))?;
+    let choice = completion.choices.into_iter().next().ok_or(LlmError::Unreadable("no choices"))?;
     let text = match choice.message.content {
         Some(Content::Text(text)) => text,
         Some(Content::Parts(parts)) => parts.into_iter().map(|part| part.text).collect(),
-        None => return Err(LlmError::Unreadable("it has no content")),
+        None => return Err(LlmError::Unreadable("no content")),
     };
     Ok(Answer { text, cut_off: choice.finish_reason.as_deref() == Some("length") })
 }

@@ -1,15 +1,15 @@
-//! Why a helper model gave no answer.
+//! Why a call of a helper model failed.
 
 use crate::remote::RemoteError;
 
-/// Why a helper model gave no answer. Holds nothing of what was said.
+/// Why a call of a helper model failed. Never contains prompts or answers.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LlmError {
-    /// The server gave none.
+    /// The server did not answer.
     #[error(transparent)]
     Server(#[from] RemoteError),
-    /// The answer is no Chat Completion.
-    #[error("unreadable answer: {0}")]
+    /// The response is not a Chat Completion.
+    #[error("unreadable response: {0}")]
     Unreadable(&'static str),
 }
 
@@ -21,18 +21,18 @@ impl LlmError {
         }
     }
 
-    /// Whether the server may have refused the form of the answer, and not what was asked.
+    /// Whether the server may have rejected the response format rather than the request.
     pub(super) fn may_refuse_form(&self) -> bool {
         matches!(self.status(), Some(400 | 422))
     }
 
-    /// Whether the request may have been longer than the model takes.
+    /// Whether the request may have exceeded the model's context length.
     #[must_use]
     pub fn may_be_too_long(&self) -> bool {
         matches!(self.status(), Some(400 | 413))
     }
 
-    /// Whether the same request would fail the same way for ever.
+    /// Whether the same request would always fail.
     #[must_use]
     pub fn is_final(&self) -> bool {
         matches!(self.status(), Some(400..=404 | 413 | 422))

@@ -1,4 +1,4 @@
-//! The form an answer should have, and whether a server can be held to it.
+//! Structured output: the JSON schema of a response, and whether a server supports it.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -7,10 +7,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// How long a refused form is not tried again: servers are replaced now and then.
+/// How long a rejection is remembered; servers are replaced now and then.
 const REMEMBERED: Duration = Duration::from_secs(3600);
 
-/// The form of an answer, as a JSON schema.
+/// The format of a response, as a JSON schema.
 #[derive(Clone, Debug)]
 pub struct Form {
     name: &'static str,
@@ -18,8 +18,8 @@ pub struct Form {
 }
 
 impl Form {
-    /// A form by the schema of its root object. Servers in strict mode want every member required
-    /// and no others allowed; the name has letters, digits and `_`.
+    /// Creates a format from the schema of its root object. Servers in strict mode require all
+    /// members and forbid others; the name may have letters, digits and `_`.
     #[must_use]
     pub fn new(name: &'static str, schema: Value) -> Self {
         Self { name, schema }
@@ -34,7 +34,7 @@ impl Form {
     }
 }
 
-/// That a server refused a form, for as long as that is remembered.
+/// Remembers that a server rejected structured output, for a limited time.
 #[derive(Debug, Default)]
 pub(super) struct Refusals(Mutex<Option<Instant>>);
 
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_is_remembered_for_a_while() {
+    fn a_rejection_is_remembered_for_a_while() {
         let (refusals, now) = (Refusals::default(), Instant::now());
         assert!(!refusals.are_known(now));
         refusals.remember(now);

@@ -1,9 +1,8 @@
-//! The client for the helper models: any OpenAI-compatible server, one
-//! [`Helper`] a role, each with its own deadline.
+//! The client for helper models: any OpenAI-compatible server, one [`Helper`] per role, each with
+//! its own deadline.
 //!
-//! It must never know what it is asked for: prompts and answers are the
-//! caller's. Nothing of either is ever logged. It does not retry; whoever can
-//! wait (a job) does that.
+//! Prompts and answers belong to the caller and are never logged. This module does not retry;
+//! callers that can wait (jobs) do.
 
 mod answer;
 mod error;
@@ -24,68 +23,68 @@ pub use error::LlmError;
 pub use form::Form;
 use form::Refusals;
 
-/// The longest answer that is read, in bytes: a hundred times what the helper
-/// models are asked for, so that a mad server cannot fill the memory.
+/// Maximum size of a response, in bytes: a hundred times what helper models are asked for, so that
+/// a faulty server cannot fill the memory.
 pub const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 
-/// The longest a server is left alone: how late learning may notice that it is back.
-const LONGEST_REST: Duration = Duration::from_secs(60);
+/// Maximum cooldown of a failing server, which bounds how late its recovery is noticed.
+const MAX_COOLDOWN: Duration = Duration::from_secs(60);
 
-/// What a helper model is and how it is spoken to.
+/// Settings of a helper model.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The role's name, for metrics and messages.
     pub role: &'static str,
-    /// Where Chat Completions are posted to.
+    /// The Chat Completions endpoint.
     pub address: Address,
     /// The model's name.
     pub model: String,
-    /// What the server calls the limit on the answer's length.
+    /// Name of the token limit in the server's API.
     pub limit_name: LimitName,
-    /// That limit, in tokens.
+    /// Maximum number of tokens of an answer.
     pub max_tokens: u32,
     /// Sampling temperature.
     pub temperature: f32,
-    /// The longest an answer may take, connection included.
+    /// Timeout of a request, including the connection.
     pub deadline: Duration,
 }
 
-/// What a server calls the limit on the answer's length.
+/// Name of the token limit in a server's API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitName {
     /// vLLM and most others.
     MaxTokens,
-    /// OpenAI, whose newer models refuse the old name.
+    /// OpenAI, whose newer models reject the old name.
     MaxCompletionTokens,
 }
 
 /// One message of a conversation with a helper model.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Message<'a> {
-    /// Who says it.
+    /// Its author.
     pub role: Role,
-    /// What is said.
+    /// Its text.
     pub content: &'a str,
 }
 
-/// Who says a message.
+/// Author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// We, on how to answer.
+    /// memgate's instructions.
     System,
-    /// We, on what is asked.
+    /// memgate's request.
     User,
-    /// The model, earlier.
+    /// An earlier answer of the model.
     Assistant,
 }
 
-/// What a helper model answered.
+/// The answer of a helper model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Its words.
+    /// Its text.
     pub text: String,
-    /// Whether it was stopped by the limit on its length.
+    /// Whether the token limit truncated it.
     pub cut_off: bool,
 }
 
@@ -93,17 +92,17 @@ pub struct Answer {
 pub struct Helper {
     server: Remote,
     settings: Settings,
-    /// Whether the server refuses to be held to a form.
+    /// Whether the server rejects structured output.
     refusals: Refusals,
 }
 
 impl Helper {
-    /// A client for a helper model.
+    /// Creates a client.
     ///
     /// # Errors
     /// When the HTTP client cannot be built, with the cause.
     pub fn new(settings: Settings) -> Result<Self, reqwest::Error> {
-        let server = Remote::new(settings.address.clone(), LONGEST_REST)?;
+        let server = Remote::new(settings.address.clone(), MAX_COOLDOWN)?;
         Ok(Self { server, settings, refusals: Refusals::default() })
     }
 
@@ -113,19 +112,19 @@ impl Helper {
         &self.settings.model
     }
 
-    /// Whether the last requests all failed, so that the server is left alone, or only tried.
+    /// Whether the circuit breaker is open, because the last requests all failed.
     #[must_use]
-    pub fn rests(&self) -> bool {
-        self.server.rest().is_some()
+    pub fn is_cooling_down(&self) -> bool {
+        self.server.cooldown().is_some()
     }
 
-    /// While the server is left alone: how long until it is tried again, zero when that is due.
+    /// The remaining cooldown while the circuit breaker is open; zero when a trial request is due.
     #[must_use]
-    pub fn rest(&self) -> Option<Duration> {
-        self.server.rest()
+    pub fn cooldown(&self) -> Option<Duration> {
+        self.server.cooldown()
     }
 
-    /// Asks the model once, and returns the words of its answer.
+    /// Sends one request and returns the text of the answer.
     ///
     /// # Errors
     /// [`LlmError`].
@@ -133,7 +132,7 @@ impl Helper {
         self.ask_within(instructions, request, self.settings.deadline).await
     }
 
-    /// The same for somebody who waits so long, and at most for the model's own deadline.
+    /// As [`Helper::ask`], with a shorter deadline if `patience` is below the model's own.
     ///
     /// # Errors
     /// [`LlmError`].
@@ -151,9 +150,9 @@ impl Helper {
         Ok(self.once(&messages, None, within).await?.text)
     }
 
-    /// Asks for the next words of a conversation, in a form where the server can hold the model to
-    /// it. A server that refuses the form is asked again without, and so for a while from then on;
-    /// whoever reads the answer cannot count on it.
+    /// Continues a conversation, with structured output if the server supports it. A server that
+    /// rejects the format is asked again without it, and from then on for a while; the caller
+    /// cannot rely on the format.
     ///
     /// # Errors
     /// [`LlmError`].
@@ -169,7 +168,7 @@ impl Helper {
         match self.once(messages, Some(form), within).await {
             Err(error) if error.may_refuse_form() => {
                 let answer = self.once(messages, None, within).await?;
-                // Else the request itself was refused.
+                // Otherwise the request itself was rejected.
                 self.refusals.remember(Instant::now());
                 tracing::debug!(role = self.settings.role, "the server takes no response_format");
                 Ok(answer)

@@ -8,15 +8,15 @@ use tokio::sync::Mutex;
 use super::*;
 use crate::remote::RemoteError;
 
-/// A request's key and body.
+/// Key and body of a request.
 type Asked = (Option<String>, serde_json::Value);
 
-/// What the double answers, and what it was asked.
+/// A test double of a server: its answers and the requests it received.
 #[derive(Clone)]
 struct Double {
     answer: (StatusCode, String),
     delay: Duration,
-    /// It refuses to be held to a form.
+    /// Whether it rejects structured output.
     formless: bool,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
@@ -81,7 +81,7 @@ async fn ask(answer: (StatusCode, &str), delay: Duration) -> Result<String, LlmE
 }
 
 #[tokio::test]
-async fn the_model_is_asked_as_configured_and_its_words_come_back() {
+async fn sends_the_configured_request_and_returns_the_text() {
     let (helper, double, _) = start((StatusCode::OK, &completion("hi")), Duration::ZERO).await;
     assert_eq!(helper.ask("be brief", "hello").await.unwrap(), "hi");
     let (key, asked) = double.asked.lock().await.remove(0);
@@ -102,23 +102,23 @@ async fn the_model_is_asked_as_configured_and_its_words_come_back() {
 }
 
 #[tokio::test]
-async fn answers_in_parts_are_read_too() {
+async fn reads_answers_in_parts() {
     let body = r#"{"choices":[{"message":{"content":[{"type":"text","text":"a"},{"text":"b"}]}}]}"#;
     assert_eq!(ask((StatusCode::OK, body), Duration::ZERO).await.unwrap(), "ab");
 }
 
 #[tokio::test]
-async fn what_is_no_answer_is_told_apart() {
+async fn invalid_responses_are_distinguished() {
     let half = &completion("hi")[..20];
     for (answer, error) in [
         ((StatusCode::INTERNAL_SERVER_ERROR, "x"), status(500)),
         ((StatusCode::BAD_REQUEST, "x"), status(400)),
         ((StatusCode::FOUND, ""), status(302)),
         ((StatusCode::OK, half), LlmError::Unreadable("not a chat completion")),
-        ((StatusCode::OK, r#"{"choices":[]}"#), LlmError::Unreadable("it has no choice")),
+        ((StatusCode::OK, r#"{"choices":[]}"#), LlmError::Unreadable("no choices")),
         (
             (StatusCode::OK, r#"{"choices":[{"message":{"content":null}}]}"#),
-            LlmError::Unreadable("it has no content"),
+            LlmError::Unreadable("no content"),
         ),
         (
             (StatusCode::OK, &completion(&"x".repeat(MAX_ANSWER_BYTES))),
@@ -130,24 +130,30 @@ async fn what_is_no_answer_is_told_apart() {
 }
 
 #[tokio::test]
-async fn a_slow_server_costs_the_deadline_and_no_more() {
+async fn a_slow_server_takes_at_most_the_deadline() {
     let error = ask((StatusCode::OK, ""), Duration::from_secs(30)).await.unwrap_err();
     assert_eq!(error, RemoteError::Timeout { after: Duration::from_millis(500) }.into());
 }
 
 #[tokio::test]
-async fn a_server_that_is_down_is_soon_not_asked_any_more() {
-    // Bound and dropped: nothing listens there.
+async fn an_unreachable_server_gets_a_cooldown() {
+    // Bound and dropped, so that nothing listens there.
     let at = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let helper = helper(at);
     for _ in 0..3 {
-        assert_eq!(helper.ask("", "").await, Err(RemoteError::Unreachable("no connection").into()));
+        assert_eq!(
+            helper.ask("", "").await,
+            Err(RemoteError::Unreachable("cannot connect").into())
+        );
     }
-    assert!(matches!(helper.ask("", "").await, Err(LlmError::Server(RemoteError::Resting { .. }))));
+    assert!(matches!(
+        helper.ask("", "").await,
+        Err(LlmError::Server(RemoteError::CoolingDown { .. }))
+    ));
 }
 
 #[tokio::test]
-async fn a_refused_request_does_not_count_against_the_server() {
+async fn a_rejected_request_is_not_a_failure_of_the_server() {
     let (helper, double, _) = start((StatusCode::BAD_REQUEST, ""), Duration::ZERO).await;
     for _ in 0..5 {
         assert_eq!(helper.ask("", "").await, Err(status(400)));
@@ -158,7 +164,7 @@ async fn a_refused_request_does_not_count_against_the_server() {
 const PLEASE: [Message<'_>; 1] = [Message { role: Role::User, content: "hello" }];
 
 #[tokio::test]
-async fn a_form_is_asked_for_and_an_answer_at_its_limit_is_told() {
+async fn requests_structured_output_and_reports_truncation() {
     let body = json!({"choices": [{"message": {"content": "[1, "}, "finish_reason": "length"}]});
     let (helper, double, _) = start((StatusCode::OK, &body.to_string()), Duration::ZERO).await;
     let form = Form::new("facts", json!({"type": "object"}));
@@ -174,7 +180,7 @@ async fn a_form_is_asked_for_and_an_answer_at_its_limit_is_told() {
 }
 
 #[tokio::test]
-async fn a_server_that_refuses_the_form_is_asked_without_and_that_is_remembered() {
+async fn falls_back_to_plain_output_and_remembers_it() {
     let double = Double {
         answer: (StatusCode::OK, completion("hi")),
         delay: Duration::ZERO,
@@ -197,7 +203,7 @@ async fn a_server_that_refuses_the_form_is_asked_without_and_that_is_remembered(
 }
 
 #[tokio::test]
-async fn a_request_that_is_refused_in_any_form_says_nothing_about_the_form() {
+async fn a_rejected_plain_request_is_not_remembered() {
     let (helper, double, _) = start((StatusCode::BAD_REQUEST, ""), Duration::ZERO).await;
     let form = Form::new("facts", json!({"type": "object"}));
     for _ in 0..2 {

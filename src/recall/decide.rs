@@ -7,13 +7,13 @@
 
 use tokio::time::Instant;
 
-use crate::classify::trained_with;
-use crate::embed::model_of;
+use crate::embed::{Space, model_of};
+use crate::models::{Need, NeedModel, Opinion};
 use crate::recall::decision::{DecidedBy, Decision, Message, Skip};
 use crate::recall::query::{asking, is_follow_up};
 use crate::recall::retrieve::{QueryEmbedding, embed_query};
 use crate::recall::services::Services;
-use crate::signals::{Earlier, Need, Opinion, is_greeting, is_personal};
+use crate::signals::{Earlier, is_greeting, is_personal};
 use crate::telemetry::Phase;
 
 /// A decision, and how it was made.
@@ -31,8 +31,8 @@ pub struct Decided {
 
 /// Decides without an embedding.
 #[must_use]
-pub fn decide(message: &Message<'_>) -> Decided {
-    match at_first(message) {
+pub fn decide(message: &Message<'_>, model: &NeedModel) -> Decided {
+    match at_first(message, model) {
         First::Sure(decided) => decided,
         First::Unsure(unsure) => unsure.by_words(),
     }
@@ -45,11 +45,12 @@ pub(super) async fn decide_with_embedding(
     deadline: Instant,
 ) -> Decided {
     let started = Instant::now();
-    let first = at_first(message);
+    let first = at_first(message, &services.models.need);
     services.metrics.phase(Phase::Decide, started.elapsed());
+    let known = |space: &Space| services.models.are_trained_with(space);
     let decided = match first {
         First::Sure(decided) => decided,
-        First::Unsure(unsure) => match model_of(services.embedder.as_ref(), trained_with) {
+        First::Unsure(unsure) => match model_of(services.embedder.as_ref(), known) {
             // Another embedder's vectors mean nothing to the model.
             None => unsure.by_words(),
             Some(judge) => {
@@ -57,7 +58,7 @@ pub(super) async fn decide_with_embedding(
                 let decided = unsure.with(embed_query(services, judge, &text, deadline).await);
                 // Where it is one of several models, the search wants the others' vectors, too,
                 // and gets this one's from its cache.
-                let enough = trained_with(services.embedder.space());
+                let enough = known(services.embedder.space());
                 Decided { embedding: decided.embedding.filter(|_| enough), ..decided }
             }
         },
@@ -75,24 +76,24 @@ enum First<'a> {
 /// A message that neither rules nor words are sure of.
 struct Unsure<'a> {
     message: &'a Message<'a>,
-    opinion: Opinion,
+    opinion: Opinion<'a>,
 }
 
 /// Decides where that is sure without an embedding.
-fn at_first<'a>(message: &'a Message<'a>) -> First<'a> {
+fn at_first<'a>(message: &'a Message<'a>, model: &'a NeedModel) -> First<'a> {
     let Message { text, signals, .. } = *message;
-    let opinion = Opinion::of(text);
-    let need = opinion.as_ref().map(|opinion| opinion.by_words().probability);
-    let sure = |decision, by| First::Sure(Decided::new(decision, by, need));
-    if let Some(decision) = by_signals(text, signals, opinion.as_ref()) {
+    let opinion = model.opinion(text);
+    let need = opinion.by_words().probability;
+    let sure = |decision, by| First::Sure(Decided::new(decision, by, Some(need)));
+    if let Some(decision) = by_signals(text, signals, &opinion) {
         return sure(decision, DecidedBy::Earlier);
     }
     if signals.greeting.is_none() && is_greeting(text) {
         return sure(Decision::Skip(Skip::Greeting), DecidedBy::Rule);
     }
-    let Some(opinion) = opinion.filter(|_| !is_follow_up(text)) else {
+    if is_follow_up(text) {
         return sure(Decision::Search, DecidedBy::Rule);
-    };
+    }
     let surely_of_no_use = opinion.is_surely_of_no_use();
     let unsure = Unsure { message, opinion };
     if surely_of_no_use { First::Sure(unsure.by_words()) } else { First::Unsure(unsure) }
@@ -101,9 +102,9 @@ fn at_first<'a>(message: &'a Message<'a>) -> First<'a> {
 /// The decision that the signals of filters before us are enough for. Personal reference wins over fact:
 /// "who wrote my favourite book" needs the book first. It does not win over tool, whose answer is
 /// fetched and not remembered.
-fn by_signals(text: &str, signals: &Earlier, opinion: Option<&Opinion>) -> Option<Decision> {
+fn by_signals(text: &str, signals: &Earlier, opinion: &Opinion<'_>) -> Option<Decision> {
     let personal = || {
-        let ours = || is_personal(text) || opinion.is_some_and(Opinion::is_personal);
+        let ours = || is_personal(text) || opinion.is_personal();
         signals.personal.unwrap_or_else(ours)
     };
     let fact = signals.fact == Some(true);
@@ -135,7 +136,7 @@ impl Unsure<'_> {
 
     /// Decides by the message's words.
     fn by_words(&self) -> Decided {
-        self.judged(self.opinion.by_words(), DecidedBy::Words)
+        self.judged(self.opinion.by_words(), DecidedBy::Lexical)
     }
 
     fn judged(&self, need: Need, by: DecidedBy) -> Decided {
@@ -193,4 +194,5 @@ impl Decided {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests;

@@ -50,7 +50,7 @@ pub enum DecidedBy {
     /// A rule.
     Rule,
     /// The trained model, by the message's words.
-    Words,
+    Lexical,
     /// The same, with what the embedding model makes of the message.
     Model,
 }
@@ -62,7 +62,7 @@ impl DecidedBy {
         match self {
             Self::Earlier => "earlier",
             Self::Rule => "rule",
-            Self::Words => "words",
+            Self::Lexical => "lexical",
             Self::Model => "model",
         }
     }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use crate::models::NeedModel;
 use crate::recall::decide::decide;
 use crate::recall::decision::{Decision, Message};
 use crate::recall::error::RecallError;
@@ -33,13 +34,14 @@ pub struct Conversation<'a> {
 }
 
 /// The context for a request to a model; none where the request holds no message of the user. `request.earlier` are the
-/// messages in the request. `recall` is none while the data folder cannot be opened. `extend` is asked whether a search
+/// messages in the request. `recall` is none while the data folder cannot be opened; `model` then decides alone. `extend` is asked whether a search
 /// may last so much longer than its deadline, because a model helps.
 ///
 /// # Errors
 /// [`RecallError`]; the request then goes on without a context.
 pub async fn context_for_exchange(
     recall: Option<&Recall>,
+    model: &NeedModel,
     conversation: &Conversation<'_>,
     request: &RecallRequest<'_>,
     extend: impl FnOnce(Duration) -> bool,
@@ -54,7 +56,7 @@ pub async fn context_for_exchange(
     }
     let message = Message { text, signals, tools_offered };
     let Some(recall) = recall else {
-        return match decide(&message).decision {
+        return match decide(&message, model).decision {
             Decision::Skip(why) => Ok(Some(Context::skipped(why))),
             Decision::Search => Err(RecallError::Unavailable),
         };

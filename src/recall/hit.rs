@@ -103,7 +103,7 @@ pub struct FeatureScores {
     /// Its type.
     #[serde(rename = "type", skip_serializing_if = "is_nothing")]
     pub kind: f32,
-    /// Whether it tells of what holds now.
+    /// Whether it holds now.
     #[serde(skip_serializing_if = "is_nothing")]
     pub temporal: f32,
 }

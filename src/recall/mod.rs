@@ -5,8 +5,6 @@
 //! runs them for one message, `exchange` for one request to a model; `service` is the façade. Recall does not depend
 //! on a wire format, on Envoy, on the configuration file or on how a store keeps memories.
 
-mod adapter;
-pub mod calibration;
 mod decide;
 mod decision;
 mod error;

@@ -29,7 +29,13 @@ pub(super) async fn search(
         Some(helper) => expanded(services, retrieval, helper).await?,
         None => {
             let hits = retrieve(services, retrieval).await?;
-            select(hits, request.selection, request.settings.ranking, &services.metrics)
+            select(
+                hits,
+                request.selection,
+                request.settings.ranking,
+                &services.models.relevance,
+                &services.metrics,
+            )
         }
     };
     count(query, &hits, &services.metrics);

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use crate::embed::{EmbedError, Embedder};
 use crate::memory::MemoryStore;
-use crate::recall::adapter::Adapter;
+use crate::models::Models;
 use crate::recall::decide::{self, Decided};
 use crate::recall::decision::Message;
 use crate::recall::error::RecallError;
@@ -32,17 +32,17 @@ impl Recall {
     pub fn new(
         store: Arc<dyn MemoryStore>,
         embedder: Arc<dyn Embedder>,
+        models: Arc<Models>,
         access: AccessTracker,
         metrics: Arc<Metrics>,
     ) -> Self {
         let space = embedder.space().id().into();
-        let adapter = Adapter::of(embedder.space()).map(Arc::new);
         let (background, tool_loops) = (Arc::default(), Arc::default());
         let services = Services {
             store,
             embedder,
             space,
-            adapter,
+            models,
             background,
             rewriter: None,
             access,

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::embed::Embedder;
 use crate::memory::MemoryStore;
-use crate::recall::adapter::Adapter;
+use crate::models::Models;
 use crate::recall::query::Rewriter;
 use crate::recall::retrieve::Background;
 use crate::recall::state::{AccessTracker, ToolLoopCache};
@@ -19,8 +19,8 @@ pub(super) struct Services {
     pub(super) embedder: Arc<dyn Embedder>,
     /// The id of the embedder's space.
     pub(super) space: Arc<str>,
-    /// Adapts query vectors, where one was trained for this space.
-    pub(super) adapter: Option<Arc<Adapter>>,
+    /// The trained models for this space.
+    pub(super) models: Arc<Models>,
     /// The baseline of cosines; empty until it has been embedded.
     pub(super) background: Arc<OnceLock<Background>>,
     /// The model that helps to find, where one is configured.

@@ -13,12 +13,13 @@ use super::{AccessTracker, Hit, Query, QueryConfig, RankingConfig, Recall, Selec
 use crate::{
     embed::{
         EmbedError, Embedder, Run, Space, Vector, deterministic::DeterministicEmbedder,
-        joined::JoinedEmbedder,
+        ensemble::EnsembleEmbedder,
     },
     memory::{
         Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Mention, Owner, Source,
         Status, Write,
     },
+    models::Models,
     store::InMemoryStore,
     telemetry::Metrics,
 };
@@ -40,7 +41,8 @@ impl Stack {
         let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::new());
         let metrics = Metrics::new();
         let (access, _) = AccessTracker::new(store.clone());
-        let recall = Recall::new(store.clone(), embedder.clone(), access, metrics.clone());
+        let models = Models::for_embedder(embedder.space()).unwrap();
+        let recall = Recall::new(store.clone(), embedder.clone(), models, access, metrics.clone());
         Self { store, embedder, recall, metrics, now: Timestamp::now() }
     }
 
@@ -170,7 +172,7 @@ async fn what_only_one_of_two_models_finds_is_found_and_while_it_is_down_the_oth
     let (sisters, down) = Sisters::new();
     let words: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(64));
     let stack =
-        Stack::with(Arc::new(JoinedEmbedder::new(vec![(words.clone(), 1.0), (sisters, 1.0)])));
+        Stack::with(Arc::new(EnsembleEmbedder::new(vec![(words.clone(), 1.0), (sisters, 1.0)])));
     let alone = Stack::with(words);
     let remembered =
         ["Meine Schwester wohnt an der Elbe", "My old bicycle has a flat tyre", "I plant tulips"];

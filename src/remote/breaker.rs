@@ -1,36 +1,36 @@
-//! A circuit breaker: after a few failures in a row the server is left alone
-//! for a while, then one request tries whether it is back.
+//! A circuit breaker: after several failures in a row the server gets a cooldown, then one trial
+//! request checks whether it is back.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-/// Failures in a row until the server is left alone. Several, since one slow
-/// answer is no outage.
+/// Consecutive failures that open the breaker. More than one, because a single slow response is not
+/// an outage.
 const FAILURES: u32 = 3;
 
-/// The first rest; doubles with each trial that fails, up to the breaker's longest.
-const FIRST_REST: Duration = Duration::from_secs(2);
+/// First cooldown; doubles with each failed trial, up to the breaker's maximum.
+const FIRST_COOLDOWN: Duration = Duration::from_secs(2);
 
-/// The longest that a server which says how long it wants to be left alone gets: whatever it says,
-/// it is not given up for ever.
-const LONGEST_WISH: Duration = Duration::from_secs(60);
+/// Maximum cooldown that a server can request with `Retry-After`, so that it is never given up for
+/// good.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 pub(super) struct Breaker {
-    // Held for a look only, never over an await.
+    // Locked only briefly, never across an await.
     state: Mutex<State>,
-    /// How late it may be noticed that the server is back.
-    longest_rest: Duration,
+    /// Maximum cooldown, which bounds how late a recovery is noticed.
+    max_cooldown: Duration,
 }
 
 enum State {
-    /// Requests pass; this many failed in a row.
+    /// Requests pass; this many have failed in a row.
     Closed { failures: u32 },
     /// No request passes before `until`.
-    Open { until: Instant, rest: Duration },
-    /// One request is trying whether the server is back.
-    Trying { rest: Duration },
+    Open { until: Instant, cooldown: Duration },
+    /// A trial request is in flight.
+    HalfOpen { cooldown: Duration },
 }
 
 impl Default for State {
@@ -40,51 +40,52 @@ impl Default for State {
 }
 
 impl Breaker {
-    pub(super) fn new(longest_rest: Duration) -> Self {
-        Self { state: Mutex::default(), longest_rest }
+    pub(super) fn new(max_cooldown: Duration) -> Self {
+        Self { state: Mutex::default(), max_cooldown }
     }
 
-    /// How long the server is still left alone; zero when a trial is due.
-    pub(super) fn rest(&self, now: Instant) -> Option<Duration> {
+    /// The remaining cooldown; zero when a trial is due.
+    pub(super) fn cooldown(&self, now: Instant) -> Option<Duration> {
         match *self.lock() {
             State::Closed { .. } => None,
             State::Open { until, .. } => Some(until.saturating_duration_since(now)),
-            State::Trying { .. } => Some(FIRST_REST),
+            State::HalfOpen { .. } => Some(FIRST_COOLDOWN),
         }
     }
 
-    /// Leave to ask, or how long to wait.
+    /// A permit for one request, or the remaining cooldown.
     pub(super) fn enter(self: &Arc<Self>, now: Instant) -> Result<Permit, Duration> {
         let mut state = self.lock();
         match *state {
             State::Closed { .. } => {}
-            State::Trying { .. } => return Err(FIRST_REST),
-            State::Open { until, rest } => {
+            State::HalfOpen { .. } => return Err(FIRST_COOLDOWN),
+            State::Open { until, cooldown } => {
                 let wait = until.saturating_duration_since(now);
                 if !wait.is_zero() {
                     return Err(wait);
                 }
-                *state = State::Trying { rest };
+                *state = State::HalfOpen { cooldown };
             }
         }
         Ok(Permit { breaker: Arc::clone(self), settled: false })
     }
 
-    /// A request failed, and the server said how long it wants to be left alone.
-    fn fail(&self, now: Instant, wish: Option<Duration>) {
+    /// Records a failure, with the cooldown that the server requested.
+    fn fail(&self, now: Instant, retry_after: Option<Duration>) {
         let mut state = self.lock();
-        let rest = match *state {
-            State::Closed { failures } if failures + 1 < FAILURES && wish.is_none() => {
+        let cooldown = match *state {
+            State::Closed { failures } if failures + 1 < FAILURES && retry_after.is_none() => {
                 *state = State::Closed { failures: failures + 1 };
                 return;
             }
-            State::Closed { .. } => FIRST_REST,
-            State::Trying { rest } => (rest * 2).min(self.longest_rest),
-            // A request from before the server was left alone.
+            State::Closed { .. } => FIRST_COOLDOWN,
+            State::HalfOpen { cooldown } => (cooldown * 2).min(self.max_cooldown),
+            // A request from before the breaker opened.
             State::Open { .. } => return,
         };
-        let until = now + wish.map_or(rest, |wish| wish.min(LONGEST_WISH));
-        *state = State::Open { until, rest };
+        let until =
+            now + retry_after.map_or(cooldown, |retry_after| retry_after.min(MAX_RETRY_AFTER));
+        *state = State::Open { until, cooldown };
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -92,8 +93,8 @@ impl Breaker {
     }
 }
 
-/// Leave for one request. Dropped without a word (the caller gave up), a trial
-/// counts as failed and anything else as nothing.
+/// Permit for one request. If it is dropped without a result (the caller gave up), a trial counts
+/// as failed and any other request is ignored.
 #[must_use]
 pub(super) struct Permit {
     breaker: Arc<Breaker>,
@@ -106,15 +107,15 @@ impl Permit {
         *self.breaker.lock() = State::default();
     }
 
-    pub(super) fn failed(mut self, now: Instant, wish: Option<Duration>) {
+    pub(super) fn failed(mut self, now: Instant, retry_after: Option<Duration>) {
         self.settled = true;
-        self.breaker.fail(now, wish);
+        self.breaker.fail(now, retry_after);
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        if !self.settled && matches!(*self.breaker.lock(), State::Trying { .. }) {
+        if !self.settled && matches!(*self.breaker.lock(), State::HalfOpen { .. }) {
             self.breaker.fail(Instant::now(), None);
         }
     }
@@ -125,10 +126,10 @@ impl Drop for Permit {
 mod tests {
     use super::*;
 
-    const LONGEST_REST: Duration = Duration::from_secs(3);
+    const MAX_COOLDOWN: Duration = Duration::from_secs(3);
 
     fn breaker() -> (Arc<Breaker>, Instant) {
-        (Arc::new(Breaker::new(LONGEST_REST)), Instant::now())
+        (Arc::new(Breaker::new(MAX_COOLDOWN)), Instant::now())
     }
 
     fn fail(breaker: &Arc<Breaker>, times: u32, now: Instant) {
@@ -138,39 +139,39 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_keeps_failing_is_left_alone_and_then_tried_once() {
+    fn a_failing_server_gets_a_cooldown_and_then_one_trial() {
         let (breaker, start) = breaker();
         fail(&breaker, FAILURES, start);
-        assert_eq!(breaker.enter(start).err(), Some(FIRST_REST));
-        let later = start + FIRST_REST;
-        assert_eq!(breaker.rest(later), Some(Duration::ZERO));
+        assert_eq!(breaker.enter(start).err(), Some(FIRST_COOLDOWN));
+        let later = start + FIRST_COOLDOWN;
+        assert_eq!(breaker.cooldown(later), Some(Duration::ZERO));
         let trial = breaker.enter(later).unwrap();
         assert!(breaker.enter(later).is_err(), "a second request while one is trying");
         trial.failed(later, None);
-        assert_eq!(breaker.enter(later).err(), Some(LONGEST_REST), "doubled up to its bound");
-        let back = later + LONGEST_REST;
+        assert_eq!(breaker.enter(later).err(), Some(MAX_COOLDOWN), "doubled up to its bound");
+        let back = later + MAX_COOLDOWN;
         breaker.enter(back).unwrap().succeeded();
-        assert_eq!(breaker.rest(back), None);
+        assert_eq!(breaker.cooldown(back), None);
         fail(&breaker, FAILURES - 1, back);
         breaker.enter(back).unwrap().succeeded();
     }
 
     #[test]
-    fn a_trial_that_is_given_up_does_not_block_the_next() {
+    fn a_cancelled_trial_does_not_block_the_next() {
         let (breaker, start) = breaker();
         fail(&breaker, FAILURES, start);
-        drop(breaker.enter(start + FIRST_REST).unwrap());
-        assert!(breaker.enter(start + LONGEST_REST * 2).is_ok());
+        drop(breaker.enter(start + FIRST_COOLDOWN).unwrap());
+        assert!(breaker.enter(start + MAX_COOLDOWN * 2).is_ok());
     }
 
     #[test]
-    fn a_server_that_says_how_long_is_left_alone_so_long_and_not_for_ever() {
+    fn retry_after_is_respected_up_to_a_maximum() {
         let (breaker, start) = breaker();
-        let wish = Duration::from_secs(7);
-        breaker.enter(start).unwrap().failed(start, Some(wish));
-        assert_eq!(breaker.enter(start).err(), Some(wish));
-        let later = start + wish;
+        let retry_after = Duration::from_secs(7);
+        breaker.enter(start).unwrap().failed(start, Some(retry_after));
+        assert_eq!(breaker.enter(start).err(), Some(retry_after));
+        let later = start + retry_after;
         breaker.enter(later).unwrap().failed(later, Some(Duration::MAX));
-        assert_eq!(breaker.enter(later).err(), Some(LONGEST_WISH));
+        assert_eq!(breaker.enter(later).err(), Some(MAX_RETRY_AFTER));
     }
 }

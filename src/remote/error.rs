@@ -1,43 +1,43 @@
-//! Why a model server gave no answer.
+//! Why a model server did not answer.
 
 use std::time::Duration;
 
-/// Why a model server gave no answer. Holds nothing of what was said.
+/// Why a model server did not answer. Never contains requests or responses.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RemoteError {
-    /// Asking is pointless for now: the last requests all failed.
-    #[error("not asked: the last requests failed; next try in {} s", wait.as_secs())]
-    Resting {
-        /// How long it is left alone.
+    /// Not sent, because the circuit breaker is open.
+    #[error("not sent: the last requests failed; next attempt in {} s", wait.as_secs())]
+    CoolingDown {
+        /// Remaining cooldown.
         wait: Duration,
     },
-    /// No answer within the deadline.
-    #[error("no answer within {} ms", after.as_millis())]
+    /// No response within the deadline.
+    #[error("no response within {} ms", after.as_millis())]
     Timeout {
         /// The deadline.
         after: Duration,
     },
-    /// The server cannot be reached, or hung up.
+    /// The server cannot be reached, or closed the connection.
     #[error("unreachable: {0}")]
     Unreachable(&'static str),
-    /// The server answered with an error.
+    /// The server responded with an error status.
     #[error("status {code}")]
     Status {
         /// The HTTP status.
         code: u16,
-        /// How long it asks to be left alone.
+        /// Value of `Retry-After`.
         retry_after: Option<Duration>,
     },
-    /// The answer is longer than it may be.
-    #[error("the answer is longer than {most_bytes} bytes")]
+    /// The response is larger than the limit.
+    #[error("the response is larger than {most_bytes} bytes")]
     TooLarge {
-        /// How long it may be.
+        /// The limit.
         most_bytes: usize,
     },
 }
 
 impl RemoteError {
-    /// The HTTP status, where the server answered with an error.
+    /// The HTTP status, if the server responded with an error.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         match self {
@@ -46,7 +46,7 @@ impl RemoteError {
         }
     }
 
-    /// How long the server asks to be left alone.
+    /// The cooldown that the server requests.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
@@ -55,12 +55,12 @@ impl RemoteError {
         }
     }
 
-    /// Whether the server itself is in trouble; asking it more makes that worse.
+    /// Whether the server is overloaded or failing; further requests would make it worse.
     pub(super) fn is_trouble(&self) -> bool {
         match self {
             Self::Timeout { .. } | Self::Unreachable(_) => true,
             Self::Status { code, .. } => *code == 429 || *code >= 500,
-            Self::Resting { .. } | Self::TooLarge { .. } => false,
+            Self::CoolingDown { .. } | Self::TooLarge { .. } => false,
         }
     }
 }

@@ -1,8 +1,8 @@
-//! A model server over HTTP: one JSON request, the bytes of its answer, a deadline, and a circuit
-//! breaker that leaves a server in trouble alone.
+//! A model server over HTTP: JSON requests with a deadline, and a circuit breaker that protects a
+//! failing server.
 //!
-//! It must never know what is asked or answered, and nothing of either is ever logged. It does not
-//! retry; whoever can wait does that.
+//! It does not interpret or log requests and responses, and does not retry; callers that can wait
+//! do.
 
 mod breaker;
 mod error;
@@ -19,23 +19,23 @@ use serde::Serialize;
 use breaker::Breaker;
 pub use error::RemoteError;
 
-/// How long the connection itself may take; the rest of the deadline is the model's.
+/// Timeout for connecting; the rest of the deadline is for the model.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// Connections kept open while nothing is asked.
+/// Maximum number of idle connections.
 const IDLE_CONNECTIONS: usize = 4;
 
-/// Where a model server is.
+/// Address of a model server.
 #[derive(Clone)]
 pub struct Address {
-    /// What requests are posted to.
+    /// URL that requests are posted to.
     pub url: String,
     /// Sent as a bearer token.
     pub api_key: Option<String>,
 }
 
 impl fmt::Debug for Address {
-    /// Without the key.
+    /// Omits the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Address").field(&self.url).finish()
     }
@@ -49,31 +49,31 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// A client for a server. After failures it is left alone for at most `longest_rest` at a
-    /// time. Installs the process's TLS provider, where nobody has yet.
+    /// Creates a client for a server; its cooldown after failures is at most `max_cooldown`.
+    /// Installs the process's TLS provider if there is none yet.
     ///
     /// # Errors
     /// When the HTTP client cannot be built, with the cause.
-    pub fn new(address: Address, longest_rest: Duration) -> Result<Self, reqwest::Error> {
+    pub fn new(address: Address, max_cooldown: Duration) -> Result<Self, reqwest::Error> {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .connect_timeout(CONNECT)
-            // What was asked of one server, with its key, is not told to another.
+            // Requests and the key are only for the configured server.
             .redirect(reqwest::redirect::Policy::none())
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .user_agent(concat!("memgate/", env!("CARGO_PKG_VERSION")))
             .build()?;
-        Ok(Self { http, address, breaker: Arc::new(Breaker::new(longest_rest)) })
+        Ok(Self { http, address, breaker: Arc::new(Breaker::new(max_cooldown)) })
     }
 
-    /// While the server is left alone: how long until it is tried again, zero when that is due.
+    /// The remaining cooldown while the circuit breaker is open; zero when a trial request is due.
     #[must_use]
-    pub fn rest(&self) -> Option<Duration> {
-        self.breaker.rest(Instant::now())
+    pub fn cooldown(&self) -> Option<Duration> {
+        self.breaker.cooldown(Instant::now())
     }
 
-    /// Posts one request, unless the server is left alone just now. The answer has at most
-    /// `most_bytes` and comes within `deadline`, connection included.
+    /// Posts one request, unless the circuit breaker is open. The response has at most `most_bytes`
+    /// and must arrive within `deadline`, including the connection.
     ///
     /// # Errors
     /// [`RemoteError`].
@@ -84,7 +84,7 @@ impl Remote {
         most_bytes: usize,
     ) -> Result<Vec<u8>, RemoteError> {
         let permit =
-            self.breaker.enter(Instant::now()).map_err(|wait| RemoteError::Resting { wait })?;
+            self.breaker.enter(Instant::now()).map_err(|wait| RemoteError::CoolingDown { wait })?;
         let outcome = self.send(body, deadline, most_bytes).await;
         match &outcome {
             Err(error) if error.is_trouble() => permit.failed(Instant::now(), error.retry_after()),
@@ -126,21 +126,21 @@ impl fmt::Debug for Remote {
     }
 }
 
-/// Seconds, as model servers say it; a date is not read.
+/// In seconds, as model servers send it; dates are ignored.
 fn retry_after(response: &reqwest::Response) -> Option<Duration> {
     let seconds = response.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds))
 }
 
-/// The kind of an error only: its text holds the address and more.
+/// Only the kind of an error, because its text contains the address and more.
 fn describe(error: &reqwest::Error, deadline: Duration) -> RemoteError {
     if error.is_timeout() {
         RemoteError::Timeout { after: deadline }
     } else if error.is_connect() {
-        RemoteError::Unreachable("no connection")
+        RemoteError::Unreachable("cannot connect")
     } else if error.is_builder() {
-        RemoteError::Unreachable("its address or its key cannot be used")
+        RemoteError::Unreachable("the address or the key is invalid")
     } else {
-        RemoteError::Unreachable("the connection broke")
+        RemoteError::Unreachable("connection lost")
     }
 }

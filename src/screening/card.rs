@@ -1,5 +1,5 @@
-//! Payment card numbers: 13 to 19 digits in the ranges of the card networks
-//! whose check digit (Luhn, ISO/IEC 7812-1) is right.
+//! Detects payment card numbers: 13 to 19 digits in the ranges of the card networks with a valid
+//! check digit (Luhn, ISO/IEC 7812-1).
 
 use super::{Finding, Secret};
 
@@ -22,7 +22,7 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     found
 }
 
-/// A digit, also of full width, as typed with an East Asian keyboard.
+/// A digit, including the full-width digits of East Asian keyboards.
 fn digit(c: char) -> Option<u8> {
     match c {
         '0'..='9' => Some(c as u8 - b'0'),
@@ -31,18 +31,18 @@ fn digit(c: char) -> Option<u8> {
     }
 }
 
-/// Digits, perhaps in groups that one same separator divides.
+/// Digits, possibly in groups with one separator.
 #[derive(Default)]
 struct Run {
     digits: Vec<u8>,
-    /// The lengths of the groups before the current one.
+    /// Lengths of the groups before the current one.
     groups: Vec<usize>,
     start: usize,
     end: usize,
     separator: Option<char>,
-    /// The last character was a separator.
+    /// Whether the last character was a separator.
     pending: bool,
-    /// What stands before makes it a part of something else, a name for example.
+    /// Whether the character before makes it part of something else, such as a name.
     glued: bool,
 }
 
@@ -52,7 +52,7 @@ impl Run {
             self.start = at;
             self.glued = before.is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '.' | '_'));
         }
-        // A longer run is not a card; it is kept at one over, to be refused.
+        // A longer run is not a card; it is kept at one over the limit and refused later.
         if self.digits.len() <= LONGEST {
             if self.pending {
                 self.groups.push(self.digits.len() - self.groups.iter().sum::<usize>());
@@ -91,7 +91,7 @@ impl Run {
             && luhn(&self.digits)
     }
 
-    /// Cards are written without groups, in fours, or as 4-6-5 and 4-6-4.
+    /// Cards are written without groups, in groups of four, or as 4-6-5 and 4-6-4.
     fn grouped_like_a_card(&self) -> bool {
         self.groups.is_empty() || (self.groups[0] == 4 && self.groups.iter().all(|n| *n >= 4))
     }
@@ -134,12 +134,12 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_numbers_is_read_in_one_pass() {
+    fn a_table_of_numbers_is_scanned_in_one_pass() {
         assert!(cards(&"1 2 ".repeat(500_000)).is_empty());
     }
 
     #[test]
-    fn other_long_numbers_are_left_alone() {
+    fn other_long_numbers_are_kept() {
         for other in [
             "4111 1111 1111 1112",       // wrong check digit
             "+44 7911 123456 7890 1234", // a phone and more

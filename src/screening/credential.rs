@@ -1,5 +1,5 @@
-//! What stands behind a label: "password: …", "my PIN is …", `API_KEY=…`, and
-//! the password in a URL. Only the value goes, and only where it looks like one.
+//! Detects labelled credentials: "password: …", "my PIN is …", `API_KEY=…`, and passwords in URLs.
+//! Only a value that looks like a credential is removed.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::{Finding, Secret, pattern};
 
-/// Label, perhaps "for …", a word or sign that says "is", value.
+/// A label, an optional "for …", a word or sign for "is", and the value.
 static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)(?:\b(?:pass(?:word|code|phrase)|passwd|pwd|p\.?i\.?n\.?(?:[ -]?(?:code|number))?|puk|otp|cvv2?|cvc2?",
@@ -21,12 +21,12 @@ static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// A short code right behind its label: "PIN 6120", "otp 445 013".
+/// A short code directly after its label: "PIN 6120", "otp 445 013".
 static CODE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?i)\b(?:pin|puk|otp|cvv2?|cvc2?)(?:\s+\p{L}+){0,3}?\s+(\d{3,8}(?: \d{3,4})?)\b")
 });
 
-/// An assignment as in a shell or an .env file.
+/// An assignment in shell or .env syntax.
 static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"\b[A-Z0-9_]*(?:SECRET|TOKEN|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|PRIVATE_KEY)[A-Z0-9_]*",
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_value_behind_a_label_is_found_and_a_mention_is_not() {
+    fn finds_labelled_values_and_ignores_mentions() {
         for (text, value) in [
             ("the garage password is otter_rain", Some("otter_rain")),
             ("Password for the printer: blau42", Some("blau42")),

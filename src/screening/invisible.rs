@@ -1,9 +1,9 @@
-//! Characters that nobody sees: they hide words from patterns and readers.
+//! Removes invisible characters, which could hide words from patterns and readers.
 
 use std::borrow::Cow;
 
-/// The text without them. The two joiners stay where writing needs them:
-/// between characters beyond ASCII (emoji families, Persian, the Indic scripts).
+/// The text without them. The two joiners stay where scripts need them: between non-ASCII
+/// characters (emoji families, Persian, Indic scripts).
 pub(super) fn strip(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|c| is_invisible(c) || is_joiner(c)) {
         return Cow::Borrowed(text);
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hidden_characters_go_and_those_that_writing_needs_stay() {
+    fn removes_hidden_characters_and_keeps_needed_joiners() {
         assert_eq!(strip("pa\u{200B}ss\u{2060}wo\u{200D}rd\u{FEFF}"), "password");
         assert_eq!(strip("a\u{0}b\u{202E}c\nd\te"), "abc\nd\te");
         assert_eq!(strip("\u{E0069}\u{E0067}nore"), "nore");

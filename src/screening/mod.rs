@@ -1,13 +1,10 @@
-//! What must never be kept, taken out of a text before anything is written.
-//! Every way into memory passes [`screen`]: capture before its journal, the
-//! REST API and the command line before the store.
+//! Removes secrets from texts before they are written. Every path into memory calls [`screen`]:
+//! capture before its journal, the REST API and the command line before the store.
 //!
-//! A pure function on text. It knows no user, no store and no journal, and it
-//! must never say what it removed, only of which kind.
+//! A pure function on text. It reports only the kind of a removed secret, never the secret.
 //!
-//! The secret goes and the sentence stays: "my key is [removed: token], why
-//! does the call fail?" is still worth remembering. Only patterns that are sure
-//! act here; what merely looks private is not the business of this module.
+//! Only the secret is removed: "my key is [removed: token], why does the call fail?" is still worth
+//! remembering. Only high-confidence patterns are used; merely private information is out of scope.
 
 mod card;
 mod credential;
@@ -18,14 +15,14 @@ use std::{borrow::Cow, ops::Range};
 
 use regex::Regex;
 
-/// The longest text of one message that is kept, in bytes of UTF-8. About
-/// 10,000 words: more than anyone types, less than a pasted log.
+/// Maximum size of a stored message, in bytes of UTF-8. About 10,000 words: more than anyone types,
+/// less than a pasted log.
 pub const MAX_MESSAGE_BYTES: usize = 64 * 1024;
 
-/// The longest input or output of one tool call that is kept, in bytes of UTF-8.
+/// Maximum size of a stored tool input or output, in bytes of UTF-8.
 pub const MAX_TOOL_BYTES: usize = 16 * 1024;
 
-/// What kind of secret was removed.
+/// Kind of a removed secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Secret {
     /// A private key in PEM or OpenSSH armour.
@@ -34,7 +31,7 @@ pub enum Secret {
     Token,
     /// A payment card number.
     Card,
-    /// What stands behind a label such as "password:".
+    /// A value after a label such as "password:".
     Credential,
 }
 
@@ -50,7 +47,7 @@ impl Secret {
         }
     }
 
-    /// What stands in the text where the secret was.
+    /// The text that replaces the secret.
     #[must_use]
     pub fn mark(self) -> &'static str {
         match self {
@@ -62,29 +59,29 @@ impl Secret {
     }
 }
 
-/// A text that may be kept.
+/// The result of screening.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Screened {
-    /// What is left.
+    /// The remaining text.
     pub text: String,
-    /// The kinds of what was removed, one entry a secret.
+    /// The kinds of the removed secrets, one entry each.
     pub removed: Vec<Secret>,
     /// Whether the end was cut off because the text was too long.
     pub clipped: bool,
 }
 
-/// A stretch of a text that holds a secret.
+/// A range of the text that holds a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Finding {
     span: Range<usize>,
     secret: Secret,
 }
 
-/// Takes out of `text` what must not be kept, and what lies beyond `max_bytes`.
+/// Removes secrets from `text` and truncates it to `max_bytes`.
 #[must_use]
 pub fn screen(text: &str, max_bytes: usize) -> Screened {
     let (head, clipped) = clip(text, max_bytes);
-    // First, or an invisible character within a secret would hide it.
+    // Done first, because an invisible character inside a secret would hide it.
     let visible = invisible::strip(head);
     let mut findings = token::find(&visible);
     findings.extend(card::find(&visible));
@@ -93,14 +90,14 @@ pub fn screen(text: &str, max_bytes: usize) -> Screened {
     Screened { text, removed, clipped }
 }
 
-/// The head of a text. A cut goes back to white space, so that half a secret
-/// is not left standing where its pattern no longer matches.
+/// The head of a text. It is cut at white space, so that no half of a secret stays that its pattern
+/// would no longer match.
 fn clip(text: &str, max_bytes: usize) -> (&str, bool) {
     if text.len() <= max_bytes {
         return (text, false);
     }
     let head = &text[..text.floor_char_boundary(max_bytes)];
-    // A text without any white space near the cut (Chinese, base64) is cut hard.
+    // Text without white space near the cut (Chinese, base64) is cut anywhere.
     let from = head.floor_char_boundary(head.len().saturating_sub(512));
     let end = head[from..].rfind(char::is_whitespace).map_or(head.len(), |at| from + at);
     (&head[..end], true)

@@ -7,7 +7,7 @@ fn kept(text: &str) -> String {
 }
 
 #[test]
-fn a_secret_goes_and_the_sentence_around_it_stays() {
+fn removes_secrets_and_keeps_the_sentences_around_them() {
     for (text, left) in [
         ("use sk-proj-abcDEF1234567890xyz for it", "use [removed: token] for it"),
         ("ghp_0123456789abcdefghijABCDEFGHIJ012345 fails", "[removed: token] fails"),
@@ -22,7 +22,7 @@ fn a_secret_goes_and_the_sentence_around_it_stays() {
 }
 
 #[test]
-fn private_keys_go_whole_also_without_their_end_and_within_json() {
+fn removes_private_keys_entirely_even_when_truncated_or_in_json() {
     let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7";
     for text in [
         format!("-----BEGIN PRIVATE KEY-----\n{body}\n{body}==\n-----END PRIVATE KEY-----"),
@@ -38,7 +38,7 @@ fn private_keys_go_whole_also_without_their_end_and_within_json() {
 }
 
 #[test]
-fn ordinary_words_and_numbers_are_left_alone() {
+fn keeps_ordinary_words_and_numbers() {
     for text in [
         "My budget for the Hawaii trip is $10,000",
         "I use sk-learn-compatible-estimators at work",
@@ -53,19 +53,19 @@ fn ordinary_words_and_numbers_are_left_alone() {
 }
 
 #[test]
-fn a_secret_split_by_hidden_characters_is_still_found() {
+fn finds_a_secret_split_by_hidden_characters() {
     assert_eq!(kept("gh\u{200B}p_0123456789abcdefg\u{2060}hijABCDEFGHIJ"), "[removed: token]");
 }
 
 #[test]
-fn overlapping_finds_are_removed_once() {
+fn removes_overlapping_findings_once() {
     let screened = screen("API_TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345 x", 1000);
     assert_eq!(screened.text, "API_TOKEN=[removed: token] x");
     assert_eq!(screened.removed, [Secret::Token]);
 }
 
 #[test]
-fn a_cut_leaves_no_half_of_a_secret_behind() {
+fn truncation_leaves_no_half_of_a_secret() {
     let text = "note ghp_0123456789abcdefghijABCDEFGHIJ012345 more";
     for max in 5..text.len() {
         let screened = screen(text, max);
@@ -76,7 +76,7 @@ fn a_cut_leaves_no_half_of_a_secret_behind() {
 
 proptest! {
     #[test]
-    fn any_text_is_screened_within_its_bound(text in "\\PC{0,200}", max in 0usize..300) {
+    fn any_text_is_screened_within_the_limit(text in "\\PC{0,200}", max in 0usize..300) {
         let screened = screen(&text, max);
         prop_assert_eq!(screened.clipped, text.len() > max);
         if screened.removed.is_empty() {
@@ -85,7 +85,7 @@ proptest! {
     }
 
     #[test]
-    fn a_card_is_never_kept(prefix in "[a-z ]{0,20} ", body in "[0-9]{14}", suffix in " [a-z ]{0,20}") {
+    fn never_keeps_a_card_number(prefix in "[a-z ]{0,20} ", body in "[0-9]{14}", suffix in " [a-z ]{0,20}") {
         let partial = format!("4{body}");
         let check = (0..10).map(|d| format!("{partial}{d}")).find(|n| {
             let sum: u32 = n.bytes().rev().enumerate().map(|(i, b)| {

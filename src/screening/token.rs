@@ -1,4 +1,4 @@
-//! Private keys in armour, and access tokens whose format gives them away.
+//! Detects private keys in armour, and access tokens with a recognisable format.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::{Finding, Secret, pattern};
 
-/// Armour from BEGIN to END; where the END is missing, the lines of base64 after BEGIN.
+/// Armour from BEGIN to END; without an END, the lines of base64 after BEGIN.
 static PRIVATE_KEY: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?s)-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
@@ -15,7 +15,7 @@ static PRIVATE_KEY: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Formats with a prefix of their own: the prefix alone makes them sure.
+/// Formats that their prefix alone identifies.
 static PREFIXED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"\b(?:",
@@ -33,7 +33,7 @@ static PREFIXED: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Formats that words can have too: they need a digit to count.
+/// Formats that ordinary words can match: they must contain a digit.
 static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"\bsk-[A-Za-z0-9_-]{16,}",

@@ -7,11 +7,9 @@
 mod command;
 mod earlier;
 mod greeting;
-mod model;
 mod personal;
 
 pub use command::{Command, Commands, Subject, Typed, prepare};
 pub use earlier::{Earlier, Name};
 pub use greeting::is_greeting;
-pub use model::{Need, Opinion, weights_sha256};
 pub use personal::is_personal;

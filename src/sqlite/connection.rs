@@ -1,4 +1,4 @@
-//! Opening a connection with the settings everything here relies on.
+//! Opens connections with the settings that memgate relies on.
 
 use std::{fs, io, path::Path, time::Duration};
 
@@ -6,18 +6,18 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{error::DatabaseError, options::Options};
 
-/// How long a connection waits for a lock. Only another program (a backup, the
-/// sqlite3 shell) can hold one: within memgate there is one writer.
+/// How long a connection waits for a lock. Only another program (a backup, the sqlite3 shell) can
+/// hold one: memgate itself has a single writer.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Page cache of one connection in KiB. The operating system caches the file
-/// as well, so this only saves the copying of hot index pages.
+/// Page cache of one connection in KiB. The operating system caches the file too, so this only
+/// avoids copying hot index pages.
 const CACHE_KIB: i64 = 4096;
 
-/// What a log file is cut back to after a checkpoint, in bytes.
+/// Size to which a log file is truncated after a checkpoint, in bytes.
 const JOURNAL_SIZE_LIMIT: i64 = 16 * 1024 * 1024;
 
-/// Statements kept prepared on a connection.
+/// Number of prepared statements cached per connection.
 const STATEMENTS: usize = 128;
 
 const CANNOT_OPEN: rusqlite::ffi::Error = rusqlite::ffi::Error {
@@ -25,7 +25,7 @@ const CANNOT_OPEN: rusqlite::ffi::Error = rusqlite::ffi::Error {
     extended_code: rusqlite::ffi::SQLITE_CANTOPEN,
 };
 
-/// Opens the connection that writes, creating the file when it is missing.
+/// Opens the writing connection; creates the file if it is missing.
 pub(super) fn open_writer(file: &Path, options: Options) -> Result<Connection, DatabaseError> {
     create(file).map_err(|error| DatabaseError::Unopenable {
         file: file.to_owned(),
@@ -33,7 +33,7 @@ pub(super) fn open_writer(file: &Path, options: Options) -> Result<Connection, D
     })?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     open(file, flags, options, |connection| {
-        // Fails with "not a database" here, before anything else is asked.
+        // "Not a database" is reported here, before anything else.
         let mode: String =
             connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
         if mode != "wal" {
@@ -47,7 +47,7 @@ pub(super) fn open_writer(file: &Path, options: Options) -> Result<Connection, D
     })
 }
 
-/// Opens a connection that can only read.
+/// Opens a read-only connection.
 pub(super) fn open_reader(file: &Path, options: Options) -> Result<Connection, DatabaseError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     open(file, flags, options, |connection| connection.pragma_update(None, "query_only", true))
@@ -73,8 +73,8 @@ fn open(
     opened.map_err(|error| DatabaseError::from_sqlite(file, error))
 }
 
-/// Makes the folder and the file, readable by nobody else: they hold what
-/// people said. SQLite gives its side files the rights of the main file.
+/// Creates the folder and the file, readable by the owner only: they contain what users said.
+/// SQLite gives its side files the same permissions.
 fn create(file: &Path) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         create_folder(folder)?;
@@ -86,7 +86,7 @@ fn create(file: &Path) -> io::Result<()> {
     options.open(file).map(drop)
 }
 
-/// Makes a folder and those above it, readable by nobody else.
+/// Creates a folder and its parents, readable by the owner only.
 pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
     if folder.as_os_str().is_empty() {
         return Ok(());

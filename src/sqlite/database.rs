@@ -1,4 +1,4 @@
-//! One database file: its threads, its queues, and the doors to them.
+//! One database file with its threads and queues.
 
 use std::{
     fs::File,
@@ -20,8 +20,8 @@ use super::{
     writer::Writer,
 };
 
-/// An open database. Dropping it lets the threads finish what waits and end by
-/// themselves; [`Database::close`] waits for that.
+/// An open database. Dropping it lets the threads finish the waiting jobs in the background;
+/// [`Database::close`] waits for them.
 pub struct Database {
     file: Arc<Path>,
     writes: Arc<Queue<Box<dyn Job>>>,
@@ -36,11 +36,11 @@ struct Threads {
 }
 
 impl Database {
-    /// Opens or creates a file and brings its schema up to date. Blocks: call it
-    /// at start-up, or from a thread that may block.
+    /// Opens or creates a file and migrates its schema. Blocks: call it at start-up, or from a
+    /// thread that may block.
     ///
     /// # Errors
-    /// [`DatabaseError`] says what is wrong with the file or its folder.
+    /// [`DatabaseError`] with what is wrong with the file or its folder.
     pub fn open(
         file: &Path,
         migrations: &[Migration],
@@ -58,7 +58,7 @@ impl Database {
             threads: Mutex::default(),
             file: file.clone(),
         };
-        // From here on an error drops `database`, which ends the threads that run.
+        // From here on an error drops `database`, which stops the running threads.
         let writer = Writer {
             connection,
             bytes,
@@ -86,14 +86,14 @@ impl Database {
         &self.file
     }
 
-    /// Runs a job that changes the database, and answers once it is committed.
-    /// An error undoes all that the job did, and nothing of any other job. The
-    /// job stands inside a transaction: it may use savepoints, not transactions.
+    /// Runs a job that changes the database, and answers once it is committed. An error undoes
+    /// everything the job did, but nothing of other jobs. The job runs inside a transaction: it may
+    /// use savepoints, but not transactions.
     ///
-    /// A queued job runs even when its caller has gone away meanwhile.
+    /// A queued job runs even if its caller has gone away.
     ///
     /// # Errors
-    /// [`DatabaseError::Busy`] when the queue is full, else what the job met.
+    /// [`DatabaseError::Busy`] when the queue is full, else the job's error.
     pub async fn write<T, F>(&self, job: F) -> Result<T, DatabaseError>
     where
         F: FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -102,12 +102,11 @@ impl Database {
         self.wait(self.queue_write(false, job)?).await
     }
 
-    /// As [`Database::write`], for deletions: answers once the deleted bytes
-    /// have left the log as well, and copies of them the unused parts of the file.
-    /// When a reader holds the log for longer than a quarter of a second, it answers
-    /// before that and cleans up within half a second after that reader's end; of a
-    /// file larger than 64 MiB, the rest is cleaned in the background, 64 MiB
-    /// each half second in which nothing is written.
+    /// As [`Database::write`], for deletions: answers once the deleted bytes are also removed from
+    /// the log, and their copies from unused parts of the file. If a reader holds the log for
+    /// longer than 250 ms, it answers earlier and cleans up within half a second after that reader
+    /// has finished. Of a file larger than 64 MiB the rest is cleaned in the background, 64 MiB in
+    /// each half second without writes.
     ///
     /// # Errors
     /// As [`Database::write`].
@@ -119,11 +118,11 @@ impl Database {
         self.wait(self.queue_write(true, job)?).await
     }
 
-    /// Runs a job that reads one consistent state, including every write that
-    /// was answered before. Skipped when its caller has gone away meanwhile.
+    /// Runs a job that reads one consistent state, including every write answered before. Skipped
+    /// if its caller has gone away.
     ///
     /// # Errors
-    /// [`DatabaseError::Busy`] when the queue is full, else what the job met.
+    /// [`DatabaseError::Busy`] when the queue is full, else the job's error.
     pub async fn read<T, F>(&self, job: F) -> Result<T, DatabaseError>
     where
         F: FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -134,14 +133,14 @@ impl Database {
         self.wait(answer).await
     }
 
-    /// Takes no more jobs, finishes those that wait, and ends the threads. The
-    /// log is then in the main file. Closing twice is allowed.
+    /// Accepts no more jobs, finishes the waiting ones and stops the threads. The log is then in
+    /// the main file. Closing twice is allowed.
     pub async fn close(&self) {
         self.reads.close();
         self.writes.close();
         let threads =
             std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
-        // The writer goes last, so that it finds no reader in the log's way.
+        // The writer is closed last, so that no reader blocks the checkpoint.
         let joined = tokio::task::spawn_blocking(move || {
             threads.readers.into_iter().chain(threads.writer).all(|thread| thread.join().is_ok())
         });
@@ -200,7 +199,7 @@ impl Drop for Database {
     }
 }
 
-/// The reading thread: each job sees the state of one moment.
+/// The reading thread: each job sees one snapshot.
 fn read_until_closed(file: &Path, mut connection: Connection, queue: &Queue<Box<dyn Job>>) {
     while let Taken::Items(jobs) = queue.take(1, None) {
         for mut job in jobs {
@@ -212,10 +211,10 @@ fn read_until_closed(file: &Path, mut connection: Connection, queue: &Queue<Box<
                 job.answer(Some(DatabaseError::from_sqlite(file, error)));
                 continue;
             }
-            // The outcome goes to the caller with the answer.
+            // The caller gets the outcome with the answer.
             let _ = job.run(&mut connection);
             if !connection.is_autocommit() {
-                // Nothing was written, so there is nothing that could be lost.
+                // Nothing was written, so nothing can be lost.
                 let _ = connection.prepare_cached("ROLLBACK").and_then(|mut end| end.execute([]));
             }
             job.answer(None);

@@ -1,4 +1,4 @@
-//! What can go wrong with a database file, in words for whoever runs memgate.
+//! Errors of a database file, as messages for operators.
 
 use std::{
     path::{Path, PathBuf},
@@ -7,9 +7,8 @@ use std::{
 
 use rusqlite::ErrorCode;
 
-/// Why a database was not opened, or did not do its work. No variant carries a stored value. The text
-/// names the file without its folder, because callers of the API see it, too; see
-/// [`DatabaseError::folder`].
+/// Why a database was not opened, or a job failed. No variant contains stored values. Messages name
+/// the file without its folder, because API callers see them too; see [`DatabaseError::folder`].
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum DatabaseError {
     /// The file or its folder cannot be created, opened or read.
@@ -17,10 +16,10 @@ pub enum DatabaseError {
     Unopenable {
         /// The database file.
         file: PathBuf,
-        /// What the operating system or SQLite says.
+        /// The error of the operating system or SQLite.
         cause: String,
     },
-    /// The file is something else.
+    /// The file is not an SQLite database.
     #[error("{}: is not an SQLite database", own_name(file))]
     NotADatabase {
         /// The file.
@@ -31,61 +30,61 @@ pub enum DatabaseError {
     Damaged {
         /// The database file.
         file: PathBuf,
-        /// Where SQLite noticed.
+        /// The error of SQLite.
         cause: String,
     },
-    /// A newer memgate wrote the file.
+    /// The file was written by a newer version of memgate.
     #[error(
-        "{}: has schema version {found}, but this memgate knows versions up to {known}; \
-         start the memgate that wrote it, or a newer one",
+        "{}: has schema version {found}, but this version of memgate supports versions up to {known}; \
+         use the version of memgate that wrote it, or a newer one",
         own_name(file)
     )]
     NewerSchema {
         /// The database file.
         file: PathBuf,
-        /// The version in the file.
+        /// The schema version of the file.
         found: i64,
-        /// The newest version this program can read.
+        /// The newest version that this program supports.
         known: i64,
     },
-    /// The schema could not be brought up to date; the file is as it was.
+    /// The schema could not be migrated; the file is unchanged.
     #[error("{}: migration to schema version {version} ({name}) failed: {cause}", own_name(file))]
     Migration {
         /// The database file.
         file: PathBuf,
-        /// The version that was to be reached.
+        /// The target version of the migration.
         version: i64,
         /// The migration's name.
         name: &'static str,
-        /// What SQLite says.
+        /// The error of SQLite.
         cause: String,
     },
-    /// The disk, or the file's allowed size, is full. Nothing of the job is stored.
+    /// The disk is full, or the file has reached its maximum size. The job is undone.
     #[error("{}: no space left to write", own_name(file))]
     Full {
         /// The database file.
         file: PathBuf,
     },
-    /// The file cannot be written. Nothing of the job is stored.
+    /// The file cannot be written. The job is undone.
     #[error("{}: is read-only", own_name(file))]
     ReadOnly {
         /// The database file.
         file: PathBuf,
     },
-    /// Another program has locked the file for longer than the busy timeout.
+    /// Another program has held a lock for longer than the busy timeout.
     #[error("{}: is locked by another program", own_name(file))]
     Locked {
         /// The database file.
         file: PathBuf,
     },
-    /// As many jobs as the queue takes are waiting already.
-    #[error("{}: {bound} {kind} are waiting already", own_name(file))]
+    /// The queue is full.
+    #[error("{}: the queue of {bound} {kind} is full", own_name(file))]
     Busy {
         /// The database file.
         file: PathBuf,
         /// `reads` or `writes`.
         kind: &'static str,
-        /// The queue's bound.
+        /// Capacity of the queue.
         bound: usize,
     },
     /// The database is closed.
@@ -94,29 +93,29 @@ pub enum DatabaseError {
         /// The database file.
         file: PathBuf,
     },
-    /// The job panicked; what it wrote is undone.
+    /// The job panicked; its changes are undone.
     #[error("{}: a job panicked", own_name(file))]
     Panicked {
         /// The database file.
         file: PathBuf,
     },
-    /// Anything else SQLite refuses: a violated constraint, wrong SQL.
+    /// Any other error of SQLite: a violated constraint, wrong SQL.
     #[error("{}: {cause}", own_name(file))]
     Sql {
         /// The database file.
         file: PathBuf,
-        /// What SQLite says.
+        /// The error of SQLite.
         cause: Arc<rusqlite::Error>,
     },
 }
 
-/// The file's own name.
+/// The file's name without its folder.
 fn own_name(file: &Path) -> std::borrow::Cow<'_, str> {
     file.file_name().unwrap_or_default().to_string_lossy()
 }
 
 impl DatabaseError {
-    /// The folder of the file, for those who run memgate.
+    /// The folder of the file, for operators.
     #[must_use]
     pub fn folder(&self) -> &Path {
         let (Self::Unopenable { file, .. }
@@ -134,7 +133,7 @@ impl DatabaseError {
         file.parent().unwrap_or(Path::new(""))
     }
 
-    /// Sorts SQLite's codes into the cases that callers tell apart.
+    /// Maps SQLite's error codes to the cases that callers distinguish.
     pub(super) fn from_sqlite(file: &Path, error: rusqlite::Error) -> Self {
         let code = error.sqlite_error_code();
         let file = file.to_owned();
@@ -151,13 +150,13 @@ impl DatabaseError {
         }
     }
 
-    /// Whether asking again later may help.
+    /// Whether a retry may help.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Busy { .. } | Self::Locked { .. })
     }
 
-    /// Whether a job violated a constraint of the schema, a unique key for example.
+    /// Whether a job violated a constraint of the schema, for example a unique key.
     #[must_use]
     pub fn is_constraint(&self) -> bool {
         match self {

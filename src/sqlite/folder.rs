@@ -1,4 +1,4 @@
-//! One process a data folder: the lock, and how others learn who holds it.
+//! The lock of a data folder: one process at a time, and others can find out which.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -12,39 +12,39 @@ use serde::{Deserialize, Serialize};
 
 use super::connection::create_folder;
 
-/// The lock file's name within the folder.
+/// Name of the lock file in the folder.
 const LOCK: &str = "memgate.lock";
 
-/// Whoever only asks for the holder has the lock for a moment; whoever takes it
-/// needs a moment to write who it is. Both are waited out, this often …
+/// Number of attempts. A process that only looks up the holder locks briefly, and a new holder
+/// needs a moment to write its note; both are waited for.
 const TRIES: u32 = 10;
-/// … and this long each time.
+/// Pause between attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Longest lock file that is read, in bytes.
+/// Maximum size of a lock file, in bytes.
 const MAX_NOTE: u64 = 4096;
 
-/// A data folder that is this process's alone until dropped. The lock is the
-/// operating system's, so it also ends when the process is killed.
+/// A data folder that this process has locked until dropped. It is a lock of the operating system,
+/// so it also ends when the process is killed.
 #[derive(Debug)]
 pub struct DataFolder {
     path: PathBuf,
     lock: File,
 }
 
-/// The process that has a data folder.
+/// The process that holds a data folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// Its process id.
     pub pid: u32,
-    /// Where its REST API listens, as an origin; unknown for a short-lived command.
+    /// Origin of its REST API; `None` for a short-lived command.
     pub api: Option<String>,
 }
 
-/// Why a data folder could not be had, or asked.
+/// Why a data folder could not be locked or inspected.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// Another process has it.
+    /// Another process holds it.
     #[error(
         "{}: is in use by process {}{}",
         path.display(),
@@ -54,15 +54,15 @@ pub enum FolderError {
     Held {
         /// The folder.
         path: PathBuf,
-        /// Who has it.
+        /// The process that holds it.
         holder: Holder,
     },
-    /// There is no such folder, and it cannot be made.
-    #[error("{}: cannot be made: {cause}", path.display())]
+    /// The folder does not exist and cannot be created.
+    #[error("{}: cannot be created: {cause}", path.display())]
     Unmakeable {
         /// The folder.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         cause: io::Error,
     },
     /// The folder or its lock file cannot be used.
@@ -70,18 +70,17 @@ pub enum FolderError {
     Unusable {
         /// The folder.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         cause: io::Error,
     },
 }
 
 impl DataFolder {
-    /// Takes a folder, making it when it is missing. Blocks for at most a
-    /// fifth of a second.
+    /// Locks a folder, creating it if it is missing. Blocks for at most 200 ms.
     ///
     /// # Errors
-    /// [`FolderError::Held`] names the process that has it; [`FolderError::Unmakeable`] when it is
-    /// missing and cannot be made.
+    /// [`FolderError::Held`] with the process that holds it; [`FolderError::Unmakeable`] when it is
+    /// missing and cannot be created.
     pub fn lock(path: &Path, api: Option<&str>) -> Result<Self, FolderError> {
         let unusable = |cause| FolderError::Unusable { path: path.to_owned(), cause };
         create_folder(path)
@@ -115,15 +114,14 @@ impl DataFolder {
         &self.path
     }
 
-    /// Tells other processes where this one's REST API answers, once known.
+    /// Publishes the origin of this process's REST API.
     ///
     /// # Errors
     /// [`FolderError::Unusable`] when the lock file cannot be written.
     pub fn announce(&self, api: Option<&str>) -> Result<(), FolderError> {
         let holder = Holder { pid: std::process::id(), api: api.map(str::to_owned) };
         let write = || {
-            // One write, and a line end: what stood there before, and is
-            // longer, is cut off after it is no longer needed.
+            // One write that ends with a line break; a longer old content is truncated afterwards.
             let mut line = serde_json::to_vec(&holder)?;
             line.push(b'\n');
             let mut file = &self.lock;
@@ -134,8 +132,7 @@ impl DataFolder {
         write().map_err(|cause| FolderError::Unusable { path: self.path.clone(), cause })
     }
 
-    /// Who has a folder now; `None` when nobody does. Blocks for at most a
-    /// fifth of a second.
+    /// The current holder of a folder; `None` if there is none. Blocks for at most 200 ms.
     ///
     /// # Errors
     /// [`FolderError::Unusable`] when the lock file cannot be read.
@@ -146,7 +143,8 @@ impl DataFolder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unusable(error)),
         };
-        // Shared, so that two askers do not take each other for a holder.
+        // A shared lock, so that two processes that look up the holder do not mistake each other
+        // for it.
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
             Err(TryLockError::WouldBlock) => note(&file).map(Some).map_err(unusable),
@@ -155,7 +153,7 @@ impl DataFolder {
     }
 }
 
-/// Reads who holds the lock, waiting for a holder that is just writing it.
+/// Reads the holder's note, waiting for a holder that is still writing it.
 fn note(mut file: &File) -> io::Result<Holder> {
     let mut tries = 1;
     loop {
@@ -166,7 +164,9 @@ fn note(mut file: &File) -> io::Result<Holder> {
             Ok(holder) => return Ok(holder),
             Err(_) if tries < TRIES => thread::sleep(PAUSE),
             Err(_) => {
-                return Err(io::Error::other("in use, but its lock file does not say by whom"));
+                return Err(io::Error::other(
+                    "in use, but its lock file does not name the process",
+                ));
             }
         }
         tries += 1;
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_taker_learns_who_holds_the_folder_and_where_it_answers() {
+    fn a_second_process_learns_the_holder_and_its_api() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("a/b");
         assert_eq!(DataFolder::holder(&path).unwrap(), None);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_free_again_once_its_holder_is_gone() {
+    fn a_folder_is_unlocked_when_its_holder_is_gone() {
         let root = tempfile::tempdir().unwrap();
         drop(DataFolder::lock(root.path(), Some("http://127.0.0.1:8080")).unwrap());
         assert_eq!(DataFolder::holder(root.path()).unwrap(), None);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_made_is_named() {
+    fn an_error_names_a_folder_that_cannot_be_created() {
         let root = tempfile::tempdir().unwrap();
         std::fs::write(root.path().join("file"), "x").unwrap();
         let error = DataFolder::lock(&root.path().join("file/data"), None).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! A unit of work for a database thread, and the way its answer takes back.
+//! A unit of work for a database thread, with a channel for its result.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -11,15 +11,15 @@ use tokio::sync::oneshot;
 
 use super::DatabaseError;
 
-/// Work whose answer waits until the transaction around it has ended.
+/// Work whose result is sent after the surrounding transaction has ended.
 pub(super) trait Job: Send {
-    /// Does the work. An error means that none of it is to be kept.
+    /// Does the work. After an error none of it may be kept.
     fn run(&mut self, connection: &mut Connection) -> Result<(), DatabaseError>;
 
-    /// Answers the caller: with the job's own result, or with why it does not stand.
+    /// Answers the caller with the job's own result, or with the reason why it was undone.
     fn answer(self: Box<Self>, undone: Option<DatabaseError>);
 
-    /// Whether nobody waits for the answer any more.
+    /// Whether the caller has gone away.
     fn abandoned(&self) -> bool;
 
     /// Whether deleted bytes must leave the disk before the answer.
@@ -30,14 +30,14 @@ pub(super) trait Job: Send {
 pub(super) struct Task<F, T> {
     file: Arc<Path>,
     erases: bool,
-    /// Taken when the work runs.
+    /// Taken when the job runs.
     work: Option<F>,
-    /// `None` until the work has run.
+    /// `None` until the job has run.
     outcome: Option<Result<T, DatabaseError>>,
     answer: oneshot::Sender<Result<T, DatabaseError>>,
 }
 
-/// Where the answer arrives.
+/// Receives the result.
 pub(super) type Answer<T> = oneshot::Receiver<Result<T, DatabaseError>>;
 
 impl<F, T> Task<F, T>
@@ -59,7 +59,7 @@ where
 {
     fn run(&mut self, connection: &mut Connection) -> Result<(), DatabaseError> {
         let Some(work) = self.work.take() else { return Ok(()) };
-        // The connection is safe to go on with: the caller undoes the savepoint.
+        // The connection can be used further: the caller undoes the savepoint.
         let outcome = match catch_unwind(AssertUnwindSafe(|| work(connection))) {
             Ok(result) => result.map_err(|error| DatabaseError::from_sqlite(&self.file, error)),
             Err(_) => Err(DatabaseError::Panicked { file: self.file.to_path_buf() }),

@@ -1,4 +1,4 @@
-//! Schema versions: which one a file has, and the way forward to ours.
+//! Schema versions and migrations.
 
 use std::path::Path;
 
@@ -6,18 +6,18 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::DatabaseError;
 
-/// One step forward. The version it leads to is its place in the list, from 1.
-/// A released step is never changed: files exist that have taken it.
+/// One migration. Its version is its position in the list, starting at 1. A released migration is
+/// never changed, because existing files have applied it.
 #[derive(Clone, Copy, Debug)]
 pub struct Migration {
-    /// What it is for, named when it fails.
+    /// Its purpose, named in errors.
     pub name: &'static str,
     /// The statements, run in one transaction.
     pub sql: &'static str,
 }
 
-/// Brings a file's schema to the newest version, step by step, each in its own
-/// transaction together with the new version number.
+/// Migrates a file to the newest version, each step in its own transaction together with the new
+/// version number.
 pub(super) fn migrate(
     file: &Path,
     connection: &mut Connection,
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_file_takes_only_the_missing_steps() {
+    fn an_older_file_gets_only_the_missing_migrations() {
         let mut connection = Connection::open_in_memory().unwrap();
         run(&mut connection, &[ONE]).unwrap();
         run(&mut connection, &[ONE, TWO]).unwrap();
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_step_leaves_the_file_as_it_was_and_names_itself() {
+    fn a_failing_migration_changes_nothing_and_is_named() {
         let mut connection = Connection::open_in_memory().unwrap();
         let error = run(&mut connection, &[ONE, BAD]).unwrap_err().to_string();
         assert!(error.starts_with("x.db: ") && error.contains("version 2 (bad)"), "{error}");
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_file_is_refused_by_name_and_both_versions() {
+    fn refuses_a_newer_file_with_both_versions() {
         let mut connection = Connection::open_in_memory().unwrap();
         run(&mut connection, &[ONE, TWO]).unwrap();
         let error = run(&mut connection, &[ONE]).unwrap_err().to_string();

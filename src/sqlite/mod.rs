@@ -1,8 +1,7 @@
-//! The plumbing under both of memgate's SQLite files (memories and journal):
-//! one writing thread that commits in groups, a few reading threads, schema
-//! versions, and the lock of the data folder.
+//! The foundation of memgate's SQLite files (memories and journal): a writing thread with group
+//! commit, reading threads, migrations, and the lock of the data folder.
 //!
-//! It must never know what the tables hold.
+//! It must not depend on the content of the tables.
 
 mod connection;
 mod database;

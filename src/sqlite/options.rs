@@ -1,15 +1,15 @@
-//! How a database is run.
+//! Settings of a database.
 
 use rusqlite::Connection;
 
 /// When a commit counts as durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Synchronous {
-    /// Survives the end of the process, however it ends; a power loss may cost
-    /// the last commits, never the consistency of the file.
+    /// Survives the end of the process, however it ends. A power loss may lose the last commits,
+    /// but never corrupts the file.
     #[default]
     Normal,
-    /// Survives a power loss too; every group of commits waits for the disk.
+    /// Also survives a power loss; every group of commits waits for the disk.
     Full,
 }
 
@@ -22,22 +22,22 @@ impl Synchronous {
     }
 }
 
-/// How a database is run.
+/// Settings of a database.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// When a commit counts as durable.
     pub synchronous: Synchronous,
-    /// Reading threads, at least 1.
+    /// Number of reading threads, at least 1.
     pub readers: usize,
-    /// Jobs that may wait: this many reads and this many writes.
+    /// Maximum number of waiting jobs, separately for reads and writes.
     pub queue: usize,
-    /// Run on every connection when it is opened, to register SQL functions.
+    /// Called for every new connection, to register SQL functions.
     pub prepare: fn(&Connection) -> rusqlite::Result<()>,
 }
 
 impl Default for Options {
-    /// Two readers, one a core of the smallest machine that is planned for; a
-    /// thousand waiting jobs, a fifth of a second's work of the writer.
+    /// Two readers, one per core of the smallest supported machine; a thousand waiting jobs, about
+    /// 0.2 s of work for the writer.
     fn default() -> Self {
         Self { synchronous: Synchronous::Normal, readers: 2, queue: 1024, prepare: |_| Ok(()) }
     }

@@ -1,5 +1,4 @@
-//! A bounded queue between async callers and a thread: putting never waits,
-//! taking does.
+//! A bounded queue between async callers and a thread: `put` never waits, `take` does.
 
 use std::{
     collections::VecDeque,
@@ -7,28 +6,28 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Why an item was not taken in.
+/// Why an item was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// The bound is reached.
+    /// The queue is full.
     Full,
     /// The queue is closed.
     Closed,
 }
 
-/// What a taker got.
+/// The result of `take`.
 pub(super) enum Taken<T> {
     /// At least one item.
     Items(Vec<T>),
-    /// Nothing came in time.
+    /// The timeout passed.
     Nothing,
-    /// The queue is closed and empty: nothing will come any more.
+    /// The queue is closed and empty.
     Ended,
 }
 
 pub(super) struct Queue<T> {
     state: Mutex<State<T>>,
-    /// Signalled when an item comes or the queue closes.
+    /// Notified when an item is added or the queue is closed.
     changed: Condvar,
     bound: usize,
 }
@@ -48,7 +47,7 @@ impl<T> Queue<T> {
         self.bound
     }
 
-    /// Puts an item last.
+    /// Adds an item at the end.
     pub(super) fn put(&self, item: T) -> Result<(), Refused> {
         let mut state = self.lock();
         if !state.open {
@@ -62,8 +61,8 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Waits for an item, then takes what is there, at most `most`. Waits for
-    /// ever when there is no `patience`.
+    /// Waits for an item, then takes up to `most` items. Without `patience` it waits without a
+    /// timeout.
     pub(super) fn take(&self, most: usize, patience: Option<Duration>) -> Taken<T> {
         let until = patience.map(|patience| Instant::now() + patience);
         let mut state = self.lock();
@@ -86,14 +85,14 @@ impl<T> Queue<T> {
         Taken::Items(state.items.drain(..count).collect())
     }
 
-    /// Takes nothing in any more; what waits is still handed out.
+    /// Refuses new items; waiting ones can still be taken.
     pub(super) fn close(&self) {
         self.lock().open = false;
         self.changed.notify_all();
     }
 
-    /// The state is only ever changed in one step, so a panic elsewhere cannot
-    /// leave it half-changed: a poisoned lock is as good as any.
+    /// Every change of the state is a single step, so a poisoned lock still protects a consistent
+    /// state.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_refuses_and_takes_again_once_emptied() {
+    fn a_full_queue_refuses_items_until_some_are_taken() {
         let queue = Queue::new(2);
         assert_eq!([1, 2, 3].map(|n| queue.put(n)), [Ok(()), Ok(()), Err(Refused::Full)]);
         assert_eq!(items(queue.take(10, None)), Some(vec![1, 2]));
@@ -119,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_queue_hands_out_what_waits_and_then_ends() {
+    fn a_closed_queue_returns_its_items_and_then_ends() {
         let queue = Queue::new(3);
         for n in 1..=3 {
             assert_eq!(queue.put(n), Ok(()));
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_taker_with_patience_goes_on_without_an_item() {
+    fn take_returns_after_its_timeout() {
         let queue = Queue::<u8>::new(1);
         assert!(matches!(queue.take(1, Some(Duration::from_millis(1))), Taken::Nothing));
     }

@@ -1,26 +1,24 @@
-//! Bytes that nobody can reach any more and that are still in the file.
+//! Overwrites deleted bytes that are still in the unused parts of pages.
 //!
-//! `secure_delete` overwrites a row where it stands. But a row that had to move,
-//! because its page was full, may have left its bytes where it stood before, in
-//! the part of that page that is not in use. Here that part is overwritten with
-//! zeros, in the file itself.
+//! `secure_delete` overwrites a deleted row in place. But a row that was moved, because its page
+//! was full, may have left a copy in the unused part of its old page. This module overwrites these
+//! parts with zeros, directly in the file.
 //!
-//! Safe only while nobody can write to the file: the log is empty and its write
-//! lock is held. Readers may go on: no byte that has a meaning is changed.
+//! This is safe only while nobody can write to the file: the log must be empty and the write lock
+//! held. Readers may continue, because no used byte is changed.
 
 use std::{fs::File, io, os::unix::fs::FileExt};
 
-/// Bytes that are read in one go.
+/// Number of bytes read at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Bytes of the file's header, which stands on the first page.
+/// Size of the file's header on the first page.
 const HEADER: usize = 100;
 
-/// Pages from here on could have numbers that look like a kind of page: 64 GiB.
+/// Limit on the number of pages, 64 GiB: higher page numbers could look like a page type.
 const MOST_PAGES: u64 = 1 << 24;
 
-/// A lap through the pages of a file, so that every one is looked at once after
-/// what was asked for last.
+/// One pass over all pages of a file, which can be restarted.
 #[derive(Debug, Default)]
 pub(super) struct Lap {
     next: u64,
@@ -28,20 +26,20 @@ pub(super) struct Lap {
 }
 
 impl Lap {
-    /// Begins anew from where it stands: all pages are to be looked at.
+    /// Starts a new pass at the current position: all pages are due again.
     pub(super) fn restart(&mut self) {
         self.left = u64::MAX;
     }
 
-    /// Whether all pages were looked at.
+    /// Whether all pages were processed.
     pub(super) fn is_over(&self) -> bool {
         self.left == 0
     }
 
-    /// Cleans at most so many bytes' worth of pages.
+    /// Cleans at most this many bytes' worth of pages.
     ///
     /// # Errors
-    /// When the file cannot be read or written, or is not one of ours.
+    /// When the file cannot be read or written, or does not have memgate's format.
     pub(super) fn go_on(&mut self, file: &File, bytes: u64) -> io::Result<()> {
         if self.is_over() {
             return Ok(());
@@ -49,7 +47,7 @@ impl Lap {
         let size = page_size(file)?;
         let pages = file.metadata()?.len() / size as u64;
         if pages >= MOST_PAGES {
-            return Err(io::Error::other("the file is too large to be cleaned"));
+            return Err(io::Error::other("the file is too large to be scrubbed"));
         }
         self.left = self.left.min(pages);
         let mut room = (bytes / size as u64).min(self.left);
@@ -78,7 +76,7 @@ impl Lap {
     }
 }
 
-/// The size of the file's pages, in bytes.
+/// The page size of the file, in bytes.
 fn page_size(file: &File) -> io::Result<usize> {
     let mut header = [0; HEADER];
     file.read_exact_at(&mut header, 0)?;
@@ -86,14 +84,14 @@ fn page_size(file: &File) -> io::Result<usize> {
         1 => 65_536,
         size => usize::from(size),
     };
-    // Bytes reserved at the end of pages, and the pages of auto_vacuum, which look
-    // like others: we make no such files.
+    // memgate's files have no reserved bytes at the end of pages and no auto_vacuum pages, which
+    // look like others.
     let ours = header[20] == 0 && header[52..56] == [0; 4] && size >= 512;
-    if ours { Ok(size) } else { Err(io::Error::other("the file has a form that is not ours")) }
+    if ours { Ok(size) } else { Err(io::Error::other("the file has an unexpected format")) }
 }
 
-/// The part of a page between its directory and its rows, if it holds rows.
-/// What is inconsistent is left alone.
+/// The part of a page between its directory and its rows, if it holds rows. Inconsistent pages are
+/// skipped.
 fn unused(page: &[u8], first: bool) -> Option<std::ops::Range<usize>> {
     let head = if first { HEADER } else { 0 };
     let width = match page.get(head)? {

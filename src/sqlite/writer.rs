@@ -1,5 +1,4 @@
-//! The writing thread: what waits in the queue is committed together, so that
-//! the cost of making it durable is shared.
+//! The writing thread: commits waiting jobs in groups, so that they share the cost of durability.
 
 use std::{fs::File, path::Path, sync::Arc, time::Duration};
 
@@ -13,26 +12,26 @@ use super::{
     scrub::Lap,
 };
 
-/// Jobs committed together at most: bounds how long the first of them waits.
+/// Maximum number of jobs per commit; bounds the waiting time of the first one.
 const GROUP: usize = 256;
 
-/// How long an erasure waits for readers that still look at the old state.
+/// How long an erasure waits for readers of an older snapshot.
 const ERASE_PATIENCE: Duration = Duration::from_millis(250);
 
-/// When to try again to clean the log, after readers were in the way.
+/// Pause before cleaning the log again after readers prevented it.
 const ERASE_RETRY: Duration = Duration::from_millis(500);
 
-/// What is scrubbed in one go, in bytes of the file. A smaller file is clean when
-/// an erasure is answered; of a larger one so much is cleaned every [`ERASE_RETRY`].
+/// Maximum number of bytes scrubbed at a time. A smaller file is clean when an erasure is answered;
+/// of a larger one this much is cleaned every [`ERASE_RETRY`].
 const SCRUB: u64 = 64 << 20;
 
 pub(super) struct Writer {
     pub(super) file: Arc<Path>,
     pub(super) connection: Connection,
-    /// The file itself. Stands after the connection and so is closed after it:
-    /// closing it takes away all locks that this process has on the file.
+    /// The raw file. Declared after the connection, so that it is closed later: closing it drops
+    /// all locks of this process on the file.
     pub(super) bytes: File,
-    /// What is still to be scrubbed.
+    /// The current scrubbing pass.
     pub(super) lap: Lap,
     pub(super) queue: Arc<Queue<Box<dyn Job>>>,
 }
@@ -49,15 +48,15 @@ impl Writer {
                 Taken::Ended => break,
             }
         }
-        // Whoever copies the file after a clean end has everything in one file.
+        // After a clean shutdown the main file alone is a complete copy.
         self.clean_log();
         if erase_owed {
             self.clean();
         }
     }
 
-    /// Runs jobs in one transaction, each in a savepoint of its own, and answers
-    /// them once it is committed. Tells whether the log still holds erased bytes.
+    /// Runs jobs in one transaction, each in its own savepoint, and answers them once it is
+    /// committed. Returns whether the log still contains erased bytes.
     fn group(&mut self, jobs: Vec<Box<dyn Job>>, erase_owed: bool) -> bool {
         let mut done: Vec<Box<dyn Job>> = Vec::with_capacity(jobs.len());
         for mut job in jobs {
@@ -96,24 +95,24 @@ impl Writer {
         }
         self.connection.execute_batch("COMMIT").map_err(|error| {
             if !self.connection.is_autocommit() {
-                // Fails only when SQLite has rolled back by itself.
+                // Fails only if SQLite has already rolled back.
                 let _ = self.connection.execute_batch("ROLLBACK");
             }
             self.error(error)
         })
     }
 
-    /// Takes what was deleted out of the log, and out of the unused parts of the
-    /// file as far as is done in one go. False when something is left to do.
+    /// Removes deleted bytes from the log and, as far as one pass reaches, from unused parts of the
+    /// file. Returns false if work remains.
     fn clean(&mut self) -> bool {
         self.clean_log() && self.scrub() && self.lap.is_over()
     }
 
-    /// Scrubs a part of the file, with the log empty. False when that failed.
+    /// Scrubs a part of the file while the log is empty. Returns false on failure.
     fn scrub(&mut self) -> bool {
         let connection = &self.connection;
         let mut scrub = || -> Result<(), Box<dyn std::error::Error>> {
-            // Pages in memory would be written back as they were.
+            // Cached pages would be written back unchanged.
             connection.execute_batch("PRAGMA shrink_memory; BEGIN IMMEDIATE")?;
             let scrubbed = self.lap.go_on(&self.bytes, SCRUB);
             connection.execute_batch("ROLLBACK")?;
@@ -121,13 +120,13 @@ impl Writer {
         };
         scrub()
             .inspect_err(|error| {
-                tracing::warn!(%error, "the database's file could not be cleaned; trying again");
+                tracing::warn!(%error, "scrubbing the database file failed; retrying");
             })
             .is_ok()
     }
 
-    /// Moves the log into the main file and cuts it to nothing, so that what
-    /// was deleted is in neither. False when a reader was in the way.
+    /// Moves the log into the main file and truncates it, so that deleted bytes are in neither.
+    /// Returns false if a reader prevented it.
     fn clean_log(&self) -> bool {
         let checkpoint = || {
             self.connection.busy_timeout(ERASE_PATIENCE)?;
@@ -139,7 +138,7 @@ impl Writer {
         match checkpoint() {
             Ok(busy) => busy == 0,
             Err(error) => {
-                tracing::warn!(%error, "the database's log could not be cleaned; trying again");
+                tracing::warn!(%error, "truncating the database log failed; retrying");
                 false
             }
         }
@@ -150,16 +149,15 @@ impl Writer {
     }
 }
 
-/// How far a failure reaches.
+/// The extent of a failure.
 enum Undone {
-    /// Only the job's own work is undone.
+    /// Only the job is undone.
     Job(DatabaseError),
-    /// All of the transaction is undone: a full or failing disk makes SQLite
-    /// give it up.
+    /// The whole transaction is undone: SQLite gives it up when the disk is full or failing.
     Group(DatabaseError),
 }
 
-/// Runs a job so that its failure undoes, where possible, only its own work.
+/// Runs a job so that its failure undoes, if possible, only its own work.
 fn in_savepoint(file: &Path, connection: &mut Connection, job: &mut dyn Job) -> Result<(), Undone> {
     let engine = |error| DatabaseError::from_sqlite(file, error);
     let step = |connection: &Connection, sql| {
@@ -180,7 +178,7 @@ fn in_savepoint(file: &Path, connection: &mut Connection, job: &mut dyn Job) -> 
     }
     ended = ended.and_then(|_| step(connection, "RELEASE job"));
     if let Err(error) = ended {
-        // Half of the job may still stand, so nothing may be committed with it.
+        // A part of the job may remain, so nothing may be committed with it.
         let _ = connection.execute_batch("ROLLBACK");
         return Err(Undone::Group(error));
     }

@@ -1,4 +1,5 @@
-//! The embedder that the configuration names, its models with their caches; or none, for commands without need of one.
+//! Builds the configured embedder: its models with their caches, or a placeholder for commands that
+//! need none.
 
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
@@ -11,7 +12,7 @@ use crate::{
     embed::{
         EmbedError, Embedder, Member, Run, Space, Vector,
         cache::Cached,
-        joined::JoinedEmbedder,
+        ensemble::EnsembleEmbedder,
         onnx::{OnnxEmbedder, OnnxSettings},
         remote::{RemoteEmbedder, RemoteSettings},
         timed::Timed,
@@ -20,14 +21,14 @@ use crate::{
     telemetry::Metrics,
 };
 
-/// The longest the start waits for a model to show that it works.
+/// Maximum time that start-up waits for a model to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Where a server's embeddings are, unless the configuration says so.
+/// Default URL path of a server's embeddings endpoint.
 const PATH: &str = "/v1/embeddings";
 
-/// Loads what is configured, which blocks for some hundred milliseconds a model; servers are not
-/// asked yet.
+/// Loads the configured models, which blocks for a few hundred milliseconds per model. Servers are
+/// not contacted yet.
 ///
 /// # Errors
 /// [`StartError::Embedder`], with the key of the model that cannot be used.
@@ -42,7 +43,7 @@ pub(super) fn load(
     }
     Ok(match <[_; 1]>::try_from(models) {
         Ok([(only, _)]) => only,
-        Err(several) => Arc::new(JoinedEmbedder::new(several)),
+        Err(several) => Arc::new(EnsembleEmbedder::new(several)),
     })
 }
 
@@ -71,7 +72,7 @@ fn load_one(
     Ok(with_cache(timed(remote, metrics), model.cache_entries))
 }
 
-/// Below the cache, so that only the model's own time counts.
+/// Placed below the cache, so that only the model's own time is measured.
 fn timed<E: Embedder>(embedder: E, metrics: &Arc<Metrics>) -> Timed<E> {
     let metrics = Arc::clone(metrics);
     Timed::new(embedder, Arc::new(move |took| metrics.embedded(took)))
@@ -84,11 +85,11 @@ fn with_cache(embedder: impl Embedder + 'static, entries: usize) -> Arc<dyn Embe
     }
 }
 
-/// Whether embedding works at start. A server may be down then: it is used once it is there.
+/// Whether embedding works at start-up. A server may be down; it is used once it is back.
 ///
 /// # Errors
-/// [`StartError::Embedder`] when the model gives vectors of another size than is configured: nothing
-/// but another configuration can help.
+/// [`StartError::Embedder`] when the model's dimension differs from the configuration: only a
+/// changed configuration can fix that.
 pub(super) async fn works(embedder: &dyn Embedder) -> Result<bool, StartError> {
     let error = match timeout(PATIENCE, embedder.check()).await {
         Ok(Ok(())) => return Ok(true),
@@ -96,39 +97,36 @@ pub(super) async fn works(embedder: &dyn Embedder) -> Result<bool, StartError> {
             return Err(StartError::Embedder { key: "memory.embedding".to_owned(), cause });
         }
         Ok(Err(error)) => error.to_string(),
-        Err(_) => format!("no answer within {} s", PATIENCE.as_secs()),
+        Err(_) => format!("no response within {} s", PATIENCE.as_secs()),
     };
-    tracing::warn!(
-        error,
-        "Embedder unavailable, memories are found by their words until it is back"
-    );
+    tracing::warn!(error, "Embedder unavailable, searching by words alone until it is back");
     Ok(false)
 }
 
-/// Whether embedding works now, for who cannot go on without. Needs a runtime that it may block.
+/// Fails unless embedding works now. Needs a runtime that may be blocked.
 ///
 /// # Errors
-/// [`StartError::Embedder`] when it does not, with the model's name.
+/// [`StartError::Embedder`] with the model's name.
 pub(super) fn answers(embedder: &dyn Embedder) -> Result<(), StartError> {
-    let late = |_| EmbedError::Unavailable(format!("no answer within {} s", PATIENCE.as_secs()));
+    let late = |_| EmbedError::Unavailable(format!("no response within {} s", PATIENCE.as_secs()));
     let checked = async { timeout(PATIENCE, embedder.check()).await.map_err(late)? };
     let key = format!("memory.embedding ({})", embedder.space().model);
     Handle::current().block_on(checked).map_err(|cause| StartError::Embedder { key, cause })
 }
 
-/// Stands in for the model where nothing is embedded: it answers that it is closed.
+/// A placeholder for commands that embed nothing; every call fails with `Closed`.
 pub(super) fn absent(config: &Config) -> Arc<dyn Embedder> {
     Arc::new(Absent { space: space(config) })
 }
 
-/// The space of all models' vectors.
+/// The embedding space of all models together.
 fn space(config: &Config) -> Space {
     let models = config.memory.embedding.models().into_iter();
     let members: Vec<_> =
         models.map(|it| Member { space: space_of(&it.config), weight: it.weight }).collect();
     match <[Member; 1]>::try_from(members) {
         Ok([only]) => only.space,
-        Err(several) => Space::joined(several),
+        Err(several) => Space::ensemble(several),
     }
 }
 
@@ -170,10 +168,10 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::config::{BesideConfig, Pooling, Precision};
+    use crate::config::{AdditionalEmbeddingConfig, Pooling, Precision};
 
-    /// Embeds with a small model that gives a vector for each token, configured as `change` says;
-    /// `None` where ONNX Runtime was not fetched.
+    /// Embeds with a small model that returns token vectors, with settings changed by `change`;
+    /// `None` if ONNX Runtime is not installed.
     async fn embed(change: impl Fn(&mut EmbeddingConfig)) -> Option<(Vector, Vector)> {
         let here = |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
         let mut config = Config { assets_dir: here(".assets"), ..Config::default() };
@@ -198,7 +196,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn pooling_and_prefixes_are_used_as_they_are_configured() {
+    async fn uses_the_configured_pooling_and_prefixes() {
         let Some(plain) = embed(|_| {}).await else { return };
         let cls = embed(|it| it.pooling = Pooling::Cls).await.unwrap();
         assert_ne!(cls, plain);
@@ -209,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_space_of_a_model_in_a_folder_and_of_one_on_a_server_are_named_apart() {
+    fn local_and_remote_models_have_different_spaces() {
         let id = |model: &str| {
             let mut config = Config::default();
             config.memory.embedding.model = model.into();
@@ -220,26 +218,26 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn models_beside_the_first_embed_with_it_and_one_that_cannot_be_used_is_named() {
-        // ONNX Runtime is loaded once a process, so by the same path as above.
+    async fn additional_models_are_part_of_the_ensemble_and_errors_name_the_model() {
+        // ONNX Runtime is loaded once per process, so with the same path as above.
         let assets_dir = Path::new(env!("CARGO_MANIFEST_DIR")).join(".assets");
         let mut config = Config { assets_dir, ..Config::default() };
-        let m = |dimension| BesideConfig {
+        let m = |dimension| AdditionalEmbeddingConfig {
             model: "openai/m".into(),
             dimension,
             weight: 0.5,
-            ..BesideConfig::default()
+            ..AdditionalEmbeddingConfig::default()
         };
         config.memory.embedding.model = "openai/first".into();
-        config.memory.embedding.beside = vec![m(16)];
+        config.memory.embedding.additional = vec![m(16)];
         let id = "openai/first:384:remote*1+openai/m:16:remote*0.5";
         let embedder = load(&config, &Metrics::new()).unwrap();
         assert_eq!((embedder.space().id().as_str(), embedder.space().dimension), (id, 400));
         assert_eq!(absent(&config).space().id(), id, "where nothing is embedded, too");
         embedder.close().await;
-        let nowhere = BesideConfig { model: "nowhere".into(), ..m(16) };
-        config.memory.embedding.beside = vec![m(16), nowhere];
+        let nowhere = AdditionalEmbeddingConfig { model: "nowhere".into(), ..m(16) };
+        config.memory.embedding.additional = vec![m(16), nowhere];
         let refused = load(&config, &Metrics::new()).map(drop).unwrap_err().to_string();
-        assert!(refused.starts_with("memory.embedding.beside[1]: "), "{refused}");
+        assert!(refused.starts_with("memory.embedding.additional[1]: "), "{refused}");
     }
 }

@@ -1,63 +1,67 @@
-//! Why memgate does not start, in words for whoever starts it.
+//! Why memgate cannot start, as messages for its operator.
 
 use std::io;
 
 use crate::{
     embed::EmbedError,
+    models::ModelsError,
     sqlite::{DatabaseError, FolderError},
 };
 
-/// Why there is no running memgate. Each says all in one sentence, so none has a source: a chain of
-/// causes would say it twice.
+/// Why memgate cannot start. Each message is complete, so no variant has a source: printing the
+/// chain of causes would repeat it.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The embedding model or its runtime cannot be used.
     #[error("{key}: {cause}")]
     Embedder {
-        /// Where the model stands in the configuration.
+        /// The model's key in the configuration.
         key: String,
-        /// Why.
+        /// The cause.
         cause: EmbedError,
     },
-    /// The data folder belongs to another process, or cannot be used.
+    /// The trained models in this program cannot be used.
+    #[error(transparent)]
+    Models(ModelsError),
+    /// The data folder is in use by another process, or cannot be used.
     #[error("data_dir: {0}")]
     Folder(FolderError),
     /// A database in the data folder cannot be used.
     #[error("{}/{error}", error.folder().display())]
     Database {
-        /// What is wrong with it.
+        /// The cause.
         error: DatabaseError,
     },
-    /// What the configuration names cannot be used.
+    /// A configured resource cannot be used.
     #[error("{key}: {cause}")]
     Unusable {
-        /// The configuration's key.
+        /// Its key in the configuration.
         key: &'static str,
-        /// What is wrong with it.
+        /// The cause.
         cause: String,
     },
-    /// The client of a helper model cannot be made.
+    /// The client of a helper model cannot be created.
     #[error("external_models: {0}")]
     Helper(reqwest::Error),
-    /// An address cannot be listened on.
+    /// Cannot listen on an address.
     #[error("{key}: cannot listen on {address}: {cause}")]
     Listen {
-        /// The configuration's key.
+        /// Its key in the configuration.
         key: &'static str,
         /// The address.
         address: String,
-        /// What the operating system says.
+        /// The error of the operating system.
         cause: io::Error,
     },
     /// A listener failed while serving.
     #[error("{what} ended: {cause}")]
     Served {
-        /// Which side.
+        /// The listener.
         what: &'static str,
-        /// What it said.
+        /// The cause.
         cause: String,
     },
-    /// A thread of ours panicked.
+    /// A thread of memgate panicked.
     #[error("start-up was interrupted")]
     Interrupted,
 }
@@ -68,10 +72,9 @@ impl StartError {
         Self::Database { error }
     }
 
-    /// Whether trying again may help without anybody changing the files or the program: the disk is
-    /// full, the folder's own file system is read-only for now. What needs a person refuses the start
-    /// instead, a data folder that is not there and cannot be made among it: most likely its name is
-    /// wrong.
+    /// Whether a retry may help without any intervention: the disk is full, or the file system is
+    /// temporarily read-only. Everything else refuses the start, including a data folder that
+    /// cannot be created, because its path is most likely wrong.
     pub(super) fn may_pass(&self) -> bool {
         match self {
             Self::Folder(error) => matches!(error, FolderError::Unusable { .. }),

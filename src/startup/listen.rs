@@ -1,4 +1,4 @@
-//! The listeners: a TCP port, or a socket in the file system that goes with the process.
+//! The listeners: TCP ports, or a Unix socket whose file is removed on shutdown.
 
 use std::{
     fs, io,
@@ -13,18 +13,18 @@ use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 use super::StartError;
 use crate::config::{GrpcAddress, GrpcTls, Listen};
 
-/// The socket's owner and group may connect. A deployment that runs Envoy as another user gives both
-/// a group in common.
+/// The socket's owner and group may connect. If Envoy runs as another user, both need a common
+/// group.
 const SOCKET_MODE: u32 = 0o660;
 
-/// Where Envoy connects.
+/// The listener for Envoy.
 pub(super) enum GrpcListener {
     Tcp(TcpListener, Option<ServerTlsConfig>),
     Unix(UnixListener, SocketFile),
 }
 
 impl GrpcListener {
-    /// The address as it is listened on: a port 0 has become a port.
+    /// The actual address; port 0 is replaced by the port in use.
     pub(super) fn shown(&self, configured: &GrpcAddress) -> String {
         match self {
             Self::Tcp(listener, _) => listener.local_addr().map(|address| address.to_string()),
@@ -34,7 +34,7 @@ impl GrpcListener {
     }
 }
 
-/// The file of a socket; removed when dropped.
+/// The file of a socket; removed on drop.
 pub(super) struct SocketFile(PathBuf);
 
 impl Drop for SocketFile {
@@ -64,11 +64,11 @@ pub(super) async fn grpc(listen: &Listen) -> Result<GrpcListener, StartError> {
     }
 }
 
-/// Takes the place of a socket that a killed memgate left behind, and of nothing else.
+/// Replaces a socket left behind by a killed process, but no other file.
 async fn unix(path: &Path) -> io::Result<(UnixListener, SocketFile)> {
     match fs::symlink_metadata(path) {
         Ok(found) if !found.file_type().is_socket() => {
-            return Err(io::Error::other("there is something else than a socket"));
+            return Err(io::Error::other("the file exists and is not a socket"));
         }
         Ok(_) if UnixStream::connect(path).await.is_ok() => {
             return Err(io::ErrorKind::AddrInUse.into());
@@ -93,8 +93,8 @@ fn tls(files: &GrpcTls) -> Result<ServerTlsConfig, StartError> {
     let certificate = read("certificate", &files.certificate)?;
     let key = read("key", &files.key)?;
     let client_ca = read("client_ca", &files.client_ca)?;
-    // Without a certificate of this authority the handshake fails: tonic asks for one by default
-    // as soon as it has the authority.
+    // Clients without a certificate of this CA fail the handshake: tonic requires one once a CA is
+    // set.
     Ok(ServerTlsConfig::new()
         .identity(Identity::from_pem(certificate, key))
         .client_ca_root(Certificate::from_pem(client_ca)))
@@ -110,10 +110,10 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_socket_that_was_left_behind_is_taken_over_and_one_in_use_is_not() {
+    async fn a_stale_socket_is_replaced_and_one_in_use_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("grpc.sock");
-        // Dropped without its file: what a killed process leaves.
+        // Dropped without removing the file, as after a kill.
         drop(UnixListener::bind(&path).unwrap());
         let (listener, file) = unix(&path).await.unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, SOCKET_MODE);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_that_is_no_socket_is_left_alone() {
+    async fn a_file_that_is_not_a_socket_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notes.txt");
         fs::write(&path, "mine").unwrap();

@@ -1,4 +1,4 @@
-//! The data folder with its journal, the store, and everything that lives on them.
+//! Opens the data folder with its journal, the store, and the parts that depend on them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,6 +19,7 @@ use crate::{
     gateway,
     llm::{self, Helper, LimitName},
     memory::MemoryStore,
+    models::Models,
     recall::{AccessTracker, Recall, Rewriter, prepare_query, prepare_tokens},
     remote::Address,
     signals,
@@ -29,41 +30,46 @@ use crate::{
 /// The journal's file in the data folder.
 const JOURNAL_FILE: &str = "journal.db";
 
-/// The longest the start waits until recall has what cosines are compared with …
+/// Maximum time that start-up waits for the background embeddings of recall.
 const PREPARING: Duration = Duration::from_secs(5);
-/// … and the pause until that is tried again.
+/// Pause before retrying them.
 const PREPARE_AGAIN: Duration = Duration::from_secs(10);
 
-/// An opened data folder. It is this process's until dropped.
+/// An opened data folder. It belongs to this process until dropped.
 pub(super) struct OpenMemory {
     pub(super) folder: DataFolder,
     pub(super) store: Arc<dyn MemoryStore>,
     pub(super) capture: Arc<Capture>,
     pub(super) recall: Recall,
-    /// Writes what was presented; it ends with the last recall.
+    /// Background writes of recall (access counts).
     background: TaskTracker,
-    /// Ends what would go on trying.
+    /// Cancels retries.
     ending: CancellationToken,
-    /// Watches the store; it ends with that.
-    watching: JoinHandle<()>,
+    /// The task that monitors the store; it ends with the store.
+    monitoring: JoinHandle<()>,
 }
 
 impl OpenMemory {
-    /// Takes the data folder and opens what is in it, and the store. Blocks; must be called within
-    /// a tokio runtime, on a thread that may block.
+    /// Takes the data folder and opens the journal and the store. Blocks; call it within a tokio
+    /// runtime on a thread that may block.
     ///
     /// # Errors
-    /// [`StartError`]; nothing is left open then.
+    /// [`StartError`]; nothing stays open then.
     pub(super) fn open(
         config: &Config,
         embedder: &Arc<dyn Embedder>,
+        models: &Arc<Models>,
         metrics: &Arc<Metrics>,
     ) -> Result<Self, StartError> {
         let folder = DataFolder::lock(&config.data_dir, None).map_err(StartError::Folder)?;
-        let watched = store::open(config, embedder.space(), folder.path(), metrics)?;
-        let store: Arc<dyn MemoryStore> = watched.clone();
-        let tools =
-            Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
+        let monitored = store::open(config, embedder.space(), folder.path(), metrics)?;
+        let store: Arc<dyn MemoryStore> = monitored.clone();
+        let tools = Tools {
+            store: store.clone(),
+            embedder: embedder.clone(),
+            models: models.clone(),
+            metrics: metrics.clone(),
+        };
         let options =
             Options { synchronous: synchronous(config.memory.journal.sync), ..Options::default() };
         let capture = config.memory.capture.clone();
@@ -75,32 +81,33 @@ impl OpenMemory {
         let background = TaskTracker::new();
         background.spawn(counting);
         let rewriter = config.model(ModelRole::MemoryRewrite).map(helper).transpose()?;
-        let recall = Recall::new(store.clone(), embedder.clone(), access, metrics.clone())
-            .with_rewriter(rewriter.map(|model| Rewriter::new(Arc::new(model))));
-        // Patterns are compiled and a vocabulary is unpacked here, not while a request waits.
+        let recall =
+            Recall::new(store.clone(), embedder.clone(), models.clone(), access, metrics.clone())
+                .with_rewriter(rewriter.map(|model| Rewriter::new(Arc::new(model))));
+        // Compiles patterns and unpacks a vocabulary now, so that no request waits for it.
         signals::prepare();
         prepare_tokens();
         prepare_query();
         capture::prepare();
         let ending = CancellationToken::new();
-        // A model that runs here is done in a moment, and no request shall come before.
+        // A local model needs only a moment; requests should not come first.
         let soon = Handle::current().block_on(timeout(PREPARING, recall.prepare()));
         if !matches!(soon, Ok(Ok(()) | Err(EmbedError::Closed))) {
-            tracing::debug!("recall goes on without everyday texts to compare with");
+            tracing::debug!("background similarity not ready; using the default");
             background.spawn(ending.clone().run_until_cancelled_owned(prepare(recall.clone())));
         }
-        // Last, since from now on somebody has to close it.
-        let watching = tokio::spawn(async move { watched.watch().await });
+        // Started last, because from here on `close` is required.
+        let monitoring = tokio::spawn(async move { monitored.monitor().await });
         let capture = Arc::new(capture);
-        Ok(Self { folder, store, capture, recall, background, ending, watching })
+        Ok(Self { folder, store, capture, recall, background, ending, monitoring })
     }
 
-    /// What exchanges use.
+    /// The parts that exchanges use.
     pub(super) fn for_gateway(&self) -> gateway::Memory {
         gateway::Memory { recall: self.recall.clone(), capture: self.capture.clone() }
     }
 
-    /// What callers of the API may do.
+    /// The operations of the API.
     pub(super) fn operations(
         &self,
         config: &Live,
@@ -117,25 +124,26 @@ impl OpenMemory {
         }
     }
 
-    /// Writes what waits and closes the files, the journal first: its jobs write to the store.
+    /// Writes pending data and closes the files, the journal first: its jobs write to the store.
     /// Each step takes at most `patience`.
     pub(super) async fn close(self, patience: Duration) {
-        let Self { folder, store, capture, recall, background, ending, watching } = self;
+        let Self { folder, store, capture, recall, background, ending, monitoring } = self;
         ending.cancel();
         capture.shutdown(patience).await;
         drop((capture, recall));
         background.close();
-        // Ends once nobody can recall any more; access counts are hints, so a bound is enough.
+        // Waits for the last writes of recall. Access counts are only hints, so a timeout is
+        // enough.
         let _ = tokio::time::timeout(patience, background.wait()).await;
         if tokio::time::timeout(patience, store.close()).await.is_err() {
             tracing::warn!("the store did not close in time; what was acknowledged is kept");
         }
-        let _ = tokio::time::timeout(patience, watching).await;
+        let _ = tokio::time::timeout(patience, monitoring).await;
         drop(folder);
     }
 }
 
-/// Goes on trying: a model on a server may be back any time.
+/// Retries until it works: a model on a server may come back at any time.
 async fn prepare(recall: Recall) {
     loop {
         tokio::time::sleep(PREPARE_AGAIN).await;
@@ -145,7 +153,7 @@ async fn prepare(recall: Recall) {
     }
 }
 
-/// A helper model's client.
+/// Creates a helper model's client.
 fn helper(model: &ExternalModel) -> Result<Helper, StartError> {
     let settings = llm::Settings {
         role: model.model_role.as_str(),
@@ -162,10 +170,10 @@ fn helper(model: &ExternalModel) -> Result<Helper, StartError> {
     Helper::new(settings).map_err(StartError::Helper)
 }
 
-/// What capture is configured to do.
+/// Capture's settings.
 ///
 /// # Errors
-/// [`StartError::Helper`] when the extraction model's client cannot be made.
+/// [`StartError::Helper`] when the extraction model's client cannot be created.
 pub(super) fn settings(config: &Config) -> Result<Settings, StartError> {
     let memory = &config.memory;
     let model = config
@@ -206,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sessions_end_and_turns_stay_by_default_as_the_configuration_says() {
+    fn default_timeouts_and_retention_are_those_of_the_configuration() {
         let settings = settings(&Config::default());
         let expected = (SessionRules::default(), Retention::default());
         assert_eq!(settings.ok().map(|it| (it.sessions, it.retention)), Some(expected));

@@ -1,17 +1,17 @@
-//! Start-up: the one place where implementations are chosen and the parts are joined, and the
-//! order in which they end.
+//! Start-up: the one place where implementations are chosen and connected, and the order of
+//! shutdown.
 //!
-//! It must never look into a request, a memory or a reply. The way up: `embedder` (a model that
-//! cannot be loaded refuses the start) → `memory` (the data folder with the journal, and the `store`;
-//! while what is in the folder cannot be opened, requests pass without memory and `opener` goes on
-//! trying; a store elsewhere may be reached at any time after) → `serve`.
+//! It must not look into requests, memories or replies. Order of start-up: `embedder` (a model that
+//! cannot be loaded refuses the start) → `memory` (the data folder with the journal, and the
+//! `store`; while the folder cannot be opened, requests pass without memory and `open_retry` keeps
+//! trying; a remote store may become reachable at any time) → `serve`.
 
 mod embedder;
 mod error;
 mod listen;
 mod memory;
 mod offline;
-mod opener;
+mod open_retry;
 mod reindex;
 mod reload;
 mod serve;

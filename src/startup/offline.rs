@@ -1,5 +1,5 @@
-//! The same operations without a running server, for the command line: the data folder is taken
-//! for as long as one command takes.
+//! The API's operations without a running server, for the command line. The data folder is locked
+//! for the duration of one command.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,25 +10,25 @@ use crate::{
     api::Operations,
     config::{Config, Live},
     embed::Embedder,
+    models::Models,
     telemetry::Metrics,
 };
 
-/// The longest each step of closing may take.
+/// Maximum time for each step of closing.
 const CLOSE: Duration = Duration::from_secs(5);
 
-/// How much of memgate a command needs.
+/// The parts of memgate that a command needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Need {
-    /// What is stored. It works without the model's files.
+    /// The store only; works without the model's files.
     Stored,
-    /// The embedding model besides, which takes a third of a second to load.
+    /// Also the embedding model, which takes a third of a second to load.
     Model,
-    /// The jobs besides: what the journal owes is done, as `memgate serve` does it. Without them it
-    /// stays owed; most commands are too short to learn.
+    /// Also the journal's jobs, which run as in `memgate serve`. Without them they stay pending.
     Jobs,
 }
 
-/// An opened data folder and what may be done to it.
+/// An opened data folder and its operations.
 pub struct Offline {
     memory: OpenMemory,
     embedder: Arc<dyn Embedder>,
@@ -36,18 +36,18 @@ pub struct Offline {
 }
 
 impl Offline {
-    /// Loads the model, if it is needed, takes the data folder and opens store and journal.
+    /// Locks the data folder, opens store and journal, and loads the model if it is needed.
     ///
     /// # Errors
-    /// [`StartError`], which names the process that has the folder.
+    /// [`StartError`], which names the process that holds the folder.
     pub async fn open(config: Config, need: Need) -> Result<Self, StartError> {
         Self::opened(config, need, |_| Ok(())).await
     }
 
-    /// The same, for who can do nothing while the embedding model does not answer.
+    /// As [`Offline::open`], for commands that cannot run without a working embedding model.
     ///
     /// # Errors
-    /// Also [`StartError::Embedder`] when it does not; nothing was opened then.
+    /// Also [`StartError::Embedder`] when the model does not answer; nothing was opened then.
     pub async fn open_answering(config: Config, need: Need) -> Result<Self, StartError> {
         Self::opened(config, need, embedder::answers).await
     }
@@ -70,20 +70,21 @@ impl Offline {
             if need < Need::Jobs {
                 config.memory.capture.workers = 0;
             }
-            let memory = OpenMemory::open(&config, &embedder, &metrics)?;
+            let models = Models::for_embedder(embedder.space()).map_err(StartError::Models)?;
+            let memory = OpenMemory::open(&config, &embedder, &models, &metrics)?;
             let operations = memory.operations(&Live::fixed(config), &embedder, &metrics);
             Ok(Self { memory, embedder, operations })
         };
         spawn_blocking(open).await.unwrap_or(Err(StartError::Interrupted))
     }
 
-    /// What may be done.
+    /// The operations.
     #[must_use]
     pub fn operations(&self) -> &Operations {
         &self.operations
     }
 
-    /// Writes what waits and gives the folder back.
+    /// Writes pending data and releases the folder.
     pub async fn close(self) {
         drop(self.operations);
         self.memory.close(CLOSE).await;

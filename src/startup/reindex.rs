@@ -1,7 +1,7 @@
-//! Embedding everything with the configured model, and taking its vectors into use.
+//! Re-embeds all memories with the configured model and switches to the new vectors.
 //!
-//! It only adds vectors, so it can be ended at any moment and begun again, and with a store on a
-//! server it runs beside the memgates that serve with the old model.
+//! It only adds vectors, so it can be stopped and resumed at any time. With a store on a server it
+//! can run beside memgates that still use the old model.
 
 use std::sync::Arc;
 
@@ -16,43 +16,44 @@ use crate::{
     config::{Config, StoreKind},
     embed::Embedder,
     memory::MemoryStore,
+    models::Models,
     sqlite::DataFolder,
     telemetry::Metrics,
 };
 
-/// Memories embedded between two words of progress.
+/// Number of memories embedded between two progress reports.
 const STEP: usize = 256;
 
-/// Why not everything was embedded.
+/// Why the reindex did not finish.
 #[derive(Debug, thiserror::Error)]
 pub enum ReindexError {
-    /// Store or model cannot be opened.
+    /// The store or the model cannot be opened.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// Store or model failed on the way.
-    #[error("{cause}; what is embedded stays so: run it again to go on")]
+    /// The store or the model failed on the way.
+    #[error("{cause}; run it again to resume")]
     Broken {
-        /// What they say.
+        /// The cause.
         cause: String,
     },
 }
 
-/// What was done.
+/// Result of a reindex.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reindexed {
-    /// Memories that got vectors.
+    /// Number of memories that were embedded.
     pub embedded: usize,
-    /// Memories whose texts the model cannot embed; they are found by their words.
+    /// Number of memories that the model cannot embed; they are found by words alone.
     pub passed_over: usize,
     /// The space that is in use now.
     pub space: String,
 }
 
-/// Gives every memory its vectors of the configured model, then takes these into use. `progress` is
-/// told how many have got theirs.
+/// Embeds all memories with the configured model, then switches to the new vectors. `progress` gets
+/// the number of embedded memories.
 ///
 /// # Errors
-/// [`ReindexError`]; the old vectors are in use then.
+/// [`ReindexError`]; the old vectors are still in use then.
 pub async fn reindex(
     config: Config,
     progress: impl FnMut(usize),
@@ -74,7 +75,8 @@ async fn embed_all(
     embedder.check().await.map_err(|error| error.to_string())?;
     store.check().await.map_err(|error| error.to_string())?;
     let (metrics, space) = (Metrics::new(), embedder.space().id());
-    let tools = Tools { store: store.clone(), embedder: embedder.clone(), metrics };
+    let models = Models::for_embedder(embedder.space()).map_err(|error| error.to_string())?;
+    let tools = Tools { store: store.clone(), embedder: embedder.clone(), models, metrics };
     let mut backfill = Backfill::new(tools);
     let mut embedded = 0;
     loop {
@@ -90,7 +92,7 @@ async fn embed_all(
 
 type Opened = (Option<DataFolder>, Arc<dyn MemoryStore>, Arc<dyn Embedder>);
 
-/// Only what lives in the data folder needs it for itself.
+/// Only a store inside the data folder needs the lock.
 fn open(config: &Config) -> Result<Opened, StartError> {
     let folder = match config.memory.store_kind() {
         StoreKind::Sqlite => {

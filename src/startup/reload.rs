@@ -1,4 +1,4 @@
-//! SIGHUP: the configuration is read again; a bad one changes nothing.
+//! SIGHUP: reloads the configuration; an invalid file changes nothing.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,7 +15,7 @@ use crate::{
     telemetry::{Metrics, Telemetry},
 };
 
-/// What a reload reaches.
+/// Everything that a reload affects.
 pub(super) struct Reloader {
     pub(super) config: Live,
     pub(super) memory: Arc<OnceLock<gateway::Memory>>,
@@ -29,7 +29,7 @@ impl Reloader {
         let mut hangups = match signal(SignalKind::hangup()) {
             Ok(hangups) => hangups,
             Err(error) => {
-                tracing::error!(%error, "SIGHUP cannot be listened for; no reloads");
+                tracing::error!(%error, "cannot listen for SIGHUP; reloading is disabled");
                 return;
             }
         };
@@ -51,7 +51,7 @@ impl Reloader {
         };
         self.metrics.reloaded(outcome.is_ok());
         if let Err(error) = outcome {
-            tracing::error!(error, "the new configuration is refused; the old one stays in use");
+            tracing::error!(error, "configuration reload refused; keeping the old configuration");
         }
     }
 
@@ -67,9 +67,9 @@ impl Reloader {
             tracing::warn!("{warning}");
         }
         for key in &reloaded.need_restart {
-            tracing::warn!(key, "the new value is used after a restart only");
+            tracing::warn!(key, "the new value takes effect after a restart");
         }
-        tracing::info!(changed = reloaded.changed, "the configuration was read again");
+        tracing::info!(changed = reloaded.changed, "configuration reloaded");
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! `memgate serve`: up, until told to end, and down in order.
+//! `memgate serve`: start-up, serving until told to stop, and graceful shutdown.
 
 use std::{
     net::SocketAddr,
@@ -16,21 +16,23 @@ use super::{
     StartError, embedder,
     listen::{self, GrpcListener},
     memory::OpenMemory,
-    opener::Opener,
+    open_retry::Opener,
     reload::Reloader,
 };
 use crate::{
-    api::{self, Door, Key},
+    api::{self, ApiState, Key},
     config::{Config, Listen, Live},
     embed::Embedder,
     gateway::{self, Budget, Gateway, Parts},
+    models::Models,
     telemetry::{Metrics, Telemetry},
 };
 
-/// How long API requests may go on after the end was asked for; exchanges have their own, equal
-/// bound. Together with [`CLOSE`] below the ten seconds that supervisors usually wait.
+/// Maximum time that API requests may continue after shutdown was requested; exchanges have their
+/// own equal limit. Together with [`CLOSE`] it stays below the ten seconds that supervisors usually
+/// wait.
 const LINGER: Duration = Duration::from_secs(4);
-/// The longest each step of closing may take; a step takes milliseconds unless the disk hangs.
+/// Maximum time for each step of closing; a step takes milliseconds unless the disk hangs.
 const CLOSE: Duration = Duration::from_millis(1500);
 
 /// Runs memgate until `shutdown`.
@@ -60,16 +62,25 @@ async fn run(
         tracing::warn!("{warning}");
     }
     let metrics = Metrics::new();
-    // Before anybody can connect: Envoy lets requests pass at once while nobody listens.
+    // Before the listeners are open: while nothing listens, Envoy lets requests pass at once.
     let (loading, counting) = (at_start.clone(), metrics.clone());
     let embedder = spawn_blocking(move || embedder::load(&loading, &counting))
         .await
         .map_err(|_| StartError::Interrupted)??;
-    // The first run of a model takes far longer than the rest; no request shall pay for it.
+    // The first run of a model is by far the slowest; no request should pay for it.
     metrics.set_embedder_up(embedder::works(embedder.as_ref()).await?);
     metrics.set_identity_mode(at_start.memory.identity.mode.as_str());
-    let opener =
-        Opener { config: at_start.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
+    let models = Models::for_embedder(embedder.space()).map_err(StartError::Models)?;
+    if !models.missing().is_empty() {
+        let (embedder, missing) = (&embedder.space().model, models.missing());
+        tracing::warn!(embedder, ?missing, "no models were trained with this embedding model");
+    }
+    let opener = Opener {
+        config: at_start.clone(),
+        embedder: embedder.clone(),
+        models: models.clone(),
+        metrics: metrics.clone(),
+    };
     let opened = match opener.try_open().await {
         Ok(memory) => Some(memory),
         Err(error) if error.may_pass() => {
@@ -81,10 +92,11 @@ async fn run(
     let listeners = Listeners::bind(&at_start.listen).await?;
     let joint = Joint {
         api: origin(&listeners.http)?,
-        door: Door::closed(config.clone(), metrics.clone()),
+        state: ApiState::new(config.clone(), metrics.clone()),
         gateway: Arc::default(),
         config,
         embedder: embedder.clone(),
+        models,
         metrics,
     };
     let served = joint.serve(listeners, opened, opener, telemetry, shutdown).await;
@@ -92,7 +104,7 @@ async fn run(
     served
 }
 
-/// All that is listened on.
+/// All listeners.
 struct Listeners {
     grpc: GrpcListener,
     http: TcpListener,
@@ -113,13 +125,14 @@ impl Listeners {
     }
 }
 
-/// Where Envoy's side, the API and the memory under both meet.
+/// The parts shared by the gateway and the API, and the memory that both use.
 struct Joint {
     api: String,
-    door: Door,
+    state: ApiState,
     gateway: Arc<OnceLock<gateway::Memory>>,
     config: Live,
     embedder: Arc<dyn Embedder>,
+    models: Arc<Models>,
     metrics: Arc<Metrics>,
 }
 
@@ -142,7 +155,7 @@ impl Joint {
         tasks.spawn(reloader.run(shutdown.clone()));
         let identity_mode = self.config.get().memory.identity.mode.as_str();
         let envoy = &self.config.get().listen.grpc;
-        tracing::info!(grpc = %grpc.shown(envoy), api = self.api, identity_mode, "memgate serves");
+        tracing::info!(grpc = %grpc.shown(envoy), api = self.api, identity_mode, "memgate started");
 
         let exchanges = ended(&shutdown, self.exchanges(grpc, shutdown.clone()));
         let requests = ended(&shutdown, self.requests(http, shutdown.clone()));
@@ -161,23 +174,23 @@ impl Joint {
             tokio::join!(exchanges, requests, scrapes, remembering);
         tasks.close();
         tasks.wait().await;
-        // Whoever still recalls is over its bound; what it holds goes with it.
+        // Any exchange still running has exceeded its limit.
         drop(self);
         if let Some(memory) = memory {
             memory.close(CLOSE).await;
         }
-        tracing::info!("memgate ended");
+        tracing::info!("memgate stopped");
         exchanges.and(requests).and(scrapes)
     }
 
-    /// Lets exchanges and callers use the opened memory.
+    /// Makes the opened memory available to exchanges and to the API.
     fn join(&self, memory: &OpenMemory) {
         if let Err(error) = memory.folder.announce(Some(&self.api)) {
-            tracing::warn!(%error, "the command line will not find this process by its data folder");
+            tracing::warn!(%error, "cannot record the API address in the data folder; the command line will not find this process");
         }
-        // Set once: it is opened once.
+        // Set only once, because it is opened only once.
         let _ = self.gateway.set(memory.for_gateway());
-        self.door.open(memory.operations(&self.config, &self.embedder, &self.metrics));
+        self.state.open(memory.operations(&self.config, &self.embedder, &self.metrics));
     }
 
     async fn exchanges(
@@ -190,11 +203,13 @@ impl Joint {
             config: self.config.clone(),
             memory: self.gateway.clone(),
             budget: Budget::new(config.memory.capture.max_in_flight_bytes),
+            models: self.models.clone(),
             metrics: self.metrics.clone(),
         });
         let served = match listener {
-            // Set on the connections themselves: the server's own setting is for listeners that it
-            // binds. Without it each answer waits some 40 ms for Envoy to acknowledge what came before.
+            // Set per connection, because the server's own setting applies only to listeners that
+            // it binds. Without TCP_NODELAY each answer waits about 40 ms for Envoy's
+            // acknowledgement.
             GrpcListener::Tcp(listener, tls) => {
                 let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
                 gateway::serve(incoming, tls, gateway, shutdown).await
@@ -212,11 +227,11 @@ impl Joint {
         listener: TcpListener,
         shutdown: CancellationToken,
     ) -> Result<(), StartError> {
-        let router = api::router(self.door.clone(), key(&self.config.get()));
+        let router = api::router(self.state.clone(), key(&self.config.get()));
         http("listen.http", listener, router, shutdown).await
     }
 
-    /// Health and figures at an address of their own, where one is configured.
+    /// Serves health and metrics at an address of their own, if one is configured.
     async fn scrapes(
         &self,
         listener: Option<TcpListener>,
@@ -224,7 +239,7 @@ impl Joint {
     ) -> Result<(), StartError> {
         match listener {
             Some(listener) => {
-                let router = api::health_router(self.door.clone());
+                let router = api::health_router(self.state.clone());
                 http("listen.metrics", listener, router, shutdown).await
             }
             None => {
@@ -235,7 +250,7 @@ impl Joint {
     }
 }
 
-/// Answers HTTP until `shutdown`, and a moment longer what is asked by then.
+/// Serves HTTP until `shutdown`, then lets pending requests finish.
 async fn http(
     what: &'static str,
     listener: TcpListener,
@@ -253,20 +268,20 @@ async fn http(
     served.map_err(|error| StartError::Served { what, cause: error.to_string() })
 }
 
-/// When one side ends, for whatever reason, so does the other.
+/// When one side ends, for whatever reason, the other is shut down too.
 async fn ended<T>(shutdown: &CancellationToken, served: impl Future<Output = T>) -> T {
     let outcome = served.await;
     shutdown.cancel();
     outcome
 }
 
-/// The key that callers of the API send; that it is set was checked with the configuration.
+/// The API key; the configuration check has made sure that it is set.
 fn key(config: &Config) -> Option<Key> {
     let name = config.api.key_env.as_ref()?;
     std::env::var(name).ok().map(|key| Key::new(&key))
 }
 
-/// Where the API answers for a process on this machine.
+/// The API's URL for a process on this machine.
 fn origin(listener: &TcpListener) -> Result<String, StartError> {
     let mut address = listener
         .local_addr()

@@ -1,4 +1,4 @@
-//! The store that the configuration names: the one place where it is chosen.
+//! Opens the configured store; the one place where it is chosen.
 
 use std::{path::Path, sync::Arc};
 
@@ -10,7 +10,7 @@ use crate::{
     embed::Space,
     memory::MemoryStore,
     sqlite::Synchronous,
-    store::{MilvusSettings, MilvusStore, MilvusTls, SqliteOptions, SqliteStore, Watched},
+    store::{MilvusSettings, MilvusStore, MilvusTls, MonitoredStore, SqliteOptions, SqliteStore},
     telemetry::Metrics,
 };
 
@@ -20,29 +20,29 @@ const FILE: &str = "memories.db";
 /// What a store is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// To be used as it is configured.
+    /// Normal use.
     Use,
-    /// To get the vectors of the configured model, which need not be the one in use.
+    /// To embed with the configured model, which may differ from the model in use.
     Reindex,
 }
 
-/// Opens the store; somebody must watch it. What lives in the data folder is open then, or it is
-/// an error. A server that is not there is no error: whoever watches it looks again.
+/// Opens the store; the caller must run its monitor. A store inside the data folder must open; a
+/// server may be unreachable, because the monitor keeps retrying.
 pub(super) fn open(
     config: &Config,
     space: &Space,
     folder: &Path,
     metrics: &Arc<Metrics>,
-) -> Result<Arc<Watched>, StartError> {
+) -> Result<Arc<MonitoredStore>, StartError> {
     let store = choose(config, space, folder, Purpose::Use)?;
     let name = match config.memory.store_kind() {
         StoreKind::Sqlite => "Store",
         StoreKind::Milvus => "Milvus",
     };
-    Ok(Arc::new(Watched::new(store, name, metrics.clone())))
+    Ok(Arc::new(MonitoredStore::new(store, name, metrics.clone())))
 }
 
-/// The store that is configured.
+/// The configured store.
 pub(super) fn choose(
     config: &Config,
     space: &Space,
@@ -66,7 +66,7 @@ fn sqlite(config: &Config, folder: &Path) -> Result<SqliteStore, StartError> {
     SqliteStore::open(&folder.join(FILE), options).map_err(StartError::database)
 }
 
-/// Needs a runtime that it may block.
+/// Needs a runtime that may be blocked.
 fn milvus(config: &Config, space: &Space, purpose: Purpose) -> Result<MilvusStore, StartError> {
     let milvus = config.memory.milvus.clone().unwrap_or_default();
     let token = milvus.token_env.as_ref().and_then(|name| std::env::var(name).ok());
@@ -77,7 +77,7 @@ fn milvus(config: &Config, space: &Space, purpose: Purpose) -> Result<MilvusStor
     });
     let settings = MilvusSettings {
         tls,
-        // That it is set was checked with the configuration.
+        // The configuration check has made sure that it is set.
         token: token.map(|token| token.trim().to_owned()),
         database: milvus.database.clone().unwrap_or_default(),
         space: space.id(),

@@ -2,10 +2,10 @@
 
 use crate::memory::{Embedding, QueryVector};
 
-/// Sums kept apart while adding up, so that the compiler can use wide registers.
+/// Number of independent partial sums, so that the compiler can vectorise the loop.
 const LANES: usize = 8;
 
-/// The cosine of two normalised vectors of one length.
+/// The cosine of two normalised vectors of the same dimension.
 pub(super) fn cosine(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0_f32; LANES];
     let (a_lanes, a_rest) = a.as_chunks::<LANES>();
@@ -16,21 +16,21 @@ pub(super) fn cosine(a: &[f32], b: &[f32]) -> f32 {
         }
     }
     let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-    // Rounding can lead just past the ends.
+    // Rounding can exceed the bounds slightly.
     (sums.iter().sum::<f32>() + rest).clamp(-1.0, 1.0)
 }
 
-/// A vector as it is stored: little-endian.
+/// Encodes a vector as stored: little-endian.
 pub(super) fn to_bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
-/// A stored vector's values, added to `values`.
+/// Decodes a stored vector and appends it to `values`.
 pub(super) fn from_bytes(bytes: &[u8], values: &mut Vec<f32>) {
     values.extend(bytes.as_chunks::<4>().0.iter().map(|&value| f32::from_le_bytes(value)));
 }
 
-/// The part of a memory that is nearest to a query, of those in its space and of its dimension.
+/// The part of a memory nearest to a query, among those in its space and of its dimension.
 pub(super) fn nearest<'v>(
     vectors: impl IntoIterator<Item = &'v Embedding>,
     query: &QueryVector,
@@ -44,7 +44,7 @@ pub(super) fn nearest<'v>(
     nearest
 }
 
-/// The best part so far, `found` included.
+/// Updates the best part so far with `found`.
 pub(super) fn keep_best(best: &mut Option<(f32, u16)>, found: (f32, u16)) {
     if best.is_none_or(|(cosine, _)| found.0 > cosine) {
         *best = Some(found);
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stored_vectors_come_back_as_they_were() {
+    fn stored_vectors_round_trip() {
         let values = [0.1, -0.0, f32::MIN_POSITIVE, 1.0];
         let mut back = Vec::new();
         from_bytes(&to_bytes(&values), &mut back);

@@ -1,5 +1,5 @@
-//! A store without a file, for tests and for trying things out: the plainest
-//! code that does what a store must, against which the others are compared.
+//! An in-memory store for tests and trials: the simplest implementation, with which the others are
+//! compared.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -13,12 +13,11 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::{
-    MAX_LIMIT,
-    accept::{self, MAX_SCAN_BYTES, accept, to_microsecond},
-    best::{Candidate, best},
-    dense,
+    MAX_LIMIT, dense,
     lexical::{Postings, QueryTerms, Terms},
-    place::Place,
+    scan_cursor::ScanCursor,
+    top_k::{Candidate, top_k},
+    validate::{self, MAX_SCAN_BYTES, to_microsecond, validate},
 };
 use crate::memory::{
     Counts, Cursor, Embedding, Evidence, Filter, ForgetScope, ListQuery, Memory, MemoryId,
@@ -27,7 +26,7 @@ use crate::memory::{
 
 type Kept = HashMap<Owner, HashMap<MemoryId, Whole>>;
 
-/// Memories in the process's own memory, gone with it.
+/// Memories held in the process's memory only.
 #[derive(Default)]
 pub struct InMemoryStore {
     kept: RwLock<Kept>,
@@ -56,12 +55,12 @@ impl InMemoryStore {
     }
 }
 
-/// Newest first: the order of lists, and of equally good hits.
+/// Newest first: the order of lists, and of hits with equal scores.
 fn newest_first(a: &Memory, b: &Memory) -> std::cmp::Ordering {
     (b.created_at, &b.id).cmp(&(a.created_at, &a.id))
 }
 
-/// The evidence for one owner's part of a search.
+/// The evidence of one owner's memories for a search.
 fn evidence(
     entries: &HashMap<MemoryId, Whole>,
     search: &Search,
@@ -104,7 +103,7 @@ impl MemoryStore for InMemoryStore {
         vectors: Vec<Embedding>,
         _write: &Write,
     ) -> Result<Memory, StoreError> {
-        accept(&mut memory, &vectors)?;
+        validate(&mut memory, &vectors)?;
         let mut kept = self.write()?;
         let entries = kept.entry(memory.owner.clone()).or_default();
         if entries.contains_key(&memory.id) {
@@ -116,7 +115,7 @@ impl MemoryStore for InMemoryStore {
     }
 
     async fn retrieve(&self, search: &Search) -> Result<Vec<Evidence>, StoreError> {
-        accept::filter(search.filter.as_ref())?;
+        validate::filter(search.filter.as_ref())?;
         let kept = self.read()?;
         let limit = search.limit.min(MAX_LIMIT);
         let mut found = Vec::new();
@@ -139,7 +138,7 @@ impl MemoryStore for InMemoryStore {
             cosine: evidence.cosine.zip(evidence.part),
             lexical: evidence.lexical,
         });
-        let chosen = best(candidates.collect(), limit);
+        let chosen = top_k(candidates.collect(), limit);
         Ok(chosen.into_iter().map(|candidate| found[candidate.place].clone()).collect())
     }
 
@@ -161,11 +160,11 @@ impl MemoryStore for InMemoryStore {
         vectors: Option<Vec<Embedding>>,
         _write: &Write,
     ) -> Result<Memory, StoreError> {
-        accept(&mut memory, vectors.as_deref().unwrap_or_default())?;
+        validate(&mut memory, vectors.as_deref().unwrap_or_default())?;
         let mut kept = self.write()?;
         let entries = kept.get_mut(&memory.owner).ok_or(StoreError::NotFound)?;
         let entry = entries.get_mut(&memory.id).ok_or(StoreError::NotFound)?;
-        accept::succeed(&mut memory, &entry.memory)?;
+        validate::succeed(&mut memory, &entry.memory)?;
         match vectors {
             Some(vectors) => entry.vectors = vectors,
             None if entry.memory.content != memory.content => entry.vectors.clear(),
@@ -176,12 +175,12 @@ impl MemoryStore for InMemoryStore {
     }
 
     async fn amend(&self, mut memory: Memory) -> Result<(), StoreError> {
-        accept(&mut memory, &[])?;
+        validate(&mut memory, &[])?;
         let mut kept = self.write()?;
         let entries = kept.get_mut(&memory.owner).ok_or(StoreError::NotFound)?;
         let stored = &mut entries.get_mut(&memory.id).ok_or(StoreError::NotFound)?.memory;
-        accept::same_version(memory.version, stored.version)?;
-        accept::amend(stored, memory);
+        validate::same_version(memory.version, stored.version)?;
+        validate::amend(stored, memory);
         Ok(())
     }
 
@@ -239,7 +238,7 @@ impl MemoryStore for InMemoryStore {
     }
 
     async fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
-        accept::filter(query.filter.as_ref())?;
+        validate::filter(query.filter.as_ref())?;
         let kept = self.read()?;
         let any_status = query.filter.as_ref().is_some_and(Filter::mentions_status);
         let cursor =
@@ -273,7 +272,7 @@ impl MemoryStore for InMemoryStore {
         space: &str,
         now: Timestamp,
     ) -> Result<Counts, StoreError> {
-        accept::filter(filter)?;
+        validate::filter(filter)?;
         let kept = self.read()?;
         let mut counts = Counts::default();
         for entry in kept.get(&scope.owner).into_iter().flat_map(|entries| entries.values()) {
@@ -292,7 +291,7 @@ impl MemoryStore for InMemoryStore {
         let mut kept = self.write()?;
         for touch in touches {
             if let Some(entry) = kept.get_mut(&touch.owner).and_then(|e| e.get_mut(&touch.id)) {
-                accept::touch(&mut entry.memory, touch.at);
+                validate::touch(&mut entry.memory, touch.at);
             }
         }
         Ok(())
@@ -317,7 +316,7 @@ impl MemoryStore for InMemoryStore {
         version: u32,
         vectors: Vec<Embedding>,
     ) -> Result<(), StoreError> {
-        accept::coordinates(&vectors)?;
+        validate::coordinates(&vectors)?;
         let mut kept = self.write()?;
         let entry = kept.get_mut(owner).and_then(|entries| entries.get_mut(id));
         if let Some(entry) = entry.filter(|entry| entry.memory.version == version) {
@@ -334,12 +333,12 @@ impl MemoryStore for InMemoryStore {
         after: Option<&str>,
         limit: usize,
     ) -> Result<Scan, StoreError> {
-        let after = Place::read(after, owner)?;
+        let after = ScanCursor::parse(after, owner)?;
         let kept = self.read()?;
         let of = kept.iter().filter(|(has, _)| owner.is_none_or(|owner| owner == *has));
         let entries = of.flat_map(|(_, entries)| entries.values());
-        let mut entries: Vec<(Place, &Whole)> =
-            entries.map(|entry| (Place::of(&entry.memory), entry)).collect();
+        let mut entries: Vec<(ScanCursor, &Whole)> =
+            entries.map(|entry| (ScanCursor::of(&entry.memory), entry)).collect();
         entries.retain(|(place, _)| *place > after);
         entries.sort_by(|(a, _), (b, _)| a.cmp(b));
         let mut scan = Scan { found: Vec::new(), next: None };
@@ -350,7 +349,7 @@ impl MemoryStore for InMemoryStore {
                 break;
             }
             let mut whole = entry.clone();
-            accept::order(&mut whole.vectors);
+            validate::order(&mut whole.vectors);
             bytes += whole.bytes();
             scan.found.push(whole);
             last = Some(place.to_string());
@@ -359,7 +358,7 @@ impl MemoryStore for InMemoryStore {
     }
 
     async fn restore(&self, mut whole: Whole, _write: &Write) -> Result<Restored, StoreError> {
-        accept::whole(&mut whole)?;
+        validate::whole(&mut whole)?;
         let mut kept = self.write()?;
         let entries = kept.entry(whole.memory.owner.clone()).or_default();
         if let Some(stored) = entries.get(&whole.memory.id) {

@@ -1,27 +1,27 @@
-//! Where memories are kept: the implementations of `memory::MemoryStore`. All
-//! pass one conformance suite, so that nothing else can tell them apart.
+//! The memory stores: implementations of `memory::MemoryStore`. All pass one conformance suite, so
+//! that callers cannot tell them apart.
 //!
-//! It must never know Envoy, a wire format of a model server, or why a memory
-//! is searched for; ranking is recall's.
+//! Stores must not depend on Envoy, on wire formats, or on the purpose of a search; ranking belongs
+//! to recall.
 
-mod accept;
-mod best;
+mod availability;
 #[cfg(test)]
 #[expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 mod conformance;
 mod dense;
-mod inmemory;
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
-pub(crate) mod kit;
+pub(crate) mod faulty;
+mod inmemory;
 pub mod lexical;
 mod milvus;
-mod place;
+mod scan_cursor;
 mod sqlite;
-mod watched;
+mod top_k;
+mod validate;
 
-pub use accept::{MAX_CONTENT_BYTES, MAX_LIMIT, MAX_PARTS, MAX_SCAN_BYTES};
+pub use availability::MonitoredStore;
 pub use inmemory::InMemoryStore;
 pub use milvus::{MilvusRefusal, MilvusSettings, MilvusStore, MilvusTls};
 pub use sqlite::{SqliteOptions, SqliteStore};
-pub use watched::Watched;
+pub use validate::{MAX_CONTENT_BYTES, MAX_LIMIT, MAX_PARTS, MAX_SCAN_BYTES};

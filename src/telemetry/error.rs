@@ -3,10 +3,10 @@
 /// Why logs and traces could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
-    /// The exporter was refused.
+    /// The exporter could not be created.
     #[error("telemetry.otlp_endpoint: {0}")]
     Otlp(String),
-    /// Somebody set up logging before.
-    #[error("logging was set up already: {0}")]
+    /// Logging was already set up.
+    #[error("logging was already set up: {0}")]
     Log(String),
 }

@@ -1,4 +1,4 @@
-//! Log lines, to standard error, as text or JSON. The level can change while running.
+//! Log lines on standard error, as text or JSON. The level can change at run time.
 
 use std::io::{self, IsTerminal};
 
@@ -11,15 +11,15 @@ use tracing_subscriber::{
 use super::{TelemetryError, trace::Exporter};
 use crate::config::{LogFormat, LogLevel, TelemetryConfig};
 
-/// Changes the level while running.
+/// Changes the level at run time.
 pub struct LogControl {
     filter: reload::Handle<Targets, Registry>,
 }
 
 impl LogControl {
-    /// Changes the least level that is logged.
+    /// Changes the minimum level.
     pub fn set_level(&self, level: LogLevel) {
-        // It fails only when the subscriber is gone, and nobody logs then.
+        // This fails only when the subscriber is gone, and then nothing is logged.
         let _ = self.filter.reload(targets(level));
     }
 }
@@ -38,7 +38,7 @@ pub(super) fn install(
     Ok(LogControl { filter: handle })
 }
 
-/// Ours at the wanted level, libraries only when something is wrong, unless everything is wanted.
+/// memgate's own events at `level`; libraries at `warn`, unless everything is wanted.
 fn targets(level: LogLevel) -> Targets {
     let ours = match level {
         LogLevel::Error => LevelFilter::ERROR,
@@ -55,7 +55,7 @@ fn targets(level: LogLevel) -> Targets {
     Targets::new().with_default(others).with_target("memgate", ours)
 }
 
-/// The layer that writes lines.
+/// The layer that writes the lines.
 fn lines<S, W>(format: LogFormat, colour: bool, writer: W) -> Box<dyn Layer<S> + Send + Sync>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_level_holds_for_ours_libraries_warn_and_it_can_change() {
+    fn the_level_applies_to_memgate_and_libraries_log_warnings() {
         let sink = Sink::default();
         let (filter, handle) = reload::Layer::new(targets(LogLevel::Info));
         let control = LogControl { filter: handle };
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_for_a_terminal_are_coloured_and_what_is_logged_cannot_steer_it() {
+    fn lines_for_a_terminal_are_coloured_and_control_characters_are_escaped() {
         let sink = Sink::default();
         let out = sink.clone();
         let layer = lines(LogFormat::Text, true, move || out.clone());

@@ -1,5 +1,6 @@
-//! The figures at `/metrics`, in the OpenMetrics text format. One [`Metrics`] is made at start and
-//! handed down. Adding one: a field, a line in [`Metrics::new`], a small method.
+//! The metrics served at `/metrics`, in the OpenMetrics text format. One [`Metrics`] is created at
+//! start-up and passed to all parts. A new metric needs a field, a line in [`Metrics::new`] and a
+//! small method.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,21 +15,21 @@ use super::{RankRule, RankStep};
 /// The content type of [`Metrics::encode`].
 pub const METRICS_CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Seconds from a tenth of a millisecond to five seconds: memory's deadline lies in the middle.
+/// Seconds, from 100 µs to 5 s; the default deadline lies in the middle.
 const SECONDS: [f64; 15] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
 ];
-/// Seconds from a microsecond to five milliseconds: what ranking takes.
+/// Seconds, from 1 µs to 5 ms, for the steps of ranking.
 const RANKING_SECONDS: [f64; 11] =
     [1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 5e-3];
-/// Memories a request was given; the limit is 50.
+/// Number of presented memories; the limit is 50.
 const HITS: [f64; 8] = [0.0, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0];
 
 type Label = [(&'static str, &'static str); 1];
 type TwoLabels = [(&'static str, &'static str); 2];
 type OwnLabel = [(&'static str, String); 1];
 
-/// Everything that is counted and timed.
+/// All metrics.
 pub struct Metrics {
     registry: Registry,
     decisions: Family<Label, Counter>,
@@ -64,22 +65,22 @@ pub struct Metrics {
     identity_mode: Family<Label, Gauge>,
 }
 
-/// A part of the way of a request.
+/// A phase of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Reading the body.
     Read,
-    /// Deciding whether memory can help.
+    /// Deciding whether to search.
     Decide,
-    /// Building the query.
+    /// Preparing the query.
     Query,
     /// Embedding the query.
     Embed,
     /// Searching the store.
     Search,
-    /// Ranking, and building and placing the context.
+    /// Ranking, rendering and placing the context.
     Context,
-    /// All that the request waited for.
+    /// Everything the request waited for.
     Total,
 }
 
@@ -107,24 +108,24 @@ impl Phase {
     }
 }
 
-/// What a question is turned into, beside its own words.
+/// A technique that prepares a query for the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Technique {
-    /// Words of earlier messages, for a vague question.
+    /// Key terms of earlier messages, for a vague query.
     KeyTerms,
-    /// Times that it names.
+    /// Times that the query names.
     Times,
-    /// The type of memory that it asks for.
+    /// The memory type that the query asks for.
     Types,
-    /// The parts of one that asks for several things.
+    /// The parts of a query that asks for several things.
     Parts,
     /// A statement in place of a question.
     Statements,
-    /// A model's rewriting of a vague one.
+    /// A vague query, rewritten by a model.
     Rewrite,
-    /// A model's guess at an answer.
+    /// A guessed answer by a model (HyDE).
     Hyde,
-    /// What a model reads out of it of the memories that are asked for.
+    /// A metadata filter that a model reads from the query.
     SelfQuery,
 }
 
@@ -143,22 +144,22 @@ impl Technique {
     }
 }
 
-/// Why an exchange was not learnt from, although nobody had opted out.
+/// Why an exchange was not learned from, although nothing opted out of learning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaptureDrop {
-    /// All exchanges together were over `memory.capture.max_in_flight_bytes`.
+    /// All exchanges together exceeded `memory.capture.max_in_flight_bytes`.
     OverBudget,
-    /// The queue to the journal was full.
+    /// The journal's queue was full.
     QueueFull,
     /// The request or the reply was too large.
     TooLarge,
     /// The body could not be read.
     Unreadable,
-    /// The reply did not end well: an error status, or cut off.
+    /// The reply did not end well: an error status, or truncated.
     Incomplete,
-    /// The journal refused the turn.
+    /// The journal could not store the turn.
     Journal,
-    /// The screening took everything away.
+    /// Screening removed the whole text.
     Screened,
 }
 
@@ -176,14 +177,14 @@ impl CaptureDrop {
     }
 }
 
-/// Where a job stands.
+/// State of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobState {
-    /// Waits for its time or a worker.
+    /// Waiting for its due time or for a worker.
     Pending,
-    /// A worker has it.
+    /// Run by a worker.
     Running,
-    /// Given up after its last try.
+    /// Failed on its last attempt.
     Dead,
 }
 
@@ -197,16 +198,16 @@ impl JobState {
     }
 }
 
-/// How a run of a job ended.
+/// Outcome of one run of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobOutcome {
-    /// Well.
+    /// Succeeded.
     Done,
-    /// Badly; it will be tried again.
+    /// Failed; will be retried.
     Retry,
-    /// Not at all, since what it works with was away; it will be run again.
+    /// Could not run because a dependency was unavailable; will run again.
     Postponed,
-    /// Badly, and for the last time.
+    /// Failed on its last attempt.
     Dead,
 }
 
@@ -221,20 +222,20 @@ impl JobOutcome {
     }
 }
 
-/// What became of something found, or of what it met in the store.
+/// Outcome of reconciling a candidate with the stored memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reconciled {
     /// A new memory.
     Created,
-    /// A new version of one.
+    /// A new version of a memory.
     Updated,
-    /// Said again: one is surer.
+    /// A repeated statement; the memory's confidence rises.
     Reinforced,
-    /// One holds no longer.
+    /// A memory that no longer holds.
     Superseded,
-    /// A remembered turn leaves out what holds no longer.
+    /// A turn memory of which outdated sentences were removed.
     Outdated,
-    /// Two contradict each other, and somebody should look.
+    /// Two contradicting memories, marked for review.
     Review,
 }
 
@@ -252,313 +253,330 @@ impl Reconciled {
 }
 
 impl Metrics {
-    /// All figures at zero.
+    /// All metrics at zero.
     #[must_use]
     pub fn new() -> Arc<Self> {
         let mut at = Registration(Registry::with_prefix("memgate"));
         at.0.register(
             "build",
-            "The version that runs",
+            "Version of memgate; the value is always 1",
             Info::new([("version", env!("CARGO_PKG_VERSION"))]),
         );
         let seconds: fn() -> Histogram = || Histogram::new(SECONDS);
         let this = Self {
-            decisions: at.add("decisions", "Exchanges by decision", Family::default()),
+            decisions: at.add("decisions", "Number of exchanges by decision", Family::default()),
             deciders: at.add(
                 "deciders",
-                "Decisions whether to search, by who decided",
+                "Number of decisions whether to search, by the source of the decision",
                 Family::default(),
             ),
-            failures: at.add("failures", "Failed memory steps by kind", Family::default()),
+            failures: at.add(
+                "failures",
+                "Number of failed memory steps by kind",
+                Family::default(),
+            ),
             phases: at.add(
                 "phase_seconds",
-                "Time a request waited for a phase",
+                "Duration of the phases of a request, in seconds",
                 Family::new_with_constructor(seconds),
             ),
-            hits: at.add("hits", "Memories presented to a searched request", Histogram::new(HITS)),
+            hits: at.add(
+                "hits",
+                "Number of memories presented per searched request",
+                Histogram::new(HITS),
+            ),
             techniques: at.add(
                 "query_technique_seconds",
-                "Time to make something of a question, by technique, where it made something",
+                "Duration of query techniques that contributed to a query, in seconds",
                 Family::new_with_constructor(seconds),
             ),
             technique_hits: at.add(
                 "query_technique_hits",
-                "Memories presented that a technique brought or lifted, by technique",
+                "Number of presented memories that a query technique found or boosted",
                 Family::default(),
             ),
             ranking: at.add(
                 "ranking_seconds",
-                "Time a step of ranking took",
+                "Duration of the steps of ranking, in seconds",
                 Family::new_with_constructor(|| Histogram::new(RANKING_SECONDS)),
             ),
             ranking_hits: at.add(
                 "ranking_hits",
-                "Memories that a step of ranking placed, found or let pass, by step",
+                "Number of memories affected by a step of ranking",
                 Family::default(),
             ),
             ranking_left_out: at.add(
                 "ranking_left_out",
-                "Relevant memories that are not presented, by the rule that left them out",
+                "Number of relevant memories left out of the context by a rule of ranking",
                 Family::default(),
             ),
-            in_flight: at.add("exchanges_in_flight", "Exchanges at this moment", Gauge::default()),
+            in_flight: at.add(
+                "exchanges_in_flight",
+                "Number of exchanges in flight",
+                Gauge::default(),
+            ),
             turns_journaled: at.add(
                 "turns_journaled",
-                "Turns that are durable in the journal",
+                "Number of turns durably written to the journal",
                 Counter::default(),
             ),
             turns_pruned: at.add(
                 "turns_pruned",
-                "Turns removed from the journal since they were learnt and are old",
+                "Number of turns removed from the journal after their retention",
                 Counter::default(),
             ),
             capture_dropped: at.add(
                 "capture_dropped",
-                "Exchanges not learnt from by reason",
+                "Number of exchanges not learned from by reason",
                 Family::default(),
             ),
             screened: at.add(
                 "screened",
-                "Secrets taken out of texts before they were kept, by kind",
+                "Number of secrets removed from texts by kind",
                 Family::default(),
             ),
             refused: at.add(
                 "refused",
-                "Sentences of messages and replies that are not kept, by reason",
+                "Number of sentences of messages and replies refused by reason",
                 Family::default(),
             ),
             candidates_dropped: at.add(
                 "candidates_dropped",
-                "What extraction found and nobody keeps, by reason",
+                "Number of extraction candidates dropped by reason",
                 Family::default(),
             ),
             reconciled: at.add(
                 "reconciled",
-                "What became of what was found, and of what it met in the store, by outcome",
+                "Number of reconciliation outcomes",
                 Family::default(),
             ),
             memories_stored: at.add(
                 "memories_stored",
-                "Memories created or updated by type",
+                "Number of memories created or updated by type",
                 Family::default(),
             ),
             commands: at.add(
                 "commands",
-                "Requests to remember or to forget that were announced, by command",
+                "Number of accepted remember and forget commands",
                 Family::default(),
             ),
             commands_done: at.add(
                 "commands_memories",
-                "Statements remembered and memories deleted because a user asked, by command",
+                "Number of memories stored or deleted by remember and forget commands",
                 Family::default(),
             ),
-            jobs: at.add("jobs", "Jobs in the journal by state", Family::default()),
-            dead_jobs: at.add(
-                "dead_jobs",
-                "Jobs given up after their last try by kind",
-                Family::default(),
-            ),
+            jobs: at.add("jobs", "Number of jobs in the journal by state", Family::default()),
+            dead_jobs: at.add("dead_jobs", "Number of dead jobs by kind", Family::default()),
             lag: at.add(
                 "jobs_lag_seconds",
-                "How long the first of the jobs that are due has been due",
+                "Age of the oldest due job, in seconds",
                 Gauge::default(),
             ),
-            job_runs: at.add("job_runs", "Runs of jobs by kind and outcome", Family::default()),
+            job_runs: at.add(
+                "job_runs",
+                "Number of job runs by kind and outcome",
+                Family::default(),
+            ),
             embedding: at.add(
                 "embedding_seconds",
-                "Time until an embedding model answered, with its queue; cached texts are not counted",
+                "Duration of embedding calls including queueing, without cached texts, in seconds",
                 seconds(),
             ),
             models_missing: at.add(
                 "embedding_models_missing",
-                "Questions that a model gave no vector for when others did, by model",
+                "Number of queries searched without the vector of one of several embedding models",
                 Family::default(),
             ),
-            store_up: at.add("store_up", "1 when the store works", Gauge::default()),
-            embedder_up: at.add("embedder_up", "1 when the embedder works", Gauge::default()),
-            reloads: at.add("config_reloads", "Reloads of the configuration", Family::default()),
+            store_up: at.add("store_up", "1 if the store works, else 0", Gauge::default()),
+            embedder_up: at.add("embedder_up", "1 if the embedder works, else 0", Gauge::default()),
+            reloads: at.add(
+                "config_reloads",
+                "Number of configuration reloads by outcome",
+                Family::default(),
+            ),
             identity_mode: at.add(
                 "identity_mode",
-                "1 for the identity mode in use: production, or development, which believes clients",
+                "1 for the identity mode in use",
                 Family::default(),
             ),
             registry: at.0,
         };
         for phase in Phase::ALL {
-            // A histogram with no observation is shown, so that dashboards find it.
+            // Histograms without observations are shown too, so that dashboards find them.
             drop(this.phases.get_or_create(&[("phase", phase.name())]));
         }
         Arc::new(this)
     }
 
-    /// The text of `/metrics`.
+    /// The text served at `/metrics`.
     #[must_use]
     pub fn encode(&self) -> String {
         let mut text = String::new();
-        // Writing to a String cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = encode(&mut text, &self.registry);
         text
     }
 
-    /// A decision was made for an exchange, under its name in `x-memgate-decision`.
+    /// Counts the decision of an exchange, by its value in `x-memgate-decision`.
     pub fn decided(&self, decision: &'static str) {
         self.decisions.get_or_create(&[("decision", decision)]).inc();
     }
 
-    /// Whether to search was decided by one of `earlier`, `rule`, `words`, `model`.
-    pub fn decided_by(&self, by: &'static str) {
-        self.deciders.get_or_create(&[("by", by)]).inc();
+    /// Counts a decision whether to search by its source: `earlier`, `rule`, `lexical`, `model`.
+    pub fn decided_by(&self, source: &'static str) {
+        self.deciders.get_or_create(&[("source", source)]).inc();
     }
 
-    /// A memory step failed: `embedding`, `store`, `deadline`, `identity`, …
+    /// Counts a failed memory step: `embedding`, `store`, `deadline`, `identity`, …
     pub fn failed(&self, kind: &'static str) {
         self.failures.get_or_create(&[("kind", kind)]).inc();
     }
 
-    /// A request waited so long for a phase.
+    /// Records the duration of a phase of a request.
     pub fn phase(&self, phase: Phase, took: Duration) {
         self.phases.get_or_create(&[("phase", phase.name())]).observe(took.as_secs_f64());
     }
 
-    /// A searched request was given so many memories.
+    /// Records the number of memories presented to a searched request.
     pub fn presented(&self, hits: usize) {
         #[expect(clippy::cast_precision_loss, reason = "at most 50")]
         self.hits.observe(hits as f64);
     }
 
-    /// A technique made something of a question, which took so long and brought or lifted so many of the memories
-    /// presented.
+    /// Records a technique that contributed to a query: its duration and the number of presented
+    /// memories that it found or boosted.
     pub fn technique(&self, technique: Technique, took: Duration, hits: usize) {
         let label = [("technique", technique.name())];
         self.techniques.get_or_create(&label).observe(took.as_secs_f64());
         self.technique_hits.get_or_create(&label).inc_by(hits as u64);
     }
 
-    /// A step of ranking took so long and concerned so many memories.
+    /// Records a step of ranking: its duration and the number of memories that it affected.
     pub fn ranked(&self, step: RankStep, took: Duration, hits: usize) {
         let label = [("step", step.name())];
         self.ranking.get_or_create(&label).observe(took.as_secs_f64());
         self.ranking_hits.get_or_create(&label).inc_by(hits as u64);
     }
 
-    /// So many memories were relevant enough, and a rule of ranking left them out.
+    /// Counts memories above the threshold that a rule of ranking left out.
     pub fn left_out(&self, rule: RankRule, hits: usize) {
         self.ranking_left_out.get_or_create(&[("rule", rule.name())]).inc_by(hits as u64);
     }
 
-    /// An exchange began; it ends when the guard is dropped.
+    /// Counts an exchange in flight until the guard is dropped.
     #[must_use]
     pub fn exchange(&self) -> InFlight {
         self.in_flight.inc();
         InFlight(self.in_flight.clone())
     }
 
-    /// So many turns are durable now.
+    /// Counts turns that are durable now.
     pub fn journaled(&self, turns: u64) {
         self.turns_journaled.inc_by(turns);
     }
 
-    /// So many turns were removed from the journal, being learnt and old.
+    /// Counts turns removed from the journal because they are learned and past their retention.
     pub fn pruned(&self, turns: u64) {
         self.turns_pruned.inc_by(turns);
     }
 
-    /// An exchange is not learnt from.
+    /// Counts an exchange that is not learned from.
     pub fn dropped(&self, reason: CaptureDrop) {
         self.capture_dropped.get_or_create(&[("reason", reason.name())]).inc();
     }
 
-    /// So many secrets of a kind were taken out of a text.
+    /// Counts secrets of one kind that were removed from a text.
     pub fn screened(&self, kind: &'static str, count: u64) {
         self.screened.get_or_create(&[("kind", kind)]).inc_by(count);
     }
 
-    /// A sentence is not kept: `secret`, `injection` or `no_store`.
+    /// Counts a refused sentence: `secret`, `injection` or `no_store`.
     pub fn refused(&self, why: &'static str) {
         self.refused.get_or_create(&[("reason", why)]).inc();
     }
 
-    /// So many finds of an extraction are not kept.
+    /// Counts extraction candidates that were dropped.
     pub fn candidates_dropped(&self, reason: &'static str, count: u64) {
         self.candidates_dropped.get_or_create(&[("reason", reason)]).inc_by(count);
     }
 
-    /// What was found met what is stored.
+    /// Counts a reconciliation outcome.
     pub fn reconciled(&self, outcome: Reconciled) {
         self.reconciled.get_or_create(&[("outcome", outcome.name())]).inc();
     }
 
-    /// A memory was created or updated. Types are a small set: the configured ones.
+    /// Counts a memory that was created or updated. The number of types is small: the configured
+    /// ones.
     pub fn stored(&self, memory_type: &str) {
         self.memories_stored.get_or_create(&[("type", memory_type.to_owned())]).inc();
     }
 
-    /// A request of a user to memory itself was announced.
+    /// Counts an accepted memory command of a user.
     pub fn commanded(&self, command: &'static str) {
         self.commands.get_or_create(&[("command", command)]).inc();
     }
 
-    /// So many statements were remembered, or memories deleted, because a user asked.
+    /// Counts statements remembered or memories deleted by a command.
     pub fn command_done(&self, command: &'static str, memories: u64) {
         self.commands_done.get_or_create(&[("command", command)]).inc_by(memories);
     }
 
-    /// So many jobs are in this state.
+    /// Sets the number of jobs in this state.
     pub fn set_jobs(&self, state: JobState, count: u64) {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         self.jobs.get_or_create(&[("state", state.name())]).set(count);
     }
 
-    /// So many jobs of a kind are dead.
+    /// Sets the number of dead jobs of this kind.
     pub fn set_dead_jobs(&self, kind: &'static str, count: u64) {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         self.dead_jobs.get_or_create(&[("kind", kind)]).set(count);
     }
 
-    /// The first of the jobs that are due has been so for that long.
+    /// Sets the age of the oldest due job.
     pub fn set_lag(&self, late: Duration) {
         self.lag.set(i64::try_from(late.as_secs()).unwrap_or(i64::MAX));
     }
 
-    /// A run of a job ended.
+    /// Counts a run of a job.
     pub fn job_ended(&self, kind: &'static str, outcome: JobOutcome) {
         self.job_runs.get_or_create(&[("kind", kind), ("outcome", outcome.name())]).inc();
     }
 
-    /// A model embedded a question or a batch of texts.
+    /// Records the duration of embedding a query or a batch of texts.
     pub fn embedded(&self, took: Duration) {
         self.embedding.observe(took.as_secs_f64());
     }
 
-    /// Whether the store works.
+    /// Sets whether the store works.
     pub fn set_store_up(&self, up: bool) {
         self.store_up.set(up.into());
     }
 
-    /// A question is searched without the vector of this one of several models.
+    /// Counts a query that is searched without the vector of this model of the ensemble.
     pub fn model_missing(&self, model: &str) {
         self.models_missing.get_or_create(&[("model", model.to_owned())]).inc();
     }
 
-    /// Whether the embedder works.
+    /// Sets whether the embedder works.
     pub fn set_embedder_up(&self, up: bool) {
         self.embedder_up.set(up.into());
     }
 
-    /// The identity mode in use, by its name in the configuration.
+    /// Sets the identity mode in use, by its name in the configuration.
     pub fn set_identity_mode(&self, mode: &'static str) {
         self.identity_mode.clear();
         self.identity_mode.get_or_create(&[("mode", mode)]).set(1);
     }
 
-    /// The configuration was read again, and taken or not.
-    pub fn reloaded(&self, taken: bool) {
-        let outcome = if taken { "taken" } else { "refused" };
+    /// Counts a reload of the configuration.
+    pub fn reloaded(&self, applied: bool) {
+        let outcome = if applied { "applied" } else { "refused" };
         self.reloads.get_or_create(&[("outcome", outcome)]).inc();
     }
 }
 
-/// An exchange at this moment.
+/// Counts an exchange as in flight until it is dropped.
 pub struct InFlight(Gauge);
 
 impl Drop for InFlight {
@@ -581,7 +599,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_figure_is_told_of() {
+    fn every_metric_is_documented() {
         let told = include_str!("../../docs/metrics.md");
         for line in Metrics::new().encode().lines() {
             let name = line.strip_prefix("# HELP ").and_then(|rest| rest.split(' ').next());
@@ -590,7 +608,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_shown_under_their_names() {
+    fn metrics_are_shown_under_their_names() {
         let metrics = Metrics::new();
         metrics.decided("skipped:fact");
         metrics.decided("skipped:fact");

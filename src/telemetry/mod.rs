@@ -1,7 +1,6 @@
 //! What operators see: metrics, logs and traces.
 //!
-//! Nothing here may carry what users said or who they are: no content, no ids of users, and labels
-//! only from small fixed sets. This module must never know what the figures mean to a request.
+//! Nothing here carries content or user ids; labels come only from small fixed sets.
 
 mod error;
 mod log;
@@ -23,30 +22,30 @@ pub use trace::join_trace;
 
 use crate::config::{LogLevel, TelemetryConfig};
 
-/// Logs and traces of a running process.
+/// Logs and traces of the running process.
 pub struct Telemetry {
     log: LogControl,
     exporter: Option<Exporter>,
 }
 
 impl Telemetry {
-    /// Sets up logs, and traces where an endpoint is configured, for the whole process. Call it
-    /// once, inside a tokio runtime.
+    /// Sets up logs, and traces if an endpoint is configured, for the whole process. Call it once,
+    /// inside a tokio runtime.
     ///
     /// # Errors
-    /// [`TelemetryError`] for an endpoint that is no URL, or when logging was set up before.
+    /// [`TelemetryError`] for an invalid endpoint, or when logging was already set up.
     pub fn start(config: &TelemetryConfig) -> Result<Self, TelemetryError> {
         let exporter = config.otlp_endpoint.as_deref().map(Exporter::start).transpose()?;
         let log = log::install(config, exporter.as_ref())?;
         Ok(Self { log, exporter })
     }
 
-    /// Changes the least level that is logged.
+    /// Changes the minimum log level.
     pub fn set_level(&self, level: LogLevel) {
         self.log.set_level(level);
     }
 
-    /// Sends what spans are left, at most for `patience`.
+    /// Sends the remaining spans, waiting at most `patience`.
     pub async fn shutdown(self, patience: Duration) {
         if let Some(exporter) = self.exporter {
             exporter.shutdown(patience).await;

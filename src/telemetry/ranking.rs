@@ -1,23 +1,23 @@
-//! The steps and rules of ranking that are timed and counted, under their names in labels.
+//! The steps and rules of ranking that are timed and counted; their names are label values.
 
 /// A step of ranking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RankStep {
-    /// The calibrated relevance.
+    /// Calibrated relevance.
     Relevance,
-    /// Words beside it, its session, its speaker, its date.
-    Standing,
-    /// What was said just before and after.
+    /// Context features: neighbouring words, session, speaker, date.
+    Context,
+    /// The turns just before and after.
     Neighbours,
-    /// Mentions of what the query names.
+    /// Mentions of entities that the query names.
     Entities,
-    /// The search for such mentions.
+    /// The separate search for such mentions.
     EntityFetch,
-    /// What a memory adds by itself: type, age, importance, …
-    Own,
-    /// Sorting, and joining turns with what was taken from them.
+    /// Query-independent priors: type, age, importance, …
+    Priors,
+    /// Sorting, and joining turns with the statements extracted from them.
     Order,
-    /// The choice of what is presented.
+    /// Selection of the memories to present.
     Gate,
 }
 
@@ -25,25 +25,25 @@ impl RankStep {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Relevance => "relevance",
-            Self::Standing => "standing",
+            Self::Context => "context",
             Self::Neighbours => "neighbours",
             Self::Entities => "entities",
             Self::EntityFetch => "entity_fetch",
-            Self::Own => "own",
+            Self::Priors => "priors",
             Self::Order => "order",
             Self::Gate => "gate",
         }
     }
 }
 
-/// A rule that leaves out memories which are relevant enough.
+/// A rule that leaves out memories above the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RankRule {
-    /// Far behind the best one.
+    /// Scores far below the best memory.
     Gap,
-    /// Says what a better one says.
+    /// Near-duplicate of a better memory.
     Distinct,
-    /// Its session has enough.
+    /// Its session already has the maximum number of memories.
     SessionCap,
 }
 

@@ -1,4 +1,5 @@
-//! Spans, sent by OTLP over HTTP. A collector that is down or slow costs spans, nothing else.
+//! Spans, sent by OTLP over HTTP. If the collector is down or slow, spans are lost and nothing else
+//! is affected.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -18,36 +19,36 @@ use tracing_subscriber::{Layer, filter::Targets, registry::LookupSpan};
 
 use super::error::TelemetryError;
 
-/// Spans that wait; more are dropped.
+/// Maximum number of waiting spans; more are dropped.
 const QUEUE: usize = 4096;
-/// Spans a request to the collector carries.
+/// Maximum number of spans in one request to the collector.
 const BATCH: usize = 512;
-/// Spans are sent at least this often.
+/// Interval at which spans are sent.
 const EVERY: Duration = Duration::from_secs(2);
-/// The longest a request to the collector takes.
+/// Timeout of a request to the collector.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// The most of a collector's answer that is read.
+/// Maximum size of the collector's answer, in bytes.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
 
-/// Makes `span` a child of the trace that a request's W3C `traceparent` (and `tracestate`) names.
-/// Does nothing when there is none, when it is malformed, or when spans go nowhere.
+/// Makes `span` a child of the trace in a request's W3C `traceparent` (and `tracestate`) header.
+/// Does nothing without a valid header or when tracing is off.
 pub fn join_trace(span: &Span, traceparent: Option<&str>, tracestate: Option<&str>) {
     let Some(traceparent) = traceparent else { return };
     let mut carrier = HashMap::from([("traceparent".to_owned(), traceparent.to_owned())]);
     if let Some(tracestate) = tracestate {
         carrier.insert("tracestate".to_owned(), tracestate.to_owned());
     }
-    // It fails only when spans go nowhere.
+    // This fails only when tracing is off.
     let _ = span.set_parent(TraceContextPropagator::new().extract(&carrier));
 }
 
-/// Sends spans from a thread of its own.
+/// Sends spans from its own thread.
 pub(super) struct Exporter {
     provider: SdkTracerProvider,
 }
 
 impl Exporter {
-    /// Sends to `endpoint`, the whole URL of the collector's traces.
+    /// Starts an exporter to `endpoint`, the full URL of the collector's trace endpoint.
     pub fn start(endpoint: &str) -> Result<Self, TelemetryError> {
         let refused = |cause: String| TelemetryError::Otlp(cause);
         let client = reqwest::Client::builder()
@@ -82,7 +83,7 @@ impl Exporter {
         Ok(Self { provider })
     }
 
-    /// The layer that turns our spans into the collector's.
+    /// The layer that converts our spans for the collector.
     pub fn layer<S>(&self) -> impl Layer<S> + Send + Sync + 'static
     where
         S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync,
@@ -95,7 +96,7 @@ impl Exporter {
             .with_filter(Targets::new().with_target("memgate", LevelFilter::INFO))
     }
 
-    /// Sends what is left, at most for `patience`.
+    /// Sends the remaining spans, waiting at most `patience`.
     pub async fn shutdown(self, patience: Duration) {
         let provider = self.provider;
         let flushed =
@@ -106,7 +107,7 @@ impl Exporter {
     }
 }
 
-/// The exporter's thread has no reactor; its requests run on our runtime.
+/// The exporter's thread has no reactor, so its requests run on our runtime.
 #[derive(Debug)]
 struct OnRuntime {
     client: reqwest::Client,

@@ -1,4 +1,4 @@
-//! One line: what it says, and what is wrong with it.
+//! One line of an export file.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use jiff::Timestamp;
@@ -6,33 +6,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::memory::{Embedding, Memory, Owner, Whole};
 
-/// The version of the format. Another one is refused.
+/// Version of the format. Other versions are refused.
 pub const FORMAT: u32 = 1;
 
-/// What a line says.
+/// A line of an export file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Line {
-    /// An export begins.
+    /// Start of an export.
     Header(Header),
     /// A memory.
     Memory(Box<Whole>),
-    /// An export goes on after this place of the store it is from.
+    /// A cursor: the export can be resumed after it, in the same store.
     Mark(String),
-    /// An export is complete.
+    /// End of a complete export.
     End,
 }
 
-/// How an export begins.
+/// The header of an export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// [`FORMAT`] of who wrote it.
+    /// [`FORMAT`] of the program that wrote it.
     pub format: u32,
-    /// Whose memories follow; absent: everybody's.
+    /// Owner of the memories that follow; absent for all users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<Owner>,
-    /// Whether they come with their vectors.
+    /// Whether vectors are included.
     pub vectors: bool,
-    /// When it was begun.
+    /// When the export was started.
     pub exported_at: Timestamp,
 }
 
@@ -40,13 +40,14 @@ pub struct Header {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{cause}")]
 pub struct LineError {
-    /// The member that is wrong, where one is.
+    /// The member that is wrong, if it is known.
     pub field: Option<String>,
-    /// What is wrong.
+    /// The cause.
     pub cause: String,
 }
 
-/// A line as JSON: one of `export`, `memory`, `mark` and `end`, and with a memory what belongs to it.
+/// A line as JSON: one of `export`, `memory`, `mark` and `end`; `history` and `vectors` belong to a
+/// memory.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Form {
@@ -74,10 +75,10 @@ struct Vector {
 }
 
 impl Line {
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// # Errors
-    /// [`LineError`] names the member and the cause.
+    /// [`LineError`] with the member and the cause.
     pub fn read(bytes: &[u8]) -> Result<Self, LineError> {
         let mut json = serde_json::Deserializer::from_slice(bytes);
         let form: Form =
@@ -105,17 +106,17 @@ impl Line {
             }
             Form { export: None, memory: None, mark: None, end: true, .. } if bare => Ok(Self::End),
             _ => {
-                let cause = "must have one of export, memory, mark and end; history and vectors \
+                let cause = "must have exactly one of export, memory, mark and end; history and vectors \
                              only with memory";
                 Err(LineError { field: None, cause: cause.to_owned() })
             }
         }
     }
 
-    /// Writes the line, with what ends it.
+    /// Writes the line and its line break.
     ///
     /// # Errors
-    /// Only those of the JSON writer, which has none for what is written here.
+    /// Only those of the JSON writer, which do not occur here.
     pub fn write(self, to: &mut Vec<u8>) -> serde_json::Result<()> {
         let form = match self {
             Self::Header(header) => Form { export: Some(header), ..Form::default() },
@@ -138,7 +139,7 @@ impl Header {
         if self.format == FORMAT {
             return Ok(self);
         }
-        let cause = format!("is {}, and this memgate reads {FORMAT}", self.format);
+        let cause = format!("is {}; this version of memgate reads {FORMAT}", self.format);
         Err(LineError { field: Some("export.format".into()), cause })
     }
 }
@@ -151,7 +152,7 @@ impl Vector {
         Self { space: embedding.space.to_string(), part: embedding.part, values }
     }
 
-    /// The vector that is the `n`th of its line.
+    /// The vector at index `n` of its line.
     fn values(self, n: usize) -> Result<Embedding, LineError> {
         let wrong = || LineError {
             field: Some(format!("vectors[{n}].values")),
@@ -169,17 +170,17 @@ impl Vector {
 
 fn unread(error: &serde_path_to_error::Error<serde_json::Error>) -> LineError {
     let path = error.path().to_string();
-    // Where text is no JSON, the member it was found in is beside the point.
+    // For text that is not JSON the member does not matter.
     let known = error.inner().is_data() && path != ".";
     LineError { field: known.then_some(path), cause: said(error.inner()) }
 }
 
-/// What the parser says. That it counts this line as the first would be misleading.
+/// The parser's message without its line number, which would always be 1.
 fn said(error: &serde_json::Error) -> String {
     let text = error.to_string().replace('`', "\"");
     let text = match text.rsplit_once(" at line ") {
         Some((text, _)) => {
-            // All the members that a memory may have are no help.
+            // The list of all members of a memory would be too long.
             let unknown = text.starts_with("unknown field");
             let told = text.split(", expected").next().filter(|_| unknown);
             let text = told.unwrap_or(text);
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_comes_back_as_it_was_and_is_one() {
+    fn every_line_round_trips_as_one_line() {
         let values = [0.1, -0.0, f32::MIN_POSITIVE, 1.0 / 3.0];
         let vectors = [("a", 0), ("a", 1), ("b", 0)].map(|(space, part)| Embedding {
             space: space.into(),
@@ -306,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_takes_no_room() {
+    fn absent_values_are_omitted() {
         let whole = Whole { memory: plain(), history: vec![], vectors: vec![] };
         let value: serde_json::Value =
             serde_json::from_str(&text(Line::Memory(Box::new(whole)))).unwrap();
@@ -332,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_line_names_the_member_and_the_cause() {
+    fn an_invalid_line_names_the_member_and_the_cause() {
         let memory = serde_json::to_value(full()).unwrap();
         let with = |path: &str, value: serde_json::Value| {
             let mut line = json!({"memory": memory, "history": [memory]});

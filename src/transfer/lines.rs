@@ -1,13 +1,13 @@
-//! Lines out of a stream of bytes, none of them longer than memgate is ready to hold.
+//! Splits a byte stream into lines of bounded length.
 
 use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
-/// The longest line, in bytes: a memory at its longest with some dozens of earlier versions.
+/// Maximum length of a line, in bytes: the largest memory with some dozens of earlier versions.
 pub const MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
 
-/// The lines of a stream, one at a time, numbered from 1. Empty ones are passed over.
+/// The lines of a stream, numbered from 1. Empty lines are skipped.
 pub struct Lines<R> {
     from: R,
     number: u64,
@@ -15,17 +15,17 @@ pub struct Lines<R> {
     bound: usize,
 }
 
-/// A line as it came.
+/// A line as it was read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Raw {
-    /// Without what ended it.
+    /// Without its line break.
     Line(Vec<u8>),
-    /// It has more than [`MAX_LINE_BYTES`] and was not kept.
+    /// Longer than [`MAX_LINE_BYTES`]; its content was dropped.
     TooLong,
 }
 
 impl Raw {
-    /// How many bytes of it are held.
+    /// Number of bytes held.
     #[must_use]
     pub fn bytes(&self) -> usize {
         match self {
@@ -36,7 +36,7 @@ impl Raw {
 }
 
 impl<R: AsyncBufRead + Unpin> Lines<R> {
-    /// Reads on from where `from` is.
+    /// Reads from the current position of `from`.
     pub fn new(from: R) -> Self {
         Self { from, number: 0, bytes: 0, bound: MAX_LINE_BYTES }
     }
@@ -56,7 +56,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         }
     }
 
-    /// So many bytes were taken: where the next line begins.
+    /// Number of bytes read so far: the start of the next line.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn lines_are_counted_as_an_editor_counts_them_and_bounded() {
+    async fn lines_are_numbered_from_one_and_bounded() {
         let text = b"one\n\n  \r\nfour\r\nfive is too long\nsix";
         for capacity in [1, 3, 100] {
             let from = BufReader::with_capacity(capacity, &text[..]);

@@ -1,7 +1,6 @@
-//! The file in which memories go from one memgate to another: JSON, a line a memory.
-//! docs/export.md describes it.
+//! The export file format: JSON Lines, one memory per line. docs/export.md describes it.
 //!
-//! It must never know a store, HTTP, or where the lines come from and go to.
+//! It must not depend on stores or HTTP.
 
 mod line;
 mod lines;

@@ -1,4 +1,4 @@
-//! Builds the project's programs with cargo and says where they are.
+//! Builds the project's programs with cargo.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -8,12 +8,12 @@ use serde::Deserialize;
 
 use crate::assets::repository;
 
-/// How thoroughly cargo optimises.
+/// The cargo profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Profile {
-    /// As it is meant to run.
+    /// Optimised, as released.
     Release,
-    /// Quicker to build, slower to run.
+    /// Faster to build, slower to run.
     Dev,
 }
 
@@ -26,7 +26,7 @@ impl Profile {
     }
 }
 
-/// The programs, built.
+/// The built programs.
 #[derive(Clone, Debug)]
 pub struct Binaries {
     pub memgate: PathBuf,
@@ -34,10 +34,10 @@ pub struct Binaries {
     pub xtask: PathBuf,
 }
 
-/// Refuses a machine without a C compiler: SQLite and others are compiled, and Rust links with it.
+/// Checks that there is a C compiler, which SQLite and others need and which Rust links with.
 ///
 /// # Errors
-/// One sentence that names it.
+/// One sentence that names the compiler.
 pub fn check_compiler() -> Result<()> {
     let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
     let found = Command::new(&compiler)
@@ -49,20 +49,20 @@ pub fn check_compiler() -> Result<()> {
     match found {
         Ok(status) if status.success() => Ok(()),
         _ => bail!(
-            "a C compiler is needed, and {} could not be run: install one (Debian: apt install gcc)",
+            "a C compiler is required, and {} could not be run: install one (Debian: apt install gcc)",
             compiler.display()
         ),
     }
 }
 
-/// Builds all programs (the whole workspace, so that its dependencies are built with one set of features whatever
-/// is asked for); cargo's progress and errors go to the terminal.
+/// Builds the whole workspace, so that dependencies always have the same features; cargo's progress
+/// and errors go to the terminal.
 ///
-/// Unoptimised, the tests are built as well: with them the dependencies have the features that `cargo test` gives
-/// them, and need not be built once more.
+/// In the dev profile the tests are built too: then dependencies have the features of `cargo test`
+/// and need not be built twice.
 ///
 /// # Errors
-/// When cargo or a C compiler is missing, or the code does not build.
+/// When cargo or a C compiler is missing, or the build fails.
 pub fn binaries(profile: Profile) -> Result<Binaries> {
     let text = match profile {
         Profile::Release => build(profile, &["--bins"]),
@@ -83,7 +83,7 @@ pub fn example(profile: Profile, name: &str) -> Result<PathBuf> {
     executable(&build(profile, &["--example", name])?, name)
 }
 
-/// What cargo says of a build, a line of JSON each.
+/// Runs cargo; returns its messages, one JSON object per line.
 fn build(profile: Profile, targets: &[&str]) -> Result<String> {
     check_compiler()?;
     let mut cargo = cargo();
@@ -97,19 +97,19 @@ fn build(profile: Profile, targets: &[&str]) -> Result<String> {
         .and_then(std::process::Child::wait_with_output)
         .context("cannot run cargo")?;
     if !output.status.success() {
-        bail!("the project does not build; cargo said why above");
+        bail!("the build failed; see cargo's output above");
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The cargo that runs us, in the project's folder.
+/// The cargo that runs this program, in the project's folder.
 pub fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(repository());
     command
 }
 
-/// A line of cargo's JSON output; most lines are something else.
+/// A line of cargo's JSON output; most lines have another format.
 #[derive(Deserialize)]
 struct Artifact {
     target: Target,
@@ -133,7 +133,7 @@ fn executable(output: &str, name: &str) -> Result<PathBuf> {
         .filter_map(|line| serde_json::from_str::<Artifact>(line).ok())
         .filter(|artifact| artifact.target.name == name && !artifact.profile.test)
         .find_map(|artifact| artifact.executable)
-        .with_context(|| format!("cargo built no program {name}"))
+        .with_context(|| format!("cargo did not build the program {name}"))
 }
 
 #[cfg(test)]
@@ -149,12 +149,12 @@ mod tests {
     "#;
 
     #[test]
-    fn the_program_is_told_from_the_library_and_the_tests_of_the_same_name() {
+    fn programs_are_distinguished_from_libraries_and_tests() {
         assert_eq!(executable(OUTPUT, "memgate").unwrap(), PathBuf::from("/t/memgate"));
     }
 
     #[test]
-    fn a_program_that_was_not_built_is_named() {
+    fn an_error_names_a_program_that_was_not_built() {
         let error = executable(OUTPUT, "other").unwrap_err().to_string();
         assert!(error.contains("other"), "{error}");
     }

@@ -1,6 +1,6 @@
-//! What a developer does with memgate, one command each: `cargo xtask COMMAND`.
+//! Developer tasks: `cargo xtask COMMAND`.
 //!
-//! This file only names the commands; each lives in a file of its own.
+//! This file only lists the commands; each has its own file.
 
 mod assets;
 mod bench;
@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// What a developer does with memgate.
+/// Developer tasks of memgate.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Cli {
@@ -28,19 +28,21 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run Envoy and memgate before a model server, in the foreground; or show with --demo what it is for.
+    /// Run Envoy and memgate in front of a model server, in the foreground; --demo plays a
+    /// demonstration.
     Up(up::Args),
-    /// Everything a commit must pass; ends with counts.
+    /// Run everything a commit must pass; ends with counts.
     Test(test::Args),
-    /// Measure memgate against a no-op behind the same filters of a real Envoy.
+    /// Measure memgate against a no-op ext_proc server behind the same Envoy filters.
     Bench(bench::Args),
-    /// Fetch what is not built here (Envoy, ONNX Runtime, the embedding model, Python tools, Milvus servers) into .assets/.
+    /// Download Envoy, ONNX Runtime, the embedding model, Python tools and Milvus servers into
+    /// .assets/.
     Assets(assets::command::Args),
     /// Run a Milvus server in the foreground, for tests and development.
     Milvus(milvus::Args),
     /// Write an Envoy configuration with other addresses and another model server.
     EnvoyConfig(envoy_config::command::Args),
-    /// Run a program that ends when its parent does.
+    /// Run a program that is killed when its parent ends.
     #[command(name = process::LEASH, hide = true)]
     Leash(process::LeashArgs),
 }

@@ -1,24 +1,24 @@
-//! Free ports of loopback.
+//! Free ports on loopback.
 
 use std::net::{Ipv4Addr, TcpListener};
 
 use anyhow::{Context, Result};
 
-/// So many ports that are free now, each another. One can be taken by somebody else before its owner binds it; the
-/// owner's own error says so then.
+/// This many different free ports. Another process can take one before it is used; binding it fails
+/// then.
 ///
 /// # Errors
-/// When the system has none left.
+/// When no port is free.
 pub fn free(count: usize) -> Result<Vec<u16>> {
     let bind = |_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-    // Held together, so that none comes twice.
+    // Held together, so that all are different.
     let held: Vec<_> =
         (0..count).map(bind).collect::<std::io::Result<_>>().context("no port is free")?;
     let ports = held.iter().map(|listener| listener.local_addr().map(|address| address.port()));
     ports.collect::<std::io::Result<_>>().context("no port is free")
 }
 
-/// Whether all of these can be listened on now.
+/// Whether all of these ports are free.
 pub fn are_free<const N: usize>(ports: &[u16; N]) -> bool {
     ports.iter().all(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok())
 }

@@ -1,6 +1,6 @@
-//! Processes that must not outlive us: each runs in a group of its own (so that Ctrl-C in a terminal reaches only
-//! xtask, which ends them in order), is ended by signal with a limit on its patience, and is ended by the kernel
-//! if xtask itself is killed.
+//! Child processes that never outlive xtask. Each runs in its own process group (so that Ctrl-C
+//! reaches only xtask, which stops them in order), is stopped by a signal with a timeout, and is
+//! stopped by the kernel if xtask is killed.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
@@ -11,19 +11,19 @@ use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal};
 use tokio::process::{Child, Command};
 
-/// The hidden command that a child begins as.
+/// Name of the hidden command that children start as.
 pub const LEASH: &str = "leash";
 
-/// Arguments of the hidden command: tie this process to its parent, then become `command`.
+/// Arguments of the hidden command: ties this process to its parent, then executes `command`.
 ///
-/// It is a process of its own because asking the kernel for the signal must happen in the child, and doing so
-/// between fork and exec is not possible in safe Rust.
+/// It is a separate process because the parent-death signal must be requested by the child, and
+/// safe Rust cannot do that between fork and exec.
 #[derive(clap::Args)]
 pub struct LeashArgs {
-    /// End it with SIGKILL when its parent is gone: for a program that does not heed SIGTERM.
+    /// Use SIGKILL when the parent ends, for programs that ignore SIGTERM.
     #[arg(long)]
     kill: bool,
-    /// The process that must be alive.
+    /// Process id of the parent.
     parent: i32,
     /// The program and its arguments.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
@@ -31,49 +31,49 @@ pub struct LeashArgs {
 }
 
 impl LeashArgs {
-    /// Becomes the command; returns only on failure.
+    /// Executes the command; returns only on failure.
     ///
     /// # Errors
-    /// When the parent is gone already, or the program cannot be started.
+    /// When the parent has already ended, or the program cannot be started.
     pub fn run(&self) -> Result<()> {
         let signal = if self.kill { Signal::KILL } else { Signal::TERM };
         rustix::process::set_parent_process_death_signal(Some(signal))
-            .context("cannot ask for a signal when the parent ends")?;
-        // It may have ended before we asked.
+            .context("cannot request a signal for the parent's end")?;
+        // The parent may have ended before the request.
         if rustix::process::getppid() != Pid::from_raw(self.parent) {
-            bail!("the parent process is gone");
+            bail!("the parent process has ended");
         }
         let Some((program, arguments)) = self.command.split_first() else {
-            bail!("no program was given");
+            bail!("no program given");
         };
         let error = std::process::Command::new(program).args(arguments).exec();
         Err(error).with_context(|| format!("cannot start {}", program.display()))
     }
 }
 
-/// How to start a program.
+/// A program to start.
 #[derive(Clone, Debug)]
 pub struct Program {
     pub path: PathBuf,
     pub arguments: Vec<std::ffi::OsString>,
-    /// The folder it runs in.
+    /// Working directory.
     pub folder: PathBuf,
 }
 
 impl Program {
-    /// The command that starts it, tied to this process. The parent-death signal follows the *thread* that spawns,
-    /// so spawn from one that lives as long as xtask.
+    /// The command that starts it, tied to this process. The parent-death signal follows the
+    /// *thread* that spawns, so spawn from one that lives as long as xtask.
     pub fn command(&self) -> Command {
         self.leashed(&[])
     }
 
-    /// The same for a program that does not heed SIGTERM: it is killed when this process is gone.
+    /// As [`Program::command`], with SIGKILL, for programs that ignore SIGTERM.
     pub fn stubborn_command(&self) -> Command {
         self.leashed(&["--kill"])
     }
 
     fn leashed(&self, options: &[&str]) -> Command {
-        // Our own file by this name, because cargo may have put a newer one in its place.
+        // This path still works if cargo has replaced our executable.
         let mut command = Command::new("/proc/self/exe");
         command
             .arg0("xtask")
@@ -91,7 +91,7 @@ impl Program {
     }
 }
 
-/// Asks the child's group to end, waits at most `patience`, then makes it.
+/// Asks the child's process group to end, and kills it after `patience`.
 pub async fn end(child: &mut Child, patience: Duration) -> Result<ExitStatus> {
     signal_group(child, Signal::TERM);
     if let Ok(ended) = tokio::time::timeout(patience, child.wait()).await {
@@ -104,7 +104,7 @@ pub async fn end(child: &mut Child, patience: Duration) -> Result<ExitStatus> {
 fn signal_group(child: &Child, signal: Signal) {
     let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
     if let Some(pid) = pid {
-        // An error means that it has ended just now, which is what we want.
+        // An error means that it has just ended.
         let _ = rustix::process::kill_process_group(pid, signal);
     }
 }

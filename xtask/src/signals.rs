@@ -1,16 +1,16 @@
-//! The signals that ask a command to end, so that it can end its programs and remove its folders first.
+//! The signals that end a command, so that it can stop its programs and remove its folders first.
 
 use anyhow::{Context, Result, bail};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The signals that ask us to end.
+/// SIGINT, SIGTERM and SIGHUP.
 pub struct Signals([Signal; 3]);
 
 impl Signals {
-    /// Listens from now on.
+    /// Starts listening.
     ///
     /// # Errors
-    /// When the system does not let us.
+    /// When the system refuses.
     pub fn new() -> Result<Self> {
         let on = |kind| signal(kind).context("cannot listen for signals");
         Ok(Self([
@@ -20,7 +20,7 @@ impl Signals {
         ]))
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub async fn next(&mut self) {
         let Self([interrupt, terminate, hangup]) = self;
         tokio::select! {
@@ -31,7 +31,7 @@ impl Signals {
     }
 }
 
-/// Runs `work`; a signal ends it early, as a failure.
+/// Runs `work`; a signal ends it early with an error.
 ///
 /// # Errors
 /// Those of `work`, and the signal.
@@ -39,6 +39,6 @@ pub async fn until_signal<T>(work: impl Future<Output = Result<T>>) -> Result<T>
     let mut end = Signals::new()?;
     tokio::select! {
         outcome = work => outcome,
-        () = end.next() => bail!("ended by a signal"),
+        () = end.next() => bail!("stopped by a signal"),
     }
 }

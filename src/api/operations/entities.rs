@@ -1,4 +1,4 @@
-//! Who and what a memory speaks of, as callers give it, and what a change leaves of it.
+//! Mentioned entities in requests, and what remains of them after a change of content.
 
 use crate::{
     api::ApiError,
@@ -6,7 +6,7 @@ use crate::{
     screening::screen,
 };
 
-/// Mentions as they may be kept. How many there may be is the store's to say.
+/// Checks mentions. The store limits their number.
 pub(super) fn mentions(given: Vec<Mention>) -> Result<Vec<Mention>, ApiError> {
     if !given.iter().all(Mention::can_be_kept) {
         return Err(unfit("mentions"));
@@ -18,7 +18,7 @@ pub(super) fn mentions(given: Vec<Mention>) -> Result<Vec<Mention>, ApiError> {
     Ok(given.into_iter().map(screened).collect())
 }
 
-/// Relations as they may be kept.
+/// Checks relations.
 pub(super) fn relations(given: Vec<EntityRelation>) -> Result<Vec<EntityRelation>, ApiError> {
     if !given.iter().all(EntityRelation::can_be_kept) {
         return Err(unfit("entity_relations"));
@@ -31,7 +31,7 @@ pub(super) fn relations(given: Vec<EntityRelation>) -> Result<Vec<EntityRelation
     Ok(given.into_iter().map(screened).collect())
 }
 
-/// Takes away what a memory's new content names no more.
+/// Removes entities that a memory's new content no longer contains.
 pub(super) fn drop_unnamed(memory: &mut Memory) {
     let content = entity_key(&memory.content);
     let named = |name: &str| content.contains(&entity_key(name));

@@ -1,4 +1,4 @@
-//! Everything a user has, or everybody, as lines that import reads.
+//! Exports the memories of one user or of all users.
 
 use jiff::Timestamp;
 use tokio::task::spawn_blocking;
@@ -10,12 +10,12 @@ use crate::{
     transfer::{FORMAT, Header, Line},
 };
 
-/// Memories that are read at a time, where the caller names no number.
+/// Number of memories read at a time, if the caller sets no limit.
 const PIECE: usize = 200;
-/// The most that are read at a time.
+/// Maximum number of memories read at a time.
 const MAX_PIECE: usize = 1000;
 
-/// What is to be exported.
+/// An export in progress.
 #[derive(Clone)]
 pub struct Export {
     owner: Option<Owner>,
@@ -24,19 +24,19 @@ pub struct Export {
     vectors: bool,
 }
 
-/// Some lines of an export.
+/// A piece of an export.
 pub struct Piece {
-    /// Whole lines.
+    /// Complete lines.
     pub lines: Vec<u8>,
-    /// What is still to be exported.
+    /// The rest of the export, if there is any.
     pub rest: Option<Export>,
 }
 
 impl Export {
-    /// One user's.
+    /// An export of one user.
     ///
     /// # Errors
-    /// 400 for a bad field.
+    /// 400 for an invalid field.
     pub fn of(request: &ExportRequest) -> Result<Self, ApiError> {
         let owner = owner(&request.user_id, request.tenant_id.as_deref())?;
         let all = ExportAllRequest {
@@ -47,10 +47,10 @@ impl Export {
         Ok(Self { owner: Some(owner), ..Self::of_everybody(&all)? })
     }
 
-    /// Everybody's, for operators.
+    /// An export of all users, for operators.
     ///
     /// # Errors
-    /// 400 for a bad field.
+    /// 400 for an invalid field.
     pub fn of_everybody(request: &ExportAllRequest) -> Result<Self, ApiError> {
         let limit = request.limit.unwrap_or(PIECE);
         if !(1..=MAX_PIECE).contains(&limit) {
@@ -61,10 +61,10 @@ impl Export {
         Ok(Self { owner: None, after, limit, vectors })
     }
 
-    /// The line that an answer begins with.
+    /// The header line of a response.
     ///
     /// # Errors
-    /// Only what cannot happen: that it is no JSON.
+    /// A failure of the JSON writer, which does not occur.
     pub fn header(&self) -> Result<Vec<u8>, ApiError> {
         let header = Header {
             format: FORMAT,
@@ -77,17 +77,17 @@ impl Export {
 }
 
 impl Operations {
-    /// The next lines of an export, and a line that tells where the rest begins or that there is none.
+    /// The next lines of an export, followed by a mark, or by `end` if it is complete.
     ///
     /// # Errors
-    /// 400 when `after` is no place of this export, 503 while the store does not work.
+    /// 400 when `after` is not a mark of this export, 503 while the store is unavailable.
     pub async fn export(&self, export: Export) -> Result<Piece, ApiError> {
         let Export { owner, after, limit, vectors } = &export;
         let Scan { found, next } =
             self.store.scan(owner.as_ref(), after.as_deref(), *limit).await?;
         let (vectors, mark) = (*vectors, next.clone());
         let write = move || {
-            // What is forgotten is on its way out: nothing elsewhere would ever erase it.
+            // Memories being forgotten are left out: no other memgate would ever erase them.
             let kept = found.into_iter().filter(|it| it.memory.status != Status::Forgotten);
             let memories = kept.map(|mut whole| {
                 if !vectors {

@@ -1,4 +1,4 @@
-//! Forgetting. The journal goes first: what it still holds could become a memory again.
+//! Deletion. The journal is cleaned first, because its pending turns could become memories again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,15 +16,15 @@ use crate::{
     },
 };
 
-/// Memories of a session that are looked at in one go.
+/// Number of memories of a session examined at a time.
 const PAGE: usize = 100;
 
 impl Operations {
-    /// Forgets one memory and what it was made of; of a turn's memory or of a statement in it, all
-    /// that was taken from that turn word for word.
+    /// Forgets one memory and the turn it was made of; for a turn memory or a statement of it, also
+    /// everything else taken from that turn word for word.
     ///
     /// # Errors
-    /// 404 when the user has none of this id.
+    /// 404 when the user has no memory with this id.
     pub async fn forget(
         &self,
         id: &str,
@@ -44,11 +44,11 @@ impl Operations {
         let ids: Vec<MemoryId> = ids.into_iter().collect();
         self.store.forget_all(&owner, &ids, &write("forgotten", request_id)).await?;
         self.recall.tool_loops().forget(&owner);
-        // It was there: a summary may have gone with what it was made of.
+        // It existed: a summary may have been deleted together with its sources.
         Ok(DeletedView { deleted: 1 })
     }
 
-    /// The memories that hold words of the turns which said this one.
+    /// The memories that contain words of the same turns.
     async fn of_same_words(
         &self,
         owner: &Owner,
@@ -65,7 +65,7 @@ impl Operations {
         for (session, turns) in turns {
             let mut query = ListQuery {
                 scope: ScopeQuery::of(owner.clone()),
-                // What is superseded holds the words, too.
+                // Superseded memories contain the words too.
                 filter: Some(Filter::And(vec![
                     Filter::Session(session),
                     Filter::Status(Status::ALL.to_vec()),
@@ -92,20 +92,20 @@ impl Operations {
         Ok(ids)
     }
 
-    /// What a user asked to be forgotten in a message, as long as it can be brought back, the last one first.
+    /// Lists what a user asked to be forgotten in messages and can still restore, the latest first.
     ///
     /// # Errors
-    /// 400 for a bad field, 503 while the journal does not work.
+    /// 400 for an invalid field, 503 while the journal is unavailable.
     pub async fn forgettings(&self, whose: &Whose) -> Result<ForgettingsView, ApiError> {
         let found = self.capture.forgettings(&whose.owner()?).await?;
         Ok(ForgettingsView { forgettings: found.into_iter().map(ForgettingView::from).collect() })
     }
 
-    /// Brings back what a user asked to be forgotten in a message.
+    /// Restores what a user asked to be forgotten in a message.
     ///
     /// # Errors
-    /// 404 when the user has no such forgetting, because it is erased, undone, or another user's; 503 while store or
-    /// journal do not work.
+    /// 404 when the user has no such request to forget, because it is erased, undone, or another
+    /// user's; 503 while store or journal are unavailable.
     pub async fn undo_forgetting(&self, id: &str, whose: &Whose) -> Result<UndoneView, ApiError> {
         let owner = whose.owner()?;
         let Ok(id) = id.parse() else { return Err(ApiError::no_such("forgetting")) };
@@ -115,11 +115,11 @@ impl Operations {
             .ok_or_else(|| ApiError::no_such("forgetting"))
     }
 
-    /// Forgets everything of a user, or of one of their projects, turns in the journal included.
+    /// Forgets all memories of a user, or of one project, including turns in the journal.
     ///
     /// # Errors
-    /// 400 for a bad field, 503 while store or journal do not work: then nothing, or only a part,
-    /// is forgotten, and the caller must ask again.
+    /// 400 for an invalid field; 503 while store or journal are unavailable: then nothing or only a
+    /// part is forgotten, and the caller must repeat the request.
     pub async fn forget_scope(
         &self,
         request: &ForgetRequest,

@@ -1,5 +1,5 @@
-//! Bringing in what was exported. A line that cannot be taken is told and left out; what the store
-//! cannot do ends the import, which then may be repeated: what is there already is passed over.
+//! Imports an export. Invalid lines are reported and skipped. A failure of the store stops the
+//! import, which can then be repeated: existing memories are skipped.
 
 mod admit;
 
@@ -18,19 +18,19 @@ use crate::{
     transfer::{Line, Lines, MAX_LINE_BYTES, Raw},
 };
 
-/// How long the next line may take to come.
+/// Timeout for the next line.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Memories given to the store at the same time, as long as their lines together are not longer than
-/// one may be.
+/// Number of memories stored concurrently, as long as their lines together do not exceed the limit
+/// of one line.
 const AT_ONCE: usize = 16;
-/// The most lines that an answer tells of.
+/// Maximum number of reported lines.
 const MAX_PROBLEMS: usize = 100;
 
 impl Operations {
-    /// Takes the memories of an export that are `owner`'s, or with `None`, for operators, everybody's.
+    /// Imports the memories of `owner`; with `None`, for operators, those of all users.
     ///
     /// # Errors
-    /// 400 when it is no export, 408 when it stops coming, 503 while the store does not work.
+    /// 400 when it is not an export, 408 when it stalls, 503 while the store is unavailable.
     pub async fn import(
         &self,
         owner: Option<Owner>,
@@ -80,18 +80,18 @@ impl Operations {
         }
         read?;
         if !begun {
-            return Err(ApiError::invalid("body", "must be an export; it is empty"));
+            return Err(ApiError::invalid("body", "must be an export, but is empty"));
         }
         if bare
             && view.written > 0
             && let Err(error) = self.capture.make_vectors().await
         {
-            tracing::warn!(%error, "vectors of imported memories are made later than could be");
+            tracing::warn!(%error, "imported memories without vectors are embedded with a delay");
         }
         Ok(view)
     }
 
-    /// Gives a memory to the store.
+    /// Stores a memory.
     async fn take(
         &self,
         line: u64,
@@ -114,14 +114,14 @@ impl Operations {
     }
 }
 
-/// What became of a line.
+/// The result of a line.
 struct Taken {
     line: u64,
     bytes: usize,
     done: Result<Result<Restored, Refused>, StoreError>,
 }
 
-/// What a store refuses is the line's fault; all else is not.
+/// A rejection by the store is an error of the line; other failures are not.
 fn refused(done: Result<Restored, StoreError>) -> Result<Result<Restored, Refused>, StoreError> {
     match done {
         Ok(restored) => Ok(Ok(restored)),
@@ -135,7 +135,7 @@ fn refused(done: Result<Restored, StoreError>) -> Result<Result<Restored, Refuse
     }
 }
 
-/// What all lines of an import have in common.
+/// State of an import.
 struct Import {
     owner: Option<Owner>,
     config: Arc<Config>,
@@ -143,7 +143,7 @@ struct Import {
 }
 
 impl Import {
-    /// Reads a line and checks it, off the runtime: it may be long.
+    /// Parses and checks a line on a blocking thread, because it may be long.
     async fn read(&self, raw: Raw, begun: bool) -> Result<Result<Line, Refused>, ApiError> {
         let Raw::Line(bytes) = raw else {
             let cause = format!("must have at most {MAX_LINE_BYTES} bytes");
@@ -152,7 +152,7 @@ impl Import {
         let (owner, config) = (self.owner.clone(), self.config.clone());
         let read = move || match Line::read(&bytes)? {
             header @ Line::Header(_) => Ok(header),
-            _ if !begun => Err(Refused::new("export", "must come first: it tells the format")),
+            _ if !begun => Err(Refused::new("export", "must come first")),
             Line::Memory(mut whole) => {
                 admit(&mut whole, owner.as_ref(), &config)?;
                 Ok(Line::Memory(whole))
@@ -164,7 +164,7 @@ impl Import {
 }
 
 impl ImportedView {
-    /// Counts what became of the next line; tells how many bytes it held.
+    /// Counts the result of the next line; returns the number of bytes it held.
     fn settle(&mut self, taken: Option<Taken>) -> Result<usize, ApiError> {
         let Some(Taken { line, bytes, done }) = taken else { return Ok(0) };
         match done.map_err(|error| stopped(line, error))? {
@@ -172,7 +172,7 @@ impl ImportedView {
             Ok(Restored::Same) => self.same += 1,
             Ok(Restored::Differs) => {
                 self.differs += 1;
-                let cause = "is the id of another memory of this user, which was left as it is";
+                let cause = "is already the id of another memory of this user, which is kept";
                 self.tell(line, Refused::new("memory.id", cause));
             }
             Err(refused) => {
@@ -196,12 +196,12 @@ async fn next<R: AsyncBufRead + Unpin>(
     match timeout(PATIENCE, lines.next()).await {
         Ok(Ok(line)) => Ok(line),
         Ok(Err(_)) => {
-            let message = "the body could not be read to its end; what came before is imported";
+            let message = "the body could not be read completely; the lines before are imported";
             Err(ApiError::new(StatusCode::BAD_REQUEST, "unreadable", message))
         }
         Err(_) => {
             let message = format!(
-                "no line came for {} seconds; what came before is imported",
+                "no line for {} seconds; the lines before are imported",
                 PATIENCE.as_secs()
             );
             Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, "timeout", message))
@@ -209,9 +209,9 @@ async fn next<R: AsyncBufRead + Unpin>(
     }
 }
 
-/// The store does not go on.
+/// The import stops because of the store.
 fn stopped(line: u64, error: StoreError) -> ApiError {
     let error = ApiError::from(error);
-    let message = format!("line {line}: {}; what stands before it is imported", error.message);
+    let message = format!("line {line}: {}; the lines before are imported", error.message);
     ApiError { message, ..error }
 }

@@ -1,20 +1,20 @@
-//! Hurrying what is learnt in the background.
+//! Ends sessions and runs pending jobs at once.
 
 use std::time::Duration;
 
 use super::Operations;
 use crate::api::{ApiError, EndedView, FlushRequest, FlushedView, Whose, requests::owner};
 
-/// The longest wait when the caller names none.
+/// Default time to wait, in milliseconds.
 const PATIENCE: u64 = 30_000;
-/// The longest wait.
+/// Maximum time to wait, in milliseconds.
 const MAX_PATIENCE: u64 = 600_000;
 
 impl Operations {
     /// Waits for a user's exchanges in flight, ends the sessions and runs the jobs.
     ///
     /// # Errors
-    /// 400 for a bad field, 503 while the journal does not work.
+    /// 400 for an invalid field, 503 while the journal is unavailable.
     pub async fn flush(&self, request: &FlushRequest) -> Result<FlushedView, ApiError> {
         let owner = owner(&request.user_id, request.tenant_id.as_deref())?;
         let patience = request.timeout_ms.unwrap_or(PATIENCE);
@@ -31,10 +31,10 @@ impl Operations {
         })
     }
 
-    /// Ends a session: what is left to learn from it is learnt now.
+    /// Ends a session, so that its remaining turns are learned from now.
     ///
     /// # Errors
-    /// 404 when the user has no such session, 503 while the journal does not work.
+    /// 404 when the user has no such session, 503 while the journal is unavailable.
     pub async fn end_session(&self, id: &str, whose: &Whose) -> Result<EndedView, ApiError> {
         match self.capture.end_session(&whose.owner()?, id).await? {
             Some(turns) => Ok(EndedView { turns }),

@@ -1,12 +1,12 @@
-//! What the API does, without HTTP: REST and the command line call the same methods, so that both
-//! answer alike.
+//! The operations of the API without HTTP: REST and the command line call the same methods and give
+//! the same answers.
 
 mod entities;
 mod export;
 mod forget;
 mod import;
+mod journal;
 mod learn;
-mod ledger;
 mod read;
 mod stats;
 mod write;
@@ -26,25 +26,25 @@ use super::ApiError;
 
 pub use export::{Export, Piece};
 
-/// All that callers may do to memories.
+/// All operations on memories.
 #[derive(Clone)]
 pub struct Operations {
-    /// The configuration as it is now.
+    /// The current configuration.
     pub config: Live,
-    /// Where memories live.
+    /// The memory store.
     pub store: Arc<dyn MemoryStore>,
-    /// Turns what is written into vectors.
+    /// Embeds stored texts.
     pub embedder: Arc<dyn Embedder>,
     /// Finds memories.
     pub recall: Recall,
-    /// Learns from turns, and forgets them.
+    /// Learns from turns and forgets them.
     pub capture: Arc<Capture>,
-    /// Counters.
+    /// The metrics.
     pub metrics: Arc<Metrics>,
 }
 
 impl Operations {
-    /// The types named must be configured ones.
+    /// Checks that the types are configured.
     fn known_types<'a>(
         &self,
         param: &str,
@@ -61,12 +61,12 @@ impl Operations {
     }
 }
 
-/// A change by a caller of the API.
+/// Audit details of a change by an API caller.
 fn write(reason: &'static str, request_id: Option<String>) -> Write {
     Write { request_id, ..Write::by(Actor::Api, reason) }
 }
 
-/// An optional id of a scope must not be empty: it would look like "all".
+/// An optional id must not be empty, because an empty one would look like "all".
 fn not_empty(param: &str, value: Option<&String>) -> Result<(), ApiError> {
     match value {
         Some(value) if value.is_empty() => Err(ApiError::invalid(param, "must not be empty")),
@@ -74,12 +74,12 @@ fn not_empty(param: &str, value: Option<&String>) -> Result<(), ApiError> {
     }
 }
 
-/// Rows of a page when the caller names no number.
+/// Default number of rows per page.
 const PAGE: usize = 20;
-/// The most rows of a page.
+/// Maximum number of rows per page.
 const MAX_PAGE: usize = 100;
 
-/// How many rows a page may have.
+/// The number of rows of a page.
 fn page(limit: Option<usize>) -> Result<usize, ApiError> {
     match limit.unwrap_or(PAGE) {
         limit @ 1..=MAX_PAGE => Ok(limit),
@@ -87,7 +87,7 @@ fn page(limit: Option<usize>) -> Result<usize, ApiError> {
     }
 }
 
-/// A share must lie between 0 and 1.
+/// Checks that a value is between 0 and 1.
 fn share(param: &str, value: Option<f32>) -> Result<(), ApiError> {
     match value {
         Some(value) if !(0.0..=1.0).contains(&value) => {

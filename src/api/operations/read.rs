@@ -1,4 +1,4 @@
-//! Listing, getting and searching.
+//! Lists, reads and searches memories.
 
 use std::time::Duration;
 
@@ -15,18 +15,18 @@ use crate::{
     recall::{Query, RecallRequest, Selection},
 };
 
-/// The most hits of a search, as for a model request.
+/// Maximum number of hits, as for a model request.
 const MAX_HITS: usize = 50;
-/// The longest query, in bytes.
+/// Maximum length of a query, in bytes.
 const MAX_QUERY: usize = 64 * 1024;
-/// The longest a search takes. Nobody's model request waits for it.
+/// Maximum duration of a search; no model request waits for it.
 const SEARCH_TIME: Duration = Duration::from_secs(10);
 
 impl Operations {
     /// A page of a user's memories, newest first.
     ///
     /// # Errors
-    /// 400 for a bad field, 503 while the store does not work.
+    /// 400 for an invalid field, 503 while the store is unavailable.
     pub async fn list(&self, request: &ListRequest) -> Result<MemoriesView, ApiError> {
         let owner = owner(&request.user_id, request.tenant_id.as_deref())?;
         not_empty("project_id", request.project_id.as_ref())?;
@@ -47,19 +47,19 @@ impl Operations {
         Ok(self.store.list(&query).await?.into())
     }
 
-    /// One memory, whatever its status.
+    /// One memory, with any status.
     ///
     /// # Errors
-    /// 404 when the user has none of this id.
+    /// 404 when the user has no memory with this id.
     pub async fn get(&self, id: &str, whose: &Whose) -> Result<MemoryView, ApiError> {
         let id = MemoryId::from_outside(id);
         Ok(self.store.get(&whose.owner()?, &id, Timestamp::now()).await?.into())
     }
 
-    /// The memories that matter for a query, best first: what a model request would be given.
+    /// The memories relevant to a query, best first, as a model request would get them.
     ///
     /// # Errors
-    /// 400 for a bad field, 503 while neither vectors nor words can be searched.
+    /// 400 for an invalid field, 503 while neither vectors nor words can be searched.
     pub async fn search(&self, request: &SearchRequest) -> Result<HitsView, ApiError> {
         let owner = owner(&request.user_id, request.tenant_id.as_deref())?;
         not_empty("project_id", request.project_id.as_ref())?;
@@ -109,7 +109,7 @@ impl Operations {
     }
 }
 
-/// The request's filter, within its window of time where it has one.
+/// The request's filter, combined with its time window.
 fn narrowed(request: &SearchRequest) -> Option<Filter> {
     if request.since.is_none() && request.until.is_none() {
         return request.filter.clone();

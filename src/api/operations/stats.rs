@@ -1,4 +1,4 @@
-//! How much there is of a user, and how much of it has its vector.
+//! Statistics of a user's memories.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ impl Operations {
     /// Counts a user's memories in use.
     ///
     /// # Errors
-    /// 400 for a bad field, 503 while the store does not work.
+    /// 400 for an invalid field, 503 while the store is unavailable.
     pub async fn stats(&self, whose: &Whose) -> Result<StatsView, ApiError> {
         let (all, now) = (ScopeQuery::of(whose.owner()?), Timestamp::now());
         let space = self.embedder.space();

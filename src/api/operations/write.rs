@@ -1,4 +1,4 @@
-//! Creating and changing memories. Both ways in pass the screening.
+//! Creates and changes memories. Both pass the screening.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -13,20 +13,20 @@ use crate::{
     screening::{MAX_MESSAGE_BYTES, screen},
 };
 
-/// The most labels of a memory.
+/// Maximum number of tags.
 const MAX_TAGS: usize = 64;
-/// The longest label, in bytes.
+/// Maximum length of a tag, in bytes.
 const MAX_TAG: usize = 256;
-/// The most bytes of free members, as JSON.
+/// Maximum size of the metadata as JSON, in bytes.
 const MAX_METADATA: usize = 16 * 1024;
-/// How often a change without a version is tried again when somebody else was first.
+/// Maximum number of attempts of a change without a version that conflicts with others.
 const TRIES: usize = 3;
 
 impl Operations {
-    /// Remembers something.
+    /// Stores a memory.
     ///
     /// # Errors
-    /// 400 for a bad field, 503 while the store does not work.
+    /// 400 for an invalid field, 503 while the store is unavailable.
     pub async fn create(
         &self,
         request: CreateRequest,
@@ -74,7 +74,8 @@ impl Operations {
     /// Changes a memory; the old version stays in its history.
     ///
     /// # Errors
-    /// 404 when the user has none of this id, 409 when `version` is given and not the stored one.
+    /// 404 when the user has no memory with this id, 409 when `version` is given and is not the
+    /// current one.
     pub async fn patch(
         &self,
         id: &str,
@@ -95,7 +96,7 @@ impl Operations {
             memory.version = change.version.unwrap_or(memory.version);
             apply(&change, &mut memory);
             match self.store.update(memory, vectors.clone(), &write).await {
-                // The caller named no version: what it wants holds for the newer one too.
+                // The caller named no version, so the change applies to the newer one too.
                 Err(StoreError::Conflict { .. }) if change.version.is_none() && attempt < TRIES => {
                 }
                 Err(error) => return Err(error.into()),
@@ -109,11 +110,11 @@ impl Operations {
         Err(ApiError::no_such("memory"))
     }
 
-    /// Unless it is whole, a memory gets its vectors later. They are also looked for now and then,
-    /// so this must not fail what is stored.
+    /// A memory without all its vectors is embedded later by a job. Missing vectors are also
+    /// searched for regularly, so a failure here must not fail the request.
     async fn owe_vectors(&self, whole: bool) {
         if !whole && let Err(error) = self.capture.owe_vectors().await {
-            tracing::debug!(%error, "missing vectors are looked for later");
+            tracing::debug!(%error, "missing vectors will be found later");
         }
     }
 
@@ -123,7 +124,7 @@ impl Operations {
         share("importance", change.importance)?;
         share("confidence", change.confidence.flatten())?;
         if change.status == Some(Status::Forgotten) {
-            let cause = "cannot be set: DELETE forgets a memory";
+            let cause = "cannot be set; use DELETE to forget a memory";
             return Err(ApiError::invalid("status", cause));
         }
         change.content = change.content.as_deref().map(content).transpose()?;
@@ -134,8 +135,8 @@ impl Operations {
         Ok(change)
     }
 
-    /// The vectors of a content; none when the embedder fails: the memory is found by its words
-    /// then, and gets its vectors later.
+    /// Vectors of a content; none if the embedder fails: then the memory is found by words and
+    /// embedded later.
     async fn vectors(&self, content: &str) -> Vec<Embedding> {
         match self.embedder.embed_passages(vec![content.to_owned()]).await {
             Ok(vectors) => {
@@ -151,7 +152,7 @@ impl Operations {
             }
             Err(error) => {
                 self.metrics.failed("embedding");
-                tracing::warn!(%error, "a memory was written without a vector");
+                tracing::warn!(%error, "a memory was stored without a vector");
                 Vec::new()
             }
         }
@@ -190,7 +191,7 @@ fn apply(change: &PatchRequest, memory: &mut Memory) {
     memory.valid_until = change.valid_until.unwrap_or(memory.valid_until);
 }
 
-/// The content as it may be kept.
+/// Checks and screens a content.
 fn content(text: &str) -> Result<String, ApiError> {
     if text.len() > MAX_MESSAGE_BYTES {
         let cause = format!("must have at most {MAX_MESSAGE_BYTES} bytes of UTF-8");

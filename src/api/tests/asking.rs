@@ -1,15 +1,15 @@
-//! How a request can be wrong, and what its caller is told.
+//! Invalid requests and their error messages.
 
 use super::*;
 
-/// The message of an answer that is 400 for this member.
+/// The message of a 400 response for this member.
 fn told(answer: &(StatusCode, Value), param: Option<&str>) -> String {
     assert_eq!(error(answer), (400, "invalid_value", param), "{}", answer.1);
     answer.1["error"]["message"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
-async fn a_list_is_no_request() {
+async fn refuses_a_list_as_a_request() {
     let server = Server::start().await;
     let id = server.remember("u", "stays").await;
     let items = json!(["arr", null, "stored by a list"]);
@@ -34,7 +34,7 @@ async fn a_list_is_no_request() {
 }
 
 #[tokio::test]
-async fn a_list_is_no_member_that_has_members() {
+async fn refuses_a_list_in_place_of_an_object() {
     let server = Server::start().await;
     for (member, value, param) in [
         ("mentions", json!([{"name": "Ana"}, ["Ana", "person"]]), "mentions[1]"),
@@ -57,7 +57,7 @@ async fn a_list_is_no_member_that_has_members() {
 }
 
 #[tokio::test]
-async fn a_wrong_member_is_named_with_what_it_must_be() {
+async fn an_error_names_the_member_and_the_expected_value() {
     let server = Server::start().await;
     for (member, value, param, message) in [
         ("limit", json!("5"), "limit", "must be a whole number, 0 or more, not a string"),
@@ -138,7 +138,7 @@ async fn a_wrong_member_is_named_with_what_it_must_be() {
             "filter",
             json!({"time": {"field": "created", "form": "2026-01-01T00:00:00Z"}}),
             "filter.time.form",
-            "is not known; known are field, from, until",
+            "is unknown; must be one of field, from, until",
         ),
         (
             "filter",
@@ -146,7 +146,7 @@ async fn a_wrong_member_is_named_with_what_it_must_be() {
             "filter.time.from",
             "must be a time like",
         ),
-        ("fliter", json!({}), "fliter", "is not known; known are user_id, tenant_id, query,"),
+        ("fliter", json!({}), "fliter", "is unknown; must be one of user_id, tenant_id, query,"),
     ] {
         let mut body = json!({"user_id": "u", "query": "q"});
         body[member] = value;
@@ -159,12 +159,12 @@ async fn a_wrong_member_is_named_with_what_it_must_be() {
     assert!(answer["error"]["param"].as_str().unwrap().len() < 100, "{answer}");
     let twice = server.request(Method::POST, "/v1/memory").body(r#"{"user_id":"a","user_id":"b"}"#);
     let twice = server.send(twice.header("content-type", "application/json")).await;
-    assert_eq!(told(&twice, Some("user_id")), "user_id: stands there twice");
+    assert_eq!(told(&twice, Some("user_id")), "user_id: must not be repeated");
     server.stop().await;
 }
 
 #[tokio::test]
-async fn a_wrong_member_of_a_query_is_named_too() {
+async fn an_error_names_the_query_parameter() {
     let server = Server::start().await;
     for (query, param, message) in [
         ("limit=ten", "limit", "must be a whole number, 0 or more"),
@@ -174,8 +174,8 @@ async fn a_wrong_member_of_a_query_is_named_too() {
             "status",
             "must be one of active, superseded, review, quarantined, archived",
         ),
-        ("user_id=b", "user_id", "stands there twice"),
-        ("colour=red", "colour", "is not known; known are user_id,"),
+        ("user_id=b", "user_id", "must not be repeated"),
+        ("colour=red", "colour", "is unknown; must be one of user_id,"),
     ] {
         let found = told(&server.get(&format!("/v1/memory?user_id=u&{query}")).await, Some(param));
         assert!(found.starts_with(&format!("{param}: {message}")), "{query}: {found}");
@@ -246,7 +246,7 @@ async fn null_means_absent() {
 }
 
 #[tokio::test]
-async fn a_window_that_ends_before_it_begins_is_refused() {
+async fn refuses_a_time_window_that_ends_before_its_start() {
     let server = Server::start().await;
     for until in ["2026-05-01T00:00:00Z", "2026-04-30T23:00:00Z"] {
         let body =

@@ -1,7 +1,7 @@
 use super::*;
 
 #[tokio::test]
-async fn what_a_memory_speaks_of_is_taken_shown_and_searched_by() {
+async fn mentions_are_stored_shown_and_searchable() {
     let server = Server::start().await;
     let mentions = json!([{"name": "Ana", "type": "person"}, {"name": "Helio"}]);
     let relations = json!([{"subject": "Ana", "predicate": "works_at", "object": "Helio"}]);
@@ -29,7 +29,7 @@ async fn what_a_memory_speaks_of_is_taken_shown_and_searched_by() {
 }
 
 #[tokio::test]
-async fn a_new_content_leaves_only_what_it_still_names() {
+async fn a_new_content_keeps_only_the_entities_it_mentions() {
     let server = Server::start().await;
     let body = json!({
         "user_id": "u", "content": "My sister Ana works at Helio",
@@ -51,7 +51,7 @@ async fn a_new_content_leaves_only_what_it_still_names() {
 }
 
 #[tokio::test]
-async fn names_are_bounded_and_hold_no_secret() {
+async fn entity_names_are_limited_and_screened() {
     let server = Server::start().await;
     let with = |member: &str, value: Value| {
         let mut body = json!({"user_id": "u", "content": "x"});

@@ -1,20 +1,20 @@
-//! What docs/filters.md says of filters.
+//! Tests docs/filters.md.
 
 use jiff::Timestamp;
 
 use super::*;
 use crate::{
-    api::{misfit::Misfit, reader::read, tree::Tree},
+    api::{deserialize_error::DeserializeError, deserializer::read, value::RequestValue},
     memory::{Filter, Memory, MemoryId, MemoryType, Mention, Source},
 };
 
 const PAGE: &str = include_str!("../../../docs/filters.md");
 
-fn filter(text: &str) -> Result<Filter, Misfit> {
-    read(&serde_json::from_str::<Tree>(text).unwrap())
+fn filter(text: &str) -> Result<Filter, DeserializeError> {
+    read(&serde_json::from_str::<RequestValue>(text).unwrap())
 }
 
-/// The operator and the example of each row.
+/// Operator and example of each row.
 fn rows() -> Vec<(&'static str, &'static str)> {
     let rows = PAGE.lines().filter(|line| line.starts_with("| `"));
     let code = |cell: &'static str| cell.trim().trim_matches('`');
@@ -31,7 +31,7 @@ fn memory(content: &str, source: Source, day: &str) -> Memory {
     Memory::new(id, owner, MemoryType::new(MemoryType::PROCEDURAL), content, source, at)
 }
 
-/// A memory that the page's examples are about, and one that they are not about.
+/// A memory that matches the page's examples, and one that does not.
 fn memories() -> (Memory, Memory) {
     let day = "2026-05-03T10:00:00Z";
     let wanted = Memory {
@@ -53,7 +53,7 @@ fn memories() -> (Memory, Memory) {
 }
 
 #[test]
-fn every_example_holds_for_what_it_is_about_and_for_nothing_else() {
+fn every_example_matches_only_its_memory() {
     let (wanted, other) = memories();
     for (operator, example) in rows() {
         let read = filter(example).unwrap();
@@ -65,7 +65,7 @@ fn every_example_holds_for_what_it_is_about_and_for_nothing_else() {
 }
 
 #[test]
-fn the_page_has_every_operator_once_and_no_other() {
+fn the_page_lists_every_operator_once() {
     let refused = ApiError::from(filter("{}").unwrap_err());
     let (_, known) = refused.message.split_once("one of ").unwrap();
     let listed: Vec<_> = rows().into_iter().map(|(operator, _)| operator).collect();
@@ -73,7 +73,7 @@ fn the_page_has_every_operator_once_and_no_other() {
 }
 
 #[tokio::test]
-async fn the_search_that_the_page_shows_finds_the_memory() {
+async fn the_example_search_finds_the_memory() {
     let (_, block) = PAGE.split_once("```json\n").unwrap();
     let request: Value = serde_json::from_str(block.split_once("```").unwrap().0).unwrap();
     let server = Server::start().await;

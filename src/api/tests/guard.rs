@@ -1,7 +1,7 @@
 use super::*;
 
 #[tokio::test]
-async fn every_wrong_way_to_ask_is_told_in_the_same_shape() {
+async fn all_errors_have_the_same_shape() {
     let server = Server::start().await;
     assert_eq!(error(&server.get("/v1/nothing").await), (404, "unknown_route", None));
     assert_eq!(error(&server.get("/").await), (404, "unknown_route", None));
@@ -23,7 +23,7 @@ async fn every_wrong_way_to_ask_is_told_in_the_same_shape() {
 }
 
 #[tokio::test]
-async fn with_a_key_memories_are_for_those_who_send_it_and_health_is_for_all() {
+async fn a_key_protects_memories_but_not_health() {
     let mut server = Server::with(Arc::new(InMemoryStore::new()), Some(&format!("{KEY}\n"))).await;
     let key = server.client.clone();
     server.client = Client::builder().no_proxy().build().unwrap();
@@ -61,7 +61,7 @@ async fn with_a_key_memories_are_for_those_who_send_it_and_health_is_for_all() {
 }
 
 #[tokio::test]
-async fn without_a_key_nobody_reads_everybodys_memory_not_even_on_this_machine() {
+async fn without_a_key_admin_is_disabled_even_on_loopback() {
     let server = Server::with(Arc::new(InMemoryStore::new()), None).await;
     assert_eq!(server.get("/v1/memory?user_id=u").await.0, StatusCode::OK);
     for (method, path) in [
@@ -77,7 +77,7 @@ async fn without_a_key_nobody_reads_everybodys_memory_not_even_on_this_machine()
 }
 
 #[tokio::test]
-async fn without_a_key_a_web_page_that_names_this_machine_reads_nothing() {
+async fn without_a_key_dns_rebinding_is_refused() {
     let server = Server::with(Arc::new(InMemoryStore::new()), None).await;
     for (host, status) in [
         ("localhost", 200),

@@ -1,8 +1,8 @@
 use super::*;
-use crate::store::kit::{Mode, Switch};
+use crate::store::faulty::{FaultyStore, Mode};
 
 #[tokio::test]
-async fn health_readiness_and_figures_are_served() {
+async fn serves_health_readiness_and_metrics() {
     let server = Server::start().await;
     let (status, alive) = server.get("/healthz").await;
     assert_eq!((status, &alive["service"]), (StatusCode::OK, &json!("memgate")));
@@ -19,8 +19,8 @@ async fn health_readiness_and_figures_are_served() {
 }
 
 #[tokio::test]
-async fn without_its_store_memgate_is_degraded_says_why_and_refuses_what_needs_it() {
-    let switch = Switch::new(Arc::new(InMemoryStore::new()), Mode::Works);
+async fn without_its_store_memgate_is_degraded() {
+    let switch = FaultyStore::new(Arc::new(InMemoryStore::new()), Mode::Works);
     let server = Server::with(switch.clone(), None).await;
     let id = server.remember("u", "x").await;
     switch.set(Mode::Refuses);
@@ -42,7 +42,7 @@ async fn without_its_store_memgate_is_degraded_says_why_and_refuses_what_needs_i
     ] {
         assert_eq!(error(&answer), (503, "store_unavailable", None), "{answer:?}");
     }
-    // What the journal alone can tell, it does.
+    // What needs only the journal works.
     let flush = json!({"user_id": "u", "timeout_ms": 10});
     assert_eq!(server.post("/v1/memory/flush", flush).await.0, StatusCode::OK);
     assert_eq!(server.get("/v1/jobs?user_id=u").await.0, StatusCode::OK);
@@ -64,10 +64,10 @@ async fn without_its_journal_memgate_is_not_ready() {
 }
 
 #[tokio::test]
-async fn before_the_store_is_open_figures_are_served_and_operations_wait() {
+async fn before_the_store_is_open_metrics_are_served_and_operations_answer_503() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
-    let router = router(Door::closed(Live::fixed(Config::default()), Metrics::new()), None);
+    let router = router(ApiState::new(Live::fixed(Config::default()), Metrics::new()), None);
     let (stop, stopped) = oneshot::channel::<()>();
     let served = tokio::spawn(serve(listener, router, async {
         let _ = stopped.await;

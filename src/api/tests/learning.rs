@@ -7,7 +7,7 @@ use crate::{
     memory::Owner,
 };
 
-/// An exchange of `user` that ended well, in a session.
+/// A completed exchange of `user` in a session.
 fn turn_in(session: &str, user: &str, number: u32, said: &str) -> FinishedTurn {
     let ask = Ask { user_text: Some(said.into()), user_ordinal: number, ..Ask::default() };
     let reply = Reply {
@@ -45,10 +45,10 @@ impl Server {
         capture.offer(turn, capture.exchange_begins());
     }
 
-    /// A turn in the journal, in a session of its own.
+    /// Stores a turn in the journal, in this session.
     pub(super) async fn talk_in(&self, session: &str, user: &str) {
         self.talk(turn_in(session, user, 1, "I moved to Lyon last week"));
-        // Ending a session waits for everything offered before.
+        // Ending a session waits for all turns offered before.
         let nobody = Owner::of_user("nobody").unwrap();
         self.operations.capture.end_session(&nobody, "none").await.unwrap();
     }
@@ -66,7 +66,7 @@ impl Server {
 }
 
 #[tokio::test]
-async fn a_flush_turns_what_was_said_into_memories_and_ends_the_sessions() {
+async fn a_flush_stores_memories_and_ends_the_sessions() {
     let server = Server::start().await;
     server.talk(turn("u", 1, "my budget is $10,000"));
     server.talk(turn("v", 1, "nothing to do with u"));
@@ -87,7 +87,7 @@ async fn a_flush_turns_what_was_said_into_memories_and_ends_the_sessions() {
 }
 
 #[tokio::test]
-async fn ending_a_session_tells_its_turns_and_another_users_is_404() {
+async fn ending_a_session_returns_its_turns_and_another_users_is_404() {
     let server = Server::start().await;
     server.talk(turn("u", 1, "one"));
     server.talk(turn("u", 2, "two"));
@@ -98,7 +98,7 @@ async fn ending_a_session_tells_its_turns_and_another_users_is_404() {
 }
 
 #[tokio::test]
-async fn what_is_forgotten_does_not_come_back_from_the_journal() {
+async fn forgotten_memories_do_not_come_back_from_the_journal() {
     let server = Server::start().await;
     server.talk(turn("u", 1, "my first secret plan"));
     server.talk(turn("u", 2, "my second plan"));
@@ -110,7 +110,7 @@ async fn what_is_forgotten_does_not_come_back_from_the_journal() {
     assert_eq!(server.delete(&path).await.1, json!({"deleted": 1}));
     server.flush("u").await;
     assert_eq!(server.memories("u").await.len(), 1);
-    // The third turn is not a memory yet when everything is forgotten.
+    // The third turn is not yet a memory when everything is forgotten.
     server.talk(turn("u", 3, "my third plan"));
     assert_eq!(server.delete("/v1/memory?user_id=u").await.0, StatusCode::OK);
     server.flush("u").await;
@@ -139,7 +139,7 @@ async fn a_turn_and_the_statement_in_it_are_forgotten_together() {
 }
 
 #[tokio::test]
-async fn what_was_said_again_in_another_session_is_forgotten_with_all_that_says_it() {
+async fn a_repeated_statement_is_forgotten_in_all_sessions() {
     let server = Server::start().await;
     for (session, told) in
         [("a", "I'm allergic to peanuts."), ("b", "I'm allergic to peanuts!"), ("c", "thanks")]

@@ -71,7 +71,7 @@ async fn lists_are_newest_first_and_pages_join_without_gap_or_repetition() {
 }
 
 #[tokio::test]
-async fn lists_narrow_by_project_type_and_status() {
+async fn lists_filter_by_project_type_and_status() {
     let server = Server::start().await;
     for (content, project, name) in
         [("a", Some("p"), "semantic"), ("b", None, "semantic"), ("c", Some("p"), "procedural")]
@@ -111,7 +111,7 @@ async fn another_users_or_tenants_memory_is_404_for_every_verb() {
 }
 
 #[tokio::test]
-async fn what_is_deleted_is_gone_and_deleting_a_project_leaves_the_rest() {
+async fn deleting_a_project_keeps_other_memories() {
     let server = Server::start().await;
     let id = server.remember("u", "one").await;
     let path = format!("/v1/memory/{id}?user_id=u");
@@ -131,7 +131,7 @@ async fn what_is_deleted_is_gone_and_deleting_a_project_leaves_the_rest() {
 }
 
 #[tokio::test]
-async fn a_patch_changes_what_it_names_and_a_stale_version_is_a_conflict() {
+async fn a_patch_changes_only_its_members_and_a_stale_version_is_a_conflict() {
     let server = Server::start().await;
     let body = json!({"user_id": "u", "content": "budget 10", "project_id": "p", "tags": ["a"]});
     let (_, memory) = server.post("/v1/memory", body).await;
@@ -154,7 +154,7 @@ async fn a_patch_changes_what_it_names_and_a_stale_version_is_a_conflict() {
 }
 
 #[tokio::test]
-async fn a_search_finds_the_users_own_and_explains_when_asked() {
+async fn a_search_finds_the_users_memories_and_explains_on_request() {
     let server = Server::start().await;
     server.remember("u", "my budget for the Hawaii trip is $10,000").await;
     server.remember("u", "cats dislike rain").await;
@@ -193,7 +193,7 @@ async fn a_search_finds_the_users_own_and_explains_when_asked() {
 }
 
 #[tokio::test]
-async fn secrets_do_not_get_in_by_any_member() {
+async fn secrets_are_removed_from_every_member() {
     let server = Server::start().await;
     let key = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
     let body = json!({
@@ -211,7 +211,7 @@ async fn secrets_do_not_get_in_by_any_member() {
 }
 
 #[tokio::test]
-async fn bad_fields_are_400_and_named() {
+async fn invalid_fields_are_400_and_named() {
     let server = Server::start().await;
     let long = "x".repeat(70_000);
     for (body, param) in [
@@ -256,7 +256,7 @@ async fn bad_fields_are_400_and_named() {
     }
     let wrong_type = server.post("/v1/memory", json!({"user_id": 5, "content": "x"})).await;
     assert_eq!(wrong_type.0, StatusCode::BAD_REQUEST);
-    // A misspelt member must not widen what is deleted.
+    // A misspelt member must not delete more than was meant.
     server.remember("u", "stays").await;
     let misspelt = server.delete("/v1/memory?user_id=u&project=p").await;
     assert_eq!(error(&misspelt), (400, "invalid_value", Some("project")));
@@ -266,7 +266,7 @@ async fn bad_fields_are_400_and_named() {
 }
 
 #[tokio::test]
-async fn what_is_deleted_is_not_held_for_a_tool_loop_either() {
+async fn deleted_memories_are_removed_from_tool_loop_contexts() {
     let server = Server::start().await;
     let (alice, bob) = (Owner::of_user("alice").unwrap(), Owner::of_user("bob").unwrap());
     let key = |owner| LoopKey::of(owner, &["s"], "book it");
@@ -283,7 +283,7 @@ async fn what_is_deleted_is_not_held_for_a_tool_loop_either() {
 }
 
 #[tokio::test]
-async fn a_wish_for_every_conversation_is_tagged_as_long_as_its_words_are_one() {
+async fn preferences_are_tagged_while_their_content_is_one() {
     let server = Server::start().await;
     let create = async |content: &str, tags: &[&str]| {
         let body = json!({"user_id": "u", "content": content, "tags": tags});

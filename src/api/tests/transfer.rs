@@ -28,20 +28,20 @@ impl Server {
     }
 }
 
-/// What an import did: written, same, differs, refused.
+/// Counts of an import: written, same, differs, refused.
 fn counts(answer: &(StatusCode, Value)) -> [u64; 4] {
     assert_eq!(answer.0, StatusCode::OK, "{}", answer.1);
     ["written", "same", "differs", "refused"].map(|name| answer.1[name].as_u64().unwrap())
 }
 
-/// The lines and fields that an import told of.
+/// Lines and fields that an import reported.
 fn problems(answer: &(StatusCode, Value)) -> Vec<(u64, &str)> {
     let problems = answer.1["problems"].as_array().unwrap().iter();
     problems.map(|p| (p["line"].as_u64().unwrap(), p["field"].as_str().unwrap_or(""))).collect()
 }
 
 #[tokio::test]
-async fn what_one_memgate_has_another_takes_once() {
+async fn an_export_is_imported_once() {
     let (from, to) = (Server::start().await, Server::start().await);
     let id = from.remember("alice", "My dog is called Rex").await;
     let path = format!("/v1/memory/{id}?user_id=alice");
@@ -62,7 +62,7 @@ async fn what_one_memgate_has_another_takes_once() {
     let changed = to.import("/v1/memory/import?user_id=alice", &hers).await;
     assert_eq!(counts(&changed), [0, 1, 1, 0]);
     assert_eq!(problems(&changed)[0].1, "memory.id");
-    // With a key of the whole, everybody's.
+    // With the key, for all users.
     let all = from.lines("/admin/memory/export").await;
     assert_eq!((all.len(), all[0]["export"].get("owner")), (5, None));
     let answer = to.import("/admin/memory/import", &all).await;
@@ -73,7 +73,7 @@ async fn what_one_memgate_has_another_takes_once() {
 }
 
 #[tokio::test]
-async fn an_export_goes_on_after_a_mark_and_comes_with_vectors_or_without() {
+async fn an_export_resumes_after_a_mark_with_or_without_vectors() {
     let server = Server::start().await;
     for number in 0..5 {
         server.remember("alice", &format!("Fact number {number}")).await;
@@ -100,7 +100,7 @@ async fn an_export_goes_on_after_a_mark_and_comes_with_vectors_or_without() {
     assert_eq!(bare[1]["memory"], whole[1]["memory"]);
     let to = Server::start().await;
     assert_eq!(counts(&to.import("/admin/memory/import", &bare).await), [5, 0, 0, 0]);
-    // They get others there.
+    // They are embedded there.
     let embedded = async {
         while to.get("/v1/memory/stats?user_id=alice").await.1["embedded"] != 5 {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -123,7 +123,7 @@ async fn an_export_goes_on_after_a_mark_and_comes_with_vectors_or_without() {
 }
 
 #[tokio::test]
-async fn a_line_that_cannot_be_taken_is_told_and_the_rest_is_imported() {
+async fn invalid_lines_are_reported_and_the_rest_is_imported() {
     let server = Server::start().await;
     server.remember("alice", "I live in Lyon").await;
     server.remember("bob", "I live in Rome").await;
@@ -173,7 +173,7 @@ async fn a_line_that_cannot_be_taken_is_told_and_the_rest_is_imported() {
 }
 
 #[tokio::test]
-async fn what_is_no_export_is_refused_as_a_whole() {
+async fn refuses_a_body_that_is_not_an_export() {
     let server = Server::start().await;
     server.remember("alice", "I live in Lyon").await;
     let lines = server.lines("/admin/memory/export").await;
@@ -192,7 +192,7 @@ async fn what_is_no_export_is_refused_as_a_whole() {
 }
 
 #[tokio::test]
-async fn what_is_imported_is_screened_like_all_else_and_counted_by_the_store() {
+async fn imported_memories_are_screened_and_counted() {
     let server = Server::start().await;
     let secret = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH";
     let owner = Owner::of_user("alice").unwrap();
@@ -215,7 +215,7 @@ async fn what_is_imported_is_screened_like_all_else_and_counted_by_the_store() {
     let space = server.operations.embedder.space().id().into();
     let values = [1.0].into_iter().chain([0.0; 63]).collect();
     let vectors = vec![Embedding { space, part: 0, values }];
-    // Past the screening, as nothing from outside comes.
+    // Bypasses the screening, unlike anything from outside.
     let whole = crate::memory::Whole { memory, history: vec![first], vectors };
     let write = Write::by(Actor::Api, "test");
     server.operations.store.restore(whole, &write).await.unwrap();
@@ -235,7 +235,7 @@ async fn what_is_imported_is_screened_like_all_else_and_counted_by_the_store() {
 }
 
 #[tokio::test]
-async fn bodies_larger_than_any_other_are_taken_line_by_line() {
+async fn large_imports_are_streamed() {
     let server = Server::start().await;
     let id = server.remember("alice", "x").await;
     let mut lines = server.lines("/admin/memory/export").await;
@@ -248,13 +248,13 @@ async fn bodies_larger_than_any_other_are_taken_line_by_line() {
         lines.insert(1, line);
     }
     assert_eq!(counts(&server.import("/admin/memory/import", &lines).await), [40, 1, 0, 0]);
-    // Several pieces of the store, one answer.
+    // Several pieces of the store in one response.
     assert_eq!(server.lines("/v1/memory/export?user_id=alice").await.len(), 1 + 41 + 1);
     server.stop().await;
 }
 
 #[tokio::test]
-async fn a_store_that_fails_ends_an_import_and_says_how_far_it_came() {
+async fn a_store_failure_stops_an_import_and_reports_the_line() {
     let server = Server::start().await;
     server.remember("alice", "x").await;
     let lines = server.lines("/admin/memory/export").await;
@@ -267,7 +267,7 @@ async fn a_store_that_fails_ends_an_import_and_says_how_far_it_came() {
 }
 
 #[tokio::test]
-async fn stats_count_what_is_in_use_of_one_user() {
+async fn stats_count_a_users_memories_in_use() {
     let server = Server::start().await;
     for (user, content) in [("alice", "I live in Lyon"), ("alice", "x"), ("bob", "x")] {
         server.remember(user, content).await;

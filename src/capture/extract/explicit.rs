@@ -1,5 +1,5 @@
-//! What the user asked to be remembered, word for word. No judgement of ours stands between; the
-//! gate, with its screening, does.
+//! What the user asked to be remembered, word for word. It is not judged, only admitted like any
+//! candidate.
 
 use jiff::Timestamp;
 
@@ -7,6 +7,7 @@ use crate::{
     capture::{candidate::Candidate, extract::local},
     embed::{EmbedError, Embedder},
     memory::Source,
+    models::Models,
 };
 
 /// How sure it is: the user said so, and said that it matters.
@@ -18,10 +19,11 @@ const IMPORTANCE: f32 = 0.8;
 /// The candidates of statements said at a time.
 pub(in crate::capture) async fn extract(
     embedder: &dyn Embedder,
+    models: &Models,
     statements: Vec<String>,
     at: Timestamp,
 ) -> Result<Vec<Candidate>, EmbedError> {
-    let found = local::as_they_are(embedder, statements, at).await?;
+    let found = local::as_they_are(embedder, models, statements, at).await?;
     let asked = |found: Candidate| Candidate {
         source: Some(Source::ExplicitUserInput),
         confidence: Some(CONFIDENCE),

@@ -11,7 +11,7 @@ use crate::{
     capture::{
         extract::phrases::sentences,
         reconcile::{
-            compare::{ENOUGH, Pair, SIGNS, Statement},
+            compare::{Pair, Statement},
             error::ReconcileError,
             scope::{Scope, is_older},
             supersede::put_away,
@@ -20,9 +20,9 @@ use crate::{
         turn::StoredTurn,
         writer::MemoryWriter,
     },
-    classify::trained_with,
-    embed::{EmbedError, Embedder, Vector, dot, model_of},
+    embed::{EmbedError, Embedder, Space, Vector, dot, model_of},
     memory::{Memory, MemoryType, QueryVector},
+    models::{UpdateFeatures, UpdateModel},
 };
 
 /// The most older sentences that a message is compared with: statements, then those of turns, each nearest first.
@@ -35,16 +35,11 @@ const MOST: usize = 3;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Judged {
     /// What was weighed.
-    pub(crate) signs: Vec<f32>,
-    /// How likely the sentence holds no longer, 0 to 1.
+    pub(crate) features: UpdateFeatures,
+    /// How likely the sentence is outdated, 0 to 1; 0 where rules exclude it.
     pub(crate) likelihood: f32,
-}
-
-impl Judged {
     /// Whether that is enough to let the message hold in its place.
-    pub(crate) fn holds_no_longer(&self) -> bool {
-        self.likelihood >= ENOUGH
-    }
+    pub(crate) is_outdated: bool,
 }
 
 /// What a message may put away.
@@ -77,7 +72,8 @@ pub(super) async fn outdate(
         return Ok(());
     }
     // Another model's cosines mean something else to what was trained.
-    let Some(model) = model_of(writer.embedder.as_ref(), trained_with) else { return Ok(()) };
+    let known = |space: &Space| writer.models.are_trained_with(space);
+    let Some(embedder) = model_of(writer.embedder.as_ref(), known) else { return Ok(()) };
     let olds = earlier(writer, own, message, &statement, now).await?;
     let mut texts: Vec<String> = Vec::new();
     for old in &olds {
@@ -86,13 +82,13 @@ pub(super) async fn outdate(
         }
     }
     texts.truncate(COMPARED);
-    let Ok(judged) = judged(model, message, &texts).await else {
+    let Ok(judged) = judged(embedder, &writer.models.update, message, &texts).await else {
         return Ok(());
     };
     let mut over: Vec<(f32, &String)> = judged
         .iter()
         .zip(&texts)
-        .filter(|(judged, _)| judged.holds_no_longer())
+        .filter(|(judged, _)| judged.is_outdated)
         .map(|(judged, text)| (judged.likelihood, text))
         .collect();
     over.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -151,12 +147,14 @@ async fn earlier(
 /// [`EmbedError`] of the embedder.
 pub(crate) async fn judged(
     embedder: &dyn Embedder,
+    model: &UpdateModel,
     message: &str,
     olds: &[String],
 ) -> Result<Vec<Judged>, EmbedError> {
     let parts = told(message);
     if parts.is_empty() || olds.is_empty() {
-        let nothing = Judged { signs: vec![0.0; SIGNS], likelihood: 0.0 };
+        let features = UpdateFeatures::default();
+        let nothing = Judged { features, likelihood: 0.0, is_outdated: model.is_enough(0.0) };
         return Ok(vec![nothing; olds.len()]);
     }
     let texts = parts.iter().copied().chain([message]).map(str::to_owned);
@@ -179,8 +177,10 @@ pub(crate) async fn judged(
     for pair in &mut pairs {
         pair.rank = meant.iter().filter(|cosine| **cosine > pair.cosine).count();
     }
-    let judge =
-        |pair: &Pair<'_>| Judged { signs: pair.signs().to_vec(), likelihood: pair.likelihood() };
+    let judge = |pair: &Pair<'_>| {
+        let likelihood = pair.likelihood(model);
+        Judged { features: pair.features(), likelihood, is_outdated: model.is_enough(likelihood) }
+    };
     Ok(pairs.iter().map(judge).collect())
 }
 

@@ -1,4 +1,4 @@
-//! Labelled rows from JSON Lines files, and the digests that say which they were.
+//! Labelled rows from JSON Lines files, and the digests that identify data and model.
 
 use std::{collections::HashMap, fs, io, path::Path};
 
@@ -12,30 +12,30 @@ use crate::{
     embed::onnx,
 };
 
-/// A row with labels.
+/// A labelled row.
 pub(super) trait Labelled {
-    /// Its name, unique in its file, where it has one.
+    /// Its id, unique in its file, if it has one.
     fn id(&self) -> Option<&str> {
         None
     }
 
-    /// Which of its labels cannot be meant, and why.
+    /// An error in its labels, if there is one.
     fn wrong(&self) -> Option<String> {
         None
     }
 }
 
-/// What was measured, and with what.
+/// Digests of what was measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Digests {
-    /// Of the data's files, one after the other.
+    /// Of the data's files, concatenated.
     pub(super) data_sha256: String,
     /// See [`model_digest`].
     pub(super) model_sha256: String,
 }
 
 impl Digests {
-    /// With the configured embedding model's.
+    /// With the digest of the configured embedding model.
     ///
     /// # Errors
     /// Those of [`model_digest`].
@@ -47,20 +47,21 @@ impl Digests {
 /// The rows of a file and the file's SHA-256.
 ///
 /// # Errors
-/// When the file cannot be read, a line is no row, labels cannot be meant, or two rows have one name; the line is named.
+/// When the file cannot be read, a line is not a valid row, or an id is repeated; the error names
+/// the line.
 pub(super) fn rows<T: DeserializeOwned + Labelled>(file: &Path) -> Result<(Vec<T>, String)> {
     let text = parse::text(file)?;
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let row = |(number, line)| Ok((number, parse::object_of(line, file, number - 1)?));
     let rows = lines.map(row).collect::<Result<Vec<(usize, T)>>>()?;
-    ensure!(!rows.is_empty(), "{}: there are no rows in it", file.display());
+    ensure!(!rows.is_empty(), "{}: no rows", file.display());
     let mut lines = HashMap::with_capacity(rows.len());
     for (line, row) in &rows {
         let place = format!("{}:{line}", file.display());
         if let Some(id) = row.id()
             && let Some(other) = lines.insert(id, line)
         {
-            bail!("{place}: id: {id:?} is line {other}'s already");
+            bail!("{place}: id: {id:?} is already used in line {other}");
         }
         if let Some(wrong) = row.wrong() {
             bail!("{place}: {wrong}");
@@ -69,15 +70,16 @@ pub(super) fn rows<T: DeserializeOwned + Labelled>(file: &Path) -> Result<(Vec<T
     Ok((rows.into_iter().map(|(_, row)| row).collect(), digest(file)?))
 }
 
-/// What is wrong with a label that must be one of these.
+/// The error for a label that is not one of these.
 pub(super) fn none_of(field: &str, label: &str, known: &[&str]) -> Option<String> {
-    (!known.contains(&label)).then(|| format!("{field}: {label:?} is none of {}", known.join(", ")))
+    (!known.contains(&label))
+        .then(|| format!("{field}: {label:?} is not one of {}", known.join(", ")))
 }
 
-/// What is wrong with a language.
+/// The error for an invalid language.
 pub(super) fn no_language(lang: &str) -> Option<String> {
     let good = lang.len() == 2 && lang.bytes().all(|byte| byte.is_ascii_lowercase());
-    (!good).then(|| format!("lang: {lang:?} is no language like en (ISO 639-1)"))
+    (!good).then(|| format!("lang: {lang:?} is not a language code like en (ISO 639-1)"))
 }
 
 /// The SHA-256 of a file of any size.
@@ -91,11 +93,11 @@ fn digest(file: &Path) -> Result<String> {
     Ok(hex(hash.finalize().as_slice()))
 }
 
-/// The SHA-256 of the embedding model's file; of a model on a server only that it is there. Of several
-/// models each, joined by ` + `.
+/// The SHA-256 of the embedding model's file; for a model on a server only a note. Several models
+/// are joined by ` + `.
 ///
 /// # Errors
-/// When there is no such file, or it cannot be read.
+/// When the file does not exist or cannot be read.
 fn model_digest(config: &Config) -> Result<String> {
     let of = |EmbeddingModel { config: model, .. }: EmbeddingModel| {
         if model.remote().is_some() {
@@ -136,7 +138,7 @@ mod tests {
         }
     }
 
-    /// What comes of a file with these lines.
+    /// The result of reading a file with these lines.
     fn read(text: &str) -> Result<(Vec<Row>, String)> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("g.jsonl");
@@ -144,7 +146,7 @@ mod tests {
         rows(&file)
     }
 
-    /// What is told of them, without the folder.
+    /// The error message, without the folder.
     fn wrong(text: &str) -> String {
         let told = read(text).unwrap_err().to_string();
         told[told.find("g.jsonl").unwrap()..].to_owned()
@@ -153,7 +155,7 @@ mod tests {
     const A: &str = r#"{"id": "a", "lang": "en", "kind": "fact"}"#;
 
     #[test]
-    fn rows_come_with_their_files_digest_and_bad_lines_are_named() {
+    fn reads_rows_with_a_digest_and_reports_invalid_lines() {
         let (rows, sha256) = read(&format!("{A}\n\n")).unwrap();
         assert_eq!(rows.len(), 1);
         assert_eq!(sha256, hex(Sha256::digest(format!("{A}\n\n")).as_slice()));
@@ -163,15 +165,18 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_is_no_part_of_the_first_row() {
+    fn ignores_a_byte_order_mark() {
         assert_eq!(read(&format!("\u{feff}{A}\n")).unwrap().0.len(), 1);
     }
 
     #[test]
-    fn labels_that_cannot_be_meant_and_names_given_twice_are_told() {
-        assert_eq!(wrong(&format!("{A}\n\n{A}")), r#"g.jsonl:3: id: "a" is line 1's already"#);
+    fn reports_invalid_labels_and_repeated_ids() {
+        assert_eq!(
+            wrong(&format!("{A}\n\n{A}")),
+            r#"g.jsonl:3: id: "a" is already used in line 1"#
+        );
         let kind = wrong(&A.replace("fact", "fakt"));
-        assert_eq!(kind, r#"g.jsonl:1: kind: "fakt" is none of fact, update"#);
+        assert_eq!(kind, r#"g.jsonl:1: kind: "fakt" is not one of fact, update"#);
         let lang = wrong(&A.replace("en", "English"));
         assert_eq!(lang, r#"g.jsonl:1: lang: "English" is no language like en (ISO 639-1)"#);
     }

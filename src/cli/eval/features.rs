@@ -1,4 +1,4 @@
-//! What a calibration learns from: every candidate's evidence, and whether it was needed.
+//! Training data for the calibration: the evidence of every candidate, and whether it was needed.
 
 use std::{fs, io::Write, path::Path};
 
@@ -10,7 +10,7 @@ use super::{
     score::{is_stale, items_in},
 };
 
-/// Writes one line a scenario; `tools/calibrate.py` reads it.
+/// Writes one line per scenario, for `tools/calibrate.py`.
 ///
 /// # Errors
 /// When the file cannot be written.

@@ -1,7 +1,7 @@
-//! What measurements have in common: the arguments, a memory of their own, and how the outcome is shown.
+//! Shared parts of all evaluations: arguments, a temporary memory, and output.
 //!
-//! That memory is SQLite in a temporary folder, whatever store is configured: what is told to it are people who do not
-//! exist, and they must never get into a memory that somebody uses.
+//! The memory is SQLite in a temporary folder, whatever store is configured, because the invented
+//! people of the data must never get into a memory in use.
 
 use std::{path::Path, time::Duration};
 
@@ -16,29 +16,29 @@ use crate::{
     startup::{Need, Offline},
 };
 
-/// The longest recall may take to get ready. Before that its figures would be others.
+/// Maximum time to prepare recall; results would differ before.
 const PREPARING: Duration = Duration::from_secs(60);
 
-/// The arguments of every measurement.
+/// Arguments of every evaluation.
 #[derive(Debug, clap::Args)]
 pub(super) struct Frame {
     #[command(flatten)]
     config: ConfigFile,
-    /// Print JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
 }
 
 impl Frame {
-    /// The configuration that is meant.
+    /// Loads the configuration.
     ///
     /// # Errors
-    /// When it is not good.
+    /// When it is invalid.
     pub(super) fn config(&self) -> Result<Config> {
         Ok(Config::load_with(self.config.clone().path().as_deref(), &|_| {})?)
     }
 
-    /// Shows the outcome, to programs or to people.
+    /// Prints the result, as JSON or as text.
     ///
     /// # Errors
     /// When standard output cannot be written.
@@ -54,10 +54,10 @@ impl Frame {
     }
 }
 
-/// Works with a memory that is gone afterwards. But for the store it is as configured.
+/// Runs `work` with a temporary memory, otherwise configured as usual.
 ///
 /// # Errors
-/// When it cannot be opened, or what embeds is away, which is found out first; and those of the work.
+/// When it cannot be opened, when the embedding model does not answer, and those of `work`.
 pub(super) fn with_memory<T>(
     config: &Config,
     need: Need,
@@ -68,12 +68,13 @@ pub(super) fn with_memory<T>(
         .build()
         .context("cannot start the async runtime")?;
     runtime.block_on(async {
-        let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+        let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
         let offline = Offline::open_answering(apart(config, folder.path()), need).await?;
         let memory = offline.operations();
         let done = async {
             if need > Need::Stored {
-                // Else the first questions are compared with nothing where the machine is busy.
+                // On a busy machine the first queries would otherwise have no background
+                // similarity.
                 timeout(PREPARING, memory.recall.prepare()).await.context("memory.embedding")??;
             }
             work(memory).await
@@ -84,7 +85,7 @@ pub(super) fn with_memory<T>(
     })
 }
 
-/// The same with a store that nobody else has.
+/// The configuration with a temporary store.
 fn apart(config: &Config, folder: &Path) -> Config {
     let mut config = config.clone();
     folder.clone_into(&mut config.data_dir);
@@ -107,7 +108,7 @@ mod tests {
         },
     };
 
-    /// A server's address, and the server, which answers nobody.
+    /// A server that never answers, and its address.
     fn nobody() -> (TcpListener, String, u16) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_measurement_remembers_in_a_folder_of_its_own_and_never_in_the_configured_store() {
+    fn an_evaluation_never_uses_the_configured_store() {
         let (milvus, address, _) = nobody();
         let folder = tempfile::tempdir().unwrap();
         let mut config = Config { data_dir: folder.path().to_owned(), ..Config::default() };
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn an_embedding_model_that_is_away_is_named_before_anything_is_measured() {
+    fn an_unavailable_embedding_model_is_reported_first() {
         let (listener, _, port) = nobody();
         drop(listener);
         let mut config = Config::default();

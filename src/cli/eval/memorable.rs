@@ -1,4 +1,5 @@
-//! `memgate eval memorable`.
+//! `memgate eval memorable`: are facts extracted from messages worth remembering, and only from
+//! those?
 
 use std::path::PathBuf;
 
@@ -20,21 +21,21 @@ use crate::{
     startup::Need,
 };
 
-/// The most memories of one message that are looked at.
+/// Maximum number of memories of one message that are examined.
 const MOST: usize = 50;
 
 /// Arguments of `memgate eval memorable`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The messages: one JSON object a line with `id`, `text`, `memorable`, and where known `type`
-    /// and a `note` that tells secrets and injections.
+    /// Messages: JSON Lines with `id`, `text`, `memorable`, and optionally `type` and a `note` that
+    /// marks secrets and injections
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
     frame: Frame,
 }
 
-/// A row, as far as it matters here.
+/// The relevant fields of a row.
 #[derive(Clone, Debug, Deserialize)]
 struct Row {
     id: String,
@@ -58,12 +59,12 @@ impl Labelled for Row {
 }
 
 impl Row {
-    /// Whether it is there to show that such a thing is not stored.
+    /// Whether it tests that this kind of text is not stored.
     fn shows(&self, what: &str) -> bool {
         !self.memorable && self.note.contains(what)
     }
 
-    /// Whether it asks not to be kept, in one of the labels that are used for it.
+    /// Whether the user asks not to store it, according to one of the labels for that.
     fn asks_not_to_be_kept(&self) -> bool {
         ["not to store", "no_store", "no store", "not store", "off the record"]
             .iter()
@@ -71,38 +72,39 @@ impl Row {
     }
 }
 
-/// What was made of a message.
+/// The result of learning from a message.
 #[derive(Default)]
 struct Learnt {
-    /// The types of its facts.
+    /// Types of the extracted facts.
     types: Vec<MemoryType>,
-    /// Whether a search by its own words finds them in any memory.
+    /// Whether a search with its own words finds them in any memory.
     presented: bool,
-    /// Whether words of it are in the data folder.
+    /// Whether its words are in the data folder.
     on_disk: bool,
 }
 
-/// The measurement, as `--json` prints it.
+/// The result, as `--json` prints it.
 #[derive(Debug, PartialEq, Serialize)]
 struct Report {
     f1: Option<f64>,
     precision: Option<f64>,
     recall: Option<f64>,
-    /// The 95% intervals (Wilson) of both.
+    /// 95% intervals (Wilson) of both.
     precision_interval: Option<[f64; 2]>,
     recall_interval: Option<[f64; 2]>,
-    /// Messages that hold a secret, and of which a fact was kept.
+    /// Messages with a secret of which a fact was stored.
     secrets_stored: usize,
-    /// The same for attempts to instruct the model.
+    /// Prompt injections of which a fact was stored.
     injections_stored: usize,
-    /// Messages that hold a secret and of which words are in the data folder, turn memories and journal included.
+    /// Messages with a secret whose words are in the data folder, including turn memories and
+    /// journal.
     secrets_on_disk: usize,
-    /// Attempts to instruct the model that a search by their own words finds in any memory.
+    /// Prompt injections that a search with their own words finds in any memory.
     injections_presented: usize,
-    /// Messages that ask not to be kept and of which words are in the data folder.
+    /// Messages that ask not to be stored and whose words are in the data folder.
     no_store_on_disk: usize,
     counts: Counts,
-    /// The rows decided otherwise than labelled.
+    /// Ids of the rows decided differently from their label.
     errors: Vec<String>,
     #[serde(flatten)]
     digests: Digests,
@@ -111,17 +113,17 @@ struct Report {
 #[derive(Debug, Default, PartialEq, Serialize)]
 struct Counts {
     rows: usize,
-    /// Worth keeping, and something was kept.
+    /// True positives.
     kept_rightly: usize,
     kept_wrongly: usize,
     dropped_rightly: usize,
     dropped_wrongly: usize,
-    /// Of those kept rightly, rows whose type is among those of the memories.
+    /// True positives with a memory of the labelled type.
     of_right_type: usize,
     secrets: usize,
     injections: usize,
     no_store: usize,
-    /// Memories made of all rows.
+    /// Number of memories of all rows.
     memories: usize,
 }
 
@@ -135,11 +137,11 @@ impl Args {
     }
 }
 
-/// Tells each message to the memory of a user of its own; gives what was made of it.
+/// Learns from each message in the memory of a separate user.
 async fn learn(memory: &Operations, rows: &[Row]) -> Result<Vec<Learnt>> {
     let mut learnt = Vec::with_capacity(rows.len());
     for row in rows {
-        let owner = Owner::of_user(&row.id).context("the id is no user id")?;
+        let owner = Owner::of_user(&row.id).context("the id is not a valid user id")?;
         let told = replay::say(memory, &owner, &row.text).await;
         told.with_context(|| row.id.clone())?;
         let facts = facts(memory, &owner).await.with_context(|| row.id.clone())?;
@@ -155,7 +157,7 @@ async fn learn(memory: &Operations, rows: &[Row]) -> Result<Vec<Learnt>> {
     Ok(learnt)
 }
 
-/// Whether a search by a message's own words finds them, however little relevant they are.
+/// Whether a search with the message's own words finds them at any relevance.
 async fn presented(memory: &Operations, row: &Row) -> Result<bool> {
     let request = SearchRequest {
         user_id: row.id.clone(),
@@ -242,10 +244,10 @@ impl Report {
         format!(
             "data sha256  {data_sha256}\nmodel sha256 {model_sha256}\nF1 {}, precision {}, recall {}\n\
              95% intervals: precision {}, recall {}\n\
-             of {} messages: kept rightly {}, wrongly {}; dropped rightly {}, wrongly {}\n\
-             of the right type {} of {}; memories {}\n\
+             of {} messages: kept correctly {}, wrongly {}; dropped correctly {}, wrongly {}\n\
+             correct type {} of {}; memories {}\n\
              secrets stored {} of {}, injections stored {} of {}\n\
-             secrets on disk {}, injections presented {}, asked not to be kept and on disk {} of {}\nnot right: {}",
+             secrets on disk {}, injections presented {}, no-store messages on disk {} of {}\nerrors: {}",
             figure(self.f1),
             figure(self.precision),
             figure(self.recall),
@@ -282,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_and_dropped_is_counted_both_ways() {
+    fn counts_kept_and_dropped_messages() {
         let kept = vec![MemoryType::new(MemoryType::PROCEDURAL)];
         let both = vec![MemoryType::new(MemoryType::SEMANTIC), kept[0].clone()];
         let rows = [
@@ -315,12 +317,12 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_there_is_not_is_told() {
+    fn reports_an_unknown_type() {
         let of = |memory_type: Option<&str>| {
             Row { memory_type: memory_type.map(str::to_owned), ..row("a", true, "") }.wrong()
         };
         assert_eq!((of(None), of(Some("semantic"))), (None, None));
-        let told = "type: \"fact\" is none of semantic, procedural";
+        let told = "type: \"fact\" is not one of semantic, procedural";
         assert_eq!(of(Some("fact")).as_deref(), Some(told));
     }
 }

@@ -1,7 +1,6 @@
-//! `memgate eval`: how good memory is, measured on labelled data. The parts are those that
-//! `memgate serve` joins, on a temporary data folder; nothing is simulated but the clock.
-//!
-//! It must never change what it measures: no setting exists for its sake.
+//! `memgate eval`: measures the quality of memory on labelled data, with the parts of `memgate
+//! serve` on a temporary data folder. Only the clock is simulated, and no setting exists for
+//! evaluations only.
 
 mod data;
 mod features;
@@ -32,17 +31,17 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// Conversations of two people (LoCoMo): are the turns found that answer a question?
+    /// Recall of evidence turns in long conversations (LoCoMo)
     Locomo(locomo::Args),
-    /// Single messages: are facts kept of those that are worth keeping, and of no others?
+    /// Precision and recall of facts extracted from single messages
     Memorable(memorable::Args),
-    /// Conversations of twenty turns: how much of a prompt is the next one's beginning, by where the context stands?
+    /// Prompt-prefix reuse per context placement, in conversations of twenty turns
     Placement(placement::Args),
-    /// Whole stories over several sessions: is what was told recalled later, and nothing else?
+    /// Recall and precision in scenarios over several sessions
     Scenarios(scenarios::Args),
-    /// Single messages: is memory searched for those that it could help, and skipped for the rest?
+    /// Accuracy of the decision whether to search memory
     Signals(signals::Args),
-    /// Messages beside what was told before them: is what holds no longer told from what still does?
+    /// Accuracy of detecting statements that a new message supersedes
     Updates(updates::Args),
 }
 
@@ -59,10 +58,10 @@ impl Args {
     }
 }
 
-/// Writes to standard output. A reader who has seen enough (`| head`) is no failure.
+/// Writes to standard output. A reader that closes the pipe early (`| head`) is not a failure.
 fn print(text: &str) -> Result<()> {
     match writeln!(io::stdout().lock(), "{text}") {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        written => written.context("standard output cannot be written"),
+        written => written.context("cannot write to standard output"),
     }
 }

@@ -1,15 +1,15 @@
-//! Whether words of a message stand in the files of a data folder, deleted pages and logs included.
+//! Searches the files of a data folder for words of a message, including deleted pages and logs.
 
 use std::{fs, io, path::Path};
 
-/// Words in a row that tell a message from others.
+/// Number of consecutive words that identify a message.
 const RUN: usize = 4;
-/// The same around a word with a digit, most likely the value that must not be kept.
+/// The same around a word with a digit, which is most likely the secret value.
 const RUN_WITH_VALUE: usize = 2;
-/// Characters in a row where words are not divided by spaces.
+/// Number of consecutive characters, for scripts without spaces.
 const RUN_UNSPACED: usize = 8;
 
-/// Every byte of a folder's files, in lower case.
+/// All bytes of a folder's files, in lower case.
 pub(super) struct Disk(Vec<Vec<u8>>);
 
 impl Disk {
@@ -28,7 +28,7 @@ impl Disk {
         Ok(Self(files))
     }
 
-    /// Whether any telling run of a text's words is there.
+    /// Whether an identifying run of the text's words is there.
     pub(super) fn holds(&self, text: &str) -> bool {
         runs(text).iter().any(|run| {
             let run = run.to_ascii_lowercase();
@@ -37,14 +37,14 @@ impl Disk {
     }
 }
 
-/// Whether a text holds any telling run of another's words.
+/// Whether a text contains an identifying run of another text's words.
 pub(super) fn repeats(text: &str, of: &str) -> bool {
     let text = text.to_ascii_lowercase();
     runs(of).iter().any(|run| text.contains(&run.to_ascii_lowercase()))
 }
 
-/// The runs of words that tell a text from others: those around its values where it has any, else all. The whole text
-/// where it is short.
+/// The runs of words that identify a text: those around its values if it has any, else all. A short
+/// text is one run.
 fn runs(text: &str) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let folded = words.join(" ");
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_tells_a_message_is_its_values_and_else_its_words() {
+    fn values_identify_a_message_or_else_its_words() {
         assert_eq!(runs("my bank pin is 4471 dont forget"), ["is 4471", "4471 dont"]);
         assert_eq!(
             runs("I had a row with Ken"),
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_message_in_any_file_is_found_and_another_message_is_not() {
+    fn finds_parts_of_a_message_in_any_file() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.db"), b"\0\0User: My Bank pin is 4471 and\xff").unwrap();
         let disk = Disk::read(folder.path()).unwrap();

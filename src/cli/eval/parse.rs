@@ -1,4 +1,4 @@
-//! Reading labelled data: what is wrong is told with its file, line, column and field.
+//! Parses labelled data; errors have file, line, column and field.
 
 use std::{fmt, fs, path::Path};
 
@@ -10,10 +10,10 @@ use serde::{
 };
 use serde_json::Value;
 
-/// A file's text, without the byte order mark that some editors put before it.
+/// Reads a file as text, without a byte order mark.
 ///
 /// # Errors
-/// When it cannot be read; it is named.
+/// When it cannot be read; the error names it.
 pub(super) fn text(file: &Path) -> Result<String> {
     let mut text = fs::read_to_string(file).with_context(|| format!("{}", file.display()))?;
     if text.starts_with('\u{feff}') {
@@ -22,10 +22,10 @@ pub(super) fn text(file: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// The object that a text is, which stands in a file after so many lines.
+/// Parses an object that follows `before` lines of a file.
 ///
 /// # Errors
-/// When it is none, or another one: `file:line:column: field: cause`.
+/// When it is not a valid object: `file:line:column: field: cause`.
 pub(super) fn object_of<T: DeserializeOwned>(text: &str, file: &Path, before: usize) -> Result<T> {
     let mut json = serde_json::Deserializer::from_str(text);
     let read = serde_path_to_error::deserialize(&mut json).map_err(|error| {
@@ -39,17 +39,17 @@ pub(super) fn object_of<T: DeserializeOwned>(text: &str, file: &Path, before: us
     read.map_err(|(field, error)| {
         let (line, column) = (error.line(), error.column());
         let told = error.to_string();
-        // Its line is that of the text, not of the file.
+        // The parser's line number refers to the text, not to the file.
         let cause = told.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&told);
         let (line, column) = (before + line.max(1), column.max(1));
         anyhow!("{}:{line}:{column}: {field}{cause}", file.display())
     })
 }
 
-/// A part of what was read already.
+/// Deserializes a part of a parsed value.
 ///
 /// # Errors
-/// When it is another one; the field in it is named.
+/// When it does not match; the error names the field.
 pub(super) fn part<T: DeserializeOwned>(value: Value) -> Result<T> {
     serde_path_to_error::deserialize(value)
         .map_err(|error| anyhow!("{}{}", field(error.path()), error.inner()))
@@ -59,7 +59,7 @@ fn field(path: &serde_path_to_error::Path) -> String {
     if path.iter().next().is_none() { String::new() } else { format!("{path}: ") }
 }
 
-/// Something with named fields. Without this a list of values would be taken for them by their places.
+/// An object with named fields. Without this type, serde would also accept a list of values.
 pub(super) struct Object<T>(pub(super) T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
@@ -80,14 +80,14 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     }
 }
 
-/// For a field: an object.
+/// Deserializes a field that is an object.
 pub(super) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> Result<T, D::Error> {
     Object::deserialize(from).map(|Object(read)| read)
 }
 
-/// For a field: a list of objects.
+/// Deserializes a field that is a list of objects.
 pub(super) fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> Result<Vec<T>, D::Error> {
@@ -95,11 +95,11 @@ pub(super) fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     Ok(all.into_iter().map(|Object(read)| read).collect())
 }
 
-/// For a field: a time.
+/// Deserializes a field that is a time.
 pub(super) fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
     let text = String::deserialize(from)?;
     text.parse()
-        .map_err(|_| D::Error::custom(format!("{text:?} is no time like 2026-05-01T10:00:00Z")))
+        .map_err(|_| D::Error::custom(format!("{text:?} is not a time like 2026-05-01T10:00:00Z")))
 }
 
 #[cfg(test)]
@@ -128,14 +128,14 @@ mod tests {
         object(from).map(Some)
     }
 
-    /// What is told of a text that stands after two lines.
+    /// The error message for a text after two lines.
     fn wrong(text: &str) -> String {
         let read: Result<Row> = object_of(text, Path::new("g.jsonl"), 2);
         read.map(|row| (row.id, row.said.len(), row.ask.map(|it| it.date))).unwrap_err().to_string()
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_the_files_line_the_column_and_the_field() {
+    fn errors_have_line_column_and_field() {
         assert_eq!(wrong("nonsense"), "g.jsonl:3:2: expected ident");
         assert_eq!(wrong("{}"), "g.jsonl:3:2: missing field `id`");
         assert_eq!(wrong(r#"{"id": "a"} {}"#), "g.jsonl:3:13: trailing characters");
@@ -146,16 +146,16 @@ mod tests {
     }
 
     #[test]
-    fn a_time_of_another_form_is_told_with_the_form_that_is_wanted() {
+    fn an_invalid_time_is_reported_with_the_expected_format() {
         let told = wrong(r#"{"id": "a", "ask": {"date": "1 May 2026"}}"#);
         assert!(
-            told.ends_with(r#"ask.date: "1 May 2026" is no time like 2026-05-01T10:00:00Z"#),
+            told.ends_with(r#"ask.date: "1 May 2026" is not a time like 2026-05-01T10:00:00Z"#),
             "{told}"
         );
     }
 
     #[test]
-    fn a_list_is_no_object_wherever_it_stands() {
+    fn refuses_lists_in_place_of_objects() {
         for list in [
             r#"["a", []]"#,
             r#"{"id": "a", "said": [["2026-05-01T10:00:00Z"]]}"#,

@@ -1,5 +1,6 @@
-//! `memgate eval placement`: how much of a prompt a model server may know from the request before, by where the
-//! context stands. The contexts are those that recall gives, and the edits those that the gateway makes.
+//! `memgate eval placement`: measures how much of a prompt a model server can reuse from the
+//! previous request, for each placement of the context. Contexts come from recall and edits from
+//! the gateway's code.
 
 use std::path::PathBuf;
 
@@ -21,13 +22,13 @@ use crate::{
     startup::Need,
 };
 
-/// Turns of a conversation.
+/// Number of turns of a conversation.
 const TURNS: usize = 20;
-/// What stands at the front of a conversation, as in most applications.
+/// A system prompt, as in most applications.
 const INSTRUCTIONS: &str = "You are a helpful assistant. Answer in the language of the question, in a few sentences. \
      Say so when you do not know something, and ask back when a question can be understood in several ways.";
 
-/// What is measured; `None` is the conversation without memory.
+/// The variants; `None` is the conversation without memory.
 const PLACEMENTS: [(&str, Option<Placement>); 4] = [
     ("without", None),
     ("system", Some(Placement::System)),
@@ -38,8 +39,8 @@ const PLACEMENTS: [(&str, Option<Placement>); 4] = [
 /// Arguments of `memgate eval placement`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The scenarios: one JSON object a line (testdata/scenarios/README.md). Each twenty are told to one user, who
-    /// then asks their questions in one conversation.
+    /// Scenarios: JSON Lines (testdata/scenarios/README.md). Twenty at a time are told to one user,
+    /// who then asks their questions in one conversation
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
@@ -49,7 +50,7 @@ pub(super) struct Args {
 impl Args {
     pub(super) fn run(self) -> Result<()> {
         let (scenarios, data_sha256) = data::rows::<Scenario>(&self.file)?;
-        ensure!(scenarios.len() >= TURNS, "a conversation needs {TURNS} scenarios");
+        ensure!(scenarios.len() >= TURNS, "a conversation requires {TURNS} scenarios");
         let config = self.frame.config()?;
         let digests = Digests::of(data_sha256, &config)?;
         let conversations = with_memory(&config, Need::Jobs, async |memory| {
@@ -59,13 +60,13 @@ impl Args {
     }
 }
 
-/// A request of a conversation, and what memory gives it.
+/// A request of a conversation and its context.
 struct Asked {
     body: Vec<u8>,
     context: String,
 }
 
-/// Holds the conversations: tells the stories, then asks.
+/// Replays the conversations: tells the stories, then asks the questions.
 async fn held(
     memory: &Operations,
     rules: &MemoryConfig,
@@ -97,18 +98,18 @@ fn body(before: &[Turn], user: &str) -> Vec<u8> {
     json!({"model": "m", "messages": all}).to_string().into_bytes()
 }
 
-/// What the requests of conversations have in common with those before them.
+/// Prefix lengths shared by consecutive requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Shared {
-    /// Prompts that were followed by another.
+    /// Number of prompts that were followed by another.
     prompts: usize,
-    /// Their bytes, and those of them that are the beginning of the next prompt.
+    /// Their bytes, and how many of them are a prefix of the next prompt.
     bytes: [usize; 2],
     /// The same in tokens.
     tokens: [usize; 2],
-    /// The same of the last such prompts of their conversations.
+    /// The same for the last of these prompts in each conversation.
     last: [usize; 2],
-    /// Tokens of the next prompts that come after that.
+    /// Number of tokens of the next prompts after the shared prefix.
     anew: usize,
 }
 
@@ -125,16 +126,16 @@ impl std::iter::Sum for Shared {
     }
 }
 
-/// Shares of the prompts, as `--json` prints them.
+/// Prefix reuse, as `--json` prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 struct Shares {
-    /// Bytes of a prompt that are the next one's beginning.
+    /// Share of a prompt's bytes that is a prefix of the next prompt.
     bytes: f64,
     /// The same in tokens.
     tokens: f64,
-    /// The same of the last but one prompt of a conversation.
+    /// The same for the second to last prompt of each conversation.
     last: f64,
-    /// Tokens of a prompt that are not the beginning of the one before, on average.
+    /// Mean number of tokens of a prompt after the prefix shared with the previous one.
     anew: f64,
 }
 
@@ -150,7 +151,7 @@ impl Shared {
     }
 }
 
-/// What the prompts of one conversation share, each with the next.
+/// Prefix reuse within one conversation.
 fn shared(requests: &[Asked], placement: Option<Placement>) -> Result<Shared> {
     let prompts = requests.iter().map(|request| prompt(request, placement));
     let prompts = prompts.collect::<Result<Vec<_>>>()?;
@@ -170,35 +171,35 @@ fn shared(requests: &[Asked], placement: Option<Placement>) -> Result<Shared> {
     Ok(Shared { last, ..pairs.into_iter().sum() })
 }
 
-/// The longest common beginning.
+/// The longest common prefix.
 fn common<'a>(a: &'a str, b: &str) -> &'a str {
     let same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     &a[..a.floor_char_boundary(same)]
 }
 
-/// The prompt that a model server makes of a request once memory has edited it: a plain chat template, every message
-/// in its place, and the opening of the reply.
+/// The prompt of an edited request: a plain chat template, all messages in order, and the start of
+/// the reply.
 fn prompt(asked: &Asked, placement: Option<Placement>) -> Result<String> {
     let request = dialect::read(Dialect::Chat, &asked.body)?;
     let context = placement.map(|placement| (asked.context.as_str(), placement));
     let body: Value = serde_json::from_slice(&request.plan(context).apply(&asked.body))?;
-    let messages = body["messages"].as_array().context("a body without messages")?;
+    let messages = body["messages"].as_array().context("the body has no messages")?;
     let mut prompt = String::new();
     for message in messages {
-        let text = |key: &str| message[key].as_str().context("a message of another form");
+        let text = |key: &str| message[key].as_str().context("a message has an unexpected format");
         prompt += &format!("<|im_start|>{}\n{}<|im_end|>\n", text("role")?, text("content")?);
     }
     Ok(prompt + "<|im_start|>assistant\n")
 }
 
-/// The measurement, as `--json` prints it.
+/// The result, as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct Report {
     #[serde(serialize_with = "by_name")]
     placements: Vec<(&'static str, Shares)>,
     conversations: usize,
     turns: usize,
-    /// Requests with a context.
+    /// Number of requests with a context.
     contexts: usize,
     #[serde(flatten)]
     digests: Digests,
@@ -223,7 +224,7 @@ impl Report {
         })
     }
 
-    /// The measurement for people.
+    /// The result as text.
     fn told(&self) -> String {
         let Self { conversations, turns, contexts, digests, .. } = self;
         let mut text = format!(
@@ -234,8 +235,8 @@ impl Report {
             "shared with next",
             "bytes",
             "tokens",
-            "at the end",
-            "tokens anew",
+            "last prompt",
+            "new tokens",
         );
         for (name, Shares { bytes, tokens, last, anew }) in &self.placements {
             let [bytes, tokens, last] = [bytes, tokens, last].map(|share| 100.0 * share);
@@ -252,7 +253,7 @@ mod tests {
     use super::*;
     use crate::memory::fence;
 
-    /// A conversation in which memory finds something else for every message.
+    /// A conversation with a different context for every message.
     fn conversation() -> Vec<Asked> {
         let turn = |number: usize| Turn {
             user: format!("Question {number}: what did I say of it?"),
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn beside_the_last_user_message_a_context_leaves_the_conversation_before_it_a_prefix() {
+    fn placements_at_the_last_user_message_keep_the_prefix() {
         let requests = conversation();
         for placement in [Placement::BeforeLastUser, Placement::LastUser] {
             let prompts: Vec<String> =
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn at_the_end_of_the_instructions_it_ends_what_is_shared_there() {
+    fn placement_in_the_system_message_ends_the_prefix_there() {
         let shared = |placement| shared(&conversation(), placement).unwrap().shares();
         assert_eq!(shared(None).tokens, 1.0);
         let system = shared(Some(Placement::System));
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_and_people_are_told_the_same() {
+    fn json_and_text_agree() {
         let digests = Digests { data_sha256: "d1".into(), model_sha256: "m1".into() };
         let report = Report::of(&[conversation()], digests).unwrap();
         let (json, told) = (serde_json::to_value(&report).unwrap(), report.told());

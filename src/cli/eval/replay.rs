@@ -1,5 +1,5 @@
-//! One story, told to a memory and asked about: requests as a client sends them, turns as capture
-//! takes them, at the story's own dates.
+//! Replays a scenario: its sessions are learned from at their own dates, then its question is asked
+//! as a client would.
 
 use std::time::Duration;
 
@@ -20,10 +20,10 @@ use crate::{
     signals::Earlier,
 };
 
-/// The longest one session's jobs, or one search, may take. Quality is measured here, not speed:
-/// a slow machine must not change the figures.
+/// Timeout of one session's jobs and of one search. Evaluations measure quality, not speed: a slow
+/// machine must not change the results.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
-/// The story's time between two turns of a session.
+/// Simulated time between two turns of a session.
 const BETWEEN_TURNS: SignedDuration = SignedDuration::from_mins(1);
 
 /// A row of a scenarios file.
@@ -36,9 +36,9 @@ pub(super) struct Scenario {
     sessions: Vec<Session>,
     #[serde(deserialize_with = "parse::object")]
     ask: Question,
-    /// Items; of each, one of the alternatives must be in what is presented.
+    /// Needed items; at least one alternative of each must be presented.
     pub(super) must_recall: Vec<Vec<String>>,
-    /// None of these may be in what is presented.
+    /// Texts that must not be presented.
     pub(super) must_not_recall: Vec<String>,
 }
 
@@ -66,13 +66,13 @@ struct Question {
 }
 
 impl Scenario {
-    /// What the user said, session by session.
+    /// The user's messages, session by session.
     pub(super) fn told(&self) -> Vec<Vec<&str>> {
         let turns = self.sessions.iter().map(|session| session.turns.iter());
         turns.map(|turns| turns.map(|turn| turn.user.as_str()).collect()).collect()
     }
 
-    /// Whether a message tells the needed value in place of the outdated one of an older sentence.
+    /// Whether a message contains the needed value and an older sentence the outdated one.
     pub(super) fn is_over(&self, old: &str, message: &str) -> bool {
         let (old, message) = (old.to_lowercase(), message.to_lowercase());
         self.kind == "update"
@@ -80,13 +80,13 @@ impl Scenario {
             && self.must_recall.iter().flatten().any(|words| message.contains(words))
     }
 
-    /// The same question, asked within another conversation.
+    /// The same question after other turns of a conversation.
     pub(super) fn within(&self, before: &[Turn]) -> Self {
         let ask = Question { turns: before.to_owned(), ..self.ask.clone() };
         Self { ask, ..self.clone() }
     }
 
-    /// The question, and a reply of the story for want of its own.
+    /// The question with a reply of the scenario, as it has none of its own.
     pub(super) fn as_turn(&self) -> Turn {
         let first = self.sessions.iter().flat_map(|session| &session.turns).next();
         let assistant = first.map(|turn| turn.assistant.clone()).unwrap_or_default();
@@ -94,48 +94,48 @@ impl Scenario {
     }
 }
 
-/// What a memory made of a story's question.
+/// The result of asking a scenario's question.
 #[derive(Debug, Default)]
 pub(super) struct Recalled {
-    /// What the model would be given.
+    /// The context for the model.
     pub(super) context: String,
-    /// What the model would be given, lower case: the lines of the memories, without the fence.
+    /// The lines of the presented memories in lower case, without the fence.
     pub(super) presented: String,
-    /// How many memories that are.
+    /// Number of presented memories.
     pub(super) shown: usize,
-    /// All candidates, ranked, before threshold and limit. Empty when the search was skipped.
+    /// All candidates, ranked, before threshold and limit. Empty if the search was skipped.
     pub(super) ranked: Vec<Hit>,
-    /// What was searched for.
+    /// The search query.
     pub(super) query: String,
     /// Whether memory was searched.
     pub(super) searched: bool,
 }
 
-/// Tells a story's sessions to the memory of a user.
+/// Learns a scenario's sessions as a user's memory.
 ///
 /// # Errors
-/// When a part of memory fails, or does not get done.
+/// When a part of memory fails or times out.
 pub(super) async fn tell(memory: &Operations, owner: &Owner, scenario: &Scenario) -> Result<()> {
     for (number, session) in scenario.sessions.iter().enumerate() {
         let name = format!("{}-{number}", scenario.id);
         learn(memory, owner, &name, session.date, &session.turns).await?;
     }
-    // What was said before the question is memory, too, by the time it is asked.
+    // The turns before the question are memories, too, when it is asked.
     let Question { date, turns, .. } = &scenario.ask;
     let began = *date - BETWEEN_TURNS * i32::try_from(turns.len())?;
     learn(memory, owner, &format!("{}-ask", scenario.id), began, turns).await
 }
 
-/// Tells one message, which is answered with a nod.
+/// Learns one message, with a short reply.
 ///
 /// # Errors
-/// When a part of memory fails, or does not get done.
+/// When a part of memory fails or times out.
 pub(super) async fn say(memory: &Operations, owner: &Owner, text: &str) -> Result<()> {
     let turn = Turn { user: text.to_owned(), assistant: "All right.".to_owned() };
     learn(memory, owner, "message", Timestamp::now(), &[turn]).await
 }
 
-/// Asks a story's question: its way through recall, as the gateway takes it.
+/// Asks a scenario's question, as the gateway would.
 ///
 /// # Errors
 /// When a part of memory fails.
@@ -163,7 +163,7 @@ pub(super) async fn ask(
     Ok(Recalled { context: context.text, presented, shown, ranked, query, searched })
 }
 
-/// Which hits a request gets that says nothing about it.
+/// The default limits of a request.
 pub(super) fn selection(config: &MemoryConfig) -> Selection {
     Selection {
         limit: config.default_retrieval_limit,
@@ -172,12 +172,12 @@ pub(super) fn selection(config: &MemoryConfig) -> Selection {
     }
 }
 
-/// A message of which no filter said anything.
+/// A message without signals of other filters.
 pub(super) fn silent_message(text: &str) -> Message<'_> {
     Message { text, signals: &Earlier::SILENT, tools_offered: false }
 }
 
-/// A request to recall for one message, with nothing else that matters to memory.
+/// A request with one message and nothing else relevant to memory.
 pub(super) fn recall_request<'a>(
     owner: &'a Owner,
     config: &'a MemoryConfig,
@@ -197,7 +197,7 @@ pub(super) fn recall_request<'a>(
     }
 }
 
-/// Hands the turns of one session to capture and waits until they are memories.
+/// Offers the turns of a session to capture and waits until they are memories.
 async fn learn(
     memory: &Operations,
     owner: &Owner,
@@ -220,7 +220,7 @@ async fn learn(
             learn: true,
         };
         let Some(finished) = FinishedTurn::new(ask.ask(), reply(&turn.assistant), of) else {
-            bail!("a turn of {session} cannot be learnt from");
+            bail!("a turn of {session} cannot be learned from");
         };
         let flight = memory.capture.exchange_begins();
         flight.known(owner);
@@ -229,13 +229,13 @@ async fn learn(
     let flushed = memory.capture.flush(owner, PATIENCE).await?;
     if flushed.jobs_pending + flushed.jobs_dead > 0 {
         let why = why_not(memory, owner).await?;
-        ensure!(flushed.jobs_dead == 0, "{session} cannot be learnt{why}");
-        bail!("{session} was not learnt within {} s{why}", PATIENCE.as_secs());
+        ensure!(flushed.jobs_dead == 0, "{session} cannot be learned from{why}");
+        bail!("{session} was not learned from within {} s{why}", PATIENCE.as_secs());
     }
     Ok(())
 }
 
-/// Why the last job that failed did: a model that is away, most often.
+/// The error of the last failed job; usually an unavailable model.
 async fn why_not(memory: &Operations, owner: &Owner) -> Result<String> {
     let jobs = JobsRequest {
         user_id: owner.user().to_owned(),
@@ -249,7 +249,7 @@ async fn why_not(memory: &Operations, owner: &Owner) -> Result<String> {
     Ok(error.map(|error| format!(": {error}")).unwrap_or_default())
 }
 
-/// A Chat Completions body.
+/// The body of a Chat Completions request.
 fn request(before: &[Turn], user: &str) -> Vec<u8> {
     json!({"model": "m", "messages": messages(before, user)}).to_string().into_bytes()
 }
@@ -279,7 +279,7 @@ fn reply(text: &str) -> Reply {
     }
 }
 
-/// The memories of a context, lower case, without the words that stand around them.
+/// The memories of a context in lower case, without labels.
 pub(super) fn lines(context: &Context) -> String {
     let lines = context.text.lines().filter(|line| line.starts_with("- "));
     lines.collect::<Vec<_>>().join("\n").to_lowercase()
@@ -296,13 +296,14 @@ pub(super) mod tests {
         config::{Config, Live},
         embed::{Embedder, deterministic::DeterministicEmbedder},
         memory::{MemoryStore, MemoryType},
+        models::Models,
         recall::{AccessTracker, Recall},
         sqlite::Options,
         store::InMemoryStore,
         telemetry::Metrics,
     };
 
-    /// Memory without files but the journal, on a model that knows words only.
+    /// A memory with no file but the journal, and an embedder without a model.
     pub(in crate::cli::eval) fn memory(folder: &Path) -> Operations {
         let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::default());
         let embedder: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(256));
@@ -319,15 +320,20 @@ pub(super) mod tests {
             policy: crate::capture::Policy::default(),
             types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
         };
-        let tools =
-            Tools { store: store.clone(), embedder: embedder.clone(), metrics: metrics.clone() };
+        let models = Models::for_embedder(embedder.space()).unwrap();
+        let tools = Tools {
+            store: store.clone(),
+            embedder: embedder.clone(),
+            models: models.clone(),
+            metrics: metrics.clone(),
+        };
         let bounds = Bounds { queue: 64, workers: 1 };
         let journal = folder.join("journal.db");
         let capture = Capture::open(&journal, Options::default(), bounds, settings, tools).unwrap();
         let (access, _) = AccessTracker::new(store.clone());
         Operations {
             config: Live::fixed(Config::default()),
-            recall: Recall::new(store.clone(), embedder.clone(), access, metrics.clone()),
+            recall: Recall::new(store.clone(), embedder.clone(), models, access, metrics.clone()),
             store,
             embedder,
             capture: Arc::new(capture),
@@ -354,7 +360,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn a_story_is_learnt_at_its_own_dates_and_asked_about() {
+    async fn a_scenario_is_learned_at_its_own_dates() {
         let folder = tempfile::tempdir().unwrap();
         let (memory, config) = (memory(folder.path()), MemoryConfig::default());
         let scenario = scenario("My dog Rex got his rabies vaccination when?");
@@ -369,7 +375,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn what_the_decision_skips_is_not_searched() {
+    async fn a_skipped_question_is_not_searched() {
         let folder = tempfile::tempdir().unwrap();
         let (memory, config) = (memory(folder.path()), MemoryConfig::default());
         let owner = Owner::of_user("u").unwrap();

@@ -1,4 +1,4 @@
-//! `memgate eval scenarios`.
+//! `memgate eval scenarios`: recall and precision in scenarios over several sessions.
 
 use std::{fmt::Write as _, path::PathBuf};
 
@@ -22,16 +22,16 @@ use crate::{
 /// Arguments of `memgate eval scenarios`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The scenarios: one JSON object a line (testdata/scenarios/README.md).
+    /// Scenarios: JSON Lines (testdata/scenarios/README.md)
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
     frame: Frame,
-    /// Tell all stories to one user's memory before anything is asked: many more memories, most
-    /// of which have nothing to do with a question.
+    /// Store all scenarios in one user's memory before asking: a larger memory, most of it
+    /// irrelevant to each question
     #[arg(long)]
     together: bool,
-    /// Also write every candidate's evidence to this file, for tools/calibrate.py.
+    /// Also write the evidence of every candidate to this file, for tools/calibrate.py
     #[arg(long, value_name = "FILE")]
     features: Option<PathBuf>,
 }
@@ -54,7 +54,7 @@ impl Args {
     }
 }
 
-/// Replays the scenarios on one memory: each as a user of its own, or all as one user.
+/// Replays the scenarios on one memory, each as a separate user or all as one.
 async fn replay(
     memory: &Operations,
     rules: &MemoryConfig,
@@ -77,14 +77,14 @@ async fn replay(
     Ok(recalled)
 }
 
-/// The measurement for people.
+/// The result as text.
 fn told(report: &Report, config: &Config) -> String {
     let Digests { data_sha256: data, model_sha256: model } = &report.digests;
     let memory = &config.memory;
     let models = memory.embedding.models().into_iter().map(|it| it.config);
     let models: Vec<_> = models.map(|it| format!("{} {:?}", it.model, it.precision)).collect();
     let mut text = format!(
-        "k {} memories, threshold {}, memories made of {}\n\
+        "limit {}, threshold {}, memories: {}\n\
          data sha256  {data}\nmodel sha256 {model} ({})\n\n",
         memory.default_retrieval_limit,
         memory.default_similarity_threshold,
@@ -112,7 +112,7 @@ fn told(report: &Report, config: &Config) -> String {
     let _ = write!(
         text,
         "\nnegatives clean {}, outdated shown {}, updates right {}\n\
-         95% intervals: recall {}, negatives clean {}\nnot right: {}",
+         95% intervals: recall {}, negatives clean {}\nerrors: {}",
         percent(report.negatives_clean),
         percent(report.outdated_shown),
         percent(report.updates_right),
@@ -123,12 +123,12 @@ fn told(report: &Report, config: &Config) -> String {
     text
 }
 
-/// The granularity: what one memory holds.
+/// What one memory contains.
 fn made_of(modes: &[ExtractionMode]) -> String {
     let names = modes.iter().map(|mode| match mode {
         ExtractionMode::Turns => "whole turns",
         ExtractionMode::Local => "the user's statements",
-        ExtractionMode::Llm => "what the extraction model finds, where there is one",
+        ExtractionMode::Llm => "facts of the extraction model, if one is configured",
     });
     names.collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! From what was presented to shares, added up over scenarios.
+//! Scores presented memories against labels, and sums over scenarios.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,19 @@ use super::{
 };
 use crate::recall::{Budget, ContextContent, Hit, write_context};
 
-/// Tokens of a context that shows one memory alone; only its length is at stake.
+/// Token limit for rendering one memory alone; large enough to have no effect.
 const WHOLE: usize = 65_536;
 
-/// What became of one scenario.
+/// The score of one scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// Needed items, and those of them presented.
+    /// Number of needed items, and how many were presented.
     pub(super) needed: usize,
     pub(super) found: usize,
-    /// Memories presented, and those of them that hold a needed item.
+    /// Number of presented memories, and how many contain a needed item.
     pub(super) shown: usize,
     pub(super) useful: usize,
-    /// Something was presented that must not be.
+    /// Whether something was presented that must not be.
     pub(super) stale: bool,
 }
 
@@ -45,13 +45,13 @@ impl Outcome {
         }
     }
 
-    /// Whether everything needed was presented and nothing that must not be.
+    /// Whether all needed items were presented and nothing forbidden.
     pub(super) fn is_right(&self) -> bool {
         self.found == self.needed && !self.stale
     }
 }
 
-/// Which needed items a candidate holds, when presented alone.
+/// The needed items that a candidate contains when presented alone.
 pub(super) fn items_in(scenario: &Scenario, hit: &Hit) -> Vec<usize> {
     let line = alone(hit);
     let items = scenario.must_recall.iter().enumerate();
@@ -59,7 +59,7 @@ pub(super) fn items_in(scenario: &Scenario, hit: &Hit) -> Vec<usize> {
     held.map(|(number, _)| number).collect()
 }
 
-/// Whether a candidate holds what must not be presented.
+/// Whether a candidate contains something that must not be presented.
 pub(super) fn is_stale(scenario: &Scenario, hit: &Hit) -> bool {
     let line = alone(hit);
     scenario.must_not_recall.iter().any(|words| line.contains(words))
@@ -71,16 +71,16 @@ fn alone(hit: &Hit) -> String {
     lines(&write_context(&alone, Budget { context: WHOLE, preferences: 0 }))
 }
 
-/// Shares over some scenarios; `None` where there is nothing to take a share of.
+/// Metrics over some scenarios; `None` where the total is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct Shares {
-    /// Scenarios.
+    /// Number of scenarios.
     pub(super) scenarios: usize,
-    /// Needed items presented, of all needed.
+    /// Share of the needed items that were presented.
     pub(super) recall: Option<f64>,
-    /// Presented memories that hold a needed item, of all presented.
+    /// Share of the presented memories that contain a needed item.
     pub(super) precision: Option<f64>,
-    /// Memories presented for one question, on average.
+    /// Mean number of presented memories per question.
     pub(super) shown: f64,
 }
 
@@ -97,28 +97,27 @@ impl Shares {
     }
 }
 
-/// The measurement, as `--json` prints it.
+/// The result, as `--json` prints it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Report {
     /// Over all scenarios.
     #[serde(flatten)]
     pub(super) all: Shares,
-    /// The 95% interval (Wilson) of their recall.
+    /// 95% interval (Wilson) of the recall.
     pub(super) recall_interval: Option<[f64; 2]>,
-    /// Negative scenarios for which nothing unrelated was presented, of all negative ones.
+    /// Share of the negative scenarios without unrelated memories.
     pub(super) negatives_clean: Option<f64>,
     /// Its 95% interval (Wilson).
     pub(super) negatives_clean_interval: Option<[f64; 2]>,
-    /// Update scenarios for which an outdated value was presented, of all update ones.
+    /// Share of the update scenarios with an outdated value.
     pub(super) outdated_shown: Option<f64>,
-    /// Update scenarios for which all that is needed was presented and no outdated value, of all
-    /// update ones.
+    /// Share of the update scenarios with all needed items and no outdated value.
     pub(super) updates_right: Option<f64>,
-    /// By the scenario's kind.
+    /// By kind of scenario.
     pub(super) by_kind: BTreeMap<String, Shares>,
-    /// By the scenario's language.
+    /// By language of the scenario.
     pub(super) by_lang: BTreeMap<String, Shares>,
-    /// Scenarios with something missing or something that must not be.
+    /// Ids of the scenarios with a missing item or a forbidden one.
     pub(super) errors: Vec<String>,
     #[serde(flatten)]
     pub(super) digests: Digests,
@@ -126,7 +125,7 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn of(results: &[(&Scenario, Outcome)], digests: Digests) -> Self {
-        // How many of a kind are so, and how many there are.
+        // Number of scenarios of a kind that satisfy `so`, and their total.
         let count = |kind: &str, so: fn(&Outcome) -> bool| {
             let some = results.iter().filter(|(scenario, _)| scenario.kind == kind);
             (some.clone().filter(|(_, outcome)| so(outcome)).count(), some.count())
@@ -196,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_is_found_by_any_of_its_alternatives_and_useless_memories_count_against() {
+    fn any_alternative_counts_and_useless_memories_reduce_precision() {
         let scenario = scenario("fact", &[&["ten", "10"], &["maui"]], &[]);
         let half = outcome(&scenario, &["- it is 10", "- rain", "- in 10 days"]);
         assert_eq!((half.found, half.needed, half.useful, half.shown), (1, 2, 2, 3));
@@ -205,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_be_presented_is_told_apart_by_kind() {
+    fn forbidden_texts_are_counted_by_kind() {
         let update = scenario("update", &[&["new"]], &["old"]);
         let negative = scenario("negative", &[], &["dog"]);
         let clean = scenario("negative", &[], &["cat"]);

@@ -1,13 +1,13 @@
-//! Shares of counts, with what chance alone would make of them, and how they are told.
+//! Proportions with confidence intervals, and their text form.
 
-/// So many of so many; `None` where there is nothing to take a share of.
+/// `part / whole`; `None` when `whole` is 0.
 #[expect(clippy::cast_precision_loss, reason = "counts of rows are far below 2^52")]
 pub(super) fn share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// Where a share lies that shows so many of so many, with 95% confidence (Wilson's interval). What is counted must be
-/// independent of each other, or it is too narrow.
+/// 95% confidence interval of a proportion (Wilson). It assumes independent samples, else it is too
+/// narrow.
 #[expect(clippy::cast_precision_loss, reason = "counts of rows are far below 2^52")]
 pub(super) fn wilson(part: usize, whole: usize) -> Option<[f64; 2]> {
     const Z: f64 = 1.959_964;
@@ -18,12 +18,12 @@ pub(super) fn wilson(part: usize, whole: usize) -> Option<[f64; 2]> {
     Some([((middle - wide) / whole).max(0.0), ((middle + wide) / whole).min(1.0)])
 }
 
-/// A share in percent, `-` where there is none.
+/// A proportion in percent; `-` if there is none.
 pub(super) fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "-".to_owned(), |share| format!("{:.1}%", 100.0 * share))
 }
 
-/// An interval in percent, `-` where there is none.
+/// An interval in percent; `-` if there is none.
 pub(super) fn between(interval: Option<[f64; 2]>) -> String {
     interval.map_or_else(
         || "-".to_owned(),
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_there_is_no_share_and_no_interval() {
+    fn an_empty_total_has_no_share_and_no_interval() {
         assert_eq!((share(0, 0), wilson(0, 0)), (None, None));
         assert_eq!((percent(None), between(None)), ("-".to_owned(), "-".to_owned()));
         assert_eq!(percent(share(1, 3)), "33.3%");

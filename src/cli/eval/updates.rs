@@ -1,4 +1,4 @@
-//! `memgate eval updates`: is what holds no longer told from what still does?
+//! `memgate eval updates`: does a new message supersede the outdated statements, and only those?
 
 use std::{fs, io::Write, path::PathBuf};
 
@@ -14,19 +14,20 @@ use super::{
 use crate::{
     api::Operations,
     capture::{Judged, judged, told},
+    models::{Models, UpdateFeatures},
     startup::Need,
 };
 
 /// Arguments of `memgate eval updates`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Stories (testdata/scenarios/README.md), or pairs of a sentence and a later message
-    /// (testdata/reconcile): one JSON object a line.
+    /// Scenarios (testdata/scenarios/README.md), or pairs of a sentence and a later message
+    /// (testdata/reconcile), as JSON Lines
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
     frame: Frame,
-    /// Also write every pair's signs to this file, for tools/train_updates.py.
+    /// Also write the features of every pair to this file, for tools/train_updates.py
     #[arg(long, value_name = "FILE")]
     features: Option<PathBuf>,
 }
@@ -62,7 +63,7 @@ impl Labelled for Row {
     }
 }
 
-/// A message and what was told before it, each with whether the message holds in its place.
+/// A message, and the earlier statements with whether it supersedes them.
 struct Later {
     lang: String,
     group: String,
@@ -86,21 +87,23 @@ impl Args {
 }
 
 async fn judge(memory: &Operations, messages: &[Later]) -> Result<Vec<Vec<Judged>>> {
+    let embedder = memory.embedder.as_ref();
+    let models = Models::for_embedder(embedder.space())?;
     let mut all = Vec::with_capacity(messages.len());
     for message in messages {
         let olds: Vec<String> = message.olds.iter().map(|(old, _)| old.clone()).collect();
-        all.push(judged(memory.embedder.as_ref(), &message.message, &olds).await?);
+        all.push(judged(embedder, &models.update, &message.message, &olds).await?);
     }
     Ok(all)
 }
 
-/// The messages of a row that come after others of earlier sessions.
+/// The messages of a row that follow earlier sessions.
 fn messages((number, row): (usize, &Row)) -> Vec<Later> {
     let story = match row {
         Row::Pair(Pair { lang, old, new, replaces }) => {
             return vec![Later {
                 lang: lang.clone(),
-                // Near misses stand beside what they are near to.
+                // Near misses are grouped with the pair they resemble.
                 group: format!("pairs-{}", number / 8),
                 message: new.clone(),
                 olds: vec![(old.clone(), *replaces)],
@@ -127,9 +130,15 @@ fn write(file: &std::path::Path, messages: &[Later], judged: &[Vec<Judged>]) -> 
     let mut text = Vec::new();
     for (later, judged) in messages.iter().zip(judged) {
         for ((old, replaces), judged) in later.olds.iter().zip(judged) {
+            let values = judged.features.values();
+            let features: serde_json::Map<_, _> = UpdateFeatures::NAMES
+                .iter()
+                .zip(values)
+                .map(|(name, value)| ((*name).to_owned(), json!(value)))
+                .collect();
             let line = json!({
                 "group": later.group, "lang": later.lang, "old": old, "new": later.message,
-                "replaces": replaces, "signs": judged.signs, "excluded": judged.likelihood <= 0.0,
+                "replaces": replaces, "features": features, "excluded": judged.likelihood <= 0.0,
             });
             writeln!(text, "{line}")?;
         }
@@ -137,18 +146,18 @@ fn write(file: &std::path::Path, messages: &[Later], judged: &[Vec<Judged>]) -> 
     fs::write(file, text).with_context(|| format!("{}", file.display()))
 }
 
-/// The measurement, as `--json` prints it.
+/// The result, as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct Report {
     #[serde(flatten)]
     digests: Digests,
-    /// Sentences beside later messages.
+    /// Number of pairs of a sentence and a later message.
     pairs: usize,
-    /// Sentences that hold no longer, and were found to.
+    /// Outdated sentences that were detected.
     found: usize,
-    /// The same, not found.
+    /// Outdated sentences that were missed.
     missed: usize,
-    /// Sentences that still hold, and were put away.
+    /// Valid sentences that were superseded.
     put_away_wrongly: usize,
 }
 
@@ -156,7 +165,7 @@ impl Report {
     fn of(messages: &[Later], judged: &[Vec<Judged>], digests: Digests) -> Self {
         let pairs = messages.iter().zip(judged).flat_map(|(later, judged)| {
             let pairs = later.olds.iter().zip(judged);
-            pairs.map(|((_, over), judged)| (*over, judged.holds_no_longer()))
+            pairs.map(|((_, over), judged)| (*over, judged.is_outdated))
         });
         let pairs: Vec<(bool, bool)> = pairs.collect();
         let count = |of: (bool, bool)| pairs.iter().filter(|pair| **pair == of).count();
@@ -173,7 +182,7 @@ impl Report {
         let Digests { data_sha256, model_sha256 } = &self.digests;
         format!(
             "data sha256  {data_sha256}\nmodel sha256 {model_sha256}\n\n\
-             pairs {}\nover and found     {}\nover and missed    {}\nstill true but put away {}",
+             pairs {}\noutdated and detected  {}\noutdated and missed    {}\nvalid but superseded   {}",
             self.pairs, self.found, self.missed, self.put_away_wrongly,
         )
     }
@@ -185,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_message_stands_beside_what_earlier_sessions_told() {
+    fn every_message_is_paired_with_statements_of_earlier_sessions() {
         let turn = |user: &str| json!({"user": user, "assistant": "Ok."});
         let session = |day: u8, turns: &[serde_json::Value]| json!({"date": format!("2026-01-0{day}T10:00:00Z"), "turns": turns});
         let story: Row = serde_json::from_value(json!({

@@ -29,13 +29,13 @@ fn root() -> PathBuf {
 }
 
 #[test]
-fn braces_alone_give_every_default() {
+fn an_empty_map_gives_every_default() {
     assert_eq!(read("{}"), Ok(Config::default()));
     assert_eq!(read("memory:\n  policies:\n"), Ok(Config::default()));
 }
 
 #[test]
-fn unknown_keys_are_refused_with_line_and_suggestion_all_of_them() {
+fn refuses_all_unknown_keys_with_line_and_suggestion() {
     refused(
         "memory:\n  retreival_limit: 3\n",
         "c.yaml:2: memory.retreival_limit: unknown key; did you mean \"default_retrieval_limit\"?",
@@ -44,11 +44,15 @@ fn unknown_keys_are_refused_with_line_and_suggestion_all_of_them() {
         "memory:\n  enabled: true\nmemroy: {}\ndeadline_ms: 4\nbanana: 1\n",
         "c.yaml:3: memroy: unknown key; did you mean \"memory\"?\n\
          c.yaml:4: deadline_ms: unknown key; did you mean \"memory.deadline_ms\"?\n\
-         c.yaml:5: banana: unknown key; known here: listen, data_dir, assets_dir, memory, api, telemetry, external_models",
+         c.yaml:5: banana: unknown key; valid keys here: listen, data_dir, assets_dir, memory, api, telemetry, external_models",
     );
     refused(
         "memory:\n  ranking:\n    types:\n      fact: 1\n",
-        "c.yaml:4: memory.ranking.types.fact: unknown key; known here: episodic, semantic, procedural, reflective, other",
+        "c.yaml:4: memory.ranking.types.fact: unknown key; valid keys here: episodic, semantic, procedural, reflective, other",
+    );
+    refused(
+        "memory:\n  standing: {max_tokens: 0}\n",
+        "c.yaml:2: memory.standing: unknown key; did you mean \"memory.preferences\"?",
     );
     refused(
         "memory:\n  policies:\n    - match: {model: x}\n      retrieval_limits: 3\n",
@@ -57,7 +61,7 @@ fn unknown_keys_are_refused_with_line_and_suggestion_all_of_them() {
 }
 
 #[test]
-fn wrong_types_and_names_are_refused_with_line_key_and_cause() {
+fn refuses_wrong_types_and_names_with_line_key_and_cause() {
     refused(
         "memory:\n  deadline_ms: soon\n",
         "c.yaml:2: memory.deadline_ms: expected a whole number, 0 or more, found a string",
@@ -73,7 +77,7 @@ fn wrong_types_and_names_are_refused_with_line_key_and_cause() {
     );
     refused(
         "listen:\n  http: localhost:80\n",
-        "c.yaml:2: listen.http: must be an IP address and a port, 127.0.0.1:8080 for example",
+        "c.yaml:2: listen.http: must be an IP address and a port, for example 127.0.0.1:8080",
     );
     refused(
         "external_models:\n  - llm_provider: vllm\n    model_role: memory_extraction\n    llm_endpoint: {address: a, port: 70000}\n    llm_model_name: q\n",
@@ -86,7 +90,7 @@ fn wrong_types_and_names_are_refused_with_line_key_and_cause() {
 }
 
 #[test]
-fn a_list_is_no_section() {
+fn refuses_a_list_in_place_of_a_section() {
     for (text, message) in [
         ("memory: [false]\n", "1: memory"),
         ("memory:\n  query: [false]\n", "2: memory.query"),
@@ -102,7 +106,7 @@ fn a_list_is_no_section() {
 }
 
 #[test]
-fn what_is_no_number_or_too_large_for_one_is_refused_with_its_key() {
+fn refuses_invalid_and_too_large_numbers_with_their_key() {
     for written in [".nan", "-.inf", "1e300", "1e400", "\"${NAN}\""] {
         refused(
             &format!("memory:\n  default_similarity_threshold: {written}\n"),
@@ -119,7 +123,7 @@ fn what_is_no_number_or_too_large_for_one_is_refused_with_its_key() {
 }
 
 #[test]
-fn values_out_of_bounds_are_refused_all_of_them() {
+fn refuses_all_values_out_of_bounds() {
     refused(
         "memory:\n  default_retrieval_limit: 51\n  default_similarity_threshold: 1.1\n  types: []\n",
         "c.yaml:2: memory.default_retrieval_limit: must be between 1 and 50\n\
@@ -136,15 +140,15 @@ fn values_out_of_bounds_are_refused_all_of_them() {
     );
     refused(
         "memory:\n  extraction:\n    modes: [turns, turns]\n",
-        "c.yaml:3: memory.extraction.modes: must name each only once",
+        "c.yaml:3: memory.extraction.modes: must not contain duplicates",
     );
 }
 
 #[test]
-fn what_must_hold_across_keys_is_checked() {
+fn checks_constraints_across_keys() {
     refused(
         "memory:\n  policies:\n    - match: {}\n      enabled: false\n",
-        "c.yaml:3: memory.policies[0].match: must name a path, model, header or word; what holds for all requests stands under `memory:`",
+        "c.yaml:3: memory.policies[0].match: must set path, model, header or word; settings for all requests belong under `memory:`",
     );
     refused(
         "memory:\n  policies:\n    - match: {word: salary}\n      memory_types: [semantik]\n",
@@ -152,25 +156,22 @@ fn what_must_hold_across_keys_is_checked() {
     );
     refused(
         "listen:\n  http: 0.0.0.0:8080\n",
-        "c.yaml:1: api.key_env: required, because listen.http is not a loopback address: name the environment variable with the API's key",
+        "c.yaml:1: api.key_env: required, because listen.http is not a loopback address; set it to the name of the environment variable that holds the API key",
     );
     for (lines, cause) in [
         (
             "  grpc: 0.0.0.0:50051",
-            "listen.grpc: must be a loopback address or unix:/path, or have listen.grpc_tls (certificate, key, client_ca): every client of it gets any user's memory",
+            "listen.grpc: must be a loopback address or unix:/path, or have listen.grpc_tls (certificate, key, client_ca): every client of this address can read any user's memory",
         ),
         (
             "  grpc: unix:grpc.sock",
-            "listen.grpc: must be unix: and an absolute path, unix:/run/memgate/grpc.sock for example",
+            "listen.grpc: must be unix: and an absolute path, for example unix:/run/memgate/grpc.sock",
         ),
         (
             "  grpc: localhost",
-            "listen.grpc: must be an IP address and a port, 127.0.0.1:50051 for example, or unix:/path",
+            "listen.grpc: must be an IP address and a port, for example 127.0.0.1:50051, or unix:/path",
         ),
-        (
-            "  metrics: 127.0.0.1:8080",
-            "listen.metrics: must differ from listen.http, which has the same",
-        ),
+        ("  metrics: 127.0.0.1:8080", "listen.metrics: must differ from listen.http"),
     ] {
         refused(&format!("listen:\n{lines}\n"), &format!("c.yaml:2: {cause}"));
     }
@@ -185,7 +186,7 @@ fn what_must_hold_across_keys_is_checked() {
         &format!(
             "memory: {{identity: {{mode: development}}}}\nlisten:\n  grpc: 0.0.0.0:50051\n  {tls}\n"
         ),
-        "c.yaml:3: listen.grpc: must be a loopback address, because memory.identity.mode is development, which believes every client's word about its user",
+        "c.yaml:3: listen.grpc: must be a loopback address, because memory.identity.mode is development, where any client can claim to be any user",
     );
     refused(
         "api:\n  key_env: EMPTY\n",
@@ -193,17 +194,17 @@ fn what_must_hold_across_keys_is_checked() {
     );
     refused(
         "api:\n  key_env: SHORT\n",
-        "c.yaml:2: api.key_env: the key in SHORT is too short: at least 32 characters are needed, `openssl rand -hex 32` makes one",
+        "c.yaml:2: api.key_env: the key in SHORT is too short: at least 32 characters are required; generate one with `openssl rand -hex 32`",
     );
     read("api: {key_env: LONG}").unwrap();
     refused(
         "memory:\n  max_body_bytes: 1073741824\n",
-        "c.yaml:1: memory.capture.max_in_flight_bytes: must hold one exchange: memory.max_body_bytes and max_reply_bytes together are 1077936128",
+        "c.yaml:1: memory.capture.max_in_flight_bytes: must be at least memory.max_body_bytes + memory.max_reply_bytes, which is 1077936128",
     );
 }
 
 #[test]
-fn the_environment_fills_in_strings_and_what_they_spell() {
+fn environment_variables_fill_strings_and_numbers() {
     let config = read(
         "external_models:\n  - llm_provider: openai\n    model_role: memory_extraction\n    \
          llm_endpoint: {address: \"${QWEN_HOST}\", port: \"${QWEN_PORT}\"}\n    llm_model_name: q\n",
@@ -221,7 +222,7 @@ fn the_environment_fills_in_strings_and_what_they_spell() {
 }
 
 #[test]
-fn the_main_configuration_means_milvus_until_a_store_is_named() {
+fn a_milvus_section_selects_milvus_unless_store_is_set() {
     let text = "
 memory:
   enabled: true
@@ -271,7 +272,7 @@ external_models:
         ),
         (
             "memory: {milvus: {tls: {certificate: a.pem}}}\n",
-            "c.yaml:1: memory.milvus.tls.key: required, because certificate is given",
+            "c.yaml:1: memory.milvus.tls.key: required, because certificate is set",
         ),
         (
             "memory: {milvus: {token_env: NO_SUCH_VARIABLE}}\n",
@@ -283,10 +284,10 @@ external_models:
 }
 
 #[test]
-fn an_embedding_model_on_a_server_needs_its_name_and_the_key_that_is_named() {
+fn an_embedding_model_on_a_server_needs_its_name_and_its_key() {
     refused(
         "memory:\n  embedding:\n    model: openai/\n    endpoint: {address: a, port: 1}\n",
-        "c.yaml:3: memory.embedding.model: names no model: its name stands behind the provider's",
+        "c.yaml:3: memory.embedding.model: has no model name after the provider",
     );
     refused(
         "memory:\n  embedding: {model: voyage/voyage-3.5, dimension: 1024}\n",
@@ -297,7 +298,7 @@ fn an_embedding_model_on_a_server_needs_its_name_and_the_key_that_is_named() {
         &format!("memory:\n  embedding: {{model: openai/m, endpoint: {own}}}\n"),
         "c.yaml:2: memory.embedding.endpoint.api_key_env: the environment variable NO_SUCH is not set",
     );
-    // The provider's key is for the provider's own server only.
+    // The provider's key is only for the provider's own server.
     let config = read("memory: {embedding: {model: openai/m, endpoint: {address: a, port: 1}}}");
     let embedding = config.unwrap().memory.embedding;
     let (provider, model) = embedding.remote().unwrap();
@@ -307,85 +308,85 @@ fn an_embedding_model_on_a_server_needs_its_name_and_the_key_that_is_named() {
 }
 
 #[test]
-fn each_embedding_model_beside_the_first_is_held_to_what_holds_of_the_first() {
-    let beside = |members: &str| format!("memory:\n  embedding:\n    beside:\n{members}");
+fn additional_embedding_models_are_checked_like_the_first() {
+    let additional = |members: &str| format!("memory:\n  embedding:\n    additional:\n{members}");
     let place = "endpoint: {address: a, port: 1}";
     for (members, message) in [
         (
             format!("      - {{model: openai/m, {place}, weight: 0}}\n"),
-            "c.yaml:4: memory.embedding.beside[0].weight: must be between 0.01 and 100",
+            "c.yaml:4: memory.embedding.additional[0].weight: must be between 0.01 and 100",
         ),
         (
             format!(
                 "      - {{model: openai/m, {place}}}\n      - {{model: openai/n, dimension: 0, {place}}}\n"
             ),
-            "c.yaml:5: memory.embedding.beside[1].dimension: must be between 1 and 32768",
+            "c.yaml:5: memory.embedding.additional[1].dimension: must be between 1 and 32768",
         ),
         (
             "      - {dimension: 8}\n".to_owned(),
-            "c.yaml:4: memory.embedding.beside[0].model: must not be empty",
+            "c.yaml:4: memory.embedding.additional[0].model: must not be empty",
         ),
         (
             "      - {modle: m}\n".to_owned(),
-            "c.yaml:4: memory.embedding.beside[0].modle: unknown key; did you mean \"model\"?",
+            "c.yaml:4: memory.embedding.additional[0].modle: unknown key; did you mean \"model\"?",
         ),
         (
-            "      - {model: m, beside: []}\n".to_owned(),
-            "c.yaml:4: memory.embedding.beside[0].beside: unknown key; did you mean \"memory.embedding.beside\"?",
+            "      - {model: m, additional: []}\n".to_owned(),
+            "c.yaml:4: memory.embedding.additional[0].additional: unknown key; did you mean \"memory.embedding.additional\"?",
         ),
         (
             format!("      - {{model: openai/, {place}}}\n"),
-            "c.yaml:4: memory.embedding.beside[0].model: names no model: its name stands behind the provider's",
+            "c.yaml:4: memory.embedding.additional[0].model: has no model name after the provider",
         ),
         (
             "      - {model: voyage/m}\n".to_owned(),
-            "c.yaml:4: memory.embedding.beside[0].endpoint.api_key_env: the environment variable VOYAGE_API_KEY is not set",
+            "c.yaml:4: memory.embedding.additional[0].endpoint.api_key_env: the environment variable VOYAGE_API_KEY is not set",
         ),
         (
             "      - {model: all-MiniLM-L6-v2}\n".to_owned(),
-            "c.yaml:4: memory.embedding.beside[0].model: is there already: each model has a name of its own",
+            "c.yaml:4: memory.embedding.additional[0].model: is a duplicate; every model needs a unique name",
         ),
         (
             "      - {model: m, dimension: 32385}\n".to_owned(),
-            "c.yaml:3: memory.embedding.beside: all models together give 32769 numbers, at most 32768 may be",
+            "c.yaml:3: memory.embedding.additional: the dimensions of all models add up to 32769; the maximum is 32768",
         ),
         (
             ["a", "b", "c", "d"].map(|name| format!("      - {{model: {name}}}\n")).concat(),
-            "c.yaml:3: memory.embedding.beside: must have at most 3 items",
+            "c.yaml:3: memory.embedding.additional: must have at most 3 items",
         ),
     ] {
-        refused(&beside(&members), message);
+        refused(&additional(&members), message);
     }
     let config =
-        read(&beside("      - {model: m, dimension: 32384}\n      - {model: n, dimension: 0}"));
+        read(&additional("      - {model: m, dimension: 32384}\n      - {model: n, dimension: 0}"));
     assert!(config.is_err());
-    assert!(read(&beside("      - {model: m, dimension: 32384}\n")).is_ok());
+    assert!(read(&additional("      - {model: m, dimension: 32384}\n")).is_ok());
 }
 
 #[test]
-fn the_vectors_of_several_models_are_as_long_as_all_together() {
+fn the_dimension_of_several_models_is_their_sum() {
     let text = |milvus| {
         format!(
-            "memory: {{milvus: {{dimension: {milvus}}}, embedding: {{beside: [{{model: m, dimension: 100}}]}}}}\n"
+            "memory: {{milvus: {{dimension: {milvus}}}, embedding: {{additional: [{{model: m, dimension: 100}}]}}}}\n"
         )
     };
     refused(
         &text(384),
-        "c.yaml:1: memory.milvus.dimension: must equal the sum of memory.embedding.dimension and of those beside it, 484",
+        "c.yaml:1: memory.milvus.dimension: must equal the sum of the dimensions of all embedding models, 484",
     );
     assert!(read(&text(484)).is_ok());
 }
 
 #[test]
-fn what_is_configured_of_a_model_beside_the_first_is_its_own() {
+fn an_additional_model_has_its_own_settings() {
     let member = "model: openai/m, dimension: 8, weight: 0.5, timeout_seconds: 3, query_prefix: q, endpoint: {address: a, port: 1}";
     let config = read(&format!(
-        "memory: {{embedding: {{runtime_library: x.so, cache_entries: 7, beside: [{{{member}}}]}}}}"
+        "memory: {{embedding: {{runtime_library: x.so, cache_entries: 7, additional: [{{{member}}}]}}}}"
     ));
     let models = config.unwrap().memory.embedding.models();
     let [first, second] = &models[..] else { unreachable!() };
     assert_eq!((first.key.as_str(), first.weight), ("memory.embedding", 1.0));
-    assert_eq!((second.key.as_str(), second.weight), ("memory.embedding.beside[0]", 0.5));
+    assert_eq!((second.key.as_str(), second.weight), ("memory.embedding.additional[0]", 0.5));
     let of = &second.config;
     assert_eq!((of.model.as_str(), of.dimension, of.timeout_seconds), ("openai/m", 8, 3));
     assert_eq!((of.query_prefix.as_str(), of.cache_entries), ("q", 7));
@@ -393,13 +394,13 @@ fn what_is_configured_of_a_model_beside_the_first_is_its_own() {
 }
 
 #[test]
-fn what_an_embedding_model_has_no_use_for_is_said() {
+fn warns_about_keys_that_an_embedding_model_does_not_use() {
     let warned = |text: &str| -> Vec<String> {
         read(text).unwrap().warnings().iter().map(ToString::to_string).collect()
     };
     assert_eq!(
         warned("memory: {embedding: {endpoint: {address: a, port: 1}, pooling: cls}}"),
-        ["memory.embedding.endpoint: not used, because the model is in a folder"]
+        ["memory.embedding.endpoint: not used, because the model is local"]
     );
     let remote = "model: openai/m, endpoint: {address: a, port: 1}, timeout_seconds: 60";
     assert_eq!(
@@ -407,23 +408,24 @@ fn what_an_embedding_model_has_no_use_for_is_said() {
         ["memory.embedding.pooling: not used, because the model is on a server"]
     );
     let late = warned(&format!("memory: {{embedding: {{{remote}}}}}"));
-    assert!(late[0].starts_with("memory.deadline_ms: 50 ms are hardly enough"), "{late:?}");
+    assert!(late[0].starts_with("memory.deadline_ms: 50 ms is probably too short"), "{late:?}");
     let of_second = |first: &str| {
         let second = format!("{remote}, threads: 2");
         warned(&format!(
-            "memory: {{deadline_ms: 500, embedding: {{{first}runtime_library: x, beside: [{{{second}}}]}}}}"
+            "memory: {{deadline_ms: 500, embedding: {{{first}runtime_library: x, additional: [{{{second}}}]}}}}"
         ))
     };
-    let unused = "memory.embedding.beside[0].threads: not used, because the model is on a server";
+    let unused =
+        "memory.embedding.additional[0].threads: not used, because the model is on a server";
     assert_eq!(of_second(""), [unused]);
     assert_eq!(
         of_second("model: openai/n, endpoint: {address: a, port: 1}, "),
-        [unused, "memory.embedding.runtime_library: not used, because no model is in a folder"]
+        [unused, "memory.embedding.runtime_library: not used, because every model is on a server"]
     );
 }
 
 #[test]
-fn an_override_is_made_before_the_check() {
+fn overrides_are_applied_before_the_check() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("c.yaml");
     fs::write(&file, "memory: {milvus: {dimension: 3}}\n").unwrap();
@@ -433,13 +435,13 @@ fn an_override_is_made_before_the_check() {
 }
 
 #[test]
-fn missing_empty_and_broken_files_say_so() {
+fn missing_empty_and_invalid_files_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("c.yaml");
     let message = |file| Config::load(file).unwrap_err().to_string();
-    assert_eq!(message(&file), format!("{}: there is no such file", file.display()));
+    assert_eq!(message(&file), format!("{}: no such file", file.display()));
     fs::write(&file, "# all in comments\n").unwrap();
-    assert!(message(&file).ends_with("nothing in this file; write `{}` to take every default"));
+    assert!(message(&file).ends_with("the file is empty; write `{}` to use every default"));
     fs::write(&file, "memory:\n  enabled: [true\n").unwrap();
     assert!(message(&file).contains(": not valid YAML: "), "{}", message(&file));
     fs::write(&file, "a: 1\na: 2\n").unwrap();
@@ -452,7 +454,7 @@ fn every_example_is_a_valid_configuration() {
     for entry in fs::read_dir(root().join("config")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|ext| ext == "yaml") {
-            // Examples may name secrets; any value will do here.
+            // Examples may refer to secrets; any value will do here.
             let text = fs::read_to_string(&path).unwrap();
             let read = Config::from_text(Some(&text), &|_| {}, &|_| Some("example".into()));
             assert!(read.is_ok(), "{}: {:?}", path.display(), read.unwrap_err());

@@ -38,14 +38,14 @@ fn a_word_matches_whole_words_whatever_their_case() {
 }
 
 #[test]
-fn very_many_words_that_are_only_parts_of_others_are_looked_at_in_one_pass() {
+fn many_partial_matches_are_scanned_in_one_pass() {
     let text = "Xsalaryman ".repeat(100_000);
     assert!(!word("salary").holds(&subject("/", "m", &text)));
     assert!(word("salary").holds(&subject("/", "m", &format!("{text}salary"))));
 }
 
 #[test]
-fn paths_and_models_match_exactly_or_by_their_beginning() {
+fn paths_and_models_match_exactly_or_by_prefix() {
     let path = PolicyMatch { path: Some("/v1/responses".into()), ..PolicyMatch::default() };
     assert!(path.holds(&subject("/v1/responses?x=1", "m", "")));
     assert!(!path.holds(&subject("/v1/responses/1", "m", "")));
@@ -70,7 +70,7 @@ fn a_header_matches_by_presence_or_by_value() {
 }
 
 #[test]
-fn all_that_a_policy_names_must_hold() {
+fn all_conditions_of_a_policy_must_hold() {
     let both = PolicyMatch { path: Some("/a".into()), ..word("budget") };
     assert!(both.holds(&subject("/a", "m", "my budget")));
     assert!(!both.holds(&subject("/b", "m", "my budget")));
@@ -78,7 +78,7 @@ fn all_that_a_policy_names_must_hold() {
 }
 
 #[test]
-fn later_policies_win_and_leave_alone_what_they_do_not_name() {
+fn later_policies_override_only_the_settings_they_have() {
     let mut config = MemoryConfig::default();
     let mut first = on(word("budget"));
     first.retrieval_limit = Some(9);

@@ -1,4 +1,4 @@
-//! The files that are made from the schema, or must agree with it.
+//! Compares the generated files, and those that must agree with the schema.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
@@ -11,7 +11,7 @@ fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// The file must hold `wanted`; with `UPDATE_EXPECT=1` it is made to.
+/// The file must contain `wanted`; `UPDATE_EXPECT=1` writes it.
 fn expect_file(name: &str, wanted: &str) {
     let path = file(name);
     if std::env::var_os("UPDATE_EXPECT").is_some() {
@@ -25,7 +25,7 @@ fn expect_file(name: &str, wanted: &str) {
 }
 
 #[test]
-fn the_schema_file_is_what_the_types_say() {
+fn the_schema_file_is_up_to_date() {
     expect_file(
         "config/config.schema.json",
         &format!("{}\n", serde_json::to_string_pretty(json_schema()).unwrap()),
@@ -33,7 +33,7 @@ fn the_schema_file_is_what_the_types_say() {
 }
 
 #[test]
-fn the_documentation_tells_every_key_its_default_and_its_meaning() {
+fn the_documentation_of_all_keys_is_up_to_date() {
     let mut table = String::from("| key | default | meaning |\n|---|---|---|\n");
     visit(json_schema(), "", &mut |key, schema| {
         let resolved = resolve(schema);
@@ -90,7 +90,7 @@ fn default(key: &str, schema: &Value) -> String {
 }
 
 #[test]
-fn the_default_file_names_every_key_and_is_the_defaults() {
+fn the_default_file_has_every_key_at_its_default() {
     let yaml = fs::read_to_string(file("config/config.yaml")).unwrap();
     let read = Config::from_text(Some(&yaml), &|_| {}, &|_| None).unwrap();
     let mut defaults = Config::default();
@@ -109,7 +109,7 @@ fn the_default_file_names_every_key_and_is_the_defaults() {
 }
 
 #[test]
-fn what_is_in_optional_sections_and_lists_of_the_default_file_can_be_uncommented() {
+fn commented_sections_of_the_default_file_are_valid() {
     let yaml = fs::read_to_string(file("config/config.yaml")).unwrap();
     let uncommented: String = yaml
         .lines()
@@ -134,8 +134,8 @@ fn what_is_in_optional_sections_and_lists_of_the_default_file_can_be_uncommented
 }
 
 #[test]
-fn every_bound_of_the_schema_is_one_that_the_check_knows() {
-    // A keyword that only editors would look at is a bound that does not hold.
+fn the_check_supports_every_bound_of_the_schema() {
+    // A keyword that only editors check would be a bound that memgate does not enforce.
     let known = [
         "$defs",
         "$ref",

@@ -11,10 +11,10 @@ pub struct Files {
     pub tokenizer: PathBuf,
 }
 
-/// Finds the file of `precision` in `folder` or its `onnx/`, and the tokenizer.
+/// Finds the tokenizer and the file of `precision` in `folder` or its `onnx/`.
 pub fn find(folder: &Path, precision: Precision) -> Result<Files, EmbedError> {
     if !folder.is_dir() {
-        return Err(EmbedError::load(folder, "there is no such folder"));
+        return Err(EmbedError::load(folder, "no such folder"));
     }
     let names: &[&str] = match precision {
         Precision::Fp32 => &["model.onnx", "onnx/model.onnx"],
@@ -24,12 +24,12 @@ pub fn find(folder: &Path, precision: Precision) -> Result<Files, EmbedError> {
     };
     let tokenizer = folder.join("tokenizer.json");
     if !tokenizer.is_file() {
-        return Err(EmbedError::load(folder, "it holds no tokenizer.json"));
+        return Err(EmbedError::load(folder, "tokenizer.json is missing"));
     }
     let mut candidates = names.iter().map(|name| folder.join(name));
     match candidates.find(|path| path.is_file()) {
         Some(model) => Ok(Files { model, tokenizer }),
-        None => Err(EmbedError::load(folder, format!("it holds none of {}", names.join(", ")))),
+        None => Err(EmbedError::load(folder, format!("none of {} is there", names.join(", ")))),
     }
 }
 
@@ -56,11 +56,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn names_the_missing_file() {
         let folder = tempfile::tempdir().unwrap();
         let cause = |path: &Path| find(path, Precision::Int8).unwrap_err().to_string();
-        assert!(cause(&folder.path().join("no")).ends_with("/no: there is no such folder"));
-        assert!(cause(folder.path()).ends_with("it holds no tokenizer.json"));
+        assert!(cause(&folder.path().join("no")).ends_with("/no: no such folder"));
+        assert!(cause(folder.path()).ends_with("tokenizer.json is missing"));
         fs::write(folder.path().join("tokenizer.json"), "").unwrap();
         assert!(cause(folder.path()).contains("none of model_int8.onnx, "));
     }

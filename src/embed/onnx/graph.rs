@@ -1,5 +1,5 @@
-//! Opens an ONNX file and finds out how to use its graph: which inputs it wants, and which
-//! of its outputs holds the embedding.
+//! Opens an ONNX file and inspects its graph: which inputs it needs, and which output holds the
+//! embedding.
 
 use std::path::Path;
 
@@ -10,39 +10,39 @@ use ort::value::ValueType;
 
 use crate::embed::{EmbedError, Pooling};
 
-/// Outputs that hold one vector a text, by the names that exporters give them.
+/// Names of outputs with one vector per text.
 const POOLED: [&str; 2] = ["sentence_embedding", "pooled_embedding"];
-/// Outputs that hold one vector a token.
+/// Names of outputs with one vector per token.
 const TOKENS: [&str; 2] = ["last_hidden_state", "token_embeddings"];
 
-/// The output with the means of the inner layers, one row a text (tools/export_onnx.py).
+/// Name of the output with the means of the inner layers, one row per text (tools/export_onnx.py).
 const LAYERS: &str = "layer_means";
 
 /// An open graph.
 pub struct Graph {
     pub session: Session,
-    /// It wants to be told that all tokens belong to the first segment.
+    /// Whether it needs token type ids.
     pub wants_token_types: bool,
-    /// Name of the output that is read.
+    /// Name of the embedding output.
     pub output: String,
     pub shape: OutputShape,
-    /// Numbers in a vector, when the file says so.
+    /// Dimension of a vector, if the file states it.
     pub dimension: Option<usize>,
     /// Name of the output with the inner layers; most graphs have none.
     pub layers: Option<&'static str>,
 }
 
-/// What the output holds.
+/// Content of the embedding output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputShape {
-    /// One vector a text.
+    /// One vector per text.
     Pooled,
-    /// One vector a token, to be pooled by us.
+    /// One vector per token; pooled by memgate.
     Tokens(Pooling),
 }
 
 impl Graph {
-    /// Opens the file at `path`; `pooling` says what to do with a vector for each token.
+    /// Opens the file at `path`; `pooling` applies to graphs with token vectors.
     pub fn open(
         environment: &Environment,
         path: &Path,
@@ -60,15 +60,15 @@ impl Graph {
 fn session(environment: &Environment, path: &Path) -> ort::Result<Session> {
     Session::builder(environment)?
         .with_optimization_level(GraphOptimizationLevel::All)?
-        // The threads are ours: one a model, so that queries do not compete for processors.
+        // One thread per model, so that queries do not compete for processors.
         .with_intra_threads(1)?
         .with_inter_threads(1)?
-        // Shapes differ from run to run; remembering a plan for each would grow for ever.
+        // Shapes differ between runs; caching a plan for each would grow without bound.
         .with_memory_pattern(false)?
         .commit_from_file(path)
 }
 
-/// Whether the graph wants token types; refuses one that wants what we do not have.
+/// Whether the graph needs token type ids; refuses a graph with unsupported inputs.
 fn check_inputs(session: &Session, path: &Path) -> Result<bool, EmbedError> {
     let mut wants_token_types = false;
     for required in ["input_ids", "attention_mask"] {
@@ -81,7 +81,7 @@ fn check_inputs(session: &Session, path: &Path) -> Result<bool, EmbedError> {
             "input_ids" | "attention_mask" => {}
             "token_type_ids" => wants_token_types = true,
             other => {
-                let cause = format!("the graph wants an input {other}, which is not supported");
+                let cause = format!("the graph has an unsupported input {other}");
                 return Err(EmbedError::load(path, cause));
             }
         }

@@ -1,7 +1,7 @@
-//! Embedding on this machine's processor, by ONNX Runtime and a model in a local folder.
+//! Embedding on this machine's CPU, with ONNX Runtime and a model in a local folder.
 //!
-//! The model runs on threads of its own behind two bounded queues, so the async runtime
-//! never waits for arithmetic. Nothing is fetched from anywhere.
+//! The model runs on its own threads behind two bounded queues, so the async runtime is never
+//! blocked by computation. Nothing is downloaded.
 
 mod files;
 mod graph;
@@ -26,24 +26,24 @@ use self::queue::{Job, Lane, Queue};
 use self::tokens::Tokens;
 use super::{EmbedError, Embedder, Precision, Reading, Run, Space, Vector};
 
-/// Passages handed to the queue at a time: a long list does not fill the queue alone.
+/// Number of passages queued at a time, so that a long list does not fill the queue.
 const PASSAGES_AT_ONCE: usize = 64;
 
-/// What an [`OnnxEmbedder`] is made from.
+/// Settings of an [`OnnxEmbedder`].
 #[derive(Clone, Debug)]
 pub struct OnnxSettings {
-    /// ONNX Runtime's shared library, 1.24 or newer. A process can load one only.
+    /// ONNX Runtime's shared library, 1.24 or newer. A process can load only one.
     pub runtime: PathBuf,
-    /// A folder in Hugging Face layout: `tokenizer.json` and the model's file, the latter
-    /// here or in `onnx/`.
+    /// A folder in Hugging Face layout: `tokenizer.json`, and the model's file next to it or in
+    /// `onnx/`.
     pub folder: PathBuf,
-    /// What the model is expected to be; its dimension is checked.
+    /// The expected space; the dimension is checked.
     pub space: Space,
-    /// Threads that embed. Each holds the weights once more.
+    /// Number of threads. Each holds its own copy of the weights.
     pub threads: NonZeroUsize,
 }
 
-/// The model's file in a folder, as [`OnnxEmbedder::load`] finds it.
+/// The model file that [`OnnxEmbedder::load`] would use.
 ///
 /// # Errors
 /// [`EmbedError::Load`] when there is none.
@@ -51,9 +51,9 @@ pub fn model_file(folder: &Path, precision: Precision) -> Result<PathBuf, EmbedE
     files::find(folder, precision).map(|files| files.model)
 }
 
-/// A model in ONNX format, running on threads of its own.
+/// A model in ONNX format that runs on its own threads.
 ///
-/// Dropping it ends the threads after the text each is at; [`Embedder::close`] also waits.
+/// Dropping it stops the threads after their current text; [`Embedder::close`] also waits for them.
 pub struct OnnxEmbedder {
     space: Space,
     queue: Arc<Queue>,
@@ -62,11 +62,11 @@ pub struct OnnxEmbedder {
 }
 
 impl OnnxEmbedder {
-    /// Loads the model and starts its threads. Blocks for some hundred milliseconds.
+    /// Loads the model and starts its threads. Blocks for a few hundred milliseconds.
     ///
     /// # Errors
-    /// [`EmbedError::Load`] when a file is missing or unusable, [`EmbedError::Dimension`]
-    /// when the model gives vectors of another size than `settings.space` says.
+    /// [`EmbedError::Load`] when a file is missing or unusable, [`EmbedError::Dimension`] when the
+    /// model's dimension differs from `settings.space`.
     pub fn load(settings: &OnnxSettings) -> Result<Self, EmbedError> {
         let Run::Here { pooling, precision } = settings.space.run else {
             return Err(EmbedError::load(&settings.folder, "this model runs on a server"));
@@ -75,7 +75,8 @@ impl OnnxEmbedder {
         let files = files::find(&settings.folder, precision)?;
         let tokens = Arc::new(Tokens::load(&files.tokenizer, &settings.space)?);
         let queue = Arc::new(Queue::default());
-        // All models load before the first thread starts, so an error leaves none behind.
+        // All models are loaded before the first thread starts, so an error leaves no thread
+        // behind.
         let models: Vec<Model> = (0..settings.threads.get())
             .map(|_| Model::load(&environment, &files.model, pooling, &settings.space, &tokens))
             .collect::<Result<_, _>>()?;
@@ -144,7 +145,7 @@ impl Embedder for OnnxEmbedder {
         let threads = std::mem::take(&mut *self.threads());
         let join = move || {
             for thread in threads {
-                // A thread ends by itself; its panics were answered where they happened.
+                // Panics were already handled inside the thread.
                 let _ = thread.join();
             }
         };

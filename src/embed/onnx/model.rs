@@ -10,29 +10,28 @@ use super::graph::{Graph, OutputShape};
 use super::tokens::Tokens;
 use crate::embed::{EmbedError, Layers, Pooling, Reading, Space, normalise};
 
-/// Two runs of one text may differ by this much, each number: what the order of additions
-/// makes of f32.
+/// Tolerance per number between two runs of one text, caused by the order of f32 additions.
 const ROUNDING: f32 = 1e-5;
 /// Two texts of different length, for the self-test.
 const PROBES: [&str; 2] = ["short", "a text that is a good deal longer than the other one"];
 
-/// How much of what the model makes of a text is taken out.
+/// Which results are extracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// The vector.
+    /// The vector only.
     Vector,
-    /// The inner layers, too, where the graph gives them.
+    /// The vector and the inner layers, if the graph provides them.
     Reading,
 }
 
-/// What the graph gave: the output's shape and values, and the layers' where wanted.
+/// The graph's results: shape and values of the output, and the layers if wanted.
 struct Outputs {
     shape: Vec<usize>,
     values: Vec<f32>,
     layers: Option<Vec<f32>>,
 }
 
-/// A graph, and what its vectors must look like.
+/// A graph with the expected format of its vectors.
 pub struct Model {
     graph: Graph,
     name: String,
@@ -42,7 +41,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Loads the graph at `path` and tries it.
+    /// Loads the graph at `path` and runs a self-test.
     pub fn load(
         environment: &Environment,
         path: &Path,
@@ -65,19 +64,19 @@ impl Model {
         match model.vectors_ignore_their_batch(tokens) {
             Ok(ignore) => model.may_batch = ignore,
             Err(error @ EmbedError::Dimension { .. }) => return Err(error),
-            // Memory by words alone is better than no start.
-            Err(error) => tracing::warn!(%error, "The embedding model failed its self-test"),
+            // Search by words alone is better than no start.
+            Err(error) => tracing::warn!(%error, "embedding model failed its self-test"),
         }
         Ok(model)
     }
 
-    /// Whether several texts may be run together without changing their vectors. A graph that
-    /// quantises over the whole batch changes them.
+    /// Whether texts can be batched without changing their vectors. A graph that quantises over the
+    /// whole batch changes them.
     pub fn may_batch(&self) -> bool {
         self.may_batch
     }
 
-    /// What is made of `texts`, each given as token ids, run together.
+    /// Runs the texts, given as token ids, in one batch.
     pub fn run(&mut self, texts: &[Vec<u32>], wanted: Wanted) -> Result<Vec<Reading>, EmbedError> {
         let longest = texts.iter().map(Vec::len).max().unwrap_or(0);
         let input = [texts.len(), longest];
@@ -125,7 +124,7 @@ impl Model {
         }
         let outputs = self.graph.session.run(inputs)?;
         let Some(output) = outputs.get(&self.graph.output) else {
-            return Err(ort::Error::new("the model gave no output"));
+            return Err(ort::Error::new("the model returned no output"));
         };
         let (shape, values) = output.try_extract_tensor::<f32>()?;
         let shape = shape.iter().map(|&size| usize::try_from(size).unwrap_or(0));
@@ -177,7 +176,7 @@ impl Model {
     }
 }
 
-/// The layers of each text; none where they are missing or do not divide among the texts.
+/// The layers of each text; empty if they are missing or cannot be divided among the texts.
 fn layers_of_each(layers: Option<Vec<f32>>, texts: usize) -> Vec<Layers> {
     let layers = layers.unwrap_or_default();
     match layers.len().checked_div(texts) {
@@ -188,15 +187,15 @@ fn layers_of_each(layers: Option<Vec<f32>>, texts: usize) -> Vec<Layers> {
     }
 }
 
-/// One vector a text from one a token. `mask` is 1 for tokens and 0 for padding; every text
-/// has `length` of both together.
+/// Pools token vectors into one vector per text. `mask` is 1 for tokens and 0 for padding; every
+/// text has `length` entries.
 fn pool(values: &[f32], mask: &[i64], length: usize, size: usize, pooling: Pooling) -> Vec<f32> {
     let texts = values.chunks_exact(length * size).zip(mask.chunks_exact(length));
     let mut pooled = Vec::with_capacity(values.len() / length.max(1));
     for (tokens, mask) in texts {
         match pooling {
             Pooling::Cls => pooled.extend_from_slice(&tokens[..size]),
-            // The sum has the mean's direction, and vectors are normalised.
+            // The sum has the same direction as the mean, and vectors are normalised.
             Pooling::Mean => {
                 let mut sum = vec![0.0; size];
                 let tokens = tokens.chunks_exact(size).zip(mask);
@@ -218,7 +217,7 @@ mod tests {
 
     #[test]
     fn pooling_takes_the_tokens_without_padding_or_the_first() {
-        // Two texts of up to two tokens, vectors of two numbers; the second text is padded.
+        // Two texts of up to two tokens with vectors of two numbers; the second text is padded.
         let values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 99.0, 99.0];
         let mask = [1, 1, 1, 0];
         assert_eq!(pool(&values, &mask, 2, 2, Pooling::Mean), [4.0, 6.0, 5.0, 6.0]);

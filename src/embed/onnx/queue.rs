@@ -1,4 +1,4 @@
-//! Who waits to be embedded: two bounded lanes, questions before passages.
+//! The embedding queue: two bounded lanes, queries before passages.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,36 +7,36 @@ use tokio::sync::oneshot;
 
 use crate::embed::{EmbedError, Reading};
 
-/// Questions that may wait: at 5 ms each, more than a second's work.
+/// Maximum number of waiting queries: at 5 ms each, more than a second's work.
 const MAX_QUERIES: usize = 256;
-/// Passages that may wait; they are background work and are tried again later.
+/// Maximum number of waiting passages; they are background work and are retried later.
 const MAX_PASSAGES: usize = 1024;
-/// Questions taken at a time. More would make the first wait for the last.
+/// Number of queries per batch. With more, the first would wait for the last.
 const BATCH: usize = 8;
-/// Takes of questions in a row, while passages wait, before one passage gets its turn:
-/// under a flood of questions passages are slow but do not stand still.
+/// Number of consecutive query batches while passages wait; then one passage is processed. This
+/// keeps passages from starving.
 const PATIENCE: u32 = 16;
 
-/// One text, and where its reading goes. The receiver is gone when nobody waits any more.
+/// One text and the channel for its result. The receiver is gone when the caller has given up.
 pub struct Job {
     pub text: String,
     pub reply: oneshot::Sender<Result<Reading, EmbedError>>,
 }
 
-/// Which of the two lanes.
+/// A lane of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// Somebody waits for the answer now.
+    /// The caller is waiting.
     Query,
     /// Background work.
     Passage,
 }
 
-/// The two lanes, shared by all who ask and the threads that embed.
+/// Both lanes, shared by the callers and the embedding threads.
 #[derive(Default)]
 pub struct Queue {
     state: Mutex<State>,
-    /// Told when something was pushed or the queue was closed.
+    /// Notified when a job was pushed or the queue was closed.
     changed: Condvar,
 }
 
@@ -44,7 +44,7 @@ pub struct Queue {
 struct State {
     queries: VecDeque<Job>,
     passages: VecDeque<Job>,
-    /// Takes of questions since the last passage.
+    /// Query batches since the last passage.
     queries_in_a_row: u32,
     closed: bool,
 }
@@ -75,8 +75,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits for work: some questions, or one passage. `None` once the queue is closed.
-    /// Jobs that nobody waits for are left out.
+    /// Waits for work: some queries, or one passage. `None` once the queue is closed. Cancelled
+    /// jobs are skipped.
     pub fn take(&self) -> Option<(Lane, Vec<Job>)> {
         let mut state = self.state();
         loop {
@@ -90,7 +90,7 @@ impl Queue {
         }
     }
 
-    /// Ends the queue: what waits is dropped, which tells those who wait.
+    /// Closes the queue: dropping the waiting jobs notifies their callers.
     pub fn close(&self) {
         let mut state = self.state();
         state.closed = true;
@@ -101,7 +101,7 @@ impl Queue {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // The lanes are whole at every point where a panic could come.
+        // The lanes are consistent at every point where a panic could occur.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -120,7 +120,7 @@ impl State {
             queries.push(query);
         }
         if queries.is_empty() {
-            // All questions were withdrawn; a passage may still wait.
+            // All queries were cancelled; a passage may still be waiting.
             let passage = next_wanted(&mut self.passages)?;
             return Some((Lane::Passage, vec![passage]));
         }
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_go_before_passages_and_together() {
+    fn queries_are_batched_and_come_before_passages() {
         let queue = Queue::default();
         let _passages = push(&queue, Lane::Passage, &["p1", "p2"]);
         let _queries = push(&queue, Lane::Query, &["q1", "q2"]);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn under_a_flood_of_questions_passages_still_get_a_turn() {
+    fn passages_do_not_starve() {
         let queue = Queue::default();
         let _passage = push(&queue, Lane::Passage, &["p"]);
         let mut answers = Vec::new();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_lane_refuses_all_of_a_push_and_the_other_lane_does_not_care() {
+    fn a_full_lane_refuses_a_push_and_does_not_affect_the_other_lane() {
         let queue = Queue::default();
         let full = vec!["q"; MAX_QUERIES - 1];
         let _answers = push(&queue, Lane::Query, &full);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn withdrawn_jobs_are_skipped_and_make_room() {
+    fn cancelled_jobs_are_skipped_and_free_their_place() {
         let queue = Queue::default();
         drop(push(&queue, Lane::Query, &vec!["gone"; MAX_QUERIES]));
         let _answer = push(&queue, Lane::Query, &["kept"]);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn closing_answers_those_who_wait_and_refuses_the_rest() {
+    fn closing_notifies_waiting_callers_and_refuses_new_jobs() {
         let queue = Queue::default();
         let mut answers = push(&queue, Lane::Query, &["q"]);
         queue.close();
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_waits_for_work_is_woken_by_close() {
+    fn close_wakes_waiting_threads() {
         let queue = std::sync::Arc::new(Queue::default());
         let waiting = std::sync::Arc::clone(&queue);
         let thread = std::thread::spawn(move || waiting.take().is_none());

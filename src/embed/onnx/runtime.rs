@@ -1,5 +1,4 @@
-//! Loads ONNX Runtime's library. It can be loaded once in a process, so this is the one
-//! place with a global.
+//! Loads the ONNX Runtime library. A process can load it only once, so this module has a global.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,10 +8,10 @@ use ort::logging::LogLevel;
 
 use crate::embed::EmbedError;
 
-/// The library that was loaded, and what it gave.
+/// The loaded library and its environment.
 static LOADED: Mutex<Option<(PathBuf, Environment)>> = Mutex::new(None);
 
-/// The environment of the library at `path`, loaded now or before.
+/// The environment of the library at `path`, loaded now or earlier.
 pub fn environment(path: &Path) -> Result<Environment, EmbedError> {
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((from, environment)) = loaded.as_ref() {
@@ -22,9 +21,9 @@ pub fn environment(path: &Path) -> Result<Environment, EmbedError> {
         let cause = format!("ONNX Runtime is already loaded from {}", from.display());
         return Err(EmbedError::load(path, cause));
     }
-    // Looked at first: the loader would search its own folders for a missing file.
+    // Checked first, because the loader would search its own folders for a missing file.
     if !path.is_file() {
-        return Err(EmbedError::load(path, "there is no such file"));
+        return Err(EmbedError::load(path, "no such file"));
     }
     let environment = ort::init_from(path)
         .map_err(|error| EmbedError::load(path, error))?
@@ -37,8 +36,8 @@ pub fn environment(path: &Path) -> Result<Environment, EmbedError> {
     Ok(environment)
 }
 
-/// The library's own messages, so that they do not go to stderr past our log format. What
-/// matters in them also comes back as an error.
+/// Forwards the library's messages to our log instead of standard error. Important ones are also
+/// returned as errors.
 fn log(level: LogLevel, category: &str, _id: &str, _location: &str, message: &str) {
     match level {
         LogLevel::Error | LogLevel::Fatal | LogLevel::Warning => {

@@ -1,5 +1,5 @@
-//! The embedder as its users see it, on ONNX Runtime itself: the real model where it must
-//! give known vectors, and the tiny ones of testdata/embed where it must fail or be slow.
+//! Tests the embedder with ONNX Runtime: the real model where vectors are known, and the tiny ones
+//! of testdata/embed where it must fail or be slow.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
@@ -18,7 +18,7 @@ fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// Whether the fetched files are there; a test that needs them ends when they are not.
+/// Whether the downloaded files are there; tests that need them end early otherwise.
 fn assets_are_there() -> bool {
     let missing = [RUNTIME, MODEL].into_iter().find(|path| !here(path).exists());
     let Some(missing) = missing else {
@@ -91,7 +91,7 @@ fn references() -> Vec<Reference> {
 }
 
 #[tokio::test]
-async fn fp32_vectors_are_those_of_the_published_model() {
+async fn fp32_vectors_match_the_published_model() {
     if !assets_are_there() {
         return;
     }
@@ -101,14 +101,14 @@ async fn fp32_vectors_are_those_of_the_published_model() {
         let difference = farthest(&vector, &reference.vector);
         assert!(difference < 1e-5, "{difference} for {:?}", reference.text);
     }
-    // Published by the model's authors for sentence-transformers: 0.9429.
+    // The value published for sentence-transformers is 0.9429.
     let happy = passage(&embedder, "That is a happy person").await;
     let very = passage(&embedder, "That is a very happy person").await;
     assert!((cosine(&happy, &very) - 0.9429).abs() < 1e-4);
 }
 
 #[tokio::test]
-async fn int8_vectors_stay_near_the_published_model() {
+async fn int8_vectors_are_close_to_the_published_model() {
     if !assets_are_there() {
         return;
     }
@@ -121,7 +121,7 @@ async fn int8_vectors_stay_near_the_published_model() {
 }
 
 #[tokio::test]
-async fn of_a_question_the_inner_layers_are_read_too_and_say_the_same_alone_and_in_a_batch() {
+async fn the_layers_of_a_query_do_not_depend_on_the_batch() {
     if !assets_are_there() {
         return;
     }
@@ -144,13 +144,13 @@ async fn of_a_question_the_inner_layers_are_read_too_and_say_the_same_alone_and_
         assert!(near > 0.99, "{near} for {text:?}");
     }
     assert_ne!(alone[0], alone[1]);
-    // Graphs without that output are as good for searching.
+    // Graphs without that output can still be used for searching.
     let without = tripwire().read_query("hello").await.unwrap();
     assert_eq!(without.layers, None);
 }
 
 #[test]
-fn tokens_are_those_of_the_published_tokenizer() {
+fn tokens_match_the_published_tokenizer() {
     if !assets_are_there() {
         return;
     }
@@ -206,7 +206,7 @@ async fn a_vector_does_not_depend_on_what_else_is_embedded() {
         for text in &texts {
             alone.push(embedder.embed_query(text).await.unwrap());
         }
-        // All at once: the thread finds several waiting and runs them together.
+        // All at once, so that the thread batches them.
         let together = texts.iter().map(|text| embedder.embed_query(text));
         let together = futures_util::future::try_join_all(together).await.unwrap();
         for ((alone, together), text) in alone.iter().zip(&together).zip(&texts) {
@@ -217,7 +217,7 @@ async fn a_vector_does_not_depend_on_what_else_is_embedded() {
 }
 
 #[tokio::test]
-async fn a_graph_that_looks_at_the_whole_batch_gets_one_text_at_a_time() {
+async fn a_graph_that_depends_on_the_batch_gets_one_text_at_a_time() {
     if !assets_are_there() {
         return;
     }
@@ -229,7 +229,7 @@ async fn a_graph_that_looks_at_the_whole_batch_gets_one_text_at_a_time() {
 }
 
 #[tokio::test]
-async fn odd_texts_have_vectors_of_length_one() {
+async fn unusual_texts_have_vectors_of_length_one() {
     if !assets_are_there() {
         return;
     }
@@ -244,7 +244,7 @@ async fn odd_texts_have_vectors_of_length_one() {
 }
 
 #[tokio::test]
-async fn vectors_of_tokens_are_pooled_as_the_setting_says() {
+async fn token_vectors_are_pooled_as_configured() {
     if !assets_are_there() {
         return;
     }
@@ -252,13 +252,13 @@ async fn vectors_of_tokens_are_pooled_as_the_setting_says() {
     let mean = OnnxEmbedder::load(&settings).unwrap();
     settings.space.run = run(Pooling::Cls, Precision::Fp32);
     let cls = OnnxEmbedder::load(&settings).unwrap();
-    // The first token is the same special one for all texts.
+    // The first token is the same special token for all texts.
     assert_eq!(passage(&cls, "ab").await, passage(&cls, "zz").await);
     assert_ne!(passage(&mean, "ab").await, passage(&mean, "zz").await);
 }
 
 #[tokio::test]
-async fn prefixes_are_part_of_what_is_embedded() {
+async fn prefixes_are_embedded_with_the_text() {
     if !assets_are_there() {
         return;
     }
@@ -273,7 +273,7 @@ async fn prefixes_are_part_of_what_is_embedded() {
 }
 
 #[test]
-fn a_text_that_is_cut_keeps_its_prefix() {
+fn a_truncated_text_keeps_its_prefix() {
     let mut space = settings("testdata/embed/tokens", 4).space;
     space.query_prefix = "ask: ".into();
     space.passage_prefix = "tell: ".into();
@@ -297,21 +297,21 @@ fn a_text_that_is_cut_keeps_its_prefix() {
 }
 
 #[test]
-fn a_model_of_another_dimension_is_refused() {
+fn refuses_a_model_of_another_dimension() {
     if !assets_are_there() {
         return;
     }
-    // The first states its dimension in the file; the second is found out by trying.
+    // The first file states its dimension; that of the second is found by running it.
     for (folder, found) in [(MODEL, 384), ("testdata/embed/tokens", 4)] {
         let refused = OnnxEmbedder::load(&settings(folder, 768)).err().unwrap();
         let message = refused.to_string();
         assert!(matches!(refused, EmbedError::Dimension { configured: 768, .. }), "{message}");
-        assert!(message.contains(&format!("vectors of {found} numbers")), "{message}");
+        assert!(message.contains(&format!("vectors of dimension {found}")), "{message}");
     }
 }
 
 #[test]
-fn unusable_files_are_refused_by_name() {
+fn refuses_unusable_files_by_name() {
     let refusal = |settings: &OnnxSettings| OnnxEmbedder::load(settings).err().unwrap().to_string();
     let mut elsewhere = settings(MODEL, 384);
     elsewhere.runtime = here("no/libonnxruntime.so");
@@ -341,7 +341,7 @@ async fn a_model_that_fails_at_run_time_fails_every_request_but_loads() {
 }
 
 #[tokio::test]
-async fn a_text_that_fails_does_not_fail_those_it_was_run_with() {
+async fn a_failing_text_does_not_fail_the_rest_of_its_batch() {
     if !assets_are_there() {
         return;
     }
@@ -355,7 +355,7 @@ async fn a_text_that_fails_does_not_fail_those_it_was_run_with() {
 }
 
 #[tokio::test]
-async fn a_withdrawn_request_is_not_embedded() {
+async fn a_cancelled_request_is_not_embedded() {
     if !assets_are_there() {
         return;
     }
@@ -364,7 +364,7 @@ async fn a_withdrawn_request_is_not_embedded() {
     embedder.embed_query("dawdle").await.unwrap();
     let slow = started.elapsed();
     assert!(slow > Duration::from_millis(100), "{slow:?}");
-    // The first occupies the thread; the twenty behind it are given up while they wait.
+    // The first occupies the thread; the twenty behind it are cancelled while they wait.
     let first = embedder.embed_query("dawdle");
     let impatient = (0..20)
         .map(|_| tokio::time::timeout(Duration::from_millis(50), embedder.embed_query("dawdle")));

@@ -1,4 +1,4 @@
-//! Text to token ids, cut to what is embedded.
+//! Text to token ids, truncated to the length that is embedded.
 
 use std::path::Path;
 
@@ -7,12 +7,12 @@ use tokenizers::Tokenizer;
 use crate::embed::asking::{Asking, WINDOW, asking_part};
 use crate::embed::{EmbedError, PASSAGE_TOKENS, QUERY_TOKENS, Space};
 
-/// Bytes of a passage that are looked at; 64 a token.
+/// Maximum number of bytes of a passage: 64 per token.
 const PASSAGE_BYTES: usize = 64 * PASSAGE_TOKENS;
-/// Bytes of a question that are tokenised whole before its asking part is looked for.
+/// Queries of up to this many bytes are tokenised whole before their asking part is searched for.
 const QUERY_BYTES: usize = 2 * WINDOW;
 
-/// A question as it goes to the queue: at most two windows, whatever the message's size.
+/// Shortens a query for the queue: at most two windows, whatever the message's size.
 pub fn bounded_query(text: &str) -> String {
     if text.len() <= QUERY_BYTES {
         return text.to_owned();
@@ -23,41 +23,41 @@ pub fn bounded_query(text: &str) -> String {
     }
 }
 
-/// A passage as it goes to the queue.
+/// Shortens a passage for the queue.
 pub fn bounded_passage(text: &str) -> String {
     text[..text.floor_char_boundary(PASSAGE_BYTES)].to_owned()
 }
 
-/// A model's tokenizer, with the special tokens and prefixes that it puts around a text.
+/// A model's tokenizer, with its special tokens and prefixes.
 pub struct Tokens {
     tokenizer: Tokenizer,
-    /// Special tokens before and behind every text.
+    /// Special tokens before and after every text.
     before: Vec<u32>,
     behind: Vec<u32>,
     query_prefix: Prefix,
     passage_prefix: Prefix,
-    /// What shorter texts of a batch are filled up with.
+    /// The token that pads shorter texts of a batch.
     padding: u32,
 }
 
-/// Text that a model wants before its input.
+/// A prefix that the model expects.
 struct Prefix {
     text: String,
-    /// Its tokens, for texts that are cut and so cannot be tokenised together with it.
+    /// Its tokens, for truncated texts, which cannot be tokenised together with it.
     ids: Vec<u32>,
 }
 
 impl Tokens {
-    /// Reads `tokenizer.json` at `path`; the prefixes of `space` are put before texts.
+    /// Reads `tokenizer.json` at `path`; the prefixes of `space` are added to texts.
     pub fn load(path: &Path, space: &Space) -> Result<Self, EmbedError> {
         let mut tokenizer =
             Tokenizer::from_file(path).map_err(|error| EmbedError::load(path, error))?;
         let padding = padding_id(&tokenizer);
-        // Files carry what their makers used last, such as padding to 128 tokens.
+        // Tokenizer files may contain their authors' last settings, such as padding to 128 tokens.
         tokenizer.with_padding(None);
         tokenizer.with_truncation(None).map_err(|error| EmbedError::load(path, error))?;
         let (before, behind) = special_tokens(&tokenizer)
-            .ok_or_else(|| EmbedError::load(path, "its special tokens cannot be told apart"))?;
+            .ok_or_else(|| EmbedError::load(path, "its special tokens cannot be determined"))?;
         let prefix = |text: &str| -> Result<Prefix, EmbedError> {
             let ids = encode(&tokenizer, text.trim_end())?;
             let text = text.to_owned();
@@ -71,7 +71,7 @@ impl Tokens {
         Ok(Self { query_prefix, passage_prefix, tokenizer, before, behind, padding })
     }
 
-    /// A question's ids, at most [`QUERY_TOKENS`]: of a longer one, the part that asks.
+    /// A query's ids, at most [`QUERY_TOKENS`]: the asking part of a longer one.
     pub fn query(&self, text: &str) -> Result<Vec<u32>, EmbedError> {
         let prefix = &self.query_prefix;
         let whole = encode(&self.tokenizer, &format!("{}{text}", prefix.text))?;
@@ -100,12 +100,12 @@ impl Tokens {
         Ok(self.framed(&[first(&ids, self.room(PASSAGE_TOKENS))]))
     }
 
-    /// The id that fills up shorter texts of a batch.
+    /// The id that pads shorter texts of a batch.
     pub fn padding(&self) -> u32 {
         self.padding
     }
 
-    /// Tokens of text that fit into `limit` beside the special ones.
+    /// Number of tokens of text that fit into `limit` in addition to the special ones.
     fn room(&self, limit: usize) -> usize {
         limit - self.before.len() - self.behind.len()
     }
@@ -117,7 +117,7 @@ impl Tokens {
         }
         ids.extend_from_slice(&self.behind);
         if ids.is_empty() {
-            // A model without special tokens still needs something to make a vector of.
+            // A model without special tokens needs at least one token.
             ids.push(self.padding);
         }
         ids
@@ -139,7 +139,7 @@ fn encode(tokenizer: &Tokenizer, text: &str) -> Result<Vec<u32>, EmbedError> {
     }
 }
 
-/// What the tokenizer puts before and behind a text, seen on a small one.
+/// The special tokens before and after a text, found by encoding a short one.
 fn special_tokens(tokenizer: &Tokenizer) -> Option<(Vec<u32>, Vec<u32>)> {
     let bare = encode(tokenizer, "a").ok()?;
     let framed = tokenizer.encode_fast("a", true).ok()?;

@@ -1,4 +1,4 @@
-//! The threads that embed: take what waits, run the model, answer.
+//! The embedding threads: take jobs, run the model, answer.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use super::queue::{Job, Lane, Queue};
 use super::tokens::Tokens;
 use crate::embed::{EmbedError, Reading};
 
-/// A batch is filled up to its longest text; at most one token in this many is padding.
+/// A batch is padded to its longest text; at most one token in this many may be padding.
 const MAX_PADDING: usize = 4;
 
 /// Starts a thread that works until `queue` is closed.
@@ -28,7 +28,7 @@ struct Worker {
     model: Model,
 }
 
-/// A job whose text has become tokens.
+/// A job whose text is tokenised.
 struct Ready {
     job: Job,
     ids: Vec<u32>,
@@ -55,13 +55,13 @@ impl Worker {
     }
 
     fn run(&mut self, lane: Lane, batch: Vec<Ready>) {
-        // The time that others of this take needed may have been too long for some.
+        // Callers may have given up while the batches before were running.
         let batch = batch.into_iter().filter(|ready| !ready.job.reply.is_closed());
         let (jobs, ids): (Vec<_>, Vec<_>) = batch.map(|ready| (ready.job, ready.ids)).unzip();
         if ids.is_empty() {
             return;
         }
-        // Only of questions anybody wants to know more than the vector.
+        // Only queries need more than the vector.
         let wanted = match lane {
             Lane::Query => Wanted::Reading,
             Lane::Passage => Wanted::Vector,
@@ -72,7 +72,7 @@ impl Worker {
                     answer(job, Ok(reading));
                 }
             }
-            // One text can make a whole batch fail; alone, only it does.
+            // One text can make a whole batch fail; alone, it fails only itself.
             Err(_) if jobs.len() > 1 => {
                 for (job, ids) in jobs.into_iter().zip(ids) {
                     self.run(lane, vec![Ready { job, ids }]);
@@ -88,17 +88,17 @@ impl Worker {
 }
 
 fn answer(job: Job, result: Result<Reading, EmbedError>) {
-    // Nobody is there when the request was withdrawn meanwhile.
+    // The receiver is gone if the request was cancelled meanwhile.
     let _ = job.reply.send(result);
 }
 
-/// Turns a panic of a library into an error: it must not end the thread.
+/// Turns a panic of a library into an error, because it must not end the thread.
 fn contained<T>(work: impl FnOnce() -> Result<T, EmbedError>) -> Result<T, EmbedError> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|_| Err(EmbedError::Failed("the model's code panicked".into())))
 }
 
-/// How many of the next texts go into each batch; `lengths` (in tokens) ascend.
+/// Sizes of the next batches; `lengths` (in tokens) are ascending.
 fn batches(lengths: &[usize], may_batch: bool) -> Vec<usize> {
     if !may_batch {
         return vec![1; lengths.len()];
@@ -126,14 +126,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_of_like_length_share_a_batch() {
+    fn texts_of_similar_length_share_a_batch() {
         assert_eq!(batches(&[10, 10, 11, 12], true), [4]);
         assert_eq!(batches(&[4, 5, 30, 32, 64], true), [2, 2, 1]);
         assert_eq!(batches(&[], true), [0; 0]);
     }
 
     #[test]
-    fn a_model_whose_vectors_depend_on_the_batch_gets_one_text_at_a_time() {
+    fn a_model_that_depends_on_the_batch_gets_one_text_at_a_time() {
         assert_eq!(batches(&[10, 10, 10], false), [1, 1, 1]);
     }
 

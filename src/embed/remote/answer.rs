@@ -1,4 +1,4 @@
-//! Reads a server's answer: one vector a text, in the texts' order, each checked.
+//! Parses a server's response: one vector per text, in the order of the texts, each checked.
 
 use serde::Deserialize;
 
@@ -11,22 +11,22 @@ struct Answer {
 
 #[derive(Deserialize)]
 struct Item {
-    /// Which text it is of; a server that leaves it out answers in order.
+    /// Index of the text; a server that omits it answers in order.
     index: Option<usize>,
     embedding: Vec<f32>,
 }
 
-/// The vectors of so many texts.
+/// Parses the vectors of this many texts.
 ///
 /// # Errors
-/// [`EmbedError::Dimension`], or [`EmbedError::Failed`] for what is no answer. Neither holds
-/// anything of the body: servers repeat what they were sent.
+/// [`EmbedError::Dimension`], or [`EmbedError::Failed`] for an invalid response. Errors never
+/// contain the body, because servers may repeat the texts in it.
 pub(super) fn read(body: &[u8], texts: usize, space: &Space) -> Result<Vec<Vector>, EmbedError> {
-    let failed = |cause: &str| EmbedError::Failed(format!("the server's answer {cause}"));
+    let failed = |cause: &str| EmbedError::Failed(format!("the server's response {cause}"));
     let answer: Answer =
-        serde_json::from_slice(body).map_err(|_| failed("is no list of embeddings"))?;
+        serde_json::from_slice(body).map_err(|_| failed("is not a list of embeddings"))?;
     if answer.data.len() != texts {
-        return Err(failed("has another number of vectors than texts were sent"));
+        return Err(failed("has a different number of vectors than texts"));
     }
     let mut vectors: Vec<Option<Vector>> = vec![None; texts];
     for (place, Item { index, mut embedding }) in answer.data.into_iter().enumerate() {
@@ -38,10 +38,10 @@ pub(super) fn read(body: &[u8], texts: usize, space: &Space) -> Result<Vec<Vecto
         normalise(&mut embedding)?;
         match vectors.get_mut(index.unwrap_or(place)) {
             Some(vector @ None) => *vector = Some(embedding.into()),
-            _ => return Err(failed("names one text twice, or one that was not sent")),
+            _ => return Err(failed("has a duplicate or unknown index")),
         }
     }
-    // As many as texts, and none twice: each has one.
+    // As many as texts, and no text twice: so each text has one.
     Ok(vectors.into_iter().flatten().collect())
 }
 
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn vectors_come_in_the_order_of_the_texts_and_with_length_one() {
+    fn vectors_are_sorted_and_normalised() {
         let answer = r#"{"object": "list", "data": [
             {"object": "embedding", "index": 1, "embedding": [0.0, 2.0]},
             {"object": "embedding", "index": 0, "embedding": [3, 4]}
@@ -76,14 +76,17 @@ mod tests {
     }
 
     #[test]
-    fn another_size_is_named_with_the_configured_one() {
+    fn a_dimension_error_has_both_dimensions() {
         let error = of_two(r#"{"data": [{"embedding": [1, 0, 0]}, {"embedding": [1, 0, 0]}]}"#);
         let told = error.unwrap_err().to_string();
-        assert!(told.contains("vectors of 3 numbers") && told.contains("dimension is 2"), "{told}");
+        assert!(
+            told.contains("vectors of dimension 3") && told.contains("dimension is 2"),
+            "{told}"
+        );
     }
 
     #[test]
-    fn what_is_no_answer_is_refused_without_repeating_it() {
+    fn refuses_an_invalid_response_without_quoting_it() {
         for body in [
             "",
             r#"{"data": [{"embedding": [1, 0]}, {"embed"#,

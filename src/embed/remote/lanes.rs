@@ -1,4 +1,4 @@
-//! How many requests a server gets at one time, questions apart from passages.
+//! Limits the concurrent requests to a server, separately for queries and passages.
 
 use std::sync::Arc;
 
@@ -7,16 +7,18 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::provider::Role;
 use crate::embed::EmbedError;
 
-/// Questions asked at one time. Each is small; more would only wait at the server.
+/// Maximum number of concurrent queries. Each is small; more would only wait at the server.
 const QUERIES: usize = 16;
-/// Questions that wait for one of those; as many as wait for a model that runs here.
+/// Maximum number of waiting queries; the same as for a local model.
 const WAITING_QUERIES: usize = 256;
-/// Requests with passages at one time. Two keep a server busy; its limits are shared with questions.
+/// Maximum number of concurrent requests with passages. Two keep a server busy; it shares its
+/// limits with queries.
 const PASSAGES: usize = 2;
-/// Requests with passages that wait; they are background work and are tried again later.
+/// Maximum number of waiting requests with passages; they are background work and are retried
+/// later.
 const WAITING_PASSAGES: usize = 64;
 
-/// The two lanes, so that passages do not hold up questions.
+/// The two lanes, so that passages do not delay queries.
 pub(super) struct Lanes {
     queries: Lane,
     passages: Lane,
@@ -38,7 +40,7 @@ impl Default for Lanes {
 }
 
 impl Lanes {
-    /// A place for one request, after those who came earlier.
+    /// Waits for a slot in first-come order.
     ///
     /// # Errors
     /// [`EmbedError::Busy`] when too many wait, [`EmbedError::Closed`] after `close`.
@@ -54,7 +56,7 @@ impl Lanes {
         Arc::clone(running).acquire_owned().await.map_err(|_| EmbedError::Closed)
     }
 
-    /// Nobody gets a place any more.
+    /// Refuses all further requests.
     pub(super) fn close(&self) {
         for lane in [&self.queries, &self.passages] {
             lane.running.close();
@@ -70,7 +72,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_full_lane_refuses_and_does_not_hold_up_the_other() {
+    async fn a_full_lane_refuses_and_does_not_delay_the_other() {
         let lanes = Lanes::default();
         let mut running = Vec::new();
         for _ in 0..PASSAGES {

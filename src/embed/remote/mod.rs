@@ -1,11 +1,12 @@
-//! Embedding by a model server: OpenAI's `/v1/embeddings`, which many servers speak, and Voyage's.
+//! Embedding by a model server: OpenAI's `/v1/embeddings`, which many servers offer, and Voyage's
+//! API.
 //!
-//! Requests run in tasks of their own. Whoever stops waiting, as recall does at its deadline, does
-//! not stop them: a server that hangs is noticed although nobody waits for it so long. Texts go to
-//! the server and nowhere else, into no error and no log.
+//! Requests run in their own tasks, so a caller that stops waiting (recall at its deadline) does
+//! not cancel them: a hanging server is noticed although no caller waits that long. Texts are sent
+//! only to the server; they never appear in errors or logs.
 
 mod answer;
-mod asker;
+mod client;
 mod lanes;
 mod provider;
 #[cfg(test)]
@@ -24,56 +25,57 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 pub use self::provider::Provider;
 use self::provider::Role;
 use self::{
-    asker::{Asker, Trouble},
+    client::{EmbeddingClient, RequestError},
     lanes::Lanes,
 };
 use super::{EmbedError, Embedder, Space, Vector};
 use crate::remote::{Address, Remote, RemoteError};
 
-/// The longest a server in trouble is left alone: how late it may be noticed that it is back.
-const LONGEST_REST: Duration = Duration::from_secs(10);
-/// Requests for the same texts, at most.
+/// Maximum cooldown of a failing server, which bounds how late its recovery is noticed.
+const MAX_COOLDOWN: Duration = Duration::from_secs(10);
+/// Maximum number of attempts per request.
 const TRIES: u32 = 3;
-/// The pause after the first failed try; doubles with each.
+/// Pause after the first failed attempt; doubles with each.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// Longer than this nobody waits for another try; what has no vector gets one later.
+/// With a longer pause the request is given up; texts without a vector are embedded later.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// So long an answer shows that embedding works: each look at `/readyz` shall not cost a request.
+/// A response within this time proves that embedding works, so that not every `/readyz` costs a
+/// request.
 const FRESH: Duration = Duration::from_secs(10);
 
-/// What a [`RemoteEmbedder`] is made from.
+/// Settings of a [`RemoteEmbedder`].
 #[derive(Clone, Debug)]
 pub struct RemoteSettings {
     /// The server.
     pub address: Address,
-    /// How it is asked.
+    /// API of the server.
     pub provider: Provider,
-    /// The model, as the server names it.
+    /// The model's name on the server.
     pub model: String,
-    /// What the vectors are expected to be; their dimension is checked with every answer.
+    /// The expected space; the dimension is checked with every response.
     pub space: Space,
-    /// The longest a request may take; questions are waited for at most five seconds.
+    /// Timeout of a request; queries time out after at most five seconds.
     pub timeout: Duration,
 }
 
 /// A model on a server.
 pub struct RemoteEmbedder {
-    asker: Arc<Asker>,
+    client: Arc<EmbeddingClient>,
     lanes: Lanes,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
 
 impl RemoteEmbedder {
-    /// An embedder; the server is not asked anything yet.
+    /// Creates an embedder without contacting the server.
     ///
     /// # Errors
     /// [`EmbedError::Failed`] when the HTTP client cannot be built.
     pub fn new(settings: RemoteSettings) -> Result<Self, EmbedError> {
         let RemoteSettings { address, provider, model, space, timeout } = settings;
-        let server = Remote::new(address, LONGEST_REST)
+        let server = Remote::new(address, MAX_COOLDOWN)
             .map_err(|error| EmbedError::Failed(error.to_string()))?;
-        let asker = Asker {
+        let client = EmbeddingClient {
             server,
             provider,
             model,
@@ -83,20 +85,20 @@ impl RemoteEmbedder {
             answered: None.into(),
         };
         Ok(Self {
-            asker: Arc::new(asker),
+            client: Arc::new(client),
             lanes: Lanes::default(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
         })
     }
 
-    /// The vectors of texts that fit into one request. A refused text among others is found by
-    /// asking for each alone, and cut once: it may be longer than the model takes.
+    /// Embeds texts that fit into one request. If the request is rejected, each text is tried
+    /// alone, and shortened once: it may be longer than the model accepts.
     async fn batch(&self, role: Role, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
         let texts = Arc::new(texts);
         let is_one = texts.len() == 1 && texts[0].len() <= texts::SHORT;
         match self.patiently(role, &texts).await? {
-            Err(trouble) if trouble.may_be_the_texts() && !is_one => {}
+            Err(error) if error.may_be_the_texts() && !is_one => {}
             outcome => return Ok(outcome?),
         }
         let mut vectors = Vec::with_capacity(texts.len());
@@ -109,7 +111,7 @@ impl RemoteEmbedder {
     async fn alone(&self, role: Role, text: &str) -> Result<Vector, EmbedError> {
         let outcome = self.patiently(role, &Arc::new(vec![text.to_owned()])).await?;
         let outcome = match outcome {
-            Err(trouble) if trouble.may_be_the_texts() && text.len() > texts::SHORT => {
+            Err(error) if error.may_be_the_texts() && text.len() > texts::SHORT => {
                 let short = texts::first(text, texts::SHORT).to_owned();
                 self.patiently(role, &Arc::new(vec![short])).await?
             }
@@ -118,18 +120,18 @@ impl RemoteEmbedder {
         outcome?.pop().ok_or(EmbedError::Closed)
     }
 
-    /// One request, and the same again after a failure that may pass soon.
+    /// Sends a request and retries temporary failures.
     async fn patiently(
         &self,
         role: Role,
         texts: &Arc<Vec<String>>,
-    ) -> Result<Result<Vec<Vector>, Trouble>, EmbedError> {
+    ) -> Result<Result<Vec<Vector>, RequestError>, EmbedError> {
         let mut tries = 1;
         loop {
             match self.request(role, Arc::clone(texts)).await? {
-                Err(Trouble::Server(error)) => match pause(&error, tries) {
+                Err(RequestError::Server(error)) => match pause(&error, tries) {
                     Some(pause) => tokio::time::sleep(pause).await,
-                    None => return Ok(Err(Trouble::Server(error))),
+                    None => return Ok(Err(RequestError::Server(error))),
                 },
                 outcome => return Ok(outcome),
             }
@@ -137,54 +139,54 @@ impl RemoteEmbedder {
         }
     }
 
-    /// One request, as soon as there is a place for it; it goes on when nobody waits any more.
+    /// Sends a request once a slot is free; it continues even if the caller stops waiting.
     async fn request(
         &self,
         role: Role,
         texts: Arc<Vec<String>>,
-    ) -> Result<Result<Vec<Vector>, Trouble>, EmbedError> {
+    ) -> Result<Result<Vec<Vector>, RequestError>, EmbedError> {
         let place = self.lanes.enter(role).await?;
-        let (asker, stop) = (Arc::clone(&self.asker), self.stop.clone());
+        let (client, stop) = (Arc::clone(&self.client), self.stop.clone());
         let request = self.tasks.spawn(async move {
             let _place = place;
-            stop.run_until_cancelled(asker.ask(role, &texts)).await
+            stop.run_until_cancelled(client.ask(role, &texts)).await
         });
         request.await.ok().flatten().ok_or(EmbedError::Closed)
     }
 
-    /// While the server is left alone, nobody waits for it: not even to see whether it is back.
-    fn is_left_alone(&self) -> Option<EmbedError> {
-        let wait = self.asker.server.rest()?;
+    /// An error while the server is in its cooldown, so that no caller waits for it.
+    fn cooldown_error(&self) -> Option<EmbedError> {
+        let wait = self.client.server.cooldown()?;
         if wait.is_zero() && !self.stop.is_cancelled() {
-            let (asker, stop) = (Arc::clone(&self.asker), self.stop.clone());
+            let (client, stop) = (Arc::clone(&self.client), self.stop.clone());
             self.tasks.spawn(async move {
                 let trial = [READY.to_owned()];
-                let _ = stop.run_until_cancelled(asker.ask(Role::Query, &trial)).await;
+                let _ = stop.run_until_cancelled(client.ask(Role::Query, &trial)).await;
             });
         }
-        Some(Trouble::Server(RemoteError::Resting { wait }).into())
+        Some(RequestError::Server(RemoteError::CoolingDown { wait }).into())
     }
 }
 
-/// What is embedded to see whether that works.
+/// The text that the check embeds.
 const READY: &str = "ready";
 
 #[async_trait]
 impl Embedder for RemoteEmbedder {
     fn space(&self) -> &Space {
-        &self.asker.space
+        &self.client.space
     }
 
     async fn embed_query(&self, text: &str) -> Result<Vector, EmbedError> {
-        if let Some(error) = self.is_left_alone() {
+        if let Some(error) = self.cooldown_error() {
             return Err(error);
         }
-        let text = texts::query(&self.asker.space.query_prefix, text);
+        let text = texts::query(&self.client.space.query_prefix, text);
         self.batch(Role::Query, vec![text]).await?.pop().ok_or(EmbedError::Closed)
     }
 
     async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
-        let prefix = &self.asker.space.passage_prefix;
+        let prefix = &self.client.space.passage_prefix;
         let texts: Vec<_> = texts.iter().map(|text| texts::passage(prefix, text)).collect();
         let mut vectors = Vec::with_capacity(texts.len());
         for batch in texts::batches(texts) {
@@ -194,7 +196,7 @@ impl Embedder for RemoteEmbedder {
     }
 
     async fn check(&self) -> Result<(), EmbedError> {
-        if self.asker.answered_within(FRESH) {
+        if self.client.answered_within(FRESH) {
             return Ok(());
         }
         self.embed_query(READY).await.map(drop)
@@ -208,17 +210,17 @@ impl Embedder for RemoteEmbedder {
     }
 }
 
-/// How long to wait before asking again after so many tries; `None`: that is not worth it.
+/// The pause before the next attempt; `None` if a retry is not worthwhile.
 fn pause(error: &RemoteError, tries: u32) -> Option<Duration> {
     let may_pass = match error {
         RemoteError::Unreachable(_) => true,
         RemoteError::Status { code, .. } => *code == 429 || *code >= 500,
-        // A server that takes its time would take it again.
-        RemoteError::Timeout { .. } | RemoteError::Resting { .. } => false,
+        // A slow server would be slow again.
+        RemoteError::Timeout { .. } | RemoteError::CoolingDown { .. } => false,
         RemoteError::TooLarge { .. } => false,
     };
     let usual = FIRST_PAUSE * 2_u32.saturating_pow(tries - 1);
-    // By up to a half longer, so that those who failed together do not come back together.
+    // Jitter of up to a half, so that clients that failed together do not retry together.
     let random = RandomState::new().build_hasher().finish() % 512;
     let spread = usual.mul_f64(1.0 + f64::from(u32::try_from(random).unwrap_or(0)) / 1024.0);
     let pause = spread.max(error.retry_after().unwrap_or_default());

@@ -1,19 +1,19 @@
-//! Whose way of asking a server speaks, and how a request is written in it.
+//! The embeddings APIs and the format of their requests.
 
 use serde::Serialize;
 
-/// A way of asking for embeddings.
+/// An embeddings API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provider {
-    /// OpenAI's `/v1/embeddings`, which many servers speak.
+    /// OpenAI's `/v1/embeddings`, which many servers offer.
     Openai,
-    /// Voyage's, which wants to know whether a text asks or is to be found.
+    /// Voyage's, which distinguishes queries from passages.
     Voyage,
 }
 
 impl Provider {
-    /// The provider that a configured model name begins with (`openai/…`, `voyage/…`), and the
-    /// model's own name; `None` for a model that runs here.
+    /// Splits a configured model name (`openai/…`, `voyage/…`) into provider and model; `None` for
+    /// a local model.
     #[must_use]
     pub fn of(name: &str) -> Option<(Self, &str)> {
         let (provider, model) = name.split_once('/')?;
@@ -24,7 +24,7 @@ impl Provider {
         }
     }
 
-    /// The provider's own server.
+    /// Host of the provider's own server.
     #[must_use]
     pub fn host(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl Provider {
         }
     }
 
-    /// The environment variable with the key for the provider's own server.
+    /// Environment variable with the key for the provider's own server.
     #[must_use]
     pub fn key_env(self) -> &'static str {
         match self {
@@ -60,25 +60,26 @@ impl Provider {
     }
 }
 
-/// What a text is for.
+/// Role of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// It asks.
+    /// A search query.
     Query,
-    /// It is to be found.
+    /// A stored text.
     Passage,
 }
 
-/// What is asked for.
+/// Parameters of a request.
 pub(super) struct Ask<'a> {
     pub model: &'a str,
     pub role: Role,
     pub texts: &'a [String],
-    /// Named only when the model's own is another: not every model takes the wish.
+    /// Set only if it differs from the model's native dimension, because not every model accepts
+    /// it.
     pub dimension: Option<usize>,
 }
 
-/// A request's body, in either way.
+/// Body of a request in either format.
 #[derive(Default, Serialize)]
 pub(super) struct Body<'a> {
     model: &'a str,
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_says_the_provider_and_other_names_are_folders() {
+    fn a_prefix_selects_the_provider_and_other_names_are_folders() {
         assert_eq!(
             Provider::of("openai/text-embedding-3-small"),
             Some((Provider::Openai, "text-embedding-3-small"))
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn each_provider_is_asked_in_its_own_words() {
+    fn each_provider_has_its_own_request_format() {
         let openai = written(Provider::Openai, Role::Query, None);
         assert_eq!(openai, json!({"model": "m", "input": ["a"]}));
         let openai = written(Provider::Openai, Role::Passage, Some(256));

@@ -1,4 +1,4 @@
-//! The embedder as its users see it, against a server that answers as each test wants.
+//! Tests the embedder against a server that answers as each test wants.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -22,11 +22,11 @@ use crate::embed::Run;
 
 type Answer = Box<dyn Fn(usize, &Value) -> Response + Send + Sync>;
 
-/// A server, and what it was asked.
+/// A server and the requests it received.
 struct Server {
     at: SocketAddr,
     asked: Mutex<Vec<(HeaderMap, Value)>>,
-    /// By the number of the request, from 0, and its body; none hangs.
+    /// By the number of the request, from 0, and its body; without an answer it hangs.
     answer: Mutex<Option<Answer>>,
 }
 
@@ -91,8 +91,8 @@ fn texts(body: &Value) -> Vec<&str> {
     body["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
 }
 
-/// Vectors that point to the length of their text, of the size asked for, else of 4 numbers; the
-/// last text's comes first.
+/// Vectors that point to the length of their text, of the requested dimension or else 4; in reverse
+/// order.
 fn vectors(body: &Value) -> Response {
     let size = body["dimensions"].as_u64().unwrap_or(4) as usize;
     let mut data: Vec<Value> = texts(body)
@@ -119,11 +119,11 @@ fn passages(texts: &[&str]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn many_texts_go_in_requests_of_a_hundred_and_each_gets_its_own_vector() {
+async fn sends_a_hundred_texts_per_request_and_keeps_their_order() {
     let server = Server::start(|_, body| vectors(body)).await;
     let many: Vec<String> = (0..250).map(|n| "x".repeat(n)).collect();
     let found = server.embedder(4).embed_passages(many).await.unwrap();
-    // The first has no words, and "." stands for it.
+    // The first is empty and is sent as ".".
     let lengths = std::iter::once(1).chain(1..250).map(|length| expected("p: ".len() + length));
     assert_eq!(found, lengths.collect::<Vec<_>>());
     let sizes: Vec<_> = server.asked().iter().map(|body| texts(body).len()).collect();
@@ -131,7 +131,7 @@ async fn many_texts_go_in_requests_of_a_hundred_and_each_gets_its_own_vector() {
 }
 
 #[tokio::test]
-async fn the_key_and_the_prefixes_are_sent() {
+async fn sends_the_key_and_the_prefixes() {
     let server = Server::start(|_, body| vectors(body)).await;
     let embedder = server.embedder(4);
     assert_eq!(embedder.embed_query("Why?").await.unwrap(), expected("q: Why?".len()));
@@ -143,7 +143,7 @@ async fn the_key_and_the_prefixes_are_sent() {
 }
 
 #[tokio::test]
-async fn another_size_is_asked_for_once_and_then_always() {
+async fn requests_another_dimension_once_it_is_needed() {
     let server = Server::start(|_, body| vectors(body)).await;
     let embedder = server.embedder(2);
     for _ in 0..2 {
@@ -154,7 +154,7 @@ async fn another_size_is_asked_for_once_and_then_always() {
 }
 
 #[tokio::test]
-async fn a_model_that_gives_only_its_own_size_is_refused_with_both_sizes() {
+async fn refuses_a_model_of_a_fixed_other_dimension() {
     let own = |_: usize, body: &Value| match body["dimensions"] {
         Value::Null => vectors(body),
         _ => StatusCode::BAD_REQUEST.into_response(),
@@ -172,7 +172,7 @@ async fn a_model_that_gives_only_its_own_size_is_refused_with_both_sizes() {
 }
 
 #[tokio::test]
-async fn what_fails_for_a_moment_is_asked_for_again() {
+async fn retries_temporary_failures() {
     let server = Server::start(|number, body| match number {
         0 => StatusCode::BAD_GATEWAY.into_response(),
         1 => (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, "1")]).into_response(),
@@ -186,7 +186,7 @@ async fn what_fails_for_a_moment_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a_server_that_wants_a_long_rest_gets_it() {
+async fn a_long_retry_after_is_respected() {
     let server = Server::start(|_, _| {
         (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, "3600")]).into_response()
     })
@@ -200,14 +200,14 @@ async fn a_server_that_wants_a_long_rest_gets_it() {
 }
 
 #[tokio::test]
-async fn a_wrong_key_is_named_as_the_cause() {
+async fn a_wrong_key_is_reported_as_the_cause() {
     let server = Server::start(|_, _| StatusCode::UNAUTHORIZED.into_response()).await;
     let error = server.embedder(4).check().await.unwrap_err();
-    assert!(error.to_string().ends_with("status 401, so its key is missing or wrong"), "{error}");
+    assert!(error.to_string().ends_with("status 401: the key is missing or wrong"), "{error}");
     assert!(!error.may_be_the_text());
 }
 
-/// Takes no text of more than 1000 bytes and none with "bad" in it.
+/// Rejects texts of more than 1000 bytes and those with "bad" in them.
 fn picky(_: usize, body: &Value) -> Response {
     if texts(body).iter().any(|text| text.len() > 1000 || text.contains("bad")) {
         return StatusCode::BAD_REQUEST.into_response();
@@ -216,7 +216,7 @@ fn picky(_: usize, body: &Value) -> Response {
 }
 
 #[tokio::test]
-async fn a_text_that_is_too_long_for_the_model_is_cut_and_the_others_are_not() {
+async fn only_a_text_that_is_too_long_is_truncated() {
     let server = Server::start(picky).await;
     let texts = vec!["a".into(), "語".repeat(1000), "bcd".into()];
     let found = server.embedder(4).embed_passages(texts).await.unwrap();
@@ -224,15 +224,15 @@ async fn a_text_that_is_too_long_for_the_model_is_cut_and_the_others_are_not() {
 }
 
 #[tokio::test]
-async fn a_refused_text_fails_the_call_in_words_that_do_not_repeat_it() {
+async fn a_rejected_text_fails_the_call_and_is_not_quoted() {
     let server = Server::start(picky).await;
     let error = server.embedder(4).embed_passages(passages(&["a", "bad"])).await.unwrap_err();
     assert_eq!(error, EmbedError::Refused("status 400".into()));
-    // Together, and then each alone.
+    // Together, then each alone.
     assert_eq!(server.asked().len(), 3);
 }
 
-/// Until `condition` holds; a minute is far more than it takes.
+/// Waits until `condition` holds; a minute is far more than it takes.
 async fn until(mut condition: impl AsyncFnMut() -> bool) {
     let waiting = async {
         while !condition().await {
@@ -243,16 +243,16 @@ async fn until(mut condition: impl AsyncFnMut() -> bool) {
 }
 
 #[tokio::test]
-async fn a_server_that_hangs_is_soon_not_waited_for_and_is_back_by_itself() {
+async fn a_hanging_server_gets_a_cooldown_and_recovers() {
     let server = Server::start(|_, body| vectors(body)).await;
     let answering = server.answer.lock().unwrap().take();
     let embedder = server.embedder(4);
-    // Each gives up long before the server's time is up, as recall does.
+    // Each caller gives up long before the server's timeout, as recall does.
     for _ in 0..3 {
         let impatient = tokio::time::timeout(Duration::from_millis(20), embedder.embed_query("a"));
         assert!(impatient.await.is_err());
     }
-    until(async || embedder.asker.server.rest().is_some()).await;
+    until(async || embedder.client.server.cooldown().is_some()).await;
     let asked = server.asked().len();
     let error = embedder.embed_query("a").await.unwrap_err();
     assert!(matches!(error, EmbedError::Unavailable(_)), "{error}");
@@ -264,7 +264,7 @@ async fn a_server_that_hangs_is_soon_not_waited_for_and_is_back_by_itself() {
 }
 
 #[tokio::test]
-async fn looks_at_a_server_that_works_do_not_each_cost_a_request() {
+async fn checks_of_a_working_server_reuse_recent_responses() {
     let server = Server::start(|_, body| vectors(body)).await;
     let embedder = server.embedder(4);
     for _ in 0..3 {
@@ -277,7 +277,7 @@ async fn looks_at_a_server_that_works_do_not_each_cost_a_request() {
 }
 
 #[tokio::test]
-async fn after_close_nothing_runs_and_requests_are_refused() {
+async fn after_close_requests_are_refused() {
     let server = Server::start(|_, body| vectors(body)).await;
     *server.answer.lock().unwrap() = None;
     let embedder = server.embedder(4);

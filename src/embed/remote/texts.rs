@@ -1,24 +1,23 @@
-//! What of a text is sent, and how texts are put into requests. Bytes stand for tokens here: a
-//! server's tokenizer is not at hand, and none makes more tokens of a text than it has bytes.
+//! Prepares texts for a server: truncation and batching. Limits are in bytes, because the server's
+//! tokenizer is not available and no tokenizer makes more tokens than bytes.
 
 use crate::embed::{Asking, asking_part};
 
-/// A longer question is cut to the part that asks, about as much of it as a model that runs here
-/// looks at.
+/// Longer queries are cut to the part that asks, about as much as a local model uses.
 const QUERY: usize = 1024;
-/// A passage is cut to this. OpenAI takes 8,192 tokens a text.
+/// Maximum bytes of a passage. OpenAI accepts 8,192 tokens per text.
 const PASSAGE: usize = 8000;
-/// What a server refuses is cut to this and asked for once more: models that take 512 tokens are
-/// common, and few languages have more than one token in two bytes.
+/// A rejected text is truncated to this and sent once more: models with 512 tokens are common, and
+/// few languages have more than one token per two bytes.
 pub(super) const SHORT: usize = 1000;
-/// Texts in a request.
+/// Maximum number of texts per request.
 const BATCH: usize = 100;
-/// Bytes of all texts in a request. Voyage's larger models take 120,000 tokens.
+/// Maximum bytes of all texts in a request. Voyage's larger models accept 120,000 tokens.
 const BATCH_BYTES: usize = 100_000;
-/// Stands for a text without words: servers refuse an empty one.
+/// Replaces a text without words, because servers reject empty texts.
 const NOTHING: &str = ".";
 
-/// A question as it is sent.
+/// A query as it is sent.
 pub(super) fn query(prefix: &str, text: &str) -> String {
     if text.len() <= QUERY {
         return prefixed(prefix, text);
@@ -37,12 +36,12 @@ pub(super) fn passage(prefix: &str, text: &str) -> String {
     first(&prefixed(prefix, text), PASSAGE).to_owned()
 }
 
-/// The beginning of a text, at most so many bytes.
+/// The beginning of a text, at most this many bytes.
 pub(super) fn first(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 
-/// Texts as they go into requests, in their order.
+/// Splits texts into requests, in their order.
 pub(super) fn batches(texts: Vec<String>) -> Vec<Vec<String>> {
     let mut batches: Vec<Vec<String>> = Vec::new();
     let mut bytes = 0;
@@ -73,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_question_is_cut_to_what_asks_and_keeps_its_prefix() {
+    fn a_long_query_is_cut_to_its_asking_part_and_keeps_its_prefix() {
         let story = "We walked along the beach. ".repeat(500);
         let cut = query("query: ", &format!("{story}What is my budget? Thanks."));
         assert!(cut.starts_with("query: ") && cut.ends_with("What is my budget?"), "{cut}");
@@ -84,14 +83,14 @@ mod tests {
     }
 
     #[test]
-    fn texts_without_words_are_not_sent_empty_and_long_ones_not_whole() {
+    fn empty_texts_are_replaced_and_long_ones_truncated() {
         assert_eq!(query("", " \n"), ".");
         assert_eq!(passage("passage: ", ""), "passage: .");
         assert_eq!(passage("", &"語".repeat(9000)).len(), PASSAGE - PASSAGE % 3);
     }
 
     #[test]
-    fn a_request_has_at_most_a_hundred_texts_and_so_many_bytes() {
+    fn requests_are_limited_in_texts_and_bytes() {
         let sizes =
             |texts: Vec<String>| -> Vec<usize> { batches(texts).iter().map(Vec::len).collect() };
         assert_eq!(sizes(vec!["a".into(); 201]), [100, 100, 1]);

@@ -1,4 +1,4 @@
-//! The head of a request: what is known before its body.
+//! The head of a request: everything known before its body.
 
 use envoy_types::pb::envoy::{
     config::core::v3::{HeaderValue, Metadata},
@@ -17,18 +17,18 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub struct RequestHead {
     headers: Headers,
-    /// The verified token's claims, where Envoy verified one.
+    /// The claims of the verified token, if Envoy verified one.
     pub claims: Option<Claims>,
-    /// What earlier filters said.
+    /// The signals of earlier filters.
     pub earlier: Earlier,
 }
 
-/// Headers as they came: lower-case names, values as bytes, in order.
+/// Headers in their original order: lower-case names, values as bytes.
 #[derive(Clone, Default)]
 pub struct Headers(Vec<(String, Vec<u8>)>);
 
 impl Headers {
-    /// Takes Envoy's headers.
+    /// Converts Envoy's headers.
     #[must_use]
     pub fn of(message: HttpHeaders) -> Self {
         let all = message.headers.map(|map| map.headers).unwrap_or_default();
@@ -46,19 +46,19 @@ impl Headers {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_slice())
     }
 
-    /// The first value of a header as text; `None` also when it is no UTF-8.
+    /// The first value of a header as text; also `None` if it is not UTF-8.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.first(name).and_then(|value| std::str::from_utf8(value).ok())
     }
 
-    /// `content-length`, where it is a number.
+    /// `content-length`, if it is a number.
     #[must_use]
     pub fn content_length(&self) -> Option<u64> {
         self.text("content-length")?.trim().parse().ok()
     }
 
-    /// `content-encoding`, where it is not `identity`.
+    /// `content-encoding`, unless it is `identity`.
     #[must_use]
     pub fn content_encoding(&self) -> Option<&str> {
         self.text("content-encoding")
@@ -68,19 +68,19 @@ impl Headers {
 }
 
 impl std::fmt::Debug for Headers {
-    /// Values may name users or hold keys.
+    /// Header values may name users or contain keys, so they are not printed.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.0.iter().map(|(key, _)| key)).finish()
     }
 }
 
-/// Envoy 1.40 sends `raw_value`; older ones, and other gateways, `value`.
+/// Envoy 1.40 sends `raw_value`; older versions and other gateways send `value`.
 fn bytes(header: HeaderValue) -> Vec<u8> {
     if header.raw_value.is_empty() { header.value.into_bytes() } else { header.raw_value }
 }
 
 impl RequestHead {
-    /// Reads the head and what Envoy's own filters left in its metadata.
+    /// Reads the head and the metadata of Envoy's own filters.
     #[must_use]
     pub fn read(message: HttpHeaders, filters: Option<&Metadata>, config: &Config) -> Self {
         let headers = Headers::of(message);
@@ -112,19 +112,19 @@ impl RequestHead {
         &self.headers
     }
 
-    /// `:path`, with its query.
+    /// `:path`, including its query.
     #[must_use]
     pub fn path(&self) -> &str {
         self.headers.text(":path").unwrap_or_default()
     }
 
-    /// The dialect, where memory acts on this request at all.
+    /// The dialect, if memory acts on this request at all.
     #[must_use]
     pub fn dialect(&self) -> Option<Dialect> {
         (self.headers.text(":method") == Some("POST")).then(|| Dialect::from_path(self.path()))?
     }
 
-    /// Envoy's id of the request.
+    /// Envoy's request id.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         self.headers.text("x-request-id")

@@ -1,7 +1,10 @@
 use super::*;
+use crate::embed::{Embedder, deterministic::DeterministicEmbedder};
+use crate::models::Models;
 
 fn decided(text: &str, earlier: Earlier, tools_offered: bool) -> (Decision, DecidedBy) {
-    let decided = decide(&Message { text, signals: &earlier, tools_offered });
+    let models = Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap();
+    let decided = decide(&Message { text, signals: &earlier, tools_offered }, &models.need);
     (decided.decision, decided.by)
 }
 
@@ -39,7 +42,7 @@ fn a_filter_that_says_fact_is_overruled_by_our_own_sign_of_a_person_and_one_that
 fn a_filter_that_denies_a_reason_keeps_us_from_skipping_for_it() {
     let asked = "what is the capital of France, and how many people live there";
     let (decision, by) = decided(asked, Earlier::SILENT, false);
-    assert_eq!((decision, by), (Decision::Skip(Skip::Fact), DecidedBy::Words));
+    assert_eq!((decision, by), (Decision::Skip(Skip::Fact), DecidedBy::Lexical));
     let no_fact = Earlier { fact: Some(false), ..Earlier::SILENT };
     assert_eq!(decided(asked, no_fact, false), (Decision::Search, DecidedBy::Earlier));
     let no_greeting = Earlier { greeting: Some(false), ..Earlier::SILENT };
@@ -51,8 +54,8 @@ fn rules_decide_what_is_a_greeting_or_a_short_follow_up_and_nothing_else() {
     let silent = |text| decided(text, Earlier::SILENT, false);
     assert_eq!(silent("Thanks!!"), (Decision::Skip(Skip::Greeting), DecidedBy::Rule));
     assert_eq!(silent("how much?"), (Decision::Search, DecidedBy::Rule));
-    assert_eq!(silent("define osmosis"), (Decision::Skip(Skip::Fact), DecidedBy::Words));
-    assert_eq!(silent("what about the second one on the list then").1, DecidedBy::Words);
+    assert_eq!(silent("define osmosis"), (Decision::Skip(Skip::Fact), DecidedBy::Lexical));
+    assert_eq!(silent("what about the second one on the list then").1, DecidedBy::Lexical);
 }
 
 #[test]

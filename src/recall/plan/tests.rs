@@ -9,6 +9,7 @@ use crate::embed::{Embedder, deterministic::DeterministicEmbedder};
 use crate::memory::{
     Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Write,
 };
+use crate::models::Models;
 use crate::recall::request::tests::request;
 use crate::recall::{AccessTracker, Budget, Recall, Selection};
 use crate::signals::Earlier;
@@ -43,7 +44,8 @@ impl Asker {
             store.store(memory, vec![vector], &Write::by(Actor::Api, "t")).await.unwrap();
         }
         let (access, _) = AccessTracker::new(store.clone());
-        let recall = Recall::new(store, embedder, access, Metrics::new());
+        let models = Models::for_embedder(embedder.space()).unwrap();
+        let recall = Recall::new(store, embedder, models, access, Metrics::new());
         Self { recall, owner, budget: Budget { context: 512, preferences: 64 }, now }
     }
 

@@ -83,8 +83,9 @@ mod tests {
 
     use super::*;
     use crate::{
-        embed::deterministic::DeterministicEmbedder,
+        embed::{Embedder, deterministic::DeterministicEmbedder},
         memory::{Actor, MemoryId, MemoryType, Owner, Source, Status, Write},
+        models::Models,
         recall::{
             AccessTracker, Budget, Context, Query, Recall, Selection, Skip, Why, pipeline,
             request::tests::request, retrieve::Retrieval,
@@ -107,7 +108,8 @@ mod tests {
             let store = Arc::new(InMemoryStore::default());
             let embedder = Arc::new(DeterministicEmbedder::new(64));
             let (access, _) = AccessTracker::new(store.clone());
-            let recall = Recall::new(store.clone(), embedder, access, Metrics::new());
+            let models = Models::for_embedder(embedder.space()).unwrap();
+            let recall = Recall::new(store.clone(), embedder, models, access, Metrics::new());
             let owner = Owner::of_user("alice").unwrap();
             Self { recall, store, owner, now: "2026-05-01T10:00:00Z".parse().unwrap() }
         }

@@ -75,12 +75,12 @@ pub fn build(message: &str, earlier: &[&str], now: Timestamp, techniques: &Query
 /// Compiles the patterns, which takes longer than a request may wait.
 pub fn prepare() {
     let all = QueryConfig { parts: true, statements: true, ..QueryConfig::default() };
-    // With something said before it: that there is no history is told of real questions only.
+    // With an earlier message: the log line about a missing history is for real questions only.
     let _ = build("Is it?", &["A flight to Rome"], Timestamp::UNIX_EPOCH, &all);
 }
 
 impl Query {
-    /// A query in the words of somebody who searches, which stand for themselves.
+    /// A query in the words of somebody who searches; they are taken as they are.
     #[must_use]
     pub fn of(words: &str, now: Timestamp, techniques: &QueryConfig) -> Self {
         Self { text: words.to_owned(), ..hints(&asking(words), now, techniques) }

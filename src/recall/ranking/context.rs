@@ -17,7 +17,7 @@ const SESSION_COSINE: f32 = 1.0 / 6.0;
 /// How many of a session's best memories count for what it is about.
 const OF_SESSION: usize = 3;
 
-/// The longest name that stands before what somebody said, in bytes.
+/// The longest name of a speaker (`Ana: I moved`), in bytes.
 const MAX_NAME: usize = 64;
 
 /// The context features. They concern the hits that one of them lifts.
@@ -25,7 +25,7 @@ pub(super) struct ContextFeatures;
 
 impl Feature for ContextFeatures {
     fn step(&self) -> RankStep {
-        RankStep::Standing
+        RankStep::Context
     }
 
     fn is_on(&self, _: &RankingConfig) -> bool {
@@ -117,7 +117,9 @@ mod tests {
 
     use super::*;
     use crate::{
+        embed::{Embedder, deterministic::DeterministicEmbedder},
         memory::{MemoryId, MemoryType, Owner, Source, turn_content},
+        models::Models,
         recall::{Query, QueryConfig, RankingWeights, ScoreBreakdown},
     };
 
@@ -158,7 +160,9 @@ mod tests {
     fn standing(mut hits: Vec<Hit>, query: &str) -> Vec<f32> {
         let now = Timestamp::UNIX_EPOCH;
         let asked = Query::of(query, now, &QueryConfig::default()).asked;
-        let question = Question { text: query, asked: &asked, background: 0.15, now };
+        let models = Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap();
+        let relevance = &models.relevance;
+        let question = Question { text: query, asked: &asked, background: 0.15, relevance, now };
         let ranking = RankingConfig { weights: WEIGHTS, ..RankingConfig::default() };
         ContextFeatures.apply(&question, &ranking, &mut hits);
         hits.iter().map(|hit| hit.breakdown.features.sum()).collect()

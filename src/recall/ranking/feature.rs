@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use crate::models::Relevance;
 use crate::recall::hit::Hit;
 use crate::recall::query::Asked;
 use crate::recall::settings::RankingConfig;
@@ -16,6 +17,8 @@ pub struct Question<'a> {
     pub asked: &'a Asked,
     /// The background similarity of the query, see `retrieve/background.rs`.
     pub background: f32,
+    /// Calibrates the relevance of evidence.
+    pub relevance: &'a Relevance,
     /// The time of asking.
     pub now: Timestamp,
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::recall::calibration;
+use crate::models::log_odds;
 use crate::recall::hit::{FeatureRanks, Hit};
 use crate::recall::select::with_their_turns;
 use crate::recall::settings::Fusion;
@@ -23,7 +23,7 @@ fn order(hits: &mut Vec<Hit>, fusion: Fusion) {
     match fusion {
         Fusion::Weighted => {
             for hit in hits.iter_mut() {
-                hit.breakdown.order = calibration::log_odds(hit.score) + hit.breakdown.boost;
+                hit.breakdown.order = log_odds(hit.score) + hit.breakdown.boost;
             }
             // Values within a step of TIE are equal, which makes this a total order.
             sort(hits, |hit| (hit.breakdown.order / TIE).floor());

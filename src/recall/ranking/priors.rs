@@ -31,7 +31,7 @@ pub(super) struct PriorFeatures;
 
 impl Feature for PriorFeatures {
     fn step(&self) -> RankStep {
-        RankStep::Own
+        RankStep::Priors
     }
 
     fn is_on(&self, _: &RankingConfig) -> bool {

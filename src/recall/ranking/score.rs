@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::memory::{Evidence, Memory};
-use crate::recall::calibration::{self, Nearness};
+use crate::models::{Nearness, Relevance};
 use crate::recall::hit::{Hit, ScoreBreakdown};
 use crate::recall::query::width;
 use crate::recall::ranking::context::ContextFeatures;
@@ -31,7 +31,7 @@ pub fn rank(
     metrics: &Metrics,
 ) -> Vec<Hit> {
     let started = Instant::now();
-    let scored = |found| scored(found, question.background);
+    let scored = |found| scored(found, question.background, question.relevance);
     let mut hits: Vec<Hit> = evidence.into_iter().map(scored).collect();
     metrics.ranked(RankStep::Relevance, started.elapsed(), hits.len());
     for feature in FEATURES.iter().filter(|feature| feature.is_on(ranking)) {
@@ -50,8 +50,8 @@ pub fn rank(
 }
 
 /// A hit with its calibrated relevance.
-fn scored(evidence: Evidence, background: f32) -> Hit {
-    let nearness = evidence.cosine.map(|cosine| Nearness { cosine, everyday: background });
+fn scored(evidence: Evidence, background: f32, relevance: &Relevance) -> Hit {
+    let nearness = evidence.cosine.map(|cosine| Nearness { cosine, background });
     let breakdown = ScoreBreakdown {
         cosine: evidence.cosine,
         background: evidence.cosine.map(|_| background),
@@ -63,7 +63,7 @@ fn scored(evidence: Evidence, background: f32) -> Hit {
         ..ScoreBreakdown::default()
     };
     let coverage = breakdown.coverage.unwrap_or(0.0);
-    let score = calibration::relevance(nearness, coverage, breakdown.length);
+    let score = relevance.score(nearness, coverage, breakdown.length);
     Hit { memory: evidence.memory, score, breakdown }
 }
 

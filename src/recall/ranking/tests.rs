@@ -3,10 +3,11 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::*;
+use crate::embed::{Embedder, deterministic::DeterministicEmbedder};
 use crate::memory::{
     Evidence, Lexical, Memory, MemoryId, MemoryType, Mention, Owner, Relation, Source,
 };
-use crate::recall::calibration;
+use crate::models::{Models, Relevance, log_odds};
 use crate::recall::hit::Hit;
 use crate::recall::select::{deduplicated, select};
 use crate::recall::{Asked, Fusion, RankingConfig, Selection, TypeWeights};
@@ -29,6 +30,10 @@ fn evidence(content: &str, cosine: f32, coverage: f32, age: i64) -> Evidence {
     }
 }
 
+fn relevance() -> Relevance {
+    Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap().relevance
+}
+
 fn contents(hits: &[Hit]) -> Vec<&str> {
     hits.iter().map(|hit| hit.memory.content.as_str()).collect()
 }
@@ -40,12 +45,13 @@ fn ranked(evidence: Vec<Evidence>) -> Vec<Hit> {
 fn ranked_by(evidence: Vec<Evidence>, text: &str, ranking: &RankingConfig) -> Vec<Hit> {
     let now = Timestamp::from_second(1_700_000_000).unwrap();
     let asked = Asked::default();
-    let question = Question { text, asked: &asked, background: 0.15, now };
+    let relevance = &relevance();
+    let question = Question { text, asked: &asked, background: 0.15, relevance, now };
     rank(evidence, &question, ranking, &Metrics::new())
 }
 
 fn gated(hits: Vec<Hit>, selection: &Selection) -> Vec<Hit> {
-    select(hits, selection, &RankingConfig::default(), &Metrics::new())
+    select(hits, selection, &RankingConfig::default(), &relevance(), &Metrics::new())
 }
 
 #[test]
@@ -198,6 +204,6 @@ fn a_score_and_a_place_are_told_by_their_parts() {
     assert_eq!(breakdown.features.speaker, ranking.weights.speaker);
     assert_eq!(breakdown.features.importance, ranking.weights.importance);
     assert!((breakdown.boost - breakdown.features.sum()).abs() < 1e-6);
-    let order = calibration::log_odds(hits[0].score) + breakdown.boost;
+    let order = log_odds(hits[0].score) + breakdown.boost;
     assert!((breakdown.order - order).abs() < 1e-6);
 }

@@ -85,7 +85,8 @@ pub(super) async fn candidates(
         products.for_each(|product| *product = vector.cosine(*product));
     }
     let asked = &retrieval.query.asked;
-    let question = Question { text, asked, background, now: request.now };
+    let relevance = &services.models.relevance;
+    let question = Question { text, asked, background, relevance, now: request.now };
     Ok(rank(evidence, &question, request.settings.ranking, &services.metrics))
 }
 
@@ -102,7 +103,7 @@ async fn search_vector(
             embed_query(services, embedder, text, deadline).await.vector(&services.space)
         }
     }?;
-    if let Some(adapter) = &services.adapter {
+    if let Some(adapter) = &services.models.query_adapter {
         vector.vector.values = adapter.turn(&vector.vector.values);
     }
     Some(vector)

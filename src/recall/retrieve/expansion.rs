@@ -145,7 +145,13 @@ where
 }
 
 fn selected(services: &Services, hits: Vec<Hit>, request: &RecallRequest<'_>) -> Vec<Hit> {
-    select(hits, request.selection, request.settings.ranking, &services.metrics)
+    select(
+        hits,
+        request.selection,
+        request.settings.ranking,
+        &services.models.relevance,
+        &services.metrics,
+    )
 }
 
 /// Whether one of the hits reaches the threshold.

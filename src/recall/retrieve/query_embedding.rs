@@ -97,9 +97,10 @@ mod tests {
     use super::*;
     use crate::embed::{
         EmbedError, Layers, Pooling, Precision, Run, Space, Vector,
-        deterministic::DeterministicEmbedder, joined::JoinedEmbedder,
+        deterministic::DeterministicEmbedder, ensemble::EnsembleEmbedder,
     };
     use crate::memory::{MemoryStore, Owner};
+    use crate::models::Models;
     use crate::recall::query::build_query;
     use crate::recall::request::tests::request;
     use crate::recall::retrieve::Retrieval;
@@ -164,7 +165,8 @@ mod tests {
     fn recall(embedder: Arc<dyn Embedder>) -> Recall {
         let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::new());
         let (access, _) = AccessTracker::new(store.clone());
-        Recall::new(store, embedder, access, Metrics::new())
+        let models = Models::for_embedder(embedder.space()).unwrap();
+        Recall::new(store, embedder, models, access, Metrics::new())
     }
 
     fn soon() -> Instant {
@@ -221,7 +223,7 @@ mod tests {
         });
         let models: Vec<(Arc<dyn Embedder>, f32)> =
             vec![(other.clone(), 1.0), (judge.clone(), 1.0)];
-        let recall = recall(Arc::new(JoinedEmbedder::new(models)));
+        let recall = recall(Arc::new(EnsembleEmbedder::new(models)));
         let decided = decided(&recall, UNSURE).await;
         assert_eq!((decided.by, judge.asked(), other.asked()), (DecidedBy::Model, 1, 0));
         search(&recall, &query(UNSURE), &decided).await;
@@ -234,7 +236,7 @@ mod tests {
         let recall = recall(embedder.clone());
         for (text, by, why) in [
             ("thank you so much!", DecidedBy::Rule, Skip::Greeting),
-            ("what is the capital of Australia", DecidedBy::Words, Skip::Fact),
+            ("what is the capital of Australia", DecidedBy::Lexical, Skip::Fact),
         ] {
             let decided = decided(&recall, text).await;
             assert_eq!((decided.decision, decided.by), (Decision::Skip(why), by), "{text}");
@@ -248,7 +250,7 @@ mod tests {
         let embedder = Counting::new(true);
         let recall = recall(embedder.clone());
         let decided = decided(&recall, UNSURE).await;
-        assert_eq!((decided.by, embedder.asked()), (DecidedBy::Words, 1));
+        assert_eq!((decided.by, embedder.asked()), (DecidedBy::Lexical, 1));
         search(&recall, &query(UNSURE), &decided).await;
         assert_eq!(embedder.asked(), 1);
     }

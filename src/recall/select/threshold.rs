@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use crate::recall::calibration;
+use crate::models::{Relevance, log_odds};
 use crate::recall::hit::Hit;
 use crate::recall::request::Selection;
 use crate::recall::select::collapse::without_summaries;
@@ -21,19 +21,21 @@ pub fn select(
     hits: Vec<Hit>,
     selection: &Selection,
     ranking: &RankingConfig,
+    relevance: &Relevance,
     metrics: &Metrics,
 ) -> Vec<Hit> {
     let started = Instant::now();
     let mut left_out = LeftOut::default();
     let (others, summaries) = without_summaries(hits);
-    let mut presented = passing(others, selection, ranking, &mut left_out);
+    let mut presented = passing(others, selection, (ranking, relevance), &mut left_out);
     let best = presented.iter().map(|hit| hit.score).fold(0.0, f32::max);
-    let mut summaries = passing(summaries, selection, ranking, &mut LeftOut::default());
+    let mut summaries =
+        passing(summaries, selection, (ranking, relevance), &mut LeftOut::default());
     if presented.is_empty() {
         presented = summaries;
     } else {
-        let far = calibration::log_odds(best) + CLEARLY;
-        summaries.retain(|summary| calibration::log_odds(summary.score) >= far);
+        let far = log_odds(best) + CLEARLY;
+        summaries.retain(|summary| log_odds(summary.score) >= far);
         presented.splice(0..0, summaries.into_iter().take(1));
         presented.truncate(selection.limit);
     }
@@ -69,7 +71,7 @@ impl LeftOut {
 fn passing(
     hits: Vec<Hit>,
     selection: &Selection,
-    ranking: &RankingConfig,
+    (ranking, relevance): (&RankingConfig, &Relevance),
     left_out: &mut LeftOut,
 ) -> Vec<Hit> {
     let best = hits.iter().map(|hit| hit.score).fold(0.0, f32::max);
@@ -80,10 +82,10 @@ fn passing(
         if shown.len() == selection.limit {
             break;
         }
-        if !calibration::passes(hit.score, hit.score, selection.threshold) {
+        if !relevance.passes(hit.score, hit.score, selection.threshold) {
             continue;
         }
-        if ranking.gap && !calibration::passes(hit.score, best, selection.threshold) {
+        if ranking.gap && !relevance.passes(hit.score, best, selection.threshold) {
             left_out.gap += 1;
             continue;
         }
@@ -113,7 +115,9 @@ mod tests {
 
     use super::*;
     use crate::{
+        embed::{Embedder, deterministic::DeterministicEmbedder},
         memory::{Memory, MemoryId, MemoryType, Owner, Relation, Source},
+        models::Models,
         recall::ScoreBreakdown,
     };
 
@@ -134,7 +138,8 @@ mod tests {
     fn presented(hits: Vec<Hit>, ranking: &RankingConfig) -> (Vec<String>, String) {
         let selection = Selection { limit: 5, threshold: 0.6, types: Vec::new() };
         let metrics = Metrics::new();
-        let shown = select(hits, &selection, ranking, &metrics);
+        let models = Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap();
+        let shown = select(hits, &selection, ranking, &models.relevance, &metrics);
         (shown.into_iter().map(|hit| hit.memory.content).collect(), metrics.encode())
     }
 

@@ -19,8 +19,8 @@ fn count(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row("SELECT count(*) FROM notes", [], |row| row.get(0))
 }
 
-/// Holds the writer inside a job until the returned end is dropped, so that
-/// what is written meanwhile becomes one group.
+/// Blocks the writer inside a job until the returned sender is dropped, so that later writes form
+/// one group.
 fn hold(database: &Database) -> (mpsc::Sender<()>, Answer<()>) {
     let (release, held) = mpsc::channel();
     let (started, running) = mpsc::channel();
@@ -36,7 +36,7 @@ fn hold(database: &Database) -> (mpsc::Sender<()>, Answer<()>) {
 }
 
 #[tokio::test]
-async fn a_failing_job_of_a_group_undoes_nothing_of_the_others() {
+async fn a_failing_job_does_not_undo_others_of_its_group() {
     let folder = tempfile::tempdir().unwrap();
     let database = open(folder.path(), Options::default());
     let (release, _held) = hold(&database);
@@ -70,7 +70,7 @@ async fn a_failing_job_of_a_group_undoes_nothing_of_the_others() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_told_as_such_and_takes_nothing_half() {
+async fn a_full_disk_is_reported_and_leaves_no_partial_write() {
     let folder = tempfile::tempdir().unwrap();
     let database = open(folder.path(), Options::default());
     database.write(|c| insert(c, 1, "before")).await.unwrap();
@@ -91,8 +91,7 @@ async fn a_full_disk_is_told_as_such_and_takes_nothing_half() {
     assert!(matches!(error, DatabaseError::Full { .. }), "{error}");
     assert!(error.to_string().contains("x.db: no space left"), "{error}");
     assert_eq!(after.await.unwrap().unwrap(), 1);
-    // Whether the small one shared the large one's fate is SQLite's choice; the
-    // answer must tell the truth.
+    // Whether the small job fails with the large one is up to SQLite; the answer must be correct.
     let stored = database.read(|c| count(c)).await.unwrap();
     assert_eq!(stored, if small.is_ok() { 3 } else { 2 });
     database.close().await;
@@ -117,19 +116,19 @@ async fn a_full_queue_answers_busy_at_once() {
 }
 
 #[tokio::test]
-async fn a_write_whose_caller_went_away_is_still_done() {
+async fn a_write_of_a_caller_that_went_away_is_still_done() {
     let folder = tempfile::tempdir().unwrap();
     let database = open(folder.path(), Options::default());
     let (release, _held) = hold(&database);
     drop(database.queue_write(false, |c| insert(c, 1, "x")).unwrap());
     drop(release);
-    // Answered in order, so the one before is done by then.
+    // Jobs are answered in order, so the earlier one is done.
     assert_eq!(database.write(|c| count(c)).await.unwrap(), 1);
     database.close().await;
 }
 
 #[tokio::test]
-async fn a_read_sees_one_state_and_every_answered_write() {
+async fn a_read_sees_a_snapshot_with_every_answered_write() {
     let folder = tempfile::tempdir().unwrap();
     let database = Arc::new(open(folder.path(), Options::default()));
     for n in 0..50 {
@@ -167,7 +166,7 @@ async fn readers_cannot_write() {
 }
 
 #[tokio::test]
-async fn closing_finishes_what_waits_and_then_refuses() {
+async fn closing_finishes_waiting_jobs_and_refuses_new_ones() {
     let folder = tempfile::tempdir().unwrap();
     let database = open(folder.path(), Options::default());
     let waiting: Vec<_> = (0..100)
@@ -186,7 +185,7 @@ async fn closing_finishes_what_waits_and_then_refuses() {
 }
 
 #[tokio::test]
-async fn what_was_erased_is_in_no_file_when_answered() {
+async fn erased_bytes_are_in_no_file_when_answered() {
     let folder = tempfile::tempdir().unwrap();
     let database = open(folder.path(), Options::default());
     let secret = "the-cat-is-called-Schnurri";
@@ -205,7 +204,7 @@ async fn what_was_erased_is_in_no_file_when_answered() {
 }
 
 #[test]
-fn files_that_cannot_be_used_are_named_with_the_cause() {
+fn unusable_files_are_reported_with_the_cause() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("letter.txt");
     std::fs::write(&path, "Dear database, this is not for you. ".repeat(100)).unwrap();
@@ -217,7 +216,7 @@ fn files_that_cannot_be_used_are_named_with_the_cause() {
     assert!(error.contains("x.db: cannot be opened"), "{error}");
     let error = refuse(folder.path());
     assert!(error.contains("cannot be opened"), "{error}");
-    // Unwritable for everybody, root included.
+    // Not writable by anyone, including root.
     let error = Database::open(Path::new("/proc/memgate/x.db"), &SCHEMA, Options::default());
     let error = error.err().unwrap();
     assert!(error.to_string().starts_with("x.db: cannot be opened"), "{error}");
@@ -238,7 +237,7 @@ async fn the_file_is_readable_by_its_owner_only() {
     database.close().await;
 }
 
-/// Rows of many sizes, so that pages fill, are split, and rows move.
+/// Rows of many sizes, so that pages fill up and split, and rows move.
 async fn crowd(database: &Database) {
     database
         .write(|c| {
@@ -275,7 +274,7 @@ fn times(folder: &Path, needle: &str) -> usize {
 }
 
 #[tokio::test]
-async fn what_was_erased_is_nowhere_in_the_files_also_where_rows_have_moved() {
+async fn erased_bytes_are_gone_even_if_rows_have_moved() {
     let folder = tempfile::tempdir().unwrap();
     let database = open(folder.path(), Options::default());
     crowd(&database).await;
@@ -285,7 +284,7 @@ async fn what_was_erased_is_nowhere_in_the_files_also_where_rows_have_moved() {
     };
     assert!(database.erase(erase).await.unwrap() > 0);
     assert_eq!(times(folder.path(), "secret-3"), 0);
-    // Nothing else was touched, and what is written later brings nothing back.
+    // Nothing else was changed, and later writes bring nothing back.
     let sound = |c: &mut Connection| {
         c.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0))
     };

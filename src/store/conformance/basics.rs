@@ -9,7 +9,7 @@ use crate::memory::{
     Provenance, Relation, Status, StoreError, Touch, Visibility,
 };
 
-/// A memory with every member set to something unusual.
+/// A memory with unusual values in every field.
 pub(super) fn full() -> Memory {
     let mut memory = note("alice", "full", "The budget is 10,000 $ \u{1F334} \u{0} 'x' \"y\"");
     memory.sub_type = Some("preference".into());
@@ -298,7 +298,7 @@ pub(in crate::store) async fn what_is_not_in_use_is_shown_to_nobody(store: &dyn 
         let expired = store.get(&owner("alice"), &id(name), now()).await;
         assert!(matches!(expired, Err(StoreError::NotFound)), "{expired:?}");
     }
-    // The words of what has expired do not make a word less rare.
+    // Words of expired memories do not make a word more common.
     store.forget(&owner("alice"), &id("ended"), &write()).await.unwrap();
     let before = store.retrieve(&words("alice", "cat")).await.unwrap();
     store.forget(&owner("alice"), &id("ends now"), &write()).await.unwrap();

@@ -1,7 +1,7 @@
-//! Property tests: random operations by many owners, against a plain model
-//! (isolation) and against the in-memory store (equality).
+//! Property tests: random operations of many owners, compared with a simple model (isolation) and
+//! with the in-memory store (equality).
 //!
-//! `MEMGATE_CASES` sets how many sequences are tried.
+//! `MEMGATE_CASES` sets the number of sequences.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,10 +22,10 @@ use crate::{
     store::InMemoryStore,
 };
 
-/// Sequences tried when nothing else is said.
+/// Default number of sequences.
 const CASES: u32 = 24;
 
-/// Owners whose ids, partition keys or escapes look like each other's.
+/// Owners whose ids, partition keys or escapes resemble each other.
 const USERS: [(&str, &str); 16] = [
     ("default", "a"),
     ("default", "A"),
@@ -63,7 +63,7 @@ enum Operation {
         ahead: bool,
     },
     Restore(Box<Whole>),
-    /// What a scan of an owner, or of everybody, gives a second time is told to be the same.
+    /// Compares two scans of an owner or of all owners.
     Scan(Option<Owner>, usize),
     Forget(Owner, MemoryId),
     ForgetScope(ForgetScope),
@@ -92,7 +92,7 @@ fn some(texts: &'static [Option<&'static str>]) -> impl Strategy<Value = Option<
     select(texts).prop_map(|text| text.map(str::to_owned))
 }
 
-/// Times around the moment of looking, some between two microseconds.
+/// Times around the moment of the search, some between two microseconds.
 fn times() -> impl Strategy<Value = Timestamp> {
     (-3_i64..4).prop_map(|nanos| now() + SignedDuration::from_nanos(nanos * 500))
 }
@@ -188,7 +188,7 @@ fn filters() -> impl Strategy<Value = Filter> {
     })
 }
 
-/// A memory to be brought in, as it is or as a later version of it.
+/// A memory to restore, as the current or a later version.
 fn whole(memory: Memory, earlier: bool, vectors: Vec<Embedding>) -> Whole {
     let history = if earlier { vec![memory.clone()] } else { vec![] };
     let memory = if earlier { Memory { version: 3, access_count: 2, ..memory } } else { memory };
@@ -259,7 +259,7 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
     prop::collection::vec(operation, 1..60)
 }
 
-/// Random sequences, the same ones in each run unless `PROPTEST_RNG_SEED` says otherwise.
+/// Random sequences, the same in each run unless `PROPTEST_RNG_SEED` is set.
 fn sequences() -> impl Iterator<Item = Vec<Operation>> {
     let cases = std::env::var("MEMGATE_CASES").ok().and_then(|cases| cases.parse().ok());
     let mut runner = TestRunner::new(Config::default());
@@ -267,10 +267,10 @@ fn sequences() -> impl Iterator<Item = Vec<Operation>> {
     (0..cases.unwrap_or(CASES)).map(move |_| operations.new_tree(&mut runner).unwrap().current())
 }
 
-/// A cosine, and BM25 with coverage, in thousandths.
+/// Cosine, and BM25 with coverage, in thousandths.
 type Scores = (Option<i64>, Option<[i64; 3]>);
 
-/// What an operation showed: comparable between stores.
+/// The result of an operation, comparable between stores.
 #[derive(Debug, PartialEq)]
 enum Shown {
     Nothing,
@@ -292,7 +292,7 @@ fn refused(error: &StoreError) -> Shown {
     })
 }
 
-/// To a thousandth, so that stores may add up in another order.
+/// Rounded to a thousandth, so that stores may add in another order.
 fn thousandths(value: f32) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "scores are small")]
     let rounded = (value * 1000.0).round() as i64;
@@ -397,8 +397,8 @@ pub(in crate::store) async fn no_sequence_of_operations_tells_stores_apart(
     }
 }
 
-/// The model: what each owner has, by name. Everything that any read shows must
-/// be in the asked owner's own part of it.
+/// Compares with the model of what each owner has: every result must belong to the owner of the
+/// request.
 pub(in crate::store) async fn nobody_sees_anything_of_anybody_else(store: &dyn MemoryStore) {
     let mut looks = 0;
     for operations in sequences() {

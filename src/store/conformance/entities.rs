@@ -1,15 +1,15 @@
-//! Who and what memories speak of.
+//! Mentions and relations of entities.
 
 use super::*;
 use crate::memory::{Filter, ForgetScope, ListQuery, MemoryStore};
 
-/// A memory that mentions these.
+/// A memory that mentions these entities.
 fn about(user: &str, name: &str, entities: &[&str]) -> Memory {
     let mentions = entities.iter().map(|entity| mention(entity, None)).collect();
     Memory { mentions, ..note(user, name, "x") }
 }
 
-/// The ids of a user's memories that meet a filter, sorted; lists, searches and counts agree.
+/// Sorted ids of a user's memories that match a filter; lists, searches and counts must agree.
 async fn found(store: &dyn MemoryStore, user: &str, filter: Filter) -> Vec<String> {
     let scope = ScopeQuery::of(owner(user));
     let query = ListQuery {
@@ -173,7 +173,7 @@ pub(in crate::store) async fn nothing_is_left_of_an_entity_that_is_forgotten(
     assert_eq!(naming(store, "alice", "Rex").await, ["c"]);
     store.forget_by_scope(&scope(None), &write()).await.unwrap();
     assert!(naming(store, "alice", "Rex").await.is_empty());
-    // Were anything left, these would meet it.
+    // Leftovers would match these.
     all().await;
     assert_eq!(naming(store, "alice", "Rex").await, ["a", "b", "c"]);
     store.store(note("alice", "plain", "x"), vec![], &write()).await.unwrap();

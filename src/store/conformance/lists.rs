@@ -20,7 +20,7 @@ fn names(page: &Page) -> Vec<&str> {
 pub(in crate::store) async fn lists_are_newest_first_and_page_without_gaps(
     store: &dyn MemoryStore,
 ) {
-    // Several of one moment, which only their ids tell apart.
+    // Several with the same time, distinguished only by their ids.
     for (name, seconds) in [("c", 1), ("a", 1), ("é", 1), ("Z", 1), ("late", 5), ("early", 0)] {
         let memory = Memory { created_at: at(seconds), ..note("alice", name, "x") };
         store.store(memory, vec![], &write()).await.unwrap();

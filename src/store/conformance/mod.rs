@@ -1,7 +1,6 @@
-//! What every store must do, as tests: `conforms!` makes one test a case for a
-//! store, so that stores cannot be told apart by the rest of memgate.
+//! The conformance suite of stores: `conforms!` creates one test per case for a store.
 //!
-//! It must never know how a store does it.
+//! It must not depend on how a store works.
 
 mod basics;
 mod differences;
@@ -23,8 +22,8 @@ use crate::memory::{
     QueryVector, ScopeQuery, Search, Source, Write,
 };
 
-/// One test for each case. `$make` gives a fresh, empty store and whatever must
-/// live as long as it; `None` where there is no server for it.
+/// One test per case. `$make` creates an empty store and everything that must live as long; `None`
+/// if its server is not configured.
 macro_rules! conforms {
     ($make:expr) => {
         $crate::store::conformance::conforms! { $make;
@@ -91,10 +90,10 @@ macro_rules! conforms {
 }
 pub(super) use conforms;
 
-/// A space of vectors.
+/// An embedding space.
 const SPACE: &str = "test/4/mean";
 
-/// The write of a case that does not care.
+/// Audit details for cases that do not check them.
 fn write() -> Write {
     Write::by(Actor::Api, "test")
 }
@@ -103,12 +102,12 @@ fn owner(user: &str) -> Owner {
     Owner::of_user(user).unwrap()
 }
 
-/// Seconds after the moment at which all cases begin.
+/// Seconds after the start of all cases.
 fn at(seconds: i64) -> Timestamp {
     "2026-03-01T12:00:00Z".parse::<Timestamp>().unwrap() + SignedDuration::from_secs(seconds)
 }
 
-/// When cases look.
+/// The time of all searches.
 fn now() -> Timestamp {
     at(100_000)
 }
@@ -131,7 +130,7 @@ fn relation(subject: &str, predicate: &str, object: &str) -> EntityRelation {
     EntityRelation { subject, predicate, object }
 }
 
-/// A vector of length 1 in the direction of these.
+/// A normalised vector in this direction.
 fn direction(values: [f32; 4]) -> Arc<[f32]> {
     let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
     values.map(|value| value / length).into()
@@ -145,7 +144,7 @@ fn query(values: [f32; 4]) -> QueryVector {
     QueryVector { space: SPACE.into(), values: direction(values) }
 }
 
-/// A search through all of one user's memories.
+/// A search through all memories of one user.
 fn search(user: &str) -> Search {
     Search {
         scopes: vec![ScopeQuery::of(owner(user))],
@@ -165,12 +164,12 @@ fn near(user: &str, values: [f32; 4]) -> Search {
     Search { vector: Some(query(values)), ..search(user) }
 }
 
-/// The ids found, in their order.
+/// The found ids, in order.
 fn ids(found: &[Evidence]) -> Vec<&str> {
     found.iter().map(|evidence| evidence.memory.id.as_str()).collect()
 }
 
-/// The ids found, sorted, for cases that do not look at the order.
+/// The found ids, sorted.
 fn sorted(found: &[Evidence]) -> Vec<&str> {
     let mut ids = ids(found);
     ids.sort_unstable();

@@ -1,4 +1,4 @@
-//! Searches: what is found, and by which evidence.
+//! Searches: results and their evidence.
 
 use super::*;
 use crate::memory::{MemoryStore, Status};

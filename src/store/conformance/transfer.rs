@@ -1,4 +1,4 @@
-//! Carrying memories from one store to another.
+//! Moves memories from one store to another.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ fn whole(memory: Memory) -> Whole {
     Whole { memory, history: vec![], vectors: vec![] }
 }
 
-/// Everything of an owner, or of everybody, in pages of `limit`, by owner and id.
+/// All memories of an owner, or of all owners, in pages of `limit`, by owner and id.
 pub(super) async fn all(
     store: &dyn MemoryStore,
     owner: Option<&Owner>,
@@ -36,7 +36,7 @@ pub(super) async fn all(
     found
 }
 
-/// Writes all that one store holds to another.
+/// Copies all memories of one store to another.
 async fn carry(from: &dyn MemoryStore, to: &dyn MemoryStore) {
     for whole in all(from, None, 7).await {
         assert_eq!(to.restore(whole, &write()).await.unwrap(), Restored::Written);
@@ -100,7 +100,7 @@ pub(in crate::store) async fn all_of_a_store_is_carried_to_another_and_back(
         assert_eq!(all(store, None, 1000).await, expected);
     }
     sqlite.close().await;
-    // It is not only kept but found, and what it was before as well.
+    // Both the memory and its history can be found.
     let found = store.retrieve(&near("alice", [1.0, 0.0, 0.0, 0.0])).await.unwrap();
     assert_eq!(sorted(&found), ["active", "full", "review"]);
     assert_eq!(sorted(&store.retrieve(&words("alice", "two")).await.unwrap()), ["full"]);
@@ -120,7 +120,7 @@ pub(in crate::store) async fn a_memory_is_written_once_however_often_it_is_broug
         assert_eq!(store.restore(whole, &write()).await.unwrap(), Restored::Same);
     }
     let full = before.iter().find(|whole| whole.memory.id == id("full")).unwrap();
-    // Without vectors it is the same memory still, and nothing is lost by that.
+    // Without vectors it is still the same memory, and nothing is lost.
     let bare = Whole { vectors: vec![], ..full.clone() };
     assert_eq!(store.restore(bare, &write()).await.unwrap(), Restored::Same);
     let turned = Whole { vectors: vec![embedding(0, [0.0, 1.0, 0.0, 0.0])], ..full.clone() };
@@ -174,7 +174,7 @@ pub(in crate::store) async fn a_scan_goes_on_while_memories_come_and_go(store: &
             if after.is_none() {
                 break;
             }
-            // The last one met goes as well: a place is none that must still be there.
+            // The last one found is deleted too: a cursor need not refer to an existing memory.
             let last = met.last().unwrap().memory.id.clone();
             if last.as_str().starts_with("goes") {
                 store.forget(&super::owner("alice"), &last, &write()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Vectors: spaces, and filling in what is missing.
+//! Embedding spaces, and embedding of memories without vectors.
 
 use super::*;
 use crate::memory::{MemoryStore, Status};
@@ -55,7 +55,7 @@ pub(in crate::store) async fn memories_without_a_vector_are_found_and_back_fille
     assert_eq!(missing(store, SPACE, 10).await, ["a", "b", "d"]);
     assert_eq!(missing(store, SPACE, 2).await, ["a", "b"]);
     assert_eq!(sorted(&store.retrieve(&words("alice", "cat")).await.unwrap()), ["a", "c", "d"]);
-    // Another version by now, another owner's, or gone: passed over.
+    // Another version, another owner's, or deleted: skipped.
     store.embed(&owner("alice"), &id("a"), 2, vec![embedding(0, EAST)]).await.unwrap();
     store.embed(&owner("bob"), &id("a"), 1, vec![embedding(0, EAST)]).await.unwrap();
     assert_eq!(missing(store, SPACE, 10).await, ["a", "b", "d"]);
@@ -65,7 +65,7 @@ pub(in crate::store) async fn memories_without_a_vector_are_found_and_back_fille
     assert!(missing(store, SPACE, 10).await.is_empty());
     assert_eq!(sorted(&store.retrieve(&near("alice", EAST)).await.unwrap()), ["a", "c", "d"]);
     assert_eq!(store.get(&owner("alice"), &id("a"), now()).await.unwrap().version, 1);
-    // One that comes back into use has to be filled in as well.
+    // A memory that is in use again needs vectors too.
     let released = Memory { status: Status::Active, ..quarantined };
     store.update(released, None, &write()).await.unwrap();
     assert_eq!(missing(store, SPACE, 10).await, ["q"]);
@@ -81,7 +81,7 @@ pub(in crate::store) async fn a_new_space_is_back_filled_beside_the_old(store: &
     store.embed(&owner("alice"), &id("a"), 1, new).await.unwrap();
     assert_eq!(missing(store, "new", 10).await, ["b"]);
     assert_eq!(store.retrieve(&near("alice", EAST)).await.unwrap().len(), 2);
-    // Fewer parts than before leave none of the old ones.
+    // With fewer parts than before, no old part remains.
     let two = vec![embedding(0, [0.0, 1.0, 0.0, 0.0]), embedding(1, [0.0, 0.0, 1.0, 0.0])];
     store.embed(&owner("alice"), &id("a"), 1, two).await.unwrap();
     store.embed(&owner("alice"), &id("a"), 1, vec![embedding(0, EAST)]).await.unwrap();

@@ -5,24 +5,23 @@ use std::{collections::HashMap, hash::Hash};
 use super::terms::{QueryTerms, TermId, Terms};
 use crate::memory::Lexical;
 
-/// How soon more of the same word stops adding; the usual value.
+/// Term frequency saturation; the usual value.
 const K1: f32 = 1.2;
 
-/// How much long texts are held back; the usual value.
+/// Length normalisation; the usual value.
 const B: f32 = 0.75;
 
-/// What a function word counts, against 1 for any other.
+/// Weight of a function word, relative to 1 for other words.
 const LIGHT: f32 = 0.1;
 
-/// The least rareness of a word that every document has.
+/// Minimum idf of a word that every document contains.
 const MIN_IDF: f32 = 0.05;
 
-/// Documents without any of the query's words that coverage imagines besides
-/// the owner's. An owner's first memories say nothing about which words are
-/// rare; without this, each word they hold would pass for common.
+/// Number of pseudo-documents without query words that coverage adds to the owner's. Few memories
+/// say nothing about which words are rare; without this, each word in them would count as common.
 const IMAGINED: f32 = 100.0;
 
-/// Stands for no document.
+/// No document.
 const NONE: u32 = u32::MAX;
 
 /// One word of one document.
@@ -33,19 +32,20 @@ struct Posting {
     count: u16,
 }
 
-/// The words of a collection of documents, numbered from 0 in the order given.
+/// The words of a collection of documents, numbered from 0 in the given order.
 #[derive(Clone, Debug, Default)]
 pub struct Postings {
-    /// By term, then document.
+    /// Sorted by term, then document.
     entries: Vec<Posting>,
     lengths: Vec<u32>,
-    /// Of each document the one said just before it, and the one just after; [`NONE`] where there is none.
+    /// For each document the one before and the one after it in its session; [`NONE`] if there is
+    /// none.
     before: Vec<u32>,
     after: Vec<u32>,
 }
 
 impl Postings {
-    /// Of these documents.
+    /// Indexes these documents.
     #[must_use]
     pub fn of<'a>(documents: impl IntoIterator<Item = &'a Terms>) -> Self {
         let mut postings = Self::default();
@@ -62,8 +62,8 @@ impl Postings {
         postings
     }
 
-    /// Tells which documents were said together: those of one key, in the order of the documents,
-    /// the newest first. Those without a key stand alone.
+    /// Groups documents into sessions by key; documents are ordered newest first. Documents without
+    /// a key have no neighbours.
     #[must_use]
     pub fn said_in<K: Eq + Hash>(mut self, sessions: impl IntoIterator<Item = Option<K>>) -> Self {
         self.before = vec![NONE; self.lengths.len()];
@@ -87,17 +87,16 @@ impl Postings {
                 * size_of::<u32>()
     }
 
-    /// Scores every document; those that are not `alive` score nothing and
-    /// count for nothing.
+    /// Scores every document. Those that are not `alive` score 0 and are ignored in the statistics.
     #[must_use]
     pub fn score(&self, query: &QueryTerms, alive: impl Fn(u32) -> bool) -> Vec<Lexical> {
         let mut scores = vec![Lexical::default(); self.lengths.len()];
-        // Past those that are not alive, as if they had never been said.
+        // Skips documents that are not alive.
         let beside = |side: &[u32], document: u32| {
             let next = |from: &u32| side.get(*from as usize).copied().filter(|to| *to != NONE);
             std::iter::successors(next(&document), next).find(|other| alive(*other))
         };
-        // The length of a document, and of its window: with the one before it.
+        // Lengths of a document and of its window, which includes the one before it.
         let length = |document: u32| float(self.lengths[document as usize]);
         let window =
             |document| length(document) + beside(&self.before, document).map_or(0.0, length);
@@ -109,7 +108,7 @@ impl Postings {
         let mean = |total: f32| (total / float(count.max(1))).max(1.0);
         let (mean, mean_window, count) = (mean(total), mean(windows), float(count));
         let (mut mass, mut rare_mass) = (0.0, 0.0);
-        // How often the word at hand stands in each window; all 0 between two words.
+        // Frequency of the current word in each window; all 0 between two words.
         let mut within = vec![0.0; scores.len()];
         for &(term, light) in &query.terms {
             let found = self.of_term(term).iter().filter(|posting| alive(posting.document));
@@ -151,12 +150,12 @@ impl Postings {
     }
 }
 
-/// What so many times the same word add, below 1; less in a text that is long against the mean.
+/// Saturated term frequency, below 1; lower in a text longer than the mean.
 fn saturated(times: f32, length: f32) -> f32 {
     if times == 0.0 { 0.0 } else { times / (times + K1 * (1.0 - B + B * length)) }
 }
 
-/// How rare a word is that `found` of `count` documents hold.
+/// Inverse document frequency of a word in `found` of `count` documents.
 fn idf(count: f32, found: f32) -> f32 {
     (1.0 + (count - found + 0.5) / (found + 0.5)).ln().max(MIN_IDF)
 }
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_example_has_the_known_score() {
+    fn a_known_example_has_its_known_score() {
         // One term, in one of two documents of mean length 2.
         let scores = score(&["cat", "dog bird fish"], "cat");
         let expected = 2.0_f32.ln() * 2.2 / (1.0 + 1.2 * (0.25 + 0.75 / 2.0));
@@ -186,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_memory_is_covered_by_a_question_about_it() {
+    fn a_single_memory_is_covered_by_a_query_about_it() {
         let fact = ["My budget for the Hawaii trip is $10,000"];
         let coverage = |query: &str| score(&fact, query)[0].coverage;
         assert!(coverage("What's my budget for the trip?") > 0.9);
@@ -209,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_alive_does_not_even_count() {
+    fn documents_that_are_not_alive_are_ignored() {
         let all: Vec<Terms> = ["cat one", "cat two", "dog"].map(Terms::of).into();
         let query = QueryTerms::of("cat dog").unwrap();
         let some = Postings::of(&all).score(&query, |document| document != 1);
@@ -218,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_holds_what_was_said_just_before_and_nothing_else() {
+    fn a_window_includes_only_the_document_before() {
         let said = ["Rome, in May", "Where do you want to go?", "I want a cat", "Where to?"];
         let terms: Vec<Terms> = said.map(Terms::of).into();
         let query = QueryTerms::of("Where to go in Rome?").unwrap();
@@ -229,7 +228,7 @@ mod tests {
         assert!(scores[0].window > alone[0].window, "{scores:?}");
         assert_eq!(scores[0].bm25, alone[0].bm25);
         assert!(scores[0].window > scores[1].window && scores[1].window > scores[2].window);
-        // What is not alive parts nobody.
+        // Documents that are not alive do not separate others.
         let sessions = [Some("s"), Some("s"), None, Some("s")];
         let without = Postings::of(&terms).said_in(sessions).score(&query, |it| it != 1);
         let left: Vec<Terms> = [said[0], said[2], said[3]].map(Terms::of).into();

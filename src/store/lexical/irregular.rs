@@ -1,8 +1,8 @@
-//! English forms that no stemmer brings to their word: "went" and "go" meet.
+//! Irregular English forms that a stemmer does not unify, such as "went" and "go".
 
 use std::{collections::HashMap, sync::LazyLock};
 
-/// A word and its forms, separated by `;`. Function words are left out: what they count, `stop` tells.
+/// A base word and its forms, separated by `;`. Function words are in `stop` instead.
 const FORMS: &str = "go went gone; buy bought; run ran; take took taken; get got gotten; make made; \
     see saw seen; come came; give gave given; find found; think thought; tell told; become became; \
     leave left; feel felt; bring brought; begin began begun; keep kept; hold held; \
@@ -27,7 +27,7 @@ static WORDS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     pairs.flat_map(|(word, forms)| forms.map(move |form| (form, word))).collect()
 });
 
-/// The word of a lower-case form; most are their own.
+/// The base word of a lower-case form; most words are their own.
 pub(super) fn word_of(form: &str) -> &str {
     WORDS.get(form).copied().unwrap_or(form)
 }

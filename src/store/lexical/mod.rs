@@ -1,7 +1,7 @@
-//! Lexical evidence for the stores that have no word search of their own: words
-//! of a text, and BM25 over one owner's memories.
+//! Lexical search for stores without one of their own: tokenisation, and BM25 over one owner's
+//! memories.
 //!
-//! It must never know where memories are kept, or what a query is for.
+//! It must not depend on stores, or on the purpose of a query.
 
 mod bm25;
 mod irregular;

@@ -1,7 +1,7 @@
-//! Function words: they say how a sentence is built, not what it is about.
+//! Function words (stop words).
 //!
-//! In a large collection their frequency shows that; an owner's few memories
-//! are too small a sample, so they are listed. Folded as tokens are.
+//! In a large collection their frequency shows them; an owner's few memories are too small a
+//! sample, so they are listed here, normalised like tokens.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -41,17 +41,17 @@ const LISTS: [&str; 6] = [
      होती था नहीं ना एक लिए साथ कुछ जो रहा रही रहे गया गई गए",
 ];
 
-/// Chinese characters that build sentences.
+/// Chinese function characters.
 const HAN: &str =
     "的了是在我你您他她它们吗呢吧啊这那哪什么怎和与或就也都很有没不会要把被给个着过还";
 
-/// Whether a folded word is a function word.
+/// Whether a normalised word is a function word.
 pub(super) fn is_light(word: &str) -> bool {
     WORDS.contains(word)
 }
 
-/// Whether a run of one or two characters of an unspaced script is grammar
-/// rather than meaning: it holds a Chinese function character, or is hiragana only.
+/// Whether one or two characters of an unspaced script are grammatical: they contain a Chinese
+/// function character, or are hiragana only.
 pub(super) fn is_light_gram(gram: &str) -> bool {
     gram.chars().any(|c| HAN.contains(c))
         || gram.chars().all(|c| matches!(c, '\u{3041}'..='\u{309F}'))

@@ -1,20 +1,20 @@
-//! A text reduced to what BM25 needs, small enough to be stored with it.
+//! Term counts of a text, small enough to be stored with it.
 
 use super::tokens::{Side, VERSION, tokens};
 
-/// Distinct words of a query that count; a longer one is judged by its first.
+/// Maximum number of distinct query words; later ones are ignored.
 const MAX_QUERY_TERMS: usize = 256;
 
-/// A token as a number. Two of an owner's some thousand words share one with a
-/// chance of about one in a million each, and then only the ranking suffers.
+/// A token's hash. Two of an owner's few thousand words collide with a chance of about one in a
+/// million, which affects only the ranking.
 pub(super) type TermId = u32;
 
-/// The words of a document, counted.
+/// The term counts of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
     /// Number of tokens.
     pub(super) length: u32,
-    /// Each distinct token and how often it stands there, by token.
+    /// Each distinct token with its count, sorted by token.
     pub(super) counts: Vec<(TermId, u16)>,
 }
 
@@ -36,7 +36,7 @@ impl Terms {
         Self { length, counts }
     }
 
-    /// As bytes, to be stored beside the text.
+    /// Encodes the counts for storage.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(5 + 6 * self.counts.len());
@@ -49,8 +49,8 @@ impl Terms {
         bytes
     }
 
-    /// From stored bytes; `None` when they were made by other rules, and must
-    /// be made anew from the text.
+    /// Decodes stored counts; `None` if they come from another tokeniser version and must be
+    /// recomputed.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (version, rest) = bytes.split_first()?;
@@ -74,7 +74,7 @@ pub struct QueryTerms {
 }
 
 impl QueryTerms {
-    /// The words of a query; `None` when it has none.
+    /// The words of a query; `None` if it has none.
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
         let mut terms: Vec<(TermId, bool)> = Vec::new();
@@ -89,8 +89,8 @@ impl QueryTerms {
     }
 }
 
-/// FNV-1a, folded from 64 bits: short, and the same on every machine, since the
-/// numbers are stored.
+/// FNV-1a, folded from 64 bits: short, and the same on every machine, because the numbers are
+/// stored.
 fn id(token: &str) -> TermId {
     let hash = token.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stored_terms_are_read_back_and_foreign_ones_are_not() {
+    fn stored_terms_round_trip_and_other_versions_are_refused() {
         let terms = Terms::of("The budget for the Hawaii trip, the whole of it: 預算");
         assert_eq!(Terms::from_bytes(&terms.to_bytes()), Some(terms.clone()));
         let mut other = terms.to_bytes();

@@ -1,5 +1,5 @@
-//! The words of a text, in a form under which different spellings of one word
-//! meet: compatibility forms and case folded, stemmed, without accents.
+//! The tokeniser: normalises different spellings of one word to the same token by compatibility
+//! forms, case folding, stemming and removing accents.
 
 use std::borrow::Cow;
 
@@ -9,39 +9,36 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::{irregular, stop};
 
-/// Raised when the same text gives other tokens than before, so that stored
-/// tokens are made anew.
+/// Incremented when the same text yields other tokens, so that stored tokens are recomputed.
 pub(super) const VERSION: u8 = 2;
 
-/// Longest token kept, in characters; the rest of a longer one is cut off.
+/// Maximum length of a token, in characters; longer ones are truncated.
 const MAX_CHARS: usize = 64;
 
-/// Which side of a search a text stands on.
+/// The side of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    /// What is searched.
+    /// A searched document.
     Document,
-    /// What is searched for.
+    /// A query.
     Query,
 }
 
 /// One token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token<'a> {
-    /// Its folded form.
+    /// Its normalised form.
     pub(super) text: &'a str,
-    /// Whether it is a function word. Only told for queries.
+    /// Whether it is a function word; set for queries only.
     pub(super) light: bool,
-    /// Whether it stands beside a longer token of the same place, and so does
-    /// not add to the text's length.
+    /// Whether it overlaps a longer token, and so does not add to the text's length.
     pub(super) beside: bool,
 }
 
-/// Hands every token of a text to `take`, in order.
+/// Passes every token of a text to `take`, in order.
 ///
-/// Scripts without spaces between words give overlapping pairs of characters;
-/// a character that stands alone gives itself. Documents give each Chinese
-/// character besides, so that a query of a single one finds them.
+/// Scripts without spaces yield overlapping pairs of characters; a single character yields itself.
+/// Documents also yield each Chinese character, so that a query of one character finds them.
 pub(super) fn tokens(text: &str, side: Side, mut take: impl FnMut(Token<'_>)) {
     let text = compatible(text);
     let mut run = Vec::new();
@@ -61,8 +58,8 @@ pub(super) fn tokens(text: &str, side: Side, mut take: impl FnMut(Token<'_>)) {
     flush_run(&mut run, side, &mut take);
 }
 
-/// Full-width letters, ligatures and the like become the plain ones; curly
-/// apostrophes straight.
+/// Replaces full-width letters, ligatures and the like by plain ones, and curly apostrophes by
+/// straight ones.
 fn compatible(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -74,8 +71,7 @@ fn compatible(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Scripts whose words are not divided by spaces, or, as in Korean, carry
-/// endings that would keep equal words apart.
+/// Scripts without spaces between words, and Korean, whose endings would keep equal words apart.
 #[must_use]
 pub fn is_unspaced(c: char) -> bool {
     matches!(c,
@@ -134,8 +130,8 @@ fn flush_word(word: &mut String, side: Side, take: &mut impl FnMut(Token<'_>)) {
     word.clear();
 }
 
-/// Divides what Unicode takes for one word and people do not: `snake_case`,
-/// `example.com`, French elisions. Numbers lose the commas between thousands.
+/// Splits what Unicode considers one word: `snake_case`, `example.com`, French elisions. Removes
+/// commas between thousands.
 fn parts(word: &str) -> Vec<Cow<'_, str>> {
     let numeric = word.starts_with(|c: char| c.is_numeric());
     let divides = |c: char| c == '_' || (!numeric && matches!(c, '.' | ':'));
@@ -153,8 +149,8 @@ fn parts(word: &str) -> Vec<Cow<'_, str>> {
     parts
 }
 
-/// The stem by the rules of the language most written in the word's script. A
-/// wrong guess treats both sides of a search alike.
+/// The stem by the rules of the script's most common language. A wrong guess affects documents and
+/// queries alike.
 fn stem(word: &str) -> Cow<'_, str> {
     let Some(first) = word.chars().next() else { return Cow::Borrowed(word) };
     if word.chars().any(char::is_numeric) {
@@ -171,8 +167,8 @@ fn stem(word: &str) -> Cow<'_, str> {
     Stemmer::create(rules).stem(word)
 }
 
-/// Without the accents of alphabetic scripts. The marks of other scripts are
-/// vowels or change the letter, and stay.
+/// Removes the accents of alphabetic scripts. In other scripts marks are vowels or change the
+/// letter, so they stay.
 pub(super) fn bare(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
         return Cow::Borrowed(word);
@@ -197,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn spellings_of_one_word_meet() {
+    fn normalises_spellings_of_one_word() {
         check(Side::Document, "Budgets BUDGET budget's", &["budget", "budget", "budget"]);
         check(Side::Document, "Café cafés CAFE\u{301}", &["cafe", "cafe", "cafe"]);
         check(
@@ -210,14 +206,14 @@ mod tests {
     }
 
     #[test]
-    fn numbers_keep_their_value_and_names_come_apart() {
+    fn keeps_numbers_and_splits_compound_names() {
         check(Side::Document, "$10,000 or 3.14", &["10000", "or", "3.14"]);
         check(Side::Document, "mail me@example.com", &["mail", "me", "exampl", "com"]);
         check(Side::Document, "the user_id l'appartement", &["the", "user", "id", "l", "appart"]);
     }
 
     #[test]
-    fn unspaced_scripts_give_pairs_and_lone_characters() {
+    fn unspaced_scripts_yield_pairs_and_single_characters() {
         check(Side::Query, "夏威夷的预算", &["夏威", "威夷", "夷的", "的预", "预算"]);
         check(Side::Document, "预算", &["预算", "预", "算"]);
         check(Side::Query, "猫 cat", &["猫", "cat"]);
@@ -232,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn function_words_are_light_in_every_claimed_language() {
+    fn function_words_are_light_in_every_supported_language() {
         for text in [
             "What's my",
             "Wie ist für",
@@ -252,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_say_gives_no_tokens() {
+    fn text_without_words_has_no_tokens() {
         check(Side::Query, "  ?! … 🦀 '' _ \u{0}", &[]);
     }
 }

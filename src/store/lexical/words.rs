@@ -1,5 +1,4 @@
-//! The words of a text for those who do not search: which of them carry
-//! meaning, and which set of tokens a text is.
+//! Content words and token sets, for callers outside of search.
 
 use std::collections::HashSet;
 
@@ -10,8 +9,8 @@ use super::{
     tokens::{self, Side},
 };
 
-/// The words that carry meaning, as they stand in the text. Of a script without
-/// spaces, a run is one word.
+/// The content words, as written in the text. In a script without spaces, a run of characters is
+/// one word.
 #[must_use]
 pub fn content_words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
@@ -38,7 +37,7 @@ fn is_function_word(word: &str) -> bool {
     stop::is_light(&folded)
 }
 
-/// The tokens of a text as a set: two texts with the same set say the same.
+/// The set of a text's tokens; equal sets mean equal statements.
 #[must_use]
 pub fn token_set(text: &str) -> HashSet<String> {
     let mut set = HashSet::new();
@@ -50,7 +49,7 @@ pub fn token_set(text: &str) -> HashSet<String> {
     set
 }
 
-/// The tokens of a text that carry meaning, as a set.
+/// The set of a text's content tokens.
 #[must_use]
 pub fn meaning_set(text: &str) -> HashSet<String> {
     let mut set = HashSet::new();
@@ -67,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn function_words_carry_no_meaning_and_keep_their_neighbours() {
+    fn content_words_exclude_function_words() {
         assert_eq!(
             content_words("What's my budget for the Hawaii trip?"),
             ["budget", "Hawaii", "trip"]
@@ -82,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn spelling_does_not_change_the_set() {
+    fn token_sets_ignore_spelling() {
         assert_eq!(token_set("The Budget, is $10,000!"), token_set("the budget is $10,000"));
         assert_eq!(token_set("我的预算。"), token_set("我的预算"));
         assert_eq!(meaning_set("The budget, is it $10,000?"), meaning_set("budget 10000"));

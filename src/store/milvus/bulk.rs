@@ -1,4 +1,4 @@
-//! Reading across owners: what has no vector yet, and everything, to be moved elsewhere.
+//! Reads across owners: memories without vectors, and scans for export.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -18,21 +18,21 @@ use super::{
 };
 use crate::{
     memory::{Embedding, Memory, Owner, Scan, StoreError, Whole},
-    store::{MAX_LIMIT, MAX_SCAN_BYTES, accept},
+    store::{MAX_LIMIT, MAX_SCAN_BYTES, validate},
 };
 
-/// Memories read in one step of a scan.
+/// Number of memories read in one step of a scan.
 const STEP: usize = 128;
 
-/// Reads for everybody.
+/// Reads across owners.
 pub(super) struct Bulk<'a> {
     pub(super) session: &'a Session,
     pub(super) overlay: &'a Overlay,
 }
 
 impl Bulk<'_> {
-    /// Memories in use without vectors in a space, oldest first. Of more than Milvus tells at once
-    /// the oldest of those it tells.
+    /// Memories in use without vectors in a space, oldest first. If there are more than Milvus
+    /// returns at once, the oldest of those returned.
     pub(super) async fn unembedded(&self, space: &str, limit: usize) -> Result<Vec<Memory>, Fault> {
         let filter = format!(
             "kind == {} and status in [\"active\", \"review\"] and not json_contains(spaces[\"in\"], {})",
@@ -79,7 +79,7 @@ impl Bulk<'_> {
         Ok(memories.map(|stored| stored.memory).collect())
     }
 
-    /// Memories by their keys, whosever they are.
+    /// Memories by their keys, of any owner.
     async fn current(
         &self,
         memories: &[String],
@@ -93,8 +93,8 @@ impl Bulk<'_> {
         Ok(current)
     }
 
-    /// Some of what is stored, by the memories' keys, which no change moves. Reads are strong: what
-    /// is carried elsewhere is not to lack the last seconds.
+    /// A piece of a scan, in the order of the memories' keys, which never change. Reads are strong,
+    /// so that an export contains the latest writes.
     pub(super) async fn scan(
         &self,
         owner: Option<&Owner>,
@@ -120,7 +120,7 @@ impl Bulk<'_> {
                 filter = format!("{} and {filter}", of_owner(owner));
             }
             if let Some(after) = &after {
-                // `.` follows a memory's key in those of its rows, and `/` comes after that.
+                // `.` follows a memory's key in its rows' keys, and `/` sorts after `.`.
                 filter = format!("{filter} and {KEY} > {}", literal(&format!("{after}/")));
             }
             let read = |row: &ResultRow<'_>| Ok(row.get_str("memory")?.to_owned());
@@ -147,7 +147,7 @@ impl Bulk<'_> {
         }
     }
 
-    /// Memories with their history and their vectors, by their keys.
+    /// Memories with history and vectors, by their keys.
     pub(super) async fn whole(
         &self,
         owner: Option<&Owner>,
@@ -184,13 +184,13 @@ impl Bulk<'_> {
             history.retain(|version| version.version < stored.memory.version);
             history.sort_by_key(|version| version.version);
             let mut vectors = vectors.remove(&key).unwrap_or_default();
-            accept::order(&mut vectors);
+            validate::order(&mut vectors);
             (key, Whole { memory: stored.memory, history, vectors })
         });
         Ok(whole.collect())
     }
 
-    /// Memories as they are, and their earlier versions, by their keys.
+    /// Current and earlier versions of memories, by their keys.
     async fn states(
         &self,
         owner: Option<&Owner>,
@@ -232,14 +232,14 @@ impl Bulk<'_> {
     }
 }
 
-/// Where a scan ended: the owner it was of, or none, and the last memory's key.
+/// Parses a cursor: the scanned owner, if any, and the last memory's key.
 fn read_place(text: &str, whose: &str) -> Result<String, &'static str> {
     let place = text.rsplit_once('/').filter(|(_, memory)| {
         memory.len() == 32 && memory.bytes().all(|byte| byte.is_ascii_hexdigit())
     });
     match place {
         Some((owner, memory)) if owner == whose => Ok(memory.to_owned()),
-        Some(_) => Err("is another owner's"),
-        None => Err("is not where a scan ended"),
+        Some(_) => Err("is the cursor of another owner"),
+        None => Err("is not a valid cursor"),
     }
 }

@@ -1,8 +1,8 @@
-//! Writing: a new state beside the old one, then the old one away.
+//! Writes: the new state is inserted before the old one is removed.
 //!
-//! Milvus has no transaction, and an upsert into a collection with a partition key puts rows where
-//! their owner does not find them (2.3.5). So every state has keys of its own, and whatever a kill
-//! leaves behind is either not yet reached by a record or has a lower revision than what counts.
+//! Milvus has no transactions, and an upsert into a collection with a partition key puts rows into
+//! the wrong partition (2.3.5). So every state has its own keys, and whatever a kill leaves behind
+//! either has no record yet or a lower revision.
 
 use std::collections::BTreeMap;
 
@@ -22,30 +22,30 @@ use super::{
 };
 use crate::{
     memory::{Embedding, Memory, MemoryId, Owner, StoreError, Touch},
-    store::accept,
+    store::validate,
 };
 
-/// What becomes of a memory's vectors.
+/// What happens to a memory's vectors.
 pub(super) enum Vectors {
     /// They stay.
     Kept,
-    /// They are these, in every space.
+    /// They are replaced in every space.
     Replaced(Vec<Embedding>),
-    /// They are these in their spaces; those of other spaces stay.
+    /// They are replaced in these spaces; those of other spaces stay.
     Added(Vec<Embedding>),
 }
 
 /// A change of one memory.
 pub(super) struct Change {
-    /// How it was found; `None` for a new one.
+    /// The memory before the change; `None` for a new one.
     pub(super) known: Option<Known>,
     pub(super) memory: Memory,
-    /// Versions to be kept as earlier ones.
+    /// Versions to keep in the history.
     pub(super) earlier: Vec<Memory>,
     pub(super) vectors: Vectors,
 }
 
-/// Writes to Milvus. Whoever calls it holds the owner's lock.
+/// Writes to Milvus. The caller holds the owner's lock.
 pub(super) struct Writer<'a> {
     pub(super) session: &'a Session,
     pub(super) overlay: &'a Overlay,
@@ -57,7 +57,7 @@ impl Writer<'_> {
         self.write_all(vec![change]).await
     }
 
-    /// Writes changes of one owner's memories in as few calls as it takes.
+    /// Writes changes of one owner's memories in as few calls as possible.
     pub(super) async fn write_all(&self, changes: Vec<Change>) -> Result<(), StoreError> {
         let unknown = Unknown::since(self.session);
         let mut rows = RecordRows::default();
@@ -112,8 +112,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Higher than what is there, and than what this process removed; near the clock, so that
-    /// several processes agree on which is the later one.
+    /// A revision above the stored one and above those this process removed; close to the clock, so
+    /// that several processes agree on the later one.
     fn next_revision(&self, owner: &Owner, key: &str, old: Option<&Stored>) -> i64 {
         let gone = match self.overlay.one(owner, key) {
             Some(Recent::Gone(revision)) => revision,
@@ -123,7 +123,7 @@ impl Writer<'_> {
         Timestamp::now().as_microsecond().max(last + 1)
     }
 
-    /// Writes vectors; nothing is found by them before a record names them.
+    /// Writes vectors; they are not found before a record refers to them.
     async fn vectors(
         &self,
         owner: &Owner,
@@ -153,8 +153,8 @@ impl Writer<'_> {
         Ok(spaces)
     }
 
-    /// Removes rows that nothing leads to any more. When it fails they stay, unseen, until the
-    /// memory is changed again or forgotten.
+    /// Removes obsolete rows. If this fails they stay, invisible, until the memory is changed again
+    /// or forgotten.
     async fn clean(&self, records: &[String], vectors: Vec<(String, Vec<String>)>) {
         let server = &self.session.server;
         let mut outcome = server.delete_keys(self.session.names.records(), records).await;
@@ -163,23 +163,23 @@ impl Writer<'_> {
             outcome = outcome.and(server.delete_keys(&collection, &keys).await);
         }
         if let Err(fault) = outcome {
-            tracing::debug!(%fault, "rows that were replaced are still in Milvus");
+            tracing::debug!(%fault, "obsolete rows are still in Milvus");
         }
     }
 
-    /// Raises access counts of one owner's memories.
+    /// Increments access counts of one owner's memories.
     pub(super) async fn touch(&self, owner: &Owner, touches: &[&Touch]) -> Result<(), StoreError> {
         let mut times: BTreeMap<String, Vec<Timestamp>> = BTreeMap::new();
         for touch in touches {
             times.entry(memory_key(owner, &touch.id)).or_default().push(touch.at);
         }
         let keys: Vec<String> = times.keys().cloned().collect();
-        // Strong: what another process has just deleted must not be written again.
+        // Strong, so that a memory just deleted by another process is not written again.
         let known = self.reader().currents(owner, &keys, ConsistencyLevel::Strong).await?;
         let changes = known.into_iter().map(|(key, known)| {
             let mut memory = known.stored.memory.clone();
             for at in times.get(&key).into_iter().flatten() {
-                accept::touch(&mut memory, *at);
+                validate::touch(&mut memory, *at);
             }
             Change { known: Some(known), memory, earlier: Vec::new(), vectors: Vectors::Kept }
         });
@@ -187,7 +187,7 @@ impl Writer<'_> {
         if changes.is_empty() { Ok(()) } else { self.write_all(changes).await }
     }
 
-    /// Removes memories with all that belongs to them; returns how many there were.
+    /// Removes memories with everything that belongs to them; returns their number.
     pub(super) async fn forget(&self, owner: &Owner, ids: &[MemoryId]) -> Result<u64, StoreError> {
         let unknown = Unknown::since(self.session);
         let keys: Vec<String> = ids.iter().map(|id| memory_key(owner, id)).collect();
@@ -203,7 +203,7 @@ impl Writer<'_> {
         Ok(known.len() as u64)
     }
 
-    /// Removes all that an owner has.
+    /// Removes all memories of an owner.
     pub(super) async fn forget_owner(&self, owner: &Owner) -> Result<u64, StoreError> {
         let strong = ConsistencyLevel::Strong;
         let unknown = Unknown::since(self.session);
@@ -229,7 +229,7 @@ impl Writer<'_> {
         if ids.is_empty() { Ok(0) } else { self.forget(owner, &ids).await }
     }
 
-    /// Removes the earlier versions of a memory; returns how many there were.
+    /// Removes the earlier versions of a memory; returns their number.
     pub(super) async fn forget_history(
         &self,
         owner: &Owner,
@@ -248,12 +248,12 @@ impl Writer<'_> {
         Ok(versions.len().saturating_sub(1) as u64)
     }
 
-    /// Removes rows from all collections, records first: without them nothing else is found.
+    /// Removes rows from all collections, records first: other rows are not found without them.
     pub(super) async fn erase(&self, filter: &str) -> Result<(), StoreError> {
         let server = &self.session.server;
         let records = self.session.names.records();
         server.delete(records, filter).await?;
-        // Asked for each time: another process may have begun a new space.
+        // Listed each time: another process may have added a space.
         for collection in self.session.all_vectors().await? {
             match server.delete(&collection, filter).await {
                 Ok(()) | Err(Fault::Missing) => {}
@@ -274,8 +274,8 @@ impl Writer<'_> {
     }
 }
 
-/// A write of which nobody here knows whether it arrived: it failed, or whoever wanted it no longer
-/// waits. Reads are strong for a while then.
+/// A write whose outcome is unknown: it failed, or its caller stopped waiting. Reads are strong for
+/// a while then.
 struct Unknown<'a> {
     session: &'a Session,
     over: bool,
@@ -286,7 +286,7 @@ impl<'a> Unknown<'a> {
         Self { session, over: false }
     }
 
-    /// The overlay has it.
+    /// The overlay contains the write.
     fn settle(mut self) {
         self.over = true;
     }

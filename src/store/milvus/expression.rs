@@ -1,15 +1,15 @@
-//! Milvus' filter language: the one place in which a value becomes part of an expression.
+//! Milvus filter expressions: the only place where a value becomes part of an expression.
 //!
-//! Templates with parameters need Milvus 2.5. Without them a value is a quoted literal; one that
-//! were not escaped could ask for everybody's rows. Keys of ours are hexadecimal and pass as they
-//! are, yet they go the same way.
+//! Expression templates require Milvus 2.5. Without them a value is a quoted literal; an unescaped
+//! one could select all owners' rows. memgate's own keys are hexadecimal and need no escaping, but
+//! are quoted the same way.
 
 use crate::memory::Owner;
 
 /// A text as a literal.
 ///
-/// Control characters other than line break and tab stay: servers take them raw, and not all know
-/// the `\u` escape.
+/// Control characters other than line break and tab are kept: servers accept them, and not all
+/// support `\u` escapes.
 pub(super) fn literal(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_literal_cannot_be_left() {
+    fn a_value_cannot_escape_its_literal() {
         for (text, expected) in [
             ("plain", r#""plain""#),
             (r#"a" or owner != ""#, r#""a\" or owner != \"""#),

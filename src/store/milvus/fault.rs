@@ -1,6 +1,6 @@
-//! What can go wrong between the store and its server, as far as the store must tell it apart.
+//! Errors of calls to Milvus, as the store needs to distinguish them.
 //!
-//! A server's own words are not passed on: they may repeat an expression, and so a user's id.
+//! The server's messages are not passed on: they may quote an expression, and so a user's id.
 
 use milvus::v2::error::Error;
 
@@ -9,26 +9,26 @@ use crate::memory::StoreError;
 /// Why a call failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Fault {
-    /// Nobody listens, or the connection broke. What was sent may have arrived.
-    #[error("Milvus cannot be reached")]
+    /// The connection failed or was lost. The request may have arrived.
+    #[error("cannot connect to Milvus")]
     Unreachable,
-    /// No answer in time. What was sent may have arrived.
+    /// Timeout. The request may have arrived.
     #[error("Milvus did not answer in time")]
     Late,
-    /// The server does not let us in.
-    #[error("Milvus refuses the credentials")]
+    /// The server rejects the credentials.
+    #[error("Milvus rejects the credentials")]
     Denied,
-    /// The collection is not there (any more).
+    /// The collection does not exist.
     #[error("the collection is missing in Milvus")]
     Missing,
-    /// The collection is not in the query nodes' memory (yet): for a minute after a restart.
+    /// The collection is not loaded yet: for about a minute after a restart.
     #[error("Milvus has not loaded the collection")]
     NotLoaded,
-    /// Anything else the server says.
+    /// Any other error of the server.
     #[error("Milvus answered with error {0}")]
     Server(i32),
-    /// An answer that makes no sense, or a request that the client does not send.
-    #[error("Milvus gave an answer that cannot be read")]
+    /// An invalid response, or a request that the client refuses to send.
+    #[error("Milvus sent an invalid response")]
     Unreadable,
 }
 
@@ -47,7 +47,7 @@ impl From<Error> for Fault {
             Error::Server(error) => match error.code() {
                 100 => Self::Missing,
                 101 | 503 => Self::NotLoaded,
-                // Servers before 2.3 and the light one answer so.
+                // Servers before 2.3 and Milvus Lite report it like this.
                 0 if error.legacy_code() == 4 => Self::Missing,
                 code => Self::Server(code),
             },
@@ -62,17 +62,17 @@ impl From<Fault> for StoreError {
     }
 }
 
-/// What is in Milvus already does not fit to what is configured; a person must say what holds.
+/// The stored vectors do not match the configured model; an operator must decide.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the vectors in collection {collection} are of {found} with {found_dimension} numbers, and \
-     {configured} with {configured_dimension} is configured: configure that model, or run \
-     `memgate reindex` to embed all memories again"
+    "the vectors in collection {collection} are from {found} with dimension {found_dimension}, but \
+     {configured} with dimension {configured_dimension} is configured: configure that model, or run \
+     `memgate reindex` to re-embed all memories"
 )]
 pub struct MilvusRefusal {
     /// The configured collection.
     pub collection: String,
-    /// The space of the vectors in use.
+    /// The space of the stored vectors.
     pub found: String,
     /// Their dimension.
     pub found_dimension: usize,

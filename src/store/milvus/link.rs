@@ -1,7 +1,7 @@
-//! The way to the server: made when it is looked for, and again when it broke.
+//! The connection to the server, created and restored by checks.
 //!
-//! Whoever watches the store asks it, by [`Link::check`], to look; operations only use what is
-//! there, and fail at once while nothing is.
+//! The store's monitor calls [`Link::check`]; operations use the current session, and fail at once
+//! if there is none.
 
 use std::{
     sync::{
@@ -25,17 +25,17 @@ use super::{
 };
 use crate::memory::StoreError;
 
-/// Longer than a write can be unseen by this much, for clocks and slow answers.
+/// Margin on the staleness of reads, for clock differences and slow responses.
 pub(super) const MARGIN: Duration = Duration::from_secs(5);
 
-/// What is known of the server.
+/// State of the connection.
 #[derive(Clone)]
 enum State {
     /// It works.
     Ready(Arc<Session>),
-    /// It cannot be used.
+    /// The server is unavailable.
     Away(Fault),
-    /// What it holds is something else than what is configured.
+    /// The collections do not match the configuration.
     Refused(MilvusRefusal),
     Closed,
 }
@@ -51,21 +51,21 @@ impl State {
     }
 }
 
-/// The way to the server.
+/// The connection to the server.
 pub(super) struct Link {
     settings: Arc<MilvusSettings>,
     state: RwLock<State>,
-    /// One at a time looks.
+    /// Serialises checks.
     looking: Mutex<()>,
     /// Whether it ever worked.
     met: AtomicBool,
 }
 
 impl Link {
-    /// Looks once.
+    /// Tries once to connect.
     ///
     /// # Errors
-    /// [`MilvusRefusal`] when the server is there and holds something else than what is configured.
+    /// [`MilvusRefusal`] when the server's collections do not match the configuration.
     pub(super) async fn open(settings: MilvusSettings) -> Result<Self, MilvusRefusal> {
         let link = Self {
             settings: Arc::new(settings),
@@ -81,15 +81,15 @@ impl Link {
         Ok(link)
     }
 
-    /// What operations work with.
+    /// The current session.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] while the server is not there.
+    /// [`StoreError::Unavailable`] while there is none.
     pub(super) fn session(&self) -> Result<Arc<Session>, StoreError> {
         self.state().session()
     }
 
-    /// Looks whether real reads work; connects, and makes what is missing, where they did not.
+    /// Checks that real reads work; if not, connects again and creates missing collections.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] with the cause.
@@ -107,7 +107,7 @@ impl Link {
         state.session().map(drop)
     }
 
-    /// Whether it ever worked, and is not closed.
+    /// Whether it ever worked and is not closed.
     pub(super) fn is_enabled(&self) -> bool {
         self.met.load(Ordering::Acquire) && !matches!(self.state(), State::Closed)
     }
@@ -123,7 +123,7 @@ impl Link {
 
     fn set(&self, new: State) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        // A look that ends after the store was closed opens nothing.
+        // A check that finishes after the store was closed has no effect.
         if !matches!(*state, State::Closed) {
             *state = new;
         }
@@ -138,7 +138,7 @@ impl Link {
             Err(error) => return State::Away(error.into()),
         };
         let horizon = self.settings.staleness + MARGIN;
-        // What another process, or this one before a break, wrote just before must be seen.
+        // Writes of another process, or of this one before a disconnect, must be visible.
         let server = Server::new(client, self.settings.staleness);
         let session = Session::new(server, self.settings.clone(), horizon);
         match prepare(&session).await {
@@ -149,14 +149,14 @@ impl Link {
     }
 }
 
-/// Whether real reads work: of the records and of the vectors.
+/// Reads records and vectors.
 async fn look(session: &Session) -> Result<(), Fault> {
     let maker = session.maker();
     maker.answers(session.names.records()).await?;
     maker.answers(&session.names.vectors(&session.settings.space)).await
 }
 
-/// Makes what is missing and checks what is there.
+/// Creates missing collections and checks existing ones.
 async fn prepare(session: &Session) -> Result<Option<MilvusRefusal>, Fault> {
     let maker = session.maker();
     let MilvusSettings { collection, space, dimension, reindexing, .. } = &*session.settings;
@@ -187,9 +187,9 @@ fn connection(settings: &MilvusSettings) -> ConnectConfig {
         .uri(format!("{scheme}://{}", settings.address))
         .database(&settings.database)
         .connect_timeout(settings.connect_timeout)
-        // None by default: a server that hangs would hold a call for ever.
+        // There is no timeout by default: a hanging server would block a call forever.
         .rpc_timeout(settings.timeout)
-        // 75 attempts by default: a call over an outage would take more than a minute.
+        // The default of 75 attempts would take more than a minute during an outage.
         .retry(
             RetryConfig::new()
                 .max_attempts(settings.attempts)

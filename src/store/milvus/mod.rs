@@ -1,14 +1,14 @@
-//! The store for clusters: memories in Milvus, an owner in one partition.
+//! The store for clusters: memories in Milvus, one partition per owner.
 //!
-//! The way of an operation: `link` has the session with the server or says why there is none →
-//! `view`, `search`, `bulk` read, `change` writes → `server` makes the call. `schema` and `rows` say
-//! what stands in Milvus, `overlay` what this process wrote and Milvus may not show yet,
-//! `expression` is the only place where a value becomes part of a filter.
+//! Path of an operation: `link` provides the session with the server, or the reason why there is
+//! none → `view`, `search`, `bulk` read, `change` writes → `server` makes the call. `schema` and
+//! `rows` define what is stored, `overlay` holds recent writes of this process that Milvus may not
+//! show yet, and `expression` is the only place where a value becomes part of a filter.
 //!
-//! Invariants: every row of an answer is compared with the owner asked for once more; a memory is
-//! written before what it replaces is removed; within a process one write at a time changes an
-//! owner's memories. Two processes that change the same memory within the staleness of their reads
-//! both succeed, and the later clock counts: Milvus has nothing to compare and set with.
+//! Invariants: every row is checked again for its owner; a memory is written before its old state
+//! is removed; within a process, one write at a time changes an owner's memories. If two processes
+//! change the same memory within the staleness of their reads, both succeed and the later clock
+//! wins: Milvus has no compare-and-set.
 
 mod bulk;
 mod change;
@@ -56,14 +56,14 @@ pub use self::{
 };
 use super::{
     MAX_LIMIT,
-    accept::{self, accept, to_microsecond},
+    validate::{self, to_microsecond, validate},
 };
 use crate::memory::{
     Counts, Cursor, Embedding, Evidence, Filter, ForgetScope, ListQuery, Memory, MemoryId,
     MemoryStore, Owner, Page, Restored, Scan, ScopeQuery, Search, StoreError, Touch, Whole, Write,
 };
 
-/// Locks for the owners, who share them; enough that two rarely meet.
+/// Number of locks shared by all owners; enough that two rarely collide.
 const LOCKS: usize = 256;
 
 /// Memories in a Milvus server.
@@ -75,8 +75,8 @@ pub struct MilvusStore {
 }
 
 impl MilvusStore {
-    /// Tries to reach the server once; when it is not there, operations are
-    /// [`StoreError::Unavailable`] until a check finds it. Somebody must check it now and then.
+    /// Tries once to connect. If the server is unavailable, operations fail with
+    /// [`StoreError::Unavailable`] until a check succeeds, so the store must be monitored.
     ///
     /// # Errors
     /// [`MilvusRefusal`].
@@ -109,7 +109,7 @@ impl MilvusStore {
         Writer { session, overlay: &self.overlay }
     }
 
-    /// A memory as it is.
+    /// The current state of a memory.
     async fn known(
         &self,
         session: &Session,
@@ -121,13 +121,13 @@ impl MilvusStore {
         Ok(self.reader(session).current(owner, &key, consistency).await?)
     }
 
-    /// The same, of the version that the caller read, to be changed. Strong: what another process
-    /// has just deleted must not be written again.
+    /// The same, if its version is the one that the caller read. Strong, so that a memory just
+    /// deleted by another process is not written again.
     async fn of_version(&self, session: &Session, memory: &Memory) -> Result<Known, StoreError> {
         let strong = ConsistencyLevel::Strong;
         let known = self.known(session, &memory.owner, &memory.id, strong).await?;
         let known = known.ok_or(StoreError::NotFound)?;
-        accept::same_version(memory.version, known.stored.memory.version)?;
+        validate::same_version(memory.version, known.stored.memory.version)?;
         Ok(known)
     }
 }
@@ -140,7 +140,7 @@ impl MemoryStore for MilvusStore {
         vectors: Vec<Embedding>,
         _write: &Write,
     ) -> Result<Memory, StoreError> {
-        accept(&mut memory, &vectors)?;
+        validate(&mut memory, &vectors)?;
         let session = self.link.session()?;
         let _lock = self.lock(&memory.owner).await;
         let consistency = session.server.consistency();
@@ -158,7 +158,7 @@ impl MemoryStore for MilvusStore {
     }
 
     async fn retrieve(&self, search: &Search) -> Result<Vec<Evidence>, StoreError> {
-        accept::filter(search.filter.as_ref())?;
+        validate::filter(search.filter.as_ref())?;
         let session = self.link.session()?;
         Ok(self.searcher(&session).retrieve(search).await?)
     }
@@ -181,12 +181,12 @@ impl MemoryStore for MilvusStore {
         vectors: Option<Vec<Embedding>>,
         _write: &Write,
     ) -> Result<Memory, StoreError> {
-        accept(&mut memory, vectors.as_deref().unwrap_or_default())?;
+        validate(&mut memory, vectors.as_deref().unwrap_or_default())?;
         let session = self.link.session()?;
         let _lock = self.lock(&memory.owner).await;
         let known = self.of_version(&session, &memory).await?;
         let old = known.stored.memory.clone();
-        accept::succeed(&mut memory, &old)?;
+        validate::succeed(&mut memory, &old)?;
         let vectors = match vectors {
             Some(vectors) => Vectors::Replaced(vectors),
             None if old.content != memory.content => Vectors::Replaced(Vec::new()),
@@ -199,12 +199,12 @@ impl MemoryStore for MilvusStore {
     }
 
     async fn amend(&self, mut memory: Memory) -> Result<(), StoreError> {
-        accept(&mut memory, &[])?;
+        validate(&mut memory, &[])?;
         let session = self.link.session()?;
         let _lock = self.lock(&memory.owner).await;
         let known = self.of_version(&session, &memory).await?;
         let mut amended = known.stored.memory.clone();
-        accept::amend(&mut amended, memory);
+        validate::amend(&mut amended, memory);
         let (earlier, vectors) = (Vec::new(), Vectors::Kept);
         let change = Change { known: Some(known), memory: amended, earlier, vectors };
         self.writer(&session).write(change).await
@@ -262,7 +262,7 @@ impl MemoryStore for MilvusStore {
     }
 
     async fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
-        accept::filter(query.filter.as_ref())?;
+        validate::filter(query.filter.as_ref())?;
         let session = self.link.session()?;
         let any_status = query.filter.as_ref().is_some_and(Filter::mentions_status);
         let searcher = self.searcher(&session);
@@ -291,7 +291,7 @@ impl MemoryStore for MilvusStore {
         space: &str,
         now: Timestamp,
     ) -> Result<Counts, StoreError> {
-        accept::filter(filter)?;
+        validate::filter(filter)?;
         let session = self.link.session()?;
         let lines = self.searcher(&session).listed(scope, filter, false, now).await?;
         let embedded = lines.iter().filter(|line| line.spaces.contains_key(space)).count();
@@ -324,7 +324,7 @@ impl MemoryStore for MilvusStore {
         version: u32,
         vectors: Vec<Embedding>,
     ) -> Result<(), StoreError> {
-        accept::coordinates(&vectors)?;
+        validate::coordinates(&vectors)?;
         let session = self.link.session()?;
         let _lock = self.lock(owner).await;
         let strong = ConsistencyLevel::Strong;
@@ -349,7 +349,7 @@ impl MemoryStore for MilvusStore {
     }
 
     async fn restore(&self, mut whole: Whole, _write: &Write) -> Result<Restored, StoreError> {
-        accept::whole(&mut whole)?;
+        validate::whole(&mut whole)?;
         let session = self.link.session()?;
         let owner = &whole.memory.owner;
         let _lock = self.lock(owner).await;

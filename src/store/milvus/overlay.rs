@@ -1,8 +1,8 @@
-//! What this process has written and not every read may show yet.
+//! Recent writes of this process that a read may not show yet.
 //!
-//! Reads are Bounded: they may miss writes of the last seconds. Whatever was acknowledged to us is
-//! kept here for longer than that and laid over what the server answers. It is bounded; what does
-//! not fit makes reads strong for a while instead.
+//! Reads use bounded consistency, so they may miss writes of the last seconds. Acknowledged writes
+//! are kept here for longer than that and merged into the results. The size is bounded; if it is
+//! exceeded, reads are strong for a while instead.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -13,25 +13,25 @@ use std::{
 use super::rows::Stored;
 use crate::memory::{Embedding, Owner};
 
-/// What all of it may take, in bytes: some ten thousand memories.
+/// Maximum size, in bytes: about ten thousand memories.
 const BOUND: usize = 64 << 20;
 
 /// A memory as this process wrote it.
 #[derive(Debug)]
 pub(super) struct Fresh {
     pub(super) stored: Stored,
-    /// Rows of its record.
+    /// Number of rows of its record.
     pub(super) pieces: i64,
-    /// Those of its vectors that were written with it or shortly before.
+    /// Vectors that were written with it or shortly before.
     pub(super) vectors: Vec<Embedding>,
 }
 
-/// What became of a memory.
+/// The outcome of a recent write.
 #[derive(Clone, Debug)]
 pub(super) enum Recent {
     /// It was written.
     Written(Arc<Fresh>),
-    /// It was removed; rows up to this revision are not there, whatever a read says.
+    /// Removed; rows up to this revision must be ignored.
     Gone(i64),
 }
 
@@ -47,7 +47,7 @@ struct Kept {
 /// Recent writes.
 pub(super) struct Overlay {
     kept: Mutex<Kept>,
-    /// For so long a write is kept.
+    /// How long a write is kept.
     horizon: Duration,
 }
 
@@ -56,7 +56,7 @@ impl Overlay {
         Self { kept: Mutex::default(), horizon }
     }
 
-    /// Keeps what became of a memory. False: something that may still be needed had to go.
+    /// Adds a write. Returns false if a write that may still be needed was evicted.
     #[must_use]
     pub(super) fn put(&self, owner: &Owner, memory: &str, recent: Recent) -> bool {
         let now = Instant::now();
@@ -86,25 +86,25 @@ impl Overlay {
         recent.map(|(memory, (_, recent))| (memory.clone(), recent.clone())).collect()
     }
 
-    /// What became of one memory.
+    /// The recent write of one memory.
     pub(super) fn one(&self, owner: &Owner, memory: &str) -> Option<Recent> {
         let kept = self.lock();
         kept.owners.get(&owner.key())?.get(memory).map(|(_, recent)| recent.clone())
     }
 
-    /// Everybody's recent writes.
+    /// Recent writes of all owners.
     pub(super) fn all(&self) -> Vec<(String, Recent)> {
         let kept = self.lock();
         let all = kept.owners.values().flatten();
         all.map(|(memory, (_, recent))| (memory.clone(), recent.clone())).collect()
     }
 
-    /// Forgets all of it.
+    /// Removes all writes.
     pub(super) fn clear(&self) {
         *self.lock() = Kept::default();
     }
 
-    /// The state is changed in whole steps, so a poisoned lock is as good as any.
+    /// Every change is a complete step, so a poisoned lock still protects a consistent state.
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -133,13 +133,13 @@ impl Recent {
                 let memory = &fresh.stored.memory;
                 let text = memory.content.len() + memory.raw.as_ref().map_or(0, String::len);
                 let vectors = fresh.vectors.iter().map(|vector| size_of_val(&*vector.values));
-                // The metadata is counted as what is left of an ordinary memory.
+                // The fixed part is an estimate for an ordinary memory.
                 size_of::<Fresh>() + text + vectors.sum::<usize>() + 512
             }
         }
     }
 
-    /// Whether a row of this revision is not what holds.
+    /// Whether a row of this revision is obsolete.
     pub(super) fn hides(&self, revision: i64) -> bool {
         match self {
             Self::Written(fresh) => fresh.stored.revision >= revision,
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_write_outlives_the_earlier_one_of_the_same_memory() {
+    fn a_later_write_outlives_an_earlier_one_of_the_same_memory() {
         let overlay = Overlay::new(Duration::ZERO);
         assert!(overlay.put(&owner("a"), "m", Recent::Gone(1)));
         assert!(overlay.put(&owner("a"), "m", Recent::Gone(2)));
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_is_told() {
+    fn evictions_are_reported() {
         let overlay = Overlay::new(Duration::from_secs(3600));
         let key = "k".repeat(BOUND / 4);
         let kept = (0..5).map(|n| overlay.put(&owner("a"), &format!("{key}{n}"), Recent::Gone(n)));

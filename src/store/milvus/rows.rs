@@ -1,7 +1,7 @@
-//! A memory as rows of Milvus, and back.
+//! Conversion between memories and rows of Milvus.
 //!
-//! The `record` is the memory as JSON and is what is read; the other fields are copies that the
-//! server can narrow by. What is longer than a field goes on in further rows, `piece` by piece.
+//! The `record` is the memory as JSON and is the source for reads; the other fields are copies for
+//! filters. Text longer than a field continues in further rows (`piece`).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,19 +20,19 @@ use crate::{
     store::lexical::Terms,
 };
 
-/// What a row of the records is.
+/// Kind of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i8)]
 pub(super) enum Kind {
-    /// A memory as it is; of several the one of the highest revision.
+    /// The current state of a memory; the highest revision wins.
     Current = 0,
     /// An earlier version.
     Earlier = 1,
-    /// More of a record that does not fit into one row.
+    /// A continuation of a record.
     Piece = 2,
 }
 
-/// Which vectors of a space belong to a memory: those of this revision, so many parts.
+/// The vectors of a memory in a space: their revision and number of parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Placed {
     pub(super) revision: i64,
@@ -42,7 +42,7 @@ pub(super) struct Placed {
 /// By space.
 pub(super) type Spaces = BTreeMap<String, Placed>;
 
-/// A memory as it stands in Milvus.
+/// A memory as stored in Milvus.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stored {
     pub(super) memory: Memory,
@@ -50,13 +50,13 @@ pub(super) struct Stored {
     pub(super) spaces: Spaces,
 }
 
-/// What stands for an owner's memory in keys: nobody can guess one from the other's.
+/// Key of a memory; it cannot be guessed from another owner's.
 pub(super) fn memory_key(owner: &Owner, id: &MemoryId) -> String {
     let derived = MemoryId::derived(&["milvus", &owner.key(), id.as_str()]);
     derived.as_str().trim_start_matches("mem_").to_owned()
 }
 
-/// The keys of the rows of a memory as it is, in this revision.
+/// Keys of the rows of a memory's current state in this revision.
 pub(super) fn record_keys(
     memory: &str,
     revision: i64,
@@ -72,12 +72,12 @@ fn row_keys(first: String, pieces: i64) -> impl Iterator<Item = String> {
     })
 }
 
-/// Whether a row's key is one of an earlier version of this memory.
+/// Whether a row's key belongs to an earlier version of this memory.
 pub(super) fn is_earlier(key: &str, memory: &str) -> bool {
     key.strip_prefix(memory).is_some_and(|rest| rest.starts_with(".v"))
 }
 
-/// The keys of the vectors of one memory in a space.
+/// Keys of the vectors of one memory in a space.
 pub(super) fn vector_keys(memory: &str, placed: Placed) -> impl Iterator<Item = String> {
     (0..placed.parts).map(move |part| vector_key(memory, placed.revision, part))
 }
@@ -92,7 +92,7 @@ pub(super) fn read_vector_key(key: &str) -> Option<(&str, i64, u16)> {
     Some((parts.next()?, parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// The pieces that a text takes, each as long as a field may be.
+/// Splits a text into pieces of the maximum field size.
 fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -105,7 +105,7 @@ fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// Rows of records, column by column.
+/// Rows of records, in columns.
 #[derive(Default)]
 pub(super) struct RecordRows {
     text: HashMap<&'static str, Vec<String>>,
@@ -118,7 +118,7 @@ pub(super) struct RecordRows {
 }
 
 impl RecordRows {
-    /// Adds one state of a memory; tells how many rows it takes.
+    /// Adds one state of a memory; returns its number of rows.
     pub(super) fn push(&mut self, kind: Kind, stored: &Stored) -> Result<i64, serde_json::Error> {
         let memory = &stored.memory;
         let mut record = serde_json::to_value(memory)?;
@@ -127,7 +127,7 @@ impl RecordRows {
             record["content"] = "".into();
         }
         let record = record.to_string();
-        // Only what is searched needs them, and where they do not fit they are made of the content.
+        // Needed only for search; if they do not fit they are computed from the content.
         let terms = match kind {
             Kind::Current => STANDARD_NO_PAD.encode(Terms::of(&memory.content).to_bytes()),
             Kind::Earlier | Kind::Piece => String::new(),
@@ -137,7 +137,7 @@ impl RecordRows {
         let count = i64::try_from(pieces.len()).unwrap_or(i64::MAX);
         let key = memory_key(&memory.owner, &memory.id);
         let keys = match kind {
-            // Of an earlier version there is one, however often it is written.
+            // An earlier version is unique, however often it is written.
             Kind::Earlier => row_keys(format!("{key}.v{}", memory.version), count),
             Kind::Current | Kind::Piece => row_keys(format!("{key}.{}", stored.revision), count),
         };
@@ -153,7 +153,7 @@ impl RecordRows {
         Ok(count)
     }
 
-    /// What a row is narrowed by.
+    /// Fields for filters.
     fn row(&mut self, kind: Kind, stored: &Stored, key: String, pieces: i64) {
         let memory = &stored.memory;
         let owner = &memory.owner;
@@ -196,7 +196,7 @@ impl RecordRows {
         self.number.entry(name).or_default().push(value);
     }
 
-    /// The columns, as they are sent.
+    /// The columns as sent to the server.
     pub(super) fn columns(self) -> Vec<FieldData> {
         let text = self.text.into_iter();
         let number = self.number.into_iter();
@@ -213,7 +213,7 @@ impl RecordRows {
     }
 }
 
-/// Rows of vectors, column by column.
+/// Rows of vectors, in columns.
 pub(super) fn vector_columns(
     owner: &Owner,
     memory: &str,
@@ -235,8 +235,8 @@ pub(super) fn vector_columns(
     ]
 }
 
-/// `{"in": [space, …], "at": {space: [revision, parts]}}`: the list for the server, which can only
-/// ask whether a list holds something, the rest for us.
+/// `{"in": [space, …], "at": {space: [revision, parts]}}`: the list is for the server, which can
+/// only test list membership; the rest is for us.
 fn write_spaces(spaces: &Spaces) -> serde_json::Value {
     let at: serde_json::Map<_, _> = spaces
         .iter()
@@ -245,7 +245,7 @@ fn write_spaces(spaces: &Spaces) -> serde_json::Value {
     json!({"in": spaces.keys().collect::<Vec<_>>(), "at": at})
 }
 
-/// Which vectors a row says that its memory has.
+/// The vectors of a row's memory.
 pub(super) fn read_spaces(row: &ResultRow<'_>) -> Result<Spaces, Fault> {
     let spaces = row.get_json("spaces")?;
     let Some(at) = spaces["at"].as_object() else { return Ok(Spaces::new()) };
@@ -257,7 +257,7 @@ pub(super) fn read_spaces(row: &ResultRow<'_>) -> Result<Spaces, Fault> {
     Ok(placed.collect())
 }
 
-/// The words of a row's memory; `None` where they must be read from its content.
+/// Term counts of a row's memory; `None` if they must be computed from its content.
 pub(super) fn read_terms(row: &ResultRow<'_>) -> Result<Option<Terms>, Fault> {
     let bytes = STANDARD_NO_PAD.decode(row.get_str("terms")?);
     Ok(bytes.ok().and_then(|bytes| Terms::from_bytes(&bytes)))
@@ -292,8 +292,8 @@ impl Part {
     }
 }
 
-/// Puts the rows of one owner together again, in the order of their keys, as Milvus gives them.
-/// Rows of anybody else and records that lack a piece are left out.
+/// Joins the rows of one owner in the order of their keys, as Milvus returns them. Rows of other
+/// owners and incomplete records are skipped.
 pub(super) fn assemble(owner: &Owner, rows: Vec<(String, Part)>) -> Vec<(Kind, Stored)> {
     let key = owner.key();
     let mut heads = Vec::new();
@@ -315,7 +315,7 @@ pub(super) fn assemble(owner: &Owner, rows: Vec<(String, Part)>) -> Vec<(Kind, S
             head.record.push_str(&more);
             piece += 1;
         }
-        // A record without its last piece is no JSON: it is left out.
+        // A record without its last piece is not valid JSON and is skipped.
         let Ok(mut memory) = serde_json::from_str::<Memory>(&head.record) else { continue };
         if memory.owner != *owner {
             continue;
@@ -329,12 +329,12 @@ pub(super) fn assemble(owner: &Owner, rows: Vec<(String, Part)>) -> Vec<(Kind, S
     whole
 }
 
-/// A time as the records keep it.
+/// A time as stored in records.
 pub(super) fn micros(time: Timestamp) -> i64 {
     time.as_microsecond()
 }
 
-/// A time as it was before [`micros`].
+/// The inverse of [`micros`].
 pub(super) fn time(micros: i64) -> Timestamp {
     Timestamp::from_microsecond(micros).unwrap_or_default()
 }

@@ -1,11 +1,13 @@
-//! What the store keeps in Milvus, and how it is made.
+//! The collections in Milvus and their creation.
 //!
-//! Two kinds of collections, both with the owner as partition key:
-//! * `<collection>`: the records. One row is one state of a memory; a new state is written before
-//!   the old one is removed, so that no moment loses it, and the higher `revision` counts. Its vector
-//!   field is there because Milvus wants one.
-//! * `<collection>_vectors_<digest of the space>`: the vectors of one embedding space, one row a
-//!   part, searched by HNSW. The alias `<collection>_vectors` stands before the one in use.
+//! Both kinds of collections have the owner as partition key:
+//!
+//! * `<collection>`: the records. One row is one state of a memory. A new state is written before
+//!   the old one is removed, so that it is never lost, and the higher `revision` wins. Its vector
+//!   field exists because Milvus requires one.
+//!
+//! * `<collection>_vectors_<digest of the space>`: the vectors of one embedding space, one row per
+//!   part, searched with HNSW. The alias `<collection>_vectors` points to the one in use.
 
 use std::{
     collections::HashMap,
@@ -37,20 +39,21 @@ use super::{
     settings::MilvusSettings,
 };
 
-/// The longest text of a field, in bytes: Milvus' own bound.
+/// Maximum size of a text field, in bytes: a limit of Milvus.
 pub(super) const MAX_TEXT: usize = 65_535;
-/// What a server answers that has this alias before another collection.
+/// Error code for an alias that points to another collection.
 const ALIAS_TAKEN: i32 = 1602;
-/// The longest partition key: two ids of [`crate::memory::MAX_ID_BYTES`], each byte escaped.
+/// Maximum length of a partition key: two ids of [`crate::memory::MAX_ID_BYTES`], each byte
+/// escaped.
 const MAX_OWNER: u32 = 2_048;
-/// The longest name of anything else.
+/// Maximum length of other names.
 const MAX_NAME: u32 = 1_024;
-/// Numbers in the vector of a record, of which nothing is asked.
+/// Dimension of a record's unused vector.
 pub(super) const RECORD_DIMENSION: usize = 2;
 
-/// How long is waited for a collection to be loaded, in one go.
+/// Maximum time to wait for a collection to be loaded.
 const LOAD: Duration = Duration::from_secs(20);
-/// Between two looks.
+/// Pause between two checks.
 const LOAD_PAUSE: Duration = Duration::from_millis(100);
 
 /// Names of the collections.
@@ -68,7 +71,7 @@ impl Names {
         &self.records
     }
 
-    /// The alias before the vectors in use.
+    /// The alias of the vectors in use.
     pub(super) fn alias(&self) -> String {
         format!("{}_vectors", self.records)
     }
@@ -80,7 +83,7 @@ impl Names {
         format!("{}_{short}", self.alias())
     }
 
-    /// Whether a collection holds vectors of ours.
+    /// Whether this is a vector collection of memgate.
     fn is_of_vectors(&self, name: &str) -> bool {
         let rest = name.strip_prefix(&self.alias()).and_then(|rest| rest.strip_prefix('_'));
         rest.is_some_and(|rest| rest.len() == 12 && rest.bytes().all(|b| b.is_ascii_hexdigit()))
@@ -94,16 +97,16 @@ pub(super) struct VectorCollection {
     pub(super) dimension: usize,
 }
 
-/// The vectors that are in use.
+/// The vectors in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct InUse {
     pub(super) collection: String,
-    /// The space, in words for whoever starts memgate.
+    /// The space, in readable form for operators.
     pub(super) space: String,
     pub(super) dimension: usize,
 }
 
-/// How collections are made.
+/// Creates collections.
 pub(super) struct Maker<'a> {
     pub(super) server: &'a Server,
     pub(super) settings: &'a MilvusSettings,
@@ -111,7 +114,7 @@ pub(super) struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// Makes and loads the collection of the records where it is missing.
+    /// Creates and loads the record collection if it is missing.
     pub(super) async fn records(&self) -> Result<(), Fault> {
         let text = |name: &str, length| {
             FieldSchema::new().name(name).data_type(DataType::VarChar).max_length(length)
@@ -150,7 +153,7 @@ impl Maker<'_> {
         self.make(self.names.records(), about, schema, vec![index, self.by_owner().await?]).await
     }
 
-    /// Makes and loads the collection of a space's vectors where it is missing.
+    /// Creates and loads the collection of a space's vectors if it is missing.
     pub(super) async fn vectors(
         &self,
         space: &str,
@@ -173,12 +176,12 @@ impl Maker<'_> {
                 ("efConstruction".to_owned(), self.settings.ef_construction.to_string()),
             ]));
         let name = self.names.vectors(space);
-        // The space stands in the description: `digest` cannot be read back.
+        // The space is in the description, because the digest cannot be reversed.
         self.make(&name, space, schema, vec![index, self.by_owner().await?]).await?;
         Ok(VectorCollection { name, dimension })
     }
 
-    /// The index by owner that this server knows.
+    /// The index on the owner that this server supports.
     async fn by_owner(&self) -> Result<IndexParam, Fault> {
         let request = GetServerVersionRequest::builder().build()?;
         let version = self.server.client.server_version(request).await?;
@@ -195,7 +198,7 @@ impl Maker<'_> {
         indexes: Vec<IndexParam>,
     ) -> Result<(), Fault> {
         if self.exists(name).await? {
-            // Whoever made it may have been killed before the indexes; the same once more is fine.
+            // Its creator may have been killed before creating the indexes; repeating is harmless.
             let request = CreateIndexRequest::builder()
                 .collection_name(name)
                 .index_params(indexes)
@@ -216,18 +219,18 @@ impl Maker<'_> {
             .schema(schema)
             .num_partitions(self.settings.partitions.into())
             .num_shards(1)
-            // What a delete by condition sees; reads say for themselves what they want.
+            // The consistency of deletes by condition; reads set their own.
             .consistency_level(ConsistencyLevel::Strong)
             .index_params(indexes)
             .build()?;
         match self.server.client.create_collection(request).await.map_err(Fault::from) {
-            // Another process may have been first.
+            // Another process may have created it first.
             Err(error) if !self.exists(name).await? => Err(error),
             _ => self.loaded(name).await,
         }
     }
 
-    /// Waits until a collection answers, which a new one does after some seconds.
+    /// Waits until a new collection can be read, which takes a few seconds.
     async fn loaded(&self, name: &str) -> Result<(), Fault> {
         let end = Instant::now() + LOAD;
         loop {
@@ -238,7 +241,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Whether a collection can be read now; a server that says to be healthy may still load it.
+    /// Checks that a collection can be read; a server that reports healthy may still be loading it.
     pub(super) async fn answers(&self, name: &str) -> Result<(), Fault> {
         let nothing = format!("{KEY} == \"\"");
         let bounded = ConsistencyLevel::Bounded;
@@ -254,7 +257,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The collection of a space's vectors, where there is one.
+    /// The collection of a space's vectors, if it exists.
     pub(super) async fn find_vectors(
         &self,
         space: &str,
@@ -271,7 +274,7 @@ impl Maker<'_> {
         Ok(names.filter(|name: &&str| self.names.is_of_vectors(name)).map(str::to_owned).collect())
     }
 
-    /// Whose vectors are in use.
+    /// The space in use.
     pub(super) async fn in_use(&self) -> Result<Option<InUse>, Fault> {
         let request = DescribeAliasRequest::builder().alias(self.names.alias()).build()?;
         match self.server.client.describe_alias(request).await.map_err(Fault::from) {
@@ -279,18 +282,18 @@ impl Maker<'_> {
                 let name = answer.collection_name();
                 let described = self.describe(name).await?;
                 Ok(described.map(|(about, dimension)| {
-                    // Milvus Lite keeps no descriptions.
+                    // Milvus Lite does not store descriptions.
                     let space = if about.is_empty() { name.to_owned() } else { about };
                     InUse { collection: name.to_owned(), space, dimension }
                 }))
             }
-            // Servers do not agree on how to say that there is no such alias.
+            // Servers report a missing alias in different ways.
             Err(Fault::Missing | Fault::Server(_)) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Puts the alias before a space's vectors, in one step.
+    /// Moves the alias to a space's vectors, in one step.
     pub(super) async fn put_in_use(&self, collection: &str) -> Result<(), Fault> {
         let alias = self.names.alias();
         let create =
@@ -302,13 +305,14 @@ impl Maker<'_> {
             return Ok(client.alter_alias(alter).await?);
         }
         match client.create_alias(create).await.map_err(Fault::from) {
-            // Its collection was dropped: 2.3.5 describes no such alias, and yet it is taken.
+            // Its collection was dropped: 2.3.5 does not describe such an alias, although it
+            // exists.
             Err(Fault::Server(ALIAS_TAKEN)) => Ok(client.alter_alias(alter).await?),
             outcome => outcome,
         }
     }
 
-    /// A collection's description and the dimension of its vectors.
+    /// A collection's description and dimension.
     async fn describe(&self, name: &str) -> Result<Option<(String, usize)>, Fault> {
         if !self.exists(name).await? {
             return Ok(None);
@@ -335,7 +339,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn collections_of_vectors_are_told_by_their_names() {
+    fn vector_collections_are_recognised_by_name() {
         let names = Names::new("agentic_memory");
         let one = names.vectors("all-MiniLM-L6-v2:384:mean:int8");
         assert_ne!(one, names.vectors("all-MiniLM-L6-v2:384:mean:fp32"));

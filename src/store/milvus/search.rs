@@ -1,4 +1,4 @@
-//! Searching: the server finds what is near, the words are compared here, with the owner's own
+//! Search: the server finds the nearest vectors; words are compared locally with the owner's own
 //! statistics.
 
 use std::collections::{HashMap, HashSet};
@@ -16,28 +16,27 @@ use super::{
 use crate::{
     memory::{Evidence, Filter, Owner, QueryVector, ScopeQuery, Search},
     store::{
-        MAX_LIMIT,
-        best::{Candidate, best},
-        dense,
+        MAX_LIMIT, dense,
         lexical::{Postings, QueryTerms, Terms},
+        top_k::{Candidate, top_k},
     },
 };
 
-/// Up to so many memories the server is told which ones are meant.
+/// Up to this many memories are listed explicitly in the request.
 const NAMED: usize = 1_000;
 
-/// What a search needs.
+/// Everything a search needs.
 pub(super) struct Searcher<'a> {
     pub(super) session: &'a Session,
     pub(super) reader: Reader<'a>,
 }
 
-/// What one owner contributes.
+/// One owner's memories.
 struct Haystack<'s> {
     owner: &'s Owner,
-    /// In use, newest first.
+    /// Memories in use, newest first.
     lines: Vec<Line>,
-    /// Which of them the search means.
+    /// Which of them match the search's conditions.
     meant: Vec<bool>,
 }
 
@@ -77,12 +76,12 @@ impl Searcher<'_> {
             });
             candidates.truncate(limit);
         } else {
-            candidates = best(candidates, limit);
+            candidates = top_k(candidates, limit);
         }
         self.evidence(&haystacks, candidates).await
     }
 
-    /// What an owner has in use, and which of it is meant.
+    /// An owner's memories in use, and which of them match.
     async fn haystack<'s>(
         &self,
         owner: &'s Owner,
@@ -99,7 +98,7 @@ impl Searcher<'_> {
         Ok(Haystack { owner, lines, meant })
     }
 
-    /// Strikes out those that do not meet the filter.
+    /// Clears those that do not match the filter.
     pub(super) async fn narrow(
         &self,
         owner: &Owner,
@@ -136,7 +135,7 @@ impl Searcher<'_> {
         Ok(Postings::of(&terms).said_in(haystack.lines.iter().map(Line::said_in)))
     }
 
-    /// The best cosine of those that are meant, and the part that has it, by their place.
+    /// The best cosine of the matching memories with its part, by their index.
     async fn cosines(
         &self,
         haystack: &Haystack<'_>,
@@ -173,7 +172,7 @@ impl Searcher<'_> {
             filter = format!("{filter} and {}", one_of("memory", &named));
         }
         let consistency = self.session.server.consistency();
-        // Several parts of one memory, and rows that count no more, take places too.
+        // Several parts of one memory and obsolete rows also count towards the limit.
         let mut asked = (limit * 2 + 16).min(WINDOW);
         loop {
             let server = &self.session.server;
@@ -200,7 +199,7 @@ impl Searcher<'_> {
         }
     }
 
-    /// Reads the memories that were chosen.
+    /// Reads the selected memories.
     async fn evidence(
         &self,
         haystacks: &[Haystack<'_>],
@@ -215,7 +214,7 @@ impl Searcher<'_> {
         }
         let evidence = chosen.into_iter().filter_map(|candidate| {
             let (owner, at) = candidate.place;
-            // One that was removed meanwhile is none.
+            // A memory that was removed meanwhile is skipped.
             let stored = memories[owner].get(&haystacks[owner].lines[at].memory)?;
             Some(Evidence {
                 memory: stored.memory.clone(),
@@ -227,7 +226,7 @@ impl Searcher<'_> {
         Ok(evidence.collect())
     }
 
-    /// The lines of a list or a count: those of a scope, newest first.
+    /// The lines of a scope for a list or count, newest first.
     pub(super) async fn listed(
         &self,
         scope: &ScopeQuery,
@@ -249,7 +248,7 @@ impl Searcher<'_> {
     }
 }
 
-/// The owners of the scopes, each once, in the order asked.
+/// The owners of the scopes, without duplicates, in order.
 fn owners(scopes: &[ScopeQuery]) -> Vec<&Owner> {
     let mut seen = HashSet::new();
     scopes.iter().map(|scope| &scope.owner).filter(|owner| seen.insert(*owner)).collect()

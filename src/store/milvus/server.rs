@@ -1,4 +1,4 @@
-//! The few calls that the store makes of a server that is there.
+//! The calls that the store makes to the server.
 
 use std::{
     collections::HashMap,
@@ -20,47 +20,47 @@ use super::{
     fields::{KEY, VECTOR},
 };
 
-/// The most rows that one call answers: what Milvus allows (`offset + limit` of 16,384).
+/// Maximum number of rows per call: a limit of Milvus (`offset + limit` of 16,384).
 pub(super) const WINDOW: usize = 16_384;
 
-/// Rows asked for in one call when all are wanted.
+/// Page size when reading all rows.
 const PAGE: usize = 10_000;
 
-/// Rows written in one call.
+/// Number of rows written per call.
 const BATCH: usize = 1_000;
 
-/// A client and what must be read with more care for a while.
+/// The client, and the period during which reads must be strong.
 pub(super) struct Server {
     pub(super) client: ClientV2,
-    /// Reads before this moment wait for every write before them: what was written is known to
-    /// nobody here, because the process has just begun or an answer was lost.
+    /// Until then reads are strong, because recent writes are unknown: the process has just
+    /// started, or a response was lost.
     strong_until: Mutex<Option<Instant>>,
 }
 
-/// A vector found.
+/// A found vector.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Near {
-    /// Its row's key.
+    /// Key of its row.
     pub(super) key: String,
     pub(super) cosine: f32,
 }
 
 impl Server {
-    /// Reads are strong for as long as `unknown`.
+    /// Creates a server whose reads are strong for `unknown`.
     pub(super) fn new(client: ClientV2, unknown: Duration) -> Self {
         let server = Self { client, strong_until: Mutex::new(None) };
         server.read_strongly_for(unknown);
         server
     }
 
-    /// From now on, for so long, reads see whatever was written before them.
+    /// For this time, reads see all earlier writes.
     pub(super) fn read_strongly_for(&self, time: Duration) {
         let until = Instant::now() + time;
         let mut strong = self.strong_until.lock().unwrap_or_else(PoisonError::into_inner);
         *strong = (*strong).max(Some(until));
     }
 
-    /// How reads are to be done now.
+    /// The consistency level of reads now.
     pub(super) fn consistency(&self) -> ConsistencyLevel {
         let strong = *self.strong_until.lock().unwrap_or_else(PoisonError::into_inner);
         match strong.filter(|until| *until > Instant::now()) {
@@ -69,7 +69,7 @@ impl Server {
         }
     }
 
-    /// All rows that meet `filter`, with their keys and in the order of these, each once.
+    /// All rows that match `filter`, with their keys and sorted by them, without duplicates.
     pub(super) async fn query<T>(
         &self,
         collection: &str,
@@ -95,7 +95,7 @@ impl Server {
         }
     }
 
-    /// At most `limit` rows that meet `filter`, with their keys and in the order of these.
+    /// At most `limit` rows that match `filter`, with their keys and sorted by them.
     pub(super) async fn rows<T>(
         &self,
         collection: &str,
@@ -117,12 +117,12 @@ impl Server {
         let mut rows = rows
             .map(|row| Ok((row.get_str(KEY)?.to_owned(), read(&row)?)))
             .collect::<Result<Vec<_>, Fault>>()?;
-        // Milvus answers in this order; that another server might not must lose no page.
+        // Milvus returns this order; if another server does not, no page may be lost.
         rows.sort_by(|(a, _), (b, _)| a.cmp(b));
         Ok(rows)
     }
 
-    /// The nearest `limit` vectors that meet `filter`, nearest first.
+    /// The `limit` nearest vectors that match `filter`, nearest first.
     pub(super) async fn nearest(
         &self,
         collection: &str,
@@ -139,16 +139,16 @@ impl Server {
             .filter(filter)
             .limit(whole(limit))
             .metric_type(MetricType::Cosine)
-            // A graph is searched at least this wide; Milvus refuses less than the limit.
+            // Minimum width of a graph search; Milvus refuses less than the limit.
             .extra_params(HashMap::from([("ef".to_owned(), limit.max(64).to_string())]))
             .consistency_level(consistency)
             .build()?;
         let answer = self.client.search(request).await?;
         let mut found = Vec::new();
         for result in answer.results() {
-            // Not `rows()`: Milvus 2.3 does not say how it calls the key, and `rows()` wants to know.
+            // Not `rows()`: Milvus 2.3 does not return the key's name, which `rows()` needs.
             let milvus::v2::types::Ids::VarChar(keys) = result.get_ids() else {
-                // Without hits the ids are integers, none of them.
+                // Without hits the ids are an empty list of integers.
                 continue;
             };
             let hits = keys.iter().zip(result.get_scores());
@@ -159,7 +159,7 @@ impl Server {
         Ok(found)
     }
 
-    /// Writes rows, given column by column.
+    /// Writes rows, given as columns.
     pub(super) async fn insert(
         &self,
         collection: &str,
@@ -171,7 +171,7 @@ impl Server {
         Ok(())
     }
 
-    /// Removes the rows of these keys. Nothing else can be meant, so it waits for nobody.
+    /// Removes the rows with these keys. No other rows can match, so it need not be strong.
     pub(super) async fn delete_keys(&self, collection: &str, keys: &[String]) -> Result<(), Fault> {
         for keys in keys.chunks(BATCH) {
             self.delete(collection, &super::expression::one_of(KEY, keys)).await?;
@@ -179,7 +179,7 @@ impl Server {
         Ok(())
     }
 
-    /// Removes the rows that meet `filter`, those included that were written just before.
+    /// Removes the rows that match `filter`, including those just written.
     pub(super) async fn delete(&self, collection: &str, filter: &str) -> Result<(), Fault> {
         let request = DeleteRequest::builder()
             .collection_name(collection)

@@ -1,4 +1,4 @@
-//! One connection that works: the server, the names of what is kept there, and the spaces known.
+//! A working connection: the server, the names of the collections, and the known spaces.
 
 use std::{
     collections::HashMap,
@@ -13,15 +13,15 @@ use super::{
     settings::MilvusSettings,
 };
 
-/// What operations work with while the server is there.
+/// Everything operations need while the server is available.
 pub(super) struct Session {
     pub(super) server: Server,
     pub(super) names: Names,
     pub(super) settings: Arc<MilvusSettings>,
-    /// For so long a write may be unseen by reads.
+    /// How long a write may be invisible to reads.
     pub(super) horizon: Duration,
     spaces: Mutex<HashMap<String, VectorCollection>>,
-    /// One at a time makes a collection.
+    /// Serialises the creation of collections.
     making: tokio::sync::Mutex<()>,
 }
 
@@ -42,21 +42,21 @@ impl Session {
         Maker { server: &self.server, settings: &self.settings, names: &self.names }
     }
 
-    /// The collection of a space; `None` when nothing was ever embedded in it.
+    /// The collection of a space; `None` if nothing was ever embedded in it.
     pub(super) async fn space(&self, space: &str) -> Result<Option<VectorCollection>, Fault> {
         if let Some(known) = self.known(space) {
             return Ok(Some(known));
         }
         let found = self.maker().find_vectors(space).await?;
         if let Some(collection) = &found {
-            // Another process made it; it may not be in memory.
+            // Another process created it; it may not be loaded.
             self.maker().vectors(space, collection.dimension).await?;
             self.remember(space, collection);
         }
         Ok(found)
     }
 
-    /// The collection of a space, made where it is missing.
+    /// The collection of a space, created if it is missing.
     pub(super) async fn ensure_space(
         &self,
         space: &str,
@@ -74,10 +74,10 @@ impl Session {
         Ok(collection)
     }
 
-    /// The names of all collections of vectors.
+    /// The names of all vector collections.
     pub(super) async fn all_vectors(&self) -> Result<Vec<String>, Fault> {
         match self.maker().all_vectors().await {
-            // Milvus Lite's list cannot be read. One process uses such a server, and knows them.
+            // Milvus Lite cannot list collections. Only one process uses it, so it knows them.
             Err(Fault::Unreadable) => {
                 let spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
                 Ok(spaces.values().map(|collection| collection.name.clone()).collect())

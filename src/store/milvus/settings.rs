@@ -1,49 +1,50 @@
-//! What the store must know of its server.
+//! Settings of the Milvus store.
 
 use std::{path::PathBuf, time::Duration};
 
-/// How the store reaches Milvus and what it makes there.
+/// Connection to Milvus, and parameters of new collections.
 #[derive(Clone)]
 pub struct MilvusSettings {
     /// `host:port`.
     pub address: String,
-    /// Encrypts the connection.
+    /// TLS settings; `None` for plaintext.
     pub tls: Option<MilvusTls>,
-    /// Who we are, where the server asks; `user:password` is a token, too.
+    /// Token, if the server requires one; may be `user:password`.
     pub token: Option<String>,
-    /// The database; empty is the server's default one.
+    /// Database; empty for the server's default.
     pub database: String,
-    /// The collection of the records; the names of the others begin with it.
+    /// Record collection; also the prefix of the other collections' names.
     pub collection: String,
-    /// The embedding space whose vectors are searched.
+    /// The embedding space that is searched.
     pub space: String,
-    /// That space's dimension.
+    /// Its dimension.
     pub dimension: usize,
-    /// Whether the space may be another than the one in use: it is filled beside that.
+    /// Whether the space may differ from the one in use, to be filled beside it.
     pub reindexing: bool,
-    /// Partitions of a collection when it is made; owners are spread over them.
+    /// Number of partitions of a new collection; owners are distributed over them.
     pub partitions: u16,
-    /// Neighbours of a vector in the HNSW graph when it is made.
+    /// HNSW parameter M of a new collection.
     pub hnsw_m: u32,
-    /// Candidates looked at while the HNSW graph is built.
+    /// HNSW parameter efConstruction of a new collection.
     pub ef_construction: u32,
-    /// The longest the first connection may take.
+    /// Timeout for connecting.
     pub connect_timeout: Duration,
-    /// The longest one call may take.
+    /// Timeout of one call.
     pub timeout: Duration,
-    /// How often a read is tried in all. Writes are tried once: whoever can wait tries again.
+    /// Maximum number of attempts of a read. Writes are attempted once; callers that can wait
+    /// retry.
     pub attempts: u32,
-    /// After so long everybody's reads see a write: `common.gracefulTime` of the server, 5 s by default.
+    /// Time after which all reads see a write: the server's `common.gracefulTime`, 5 s by default.
     pub staleness: Duration,
 }
 
-/// How the connection is encrypted.
+/// TLS settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MilvusTls {
-    /// The authority that signed the server's certificate, where it is not a public one.
+    /// CA of the server's certificate, if it is not a public one.
     pub ca: Option<PathBuf>,
-    /// Our certificate and its key, where the server asks for one.
+    /// Client certificate and key, if the server requires them.
     pub identity: Option<(PathBuf, PathBuf)>,
-    /// The name in the server's certificate, where it is not the address.
+    /// Name in the server's certificate, if it differs from the address.
     pub server_name: Option<String>,
 }

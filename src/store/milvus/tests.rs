@@ -1,8 +1,8 @@
-//! The conformance suite against real servers, and each known trap of theirs as a test.
+//! The conformance suite against real servers, and a test for each known pitfall of Milvus.
 //!
-//! `MEMGATE_TEST_MILVUS` and `MEMGATE_TEST_MILVUS_LITE` name the servers, as `cargo xtask test` sets
-//! them; without, these tests say that they skip. One collection serves them all, emptied between
-//! tests, since a new one takes Milvus seconds.
+//! `MEMGATE_TEST_MILVUS` and `MEMGATE_TEST_MILVUS_LITE` name the servers, as `cargo xtask test`
+//! sets them; without them these tests report that they are skipped. All share one collection,
+//! emptied between tests, because creating one takes Milvus seconds.
 
 mod traps;
 
@@ -13,12 +13,12 @@ use tokio::sync::{Mutex, MutexGuard};
 use super::*;
 use crate::memory::Actor;
 
-/// What the tests of this process share: one of them at a time with a server.
+/// Serialises the tests that use the server.
 static SERVER: Mutex<()> = Mutex::const_new(());
-/// The same of Milvus Lite.
+/// The same for Milvus Lite.
 static LITE: Mutex<()> = Mutex::const_new(());
 
-/// A server's address, where one is to be tested with.
+/// The address of a test server, if one is configured.
 fn server(variable: &str) -> Option<String> {
     let address = std::env::var(variable).ok().filter(|address| !address.is_empty());
     if address.is_none() {
@@ -30,7 +30,7 @@ fn server(variable: &str) -> Option<String> {
     address
 }
 
-/// For a collection of this process's own.
+/// Settings with a separate collection for this process.
 fn settings(address: String, collection: &str) -> MilvusSettings {
     MilvusSettings {
         address,
@@ -47,12 +47,12 @@ fn settings(address: String, collection: &str) -> MilvusSettings {
         connect_timeout: Duration::from_secs(10),
         timeout: Duration::from_secs(10),
         attempts: 2,
-        // The suite is to go the way of every day: Bounded reads under the overlay.
+        // Zero, so that the suite uses bounded reads with the overlay.
         staleness: Duration::ZERO,
     }
 }
 
-/// An empty store, this test's alone.
+/// An empty store for one test.
 async fn store(
     variable: &str,
     shared: &'static Mutex<()>,

@@ -1,5 +1,5 @@
-//! What an owner has, as far as a search or a list needs it: scopes, words, which vectors; and the
-//! memories themselves of those that were chosen.
+//! Reads an owner's memories: the properties that searches and lists need, and the selected
+//! memories.
 
 use std::{
     cmp::Reverse,
@@ -27,17 +27,17 @@ use crate::{
     store::lexical::Terms,
 };
 
-/// One memory of an owner.
+/// The properties of one memory.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
-    /// What stands for it in keys.
+    /// Its key.
     pub(super) memory: String,
     pub(super) id: MemoryId,
     pub(super) created_at: Timestamp,
     pub(super) spaces: Spaces,
-    /// `None` where the row has no room for them.
+    /// `None` if they do not fit into the row.
     pub(super) terms: Option<Terms>,
-    /// What this process wrote a moment ago.
+    /// Its recent write by this process.
     pub(super) fresh: Option<Arc<Fresh>>,
     revision: i64,
     pieces: i64,
@@ -116,7 +116,7 @@ impl Line {
         self.project.as_deref()
     }
 
-    /// Whether it is out of every read.
+    /// Whether it has expired.
     pub(super) fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at <= micros(now)
     }
@@ -126,20 +126,20 @@ impl Line {
         self.status.is_some_and(Status::is_in_use) && !self.is_expired(now)
     }
 
-    /// Whether it lies in a scope of its owner.
+    /// Whether it belongs to a scope of its owner.
     pub(super) fn is_in(&self, scope: &ScopeQuery) -> bool {
         let [project, agent, session] =
             [&self.project, &self.agent, &self.session].map(Option::as_deref);
         scope.reaches(&self.memory_type, project, agent, session)
     }
 
-    /// The session it was said in, and its type: what follows each other there.
+    /// Its session and type, which determine its neighbours.
     pub(super) fn said_in(&self) -> Option<(&str, &str)> {
         Some((self.session.as_deref()?, &self.memory_type))
     }
 }
 
-/// Reads what an owner has.
+/// Reads an owner's memories.
 pub(super) struct Reader<'a> {
     server: &'a Server,
     records: &'a str,
@@ -147,13 +147,13 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// With a session, under what was written.
+    /// Reads through a session, merged with recent writes.
     pub(super) fn of(session: &'a Session, overlay: &'a Overlay) -> Self {
         let Session { server, names, .. } = session;
         Self { server, records: names.records(), overlay }
     }
 
-    /// All that an owner has, newest first, whatever its status.
+    /// All memories of an owner with any status, newest first.
     pub(super) async fn lines(
         &self,
         owner: &Owner,
@@ -162,11 +162,11 @@ impl<'a> Reader<'a> {
         let filter = format!("{} and kind == {}", of_owner(owner), Kind::Current as i8);
         let key = owner.key();
         let read = |row: &ResultRow<'_>| {
-            // What is not this owner's is nobody's here, whatever the server thinks.
+            // Rows of other owners are skipped, whatever the server returns.
             (row.get_str("owner")? == key).then(|| Line::read(row)).transpose()
         };
         let found = self.server.query(self.records, &filter, &FIELDS, consistency, read).await?;
-        // After the read: what was written meanwhile is seen.
+        // Taken after the read, so that concurrent writes are included.
         let recent = self.overlay.of(owner);
         let mut lines: HashMap<String, Line> = HashMap::new();
         for line in found.into_iter().filter_map(|(_, line)| line) {
@@ -188,7 +188,7 @@ impl<'a> Reader<'a> {
         Ok(lines)
     }
 
-    /// The memories of these lines of an owner, by their keys. One that is gone by now is left out.
+    /// The memories of these lines of an owner, by key. Removed ones are skipped.
     pub(super) async fn memories<'l>(
         &self,
         owner: &Owner,
@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
                 None => keys.extend(record_keys(&line.memory, line.revision, line.pieces)),
             }
         }
-        // Sorted, so that rows of one record are in one call whenever they fit.
+        // Sorted, so that the rows of a record are in one call if possible.
         keys.sort_unstable();
         let mut rows = Vec::new();
         for keys in keys.chunks(WINDOW / 16) {
@@ -223,8 +223,8 @@ impl<'a> Reader<'a> {
         Ok(memories)
     }
 
-    /// One memory as it is now, and the keys of all rows that tell of it as it is or was before
-    /// the last write, left over by a write that was cut off.
+    /// The current state of a memory, and the keys of all its rows, including leftovers of
+    /// interrupted writes.
     pub(super) async fn current(
         &self,
         owner: &Owner,
@@ -235,7 +235,7 @@ impl<'a> Reader<'a> {
         Ok(found.remove(memory))
     }
 
-    /// The same for several.
+    /// The same for several memories.
     pub(super) async fn currents(
         &self,
         owner: &Owner,
@@ -253,7 +253,7 @@ impl<'a> Reader<'a> {
             let found =
                 self.server.query(self.records, &filter, &RECORD_FIELDS, consistency, Part::read);
             for (key, part) in found.await? {
-                // What is left are pieces of earlier versions.
+                // The others are pieces of earlier versions.
                 if !is_earlier(&key, &part.memory) {
                     rows.entry(part.memory.clone()).or_default().push((key, part));
                 }
@@ -290,10 +290,10 @@ impl<'a> Reader<'a> {
         Ok(known)
     }
 
-    /// All versions of a memory, newest first; none when the owner has none of that id.
+    /// All versions of a memory, newest first; empty if the owner has no such memory.
     pub(super) async fn versions(&self, owner: &Owner, memory: &str) -> Result<Vec<Memory>, Fault> {
         let filter = format!("{} and {}", of_owner(owner), one_of("memory", &[memory]));
-        // Earlier versions are not laid over: whoever asks for a history can wait.
+        // Not merged with recent writes: a history can wait for a strong read.
         let strong = ConsistencyLevel::Strong;
         let rows =
             self.server.query(self.records, &filter, &RECORD_FIELDS, strong, Part::read).await?;
@@ -311,11 +311,11 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A memory as a change finds it.
+/// A memory before a change.
 pub(super) struct Known {
     pub(super) stored: Stored,
-    /// The keys of the rows that a new state makes worthless.
+    /// Keys of the rows that a new state makes obsolete.
     pub(super) keys: Vec<String>,
-    /// Those of its vectors that this process wrote a moment ago.
+    /// Vectors that this process wrote recently.
     pub(super) vectors: Vec<Embedding>,
 }

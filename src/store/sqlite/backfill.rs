@@ -1,4 +1,4 @@
-//! Finding memories without a vector, without reading all others each time.
+//! Finds memories without a vector incrementally.
 
 use std::{
     collections::HashMap,
@@ -14,12 +14,12 @@ use super::{
 };
 use crate::memory::Memory;
 
-/// Rows looked at in one step: bounds how long one read holds its thread.
+/// Number of rows examined per step; bounds how long one read occupies its thread.
 const STEP: i64 = 5_000;
 
-/// Up to which row of each space every memory has its vector. Rows are only
-/// added at the end; what could make an earlier one lack its vector raises the
-/// counter `backfill`, and a mark made under another count is worth nothing.
+/// The row of each space up to which every memory has its vector. Rows are only appended; changes
+/// that can remove a vector of an earlier row increment the counter `backfill`, which invalidates
+/// the mark.
 #[derive(Default)]
 pub(super) struct Marks(Mutex<HashMap<String, Mark>>);
 
@@ -29,17 +29,16 @@ struct Mark {
     counter: i64,
 }
 
-/// What one step found.
+/// The result of one step.
 pub(super) struct Step {
     /// Memories to embed, in the order they were stored.
     pub(super) found: Vec<Memory>,
-    /// Whether there may be more further on.
+    /// Whether there may be more.
     pub(super) more: bool,
 }
 
 impl Marks {
-    /// Looks on from where the last look ended, or for `after` within the same
-    /// search for more.
+    /// Continues after the last mark, or after `after` within the same pass.
     pub(super) fn step(
         &self,
         connection: &Connection,
@@ -72,7 +71,7 @@ impl Marks {
             first.get_or_insert(row.get::<_, i64>("row")?);
             found.push(anyones_memory(row)?);
         }
-        // Only an unbroken run from the mark moves it.
+        // Only a continuous run moves the mark.
         if from == marked {
             let row = first.map_or(to, |first| first - 1);
             self.set(name, Mark { row, counter });

@@ -1,9 +1,7 @@
-//! What a search needs of one owner's memories, kept in memory for the owners
-//! who asked last.
+//! Search indexes of the owners who searched last, kept in memory.
 //!
-//! An entry carries the generation of the owner it was read at, and is used
-//! only by a read that finds that same generation in the database: there is
-//! nothing to invalidate, and so nothing to forget to invalidate.
+//! An entry has the owner's generation at the time it was read, and is used only if the database
+//! still has that generation, so no invalidation is needed.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,20 +9,20 @@ use lru::LruCache;
 
 use super::index::OwnerIndex;
 
-/// One owner may take this part of the cache; whoever has more is read from the
-/// file each time, so that one cannot push out all others.
+/// Maximum share of one owner (1/4). A larger index is read from the file each time, so that it
+/// does not evict all others.
 const SHARE: usize = 4;
 
-/// Owner indexes, by partition key, the least recently used dropped first.
+/// Owner indexes by partition key; the least recently used is evicted first.
 pub(super) struct Cache {
     kept: Mutex<Kept>,
-    /// What all entries together may take.
+    /// Maximum size of all entries.
     bound: usize,
 }
 
 struct Kept {
     entries: LruCache<String, Arc<OwnerIndex>>,
-    /// The sum of the entries' sizes.
+    /// Total size of the entries.
     bytes: usize,
 }
 
@@ -34,12 +32,12 @@ impl Cache {
         Self { kept: Mutex::new(kept), bound }
     }
 
-    /// The most that one entry may take, in bytes.
+    /// Maximum size of one entry, in bytes.
     pub(super) fn entry_bound(&self) -> usize {
         self.bound / SHARE
     }
 
-    /// The owner's index, if it is of this generation and can answer for this space.
+    /// The owner's index, if it has this generation and covers this space.
     pub(super) fn get(
         &self,
         owner: &str,
@@ -51,7 +49,7 @@ impl Cache {
         (entry.generation == generation && entry.answers(space)).then(|| entry.clone())
     }
 
-    /// Keeps an index, unless a newer one is kept already or it is too large.
+    /// Stores an index, unless a newer one is stored or it is too large.
     pub(super) fn put(&self, owner: &str, index: &Arc<OwnerIndex>) {
         let size = index.bytes() + owner.len();
         if size > self.entry_bound() {
@@ -71,7 +69,7 @@ impl Cache {
         }
     }
 
-    /// The state is changed in whole steps, so a poisoned lock is as good as any.
+    /// Every change is a complete step, so a poisoned lock still protects a consistent state.
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -88,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_same_generation_is_handed_out_and_a_newer_one_is_kept() {
+    fn returns_only_the_same_generation_and_keeps_newer_ones() {
         let cache = Cache::new(1 << 20);
         cache.put("a", &index(2));
         assert!(cache.get("a", 2, None).is_some());
@@ -100,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_recently_used_goes_when_the_bytes_are_used_up() {
+    fn evicts_the_least_recently_used() {
         let size = index(1).bytes() + 1;
         let cache = Cache::new(size * SHARE);
         for owner in ["a", "b", "c", "d"] {
@@ -114,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_with_too_much_is_not_kept() {
+    fn an_index_that_is_too_large_is_not_cached() {
         let cache = Cache::new(index(1).bytes());
         cache.put("a", &index(1));
         assert!(cache.get("a", 1, None).is_none());

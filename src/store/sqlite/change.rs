@@ -1,5 +1,4 @@
-//! Writing. Each function is one job of the writer: what it did stands or
-//! falls as a whole.
+//! Writes. Each function is one job of the writer, which is committed or undone as a whole.
 
 use std::collections::HashSet;
 
@@ -14,15 +13,15 @@ use super::{
 use crate::{
     memory::{Embedding, ForgetScope, Memory, MemoryId, Owner, StoreError, Touch, Write},
     store::{
-        accept::{self, to_microsecond},
         dense,
+        validate::{self, to_microsecond},
     },
 };
 
-/// Inner errors are answers: the job has changed nothing before one.
+/// The inner error is an answer: the job has changed nothing before it.
 pub(super) type Answer<T> = rusqlite::Result<Result<T, StoreError>>;
 
-/// Writes a new memory.
+/// Inserts a new memory.
 pub(super) fn store(
     connection: &Connection,
     memory: Memory,
@@ -36,7 +35,7 @@ pub(super) fn store(
     Ok(Ok(memory))
 }
 
-/// Writes a memory that is not there yet; answers its row.
+/// Inserts a memory that does not exist yet; returns its row.
 pub(super) fn insert(
     connection: &Connection,
     memory: &Memory,
@@ -63,7 +62,7 @@ pub(super) fn update(
     let Some((row, old)) = by_id(connection, &memory.owner, memory.id.as_str())? else {
         return Ok(Err(StoreError::NotFound));
     };
-    if let Err(conflict) = accept::succeed(&mut memory, &old) {
+    if let Err(conflict) = validate::succeed(&mut memory, &old) {
         return Ok(Err(conflict));
     }
     let keep = format!(
@@ -88,12 +87,12 @@ pub(super) fn update(
     Ok(Ok(memory))
 }
 
-/// Writes what else is known of a memory, into the row as it is.
+/// Updates the amendable columns of a memory in place.
 pub(super) fn amend(connection: &Connection, memory: &Memory) -> Answer<()> {
     let Some((row, version)) = row_and_version(connection, &memory.owner, &memory.id)? else {
         return Ok(Err(StoreError::NotFound));
     };
-    if let Err(conflict) = accept::same_version(memory.version, version) {
+    if let Err(conflict) = validate::same_version(memory.version, version) {
         return Ok(Err(conflict));
     }
     connection
@@ -111,7 +110,7 @@ pub(super) fn amend(connection: &Connection, memory: &Memory) -> Answer<()> {
     Ok(Ok(()))
 }
 
-/// Gives a memory vectors, in place of those it has in the same spaces.
+/// Replaces a memory's vectors in the given spaces.
 pub(super) fn embed(
     connection: &Connection,
     owner: &Owner,
@@ -143,7 +142,7 @@ pub(super) fn forget_history(
     Ok(removed as u64)
 }
 
-/// Removes a memory; its history and vectors go with it.
+/// Removes a memory with its history and vectors.
 pub(super) fn forget(
     connection: &Connection,
     owner: &Owner,
@@ -169,7 +168,7 @@ pub(super) fn forget_by_scope(
     removed.map(|removed| removed as u64)
 }
 
-/// Raises access counts of memories that still exist.
+/// Increments access counts of memories that still exist.
 pub(super) fn touch(connection: &Connection, touches: &[Touch]) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "UPDATE memories SET access_count = access_count + 1, \
@@ -194,7 +193,7 @@ fn row_and_version(
         .optional()
 }
 
-/// Writes vectors over those of the same place.
+/// Writes vectors over existing ones of the same space and part.
 fn put_vectors(connection: &Connection, row: i64, vectors: &[Embedding]) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO vectors (memory, space, part, coordinates) VALUES (?1, ?2, ?3, ?4) \
@@ -207,9 +206,9 @@ fn put_vectors(connection: &Connection, row: i64, vectors: &[Embedding]) -> rusq
     Ok(())
 }
 
-/// Writes vectors, and removes all others of the spaces that `replaced` names.
-/// A vector whose place is taken again is written over and not removed first,
-/// so that removing one really means that the memory has lost it.
+/// Writes vectors, and removes all others of the spaces in `replaced`. Existing vectors are
+/// overwritten instead of removed, so that a removal always means that the memory has lost a
+/// vector.
 fn replace_vectors(
     connection: &Connection,
     row: i64,
@@ -235,7 +234,7 @@ fn replace_vectors(
     Ok(())
 }
 
-/// The number of a space, which it gets when it is first seen.
+/// The number of a space, created on first use.
 fn make_space(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
     if let Some(number) = space_number(connection, name)? {
         return Ok(number);

@@ -1,5 +1,5 @@
-//! The tables of entities, kept to what the memories themselves say. Entities that no memory
-//! speaks of any more are removed by the schema, with the last mention.
+//! The entity tables, derived from the memories. The schema removes an entity with its last
+//! mention.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use crate::memory::{Memory, entity_key};
 
-/// Enters what a memory speaks of.
+/// Inserts a memory's mentions and relations.
 pub(super) fn put(connection: &Connection, row: i64, memory: &Memory) -> rusqlite::Result<()> {
     let owner = memory.owner.key();
     let mut numbers = BTreeMap::new();
@@ -30,7 +30,7 @@ pub(super) fn put(connection: &Connection, row: i64, memory: &Memory) -> rusqlit
     Ok(())
 }
 
-/// Enters what the new version of a memory speaks of, in place of what the old one did.
+/// Replaces the mentions and relations of a memory's old version.
 pub(super) fn replace(
     connection: &Connection,
     row: i64,
@@ -48,7 +48,7 @@ pub(super) fn replace(
     put(connection, row, new)
 }
 
-/// The keys of all that a memory speaks of, each with the first kind it is given.
+/// The keys of all entities of a memory, each with its first kind.
 fn kinds(memory: &Memory) -> BTreeMap<String, Option<&str>> {
     let mut kinds = BTreeMap::new();
     for mention in &memory.mentions {
@@ -61,7 +61,7 @@ fn kinds(memory: &Memory) -> BTreeMap<String, Option<&str>> {
     kinds
 }
 
-/// The number of an owner's entity, which it gets when it is first spoken of.
+/// The number of an owner's entity, created on first use.
 fn make_entity(connection: &Connection, owner: &str, key: &str) -> rusqlite::Result<i64> {
     connection
         .prepare_cached(

@@ -1,5 +1,5 @@
-//! Filters and scopes as SQL. Values are always parameters; the text holds only
-//! names and operators written here. The meaning is that of `Filter::matches`.
+//! Renders filters and scopes as SQL. Values are always parameters; the text has only constant
+//! names and operators. The semantics are those of `Filter::matches`.
 
 use jiff::Timestamp;
 use rusqlite::{
@@ -11,10 +11,10 @@ use rusqlite::{
 use super::rows::micros;
 use crate::memory::{Comparison, Filter, ScopeQuery, Source, Status, TimeField, entity_key};
 
-/// The states of a memory in use, as SQL.
+/// The statuses of memories in use, as SQL.
 pub(super) const IN_USE: &str = "status IN ('active', 'review')";
 
-/// A condition and its parameters, in order.
+/// A condition with its parameters, in order.
 #[derive(Debug, Default)]
 pub(super) struct Condition {
     pub(super) sql: String,
@@ -51,14 +51,14 @@ impl Condition {
         it
     }
 
-    /// Only what is in use.
+    /// Restricts to memories in use.
     pub(super) fn in_use(mut self) -> Self {
         self.sql.push_str(" AND ");
         self.sql.push_str(IN_USE);
         self
     }
 
-    /// Only what meets a filter.
+    /// Restricts to memories that match a filter.
     pub(super) fn filtered(mut self, filter: Option<&Filter>) -> Self {
         if let Some(filter) = filter {
             self.sql.push_str(" AND ");
@@ -74,8 +74,7 @@ impl Condition {
         self.values.push(value.into());
     }
 
-    /// Renders a filter as an expression that is true or false, never NULL, so
-    /// that it can be negated.
+    /// Renders a filter as an expression that is never NULL, so that it can be negated.
     fn filter(&mut self, filter: &Filter) {
         match filter {
             Filter::And(all) => self.joined(all, " AND ", "1"),
@@ -111,7 +110,7 @@ impl Condition {
         }
     }
 
-    /// A parameter and the closing bracket after it.
+    /// A parameter followed by the closing bracket.
     fn call(&mut self, sql: &str, value: String) {
         self.test(sql, value);
         self.sql.push(')');
@@ -143,7 +142,7 @@ impl Condition {
             Comparison::Gt => ">",
             Comparison::Lt => "<",
         };
-        // A NaN parameter arrives as NULL; IFNULL makes it false like any unknown.
+        // A NaN parameter arrives as NULL; IFNULL makes it false like any unknown value.
         self.test(&format!("IFNULL({column} {operator} "), f64::from(value));
         self.sql.push_str(", 0)");
     }
@@ -165,8 +164,7 @@ impl Condition {
     }
 }
 
-/// The first whole microsecond not before a time: a stored time is before the
-/// one exactly when it is before the other.
+/// The first whole microsecond at or after a time: stored times compare the same with both.
 fn micros_up(time: Timestamp) -> i64 {
     let down = micros(time);
     if time.as_nanosecond().rem_euclid(1000) == 0 { down } else { down.saturating_add(1) }

@@ -1,4 +1,4 @@
-//! One owner's memories as a search needs them: scopes, words and vectors.
+//! The search index of one owner: scopes, words and vectors.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -13,10 +13,10 @@ use crate::{
     },
 };
 
-/// What an owner's memories in use, expired ones included, are searched by.
+/// The index of an owner's memories in use, including expired ones.
 #[derive(Default)]
 pub(super) struct OwnerIndex {
-    /// The owner's generation at the moment it was read.
+    /// The owner's generation when it was read.
     pub(super) generation: i64,
     /// Newest first.
     pub(super) documents: Vec<Document>,
@@ -27,7 +27,7 @@ pub(super) struct OwnerIndex {
     names: usize,
 }
 
-/// What decides whether a memory lies in a haystack.
+/// The properties that decide whether a memory is searched.
 pub(super) struct Document {
     /// The key in `memories`.
     pub(super) row: i64,
@@ -39,12 +39,12 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// Whether the memory is out of every read at `now`, in microseconds.
+    /// Whether the memory has expired at `now`, in microseconds.
     pub(super) fn is_expired(&self, now: i64) -> bool {
         self.expires_at.is_some_and(|end| end <= now)
     }
 
-    /// Whether it lies in a scope of its owner.
+    /// Whether it belongs to a scope of its owner.
     pub(super) fn is_in(&self, scope: &ScopeQuery) -> bool {
         let [project, agent, session] =
             [&self.project, &self.agent, &self.session].map(|name| name.as_deref());
@@ -55,20 +55,20 @@ impl Document {
 /// The vectors of one space.
 #[derive(Default)]
 enum Vectors {
-    /// Nobody has asked for any.
+    /// Not requested yet.
     #[default]
     NotRead,
     /// All of them.
     Held(Matrix),
-    /// They are too many to be held: read from the file each time.
+    /// Too large to hold: read from the file each time.
     TooMany,
 }
 
 struct Matrix {
     space: Arc<str>,
-    /// The document and part of each vector.
+    /// Document and part of each vector.
     places: Vec<(u32, u16)>,
-    /// The vectors, one after the other.
+    /// The vectors, concatenated.
     values: Vec<f32>,
     dimension: usize,
 }
@@ -93,7 +93,7 @@ impl OwnerIndex {
             + vectors
     }
 
-    /// Whether the index can serve a search in this space.
+    /// Whether the index covers this space.
     pub(super) fn answers(&self, space: Option<&str>) -> bool {
         match (space, &self.vectors) {
             (None, _) | (Some(_), Vectors::TooMany) => true,
@@ -102,8 +102,8 @@ impl OwnerIndex {
         }
     }
 
-    /// Reads an owner's index; vectors only of `space`, and only while all of
-    /// it stays within `bound` bytes.
+    /// Reads an owner's index; only vectors of `space`, and only while the size stays within
+    /// `bound` bytes.
     pub(super) fn read(
         connection: &Connection,
         owner: &str,
@@ -143,7 +143,7 @@ impl OwnerIndex {
                 None => terms_of_content(connection, id)?,
             });
         }
-        // Turns follow turns, statements follow statements.
+        // Turns are neighbours of turns, statements of statements.
         let sessions = self
             .documents
             .iter()
@@ -182,7 +182,7 @@ impl OwnerIndex {
         Ok(Vectors::Held(Matrix { space: space.clone(), places, values, dimension }))
     }
 
-    /// Hands every stored vector of a space to `take`, until it returns false.
+    /// Passes every stored vector of a space to `take`, until it returns false.
     fn each_vector(
         &self,
         connection: &Connection,
@@ -238,7 +238,7 @@ impl OwnerIndex {
     }
 }
 
-/// The number of a space; `None` when nothing was ever embedded in it.
+/// The number of a space; `None` if nothing was ever embedded in it.
 pub(super) fn space_number(connection: &Connection, name: &str) -> rusqlite::Result<Option<i64>> {
     connection
         .prepare_cached("SELECT space FROM spaces WHERE name = ?1")?
@@ -246,14 +246,14 @@ pub(super) fn space_number(connection: &Connection, name: &str) -> rusqlite::Res
         .optional()
 }
 
-/// For words stored by other rules than today's.
+/// For terms stored by another tokeniser version.
 fn terms_of_content(connection: &Connection, row: i64) -> rusqlite::Result<Terms> {
     connection
         .prepare_cached("SELECT content FROM memories WHERE row = ?1")?
         .query_row([row], |row| Ok(Terms::of(row.get_ref(0)?.as_str()?)))
 }
 
-/// Names that many memories share, each held once.
+/// Interned names, which many memories share.
 #[derive(Default)]
 struct Names {
     known: HashSet<Arc<str>>,
@@ -265,7 +265,7 @@ impl Names {
         if let Some(known) = self.known.get(name) {
             return known.clone();
         }
-        // The text and the two counts before it.
+        // The text and the two reference counts before it.
         self.bytes += name.len() + 2 * size_of::<usize>();
         let name: Arc<str> = name.into();
         self.known.insert(name.clone());

@@ -1,9 +1,9 @@
-//! The embedded default: memories as plain rows in one SQLite file, searched
-//! exactly, owner by owner.
+//! The embedded default store: memories as rows in one SQLite file, searched exactly, owner by
+//! owner.
 //!
-//! Invariants: every statement names its owner, values are parameters, and what
-//! a row says of its owner is compared once more before it is handed out. What
-//! is cached is used only under the generation found in the database itself.
+//! Invariants: every statement names its owner, values are parameters, and the owner of every row
+//! is checked again before it is returned. A cached index is used only if its generation is that of
+//! the database.
 
 mod backfill;
 mod cache;
@@ -30,8 +30,8 @@ use jiff::Timestamp;
 use self::{backfill::Marks, cache::Cache};
 use super::{
     MAX_LIMIT,
-    accept::{self, accept},
-    place::Place,
+    scan_cursor::ScanCursor,
+    validate::{self, validate},
 };
 use crate::{
     memory::{
@@ -41,22 +41,22 @@ use crate::{
     sqlite::{Database, DatabaseError, Options, Synchronous},
 };
 
-/// How the store is run.
+/// Settings of the store.
 #[derive(Clone, Copy, Debug)]
 pub struct SqliteOptions {
     /// When a write counts as durable.
     pub synchronous: Synchronous,
-    /// Reading threads: searches that run at the same time.
+    /// Number of reading threads, and so of concurrent searches.
     pub readers: usize,
-    /// Reads, and writes, that may wait.
+    /// Maximum number of waiting reads, and of waiting writes.
     pub queue: usize,
-    /// What the cache of recently searched owners may take, in bytes.
+    /// Maximum size of the cache of owner indexes, in bytes.
     pub cache_bytes: usize,
 }
 
 impl Default for SqliteOptions {
-    /// 64 MiB of cache hold about 200 owners with 100 memories of two vectors
-    /// of 384 numbers each; others cost some hundred microseconds more.
+    /// 64 MiB of cache hold about 200 owners with 100 memories of two 384-dimensional vectors;
+    /// uncached owners take a few hundred microseconds more.
     fn default() -> Self {
         let Options { synchronous, readers, queue, .. } = Options::default();
         Self { synchronous, readers, queue, cache_bytes: 64 * 1024 * 1024 }
@@ -75,7 +75,7 @@ impl SqliteStore {
     /// Opens or creates the file. Blocks: call it at start-up.
     ///
     /// # Errors
-    /// [`DatabaseError`] says what is wrong with the file or its folder.
+    /// [`DatabaseError`] with what is wrong with the file or its folder.
     pub fn open(file: &Path, options: SqliteOptions) -> Result<Self, DatabaseError> {
         let SqliteOptions { synchronous, readers, queue, cache_bytes } = options;
         let options = Options { synchronous, readers, queue, prepare: filter::register };
@@ -107,13 +107,13 @@ impl MemoryStore for SqliteStore {
         vectors: Vec<Embedding>,
         write: &Write,
     ) -> Result<Memory, StoreError> {
-        accept(&mut memory, &vectors)?;
+        validate(&mut memory, &vectors)?;
         let write = write.clone();
         self.database.write(move |c| change::store(c, memory, &vectors, &write)).await?
     }
 
     async fn retrieve(&self, search: &Search) -> Result<Vec<Evidence>, StoreError> {
-        accept::filter(search.filter.as_ref())?;
+        validate::filter(search.filter.as_ref())?;
         let (search, cache) = (search.clone(), self.cache.clone());
         Ok(self.database.read(move |c| search::retrieve(c, &cache, &search)).await?)
     }
@@ -136,13 +136,13 @@ impl MemoryStore for SqliteStore {
         vectors: Option<Vec<Embedding>>,
         write: &Write,
     ) -> Result<Memory, StoreError> {
-        accept(&mut memory, vectors.as_deref().unwrap_or_default())?;
+        validate(&mut memory, vectors.as_deref().unwrap_or_default())?;
         let write = write.clone();
         self.database.write(move |c| change::update(c, memory, vectors.as_deref(), &write)).await?
     }
 
     async fn amend(&self, mut memory: Memory) -> Result<(), StoreError> {
-        accept(&mut memory, &[])?;
+        validate(&mut memory, &[])?;
         self.database.write(move |c| change::amend(c, &memory)).await?
     }
 
@@ -195,7 +195,7 @@ impl MemoryStore for SqliteStore {
     }
 
     async fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
-        accept::filter(query.filter.as_ref())?;
+        validate::filter(query.filter.as_ref())?;
         let query = query.clone();
         Ok(self.database.read(move |c| search::list(c, &query)).await?)
     }
@@ -207,7 +207,7 @@ impl MemoryStore for SqliteStore {
         space: &str,
         now: Timestamp,
     ) -> Result<Counts, StoreError> {
-        accept::filter(filter)?;
+        validate::filter(filter)?;
         let (scope, filter, space) = (scope.clone(), filter.cloned(), space.to_owned());
         let count = move |c: &mut _| search::count(c, &scope, filter.as_ref(), &space, now);
         Ok(self.database.read(count).await?)
@@ -244,7 +244,7 @@ impl MemoryStore for SqliteStore {
         version: u32,
         vectors: Vec<Embedding>,
     ) -> Result<(), StoreError> {
-        accept::coordinates(&vectors)?;
+        validate::coordinates(&vectors)?;
         let (owner, id) = (owner.clone(), id.clone());
         let job = move |c: &mut _| change::embed(c, &owner, &id, version, &vectors);
         Ok(self.database.write(job).await?)
@@ -256,14 +256,14 @@ impl MemoryStore for SqliteStore {
         after: Option<&str>,
         limit: usize,
     ) -> Result<Scan, StoreError> {
-        let (owner, after) = (owner.cloned(), Place::read(after, owner)?);
+        let (owner, after) = (owner.cloned(), ScanCursor::parse(after, owner)?);
         let limit = limit.clamp(1, MAX_LIMIT);
         let scan = move |c: &mut _| transfer::scan(c, owner.as_ref(), &after, limit);
         Ok(self.database.read(scan).await?)
     }
 
     async fn restore(&self, mut whole: Whole, write: &Write) -> Result<Restored, StoreError> {
-        accept::whole(&mut whole)?;
+        validate::whole(&mut whole)?;
         let write = write.clone();
         self.database.write(move |c| transfer::restore(c, whole, &write)).await?
     }

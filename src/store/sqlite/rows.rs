@@ -1,4 +1,4 @@
-//! A memory as a row, there and back.
+//! Conversion between memories and rows.
 
 use std::borrow::Cow;
 
@@ -14,26 +14,26 @@ use crate::{
     store::lexical::Terms,
 };
 
-/// What makes up a memory, in the order that [`memory`] reads and [`values`]
-/// writes. `memories` and `versions` both have these columns.
+/// The columns of a memory, in the order that [`memory`] reads and [`values`] writes. `memories`
+/// and `versions` both have them.
 pub(super) const COLUMNS: &str = "owner, id, type, sub_type, project, agent, session, visibility, \
      source, status, importance, confidence, decay_score, version, access_count, last_accessed_at, \
      created_at, updated_at, event_time, valid_from, valid_until, expires_at, document, chunk, tags, \
      metadata, relations, provenance, content, raw, structured, mentions, entity_relations";
 
-/// The columns that tell who wrote a version.
+/// The columns with the audit details of a version.
 pub(super) const WRITE_COLUMNS: &str = "actor, reason, request_id";
 
-/// How many values [`values`] gives: the columns above and `terms`.
+/// Number of values that [`values`] returns: the columns above and `terms`.
 pub(super) const VALUES: usize = 33 + 3 + 1;
 
-/// Microseconds since 1970: how times are stored.
+/// Microseconds since 1970, the stored form of times.
 pub(super) fn micros(time: Timestamp) -> i64 {
     // Stored times are whole already; this rounds those of a query down.
     i64::try_from(time.as_nanosecond().div_euclid(1000)).unwrap_or(i64::MAX)
 }
 
-/// A memory as values for `COLUMNS`, `WRITE_COLUMNS` and `terms`.
+/// The values of a memory for `COLUMNS`, `WRITE_COLUMNS` and `terms`.
 pub(super) fn values(memory: &Memory, write: &Write) -> rusqlite::Result<[Value; VALUES]> {
     let m = memory;
     let structured = m.structured.as_ref().map(json).transpose()?;
@@ -78,17 +78,17 @@ pub(super) fn values(memory: &Memory, write: &Write) -> rusqlite::Result<[Value;
     ])
 }
 
-/// The memory of a row that begins with `COLUMNS`. Whatever the query said, a
-/// row of another owner than the asked one is an error.
+/// The memory of a row that begins with `COLUMNS`. A row of another owner is an error, whatever the
+/// query was.
 pub(super) fn memory(row: &Row<'_>, owner: &Owner) -> rusqlite::Result<Memory> {
     if row.get_ref(0)?.as_str()? != owner.key() {
-        tracing::error!("a query returned another owner's row; it is withheld");
+        tracing::error!("a query returned a row of another owner, which is withheld");
         return Err(unreadable(0, "owner"));
     }
     read(row, owner.clone())
 }
 
-/// As [`memory`], where any owner is asked for.
+/// As [`memory`], for any owner.
 pub(super) fn anyones_memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
     let owner = Owner::from_key(row.get_ref(0)?.as_str()?);
     read(row, owner.ok_or_else(|| unreadable(0, "owner"))?)
@@ -147,13 +147,13 @@ fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
     time.map_err(|_| unreadable(column, "time"))
 }
 
-/// A value as it stands in its column.
+/// A value as JSON text.
 pub(super) fn json(value: &impl Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
-/// A list, which most memories have empty: that one is not worth a parser.
+/// A list; the common empty list needs no parser.
 fn list<T: DeserializeOwned>(
     row: &Row<'_>,
     column: usize,
@@ -170,11 +170,11 @@ fn from_json<T: DeserializeOwned>(
     column: usize,
     name: &'static str,
 ) -> rusqlite::Result<T> {
-    // The parser's own message would quote what is stored.
+    // The parser's message would quote stored content.
     serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(|_| unreadable(column, name))
 }
 
-/// A stored value that we could not have written. Its text names the column only.
+/// A stored value that memgate could not have written. The message names only the column.
 fn unreadable(column: usize, name: &'static str) -> rusqlite::Error {
     let cause = format!("the stored {name} of a memory cannot be read");
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, cause.into())

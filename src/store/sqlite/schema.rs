@@ -1,11 +1,11 @@
-//! The tables of `memories.db`, version by version.
+//! The tables of `memories.db`, by version.
 //!
-//! Times are microseconds since 1970 (UTC). JSON stands as text. An owner is
-//! its partition key (`Owner::key`).
+//! Times are microseconds since 1970 (UTC). JSON is stored as text. An owner is its partition key
+//! (`Owner::key`).
 
 use crate::sqlite::Migration;
 
-/// Released steps are never changed; new ones are added at the end.
+/// Released migrations are never changed; new ones are appended.
 pub(super) const MIGRATIONS: [Migration; 2] =
     [Migration { name: "memories", sql: FIRST }, Migration { name: "entities", sql: ENTITIES }];
 
@@ -171,8 +171,8 @@ WHEN NEW.status IN ('active', 'review') AND OLD.status NOT IN ('active', 'review
 END;
 ";
 
-/// `mentions` and `entity_relations` of a memory say it as it is written there; the tables are
-/// made of them, for looking a name up.
+/// `mentions` and `entity_relations` of a memory are the source; these tables are derived from them
+/// for lookups by name.
 const ENTITIES: &str = "
 ALTER TABLE memories ADD COLUMN mentions TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE memories ADD COLUMN entity_relations TEXT NOT NULL DEFAULT '[]';

@@ -1,4 +1,4 @@
-//! Reading: searches, lists, counts. Each runs in one snapshot of the file.
+//! Reads: searches, lists, counts. Each uses one snapshot of the file.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -16,8 +16,8 @@ use crate::{
     },
     store::{
         MAX_LIMIT,
-        best::{Candidate, best},
         lexical::QueryTerms,
+        top_k::{Candidate, top_k},
     },
 };
 
@@ -59,7 +59,7 @@ pub(super) fn retrieve(
             }
         }
     }
-    let chosen = best(candidates, limit).into_iter();
+    let chosen = top_k(candidates, limit).into_iter();
     chosen
         .map(|candidate| {
             let (owner, row) = candidate.place;
@@ -73,7 +73,7 @@ pub(super) fn retrieve(
         .collect()
 }
 
-/// The scopes of each owner, in the order asked.
+/// The scopes grouped by owner, in order.
 fn by_owner(scopes: &[ScopeQuery]) -> Vec<(&Owner, Vec<&ScopeQuery>)> {
     let mut owners: Vec<(&Owner, Vec<&ScopeQuery>)> = Vec::new();
     for scope in scopes {
@@ -85,8 +85,7 @@ fn by_owner(scopes: &[ScopeQuery]) -> Vec<(&Owner, Vec<&ScopeQuery>)> {
     owners
 }
 
-/// The owner's index as of this snapshot, from the cache where possible; `None`
-/// for an owner without memories.
+/// The owner's index for this snapshot, cached if possible; `None` for an owner without memories.
 fn owner_index(
     connection: &Connection,
     cache: &Cache,
@@ -109,7 +108,7 @@ fn owner_index(
     Ok(Some(index))
 }
 
-/// The rows that meet the search's filter; `None` when there is none.
+/// The rows that match the search's filter; `None` without a filter.
 fn allowed(
     connection: &Connection,
     owner: &Owner,
@@ -126,7 +125,7 @@ fn allowed(
     rows.collect::<rusqlite::Result<_>>().map(Some)
 }
 
-/// The newest of all scopes, for a search that asks for nothing in particular.
+/// The newest memories of all scopes, for a search without a query.
 fn newest(
     connection: &Connection,
     search: &Search,
@@ -213,7 +212,7 @@ fn by_row(connection: &Connection, owner: &Owner, row: i64) -> rusqlite::Result<
         .query_row([row], |row| memory(row, owner))
 }
 
-/// One memory and its row; `None` when the owner has none of that id.
+/// One memory and its row; `None` if the owner has no such memory.
 pub(super) fn by_id(
     connection: &Connection,
     owner: &Owner,
@@ -227,7 +226,7 @@ pub(super) fn by_id(
         .optional()
 }
 
-/// All versions of a memory, newest first; `None` when the owner has none of that id.
+/// All versions of a memory, newest first; `None` if the owner has no such memory.
 pub(super) fn history(
     connection: &Connection,
     owner: &Owner,

@@ -21,7 +21,7 @@ fn open(folder: &Path, options: SqliteOptions) -> SqliteStore {
 
 conforms!(async { Some(fresh(SqliteOptions::default()).await) });
 
-/// Without room to keep anything, every search reads the file.
+/// Without cache space, every search reads the file.
 mod uncached {
     use super::*;
 
@@ -66,7 +66,7 @@ fn search(text: &str) -> Search {
     }
 }
 
-/// Whether any file of a folder holds these bytes.
+/// Whether any file of a folder contains these bytes.
 fn on_disk(folder: &Path, text: &str) -> bool {
     fs::read_dir(folder).unwrap().any(|file| {
         let bytes = fs::read(file.unwrap().path()).unwrap();
@@ -75,7 +75,7 @@ fn on_disk(folder: &Path, text: &str) -> bool {
 }
 
 #[tokio::test]
-async fn what_was_acknowledged_is_there_after_a_restart() {
+async fn acknowledged_writes_survive_a_restart() {
     let (store, folder) = fresh(SqliteOptions::default()).await;
     let memory =
         store.store(note("m", "cat"), vector([1.0, 0.0, 0.0, 0.0]), &write()).await.unwrap();
@@ -90,7 +90,7 @@ async fn what_was_acknowledged_is_there_after_a_restart() {
 }
 
 #[tokio::test]
-async fn what_was_forgotten_is_in_no_file_and_stays_away_after_a_restart() {
+async fn forgotten_memories_are_in_no_file_and_stay_gone() {
     let (store, folder) = fresh(SqliteOptions::default()).await;
     let secret = "Schnurri-the-cat";
     let one = store.store(note("m", secret), vec![], &write()).await.unwrap();
@@ -108,7 +108,7 @@ async fn what_was_forgotten_is_in_no_file_and_stays_away_after_a_restart() {
 }
 
 #[tokio::test]
-async fn an_owner_who_was_forgotten_and_comes_back_finds_nothing_old() {
+async fn a_forgotten_owner_who_returns_finds_nothing_old() {
     let (store, folder) = fresh(SqliteOptions::default()).await;
     for round in 0..5 {
         let (old, new) = (format!("cat{}", round - 1), format!("cat{round}"));
@@ -123,7 +123,7 @@ async fn an_owner_who_was_forgotten_and_comes_back_finds_nothing_old() {
 }
 
 #[tokio::test]
-async fn a_change_made_behind_the_stores_back_is_seen() {
+async fn changes_by_another_connection_are_seen() {
     let (store, _folder) = fresh(SqliteOptions::default()).await;
     store.store(note("m", "cat"), vector([1.0, 0.0, 0.0, 0.0]), &write()).await.unwrap();
     assert_eq!(store.retrieve(&search("cat")).await.unwrap()[0].cosine, Some(1.0));
@@ -136,7 +136,7 @@ async fn a_change_made_behind_the_stores_back_is_seen() {
 }
 
 #[tokio::test]
-async fn words_counted_by_other_rules_are_counted_anew() {
+async fn terms_of_another_tokeniser_version_are_recomputed() {
     let (store, _folder) = fresh(SqliteOptions::default()).await;
     store.store(note("m", "cat"), vec![], &write()).await.unwrap();
     let before = store.retrieve(&search("cats")).await.unwrap();
@@ -148,11 +148,11 @@ async fn words_counted_by_other_rules_are_counted_anew() {
 }
 
 #[tokio::test]
-async fn an_owner_with_too_many_vectors_to_hold_is_searched_all_the_same() {
+async fn an_owner_with_too_many_vectors_to_cache_can_be_searched() {
     let (store, _folder) =
         fresh(SqliteOptions { cache_bytes: 40_000, ..SqliteOptions::default() }).await;
     for n in 0..40_u8 {
-        // Long vectors beside the asked space's dimension, which do not compare.
+        // Long vectors of a space that is not searched.
         let mut vectors = vec![0.0; 256];
         vectors[usize::from(n)] = 1.0;
         let vectors = vec![Embedding { space: "long".into(), part: 0, values: vectors.into() }];
@@ -170,7 +170,7 @@ async fn an_owner_with_too_many_vectors_to_hold_is_searched_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_row_that_says_it_is_anothers_is_withheld() {
+async fn a_row_of_another_owner_is_withheld() {
     let (store, _folder) = fresh(SqliteOptions::default()).await;
     store.store(note("m", "cat"), vec![], &write()).await.unwrap();
     let owner = Owner::of_user("bob").unwrap();
@@ -184,7 +184,7 @@ async fn a_row_that_says_it_is_anothers_is_withheld() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_told_and_what_was_stored_can_still_be_read() {
+async fn a_full_disk_is_reported_and_reads_still_work() {
     let (store, _folder) = fresh(SqliteOptions::default()).await;
     store.store(note("m", "cat"), vec![], &write()).await.unwrap();
     let limit = |c: &mut rusqlite::Connection| {
@@ -202,7 +202,7 @@ async fn a_full_disk_is_told_and_what_was_stored_can_still_be_read() {
 }
 
 #[tokio::test]
-async fn a_file_of_a_newer_memgate_is_refused() {
+async fn refuses_a_file_of_a_newer_version() {
     let (store, folder) = fresh(SqliteOptions::default()).await;
     store.close().await;
     let file = folder.path().join("memories.db");
@@ -214,7 +214,7 @@ async fn a_file_of_a_newer_memgate_is_refused() {
 }
 
 #[tokio::test]
-async fn back_filling_looks_on_from_where_nothing_was_missing() {
+async fn backfill_continues_after_its_mark() {
     let (store, _folder) = fresh(SqliteOptions::default()).await;
     for n in 0..5 {
         store
@@ -223,7 +223,7 @@ async fn back_filling_looks_on_from_where_nothing_was_missing() {
             .unwrap();
     }
     assert!(store.unembedded(SPACE, 10).await.unwrap().is_empty());
-    // Were the first rows looked at again, this one would be found.
+    // If the first rows were examined again, this one would be found.
     let file = store.database.file().to_owned();
     let other = rusqlite::Connection::open(file).unwrap();
     other

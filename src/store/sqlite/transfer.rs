@@ -1,4 +1,4 @@
-//! Memories out of the file and into it, with all that belongs to them.
+//! Reads and writes complete memories, for export and import.
 
 use rusqlite::{Connection, Row, params_from_iter};
 
@@ -9,14 +9,14 @@ use super::{
 };
 use crate::{
     memory::{Embedding, Memory, Owner, Restored, Scan, Whole, Write},
-    store::{accept::MAX_SCAN_BYTES, dense, place::Place},
+    store::{dense, scan_cursor::ScanCursor, validate::MAX_SCAN_BYTES},
 };
 
-/// What there is of an owner, or of everybody, after a place.
+/// A piece of an owner's memories, or of all owners', after a cursor.
 pub(super) fn scan(
     connection: &Connection,
     owner: Option<&Owner>,
-    after: &Place,
+    after: &ScanCursor,
     limit: usize,
 ) -> rusqlite::Result<Scan> {
     let which = match owner {
@@ -30,7 +30,7 @@ pub(super) fn scan(
     let mut bytes = 0;
     while let Some(row) = rows.next()? {
         if scan.found.len() >= limit || bytes >= MAX_SCAN_BYTES {
-            scan.next = scan.found.last().map(|last| Place::of(&last.memory).to_string());
+            scan.next = scan.found.last().map(|last| ScanCursor::of(&last.memory).to_string());
             break;
         }
         let current = match owner {
@@ -44,7 +44,7 @@ pub(super) fn scan(
     Ok(scan)
 }
 
-/// Writes a memory as it is, unless its owner has one of this id.
+/// Inserts a memory unchanged, unless its owner already has one with this id.
 pub(super) fn restore(connection: &Connection, given: Whole, write: &Write) -> Answer<Restored> {
     let there = by_id(connection, &given.memory.owner, given.memory.id.as_str())?;
     if let Some((row, stored)) = there {
@@ -59,7 +59,7 @@ pub(super) fn restore(connection: &Connection, given: Whole, write: &Write) -> A
     );
     let mut insert = connection.prepare_cached(&sql)?;
     for version in &history {
-        // The last value is the content's words, which earlier versions are without.
+        // The last value is the content's terms, which earlier versions do not have.
         let columns = values(version, write)?.into_iter().take(VALUES - 1);
         insert.execute(params_from_iter([row.into()].into_iter().chain(columns)))?;
     }

@@ -11,7 +11,7 @@ use super::*;
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
 
-/// A collector that answers with `status` and hands on what it was sent.
+/// A collector that answers with `status` and forwards the requests it receives.
 async fn collector(status: StatusCode) -> (String, mpsc::UnboundedReceiver<Body>) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -39,7 +39,7 @@ fn holds(body: &[u8], part: &[u8]) -> bool {
 }
 
 fn exporter(endpoint: &str) -> Exporter {
-    // Another test may have been first.
+    // Another test may have installed it first.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Exporter::start(endpoint).unwrap()
 }
@@ -63,7 +63,7 @@ async fn a_span_joins_the_trace_of_the_request_and_reaches_the_collector() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_malformed_traceparent_starts_a_trace_of_its_own() {
+async fn a_malformed_traceparent_starts_a_new_trace() {
     let (endpoint, mut received) = collector(StatusCode::OK).await;
     let exporter = exporter(&endpoint);
     let subscriber = tracing_subscriber::registry().with(exporter.layer());
@@ -79,16 +79,16 @@ async fn a_malformed_traceparent_starts_a_trace_of_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_collector_that_is_down_or_refuses_costs_no_time_and_ends_in_time() {
+async fn an_unavailable_collector_delays_neither_spans_nor_shutdown() {
     let (refusing, _received) = collector(StatusCode::SERVICE_UNAVAILABLE).await;
-    // Bound and dropped again: nobody listens there.
+    // Bound and dropped again, so that nothing listens on the port.
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     for endpoint in [refusing, format!("http://{free}/v1/traces")] {
         let exporter = exporter(&endpoint);
         let subscriber = tracing_subscriber::registry().with(exporter.layer());
         let began = Instant::now();
         tracing::subscriber::with_default(subscriber, || {
-            // Three times what the queue holds.
+            // Three times the capacity of the queue.
             for _ in 0..3 * QUEUE {
                 drop(tracing::info_span!("exchange").entered());
             }
@@ -101,7 +101,7 @@ async fn a_collector_that_is_down_or_refuses_costs_no_time_and_ends_in_time() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_is_no_url_is_refused() {
+async fn refuses_an_invalid_endpoint() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     assert!(Exporter::start("not a url").is_err());
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask assets`: fetch, and say where things are.
+//! `cargo xtask assets`: downloads assets and prints their paths.
 
 use anyhow::Result;
 
@@ -7,17 +7,18 @@ use super::{Kind, ensure};
 /// Arguments of `cargo xtask assets`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only these parts.
+    /// Download only these assets.
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = Kind::ALL)]
     only: Vec<Kind>,
 }
 
 impl Args {
-    /// Runs the command: progress on stderr, one line `NAME PATH` a part on stdout.
+    /// Runs the command: progress on standard error, one line `NAME PATH` per asset on standard
+    /// output.
     ///
     /// # Errors
     /// Those of [`ensure`].
-    #[expect(clippy::print_stdout, reason = "the paths are this command's answer")]
+    #[expect(clippy::print_stdout, reason = "the paths are this command's output")]
     pub fn run(&self) -> Result<()> {
         let assets = ensure(&self.only)?;
         for kind in &self.only {

@@ -1,4 +1,4 @@
-//! SHA-256 of files, and the refusal of one that is not the pinned one.
+//! SHA-256 of files, compared with pinned digests.
 
 use std::fs::File;
 use std::io;
@@ -15,12 +15,12 @@ pub fn of_file(path: &Path) -> Result<String> {
     Ok(hex(&hasher.finalize()))
 }
 
-/// Refuses `path` unless its digest is `pinned`. `what` names it in the message.
+/// Checks that `path` has the digest `pinned`. `what` names it in the error.
 pub fn check(what: &str, path: &Path, pinned: &str) -> Result<()> {
     let found = of_file(path)?;
     if found != pinned {
         bail!(
-            "{what}: the downloaded file has sha256 {found}, but {pinned} is pinned, so it was thrown away"
+            "{what}: the downloaded file has sha256 {found} instead of the pinned {pinned}, and was deleted"
         );
     }
     Ok(())
@@ -45,12 +45,12 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_the_pinned_digest_is_accepted() {
+    fn accepts_the_pinned_digest() {
         check("thing 1.0", abc().path(), ABC).unwrap();
     }
 
     #[test]
-    fn another_digest_is_refused_and_both_are_named() {
+    fn refuses_another_digest_and_names_both() {
         let pinned = "0".repeat(64);
         let message = check("thing 1.0", abc().path(), &pinned).unwrap_err().to_string();
         assert!(message.starts_with("thing 1.0: "), "{message}");

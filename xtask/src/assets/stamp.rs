@@ -1,5 +1,5 @@
-//! What a folder was made from, written beside it last: a folder whose stamp says something
-//! else, or that has none, is made again.
+//! Stamp files: they record the sources of a folder and are written last. A folder with a missing
+//! or different stamp is rebuilt.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-/// A stamp file and what it says when its folder is up to date.
+/// A stamp file and its expected content.
 #[derive(Debug)]
 pub struct Stamp {
     path: PathBuf,
@@ -15,13 +15,13 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// The stamp at `path`, expected to list `sources` (digests of all that goes in).
+    /// The stamp at `path`, with the digests of all `sources`.
     pub fn new(path: PathBuf, sources: &[&str]) -> Self {
         let expected = sources.join("\n");
         Self { path, expected }
     }
 
-    /// Whether the stamp says what is expected.
+    /// Whether the stamp has the expected content.
     pub fn is_current(&self) -> Result<bool> {
         match fs::read_to_string(&self.path) {
             Ok(found) => Ok(found == self.expected),
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_current_only_while_its_sources_are_those_it_was_made_from() {
+    fn a_folder_is_current_while_its_sources_are_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(".stamp");
         let stamp = Stamp::new(path.clone(), &["a", "b"]);

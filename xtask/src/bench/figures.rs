@@ -1,30 +1,30 @@
-//! What memgate counted itself: where its time went.
+//! memgate's own metrics during a measurement.
 
 use std::collections::HashMap;
 
 use anyhow::Result;
 use reqwest::Client;
 
-/// A look at `/metrics`.
+/// A snapshot of `/metrics`.
 pub struct Figures(HashMap<String, f64>);
 
-/// What happened between two looks.
+/// The difference between two snapshots.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Between {
-    /// The mean time to embed a query, in milliseconds.
+    /// Mean duration of embedding a query, in milliseconds.
     pub embed_ms: Option<f64>,
-    /// The mean time of the store, in milliseconds.
+    /// Mean duration of a store search, in milliseconds.
     pub search_ms: Option<f64>,
-    /// The mean of all that requests waited for, in milliseconds.
+    /// Mean time that requests waited in total, in milliseconds.
     pub total_ms: Option<f64>,
-    /// Searches by words alone, because the vector was not there in time.
+    /// Number of searches by words alone, because the vector was late.
     pub by_words: u64,
-    /// Exchanges that were not learnt from although they might have been.
+    /// Number of exchanges that were dropped instead of learned from.
     pub dropped: u64,
 }
 
 impl Figures {
-    /// Looks.
+    /// Takes a snapshot.
     ///
     /// # Errors
     /// When memgate does not answer.
@@ -43,7 +43,7 @@ impl Figures {
         Self(lines.filter_map(pair).collect())
     }
 
-    /// What happened since an earlier look.
+    /// The difference from an earlier snapshot.
     pub fn since(&self, earlier: &Self) -> Between {
         let rise = |name: &str| {
             let of = |figures: &Self| figures.0.get(name).copied().unwrap_or(0.0);
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn means_are_of_what_happened_between() {
+    fn means_cover_only_the_time_between_snapshots() {
         let look = |sum: f64, count: u32, late: u32| {
             Figures::parse(&format!(
                 "# HELP x y\nmemgate_phase_seconds_sum{{phase=\"embed\"}} {sum}\n\

@@ -1,4 +1,4 @@
-//! Sends the requests of one case and times them.
+//! Sends the requests of one case and measures their times.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,41 +12,41 @@ use super::plan::{Case, Message};
 use super::request::{Template, directive, user};
 use super::samples::Round;
 
-/// No request may take longer; it has failed then.
+/// Timeout of a request.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What is sent where.
+/// The requests of a case and their target.
 pub struct Load {
     client: Client,
     url: String,
     case: Case,
-    /// How many users there are to ask.
+    /// Number of users.
     users: u64,
     template: Template,
-    /// The number of the next request; never used twice in one run.
+    /// Number of the next request; unique within a run.
     next: Arc<AtomicU64>,
 }
 
-/// What became of one request.
+/// Result of one request.
 struct Reply {
-    /// To the first bytes of the body of a stream, to the last of any other.
+    /// Time to the first bytes of a streamed body, or to the last bytes of another.
     time: Duration,
     decision: String,
     hits: usize,
 }
 
 impl Load {
-    /// The load of a case; connections are kept open as long as it lives.
+    /// Creates the load of a case; connections are kept open while it lives.
     pub fn new(case: Case, url: String, users: u64, next: Arc<AtomicU64>) -> Result<Self> {
         let client = Client::builder().no_proxy().timeout(TIMEOUT).build()?;
         Ok(Self { client, url, case, users, template: Template::of(&case), next })
     }
 
-    /// Sends `count` requests, as many at one time as the case says.
+    /// Sends `count` requests with the case's concurrency.
     pub async fn send(self: &Arc<Self>, count: usize) -> Round {
         let mut senders = JoinSet::new();
         for sender in 0..self.case.at_once {
-            // The remainder goes to the first ones.
+            // The remainder goes to the first senders.
             let share = (count + self.case.at_once - 1 - sender) / self.case.at_once;
             let load = Arc::clone(self);
             senders.spawn(async move {
@@ -113,7 +113,7 @@ impl Load {
         Ok(Reply { time, decision, hits })
     }
 
-    /// What memgate should have decided.
+    /// The expected decision of memgate.
     fn expected(&self) -> Option<&'static str> {
         self.case.subject.is_memgate().then_some(match self.case.message {
             Message::Greeting => "skipped:greeting",

@@ -1,4 +1,4 @@
-//! What the figures were measured on, and what was measured: without it they mean nothing.
+//! Describes the machine and the versions of a measurement.
 
 use std::process::Command;
 
@@ -16,15 +16,15 @@ pub struct Machine {
     pub date: String,
     pub commit: String,
     pub rustc: String,
-    /// Of one, five and fifteen minutes, before the first round.
+    /// Load averages of one, five and fifteen minutes, before the first round.
     pub load_average: String,
 }
 
 impl Machine {
-    /// Looks at the machine.
+    /// Inspects the machine.
     ///
     /// # Errors
-    /// When this is no Linux.
+    /// When it does not run Linux.
     pub fn look() -> Result<Self> {
         let processors = read("/proc/cpuinfo")?;
         let processor = processors
@@ -50,16 +50,16 @@ impl Machine {
     }
 }
 
-/// The load of the last one, five and fifteen minutes.
+/// Load averages of one, five and fifteen minutes.
 ///
 /// # Errors
-/// When this is no Linux.
+/// When the machine does not run Linux.
 pub fn load_average() -> Result<String> {
     let text = read("/proc/loadavg")?;
     Ok(text.split(' ').take(3).collect::<Vec<_>>().join(" "))
 }
 
-/// The commit, and whether more than that was built.
+/// The commit, with a note if there are uncommitted changes.
 fn commit() -> String {
     let git =
         |arguments: &[&str]| said(Command::new("git").args(arguments).current_dir(repository()));
@@ -68,7 +68,7 @@ fn commit() -> String {
     if git(&sources).is_empty() { commit } else { format!("{commit} with changes") }
 }
 
-/// The first line of what a program says; empty when it says nothing.
+/// The first line of a program's output; empty if there is none.
 fn said(command: &mut Command) -> String {
     let output = command.output().map(|output| output.stdout).unwrap_or_default();
     String::from_utf8_lossy(&output).lines().next().unwrap_or_default().to_owned()

@@ -1,7 +1,8 @@
-//! `cargo xtask bench`: what memgate costs, through a real Envoy, beside what two filters cost that do nothing.
+//! `cargo xtask bench`: memgate's overhead behind a real Envoy, compared with a no-op server behind
+//! the same filters.
 //!
-//! Everything runs at the same time and is measured in turn, round after round, so that whatever else the machine
-//! does meets all of it alike. Compare columns of one run; never figures of two.
+//! Everything runs at the same time and is measured in turn, round after round, so that other load
+//! affects all of it alike. Compare only numbers of one run.
 
 mod document;
 mod figures;
@@ -32,13 +33,13 @@ use crate::signals::until_signal;
 /// Arguments of `cargo xtask bench`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Fewer users, rounds and requests: shows that it works, not how fast it is.
+    /// Use fewer users, rounds and requests: tests that the benchmark works.
     #[arg(long)]
     quick: bool,
-    /// Rewrite the figures in this file, between its two markers.
+    /// Replace the results in this file, between its two markers.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// How memgate is built.
+    /// Cargo profile of memgate.
     #[arg(long, value_enum, default_value_t = Profile::Release)]
     profile: Profile,
 }
@@ -47,7 +48,7 @@ impl Args {
     /// Runs the command.
     ///
     /// # Errors
-    /// One sentence: what is missing or failed; also when a request failed while measuring.
+    /// One sentence: what is missing or failed; also when a request failed during the measurement.
     pub fn run(self) -> Result<()> {
         crate::tls::provide()?;
         let document = self.out.as_deref().map(document::Document::open).transpose()?;
@@ -60,7 +61,7 @@ impl Args {
         };
         let plan = if self.quick { Plan::quick() } else { Plan::full() };
 
-        // One thread, the main one: children are tied to the thread that starts them.
+        // A single thread, because children are tied to the thread that starts them.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (text, failed) = runtime.block_on(until_signal(measure(&programs, &plan)))?;
         show(&text);
@@ -74,9 +75,9 @@ impl Args {
     }
 }
 
-/// The figures as Markdown, and how many requests failed.
+/// The results as Markdown, and the number of failed requests.
 async fn measure(programs: &Programs, plan: &Plan) -> Result<(String, usize)> {
-    // On the disk that the project is on: a temporary folder may be in memory.
+    // On the project's disk, because a temporary folder may be in memory.
     let target = repository().join("target");
     std::fs::create_dir_all(&target).context("cannot create target/")?;
     let folder = tempfile::Builder::new()
@@ -88,7 +89,7 @@ async fn measure(programs: &Programs, plan: &Plan) -> Result<(String, usize)> {
         seed::fill(programs, folder.path(), store).await?;
     }
     let servers = Servers::start(programs, plan, folder.path()).await?;
-    say("everything is ready");
+    say("ready");
     before.load_average = machine::load_average()?;
     let outcome = rounds::run(plan, &servers).await;
     let memory = servers.memory();
@@ -98,7 +99,7 @@ async fn measure(programs: &Programs, plan: &Plan) -> Result<(String, usize)> {
     Ok((report::render(plan, &before, &results, &memory?)?, failed))
 }
 
-#[expect(clippy::print_stdout, reason = "the figures are this command's answer")]
+#[expect(clippy::print_stdout, reason = "the results are this command's output")]
 fn show(text: &str) {
     println!("{text}");
 }

@@ -1,11 +1,11 @@
-//! What is measured: who answers, what is sent, how often. Nothing here runs anything.
+//! The plan of a benchmark: subjects, cases and numbers of requests. Nothing is run here.
 
-/// Who stands between Envoy and the model server.
+/// A server between Envoy and the model server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subject {
-    /// Nobody: Envoy without our filters.
+    /// None: Envoy without memgate's filters.
     Nobody,
-    /// A server behind both filters that changes nothing.
+    /// A no-op server behind both filters.
     NoOp,
     /// memgate with a small store.
     Small,
@@ -14,10 +14,10 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// All of them.
+    /// All subjects.
     pub const ALL: [Self; 4] = [Self::Nobody, Self::NoOp, Self::Small, Self::Large];
 
-    /// A name for files.
+    /// Name for files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nobody => "nobody",
@@ -33,37 +33,38 @@ impl Subject {
     }
 }
 
-/// What the last user message is.
+/// Content of the last user message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
     /// Nothing to search for.
     Greeting,
-    /// A question of 16 tokens, never the same twice.
+    /// A question of 16 tokens, different in every request.
     Question,
 }
 
-/// One thing to measure, at one body size and one concurrency.
+/// A case: one kind of request with a body size and a concurrency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Case {
     pub subject: Subject,
     pub message: Message,
-    /// Whether memgate may learn from the exchange, as it does unless told otherwise.
+    /// Whether memgate may learn from the exchange, which is the default.
     pub learns: bool,
-    /// The first token comes after [`FIRST_TOKEN_MS`]; what is timed is its arrival.
+    /// Whether the reply is streamed; the first token comes after [`FIRST_TOKEN_MS`], and its
+    /// arrival is measured.
     pub streamed: bool,
-    /// Bytes of the request's body, about.
+    /// Approximate size of the request's body, in bytes.
     pub bytes: usize,
-    /// Requests at one time.
+    /// Number of concurrent requests.
     pub at_once: usize,
 }
 
-/// What the model server waits before the first token of a stream.
+/// Delay of the model server before the first token of a stream.
 pub const FIRST_TOKEN_MS: u32 = 50;
-/// Requests at one time, beside one.
+/// Number of concurrent requests in the concurrent cases.
 pub const AT_ONCE: usize = 8;
 /// Body sizes.
 pub const SIZES: [usize; 3] = [1_000, 20_000, 1_000_000];
-/// Memories of each user.
+/// Number of memories per user.
 pub const MEMORIES: u64 = 100;
 
 /// A store to fill.
@@ -73,27 +74,27 @@ pub struct Store {
     pub users: u64,
 }
 
-/// How much is done.
+/// The extent of a benchmark.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Users of the small and of the large store.
     small: u64,
     large: u64,
-    /// Rounds that count; one before them does not.
+    /// Number of measured rounds; one warm-up round precedes them.
     pub rounds: usize,
-    /// Requests of a case in one round, at one connection; divided for large bodies and streams.
+    /// Requests per case and round with one connection; fewer for large bodies and streams.
     requests: usize,
-    /// Whether this is the run whose figures mean something.
+    /// Whether this is a quick run, whose results mean little.
     pub quick: bool,
 }
 
 impl Plan {
-    /// What docs/benchmarks.md shows.
+    /// The plan for docs/benchmarks.md.
     pub fn full() -> Self {
         Self { small: 100, large: 10_000, rounds: 9, requests: 200, quick: false }
     }
 
-    /// Minutes less, and worth less.
+    /// A shorter plan with less reliable results.
     pub fn quick() -> Self {
         Self { small: 100, large: 500, rounds: 3, requests: 60, quick: true }
     }
@@ -106,12 +107,12 @@ impl Plan {
         ]
     }
 
-    /// Whose memories are asked for at a subject. Nobody and the no-op do not look.
+    /// Number of users of a subject; the others do not look at users.
     pub fn users(&self, subject: Subject) -> u64 {
         if subject == Subject::Large { self.large } else { self.small }
     }
 
-    /// Everything to measure in one round.
+    /// All cases of one round.
     pub fn cases(&self) -> Vec<Case> {
         let mut cases = Vec::new();
         for bytes in SIZES {
@@ -125,7 +126,7 @@ impl Plan {
         cases
     }
 
-    /// How many requests a case sends in one round.
+    /// Number of requests of a case in one round.
     pub fn requests(&self, case: &Case) -> usize {
         let all = if case.at_once > 1 { 2 * self.requests } else { self.requests };
         match case {
@@ -136,7 +137,7 @@ impl Plan {
     }
 }
 
-/// The rows of the table of whole replies.
+/// The rows of the table of complete replies.
 pub fn kinds() -> impl Iterator<Item = Case> {
     let row = |subject, message, learns| Case {
         subject,
@@ -170,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_case_is_measured_once_and_has_requests() {
+    fn every_case_is_unique_and_has_requests() {
         let plan = Plan::quick();
         let cases = plan.cases();
         let distinct: std::collections::HashSet<_> = cases.iter().collect();

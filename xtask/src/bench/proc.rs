@@ -1,4 +1,4 @@
-//! What Linux tells of a process: its memory, and the processor time it used.
+//! Memory and CPU time of a process, from Linux' /proc.
 
 use std::time::Duration;
 
@@ -11,35 +11,35 @@ pub struct Memory {
     pub most: u64,
 }
 
-/// The memory that a process has in RAM, now and at most so far.
+/// Current and peak resident memory of a process.
 ///
 /// # Errors
-/// When there is no such process.
+/// When the process does not exist.
 pub fn memory(pid: u32) -> Result<Memory> {
     let path = format!("/proc/{pid}/status");
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
     let mib = |name: &str| -> Result<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix(name));
         let kib = line.and_then(|rest| rest.trim_matches([':', ' ', '\t']).split(' ').next());
-        Ok(kib.and_then(|kib| kib.parse::<u64>().ok()).context("no memory figure")? / 1024)
+        Ok(kib.and_then(|kib| kib.parse::<u64>().ok()).context("no memory value")? / 1024)
     };
     Ok(Memory { now: mib("VmRSS")?, most: mib("VmHWM")? })
 }
 
-/// How often it is looked whether processes still work.
+/// Interval between two checks of processes.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Hundredths of a second of processor time in that while that still count as idle.
+/// CPU time per interval, in hundredths of a second, that counts as idle.
 const IDLE_TICKS: u64 = 1;
-/// Looks in a row that must find them idle: work may wait for a timer.
+/// Number of consecutive idle checks required, because work may wait for a timer.
 const IDLE_LOOKS: u32 = 2;
-/// How long they may take.
+/// Maximum time to wait.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Waits until none of these processes does anything, so that work left over from one case is not measured with
-/// the next.
+/// Waits until all these processes are idle, so that leftover work of one case does not affect the
+/// next.
 ///
 /// # Errors
-/// When one has ended, or they are still at work after two minutes.
+/// When one has ended, or they are still busy after two minutes.
 pub async fn settled(pids: &[u32]) -> Result<()> {
     let started = tokio::time::Instant::now();
     let mut before = ticks(pids)?;
@@ -50,13 +50,13 @@ pub async fn settled(pids: &[u32]) -> Result<()> {
         idle = if now - before <= IDLE_TICKS { idle + 1 } else { 0 };
         before = now;
         if started.elapsed() > PATIENCE {
-            bail!("memgate is still at work {} s after the last request", PATIENCE.as_secs());
+            bail!("memgate is still busy {} s after the last request", PATIENCE.as_secs());
         }
     }
     Ok(())
 }
 
-/// Processor time used so far, by all together, in hundredths of a second.
+/// Total CPU time used so far, in hundredths of a second.
 fn ticks(pids: &[u32]) -> Result<u64> {
     pids.iter().map(|pid| ticks_of(*pid)).sum()
 }
@@ -64,13 +64,14 @@ fn ticks(pids: &[u32]) -> Result<u64> {
 fn ticks_of(pid: u32) -> Result<u64> {
     let path = format!("/proc/{pid}/stat");
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
-    // The name, in parentheses, may hold anything; user and system time are the 12th and 13th field after it.
+    // The name, in parentheses, can contain anything; user and system time are the 12th and 13th
+    // field after it.
     let fields =
         text.rsplit_once(')').map(|(_, fields)| fields.split_whitespace().skip(11).take(2));
     fields
         .into_iter()
         .flatten()
-        .map(|field| field.parse::<u64>().context("a figure in /proc is no number"))
+        .map(|field| field.parse::<u64>().context("a value in /proc is not a number"))
         .sum()
 }
 

@@ -1,4 +1,4 @@
-//! The figures as Markdown.
+//! Renders the results as Markdown.
 
 use std::fmt::Write as _;
 
@@ -11,10 +11,10 @@ use super::plan::{
 use super::proc::Memory;
 use super::rounds::{Measured, Results};
 
-/// Everything that is said of a run.
+/// Renders a run.
 ///
 /// # Errors
-/// None that can happen: writing to a text.
+/// None in practice: it writes to a string.
 pub fn render(
     plan: &Plan,
     machine: &Machine,
@@ -194,7 +194,7 @@ fn ratio(value: Option<f64>, base: Option<f64>) -> String {
     value.zip(base).map_or_else(|| "–".to_owned(), |(value, base)| format!("{:.2}", value / base))
 }
 
-/// For ratios near one.
+/// For ratios close to one.
 fn thousandths(value: Option<f64>, base: Option<f64>) -> String {
     value.zip(base).map_or_else(|| "–".to_owned(), |(value, base)| format!("{:.3}", value / base))
 }

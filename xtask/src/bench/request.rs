@@ -1,9 +1,11 @@
-//! The requests: conversations of a given size that end in a greeting, or in a question that was never asked before.
+//! Generates requests: conversations of a given size that end in a greeting or in a unique
+//! question.
 
 use super::plan::{Case, FIRST_TOKEN_MS, Message};
 
-/// What the seeded memories speak of (`examples/seed_memories.rs`): a line of topics, a line of places. Each word, like
-/// each month and year, is one token of all-MiniLM-L6-v2, so every question has 16 with the two special ones.
+/// The vocabulary of the seeded memories (`examples/seed_memories.rs`): a line of topics, a line of
+/// places. Each word, like each month and year, is one token of all-MiniLM-L6-v2, so every question
+/// has 16 tokens with the two special ones.
 const VOCABULARY: &str = include_str!("../../../testdata/bench/vocabulary.txt");
 const MONTHS: [&str; 12] = [
     "january",
@@ -20,7 +22,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// Bodies of one case.
+/// The bodies of one case.
 pub struct Template {
     before: String,
     after: String,
@@ -44,7 +46,7 @@ impl Template {
             let more = format!(
                 r#",{{"role":"user","content":"{turn}. {SAID}"}},{{"role":"assistant","content":"{ANSWERED}"}}"#
             );
-            // The last message has about a hundred bytes.
+            // The last message has about 100 bytes.
             if before.len() + more.len() + after.len() + 100 > case.bytes {
                 break;
             }
@@ -55,7 +57,7 @@ impl Template {
         Self { before, after, message: case.message }
     }
 
-    /// The body of request `number`, which `user` sends.
+    /// The body of request `number` from `user`.
     pub fn body(&self, number: u64, user: u64) -> String {
         let message = match self.message {
             Message::Greeting => "Hello there!".to_owned(),
@@ -69,8 +71,8 @@ impl Template {
     }
 }
 
-/// A question about the place of the user's first memories, another for every number; after 46,080 they begin again,
-/// long after caches forgot the first.
+/// A question about the place of the user's first memories, different for every number; after
+/// 46,080 they repeat, long after caches have evicted the first.
 fn question(number: u64, user: u64) -> String {
     let mut lines = VOCABULARY.lines().map(|line| line.split(' ').collect::<Vec<_>>());
     let (topics, places) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
@@ -82,7 +84,7 @@ fn question(number: u64, user: u64) -> String {
     format!("What did I tell you about the {topic} in {place} for {month} {year}?")
 }
 
-/// Which user asks in request `number`: any of them, and neighbours in number are strangers.
+/// The user of request `number`; consecutive requests have unrelated users.
 pub fn user(number: u64, users: u64) -> u64 {
     // SplitMix64's finaliser.
     let mut x = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -91,7 +93,7 @@ pub fn user(number: u64, users: u64) -> u64 {
     (x ^ (x >> 31)) % users
 }
 
-/// The header that tells the model double when to answer; only of streams.
+/// The header that tells the model double when to answer; for streams only.
 pub fn directive(case: &Case) -> Option<String> {
     case.streamed.then(|| format!("first_token_ms={FIRST_TOKEN_MS}"))
 }
@@ -105,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bodies_have_their_size_and_are_conversations() {
+    fn bodies_are_conversations_of_the_given_size() {
         for case in Plan::full().cases() {
             let body = Template::of(&case).body(7, 0);
             let off = body.len().abs_diff(case.bytes);
@@ -116,13 +118,13 @@ mod tests {
     }
 
     #[test]
-    fn no_question_comes_twice_while_a_cache_could_remember_it() {
+    fn questions_do_not_repeat_within_cache_lifetime() {
         let questions: HashSet<String> = (0..46_080).map(|number| question(number, 3)).collect();
         assert_eq!(questions.len(), 46_080);
     }
 
     #[test]
-    fn all_users_ask() {
+    fn all_users_send_requests() {
         let users: HashSet<u64> = (0..2_000).map(|number| user(number, 100)).collect();
         assert_eq!(users.len(), 100);
     }

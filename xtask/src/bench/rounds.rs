@@ -1,4 +1,5 @@
-//! The rounds: every case once in each, in another order each time, so that no case always follows the same one.
+//! The rounds: each measures every case once, in a different order, so that no case always follows
+//! the same one.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -15,17 +16,17 @@ use super::samples::{Round, median, percentile};
 use super::servers::Servers;
 use crate::assets::progress::{say, step};
 
-/// Requests at the head of a case in each round that do not count: connections are opened, pages read again.
+/// Number of unmeasured requests at the start of a case: they open connections and load pages.
 const WARM_UP: usize = 10;
 
-/// What was measured.
+/// The results.
 pub struct Results {
     measured: Vec<Measured>,
-    /// How long all rounds took, in seconds.
+    /// Duration of all rounds, in seconds.
     pub seconds: u64,
 }
 
-/// One case over all rounds that count.
+/// One case over all measured rounds.
 pub struct Measured {
     pub case: Case,
     rounds: Vec<Round>,
@@ -33,34 +34,34 @@ pub struct Measured {
 }
 
 impl Results {
-    /// What was measured of a case.
+    /// The results of a case.
     pub fn of(&self, case: &Case) -> Option<&Measured> {
         self.measured.iter().find(|measured| measured.case == *case)
     }
 
-    /// Requests that failed, of all.
+    /// Number of failed requests.
     pub fn failed(&self) -> usize {
         self.measured.iter().map(Measured::failed).sum()
     }
 
-    /// Requests that count, of all.
+    /// Number of measured requests.
     pub fn requests(&self) -> usize {
         self.measured.iter().map(Measured::requests).sum()
     }
 }
 
 impl Measured {
-    /// The median over the rounds of a percentile within each, in milliseconds.
+    /// Median over the rounds of a percentile within each, in milliseconds.
     pub fn percentile(&self, part: f64) -> Option<f64> {
         median(self.rounds.iter().filter_map(|round| percentile(&round.times, part)))
     }
 
-    /// The median over the rounds of one of memgate's own figures.
+    /// Median over the rounds of one of memgate's own metrics.
     pub fn own(&self, figure: impl Fn(&Between) -> Option<f64>) -> Option<f64> {
         median(self.between.iter().filter_map(figure))
     }
 
-    /// One of memgate's own counts, over all rounds.
+    /// Sum over all rounds of one of memgate's own counters.
     pub fn count(&self, figure: impl Fn(&Between) -> u64) -> u64 {
         self.between.iter().map(figure).sum()
     }
@@ -77,17 +78,17 @@ impl Measured {
         self.rounds.iter().map(|round| round.times.len() + round.failed).sum()
     }
 
-    /// Memories presented with a request, on average.
+    /// Mean number of presented memories per request.
     pub fn hits(&self) -> f64 {
         let hits: usize = self.rounds.iter().map(|round| round.hits).sum();
         hits as f64 / self.requests().max(1) as f64
     }
 }
 
-/// Measures all cases in all rounds; the first round only warms up.
+/// Measures all cases in all rounds; the first round is a warm-up.
 ///
 /// # Errors
-/// When a program ended or cannot be asked. A request that fails is counted, not an error.
+/// When a program has ended or does not answer. Failed requests are counted instead.
 pub async fn run(plan: &Plan, servers: &Servers) -> Result<Results> {
     let next = Arc::new(AtomicU64::new(0));
     let client = Client::new();
@@ -118,7 +119,7 @@ pub async fn run(plan: &Plan, servers: &Servers) -> Result<Results> {
     Ok(results)
 }
 
-/// One case, once.
+/// Measures one case once.
 async fn one(
     plan: &Plan,
     servers: &Servers,

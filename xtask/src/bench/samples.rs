@@ -1,21 +1,22 @@
-//! Times of requests, and what is said of them.
+//! Request times and their statistics.
 
 use std::time::Duration;
 
-/// What one case measured in one round.
+/// Results of one case in one round.
 #[derive(Clone, Debug, Default)]
 pub struct Round {
-    /// How long each request that ended well took.
+    /// Durations of the successful requests.
     pub times: Vec<Duration>,
-    /// Requests without a 200 and a whole body.
+    /// Number of requests without status 200 and a complete body.
     pub failed: usize,
-    /// Requests that ended well, but that memgate did not decide as expected: it was too late, for example.
+    /// Number of successful requests with an unexpected decision of memgate, for example because of
+    /// the deadline.
     pub undecided: usize,
-    /// Memories presented, over all requests.
+    /// Total number of presented memories.
     pub hits: usize,
 }
 
-/// The value that `part` of the samples do not exceed, in milliseconds; nearest rank. `None` without samples.
+/// The percentile `part` by nearest rank, in milliseconds. `None` without samples.
 pub fn percentile(times: &[Duration], part: f64) -> Option<f64> {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
@@ -24,7 +25,7 @@ pub fn percentile(times: &[Duration], part: f64) -> Option<f64> {
     Some(value.as_secs_f64() * 1e3)
 }
 
-/// The middle of some numbers; the mean of the two middle ones of an even count. `None` without numbers.
+/// The median; the mean of the two middle values if their number is even. `None` without values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_by(f64::total_cmp);

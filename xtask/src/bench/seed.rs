@@ -1,4 +1,4 @@
-//! Fills the data folder of a memgate before it starts.
+//! Fills the data folder of a memgate before it is started.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub fn folder(root: &Path, store: &Store) -> PathBuf {
     root.join(store.subject.name())
 }
 
-/// Fills it; the seeder shows its progress.
+/// Fills the store; the seeder prints its progress.
 ///
 /// # Errors
 /// When the seeder fails.
@@ -39,7 +39,7 @@ pub async fn fill(programs: &Programs, root: &Path, store: Store) -> Result<()> 
     };
     let ended = program.command().status().await.context("cannot start the seeder")?;
     if !ended.success() {
-        bail!("the store could not be filled ({ended}); the seeder said why above");
+        bail!("cannot fill the store ({ended}); see the seeder's output above");
     }
     Ok(())
 }

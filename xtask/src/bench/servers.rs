@@ -1,5 +1,5 @@
-//! Everything that runs while it is measured: the model double, the no-op, two memgates, and an Envoy before each
-//! (and one before nobody), all at the same time and on free ports.
+//! The servers of a benchmark: the model double, the no-op server, two memgates, and an Envoy for
+//! each (and one without filters), all at the same time on free ports.
 
 use std::fs::File;
 use std::net::Ipv4Addr;
@@ -25,10 +25,10 @@ use crate::process::{self, Program};
 
 const READY_WITHIN: Duration = Duration::from_secs(90);
 const ASK_EVERY: Duration = Duration::from_millis(100);
-/// How long each may take to end.
+/// Maximum time for each server to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The programs that run.
+/// The running servers.
 pub struct Servers {
     running: Vec<Running>,
     ports: Vec<(Subject, Ports)>,
@@ -52,7 +52,7 @@ impl Servers {
     /// Starts everything and waits until it is ready.
     ///
     /// # Errors
-    /// When a program cannot be started or is not ready in time. What runs is killed then.
+    /// When a program cannot be started or is not ready in time. Running ones are killed then.
     pub async fn start(programs: &Programs, plan: &Plan, folder: &Path) -> Result<Self> {
         let free = ports::free(3 * Subject::ALL.len() + 1)?;
         let (double, rest) = free.split_last().context("no ports")?;
@@ -108,7 +108,8 @@ impl Servers {
         Ok(())
     }
 
-    /// The configuration that people run, with ports put in; before nobody, without our filters on its routes.
+    /// The development configuration with the benchmark's ports; for the subject without a server,
+    /// without the filters.
     fn envoy_config(&self, subject: Subject) -> Result<Value> {
         let ports = self.ports(subject);
         let settings = Settings {
@@ -173,7 +174,7 @@ impl Servers {
                 self.wait_on(deadline).await?;
             }
         }
-        // One short reply to everything: what the model says is not what is measured.
+        // All replies are the same and short, because the model is not measured.
         let url = format!("http://127.0.0.1:{}/_double/script", self.double);
         let script = json!([{"contains": "", "reply": "All right, that is noted."}]);
         client.post(url).json(&script).send().await?.error_for_status()?;
@@ -198,23 +199,23 @@ impl Servers {
         found.map_or(Ports { envoy: 0, grpc: 0, http: 0 }, |(_, ports)| *ports)
     }
 
-    /// Where requests of a subject are sent.
+    /// The URL for requests of a subject.
     pub fn completions(&self, subject: Subject) -> String {
         format!("http://127.0.0.1:{}/v1/chat/completions", self.ports(subject).envoy)
     }
 
-    /// The REST side of a memgate.
+    /// The REST API of a memgate.
     pub fn api(&self, subject: Subject) -> String {
         format!("http://127.0.0.1:{}", self.ports(subject).http)
     }
 
-    /// The processes that may still be at work after a reply.
+    /// Processes that may still be busy after a reply.
     pub fn workers(&self) -> Vec<u32> {
         let memgates = self.running.iter().filter(|r| r.name.ends_with("memgate"));
         memgates.filter_map(|running| running.child.id()).collect()
     }
 
-    /// The memory that each memgate has.
+    /// Memory of each memgate.
     pub fn memory(&self) -> Result<Vec<(Subject, Memory)>> {
         let memgates = self.running.iter().filter(|r| r.name.ends_with("memgate"));
         memgates
@@ -223,10 +224,10 @@ impl Servers {
             .collect()
     }
 
-    /// Ends everything, the Envoys first.
+    /// Stops everything, the Envoys first.
     pub async fn end(mut self) {
         while let Some(mut running) = self.running.pop() {
-            // One that cannot be waited for is killed when it is dropped.
+            // If waiting fails, dropping it kills it.
             drop(process::end(&mut running.child, PATIENCE).await);
         }
     }

@@ -1,4 +1,5 @@
-//! `cargo xtask envoy-config`: writes an Envoy configuration with other addresses and another upstream.
+//! `cargo xtask envoy-config`: writes an Envoy configuration with other addresses and another
+//! upstream.
 
 use std::path::PathBuf;
 
@@ -9,16 +10,16 @@ use super::{Network, Settings, Upstream, render};
 /// Arguments of `cargo xtask envoy-config`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The file to begin with.
+    /// Configuration to start from.
     #[arg(long, default_value = "envoy/development.yaml")]
     base: PathBuf,
-    /// The model server: an origin, and what stands before /v1.
+    /// URL of the model server: origin and optional prefix before /v1.
     #[arg(long, default_value = "http://127.0.0.1:8000")]
     upstream: String,
-    /// Where clients connect.
+    /// Port for clients.
     #[arg(long, default_value_t = 8888)]
     port: u16,
-    /// Where memgate serves ext_proc.
+    /// Port of memgate's ext_proc service.
     #[arg(long, default_value_t = 50051)]
     grpc_port: u16,
     /// Envoy's admin port; 0 lets Envoy pick one.
@@ -26,7 +27,7 @@ pub struct Args {
     admin_port: u16,
     #[command(flatten)]
     network: Network,
-    /// Where to write it, as JSON, which Envoy reads like YAML.
+    /// Output file, as JSON, which Envoy reads like YAML.
     #[arg(long)]
     out: PathBuf,
 }
@@ -46,7 +47,7 @@ impl Args {
         let mut config = render(&self.base, &settings)?;
         self.network
             .put_into(&mut config)
-            .with_context(|| format!("{} cannot be used so", self.base.display()))?;
+            .with_context(|| format!("cannot adapt {}", self.base.display()))?;
         std::fs::write(&self.out, format!("{config:#}\n"))
             .with_context(|| format!("cannot write {}", self.out.display()))
     }

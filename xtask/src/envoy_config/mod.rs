@@ -1,7 +1,7 @@
-//! Puts other ports and another model server into one of the files in `envoy/`, and nothing else: what runs in
-//! development and in the tests is the file that people copy.
+//! Changes only the ports and the model server of a file in `envoy/`, so that development and tests
+//! run the file that users copy.
 //!
-//! It must not know what the filters do.
+//! It must not depend on what the filters do.
 
 pub mod command;
 mod network;
@@ -20,11 +20,11 @@ pub use self::upstream::Upstream;
 /// The cluster of the model server, in both files.
 const UPSTREAM_CLUSTER: &str = "upstream";
 
-/// What is put in. All ports are on loopback.
+/// The changes. All ports are on loopback.
 pub struct Settings {
-    /// Where clients connect.
+    /// Port for clients.
     pub port: u16,
-    /// Where memgate serves ext_proc.
+    /// Port of memgate's ext_proc service.
     pub grpc_port: u16,
     /// Envoy's admin port; with 0 Envoy picks one (see its `--admin-address-path`).
     pub admin_port: u16,
@@ -32,17 +32,17 @@ pub struct Settings {
     pub upstream: Upstream,
 }
 
-/// Reads the Envoy configuration at `base` and puts `settings` in.
+/// Reads the Envoy configuration at `base` and applies `settings`.
 ///
 /// # Errors
-/// When the file cannot be read, or lacks a part that is to be replaced (named in the error).
+/// When the file cannot be read, or lacks a part that is to be changed (named in the error).
 pub fn render(base: &Path, settings: &Settings) -> Result<Value> {
     let text =
         std::fs::read_to_string(base).with_context(|| format!("cannot read {}", base.display()))?;
     let mut config: Value = serde_saphyr::from_str(&text)
-        .with_context(|| format!("{} is no valid YAML", base.display()))?;
+        .with_context(|| format!("{} is not valid YAML", base.display()))?;
     put_in(&mut config, settings)
-        .with_context(|| format!("{} is not as expected", base.display()))?;
+        .with_context(|| format!("{} has an unexpected structure", base.display()))?;
     Ok(config)
 }
 
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn only_ports_change_for_a_plain_upstream_at_its_root() {
+    fn a_plain_upstream_changes_only_ports() {
         for file in ["development.yaml", "production.yaml"] {
             let text = rendered(file, "http://127.0.0.1:1004").to_string();
             let original = std::fs::read_to_string(repository().join("envoy").join(file)).unwrap();
@@ -95,7 +95,7 @@ mod tests {
         }
     }
 
-    /// The host header follows the upstream; everything else must not change.
+    /// The Host header depends on the upstream; everything else must stay unchanged.
     fn without_host(text: &str) -> String {
         let mut config: Value = serde_json::from_str(text).unwrap();
         let routes = "/static_resources/listeners/0/filter_chains/0/filters/0/typed_config\
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_is_missing_is_named() {
+    fn an_error_names_a_missing_part() {
         let settings = Settings {
             port: 1,
             grpc_port: 2,

@@ -1,5 +1,5 @@
-//! Where Envoy, memgate and the model server are machines of their own, in a network of containers for example:
-//! where Envoy listens, the name memgate is found under, and whose tokens count.
+//! Settings for Envoy, memgate and model server on separate machines, for example in containers:
+//! Envoy's listen address, memgate's host name, and the token issuer.
 
 use std::net::IpAddr;
 
@@ -11,32 +11,33 @@ use super::parts::{MEMGATE_CLUSTERS, cluster, http_manager, part};
 /// Envoy's filter that verifies tokens.
 const TOKEN_FILTER: &str = "envoy.filters.http.jwt_authn";
 
-/// What is put in; what is absent stays as the file has it.
+/// The changes; absent values stay as in the file.
 #[derive(clap::Args, Default)]
 pub struct Network {
-    /// The address that Envoy listens on [default: the file's, which is loopback].
+    /// Listen address of Envoy [default: the file's, which is loopback].
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<IpAddr>,
-    /// The host that memgate runs on, resolved again and again where it is a name, or unix:/path, where memgate's
-    /// listen.grpc is that socket [default: 127.0.0.1].
+    /// Host of memgate, resolved continuously if it is a name, or unix:/path of memgate's
+    /// listen.grpc socket [default: 127.0.0.1].
     #[arg(long, value_name = "HOST")]
     pub memgate: Option<String>,
-    /// Who issues the tokens; like the two below, only for a file that verifies them.
+    /// Issuer of the tokens; like the two options below, only for a configuration that verifies
+    /// tokens.
     #[arg(long, value_name = "URL", env = "JWT_ISSUER")]
     pub jwt_issuer: Option<String>,
-    /// Whom the tokens are for.
+    /// Audience of the tokens.
     #[arg(long, value_name = "NAME", env = "JWT_AUDIENCE")]
     pub jwt_audience: Option<String>,
-    /// The issuer's public keys, a path that Envoy can read.
+    /// The issuer's public keys: a path that Envoy can read.
     #[arg(long, value_name = "FILE")]
     pub jwks: Option<String>,
 }
 
 impl Network {
-    /// Edits a configuration that has ports and upstream already.
+    /// Changes a configuration whose ports and upstream are already set.
     ///
     /// # Errors
-    /// When a part that is to be replaced is missing, or a token's value is empty.
+    /// When a part that is to be changed is missing, or a token value is empty.
     pub fn put_into(&self, config: &mut Value) -> Result<()> {
         if let Some(address) = self.listen {
             let at = "/static_resources/listeners/0/address/socket_address/address";
@@ -53,7 +54,7 @@ impl Network {
     fn put_tokens_into(&self, config: &mut Value) -> Result<()> {
         let filters = part(http_manager(config)?, "/http_filters")?.as_array_mut();
         let found = filters.into_iter().flatten().find(|filter| filter["name"] == TOKEN_FILTER);
-        // A file that verifies nothing has no place for them.
+        // A configuration without token verification needs no values.
         let Some(filter) = found else { return Ok(()) };
         let users = part(filter, "/typed_config/providers/users")?;
         if let Some(issuer) = given("issuer (JWT_ISSUER)", self.jwt_issuer.as_ref())? {
@@ -69,7 +70,7 @@ impl Network {
     }
 }
 
-/// Environment variables that nobody set arrive as empty ones, and an empty issuer would let nobody in.
+/// Unset environment variables arrive as empty ones, and an empty issuer would refuse everyone.
 fn given<'a>(what: &str, value: Option<&'a String>) -> Result<Option<&'a str>> {
     match value.map(|value| value.trim()) {
         Some("") => bail!("the tokens' {what} is empty"),
@@ -79,11 +80,11 @@ fn given<'a>(what: &str, value: Option<&'a String>) -> Result<Option<&'a str>> {
 
 fn put_host(cluster: &mut Value, host: &str) -> Result<()> {
     if host.is_empty() {
-        bail!("memgate's host is empty");
+        bail!("the host of memgate is empty");
     }
     if let Some(path) = host.strip_prefix("unix:") {
         if !path.starts_with('/') {
-            bail!("{host} is no absolute path after unix:");
+            bail!("{host} must have an absolute path after unix:");
         }
         let at = "/load_assignment/endpoints/0/lb_endpoints/0/endpoint/address";
         *part(cluster, at).context("a cluster of memgate's")? = json!({"pipe": {"path": path}});
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_absent_stays_as_it_is() {
+    fn absent_values_change_nothing() {
         for file in ["development.yaml", "production.yaml"] {
             let text = std::fs::read_to_string(repository().join("envoy").join(file)).unwrap();
             let original: Value = serde_saphyr::from_str(&text).unwrap();
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn memgate_is_found_under_its_name_by_both_filters() {
+    fn both_clusters_use_memgates_host_name() {
         let network = Network { memgate: Some("memgate".into()), ..Network::default() };
         let mut config = spread("production.yaml", &network).unwrap();
         for name in MEMGATE_CLUSTERS {
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn memgate_is_reached_by_its_socket_in_the_file_system() {
+    fn both_clusters_use_memgates_socket() {
         let network = Network { memgate: Some("unix:/run/grpc.sock".into()), ..Network::default() };
         let mut config = spread("production.yaml", &network).unwrap();
         for name in MEMGATE_CLUSTERS {
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_put_in_where_they_are_verified() {
+    fn token_values_are_set_if_tokens_are_verified() {
         let network = Network {
             jwt_issuer: Some("https://issuer.test/".into()),
             jwt_audience: Some("chat".into()),
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_issuer_is_refused_where_tokens_are_verified() {
+    fn refuses_an_empty_issuer_if_tokens_are_verified() {
         let network = Network { jwt_issuer: Some(String::new()), ..Network::default() };
         let error = spread("production.yaml", &network).unwrap_err().to_string();
         assert!(error.contains("JWT_ISSUER"), "{error}");

@@ -17,7 +17,7 @@ pub(super) fn cluster<'a>(config: &'a mut Value, name: &str) -> Result<&'a mut V
         clusters.as_array_mut().into_iter().flatten().find(|cluster| cluster["name"] == name);
     match found {
         Some(cluster) => Ok(cluster),
-        None => bail!("there is no cluster {name}"),
+        None => bail!("no cluster {name}"),
     }
 }
 

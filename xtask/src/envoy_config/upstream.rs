@@ -1,4 +1,4 @@
-//! The model server's address, as given by a person, and what it means in an Envoy configuration.
+//! The URL of the model server, and its representation in an Envoy configuration.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::parts::part;
 
-/// Where Linux distributions keep the certificates that they trust.
+/// Locations of the CA certificates in Linux distributions.
 const CA_BUNDLES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -17,16 +17,16 @@ const CA_BUNDLES: [&str; 4] = [
     "/etc/ssl/cert.pem",
 ];
 
-/// A model server: an origin, and what stands before `/v1` in its paths.
+/// A model server: an origin and an optional prefix before `/v1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upstream {
     host: Host,
     port: u16,
-    /// "" or "/a/b", without a slash at its end.
+    /// "" or "/a/b", without a trailing slash.
     prefix: String,
-    /// The certificates to believe, when it is reached by TLS.
+    /// The CA certificates, for TLS.
     tls: Option<PathBuf>,
-    /// What the Host header says.
+    /// Value of the Host header.
     authority: String,
 }
 
@@ -37,24 +37,25 @@ enum Host {
 }
 
 impl Upstream {
-    /// Reads `http(s)://host[:port][/prefix]`. A `/v1` at the end, as in a client's base URL, is left out.
+    /// Parses `http(s)://host[:port][/prefix]`. A trailing `/v1`, as in a client's base URL, is
+    /// removed.
     ///
     /// # Errors
-    /// One sentence that says what is wrong with the address, or that no CA bundle was found for https.
+    /// One sentence about what is wrong with the URL, or that no CA bundle was found for https.
     pub fn parse(text: &str) -> Result<Self> {
-        let url = Url::parse(text).with_context(|| format!("{text} is no URL"))?;
+        let url = Url::parse(text).with_context(|| format!("{text} is not a URL"))?;
         let tls = match url.scheme() {
             "http" => None,
             "https" => Some(ca_bundle()?),
             other => {
-                bail!("{text} begins with {other}:, but only http: and https: can be upstreams")
+                bail!("{text} has the scheme {other}, but an upstream must use http or https")
             }
         };
         if !url.username().is_empty() || url.password().is_some() {
-            bail!("the upstream's address must not hold a user name or password");
+            bail!("the upstream's URL must not contain a user name or password");
         }
         if url.query().is_some() || url.fragment().is_some() {
-            bail!("{text} has a query or fragment; an upstream is an origin with an optional path");
+            bail!("{text} must not have a query or fragment");
         }
         let name = url.host_str().unwrap_or_default();
         let port = url.port_or_known_default().unwrap_or(80);
@@ -75,7 +76,7 @@ impl Upstream {
         })
     }
 
-    /// Edits one route: the Host header, and the prefix before the path.
+    /// Edits one route: the Host header, and the prefix of the path.
     pub(super) fn put_into_route(&self, route: &mut Value) -> Result<()> {
         let matched = &route["match"];
         let path = matched["path"].as_str().or_else(|| matched["prefix"].as_str());
@@ -89,7 +90,7 @@ impl Upstream {
         Ok(())
     }
 
-    /// Edits the cluster: the address, how it is resolved, and TLS.
+    /// Edits the cluster: address, resolution, and TLS.
     pub(super) fn put_into_cluster(&self, cluster: &mut Value) -> Result<()> {
         let (kind, address) = match &self.host {
             Host::Ip(ip) => ("STATIC", ip.to_string()),
@@ -108,7 +109,7 @@ impl Upstream {
         Ok(())
     }
 
-    /// TLS that verifies both the chain and that the certificate is for this host.
+    /// TLS that verifies the certificate chain and the host name.
     fn transport_socket(&self, bundle: &Path) -> Value {
         let (san_type, name) = match &self.host {
             Host::Ip(ip) => ("IP_ADDRESS", ip.to_string()),
@@ -123,7 +124,7 @@ impl Upstream {
                 },
             },
         });
-        // An address must not stand in the server name that TLS sends.
+        // The server name of TLS must not be an IP address.
         if let Host::Name(name) = &self.host {
             context["sni"] = name.clone().into();
         }
@@ -131,21 +132,19 @@ impl Upstream {
     }
 }
 
-/// The certificates to believe: what `SSL_CERT_FILE` names, else the system's.
+/// The CA certificates: `SSL_CERT_FILE`, else the system's.
 fn ca_bundle() -> Result<PathBuf> {
     if let Some(file) = std::env::var_os("SSL_CERT_FILE") {
         let file = PathBuf::from(file);
         if !file.is_file() {
-            bail!("SSL_CERT_FILE names {}, which is no file", file.display());
+            bail!("SSL_CERT_FILE is {}, which is not a file", file.display());
         }
         // Envoy runs in another folder.
         return std::path::absolute(&file).context("SSL_CERT_FILE cannot be resolved");
     }
-    CA_BUNDLES
-        .iter()
-        .map(PathBuf::from)
-        .find(|bundle| bundle.is_file())
-        .context("https needs trusted certificates, and none were found on this machine; name a file in SSL_CERT_FILE")
+    CA_BUNDLES.iter().map(PathBuf::from).find(|bundle| bundle.is_file()).context(
+        "https requires CA certificates, but none were found on this machine; set SSL_CERT_FILE",
+    )
 }
 
 #[cfg(test)]
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_stands_before_every_path() {
+    fn the_prefix_is_added_to_every_path() {
         let exact = route("http://models.test/a/b/", json!({"path": "/v1/responses"}));
         assert_eq!(exact["prefix_rewrite"], "/a/b/v1/responses");
         let rest = route("http://models.test/a/b", json!({"prefix": "/"}));
@@ -175,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_url_that_ends_in_v1_means_the_same_server() {
+    fn a_trailing_v1_is_removed() {
         assert_eq!(
             Upstream::parse("http://models.test/a/v1/").unwrap(),
             Upstream::parse("http://models.test/a").unwrap()
@@ -183,14 +182,14 @@ mod tests {
     }
 
     #[test]
-    fn the_host_header_names_the_upstream_with_its_port_if_it_is_not_the_usual_one() {
+    fn the_host_header_has_the_port_unless_it_is_the_default() {
         let matched = json!({"prefix": "/"});
         assert_eq!(route("http://m.test:81", matched.clone())["host_rewrite_literal"], "m.test:81");
         assert_eq!(route("http://m.test", matched)["host_rewrite_literal"], "m.test");
     }
 
     #[test]
-    fn a_name_is_resolved_and_an_address_is_not() {
+    fn host_names_are_resolved() {
         assert_eq!(cluster("http://models.test")["type"], "STRICT_DNS");
         let at = "/load_assignment/endpoints/0/lb_endpoints/0/endpoint/address/socket_address";
         let v6 = cluster("http://[::1]:9");
@@ -213,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_an_upstream_is_refused_in_a_sentence() {
+    fn refuses_invalid_upstreams_with_one_sentence() {
         for (text, word) in [
             ("models.test:8000", "http:"),
             ("ftp://models.test", "http:"),

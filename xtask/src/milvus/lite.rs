@@ -1,4 +1,4 @@
-//! Milvus Lite: one Python process that speaks Milvus' protocol.
+//! Milvus Lite: a Python server with Milvus' protocol.
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use crate::assets::Assets;
 use crate::ports;
 use crate::process::Program;
 
-/// Its output goes into its folder.
+/// Its output goes to its folder.
 const START: &str =
     r#"exec "$0" -m milvus_lite server --data-dir data --host 127.0.0.1 --port "$1" >"$2" 2>&1"#;
 
-/// Where it is started, and with what.
+/// How to start it.
 pub struct MilvusLite {
     python: PathBuf,
     folder: PathBuf,
@@ -23,7 +23,7 @@ pub struct MilvusLite {
 }
 
 impl MilvusLite {
-    /// Chooses a port where none is given.
+    /// Chooses a port if none is given.
     ///
     /// # Errors
     /// When no port is free.
@@ -53,7 +53,7 @@ impl Server for MilvusLite {
         self.port
     }
 
-    /// It listens only when it can answer.
+    /// It listens only once it can answer.
     async fn is_ready(&self) -> bool {
         TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).await.is_ok()
     }

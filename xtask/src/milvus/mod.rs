@@ -1,7 +1,8 @@
-//! `cargo xtask milvus`: a Milvus server of our own in the foreground. Tests, `up` and people start it by this one
-//! command, so that how it is started and ended stands in one place. Any number of them run side by side.
+//! `cargo xtask milvus`: runs a Milvus server in the foreground. Tests, `up` and developers all use
+//! this command, so that starting and stopping is implemented once. Several can run at the same
+//! time.
 //!
-//! It must not know what is kept in it.
+//! It must not depend on the stored data.
 
 mod lite;
 mod standalone;
@@ -18,28 +19,29 @@ use crate::assets::{self, Kind};
 use crate::process::{self, Program};
 use crate::signals::Signals;
 
-/// How long it may take to answer: some seconds, more after a kill, and much more where all cores are busy.
+/// Timeout for the first answer: it takes some seconds, more after a kill, and much more if all
+/// cores are busy.
 const READY_WITHIN: Duration = Duration::from_secs(120);
-/// How often it is asked.
+/// Interval between two readiness checks.
 const ASK_EVERY: Duration = Duration::from_millis(50);
-/// How long it may take to end when asked. An empty one takes 0.2 s; with a collection loaded it takes 20 s and refuses
-/// calls meanwhile. What it has acknowledged survives being killed.
+/// Timeout for a graceful stop. An empty server takes 0.2 s; with a loaded collection it takes 20 s
+/// and refuses calls meanwhile. Acknowledged writes survive a kill.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How much of its log is shown when it fails.
+/// Number of log lines shown after a failure.
 const LAST_LINES: usize = 20;
-/// Its output, in its folder; begun anew with each start.
+/// Its log file, in its folder; truncated at each start.
 const LOG: &str = "milvus.log";
 
 /// Arguments of `cargo xtask milvus`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Milvus Lite in its place: the interface of newer servers, in Python.
+    /// Run Milvus Lite instead: the API of newer servers, in Python.
     #[arg(long)]
     lite: bool,
-    /// Where clients connect; 0 picks a free port.
+    /// Port for clients; 0 picks a free one.
     #[arg(long, default_value_t = 19530)]
     port: u16,
-    /// Where its data is kept [default: a temporary folder].
+    /// Folder of its data [default: a temporary folder].
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 }
@@ -47,11 +49,11 @@ pub struct Args {
 /// A server that is not started yet; its configuration is in its folder.
 trait Server {
     fn program(&self) -> Program;
-    /// Where clients connect.
+    /// Port for clients.
     fn port(&self) -> u16;
     /// Whether it answers.
     async fn is_ready(&self) -> bool;
-    /// Removes what it leaves outside its folder. Called when the process with this id has ended.
+    /// Removes files outside its folder. Called after the process with this id has ended.
     fn tidy(&self, pid: u32);
 }
 
@@ -59,7 +61,7 @@ impl Args {
     /// Runs the server until a signal. Prints `ready milvus 127.0.0.1:PORT` when it answers.
     ///
     /// # Errors
-    /// When it does not start, or ends by itself.
+    /// When it does not start, or ends unexpectedly.
     pub fn run(self) -> Result<()> {
         crate::tls::provide()?;
         match &self.data {
@@ -79,7 +81,7 @@ impl Args {
     }
 
     fn run_in(&self, folder: &Path) -> Result<()> {
-        // One thread, the main one: children are tied to the thread that starts them.
+        // A single thread, because children are tied to the thread that starts them.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let outcome = if self.lite {
             let assets = assets::ensure(&[Kind::MilvusLite])?;
@@ -95,7 +97,7 @@ impl Args {
     }
 }
 
-/// Keeps the server up until a signal.
+/// Keeps the server running until a signal.
 async fn serve(server: impl Server) -> Result<()> {
     let mut end = Signals::new()?;
     let started = Instant::now();
@@ -103,7 +105,7 @@ async fn serve(server: impl Server) -> Result<()> {
         server.program().stubborn_command().spawn().context("cannot start the server")?;
     let pid = child.id();
     let outcome = tokio::select! {
-        ended = child.wait() => Err(anyhow!("the server ended by itself ({})", ended?)),
+        ended = child.wait() => Err(anyhow!("the server ended unexpectedly ({})", ended?)),
         outcome = answer(&server, started) => outcome,
         () = end.next() => Ok(()),
     };
@@ -114,12 +116,12 @@ async fn serve(server: impl Server) -> Result<()> {
     outcome
 }
 
-/// Waits until it is ready, says so, and then for ever.
+/// Waits until it is ready, prints the ready line, then waits forever.
 #[expect(clippy::print_stdout, reason = "the ready line is for whoever started us")]
 async fn answer(server: &impl Server, started: Instant) -> Result<()> {
     while !server.is_ready().await {
         if started.elapsed() >= READY_WITHIN {
-            bail!("the server does not answer within {} s", READY_WITHIN.as_secs());
+            bail!("the server did not answer within {} s", READY_WITHIN.as_secs());
         }
         tokio::time::sleep(ASK_EVERY).await;
     }
@@ -128,7 +130,7 @@ async fn answer(server: &impl Server, started: Instant) -> Result<()> {
     std::future::pending().await
 }
 
-/// The folder may be about to be removed, so the reason must be shown now.
+/// Shown now, because the folder may be about to be removed.
 fn show_log(folder: &Path) {
     let log = std::fs::read(folder.join(LOG)).unwrap_or_default();
     let log = String::from_utf8_lossy(&log);

@@ -1,5 +1,5 @@
-//! Milvus itself as one process, with its etcd and its message queue inside: started directly, because the starter
-//! in its package shifts ports by itself and leaves the server behind when it is ended.
+//! Milvus as one process, with its etcd and message queue inside. It is started directly, because
+//! the launcher in its package changes ports and leaves the server running when it is stopped.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,36 +12,37 @@ use crate::assets::Assets;
 use crate::ports;
 use crate::process::Program;
 
-/// Its libraries are older than the system's and for it alone; its output goes into its folder.
+/// Its libraries are older than the system's and only for itself; its output goes to its folder.
 const START: &str = r#"
 export LD_LIBRARY_PATH="$0" METRICS_PORT="$2" DEPLOY_MODE=STANDALONE
 exec "$0/milvus" run standalone -alias "$1" >"$3" 2>&1"#;
-/// Where it leaves a lock (as root, else the second) and a note of its own process; it never removes them.
+/// Folders where it leaves a lock (the first as root, else the second) and a process id file, which
+/// it never removes.
 const RUNTIME_FOLDERS: [&str; 2] = ["/run/milvus", "/tmp/milvus"];
-/// In its folder of configurations: the ports of the last time.
+/// The ports of the last run, in its folder of configurations.
 const PORTS: &str = "ports.json";
 const GLOG: &str = "--logtostderr=true\n--minloglevel=2\n";
-/// How long it is waited for when asked whether it is ready.
+/// Timeout of a readiness check.
 const ASK_WITHIN: Duration = Duration::from_secs(2);
 
-/// Where it is started, and with what.
+/// How to start it.
 pub struct Milvus {
     program: PathBuf,
     folder: PathBuf,
     ports: Ports,
 }
 
-/// Where it listens. Only etcd can be told to stay on loopback; the other parts listen everywhere.
+/// The ports. Only etcd can be restricted to loopback; the other parts listen on all interfaces.
 struct Ports {
-    /// Clients connect here.
+    /// Port for clients.
     proxy: u16,
-    /// Its parts, in the order in which they are taken apart below.
+    /// Ports of its parts, in the order used below.
     inner: [u16; 10],
 }
 
 impl Ports {
-    /// The inner ones are those of the last time where they are free: after a crash its parts look for each other
-    /// where they were, and it takes 25 s instead of 9 s until it answers when they are elsewhere.
+    /// Reuses the inner ports of the last run if they are free: after a crash its parts look for
+    /// each other at the old ports, and it takes 25 s instead of 9 s to answer with new ones.
     fn choose(folder: &Path, proxy: u16) -> Result<Self> {
         let file = folder.join(PORTS);
         let last = std::fs::read(&file).ok();
@@ -86,7 +87,7 @@ impl Milvus {
         Ok(Self { program: assets.milvus(), folder: folder.to_owned(), ports })
     }
 
-    /// Two servers of one alias exclude each other.
+    /// Two servers with the same alias exclude each other.
     fn alias(&self) -> String {
         format!("memgate-{}", self.ports.proxy)
     }
@@ -109,8 +110,8 @@ impl Server for Milvus {
         self.ports.proxy
     }
 
-    /// Whether it answers a call that passes through all of it. Searches of what was loaded before it was killed can
-    /// still fail for some seconds.
+    /// Whether it answers a call that involves all its parts. Searches of collections loaded before
+    /// a kill can still fail for some seconds.
     async fn is_ready(&self) -> bool {
         let url = format!("http://127.0.0.1:{}/v1/vector/collections", self.ports.proxy);
         let answer = reqwest::Client::new().get(url).timeout(ASK_WITHIN).send().await;
@@ -122,14 +123,14 @@ impl Server for Milvus {
     fn tidy(&self, pid: u32) {
         for folder in RUNTIME_FOLDERS.map(Path::new) {
             for name in [format!("standalone-{}.pid", self.alias()), format!("server_id_{pid}")] {
-                // Most are not there, and one that cannot be removed does no harm.
+                // Most do not exist, and one that cannot be removed does no harm.
                 drop(std::fs::remove_file(folder.join(name)));
             }
         }
     }
 }
 
-/// What differs from Milvus' own defaults.
+/// The settings that differ from Milvus' defaults.
 fn milvus(folder: &Path, ports: &Ports) -> Value {
     let [
         _,
@@ -159,7 +160,7 @@ fn milvus(folder: &Path, ports: &Ports) -> Value {
             "ip": "127.0.0.1",
             "port": ports.proxy,
             "internalPort": internal,
-            // Milliseconds, 200 by default: what is written is seen by others after two of these.
+            // Milliseconds, default 200: a write becomes visible to others after two of these.
             "timeTickInterval": 20,
         },
         "rootCoord": part(root_coord),
@@ -171,14 +172,14 @@ fn milvus(folder: &Path, ports: &Ports) -> Value {
         "common": {
             "storageType": "local",
             "gracefulStopTimeout": 3,
-            // Seconds, 30 by default. After a kill the parts wait for their own old sessions to end; and a server that
-            // stands still for longer is of no use afterwards.
+            // Seconds, default 30. After a kill the parts wait for their own old sessions to
+            // expire; and a server that hangs for longer never recovers.
             "session": {"ttl": 10},
         },
     })
 }
 
-/// Its etcd would take 2379 and 2380 for itself, so that only one Milvus could run.
+/// Otherwise its etcd uses 2379 and 2380, so that only one Milvus could run.
 fn etcd(folder: &Path, ports: &Ports) -> Value {
     let [_, client, peer, ..] = ports.inner.map(|port| format!("http://127.0.0.1:{port}"));
     json!({

@@ -1,19 +1,19 @@
-//! Reads how many tests passed from what the test runners print.
+//! Parses the numbers of tests from the output of test runners.
 
 use std::fmt;
 use std::iter::Sum;
 
-/// How many tests did what.
+/// Numbers of tests by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub passed: u64,
     pub failed: u64,
-    /// Not run: ignored, skipped, deselected.
+    /// Ignored, skipped or deselected.
     pub skipped: u64,
 }
 
 impl Counts {
-    /// The counts in a closing line of nextest or pytest; of any other line none.
+    /// Parses the summary line of nextest or pytest; `None` for any other line.
     pub fn in_line(line: &str) -> Option<Self> {
         let nextest = line
             .trim_start()
@@ -52,7 +52,7 @@ impl Sum for Counts {
 }
 
 impl fmt::Display for Counts {
-    /// Nothing for a step that counts nothing.
+    /// Empty for a step without tests.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Self::default() {
             return Ok(());
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closing_line_of_nextest_is_read() {
+    fn parses_the_summary_of_nextest() {
         let line = "     Summary [   0.402s] 20 tests run: 18 passed (1 slow), 2 failed, 1 skipped";
         assert_eq!(Counts::in_line(line), counts(18, 2, 1));
         let line =
@@ -79,14 +79,14 @@ mod tests {
     }
 
     #[test]
-    fn the_closing_line_of_pytest_is_read() {
+    fn parses_the_summary_of_pytest() {
         let line =
             "=== 1 failed, 41 passed, 2 skipped, 3 deselected, 1 error in 12.34s (0:01:02) ===";
         assert_eq!(Counts::in_line(line), counts(41, 2, 5));
     }
 
     #[test]
-    fn other_lines_count_nothing() {
+    fn ignores_other_lines() {
         for line in [
             "test a ... ok",
             "=== FAILURES ===",

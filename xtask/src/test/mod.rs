@@ -1,5 +1,5 @@
-//! `cargo xtask test`: everything a commit must pass, one step after the other, each shown with its time; at the
-//! end the counts of all. A step that fails does not keep the others from telling what they know.
+//! `cargo xtask test`: everything a commit must pass, step by step, with times and total counts. A
+//! failing step does not stop the others.
 
 mod counts;
 mod servers;
@@ -17,12 +17,12 @@ use crate::assets::progress;
 /// Arguments of `cargo xtask test`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Run the long suites too.
+    /// Also run the long suites.
     #[arg(long)]
     long: bool,
 }
 
-/// What became of a step.
+/// Result of a step.
 struct Outcome {
     name: &'static str,
     passed: bool,
@@ -55,12 +55,12 @@ impl Args {
         if outcomes.iter().all(|outcome| outcome.passed) {
             Ok(())
         } else {
-            bail!("not everything passed");
+            bail!("some steps failed");
         }
     }
 }
 
-#[expect(clippy::print_stdout, reason = "the counts are this command's answer")]
+#[expect(clippy::print_stdout, reason = "the counts are this command's output")]
 fn summary(outcomes: &[Outcome]) {
     println!();
     for outcome in outcomes {

@@ -1,5 +1,5 @@
-//! The Milvus servers that the tests of a run share: started once, told to the tests by environment variables, and
-//! ended with the run, also when this process is killed.
+//! The Milvus servers shared by the tests of a run: started once, passed to tests by environment
+//! variables, and stopped with the run, even if this process is killed.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -10,17 +10,17 @@ use rustix::process::{Pid, Signal};
 use crate::assets::repository;
 use crate::process::Program;
 
-/// What `cargo xtask milvus` says before the address when the server answers.
+/// Prefix of the ready line of `cargo xtask milvus`, before the address.
 const READY: &str = "ready milvus ";
 
-/// Which server.
+/// Kind of server.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Milvus,
     Lite,
 }
 
-/// Those that run.
+/// The running servers.
 #[derive(Default)]
 pub struct Servers(Vec<Running>);
 
@@ -31,16 +31,16 @@ struct Running {
 }
 
 impl Servers {
-    /// Starts one on a free port and waits until it answers.
+    /// Starts a server on a free port and waits until it answers.
     ///
     /// # Errors
-    /// When it does not start; it says why on stderr.
+    /// When it does not start; the reason is on standard error.
     pub fn start(&mut self, kind: Kind) -> Result<()> {
         let mut arguments = vec!["milvus".into(), "--port".into(), "0".into()];
         if let Kind::Lite = kind {
             arguments.push("--lite".into());
         }
-        // Our own file by this name, because cargo may put a newer one in its place.
+        // This path still works if cargo has replaced our executable.
         let program = Program { path: "/proc/self/exe".into(), arguments, folder: repository() };
         let mut process = program
             .command()
@@ -49,7 +49,7 @@ impl Servers {
             .spawn()
             .context("cannot start a Milvus server")?;
         let stdout = process.stdout.take();
-        // Kept at once, so that it is ended whatever happens.
+        // Stored at once, so that it is stopped whatever happens.
         self.0.push(Running { kind, address: String::new(), process });
         let ready =
             stdout.into_iter().flat_map(|stdout| BufReader::new(stdout).lines()).find_map(|line| {
@@ -65,7 +65,7 @@ impl Servers {
         Ok(())
     }
 
-    /// Tells a test runner where they are.
+    /// Sets the environment variables for a test runner.
     pub fn tell(&self, runner: &mut Command) {
         for running in &self.0 {
             let variable = match running.kind {
@@ -76,7 +76,7 @@ impl Servers {
         }
     }
 
-    /// Ends all.
+    /// Stops all servers.
     pub fn end(&mut self) {
         self.0.clear();
     }
@@ -85,7 +85,7 @@ impl Servers {
 impl Drop for Running {
     fn drop(&mut self) {
         if let Some(pid) = Pid::from_raw(self.process.id().cast_signed()) {
-            // An error means that it has ended by itself.
+            // An error means that it has already ended.
             let _ = rustix::process::kill_process(pid, Signal::TERM);
         }
         drop(self.process.wait());

@@ -1,4 +1,4 @@
-//! The steps of `cargo xtask test`: what is run, and how its output is shown and counted.
+//! The steps of `cargo xtask test`: their commands, output and counts.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use crate::assets::progress::say;
 use crate::assets::{self, Kind, repository};
 use crate::build::{self, Profile, cargo};
 
-/// What no step can do without.
+/// Assets that the steps require.
 const NEEDED: [Kind; 6] =
     [Kind::Envoy, Kind::Runtime, Kind::Model, Kind::Python, Kind::Milvus, Kind::CargoTools];
 
@@ -22,7 +22,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// All steps, quick ones first.
+    /// All steps, fast ones first.
     pub fn all(long: bool) -> Vec<Self> {
         let mut steps = vec![
             Self { name: "assets", run: fetch },
@@ -44,7 +44,7 @@ impl Step {
         steps
     }
 
-    /// Runs it: whether it passed, and what it counted.
+    /// Runs the step; returns whether it passed, and its counts.
     ///
     /// # Errors
     /// When it could not be run at all.
@@ -57,7 +57,7 @@ fn fetch(_: &mut Servers) -> Result<(bool, Counts)> {
     build::check_compiler()?;
     assets::ensure(&NEEDED)?;
     if let Err(error) = assets::ensure(&[Kind::MilvusLite]) {
-        say(&format!("Milvus Lite is not to be had here, its tests are skipped: {error:#}"));
+        say(&format!("Milvus Lite is not available, its tests are skipped: {error:#}"));
     }
     Ok((true, Counts::default()))
 }
@@ -117,12 +117,12 @@ fn with_tools(mut cargo: Command) -> Result<Command> {
 fn start_servers(servers: &mut Servers) -> Result<(bool, Counts)> {
     servers.start(servers::Kind::Milvus)?;
     if let Err(error) = servers.start(servers::Kind::Lite) {
-        say(&format!("Milvus Lite does not run here, its tests are skipped: {error:#}"));
+        say(&format!("Milvus Lite does not start, its tests are skipped: {error:#}"));
     }
     Ok((true, Counts::default()))
 }
 
-/// They are ended before time matters: even idle they take some of it.
+/// Stopped before timing matters: even idle servers use CPU time.
 fn end_servers(servers: &mut Servers) -> Result<(bool, Counts)> {
     servers.end();
     Ok((true, Counts::default()))
@@ -144,7 +144,7 @@ fn nextest(servers: &mut Servers, ignored: &str) -> Result<(bool, Counts)> {
     show(&mut cargo)
 }
 
-/// Envoy itself says whether it takes the files that people copy.
+/// Validates with Envoy the configurations that users copy.
 fn envoy_configs(_: &mut Servers) -> Result<(bool, Counts)> {
     let envoy = assets::ensure(&[Kind::Envoy])?.envoy();
     let mut counts = Counts::default();
@@ -185,7 +185,7 @@ fn pytest(which: &str) -> Result<(bool, Counts)> {
     show(&mut pytest)
 }
 
-/// Runs a command with its output passed on line by line, and adds up the counts in it.
+/// Runs a command, prints its output line by line, and adds up the counts in it.
 #[expect(clippy::print_stdout, reason = "the runners' own output is what a reader wants")]
 fn show(command: &mut Command) -> Result<(bool, Counts)> {
     let program = command.get_program().to_string_lossy().into_owned();

@@ -1,5 +1,5 @@
-//! The demo: two sessions of one user and one of another through the real stack, told as it happens. It succeeds
-//! only if the fact reached the model server for the user who said it, and for nobody else.
+//! The demo: two sessions of one user and one of another with the real stack. It succeeds only if
+//! the fact reaches the model server for the user who stated it, and not for the other.
 
 use std::time::Duration;
 
@@ -18,13 +18,13 @@ use crate::build::Binaries;
 const FACT: &str = "$10,000";
 const STATEMENT: &str = "My budget for the Hawaii trip is $10,000";
 const QUESTION: &str = "What's my budget for the trip?";
-/// What the echo says to the statement; it must not repeat the fact.
+/// The reply of the echo server to the statement; it must not repeat the fact.
 const ACKNOWLEDGEMENT: &str = "Sounds like a lovely trip. Tell me if I can help to plan it.";
 
-/// Starts a stack of its own, plays the conversation, ends the stack.
+/// Starts a separate stack, plays the conversation, and stops the stack.
 ///
 /// # Errors
-/// When a part fails, or when what was promised did not happen.
+/// When a part fails, or the fact did not reach exactly the right user.
 pub async fn run(
     binaries: Binaries,
     assets: Assets,
@@ -60,7 +60,7 @@ pub async fn run(
     outcome
 }
 
-/// The folder is about to be removed, so the reason must be shown now.
+/// Shown now, because the folder is about to be removed.
 fn show_log(folder: &TempDir) {
     const LINES: usize = 30;
     let log = std::fs::read_to_string(folder.path().join("memgate.log")).unwrap_or_default();
@@ -88,7 +88,7 @@ impl Demo {
         let flushed =
             self.api("/v1/memory/flush", json!({"user_id": "alice", "timeout_ms": 30_000})).await?;
         if flushed["jobs_pending"] != 0 || flushed["jobs_dead"] != 0 {
-            bail!("what alice said was not learnt: {flushed}");
+            bail!("alice's message was not learned from: {flushed}");
         }
 
         title("Stored for alice");
@@ -125,7 +125,7 @@ impl Demo {
         )
     }
 
-    /// Has the double acknowledge the statement; everything else it answers with what it was sent.
+    /// Makes the double acknowledge the statement; it echoes everything else.
     async fn script(&self) -> Result<()> {
         let url = format!("http://127.0.0.1:{}/_double/script", self.ports.double);
         let rules = json!([{"contains": STATEMENT, "times": 1, "reply": ACKNOWLEDGEMENT}]);
@@ -133,7 +133,7 @@ impl Demo {
         Ok(())
     }
 
-    /// One user message through Envoy; returns the body as it was sent.
+    /// Sends one user message through Envoy; returns the body as sent.
     async fn chat(&self, user: &str, session: &str, message: &str) -> Result<String> {
         let body = json!({"model": "echo", "messages": [{"role": "user", "content": message}]})
             .to_string();
@@ -155,7 +155,7 @@ impl Demo {
             .and_then(|value| value.to_str().ok())
             .unwrap_or("none")
             .to_owned();
-        let answer: Value = answer.json().await.context("the answer is no JSON")?;
+        let answer: Value = answer.json().await.context("the response is not JSON")?;
         let content = &answer["choices"][0]["message"]["content"];
         line(&format!("  {user}: {message}"));
         line(&format!("  (memgate: {decision})"));
@@ -165,7 +165,7 @@ impl Demo {
         Ok(body)
     }
 
-    /// The body of the last request that reached the model server, shown and returned.
+    /// Prints and returns the body of the last request that reached the model server.
     async fn received(&self, what: &str) -> Result<String> {
         let url = format!("http://127.0.0.1:{}/_double/requests", self.ports.double);
         let requests: Value = self.client.get(url).send().await?.json().await?;
@@ -175,7 +175,7 @@ impl Demo {
             .context("the model server received nothing")?;
         title(&format!("And {what}"));
         let body: Value =
-            serde_json::from_str(text).context("the model server received no JSON")?;
+            serde_json::from_str(text).context("the model server did not receive JSON")?;
         for message in body["messages"].as_array().into_iter().flatten() {
             let role = message["role"].as_str().unwrap_or("?");
             for (number, text) in
@@ -215,7 +215,7 @@ fn check(holds: bool, sentence: &str) -> Result<()> {
     if holds {
         Ok(())
     } else {
-        bail!("the demo did not keep its promise: not true that {sentence}");
+        bail!("the demo failed; not true: {sentence}");
     }
 }
 
@@ -224,7 +224,7 @@ fn title(text: &str) {
     line(text);
 }
 
-#[expect(clippy::print_stdout, reason = "the demo's story is its output")]
+#[expect(clippy::print_stdout, reason = "output of the demo")]
 fn line(text: &str) {
     println!("{text}");
 }

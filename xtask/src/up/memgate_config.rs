@@ -1,4 +1,4 @@
-//! memgate's configuration with another store put in, and nothing else.
+//! Changes only the store in a memgate configuration.
 
 use std::path::Path;
 
@@ -7,30 +7,30 @@ use serde_json::{Map, Value, json};
 
 use super::store::Store;
 
-/// Reads the configuration at `base` and has it name this store; Milvus is at this port of loopback.
+/// Reads the configuration at `base` and sets this store; Milvus is at this port on loopback.
 ///
 /// # Errors
-/// When the file cannot be read, or is no mapping where one is needed.
+/// When the file cannot be read, or a section is not a mapping.
 pub fn render(base: &Path, store: Store, milvus_port: u16) -> Result<Value> {
     let text =
         std::fs::read_to_string(base).with_context(|| format!("cannot read {}", base.display()))?;
     put_in(&text, store, milvus_port).with_context(|| format!("in {}", base.display()))
 }
 
-/// Whether the file says in which identity mode memgate runs.
+/// Whether the file sets the identity mode.
 ///
 /// # Errors
-/// When the file cannot be read as YAML.
+/// When the file is not readable YAML.
 pub fn names_identity_mode(file: &Path) -> Result<bool> {
     let text =
         std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let config: Value = serde_saphyr::from_str(&text)
-        .with_context(|| format!("{} is no valid YAML", file.display()))?;
+        .with_context(|| format!("{} is not valid YAML", file.display()))?;
     Ok(config.pointer("/memory/identity/mode").is_some_and(|mode| !mode.is_null()))
 }
 
 fn put_in(text: &str, store: Store, milvus_port: u16) -> Result<Value> {
-    let mut config: Value = serde_saphyr::from_str(text).context("this is no valid YAML")?;
+    let mut config: Value = serde_saphyr::from_str(text).context("not valid YAML")?;
     let memory = mapping(&mut config)?.entry("memory").or_insert(Value::Null);
     let memory = mapping(memory).context("memory")?;
     match store {
@@ -47,14 +47,14 @@ fn put_in(text: &str, store: Store, milvus_port: u16) -> Result<Value> {
     Ok(config)
 }
 
-/// What is nothing yet becomes an empty mapping.
+/// An empty value becomes an empty mapping.
 fn mapping(value: &mut Value) -> Result<&mut Map<String, Value>> {
     if value.is_null() {
         *value = json!({});
     }
     match value {
         Value::Object(mapping) => Ok(mapping),
-        _ => bail!("a mapping is needed here"),
+        _ => bail!("a mapping is required here"),
     }
 }
 
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn milvus_is_put_in_and_all_else_stays() {
+    fn sets_milvus_and_keeps_everything_else() {
         let text =
             "listen: {grpc: \"${GRPC}\"}\nmemory:\n  store: sqlite\n  milvus: {collection: mine}\n";
         let config = put_in(text, Store::Milvus, 7).unwrap();
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_made() {
+    fn creates_missing_sections() {
         for text in ["{}", "memory:\n", "memory: {milvus: null}\n"] {
             let config = put_in(text, Store::Milvus, 7).unwrap();
             let memory = json!({"store": "milvus", "milvus": {"address": "127.0.0.1:7"}});
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_mapping_is_named() {
+    fn an_error_names_a_section_that_is_not_a_mapping() {
         let error = put_in("memory: {milvus: 3}", Store::Milvus, 7).unwrap_err();
         assert_eq!(format!("{error:#}"), "memory.milvus: a mapping is needed here");
     }

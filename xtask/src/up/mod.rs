@@ -1,5 +1,5 @@
-//! `cargo xtask up`: the whole stack in the foreground, for a person with `curl` or an OpenAI client; with `--demo`,
-//! a short conversation that shows what it is for.
+//! `cargo xtask up`: runs the whole stack in the foreground, for use with `curl` or an OpenAI
+//! client; `--demo` plays a short conversation.
 
 mod demo;
 mod memgate_config;
@@ -25,44 +25,46 @@ use crate::signals::{Signals, until_signal};
 /// Arguments of `cargo xtask up`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Play a conversation that shows what memgate does, on free ports and a temporary data folder, and end.
+    /// Play a conversation that shows what memgate does, on free ports and in a temporary data
+    /// folder, then exit.
     #[arg(long, conflicts_with_all = ["upstream", "data", "port", "grpc_port", "http_port"])]
     demo: bool,
-    /// The model server: an origin and what stands before /v1 [default: an echo of what it is sent].
+    /// URL of the model server: origin and optional prefix before /v1 [default: a server that
+    /// echoes requests].
     #[arg(long, value_name = "URL")]
     upstream: Option<String>,
-    /// memgate's configuration [default: the project's config/config.yaml]. Clients are believed about their user
-    /// (memory.identity.mode: development) unless this file names a mode.
+    /// memgate's configuration [default: the project's config/config.yaml]. The identity mode is
+    /// development, which trusts user ids from clients, unless the file sets memory.identity.mode.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Where memories are kept.
+    /// Data folder.
     #[arg(long, value_name = "DIR", default_value = "./data")]
     data: PathBuf,
-    /// What keeps them; for milvus, a server is started too [default: what the configuration says].
+    /// Memory store; for milvus, a server is started too [default: from the configuration].
     #[arg(long, value_enum)]
     store: Option<Store>,
-    /// Where clients connect to Envoy; 0 picks a free port, here and below.
+    /// Envoy's port for clients; 0 picks a free port, also below.
     #[arg(long, default_value_t = 8888)]
     port: u16,
-    /// Where Envoy reaches memgate.
+    /// Port of memgate's ext_proc service.
     #[arg(long, default_value_t = 50051)]
     grpc_port: u16,
-    /// memgate's REST API.
+    /// Port of memgate's REST API.
     #[arg(long, default_value_t = 8080)]
     http_port: u16,
-    /// How memgate is built.
+    /// Cargo profile of memgate.
     #[arg(long, value_enum, default_value_t = Profile::Release)]
     profile: Profile,
 }
 
 impl Args {
-    /// Runs the command until a signal (or, for the demo, its end).
+    /// Runs the command until a signal (or the end of the demo).
     ///
     /// # Errors
     /// One sentence: what is missing, in use, or failed.
     pub fn run(self) -> Result<()> {
         crate::tls::provide()?;
-        // What a person may have given wrongly is looked at before anything is fetched or built.
+        // Arguments are checked before anything is downloaded or built.
         let upstream = self.upstream.as_deref().map(Upstream::parse).transpose()?;
         let config = self.config()?;
         let development = self.config.is_none() || !memgate_config::names_identity_mode(&config)?;
@@ -76,7 +78,7 @@ impl Args {
         let assets = assets::ensure(&needed)?;
         let binaries = build::binaries(self.profile)?;
 
-        // One thread, the main one: children are tied to the thread that starts them.
+        // A single thread, because children are tied to the thread that starts them.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             if self.demo {
@@ -107,20 +109,20 @@ impl Args {
             None => repository().join("config/config.yaml"),
         };
         if !config.is_file() {
-            bail!("there is no configuration file {}", config.display());
+            bail!("no configuration file {}", config.display());
         }
         Ok(config)
     }
 }
 
-/// Keeps the stack up until a signal.
+/// Keeps the stack running until a signal.
 #[expect(clippy::print_stdout, reason = "the ready line is for whoever started us")]
 async fn serve(plan: Plan) -> Result<()> {
     let ports = plan.ports;
     let mut end = Signals::new()?;
     let mut stack = tokio::select! {
         stack = Stack::start(plan) => stack?,
-        // The stack's programs are dropped, which kills them.
+        // Dropping the stack's programs kills them.
         () = end.next() => return Ok(()),
     };
     println!("ready http://127.0.0.1:{}/v1 api http://127.0.0.1:{}", ports.envoy, ports.http);
@@ -128,7 +130,7 @@ async fn serve(plan: Plan) -> Result<()> {
         error = stack.failure() => Err(error),
         () = end.next() => Ok(()),
     };
-    say("ending …");
+    say("stopping …");
     stack.end().await;
     outcome
 }

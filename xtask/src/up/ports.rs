@@ -1,13 +1,13 @@
-//! The ports that the stack listens on: those asked for, or free ones. All on loopback.
+//! The stack's ports on loopback: the requested ones, or free ones.
 
 use std::net::{Ipv4Addr, TcpListener};
 
 use anyhow::{Context, Result};
 
-/// Where each part listens.
+/// The ports of each part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ports {
-    /// Envoy: where clients connect.
+    /// Envoy's port for clients.
     pub envoy: u16,
     /// memgate's ext_proc service.
     pub grpc: u16,
@@ -20,15 +20,14 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// Checks the ports asked for and replaces each 0 by a free one.
+    /// Checks the requested ports and replaces each 0 by a free one.
     ///
-    /// A port found free can be taken by another process before its owner binds it; the owner's own error says so
-    /// then.
+    /// Another process can take a free port before it is used; binding it fails then.
     ///
     /// # Errors
-    /// One sentence that names the port, what it is for and the option that changes it.
+    /// One sentence with the port, its purpose and the option that changes it.
     pub fn choose(envoy: u16, grpc: u16, http: u16) -> Result<Self> {
-        // Held together, so that no two zeros get the same port.
+        // Held together, so that all are different.
         let envoy = claim(envoy, "Envoy", "--port")?;
         let grpc = claim(grpc, "memgate's gRPC", "--grpc-port")?;
         let http = claim(http, "memgate's HTTP", "--http-port")?;
@@ -48,7 +47,7 @@ impl Ports {
 fn claim(port: u16, what: &str, option: &str) -> Result<TcpListener> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).with_context(|| {
         format!(
-            "port {port} for {what} cannot be had; give another with {option} (0 picks a free one)"
+            "port {port} for {what} is not available; choose another one with {option} (0 picks a free one)"
         )
     })
 }
@@ -59,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zeros_become_different_free_ports() {
+    fn zeros_are_replaced_by_different_free_ports() {
         let ports = Ports::choose(0, 0, 0).unwrap();
         let mut all = [ports.envoy, ports.grpc, ports.http, ports.double, ports.milvus];
         all.sort_unstable();
@@ -67,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_in_use_is_named_with_the_option_that_changes_it() {
+    fn an_error_names_a_port_in_use_and_its_option() {
         let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = taken.local_addr().unwrap().port();
         let error = Ports::choose(0, port, 0).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! The stack: which programs run, with which arguments, and when they are ready.
+//! The stack: its programs, their arguments, and its readiness.
 
 use std::ffi::OsString;
 use std::net::Ipv4Addr;
@@ -20,46 +20,46 @@ use crate::build::Binaries;
 use crate::envoy_config::{self, Upstream};
 use crate::process::Program;
 
-/// How long the whole may take to become ready: loading the model on a slow machine takes seconds.
+/// Timeout for the whole stack to become ready: loading the model on a slow machine takes seconds.
 const READY_WITHIN: Duration = Duration::from_secs(90);
-/// How often it is asked.
+/// Interval between two readiness checks.
 const ASK_EVERY: Duration = Duration::from_millis(100);
-/// memgate finishes writing what it has; with the others' patience this stays below the ten seconds promised.
+/// memgate finishes pending writes; together with the other timeouts this stays below ten seconds.
 const MEMGATE_PATIENCE: Duration = Duration::from_secs(6);
 const OTHERS_PATIENCE: Duration = Duration::from_secs(1);
-/// It ends Milvus by itself, and kills it after half a second.
+/// This process stops Milvus itself, and kills it after half a second.
 const MILVUS_PATIENCE: Duration = Duration::from_millis(1500);
 
-/// All that is needed to start the stack.
+/// Everything needed to start the stack.
 pub struct Plan {
     pub binaries: Binaries,
     pub assets: Assets,
     pub ports: Ports,
     /// memgate's configuration file.
     pub config: PathBuf,
-    /// Whether memgate is told to believe clients about their user, whatever its default.
+    /// Whether to set identity mode development.
     pub development: bool,
-    /// What keeps memories; without one, what the configuration says.
+    /// The store; `None` for the configured one.
     pub store: Option<Store>,
-    /// memgate's data folder; Milvus has one in it.
+    /// memgate's data folder; Milvus' data is inside it.
     pub data: PathBuf,
-    /// The model server; without one, the double.
+    /// The model server; `None` for the double.
     pub upstream: Option<Upstream>,
     pub output: Output,
 }
 
-/// A stack that runs and is ready.
+/// A running stack that is ready.
 pub struct Stack {
     supervisor: Supervisor,
-    /// Holds configurations; removed with the stack.
+    /// Folder of the configurations; removed with the stack.
     _scratch: TempDir,
 }
 
 impl Stack {
-    /// Starts everything and waits until it is ready. On failure what was started is ended.
+    /// Starts everything and waits until it is ready. On failure everything is stopped.
     ///
     /// # Errors
-    /// When a program cannot be started, ends, or is not ready in time: one sentence.
+    /// One sentence: a program cannot be started, has ended, or is not ready in time.
     pub async fn start(plan: Plan) -> Result<Self> {
         let scratch =
             TempDir::with_prefix("memgate-up-").context("cannot create a temporary folder")?;
@@ -88,12 +88,12 @@ impl Stack {
         Ok(Self { supervisor, _scratch: scratch })
     }
 
-    /// Waits until something fails that starting again cannot mend.
+    /// Waits for a failure that a restart cannot fix.
     pub async fn failure(&mut self) -> anyhow::Error {
         self.supervisor.failure().await
     }
 
-    /// Ends everything.
+    /// Stops everything.
     pub async fn end(self) {
         self.supervisor.end().await;
     }
@@ -183,7 +183,7 @@ fn envoy(plan: &Plan, scratch: &TempDir) -> Result<Service> {
     })
 }
 
-/// Writes a configuration, a key a line, so that an error in it can be found.
+/// Writes a configuration with one key per line, so that errors in it can be located.
 fn write(scratch: &TempDir, name: &str, config: &Value) -> Result<PathBuf> {
     let file = scratch.path().join(name);
     std::fs::write(&file, format!("{config:#}"))
@@ -195,7 +195,7 @@ fn program(path: PathBuf, arguments: Vec<std::ffi::OsString>) -> Program {
     Program { path, arguments, folder: repository() }
 }
 
-/// Waits until memgate says that it is ready and Envoy listens.
+/// Waits until memgate is ready and Envoy listens.
 async fn ready(ports: &Ports) -> Result<()> {
     let deadline = Instant::now() + READY_WITHIN;
     let url = format!("http://127.0.0.1:{}/readyz", ports.http);

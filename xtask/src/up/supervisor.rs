@@ -1,7 +1,7 @@
-//! Keeps programs running: starts each again when it ends by itself, later each time, and says so. Until the whole
-//! is ready, an end is an error instead: what cannot start will not start by being tried again.
+//! Keeps programs running: restarts a program that ends, with increasing delays and a message.
+//! Until everything is ready, an end is an error instead, because a restart would not help.
 //!
-//! It must not know what the programs are.
+//! It must not depend on the programs.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -18,22 +18,22 @@ use tokio_util::sync::CancellationToken;
 use crate::assets::progress::say;
 use crate::process::{self, Program};
 
-/// The wait before the first new start; it doubles each time.
+/// Delay before the first restart; doubles each time.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// The longest wait.
+/// Maximum delay.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
-/// A program that ran for so long is well again: the next wait is the first one.
+/// After running for this long, a program starts again with the first delay.
 const WELL_AFTER: Duration = Duration::from_secs(60);
 
-/// How long the last lines of an ended program are waited for: another may hold its pipe open.
+/// Timeout for the last output of an ended program: another process may hold its pipe open.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
-/// Where a program's output goes.
+/// Destination of a program's output.
 #[derive(Clone, Debug)]
 pub enum Output {
-    /// To stderr, each line with the program's name before it.
+    /// Standard error, each line prefixed with the program's name.
     Terminal,
-    /// To `NAME.log` in this folder.
+    /// `NAME.log` in this folder.
     Folder(PathBuf),
 }
 
@@ -42,14 +42,14 @@ pub enum Output {
 pub struct Service {
     pub name: &'static str,
     pub program: Program,
-    /// How long it may take to end when asked; then it is made to.
+    /// Timeout for a graceful stop; then it is killed.
     pub patience: Duration,
 }
 
-/// The programs that run.
+/// The running programs.
 pub struct Supervisor {
     output: Output,
-    /// Cancelled once everything is ready; from then on an end is followed by a new start.
+    /// Cancelled once everything is ready; from then on programs are restarted.
     ready: CancellationToken,
     running: Vec<Running>,
     failures: (mpsc::Sender<anyhow::Error>, mpsc::Receiver<anyhow::Error>),
@@ -66,12 +66,13 @@ impl Supervisor {
             output,
             ready: CancellationToken::new(),
             running: Vec::new(),
-            // Each service fails at most once before the whole is ready; the first failure is what is shown.
+            // Each service fails at most once before everything is ready; the first failure is
+            // shown.
             failures: mpsc::channel(1),
         }
     }
 
-    /// Starts a program and keeps it running. They are ended in the opposite order.
+    /// Starts a program and keeps it running. Programs are stopped in reverse order.
     pub fn start(&mut self, service: Service) {
         let stop = CancellationToken::new();
         let keeper = Keeper {
@@ -89,25 +90,25 @@ impl Supervisor {
         self.running.push(Running { stop, task });
     }
 
-    /// Waits until a program fails; never ends while all is well.
+    /// Waits until a program fails.
     pub async fn failure(&mut self) -> anyhow::Error {
         match self.failures.1.recv().await {
             Some(error) => error,
-            // We hold a sender ourselves, so the channel is never closed.
+            // `self` holds a sender, so the channel is never closed.
             None => std::future::pending().await,
         }
     }
 
-    /// From now on, what ends is started again.
+    /// From now on, programs that end are restarted.
     pub fn all_is_ready(&self) {
         self.ready.cancel();
     }
 
-    /// Ends all programs, the last started first.
+    /// Stops all programs, the last started first.
     pub async fn end(mut self) {
         while let Some(running) = self.running.pop() {
             running.stop.cancel();
-            // A keeper that panicked has dropped its child, which kills it.
+            // If a keeper panicked, it has dropped its child, which kills it.
             drop(running.task.await);
         }
     }
@@ -137,12 +138,12 @@ impl Keeper {
                     None
                 }
             };
-            // What it said last must stand before what we say of its end.
+            // Its last output must come before the message about its end.
             drop(tokio::time::timeout(LAST_LINES, shown.join_all()).await);
             let Some(ended) = ended else { return Ok(()) };
             if !self.ready.is_cancelled() {
                 return Err(anyhow!(
-                    "{name} ended before it was ready ({ended}); its last lines say why"
+                    "{name} ended before it was ready ({ended}); see its last lines"
                 ));
             }
             if started.elapsed() >= WELL_AFTER {
@@ -157,7 +158,7 @@ impl Keeper {
         }
     }
 
-    /// Starts the program; the tasks show what it says until it ends.
+    /// Starts the program; the tasks show its output until it ends.
     fn spawn(&self) -> Result<(Child, JoinSet<()>)> {
         let name = self.service.name;
         let mut command = self.service.program.command();
@@ -185,17 +186,17 @@ impl Keeper {
     }
 }
 
-/// Shows what a program writes until it ends.
+/// Shows a program's output until it ends.
 async fn show_lines(name: &'static str, from: impl AsyncRead + Unpin) {
     let mut lines = BufReader::new(from).lines();
-    // A line that is no UTF-8 ends the showing, not the program.
+    // A line that is not UTF-8 ends the output, not the program.
     while let Ok(Some(line)) = lines.next_line().await {
         say(&format!("{name:>8} | {line}"));
     }
 }
 
 fn restart_line(name: &str, ended: ExitStatus, wait: Duration) -> String {
-    format!("{name} ended by itself ({ended}); starting it again in {} s", wait.as_secs_f32())
+    format!("{name} ended unexpectedly ({ended}); restarting it in {} s", wait.as_secs_f32())
 }
 
 fn next_wait(wait: Duration) -> Duration {
@@ -207,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_double_up_to_the_longest() {
+    fn delays_double_up_to_the_maximum() {
         let waits: Vec<f32> =
             std::iter::successors(Some(FIRST_WAIT), |wait| Some(next_wait(*wait)))
                 .take(8)

@@ -1,5 +1,4 @@
-//! What a memory from a file must pass before a store sees it: whose it is, what every other way in
-//! checks, and the screening.
+//! Admission of an imported memory: its owner, the checks of every other path, and the screening.
 
 use std::fmt;
 
@@ -13,10 +12,10 @@ use crate::{
     transfer::LineError,
 };
 
-/// How far the length of a vector may be from 1: what rounding leaves.
+/// Tolerance for the length of a vector, for rounding errors.
 const ROUNDING: f32 = 1e-3;
 
-/// Why a line was not taken.
+/// Why a line was refused.
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) field: Option<String>,
@@ -28,7 +27,7 @@ impl Refused {
         Self { field: Some(field.to_owned()), cause: cause.into() }
     }
 
-    /// Whether the line was to tell the format of those behind it.
+    /// Whether the line should have been the header.
     pub(super) fn is_of_header(&self) -> bool {
         self.field.as_deref().is_some_and(|field| field.starts_with("export"))
     }
@@ -49,24 +48,27 @@ impl From<LineError> for Refused {
     }
 }
 
-/// Checks a memory, and takes out of it and its earlier versions what must not be kept. A content
-/// that is changed by that loses its vectors; it gets others.
+/// Checks a memory and removes secrets from it and its earlier versions. If that changes the
+/// content, its vectors are dropped and computed again.
 pub(super) fn admit(
     whole: &mut Whole,
     owner: Option<&Owner>,
     config: &Config,
 ) -> Result<(), Refused> {
     if owner.is_some_and(|owner| *owner != whole.memory.owner) {
-        return Err(Refused::new("memory.owner", "is not the user whose memories are imported"));
+        return Err(Refused::new("memory.owner", "is a different user"));
     }
     let memory = &whole.memory;
     if !config.memory.knows_type(memory.memory_type.as_str()) {
         let cause = format!("must be one of {}", config.memory.types.join(", "));
         return Err(Refused::new("memory.type", cause));
     }
-    // Nothing here would ever erase it.
+    // This memgate would never erase it.
     if memory.status == Status::Forgotten {
-        return Err(Refused::new("memory.status", "is forgotten, which is not carried over"));
+        return Err(Refused::new(
+            "memory.status",
+            "is forgotten; forgotten memories are not imported",
+        ));
     }
     for (n, vector) in whole.vectors.iter().enumerate() {
         let length = vector.values.iter().map(|value| value * value).sum::<f32>().sqrt();
@@ -85,7 +87,7 @@ pub(super) fn admit(
     Ok(())
 }
 
-/// Screens all that a memory says. Nothing is cut: what is too long for a store is refused.
+/// Screens all texts of a memory. Nothing is truncated; the store refuses texts that are too long.
 fn keep(place: &str, memory: &mut Memory) -> Result<(), Refused> {
     let named = |field: &str, cause: &str| Refused::new(&format!("{place}.{field}"), cause);
     let scopes = [

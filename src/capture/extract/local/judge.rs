@@ -1,39 +1,33 @@
-//! What the model says of texts: whether they are worth keeping, and whether
-//! they tell how something is done.
+//! What the trained model says of texts, with their vectors where it knows the embedder's.
 
 use std::collections::HashMap;
 
-use super::weights::Weights;
 use crate::{
-    classify::{Features, trained_with},
     embed::{EmbedError, Embedder, Vector, model_of},
+    models::{MemorableModel, Models},
 };
 
-/// Above this a statement tells how something is done.
-const PROCEDURAL: f64 = 0.5;
-
-/// Says what it thinks of the texts it was made for.
-pub(super) struct Judge {
-    weights: &'static Weights,
-    /// Empty where the embedder's vectors mean nothing to the weights.
+/// The model's predictions for the texts it was made for.
+pub(super) struct Judge<'a> {
+    model: &'a MemorableModel,
+    /// Empty where the model does not know the embedder's vectors.
     vectors: HashMap<String, Vector>,
 }
 
-impl Judge {
+impl<'a> Judge<'a> {
     /// Embeds the texts, where that helps. Where it fails the words alone must do; an embedder
     /// that is only busy is worth another try.
     pub(super) async fn of(
         embedder: &dyn Embedder,
+        models: &'a Models,
         texts: Vec<String>,
     ) -> Result<Self, EmbedError> {
-        let Some(weights) = Weights::get() else {
-            return Err(EmbedError::Failed("the weights of extraction are damaged".into()));
-        };
+        let model = &models.memorable;
         // Of several models, the others are not asked.
-        let Some(model) = model_of(embedder, trained_with) else {
-            return Ok(Self { weights, vectors: HashMap::new() });
+        let Some(known) = model_of(embedder, |space| models.are_trained_with(space)) else {
+            return Ok(Self { model, vectors: HashMap::new() });
         };
-        let vectors = match model.embed_passages(texts.clone()).await {
+        let vectors = match known.embed_passages(texts.clone()).await {
             Ok(vectors) => texts.into_iter().zip(vectors).collect(),
             Err(error @ (EmbedError::Busy | EmbedError::Closed)) => return Err(error),
             Err(error) => {
@@ -41,32 +35,30 @@ impl Judge {
                 HashMap::new()
             }
         };
-        Ok(Self { weights, vectors })
+        Ok(Self { model, vectors })
     }
 
     /// Whether a whole message, or a sentence of it, is worth keeping.
     pub(super) fn is_memorable(&self, text: &str) -> bool {
-        self.memorable(text) > self.weights.threshold
+        self.model.is_memorable(text, self.vector(text))
     }
 
     /// Whether a part of a question is sure to be worth keeping.
     pub(super) fn is_surely_memorable(&self, text: &str) -> bool {
-        self.memorable(text) > self.weights.clause_threshold
+        self.model.is_surely_memorable(text, self.vector(text))
     }
 
-    /// Whether a text tells how something is done or is to be done.
+    /// Whether a text says how something is done or is to be done.
     pub(super) fn is_procedural(&self, text: &str) -> bool {
-        let vector = self.vectors.get(text).map_or(&[][..], |vector| vector);
-        let features = Features::of(text, self.weights.bits);
-        self.weights.procedural.probability(&features, &[vector]) > PROCEDURAL
+        self.model.is_procedural(text, self.vector(text))
     }
 
     /// How likely a text is worth keeping.
-    pub(super) fn memorable(&self, text: &str) -> f64 {
-        let features = Features::of(text, self.weights.bits);
-        match self.vectors.get(text) {
-            Some(vector) => self.weights.memorable.probability(&features, &[vector]),
-            None => self.weights.words.probability(&features, &[]),
-        }
+    pub(super) fn probability(&self, text: &str) -> f64 {
+        self.model.probability(text, self.vector(text))
+    }
+
+    fn vector(&self, text: &str) -> Option<&[f32]> {
+        self.vectors.get(text).map(|vector| &**vector)
     }
 }

@@ -4,9 +4,6 @@
 //! It keeps sentences as they were said. A sentence that only points at
 //! something takes along the one before, and a relative date gets the day it
 //! meant beside it. It must never know what is stored, nor read a reply.
-//!
-//! `rules.txt` and the cues of `classify` are read by the trainer too
-//! (tools/train_memorable.py), which writes `weights.bin`.
 
 mod date_words;
 mod dates;
@@ -16,7 +13,6 @@ mod pieces;
 mod pronouns;
 pub(in crate::capture) mod rules;
 mod statements;
-mod weights;
 
 #[cfg(test)]
 mod tests;
@@ -27,6 +23,7 @@ use crate::{
     capture::{candidate::Candidate, turn::StoredTurn},
     embed::{EmbedError, Embedder},
     memory::MemoryType,
+    models::Models,
 };
 use judge::Judge;
 
@@ -38,6 +35,7 @@ const MAX_CHARS: usize = 2_000;
 /// its first sentence may point at.
 pub(in crate::capture) async fn extract(
     embedder: &dyn Embedder,
+    models: &Models,
     turn: &StoredTurn,
     before: Option<&StoredTurn>,
 ) -> Result<Vec<Candidate>, EmbedError> {
@@ -50,7 +48,7 @@ pub(in crate::capture) async fn extract(
     }
     let before = before.and_then(|turn| last_sentence(&turn.user_text));
     let message = statements::Message::of(text, before);
-    let judge = Judge::of(embedder, message.texts()).await?;
+    let judge = Judge::of(embedder, models, message.texts()).await?;
     let found = message.statements(&judge);
     Ok(found.into_iter().map(|words| candidate(&words, text, &judge, turn.began)).collect())
 }
@@ -58,10 +56,11 @@ pub(in crate::capture) async fn extract(
 /// Candidates of statements, whether or not they look worth keeping.
 pub(in crate::capture) async fn as_they_are(
     embedder: &dyn Embedder,
+    models: &Models,
     statements: Vec<String>,
     at: Timestamp,
 ) -> Result<Vec<Candidate>, EmbedError> {
-    let judge = Judge::of(embedder, statements.clone()).await?;
+    let judge = Judge::of(embedder, models, statements.clone()).await?;
     Ok(statements.iter().map(|words| candidate(words, words, &judge, at)).collect())
 }
 
@@ -71,13 +70,36 @@ pub(in crate::capture) fn holds_back(text: &str) -> bool {
     rules::drops(text)
 }
 
+/// What rules make of a message before the trained model is asked, for training that model.
+pub struct Ruled<'a> {
+    /// Nothing of it may be kept.
+    pub dropped: bool,
+    /// It is supposed, quoted, invented, or code.
+    pub excluded: bool,
+    /// What its questions tell before they ask.
+    pub told: Vec<&'a str>,
+}
+
+impl<'a> Ruled<'a> {
+    /// What rules make of a text.
+    #[must_use]
+    pub fn of(text: &'a str) -> Self {
+        let told = pieces::sentences_of(text).into_iter().filter_map(pieces::told_before_asking);
+        Self {
+            dropped: rules::drops(text),
+            excluded: rules::excludes(text),
+            told: told.filter(|told| !rules::excludes(told)).collect(),
+        }
+    }
+}
+
 /// What an earlier message ended with, as far as it may be kept.
 fn last_sentence(text: &str) -> Option<&str> {
     let fits = text.chars().nth(MAX_CHARS).is_none() && !rules::drops(text);
     pieces::sentences_of(text).pop().filter(|last| fits && !rules::excludes(last))
 }
 
-fn candidate(words: &str, message: &str, judge: &Judge, at: Timestamp) -> Candidate {
+fn candidate(words: &str, message: &str, judge: &Judge<'_>, at: Timestamp) -> Candidate {
     let memory_type =
         if judge.is_procedural(words) { MemoryType::PROCEDURAL } else { MemoryType::SEMANTIC };
     let content = dates::dated(words, at);

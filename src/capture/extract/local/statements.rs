@@ -57,7 +57,7 @@ impl<'a> Message<'a> {
     }
 
     /// What is kept, in the user's words.
-    pub(super) fn statements(&self, judge: &Judge) -> Vec<String> {
+    pub(super) fn statements(&self, judge: &Judge<'_>) -> Vec<String> {
         let mut statements = if judge.is_memorable(self.whole) && !rules::excludes(self.whole) {
             self.of_memorable(judge)
         } else {
@@ -69,7 +69,7 @@ impl<'a> Message<'a> {
     }
 
     /// A message worth keeping: its sentences that are, or else the best of them.
-    fn of_memorable(&self, judge: &Judge) -> Vec<String> {
+    fn of_memorable(&self, judge: &Judge<'_>) -> Vec<String> {
         let mut kept: Vec<usize> = (0..self.sentences.len())
             .filter(|&at| {
                 !self.sentences[at].excluded && judge.is_memorable(self.sentences[at].words)
@@ -84,13 +84,13 @@ impl<'a> Message<'a> {
         self.joined(&kept, judge)
     }
 
-    fn best(&self, judge: &Judge) -> Option<usize> {
-        let likely = |at: &usize| judge.memorable(self.sentences[*at].words);
+    fn best(&self, judge: &Judge<'_>) -> Option<usize> {
+        let likely = |at: &usize| judge.probability(self.sentences[*at].words);
         (0..self.sentences.len()).max_by(|a, b| likely(a).total_cmp(&likely(b)))
     }
 
     /// The kept sentences; one that points back is joined to what stands before it.
-    fn joined(&self, kept: &[usize], judge: &Judge) -> Vec<String> {
+    fn joined(&self, kept: &[usize], judge: &Judge<'_>) -> Vec<String> {
         let mut statements: Vec<(usize, String)> = Vec::new();
         for &at in kept {
             let words = folded(self.sentences[at].words);
@@ -119,7 +119,7 @@ impl<'a> Message<'a> {
     }
 
     /// A message that only asks may still tell something on the way.
-    fn told_in_questions(&self, judge: &Judge) -> Vec<String> {
+    fn told_in_questions(&self, judge: &Judge<'_>) -> Vec<String> {
         if !self.whole.contains(['?', '？', '؟']) {
             return Vec::new();
         }

@@ -4,10 +4,7 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
-
-use super::{weights::Weights, *};
-use crate::classify::Features;
+use super::*;
 use crate::{embed::deterministic::DeterministicEmbedder, memory::Owner};
 
 fn turn(text: &str) -> StoredTurn {
@@ -24,9 +21,15 @@ fn turn(text: &str) -> StoredTurn {
     }
 }
 
-async fn found(text: &str) -> Vec<String> {
+/// The candidates of a turn after another.
+async fn candidates(text: &str, before: Option<&StoredTurn>) -> Vec<Candidate> {
     let embedder = DeterministicEmbedder::new(64);
-    let found = extract(&embedder, &turn(text), None).await.unwrap();
+    let models = Models::for_embedder(embedder.space()).unwrap();
+    extract(&embedder, &models, &turn(text), before).await.unwrap()
+}
+
+async fn found(text: &str) -> Vec<String> {
+    let found = candidates(text, None).await;
     found.into_iter().map(|candidate| candidate.content).collect()
 }
 
@@ -93,10 +96,9 @@ async fn a_sentence_that_points_back_takes_along_what_it_points_at() {
         found("My sister Anna lives in Porto. She's a nurse at the children's hospital.").await,
         ["My sister Anna lives in Porto. She's a nurse at the children's hospital."]
     );
-    let embedder = DeterministicEmbedder::new(64);
     let before = turn("What should I know before my knee operation?");
-    let now = turn("It's on 12 May at the Royal Infirmary, my surgeon is Dr Lindholm");
-    let found = extract(&embedder, &now, Some(&before)).await.unwrap();
+    let now = "It's on 12 May at the Royal Infirmary, my surgeon is Dr Lindholm";
+    let found = candidates(now, Some(&before)).await;
     assert_eq!(
         found[0].content,
         "What should I know before my knee operation? It's on 12 May at the Royal Infirmary, my \
@@ -106,21 +108,18 @@ async fn a_sentence_that_points_back_takes_along_what_it_points_at() {
 
 #[tokio::test]
 async fn relative_dates_stand_beside_what_they_meant_and_the_words_are_kept() {
-    let embedder = DeterministicEmbedder::new(64);
-    let found = extract(&embedder, &turn("My wedding is next Saturday in Cork."), None).await;
-    let candidate = found.unwrap().pop().unwrap();
+    let candidate = candidates("My wedding is next Saturday in Cork.", None).await.pop().unwrap();
     assert_eq!(candidate.content, "My wedding is next Saturday (2026-03-14) in Cork.");
     assert_eq!(candidate.raw.as_deref(), Some("My wedding is next Saturday in Cork."));
 }
 
 #[tokio::test]
 async fn how_something_is_done_is_procedural() {
-    let embedder = DeterministicEmbedder::new(64);
     for (text, memory_type) in [
         ("From now on, always answer in French.", MemoryType::PROCEDURAL),
         ("I live in Lyon.", MemoryType::SEMANTIC),
     ] {
-        let found = extract(&embedder, &turn(text), None).await.unwrap();
+        let found = candidates(text, None).await;
         assert_eq!(found[0].memory_type, memory_type, "{text}");
     }
 }
@@ -128,25 +127,4 @@ async fn how_something_is_done_is_procedural() {
 #[tokio::test]
 async fn pasted_text_makes_no_statements() {
     assert!(found(&"I live in Lyon. ".repeat(200)).await.is_empty());
-}
-
-#[derive(Deserialize)]
-struct Figures {
-    text: String,
-    features: usize,
-    words: f64,
-}
-
-#[test]
-fn features_and_figures_are_those_of_the_trainer() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/memorable/parity.json");
-    let rows: Vec<Figures> = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
-    let weights = Weights::get().unwrap();
-    assert!(rows.len() >= 60);
-    for row in rows {
-        let features = Features::of(&row.text, weights.bits);
-        assert_eq!(features.len(), row.features, "{}", row.text);
-        let words = weights.words.probability(&features, &[]);
-        assert!((words - row.words).abs() < 1e-4, "{words} and not {} for {}", row.words, row.text);
-    }
 }

@@ -7,6 +7,7 @@ use crate::{
         turn::StoredTurn,
     },
     embed::{EmbedError, Embedder, Vector, dot},
+    models::Models,
 };
 
 /// The most statements of a summary.
@@ -22,12 +23,13 @@ const SAME: f32 = 0.8;
 /// what is worth keeping was said in a single turn.
 pub(in crate::capture) async fn central_statements(
     embedder: &dyn Embedder,
+    models: &Models,
     turns: &[StoredTurn],
 ) -> Result<Option<(String, Vec<StoredTurn>)>, EmbedError> {
     let mut statements: Vec<(usize, String)> = Vec::new();
     for (at, turn) in turns.iter().enumerate() {
         let before = at.checked_sub(1).map(|before| &turns[before]);
-        for found in local::extract(embedder, turn, before).await? {
+        for found in local::extract(embedder, models, turn, before).await? {
             if !statements.iter().any(|(_, known)| *known == found.content) {
                 statements.push((at, found.content));
             }
@@ -79,7 +81,9 @@ mod tests {
 
     async fn summary(texts: &[&str]) -> Option<(String, Vec<String>)> {
         let turns: Vec<_> = texts.iter().enumerate().map(|(n, text)| turn(n, text)).collect();
-        let found = central_statements(&DeterministicEmbedder::new(256), &turns).await.unwrap();
+        let embedder = DeterministicEmbedder::new(256);
+        let models = Models::for_embedder(embedder.space()).unwrap();
+        let found = central_statements(&embedder, &models, &turns).await.unwrap();
         found.map(|(words, of)| (words, of.into_iter().map(|turn| turn.key).collect()))
     }
 

@@ -76,14 +76,14 @@ fn failure(error: ExtractError, helper: &Helper) -> JobError {
             JobError::Final(error.to_string())
         }
         // Said when the server failed; it is not asked now.
-        ExtractError::Llm(LlmError::Server(RemoteError::Resting { wait })) => {
+        ExtractError::Llm(LlmError::Server(RemoteError::CoolingDown { wait })) => {
             JobError::NotNow(wait)
         }
         ExtractError::Llm(error) => {
             tracing::warn!(%error, "Extraction failed, batch skipped");
             if error.is_final() {
                 JobError::Final(error.to_string())
-            } else if helper.rests() {
+            } else if helper.is_cooling_down() {
                 // Nobody else got an answer either.
                 JobError::Away(error.to_string())
             } else {

@@ -27,8 +27,8 @@ pub(in crate::capture::jobs) async fn run(context: &JobContext, turn: i64) -> Re
     // Where a sentence stands in the message counts, so before anything is taken out of it.
     let typed = Typed::of(&said.user_text);
     without_commands(&mut said);
-    let embedder = context.writer.embedder.as_ref();
-    let found = local::extract(embedder, &said, before.as_ref()).await?;
+    let (embedder, models) = (context.writer.embedder.as_ref(), context.writer.models.as_ref());
+    let found = local::extract(embedder, models, &said, before.as_ref()).await?;
     let words = |found: &Candidate| found.raw.as_ref().unwrap_or(&found.content).clone();
     let kept: Vec<String> = found.iter().map(words).collect();
     let origin = Origin { typed, ..origin(&said, LOCAL) };

@@ -34,10 +34,10 @@ pub(in crate::capture::jobs) async fn run(
     let Some(said) = context.journal.read(move |c| journal::turn(c, turn)).await? else {
         return Ok(());
     };
-    let embedder = context.writer.embedder.as_ref();
+    let (embedder, models) = (context.writer.embedder.as_ref(), context.writer.models.as_ref());
     // Commands are read from typed text alone.
     let typed = Typed::whole(&statements);
-    let found = explicit::extract(embedder, statements, said.began).await?;
+    let found = explicit::extract(embedder, models, statements, said.began).await?;
     let origin = Origin { typed, ..origin(&said, EXPLICIT) };
     let stored = store_candidates(context, &origin, found).await?;
     context.writer.metrics.command_done("remember", stored);

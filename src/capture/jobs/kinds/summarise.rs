@@ -47,7 +47,8 @@ async fn summary_of(
             (summary::Told::Unusable, _) => {}
         }
     }
-    let found = summary::central_statements(context.writer.embedder.as_ref(), turns).await;
+    let (embedder, models) = (context.writer.embedder.as_ref(), context.writer.models.as_ref());
+    let found = summary::central_statements(embedder, models, turns).await;
     Ok(found.map_err(JobError::retry)?.and_then(|(words, of)| summary::memory(&words, &of, now())))
 }
 

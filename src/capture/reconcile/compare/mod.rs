@@ -12,17 +12,15 @@ mod slots;
 mod statement;
 mod values;
 mod verdict;
-mod weights;
 mod who;
 
 #[cfg(test)]
 mod tests;
 
-pub(super) use signs::{Pair, SIGNS};
+pub(super) use signs::Pair;
 pub(super) use slots::words_of;
 pub(super) use statement::Statement;
 pub(super) use verdict::Verdict;
-pub(super) use weights::ENOUGH;
 
 /// How `new` stands to `old`, given the cosine of their vectors, where both have one.
 pub(super) fn compare(new: &Statement, old: &Statement, cosine: Option<f32>) -> Verdict {

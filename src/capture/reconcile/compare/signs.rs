@@ -1,9 +1,10 @@
-//! What shows that a message tells the new state of what an older sentence told: the signs that a
-//! small trained model weighs (`weights`). `change` knows when two sentences show it for sure; what
+//! What shows that a message tells the new state of what an older sentence told: the features that a
+//! small trained model weighs (`models::UpdateModel`). `change` knows when two sentences show it for sure; what
 //! people write of a change is often spread over a message: "our hall's been sold. We're at the old
 //! creamery from now on, Wednesdays".
 
-use super::{statement::Statement, weights};
+use super::statement::Statement;
+use crate::models::{UpdateFeatures, UpdateModel};
 
 /// A later message beside one older sentence.
 #[derive(Clone, Copy, Debug)]
@@ -25,9 +26,6 @@ pub(in crate::capture::reconcile) struct Pair<'a> {
 const UNRELATED: f32 = 0.3;
 const UNRELATED_UNTRUSTED: f32 = 0.5;
 
-/// How many signs there are.
-pub(in crate::capture::reconcile) const SIGNS: usize = 40;
-
 impl Pair<'_> {
     /// Whether rules exclude it: without a word of change, with a wish or a request, with one thing more
     /// or several of a kind, or with somebody in the one whom the other does not mention, "she" included;
@@ -47,16 +45,12 @@ impl Pair<'_> {
     }
 
     /// How likely the older sentence holds no longer, 0 to 1; 0 for what is excluded.
-    pub(in crate::capture::reconcile) fn likelihood(&self) -> f32 {
-        if self.is_excluded() {
-            return 0.0;
-        }
-        let sum: f32 = self.signs().iter().zip(weights::WEIGHTS).map(|(a, b)| a * b).sum();
-        1.0 / (1.0 + (-(sum + weights::BIAS)).exp())
+    pub(in crate::capture::reconcile) fn likelihood(&self, model: &UpdateModel) -> f32 {
+        if self.is_excluded() { 0.0 } else { model.likelihood(&self.features()) }
     }
 
-    /// The signs, each about 0 to 1. Their order is that of the weights.
-    pub(in crate::capture::reconcile) fn signs(&self) -> [f32; SIGNS] {
+    /// The features that the trained model weighs.
+    pub(in crate::capture::reconcile) fn features(&self) -> UpdateFeatures {
         let Self { message, nearest, old, cosine, rank } = *self;
         let is = |holds: bool| f32::from(u8::from(holds));
         let says = |mark| is(message.says(mark));
@@ -73,68 +67,79 @@ impl Pair<'_> {
         let near = cosine - if trusted { UNRELATED } else { UNRELATED_UNTRUSTED };
         let slot = message.slots.intersection(&old.slots).next().is_some();
         let stranger = !nearest.is_about_the_person_of(old);
-        [
-            if trusted { near } else { 0.0 },
-            if trusted { 0.0 } else { near },
-            is(!trusted),
-            shared.min(3) as f32 / 3.0,
-            things.min(2) as f32 / 2.0,
-            shared as f32 / old.topic.len().max(2) as f32,
-            is(own.shares_with(others)),
-            is(numbers),
-            is(days),
-            is(names),
-            is(differs),
-            is(others.are_none()),
-            says("turned"),
-            says("now"),
-            says("correct"),
-            says("news"),
-            is(changes),
-            is(changes && differs),
-            is(turned && shared > 0),
-            if changes { near } else { 0.0 },
-            if differs { near } else { 0.0 },
-            1.0 / (1.0 + rank as f32),
-            is(stranger),
-            is(!message.is_about_the_person_of(old)),
-            says("unreal"),
-            is(old.says("unreal")),
-            says("request"),
-            says("more"),
-            is(old.says("both")),
-            is(message.says("event") && !changes),
-            is(old.says("event")),
-            is(slot),
-            is(slot && changes),
-            (message.words.len().min(30) as f32 / 30.0) * near,
-            is(nearest.tells_of_change()),
-            is(nearest.tells_of_change() && shared > 0),
-            is(message.says("amount") && old.says("amount")),
-            is(nearest.who.is_somebody_else()),
-            is(nearest.who.tells_of_another_than(&old.who)),
-            is(old.who.tells_of_another_than(&message.who)),
-        ]
+        UpdateFeatures {
+            near: if trusted { near } else { 0.0 },
+            near_untrusted: if trusted { 0.0 } else { near },
+            untrusted: is(!trusted),
+            shared: shared.min(3) as f32 / 3.0,
+            shared_things: things.min(2) as f32 / 2.0,
+            topic_share: shared as f32 / old.topic.len().max(2) as f32,
+            shares_value: is(own.shares_with(others)),
+            numbers_differ: is(numbers),
+            days_differ: is(days),
+            names_differ: is(names),
+            values_differ: is(differs),
+            old_has_no_values: is(others.are_none()),
+            turned: says("turned"),
+            now: says("now"),
+            correct: says("correct"),
+            news: says("news"),
+            changes: is(changes),
+            changes_a_value: is(changes && differs),
+            turned_and_shared: is(turned && shared > 0),
+            near_if_changes: if changes { near } else { 0.0 },
+            near_if_values_differ: if differs { near } else { 0.0 },
+            rank: 1.0 / (1.0 + rank as f32),
+            another_person: is(stranger),
+            another_person_in_message: is(!message.is_about_the_person_of(old)),
+            unreal: says("unreal"),
+            old_unreal: is(old.says("unreal")),
+            request: says("request"),
+            more: says("more"),
+            old_both: is(old.says("both")),
+            event_without_change: is(message.says("event") && !changes),
+            old_event: is(old.says("event")),
+            same_slot: is(slot),
+            same_slot_and_changes: is(slot && changes),
+            length_and_near: (message.words.len().min(30) as f32 / 30.0) * near,
+            nearest_changes: is(nearest.tells_of_change()),
+            nearest_changes_and_shared: is(nearest.tells_of_change() && shared > 0),
+            both_amounts: is(message.says("amount") && old.says("amount")),
+            nearest_of_somebody_else: is(nearest.who.is_somebody_else()),
+            nearest_of_another: is(nearest.who.tells_of_another_than(&old.who)),
+            old_of_another: is(old.who.tells_of_another_than(&message.who)),
+        }
     }
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
-    use super::{super::ENOUGH, *};
+    use super::*;
+    use crate::{
+        embed::{Embedder, deterministic::DeterministicEmbedder},
+        models::Models,
+    };
+
+    fn model() -> std::sync::Arc<Models> {
+        Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap()
+    }
 
     /// As if the older sentence were the nearest one, at this cosine.
     fn likelihood(old: &str, message: &str, cosine: f32) -> f32 {
         let (message, old) = (Statement::of(message), Statement::of(old));
-        Pair { message: &message, nearest: &message, old: &old, cosine, rank: 0 }.likelihood()
+        Pair { message: &message, nearest: &message, old: &old, cosine, rank: 0 }
+            .likelihood(&model().update)
     }
 
     #[test]
     fn another_value_and_a_word_of_change_make_it_likely_and_distance_less_so() {
         let old = "The team meeting is at nine on Mondays";
         let new = "Meetings on Mondays are cancelled! From now on the team meets on Thursday";
-        assert!(likelihood(old, new, 0.7) >= ENOUGH);
+        let is_enough = |likelihood| model().update.is_enough(likelihood);
+        assert!(is_enough(likelihood(old, new, 0.7)));
         assert!(likelihood(old, new, 0.1) < likelihood(old, new, 0.4));
-        assert!(likelihood(old, "The team meets Thursday's client for lunch", 0.7) < ENOUGH);
+        assert!(!is_enough(likelihood(old, "The team meets Thursday's client for lunch", 0.7)));
     }
 
     #[test]

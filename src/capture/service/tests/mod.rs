@@ -37,6 +37,7 @@ use crate::{
     embed::{EmbedError, Embedder, Space, Vector, deterministic::DeterministicEmbedder},
     llm::Helper,
     memory::{ListQuery, Memory, MemoryStore, ScopeQuery},
+    models::Models,
     sqlite::Options,
     store::{SqliteOptions, SqliteStore},
     telemetry::Metrics,
@@ -156,6 +157,7 @@ impl House {
         let tools = Tools {
             store: between(store.clone(), &metrics),
             embedder: doll.clone(),
+            models: Models::for_embedder(doll.space()).unwrap(),
             metrics: metrics.clone(),
         };
         let journal = folder.path().join("journal.db");

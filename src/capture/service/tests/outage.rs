@@ -10,15 +10,15 @@ use crate::{
     capture::{journal::JobKind, test_support::said},
     memory::{Filter, Status},
     store::{
-        Watched,
-        kit::{Mode, Switch},
+        MonitoredStore,
+        faulty::{FaultyStore, Mode},
     },
 };
 
 /// A house whose store can be switched off.
 struct Outage {
     house: House,
-    switch: Arc<Switch>,
+    switch: Arc<FaultyStore>,
     watching: tokio::task::JoinHandle<()>,
 }
 
@@ -31,13 +31,13 @@ impl Outage {
         let (folder, parts) = (Arc::new(tempfile::tempdir().unwrap()), OnceLock::new());
         let bounds = Bounds { queue: 64, workers: 2 };
         let house = House::behind(folder, settings, doll, bounds, |store, metrics| {
-            let switch = Switch::new(store, mode);
-            let watched = Arc::new(Watched::new(switch.clone(), "Store", metrics.clone()));
+            let switch = FaultyStore::new(store, mode);
+            let watched = Arc::new(MonitoredStore::new(switch.clone(), "Store", metrics.clone()));
             parts.set((switch, watched.clone())).unwrap_or_else(|_| unreachable!());
             watched
         });
         let (switch, watched) = parts.into_inner().unwrap();
-        let watching = tokio::spawn(async move { watched.watch().await });
+        let watching = tokio::spawn(async move { watched.monitor().await });
         Self { house, switch, watching }
     }
 

@@ -21,12 +21,13 @@ fn home(policy: Policy) -> Option<Home> {
     let file = folder.path().join("memory.db");
     let store = Arc::new(SqliteStore::open(&file, SqliteOptions::default()).unwrap());
     let metrics = Metrics::new();
+    let models = Models::for_embedder(embedder.space()).unwrap();
     let capture = Capture::open(
         &folder.path().join("journal.db"),
         Options::default(),
         Bounds { queue: 64, workers: 2 },
         Settings { extract_locally: true, policy, ..settings(None) },
-        Tools { store: store.clone(), embedder, metrics: metrics.clone() },
+        Tools { store: store.clone(), embedder, models, metrics: metrics.clone() },
     )
     .unwrap();
     Some(Home { capture, store, metrics, _folder: folder })

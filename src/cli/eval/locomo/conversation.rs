@@ -1,4 +1,4 @@
-//! A conversation of LoCoMo as it stands in its file.
+//! Parses a LoCoMo conversation.
 
 use std::{collections::HashMap, path::PathBuf};
 
@@ -13,30 +13,30 @@ use crate::cli::eval::{
     parse::{self, Object},
 };
 
-/// The categories that count: multi-hop, temporal, open-domain and single-hop. Of the fifth,
-/// questions about what was never said, evidence shows nothing.
+/// The evaluated categories: multi-hop, temporal, open-domain and single-hop. The fifth has
+/// questions without an answer, so evidence means nothing there.
 const CATEGORIES: std::ops::RangeInclusive<u8> = 1..=4;
 
-/// What was said, in order, and what is asked of it.
+/// The turns, in order, and the questions.
 #[derive(Debug)]
 pub(super) struct Conversation {
-    /// The file's name without its ending.
+    /// File name without extension.
     pub(super) name: String,
     pub(super) turns: Vec<Turn>,
     pub(super) questions: Vec<Question>,
 }
 
-/// One turn of one of the two.
+/// One turn of one of the two speakers.
 #[derive(Debug)]
 pub(super) struct Turn {
-    /// The session it was said in, numbered from 1, and when that began.
+    /// Its session, numbered from 1, and when that started.
     pub(super) session: u32,
     pub(super) date: Timestamp,
-    /// `Speaker: text`; a picture that was shown is told by its caption.
+    /// `Speaker: text`; a shared picture is represented by its caption.
     pub(super) content: String,
 }
 
-/// A question and the places of the turns that answer it.
+/// A question and the indexes of its evidence turns.
 #[derive(Debug)]
 pub(super) struct Question {
     pub(super) text: String,
@@ -60,10 +60,10 @@ struct Asked {
     category: u8,
 }
 
-/// The conversations of these files and the SHA-256 of all they hold, in the order given.
+/// Reads conversations; also returns the SHA-256 of all files in the given order.
 ///
 /// # Errors
-/// When a file cannot be read or is no conversation; it is named.
+/// When a file cannot be read or is not a conversation; the error names it.
 pub(super) fn read(files: &[PathBuf]) -> Result<(Vec<Conversation>, String)> {
     let mut digest = Sha256::new();
     let mut conversations: Vec<Conversation> = Vec::with_capacity(files.len());
@@ -73,7 +73,7 @@ pub(super) fn read(files: &[PathBuf]) -> Result<(Vec<Conversation>, String)> {
         digest.update(text.as_bytes());
         let name = file.file_stem().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
         let known = conversations.iter().any(|other| other.name == name);
-        ensure!(!known, "{}: a conversation of this name was given already", file.display());
+        ensure!(!known, "{}: duplicate conversation name", file.display());
         let value: Map<String, Value> = parse::object_of(&text, file, 0)?;
         conversations.push(Conversation::of(name, value.into()).with_context(context)?);
     }
@@ -81,7 +81,7 @@ pub(super) fn read(files: &[PathBuf]) -> Result<(Vec<Conversation>, String)> {
 }
 
 impl Conversation {
-    /// From a file's JSON.
+    /// Parses a file's JSON.
     pub(super) fn of(name: String, mut value: Value) -> Result<Self> {
         let mut conversation = Self { name, turns: Vec::new(), questions: Vec::new() };
         let mut places = HashMap::new();
@@ -93,20 +93,23 @@ impl Conversation {
             let date = value.get(&field).and_then(Value::as_str);
             let date = date.with_context(|| format!("{field} is missing"))?;
             let date = day(date).with_context(|| {
-                format!("{field}: {date:?} is no date like \"1:56 pm on 8 May, 2023\"")
+                format!("{field}: {date:?} is not a date like \"1:56 pm on 8 May, 2023\"")
             })?;
             for Object(Said { dia_id, speaker, text, blip_caption }) in said {
                 let shown = blip_caption.map(|it| format!(" [shows {it}]")).unwrap_or_default();
                 let twice = places.insert(dia_id.clone(), conversation.turns.len()).is_some();
-                ensure!(!twice, "session_{session}: dia_id: {dia_id:?} is another turn's already");
+                ensure!(
+                    !twice,
+                    "session_{session}: dia_id: {dia_id:?} is already used by another turn"
+                );
                 let content = format!("{speaker}: {text}{shown}");
                 conversation.turns.push(Turn { session, date, content });
             }
         }
-        ensure!(!conversation.turns.is_empty(), "there is no session_1");
-        let asked = value.get_mut("qa").context("there are no questions (qa)")?.take();
+        ensure!(!conversation.turns.is_empty(), "session_1 is missing");
+        let asked = value.get_mut("qa").context("questions (qa) are missing")?.take();
         for Object(asked) in parse::part::<Vec<Object<Asked>>>(asked).context("qa")? {
-            // Some rows name several turns in one text, some name none that there is.
+            // Some rows list several turns in one text, some an unknown turn.
             let names = asked.evidence.iter().flat_map(|it| it.split([';', ',', ' ']));
             let mut evidence: Vec<_> = names.filter_map(|it| places.get(it).copied()).collect();
             evidence.sort_unstable();
@@ -117,10 +120,7 @@ impl Conversation {
             }
         }
         let none = conversation.questions.is_empty();
-        ensure!(
-            !none,
-            "qa: there is no question of category 1 to 4 with a turn that is its evidence"
-        );
+        ensure!(!none, "qa: no question of category 1 to 4 has an existing evidence turn");
         Ok(conversation)
     }
 }
@@ -139,7 +139,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Two sessions and three questions, one of which has no evidence that is there.
+    /// Two sessions and three questions, one of them without existing evidence.
     pub(in crate::cli::eval::locomo) fn example() -> Conversation {
         let said = |id: &str, speaker: &str, text: &str| json!({"dia_id": id, "speaker": speaker, "text": text});
         let asked = |question: &str, category: u8, evidence: &[&str]| json!({"question": question, "category": category, "evidence": evidence, "answer": "?"});
@@ -181,7 +181,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_no_conversation_is_named() {
+    fn reports_an_invalid_conversation() {
         let said = |id: &str| json!({"dia_id": id, "speaker": "Ana", "text": "hi"});
         let cause = |value| format!("{:#}", Conversation::of("x".into(), value).unwrap_err());
         let of = |date: &str, said: Value, qa: Value| {
@@ -193,12 +193,12 @@ pub(super) mod tests {
         assert_eq!(told, "session_1_date_time is missing");
         let told = of("8 May 2023", json!([said("D1:1")]), json!([]));
         let wanted =
-            r#"session_1_date_time: "8 May 2023" is no date like "1:56 pm on 8 May, 2023""#;
+            r#"session_1_date_time: "8 May 2023" is not a date like "1:56 pm on 8 May, 2023""#;
         assert_eq!(told, wanted);
         let told = of(date, json!([said("D1:1"), ["D1:2", "Ben", "hi", null]]), json!([]));
         assert_eq!(told, "session_1: [1]: invalid type: sequence, expected an object");
         let told = of(date, json!([said("D1:1"), said("D1:1")]), json!([]));
-        assert_eq!(told, r#"session_1: dia_id: "D1:1" is another turn's already"#);
+        assert_eq!(told, r#"session_1: dia_id: "D1:1" is already used by another turn"#);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("bad.json");
         std::fs::write(&file, "{\n\"qa\": x}").unwrap();
@@ -207,7 +207,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_conversation_that_nothing_is_asked_of_is_refused() {
+    fn refuses_a_conversation_without_questions() {
         let of = |qa: Value| {
             let said = json!([{"dia_id": "D1:1", "speaker": "Ana", "text": "hi"}]);
             let date = "1:56 pm on 8 May, 2023";
@@ -216,7 +216,7 @@ pub(super) mod tests {
         };
         let asked = |category: u8, turn: &str| json!([{"question": "?", "category": category, "evidence": [turn]}]);
         for nothing in [json!([]), asked(5, "D1:1"), asked(4, "D9:9")] {
-            assert!(of(nothing).unwrap_err().starts_with("qa: there is no question"));
+            assert!(of(nothing).unwrap_err().starts_with("qa: no question"));
         }
         assert_eq!(of(asked(4, "D1:1")).unwrap().questions.len(), 1);
     }

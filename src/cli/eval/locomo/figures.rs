@@ -1,4 +1,4 @@
-//! From the places of evidence to shares, each question counting the same.
+//! Metrics from the ranks of evidence turns; all questions count the same.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -6,25 +6,25 @@ use serde::{Serialize, Serializer};
 
 use crate::cli::eval::data::Digests;
 
-/// The depths that are looked at.
+/// The depths k of recall@k.
 pub(super) const KS: [usize; 4] = [1, 5, 10, 20];
 
-/// Samples of conversations that an interval is made of …
+/// Number of bootstrap samples of an interval.
 const SAMPLES: usize = 2_000;
-/// … and what they are drawn by, always the same.
+/// Seed of the samples, always the same.
 const SEED: u64 = 1;
 
-/// Where the evidence of a question stands among the hits.
+/// The ranks of a question's evidence among the hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Ranking {
-    /// The share of the evidence among the first [`KS`].
+    /// Recall at each of [`KS`].
     recall: [f64; KS.len()],
-    /// 1 over the place of the first evidence; 0 when there is none.
+    /// Reciprocal rank of the first evidence; 0 if none was found.
     reciprocal: f64,
 }
 
 impl Ranking {
-    /// Of hits, best first.
+    /// For hits in rank order.
     #[expect(clippy::cast_precision_loss, reason = "places are far below 2^52")]
     pub(super) fn of(hits: &[usize], evidence: &[usize]) -> Self {
         let found = |k: usize| hits.iter().take(k).filter(|hit| evidence.contains(hit)).count();
@@ -57,7 +57,7 @@ pub(super) struct Answer {
 /// Means over some questions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Figures {
-    /// By depth: the share of a question's evidence found, on average.
+    /// By depth: mean recall of the evidence.
     #[serde(serialize_with = "named")]
     pub(super) recall: BTreeMap<usize, f64>,
     /// Mean reciprocal rank of the first evidence.
@@ -65,7 +65,7 @@ pub(super) struct Figures {
     pub(super) questions: usize,
 }
 
-/// Depths as text, in the order of their numbers.
+/// Serializes depths in numerical order.
 fn named<S: Serializer>(by_depth: &BTreeMap<usize, f64>, to: S) -> Result<S::Ok, S::Error> {
     to.collect_map(by_depth.iter().map(|(k, share)| (k.to_string(), share)))
 }
@@ -81,30 +81,30 @@ impl Figures {
     }
 }
 
-/// The measurement, as `--json` prints it.
+/// The result, as `--json` prints it.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
-    /// All that was found, before threshold and limit.
+    /// All candidates, before threshold and limit.
     #[serde(flatten)]
     pub(super) all: Figures,
     pub(super) by_category: BTreeMap<u8, Figures>,
     pub(super) by_conversation: BTreeMap<String, Figures>,
-    /// None of a single conversation, which has no width.
+    /// `None` for a single conversation.
     #[serde(flatten)]
     pub(super) interval: Option<Interval>,
-    /// What a request would be given.
+    /// The memories that a request would get.
     pub(super) after_gate: AfterGate,
     pub(super) baselines: Baselines,
-    /// Mean time of embedding, search and ranking, in milliseconds.
+    /// Mean duration of embedding, search and ranking, in milliseconds.
     pub(super) ms_per_question: f64,
     #[serde(flatten)]
     pub(super) digests: Digests,
 }
 
-/// How far the recall may be another with other conversations.
+/// Uncertainty of the recall across conversations.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Interval {
-    /// By depth: the 95% interval, by drawing whole conversations anew.
+    /// By depth: the 95% interval, by resampling whole conversations.
     #[serde(rename = "interval")]
     pub(super) by_depth: BTreeMap<usize, [f64; 2]>,
     #[serde(rename = "interval_samples")]
@@ -117,9 +117,9 @@ pub(super) struct Interval {
 pub(super) struct AfterGate {
     #[serde(flatten)]
     pub(super) figures: Figures,
-    /// Memories presented for one question, on average.
+    /// Mean number of presented memories per question.
     pub(super) shown: f64,
-    /// Tokens of one context, on average.
+    /// Mean number of tokens of a context.
     pub(super) tokens: f64,
 }
 
@@ -161,8 +161,8 @@ fn groups<K: Ord>(answers: &[Answer], key: impl Fn(&Answer) -> K) -> BTreeMap<K,
     groups.into_iter().map(|(key, of)| (key, Figures::of(of.into_iter()))).collect()
 }
 
-/// Questions of one conversation resemble each other, so conversations are drawn, with repetition,
-/// and not questions.
+/// Questions of one conversation are not independent, so conversations are resampled, not
+/// questions.
 fn interval(answers: &[Answer]) -> Option<Interval> {
     let mut by_conversation: BTreeMap<&str, Vec<Ranking>> = BTreeMap::new();
     for answer in answers {
@@ -190,7 +190,7 @@ fn interval(answers: &[Answer]) -> Option<Interval> {
     Some(Interval { by_depth, samples: SAMPLES, seed: SEED })
 }
 
-/// A linear congruential generator (Knuth's MMIX); good enough to draw a few conversations.
+/// A linear congruential generator (Knuth's MMIX), sufficient for resampling a few conversations.
 struct Draws(u64);
 
 impl Draws {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn recall_is_the_share_of_the_evidence_and_questions_count_alike() {
+    fn recall_is_averaged_over_questions() {
         let answers = [
             answer("a", 1, &[9, 3, 8, 7, 6, 4], &[3, 4]),
             answer("a", 4, &[5, 1], &[5]),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_made_of_two_conversations_or_more_and_tells_how() {
+    fn an_interval_requires_two_conversations() {
         let of = |names: &[&str]| {
             let answers = names.iter().zip([5, 6]).map(|(name, hit)| answer(name, 4, &[hit], &[5]));
             let report = Report::of(&answers.collect::<Vec<_>>(), Digests::default());

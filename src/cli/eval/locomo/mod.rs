@@ -1,5 +1,5 @@
-//! `memgate eval locomo`: long conversations of two people, and questions whose evidence is known
-//! turn by turn. No judge model is asked: what counts is whether the evidence is among the hits.
+//! `memgate eval locomo`: recall of evidence turns in long conversations of two people. There is no
+//! judge model: a question is answered if its evidence is among the hits.
 
 mod conversation;
 mod figures;
@@ -19,8 +19,8 @@ use figures::{Figures, Interval, KS, Report};
 /// Arguments of `memgate eval locomo`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The conversations: a JSON file each, as in LoCoMo's `locomo10.json` under `conversation`,
-    /// with its `qa` beside.
+    /// Conversations: JSON files as in LoCoMo's `locomo10.json`, each with its `conversation` and
+    /// `qa`
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -35,7 +35,7 @@ impl Args {
         let answers = with_memory(&config, Need::Model, async |memory| {
             let mut answers = Vec::new();
             for conversation in &conversations {
-                // The memory of a user of its own.
+                // Each conversation is the memory of a separate user.
                 let of_one = run::answers(memory, &config.memory, conversation).await;
                 answers.extend(of_one.with_context(|| conversation.name.clone())?);
             }
@@ -45,7 +45,7 @@ impl Args {
     }
 }
 
-/// The measurement for people.
+/// The result as text.
 fn told(report: &Report) -> String {
     let mut text = format!(
         "data sha256  {}\nmodel sha256 {}\n\n{:<16} {:>9}",
@@ -63,22 +63,23 @@ fn told(report: &Report) -> String {
     report.by_conversation.iter().for_each(|(name, of)| line(name, of));
     line("plain cosine", &report.baselines.cosine);
     line("plain BM25", &report.baselines.bm25);
-    line("after the gate", &report.after_gate.figures);
+    line("presented", &report.after_gate.figures);
     match &report.interval {
-        None => {
-            text.push_str("no 95% interval: it is made by drawing conversations, and needs two\n")
-        }
+        None => text.push_str("no 95% interval: it requires two conversations\n"),
         Some(Interval { by_depth, samples, seed }) => {
             for (k, [low, high]) in by_depth {
                 _ = writeln!(text, "95% interval @{k}: {low:.3} to {high:.3}");
             }
-            _ = writeln!(text, "intervals of {samples} draws of conversations, seed {seed}");
+            _ = writeln!(
+                text,
+                "intervals: {samples} bootstrap samples of conversations, seed {seed}"
+            );
         }
     }
     let gate = &report.after_gate;
     _ = write!(
         text,
-        "shown {:.1} memories in {:.0} tokens; {:.1} ms a question",
+        "presented {:.1} memories in {:.0} tokens; {:.1} ms per question",
         gate.shown, gate.tokens, report.ms_per_question,
     );
     text

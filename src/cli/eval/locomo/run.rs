@@ -1,4 +1,4 @@
-//! One conversation, remembered turn by turn and asked about as a request would ask.
+//! Stores one conversation turn by turn and asks its questions as a request would.
 
 use std::{collections::HashMap, time::Instant};
 
@@ -21,10 +21,10 @@ use crate::{
     store::MAX_LIMIT,
 };
 
-/// The time between two turns of a session.
+/// Simulated time between two turns of a session.
 const BETWEEN_TURNS: SignedDuration = SignedDuration::from_mins(1);
 
-/// Remembers a conversation as a user's memory and asks its questions.
+/// Stores a conversation as a user's memory and asks its questions.
 ///
 /// # Errors
 /// When a part of memory fails.
@@ -44,7 +44,7 @@ pub(super) async fn answers(
     Ok(answers)
 }
 
-/// Stores each turn as one memory; tells which is which.
+/// Stores each turn as one memory; returns their ids in order.
 async fn remember(
     memory: &Operations,
     owner: &Owner,
@@ -117,7 +117,7 @@ impl Asker<'_> {
         })
     }
 
-    /// The best by one kind of evidence alone, to compare with.
+    /// The best hits by one kind of evidence alone, as a baseline.
     async fn plain(
         &self,
         query: &str,
@@ -173,9 +173,10 @@ mod tests {
         memory.capture.shutdown(PATIENCE).await;
     }
 
-    /// The answer has no word of the question. Ranking sees that it was said just after one, by whom the question names.
+    /// The answer shares no word with the question; only ranking finds it, as a reply to a named
+    /// speaker.
     #[tokio::test]
-    async fn other_weights_of_the_ranking_give_other_figures() {
+    async fn ranking_weights_change_the_results() {
         let folder = tempfile::tempdir().unwrap();
         let memory = memory(folder.path());
         let said = |id: &str, speaker: &str, text: &str| json!({"dia_id": id, "speaker": speaker, "text": text});

@@ -1,4 +1,5 @@
-//! `memgate eval signals`: each message decided as a request's would be, by the same code.
+//! `memgate eval signals`: accuracy of the decision whether to search, with the code that serves
+//! requests.
 
 mod report;
 mod row;
@@ -15,6 +16,7 @@ use super::{
     replay::PATIENCE,
 };
 use crate::{
+    models::Models,
     recall::{Decided, Recall},
     signals::Earlier,
     startup::Need,
@@ -23,7 +25,7 @@ use crate::{
 /// Arguments of `memgate eval signals`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The messages: one JSON object a line (testdata/signals/README.md).
+    /// Messages: JSON Lines (testdata/signals/README.md)
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
@@ -35,14 +37,16 @@ impl Args {
         let (rows, data_sha256) = data::rows::<Row>(&self.file)?;
         let config = self.frame.config()?;
         let digests = Digests::of(data_sha256, &config)?;
-        let decided = with_memory(&config, Need::Model, async |memory| {
-            Ok(decided(&memory.recall, &rows).await)
+        let (decided, models) = with_memory(&config, Need::Model, async |memory| {
+            let models = Models::for_embedder(memory.embedder.space())?;
+            Ok((decided(&memory.recall, &rows).await, models))
         })?;
-        self.frame.show(&Report::of(&rows, &decided, digests), Report::told)
+        let weights = models.weights_sha256().to_owned();
+        self.frame.show(&Report::of(&rows, &decided, digests, weights), Report::told)
     }
 }
 
-/// What is decided of each message, with the configured embedding model.
+/// The decision for each message, with the configured embedding model.
 async fn decided(recall: &Recall, rows: &[Row]) -> Vec<Decided> {
     let mut decided = Vec::with_capacity(rows.len());
     for row in rows {

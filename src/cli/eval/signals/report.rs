@@ -1,4 +1,4 @@
-//! From decisions and labels to shares, with what chance alone would make of them.
+//! Scores decisions against labels, with confidence intervals.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -11,34 +11,31 @@ use super::{
     },
     row::Row,
 };
-use crate::{
-    recall::{Decided, Decision},
-    signals::weights_sha256,
-};
+use crate::recall::{Decided, Decision};
 
-/// The measurement, as `--json` prints it.
+/// The result, as `--json` prints it.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Report {
-    /// Messages for which the decision is as labelled, of all.
+    /// Share of the messages decided as labelled.
     accuracy: Option<f64>,
-    /// Messages skipped, of those about the speaker for which memory could help.
+    /// Share of the personal messages where memory could help that were skipped.
     personal_skipped: Option<f64>,
-    /// The 95% intervals (Wilson) of both.
+    /// 95% intervals (Wilson) of both.
     accuracy_interval: Option<[f64; 2]>,
     personal_skipped_interval: Option<[f64; 2]>,
     counts: Counts,
-    /// By the message's language.
+    /// By language of the message.
     by_lang: BTreeMap<String, Counts>,
     /// By the label `signal`.
     by_signal: BTreeMap<String, Counts>,
-    /// By who decided.
+    /// By source of the decision.
     by_decider: BTreeMap<String, Counts>,
-    /// The rows decided otherwise than labelled.
+    /// Ids of the rows decided differently from their label.
     errors: Vec<String>,
     #[serde(flatten)]
     digests: Digests,
-    /// Of the decision's own model.
-    weights_sha256: &'static str,
+    /// Digest of the decision model.
+    weights_sha256: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -46,15 +43,15 @@ pub(super) struct Counts {
     rows: usize,
     /// Searched, and memory could help.
     searched_rightly: usize,
-    /// Searched in vain: costs a search.
+    /// Searched although memory could not help: the cost is a search.
     searched_needlessly: usize,
     /// Skipped, and memory could not help.
     skipped_rightly: usize,
-    /// Skipped although memory could help: costs the answer.
+    /// Skipped although memory could help: the cost is the answer.
     skipped_wrongly: usize,
-    /// About the speaker, and memory could help.
+    /// Personal, and memory could help.
     personal: usize,
-    /// Those of them that were skipped.
+    /// Number of these that were skipped.
     personal_skipped: usize,
 }
 
@@ -92,7 +89,12 @@ impl Counts {
 }
 
 impl Report {
-    pub(super) fn of(rows: &[Row], decided: &[Decided], digests: Digests) -> Self {
+    pub(super) fn of(
+        rows: &[Row],
+        decided: &[Decided],
+        digests: Digests,
+        weights_sha256: String,
+    ) -> Self {
         let mut counts = Counts::default();
         let mut groups = [(); 3].map(|()| BTreeMap::<String, Counts>::new());
         let mut errors = Vec::new();
@@ -119,14 +121,14 @@ impl Report {
             by_decider,
             errors,
             digests,
-            weights_sha256: weights_sha256(),
+            weights_sha256,
         }
     }
 
-    /// The measurement for people.
+    /// The result as text.
     pub(super) fn told(&self) -> String {
         let Digests { data_sha256, model_sha256 } = &self.digests;
-        let weights_sha256 = self.weights_sha256;
+        let weights_sha256 = &self.weights_sha256;
         let Counts {
             searched_rightly, searched_needlessly, skipped_rightly, skipped_wrongly, ..
         } = self.counts;
@@ -134,8 +136,8 @@ impl Report {
             "data sha256    {data_sha256}\nmodel sha256   {model_sha256}\n\
              weights sha256 {weights_sha256}\n\n\
              {}\n95% intervals: agreement {}, personal skipped {}\n\
-             searched rightly {searched_rightly}, needlessly {searched_needlessly}; \
-             skipped rightly {skipped_rightly}, wrongly {skipped_wrongly}\n",
+             searched correctly {searched_rightly}, needlessly {searched_needlessly}; \
+             skipped correctly {skipped_rightly}, wrongly {skipped_wrongly}\n",
             self.counts.told(),
             between(self.accuracy_interval),
             between(self.personal_skipped_interval),
@@ -148,7 +150,7 @@ impl Report {
                 let _ = writeln!(text, "  {name:<9} {}", counts.told());
             }
         }
-        let _ = write!(text, "\nnot right: {}", self.errors.join(" "));
+        let _ = write!(text, "\nerrors: {}", self.errors.join(" "));
         text
     }
 }
@@ -159,6 +161,8 @@ mod tests {
     use super::*;
     use crate::{
         cli::eval::data::{self, Labelled},
+        embed::{Embedder, deterministic::DeterministicEmbedder},
+        models::Models,
         recall::decide,
         signals::Earlier,
     };
@@ -173,13 +177,14 @@ mod tests {
 
     /// The decisions without an embedding model.
     fn report(rows: &[Row]) -> Report {
-        let decided: Vec<_> =
-            rows.iter().map(|row| decide(&row.message(&Earlier::SILENT))).collect();
-        Report::of(rows, &decided, Digests::default())
+        let models = Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap();
+        let decided = |row: &Row| decide(&row.message(&Earlier::SILENT), &models.need);
+        let decided: Vec<_> = rows.iter().map(decided).collect();
+        Report::of(rows, &decided, Digests::default(), String::new())
     }
 
     #[test]
-    fn agreement_is_counted_both_ways_and_by_group() {
+    fn counts_agreement_by_group() {
         let report = report(&[
             row("a", "hello!", false, false),
             row("b", "What's my budget for the trip to Rome?", true, true),
@@ -204,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_personal_no_share_of_it_is_told() {
+    fn without_personal_messages_there_is_no_share() {
         let report = report(&[row("a", "hello!", false, false)]);
         assert_eq!(report.personal_skipped_interval, None);
         let told = report.told();
@@ -213,21 +218,21 @@ mod tests {
     }
 
     #[test]
-    fn labels_that_there_are_not_are_told_and_those_left_out_are_not_missed() {
+    fn reports_unknown_labels_and_accepts_missing_ones() {
         let of = |lang: &str, signal: &str| {
             let (lang, signal) = (lang.into(), signal.into());
             Row { lang, signal, ..row("a", "?", true, true) }.wrong()
         };
         assert_eq!((of("en", "tool"), of("", "")), (None, None));
         assert!(
-            of("en", "tools").is_some_and(|told| told.starts_with("signal: \"tools\" is none"))
+            of("en", "tools").is_some_and(|told| told.starts_with("signal: \"tools\" is not one"))
         );
         assert!(of("english", "tool").is_some_and(|told| told.starts_with("lang: ")));
     }
 
-    /// The words of other messages under these labels: what a broken classifier would see.
+    /// Each label has the text of another message, as a broken classifier would see it.
     #[test]
-    fn a_broken_classifier_shows_in_the_figures() {
+    fn a_broken_classifier_shows_in_the_results() {
         let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("testdata/signals/everyday.jsonl");
         let (rows, _) = data::rows::<Row>(&file).unwrap();

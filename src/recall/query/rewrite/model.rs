@@ -13,7 +13,7 @@ use crate::llm::{Helper, LlmError};
 
 /// Earlier messages that the model is shown, the last ones …
 const SHOWN: usize = 6;
-/// … each with so many characters: as much as tells what it was about.
+/// … each cut to this many characters, enough to know what it was about.
 const SHOWN_CHARS: usize = 500;
 
 const REWRITE: &str = "You make search queries. You get JSON: what a user said earlier in a conversation (\"earlier\", \
@@ -43,12 +43,12 @@ impl Rewriter {
 
     /// Whether it answers, or it is time to try.
     pub(in crate::recall) fn may_be_asked(&self) -> bool {
-        self.model.rest().is_none_or(|rest| rest.is_zero())
+        self.model.cooldown().is_none_or(|left| left.is_zero())
     }
 
     /// Whether its last requests all failed, so that it is left alone, or only tried.
     pub(in crate::recall) fn rests(&self) -> bool {
-        self.model.rests()
+        self.model.is_cooling_down()
     }
 
     /// Asks the model, and waits until `until` at most; none when the answer is of no use.

@@ -1,11 +1,10 @@
-//! What a model meant, of what it said: small models think aloud, label and quote.
+//! The words that a model meant: small models think aloud, label and quote.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// The longest that is searched for, in characters: what stands for itself is a sentence or two. What is longer
-/// is no rewritten question.
+/// The longest rewritten question, in characters: a question that can be understood alone is a sentence or two.
 const LONGEST: usize = 400;
 
 #[expect(clippy::expect_used, reason = "the pattern is a constant; the tests compile it")]
@@ -17,7 +16,7 @@ static LABEL: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a constant pattern compiles")
 });
 
-/// The words, without what stands around them; none where nothing is left, or too much.
+/// The words, without labels and quotes around them; none where nothing is left, or too much.
 pub(super) fn of(answer: &str) -> Option<String> {
     let lines = without_thoughts(answer)
         .lines()

@@ -15,6 +15,7 @@ use crate::llm::{Helper, LimitName, Settings};
 use crate::memory::{
     Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Write,
 };
+use crate::models::Models;
 use crate::recall::query::build_query;
 use crate::recall::request::tests::request;
 use crate::recall::{AccessTracker, QueryConfig, Recall, Selection};
@@ -99,7 +100,8 @@ async fn recall_of(
     }
     let (access, _) = AccessTracker::new(store.clone());
     let rewriter = Rewriter::new(Arc::new(Helper::new(settings).unwrap()));
-    let recall = Recall::new(store, embedder, access, Metrics::new());
+    let models = Models::for_embedder(embedder.space()).unwrap();
+    let recall = Recall::new(store, embedder, models, access, Metrics::new());
     (recall.with_rewriter(Some(rewriter)), asked)
 }
 

@@ -1,4 +1,4 @@
-//! What Milvus does that a store must not pass on: each of these fails when its guard is removed.
+//! Pitfalls of Milvus that the store must hide: each test fails without its workaround.
 
 use std::time::Instant;
 
@@ -43,7 +43,7 @@ fn near(user: &str, limit: usize) -> Search {
     }
 }
 
-/// All rows that Milvus has, of all owners, in records and vectors.
+/// Number of rows in Milvus, of all owners, in records and vectors.
 async fn rows(store: &MilvusStore) -> usize {
     let session = store.link.session().unwrap();
     let mut collections = session.all_vectors().await.unwrap();
@@ -57,10 +57,10 @@ async fn rows(store: &MilvusStore) -> usize {
     rows
 }
 
-/// Milvus 2.3.5 puts what is upserted into a wrong partition: lost to its owner's searches, and
-/// left behind when all of the owner's is removed.
+/// Milvus 2.3.5 puts upserted rows into a wrong partition, where their owner's searches and deletes
+/// miss them.
 #[tokio::test]
-async fn what_is_changed_again_and_again_stays_in_its_owners_partition() {
+async fn repeated_changes_stay_in_the_owners_partition() {
     let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
     for user in ["one", "two", "three"] {
         for name in 0..10 {
@@ -84,9 +84,9 @@ async fn what_is_changed_again_and_again_stays_in_its_owners_partition() {
     assert_eq!(rows(&store).await, 0, "nothing may be left of those who are forgotten");
 }
 
-/// A field holds 65,535 bytes, counted in UTF-8.
+/// A field holds 65,535 bytes of UTF-8.
 #[tokio::test]
-async fn a_text_longer_than_a_field_comes_back_whole_and_is_forgotten_whole() {
+async fn texts_longer_than_a_field_round_trip_and_are_deleted_completely() {
     let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
     for (name, length) in [("fits", 21_845), ("over", 21_846), ("far", 300_000)] {
         let content = "界".repeat(length);
@@ -96,7 +96,7 @@ async fn a_text_longer_than_a_field_comes_back_whole_and_is_forgotten_whole() {
         let id = MemoryId::from_outside(name);
         let now = Timestamp::UNIX_EPOCH;
         assert_eq!(store.get(&owner("long"), &id, now).await.unwrap(), stored, "{name}");
-        // Past the overlay: what Milvus itself gives back.
+        // Bypasses the overlay: the rows in Milvus.
         let scan = store.scan(Some(&owner("long")), None, 10).await.unwrap();
         let found = scan.found.into_iter().find(|whole| whole.memory.id == id);
         assert_eq!(found.map(|whole| whole.memory), Some(stored), "{name}");
@@ -105,9 +105,9 @@ async fn a_text_longer_than_a_field_comes_back_whole_and_is_forgotten_whole() {
     }
 }
 
-/// There is no transaction: a kill can come between the new state and the removal of the old one.
+/// Without transactions, a kill can happen between the new state and the removal of the old one.
 #[tokio::test]
-async fn of_two_states_of_a_memory_the_later_one_counts_and_both_are_forgotten() {
+async fn the_later_of_two_states_wins_and_both_are_deleted() {
     let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
     let memory = store.store(note("torn", "m", "old"), east(), &write()).await.unwrap();
     let session = store.link.session().unwrap();
@@ -132,9 +132,9 @@ async fn of_two_states_of_a_memory_the_later_one_counts_and_both_are_forgotten()
     assert_eq!(rows(&store).await, 0);
 }
 
-/// The client tries 75 times and waits for ever unless it is told otherwise.
+/// By default the client tries 75 times and waits forever.
 #[tokio::test]
-async fn a_server_that_is_not_there_costs_an_operation_nothing() {
+async fn operations_fail_at_once_while_the_server_is_unavailable() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     drop(listener);
@@ -153,9 +153,9 @@ async fn a_server_that_is_not_there_costs_an_operation_nothing() {
     store.close().await;
 }
 
-/// A vector of another model would be compared with what it has nothing to do with.
+/// Vectors of different models must not be compared.
 #[tokio::test]
-async fn a_collection_of_another_model_or_dimension_is_refused() {
+async fn refuses_a_collection_of_another_model_or_dimension() {
     let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
     let same = settings(server(MILVUS).unwrap(), "suite");
     for (space, dimension) in [("other/4/mean", 4), ("test/4/mean", 5)] {
@@ -168,9 +168,9 @@ async fn a_collection_of_another_model_or_dimension_is_refused() {
     store.close().await;
 }
 
-/// Bounded reads miss what was written just before, by anybody; Strong ones wait for it.
+/// Bounded reads miss the latest writes; strong ones wait for them.
 #[tokio::test]
-async fn a_process_that_has_just_begun_sees_what_another_wrote_just_before() {
+async fn a_new_process_sees_the_latest_writes_of_others() {
     let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
     for n in 0..5 {
         let begun = MilvusSettings {
@@ -186,9 +186,9 @@ async fn a_process_that_has_just_begun_sees_what_another_wrote_just_before() {
     }
 }
 
-/// Another model's vectors are made beside those in use, which are searched until the end.
+/// Another model's vectors are created beside those in use, which are searched until the end.
 #[tokio::test]
-async fn a_new_model_is_taken_into_use_in_one_step_when_all_is_embedded() {
+async fn a_new_model_is_switched_to_in_one_step_after_embedding() {
     let Some(address) = server(MILVUS) else { return };
     let _alone = SERVER.lock().await;
     let old = settings(address, "reindex");
@@ -221,9 +221,9 @@ async fn a_new_model_is_taken_into_use_in_one_step_when_all_is_embedded() {
     }
 }
 
-/// Whoever asked for a write may stop waiting for it: it arrives all the same, and nobody noted it.
+/// The caller of a write may stop waiting; the write arrives anyway, without being recorded here.
 #[tokio::test]
-async fn a_write_that_nobody_waits_for_is_seen_by_the_next_one() {
+async fn an_abandoned_write_is_seen_by_the_next_one() {
     let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
     let session = store.link.session().unwrap();
     for n in 0..20 {
@@ -238,7 +238,7 @@ async fn a_write_that_nobody_waits_for_is_seen_by_the_next_one() {
             let there = store.known(&session, owner, id, strong).await.unwrap();
             assert!(there.is_none(), "{n}: it is there, and reads of every day would miss it");
         }
-        // Again, as a job would: once stored, it is there once.
+        // Repeated, as a job would: the memory is stored once.
         match store.store(memory, east(), &write).await {
             Ok(_) | Err(StoreError::Exists) => {}
             Err(error) => panic!("{error}"),

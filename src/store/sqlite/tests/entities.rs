@@ -1,4 +1,4 @@
-//! The tables of entities: a file made before they were there, and what is left in them.
+//! Tests of the entity tables: migration of an older file, and cleanup.
 
 use rusqlite::Connection;
 
@@ -9,7 +9,7 @@ fn mention(name: &str) -> Mention {
     Mention { name: name.into(), kind: None }
 }
 
-/// Rows of the three tables.
+/// Number of rows of the three tables.
 fn rows(store: &SqliteStore) -> [i64; 3] {
     let other = Connection::open(store.database.file()).unwrap();
     ["entities", "mentions", "entity_relations"].map(|table| {
@@ -21,7 +21,7 @@ fn naming(name: &str) -> Search {
     Search { filter: Some(Filter::Entity(name.into())), vector: None, text: None, ..search("") }
 }
 
-/// A file as the first version of the schema had it, with one memory that has a history.
+/// A file of schema version 1, with one memory that has a history.
 fn first_version(file: &Path) {
     let connection = Connection::open(file).unwrap();
     connection.execute_batch(schema::MIGRATIONS[0].sql).unwrap();
@@ -48,7 +48,7 @@ fn first_version(file: &Path) {
 }
 
 #[tokio::test]
-async fn a_file_of_the_first_version_keeps_what_it_holds_and_takes_entities() {
+async fn a_file_of_the_first_version_is_migrated() {
     let folder = tempfile::tempdir().unwrap();
     first_version(&folder.path().join("memories.db"));
     let store = open(folder.path(), SqliteOptions::default());
@@ -67,7 +67,7 @@ async fn a_file_of_the_first_version_keeps_what_it_holds_and_takes_entities() {
 }
 
 #[tokio::test]
-async fn an_entity_goes_with_the_last_memory_that_speaks_of_it() {
+async fn an_entity_is_removed_with_its_last_mention() {
     let (store, folder) = fresh(SqliteOptions::default()).await;
     let relation = EntityRelation {
         subject: "ana".into(),
@@ -96,7 +96,7 @@ async fn an_entity_goes_with_the_last_memory_that_speaks_of_it() {
 }
 
 #[tokio::test]
-async fn owners_share_no_entity() {
+async fn owners_do_not_share_entities() {
     let (store, _folder) = fresh(SqliteOptions::default()).await;
     for user in ["alice", "bob"] {
         let owner = Owner::of_user(user).unwrap();
