@@ -1,5 +1,5 @@
-//! What the user asked to be remembered, word for word. No judgement of ours stands between; the
-//! gate, with its screening, does.
+//! What the user asked to be remembered, word for word. It is not judged, only admitted like any
+//! candidate.
 
 use jiff::Timestamp;
 

@@ -7,7 +7,7 @@ use crate::capture::test_support::said;
 async fn over_the_bound_turns_are_shed_and_counted() {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let house = House::in_folder(folder, settings(None), Doll::new(true), 4);
-    let (go, wait) = std::sync::mpsc::channel::<()>();
+    let (go, wait) = std::sync::mpsc::sync_channel::<()>(1);
     let blocked = house.capture.journal.write(move |_| {
         // Until the sender is gone.
         let _ = wait.recv();
