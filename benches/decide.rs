@@ -8,8 +8,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use memgate::{
     embed::{Embedder, deterministic::DeterministicEmbedder},
     models::Models,
-    recall::{Message, decide},
-    signals::Earlier,
+    recall::{Earlier, Message, decide},
 };
 
 /// Twenty words that neither rules nor words are sure of; and a message that is longer than what

@@ -5,10 +5,10 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use jiff::Timestamp;
-use memgate::dialect::{Dialect, Ending, Placement, ReplyCollector, read};
-use memgate::memory::{Memory, MemoryId, MemoryType, Owner, Source};
-use memgate::recall::{
-    Budget, Context, ContextContent, Hit, ScoreBreakdown, tokens, write_context,
+use memgate::{
+    dialect::{Dialect, Ending, Placement, ReplyCollector, read},
+    memory::{Memory, MemoryId, MemoryType, Owner, Source},
+    recall::{Budget, Context, ContextContent, Hit, ScoreBreakdown, tokens, write_context},
 };
 
 const SIZES: [(&str, usize); 3] = [("1 KB", 1_000), ("20 KB", 20_000), ("1 MB", 1_000_000)];

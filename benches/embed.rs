@@ -7,9 +7,13 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use memgate::config::Config;
-use memgate::embed::onnx::{OnnxEmbedder, OnnxSettings};
-use memgate::embed::{Embedder, Precision, Run, Space};
+use memgate::{
+    config::Config,
+    embed::{
+        Embedder, Precision, Run, Space,
+        onnx::{OnnxEmbedder, OnnxSettings},
+    },
+};
 
 /// About 40 tokens.
 const PASSAGE: &str = "We booked the small hotel behind the station in Lisbon from the ninth to the sixteenth of May, \

@@ -7,16 +7,19 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use jiff::Timestamp;
-use memgate::capture::{
-    Bounds, Capture, Circumstances, FinishedTurn, Least, Retention, SessionRules, Settings, Tools,
+use memgate::{
+    capture::{
+        Bounds, Capture, Circumstances, FinishedTurn, Least, Retention, SessionRules, Settings,
+        Tools,
+    },
+    dialect::{Ask, Ending, Reply},
+    embed::{Embedder, deterministic::DeterministicEmbedder},
+    memory::{MemoryType, Owner},
+    models::Models,
+    sqlite::{Options, Synchronous},
+    store::InMemoryStore,
+    telemetry::Metrics,
 };
-use memgate::dialect::{Ask, Ending, Reply};
-use memgate::embed::{Embedder, deterministic::DeterministicEmbedder};
-use memgate::memory::{MemoryType, Owner};
-use memgate::models::Models;
-use memgate::sqlite::{Options, Synchronous};
-use memgate::store::InMemoryStore;
-use memgate::telemetry::Metrics;
 
 /// Turns offered at one time, as many as the queue takes.
 const TURNS: u32 = 1_024;

@@ -8,16 +8,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use memgate::capture::{
-    Bounds, Capture, Circumstances, FinishedTurn, Least, Retention, SessionRules, Settings, Tools,
+use memgate::{
+    capture::{
+        Bounds, Capture, Circumstances, FinishedTurn, Least, Retention, SessionRules, Settings,
+        Tools,
+    },
+    dialect::{Ask, Ending, Reply},
+    embed::{Embedder, deterministic::DeterministicEmbedder},
+    memory::{MemoryType, Owner},
+    models::Models,
+    sqlite::Options,
+    store::{SqliteOptions, SqliteStore},
+    telemetry::Metrics,
 };
-use memgate::dialect::{Ask, Ending, Reply};
-use memgate::embed::{Embedder, deterministic::DeterministicEmbedder};
-use memgate::memory::{MemoryType, Owner};
-use memgate::models::Models;
-use memgate::sqlite::Options;
-use memgate::store::{SqliteOptions, SqliteStore};
-use memgate::telemetry::Metrics;
 
 /// Turns of a run, unless it is told how many.
 const TURNS: u32 = 4_000;

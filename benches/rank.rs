@@ -8,18 +8,18 @@ use std::sync::Arc;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use jiff::{SignedDuration, Timestamp};
 
-use memgate::embed::Embedder;
-use memgate::embed::deterministic::DeterministicEmbedder;
-use memgate::memory::{
-    Actor, Embedding, Evidence, Memory, MemoryId, MemoryStore, MemoryType, Mention, Owner,
-    QueryVector, ScopeQuery, Search, Source, Write, turn_content,
+use memgate::{
+    embed::{Embedder, deterministic::DeterministicEmbedder},
+    memory::{
+        Actor, Embedding, Evidence, Memory, MemoryId, MemoryStore, MemoryType, Owner, QueryVector,
+        ScopeQuery, Search, Source, Write, turn_content,
+    },
+    models::Models,
+    recall::{Fusion, Query, QueryConfig, Question, RankingConfig, Selection, rank, select},
+    store::InMemoryStore,
+    telemetry::Metrics,
+    text::entity::Mention,
 };
-use memgate::models::Models;
-use memgate::recall::{
-    Fusion, Query, QueryConfig, Question, RankingConfig, Selection, rank, select,
-};
-use memgate::store::InMemoryStore;
-use memgate::telemetry::Metrics;
 
 const MEMORIES: usize = 1_000;
 /// As recall asks a store for: of each kind of evidence.

@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use jiff::Timestamp;
-use memgate::embed::Embedder;
-use memgate::embed::deterministic::DeterministicEmbedder;
-use memgate::memory::{
-    Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, QueryVector, ScopeQuery,
-    Search, Source, Write,
+use memgate::{
+    embed::{Embedder, deterministic::DeterministicEmbedder},
+    memory::{
+        Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, QueryVector,
+        ScopeQuery, Search, Source, Write,
+    },
+    store::{SqliteOptions, SqliteStore},
 };
-use memgate::store::{SqliteOptions, SqliteStore};
 
 const MEMORIES: usize = 100;
 const USERS: usize = 50;

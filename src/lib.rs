@@ -3,7 +3,6 @@
 
 pub mod api;
 pub mod capture;
-mod classify;
 pub mod cli;
 pub mod config;
 pub mod dialect;
@@ -16,9 +15,9 @@ pub mod models;
 pub mod recall;
 pub mod remote;
 pub mod screening;
-pub mod signals;
 pub mod sqlite;
 pub mod startup;
 pub mod store;
 pub mod telemetry;
+pub mod text;
 pub mod transfer;

@@ -10,7 +10,7 @@ use axum::{
 };
 use sha2::{Digest, Sha256};
 
-use super::ApiError;
+use crate::api::ApiError;
 
 /// The API key. Only its digest is kept.
 #[derive(Clone)]

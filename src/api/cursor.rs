@@ -3,8 +3,10 @@
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use jiff::Timestamp;
 
-use super::ApiError;
-use crate::memory::{Cursor, MemoryId};
+use crate::{
+    api::ApiError,
+    memory::{Cursor, MemoryId},
+};
 
 /// Encodes a cursor.
 pub(super) fn encode(cursor: &Cursor) -> String {

@@ -5,7 +5,7 @@ use std::fmt;
 use axum::http::StatusCode;
 use serde::de::{self, Expected, Unexpected};
 
-use super::ApiError;
+use crate::api::ApiError;
 
 /// Maximum length of a member name quoted from the request, in characters.
 const MAX_NAME: usize = 64;

@@ -9,7 +9,7 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-use super::{deserialize_error::DeserializeError, value::RequestValue};
+use crate::api::{deserialize_error::DeserializeError, value::RequestValue};
 
 /// Deserializes a request.
 pub(super) fn read<'t, T: de::Deserialize<'t>>(

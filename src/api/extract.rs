@@ -7,7 +7,7 @@ use axum::{
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
-use super::{ApiError, deserializer::read, value::RequestValue};
+use crate::api::{ApiError, deserializer::read, value::RequestValue};
 
 /// Maximum size of a body, in bytes: the largest memory, escaped, with some room.
 pub(super) const MAX_BODY: usize = 1 << 20;

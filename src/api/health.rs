@@ -11,8 +11,10 @@ use axum::{
 use serde::Serialize;
 use tokio::time::timeout;
 
-use super::{Operations, state::ApiState};
-use crate::telemetry::METRICS_CONTENT_TYPE;
+use crate::{
+    api::{Operations, state::ApiState},
+    telemetry::METRICS_CONTENT_TYPE,
+};
 
 /// Timeout of each part's check.
 const PATIENCE: Duration = Duration::from_secs(2);

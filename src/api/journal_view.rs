@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::cursor;
 use crate::{
+    api::cursor,
     capture::{Forgetting, JobRow, JobStanding, SessionRow},
     memory::Owner,
 };

@@ -5,10 +5,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use super::ApiError;
 use crate::{
+    api::ApiError,
     capture::JobStanding,
-    memory::{EntityRelation, Filter, Mention, Owner, Source, Status},
+    memory::{Filter, Owner, Source, Status},
+    text::entity::{EntityRelation, Mention},
 };
 
 /// The user whose memories are meant.

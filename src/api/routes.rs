@@ -9,7 +9,7 @@ use axum::{
     routing::{get, post},
 };
 
-use super::{
+use crate::api::{
     AllJobsRequest, ApiError, CreateRequest, DeletedView, EndedView, Export, ExportAllRequest,
     ExportRequest, FlushRequest, FlushedView, ForgetRequest, ForgettingsView, HitsView,
     ImportAllRequest, ImportedView, JobView, JobsRequest, JobsView, Key, ListRequest, MemoriesView,

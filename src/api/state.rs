@@ -7,8 +7,11 @@ use axum::{
     http::{StatusCode, request::Parts},
 };
 
-use super::{ApiError, Operations};
-use crate::{config::Live, telemetry::Metrics};
+use crate::{
+    api::{ApiError, Operations},
+    config::Live,
+    telemetry::Metrics,
+};
 
 /// State shared by all routes: configuration and metrics from the start, operations once the data
 /// folder is open.

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures_util::{Stream, TryStreamExt, stream};
 use tokio_util::io::StreamReader;
 
-use super::{ApiError, Export, Operations};
+use crate::api::{ApiError, Export, Operations};
 
 /// Content type of an export.
 const JSON_LINES: &str = "application/x-ndjson";

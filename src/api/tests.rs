@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
-use super::*;
 use crate::{
+    api::*,
     capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools},
     config::{Config, Live},
     embed::{Embedder, deterministic::DeterministicEmbedder},

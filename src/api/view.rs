@@ -4,10 +4,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::cursor;
 use crate::{
-    memory::{EntityRelation, Memory, Mention, Owner, Page, Source, Status},
+    api::cursor,
+    memory::{Memory, Owner, Page, Source, Status},
     recall::{Hit, ScoreBreakdown},
+    text::entity::{EntityRelation, Mention},
 };
 
 /// A memory as callers see it, without internal fields.

@@ -3,47 +3,50 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::memory::{EntityRelation, Mention, Source};
+use crate::{
+    memory::Source,
+    text::entity::{EntityRelation, Mention},
+};
 
 /// Something worth remembering, not yet stored. What the extractor does not know stays empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(in crate::capture) struct Candidate {
+pub(crate) struct Candidate {
     /// The memory's type.
     #[serde(rename = "type")]
-    pub(in crate::capture) memory_type: String,
+    pub(crate) memory_type: String,
     /// A finer kind within the type: `preference`, `profile`, `task`, …
-    pub(in crate::capture) sub_type: Option<String>,
+    pub(crate) sub_type: Option<String>,
     /// The fact, with what it needs to be understood alone.
-    pub(in crate::capture) content: String,
+    pub(crate) content: String,
     /// The user's own words, where the content says more than they do.
-    pub(in crate::capture) raw: Option<String>,
+    pub(crate) raw: Option<String>,
     /// Where it comes from; `None` is what the extractor's finds are otherwise.
-    pub(in crate::capture) source: Option<Source>,
+    pub(crate) source: Option<Source>,
     /// How much it matters, 0 to 1.
-    pub(in crate::capture) importance: Option<f32>,
+    pub(crate) importance: Option<f32>,
     /// How sure it is, 0 to 1.
-    pub(in crate::capture) confidence: Option<f32>,
+    pub(crate) confidence: Option<f32>,
     /// How far it holds.
-    pub(in crate::capture) reach: Reach,
+    pub(crate) reach: Reach,
     /// Whether it was, is or will be so.
-    pub(in crate::capture) tense: Option<Tense>,
+    pub(crate) tense: Option<Tense>,
     /// When the event in it happened or will happen, if the words name a day.
-    pub(in crate::capture) event_time: Option<Timestamp>,
+    pub(crate) event_time: Option<Timestamp>,
     /// Who and what it speaks of.
-    pub(in crate::capture) mentions: Vec<Mention>,
+    pub(crate) mentions: Vec<Mention>,
     /// How these stand to one another.
-    pub(in crate::capture) entity_relations: Vec<EntityRelation>,
+    pub(crate) entity_relations: Vec<EntityRelation>,
     /// When it was said, where the extractor read several turns.
-    pub(in crate::capture) said_at: Option<Timestamp>,
+    pub(crate) said_at: Option<Timestamp>,
     /// The stored content that it corrects, as the extractor was shown it.
-    pub(in crate::capture) corrects: Option<String>,
+    pub(crate) corrects: Option<String>,
 }
 
 /// How far a candidate holds, within its owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::capture) enum Reach {
+pub(crate) enum Reach {
     /// In the project and agent that it was said to.
     #[default]
     Said,
@@ -60,7 +63,7 @@ pub(in crate::capture) enum Reach {
 /// Whether something was, is or will be so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::capture) enum Tense {
+pub(crate) enum Tense {
     /// It was so, and is not any more.
     Past,
     /// It is so.

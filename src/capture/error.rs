@@ -20,7 +20,7 @@ pub enum ForgetError {
 
 /// Why a job failed. The texts hold no content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::capture) enum JobError {
+pub(crate) enum JobError {
     /// It cannot run now; this is not counted as a failed try.
     NotNow(Duration),
     /// Something it needs is away. For a time this is not counted as a failed try.
@@ -33,12 +33,12 @@ pub(in crate::capture) enum JobError {
 
 impl JobError {
     /// A failure that is tried again as often as any job.
-    pub(in crate::capture) fn retry(reason: impl ToString) -> Self {
+    pub(crate) fn retry(reason: impl ToString) -> Self {
         Self::Retry { reason: reason.to_string(), tries: u32::MAX }
     }
 
     /// The same failure, of a job that must not be given up.
-    pub(in crate::capture) fn or_retry(self) -> Self {
+    pub(crate) fn or_retry(self) -> Self {
         match self {
             Self::Final(reason) => Self::retry(reason),
             other => other,

@@ -4,20 +4,20 @@ use crate::memory::{Source, extractor};
 
 /// An extractor of candidates. Name and version are stored in every memory made of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::capture) struct Extractor {
+pub(crate) struct Extractor {
     /// One of [`extractor`].
-    pub(in crate::capture) name: &'static str,
+    pub(crate) name: &'static str,
     /// A new version may extract again what an old one made.
-    pub(in crate::capture) version: &'static str,
+    pub(crate) version: &'static str,
     /// What its finds are: the user's words, or concluded from them.
-    pub(in crate::capture) source: Source,
+    pub(crate) source: Source,
     /// They wait until they can be compared by meaning. Others are stored without vectors, and
     /// then only the same words are known again.
-    pub(in crate::capture) waits_for_vectors: bool,
+    pub(crate) waits_for_vectors: bool,
 }
 
 /// Picks statements out of the user's words, without a model server.
-pub(in crate::capture) const LOCAL: Extractor = Extractor {
+pub(crate) const LOCAL: Extractor = Extractor {
     name: extractor::LOCAL,
     version: "1",
     source: Source::ExplicitUserInput,
@@ -25,7 +25,7 @@ pub(in crate::capture) const LOCAL: Extractor = Extractor {
 };
 
 /// Takes what the user asked to be remembered.
-pub(in crate::capture) const EXPLICIT: Extractor = Extractor {
+pub(crate) const EXPLICIT: Extractor = Extractor {
     name: extractor::EXPLICIT,
     version: "1",
     source: Source::ExplicitUserInput,
@@ -33,7 +33,7 @@ pub(in crate::capture) const EXPLICIT: Extractor = Extractor {
 };
 
 /// Asks the helper model with the role `memory_extraction`.
-pub(in crate::capture) const LLM: Extractor = Extractor {
+pub(crate) const LLM: Extractor = Extractor {
     name: extractor::LLM,
     version: "2",
     source: Source::ImplicitInference,

@@ -87,7 +87,7 @@ impl Place {
 }
 
 /// The name of a derived session after its `ended`th end by idle time.
-pub(in crate::capture) fn successor(name: &str, ended: u32) -> String {
+pub(crate) fn successor(name: &str, ended: u32) -> String {
     match ended {
         0 => name.to_owned(),
         ended => format!("{name}-{}", u64::from(ended) + 1),
@@ -96,7 +96,7 @@ pub(in crate::capture) fn successor(name: &str, ended: u32) -> String {
 
 /// The identity of a user message among others at the same place: its words, its media, and the response that it follows, where the request names
 /// one: "yes" twice is twice, and so is "what is this?" with another picture.
-pub(in crate::capture) fn message_digest(text: &str, media: Option<&str>, place: &Place) -> String {
+pub(crate) fn message_digest(text: &str, media: Option<&str>, place: &Place) -> String {
     let follows = match place {
         Place::After(id) => Some(id.as_str()),
         _ => None,
@@ -109,7 +109,7 @@ pub(in crate::capture) fn message_digest(text: &str, media: Option<&str>, place:
 }
 
 /// 128 bits of SHA-256 as hexadecimal digits.
-pub(in crate::capture) fn digest(parts: &[&str]) -> String {
+pub(crate) fn digest(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_be_bytes());

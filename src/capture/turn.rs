@@ -97,7 +97,7 @@ impl FinishedTurn {
     }
 
     /// About how much memory it takes while it waits, in bytes.
-    pub(in crate::capture) fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         let tool = |item: &ToolItem| {
             item.name.len() + item.input.len() + item.output.as_ref().map_or(0, String::len)
         };
@@ -125,23 +125,23 @@ pub struct JournaledTurn {
 
 /// A turn of the journal, with what jobs need.
 #[derive(Clone, Debug)]
-pub(in crate::capture) struct StoredTurn {
-    pub(in crate::capture) key: String,
-    pub(in crate::capture) owner: Owner,
-    pub(in crate::capture) session: String,
-    pub(in crate::capture) project: Option<String>,
-    pub(in crate::capture) agent: Option<String>,
-    pub(in crate::capture) user_text: String,
+pub(crate) struct StoredTurn {
+    pub(crate) key: String,
+    pub(crate) owner: Owner,
+    pub(crate) session: String,
+    pub(crate) project: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) user_text: String,
     /// Of the last reply that has words.
-    pub(in crate::capture) reply_text: String,
-    pub(in crate::capture) began: Timestamp,
+    pub(crate) reply_text: String,
+    pub(crate) began: Timestamp,
     /// Of the first exchange.
-    pub(in crate::capture) request_id: Option<String>,
+    pub(crate) request_id: Option<String>,
 }
 
 impl StoredTurn {
     /// The id of its memory.
-    pub(in crate::capture) fn memory_id(&self) -> MemoryId {
+    pub(crate) fn memory_id(&self) -> MemoryId {
         MemoryId::of_turn(&self.owner, &self.key)
     }
 }

@@ -2,15 +2,15 @@
 
 use std::process::ExitCode;
 
-use super::{
-    failure::Failure,
-    memories::Memories,
-    options::Common,
-    print::{print, tell},
-    reply::Answer,
-    text::{Width, width},
-};
 use crate::{
+    cli::{
+        failure::Failure,
+        memories::Memories,
+        options::Common,
+        print::{print, tell},
+        reply::Answer,
+        text::{Width, width},
+    },
     config::{LogLevel, TelemetryConfig},
     startup::Need,
     telemetry::Telemetry,

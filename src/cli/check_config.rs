@@ -4,8 +4,10 @@ use std::{fmt, path::PathBuf, process::ExitCode};
 
 use serde::Serialize;
 
-use super::{answer, config_file::ConfigFile, print::print};
-use crate::config::{Config, ConfigError, Problem};
+use crate::{
+    cli::{answer, config_file::ConfigFile, print::print},
+    config::{Config, ConfigError, Problem},
+};
 
 /// Arguments of `memgate check-config`.
 #[derive(Debug, clap::Args)]

@@ -5,16 +5,18 @@ use std::process::ExitCode;
 
 use reqwest::Url;
 
-use super::{
-    answer::{block_on, report},
-    client::Client,
-    config_file::ConfigFile,
-    failure::Failure,
-    memories::at_listen,
-    options::server,
-    print::print,
+use crate::{
+    cli::{
+        answer::{block_on, report},
+        client::Client,
+        config_file::ConfigFile,
+        failure::Failure,
+        memories::at_listen,
+        options::server,
+        print::print,
+    },
+    config::Config,
 };
-use crate::config::Config;
 
 /// Arguments of `memgate check-health`.
 #[derive(Debug, clap::Args)]

@@ -7,12 +7,14 @@ use reqwest::{
 };
 use serde::de::DeserializeOwned;
 
-use super::{failure::Failure, reply::Answer};
-use crate::api::{
-    AllJobsRequest, CreateRequest, DeletedView, EndedView, ErrorBody, ExportAllRequest,
-    ExportRequest, ForgetRequest, ForgettingsView, HitsView, ImportedView, JobView, JobsRequest,
-    JobsView, ListRequest, MemoriesView, MemoryView, RetriedView, RetryAllRequest, SearchRequest,
-    SessionsRequest, SessionsView, UndoneView, Whose,
+use crate::{
+    api::{
+        AllJobsRequest, CreateRequest, DeletedView, EndedView, ErrorBody, ExportAllRequest,
+        ExportRequest, ForgetRequest, ForgettingsView, HitsView, ImportedView, JobView,
+        JobsRequest, JobsView, ListRequest, MemoriesView, MemoryView, RetriedView, RetryAllRequest,
+        SearchRequest, SessionsRequest, SessionsView, UndoneView, Whose,
+    },
+    cli::{failure::Failure, reply::Answer},
 };
 
 /// Timeout for connecting.

@@ -2,11 +2,12 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use super::{
-    answer, export_file::Sink, failure::Failure, memories::Memories, options::Common, print::tell,
-};
 use crate::{
     api::{ExportAllRequest, ExportRequest},
+    cli::{
+        answer, export_file::Sink, failure::Failure, memories::Memories, options::Common,
+        print::tell,
+    },
     memory::Owner,
     startup::Need,
 };

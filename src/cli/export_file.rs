@@ -10,8 +10,8 @@ use std::{
 
 use tokio::io::BufReader;
 
-use super::failure::Failure;
 use crate::{
+    cli::failure::Failure,
     memory::Owner,
     transfer::{Line, Lines, Raw},
 };

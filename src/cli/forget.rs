@@ -3,13 +3,13 @@
 
 use std::process::ExitCode;
 
-use super::{
-    answer,
-    memories::Memories,
-    options::{Common, Whose, memory_id},
-};
 use crate::{
     api::{self, DeletedView, ForgetRequest, ForgettingsView, UndoneView},
+    cli::{
+        answer,
+        memories::Memories,
+        options::{Common, Whose, memory_id},
+    },
     startup::Need,
 };
 

@@ -4,11 +4,15 @@ use std::{path::PathBuf, process::ExitCode};
 
 use tokio::io::{AsyncBufRead, BufReader};
 
-use super::{
-    answer, failure::Failure, memories::Memories, options::Common, print::print, print::tell,
-};
 use crate::{
     api::{ImportedView, ProblemView, Whose},
+    cli::{
+        answer,
+        failure::Failure,
+        memories::Memories,
+        options::Common,
+        print::{print, tell},
+    },
     startup::Need,
     transfer::{Line, Lines, MAX_LINE_BYTES, Raw},
 };

@@ -4,15 +4,15 @@ use std::process::ExitCode;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::{
-    answer,
-    memories::Memories,
-    options::{Common, count},
-    show_jobs,
-};
 use crate::{
     api::{AllJobsRequest, JobsRequest, Whose},
     capture::JobStanding,
+    cli::{
+        answer,
+        memories::Memories,
+        options::{Common, count},
+        show_jobs,
+    },
     startup::Need,
 };
 

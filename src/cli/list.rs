@@ -4,13 +4,17 @@ use std::process::ExitCode;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::{
-    answer,
-    memories::Memories,
-    options::{Common, Whose, count},
-    show,
+use crate::{
+    api::ListRequest,
+    cli::{
+        answer,
+        memories::Memories,
+        options::{Common, Whose, count},
+        show,
+    },
+    memory::Status,
+    startup::Need,
 };
-use crate::{api::ListRequest, memory::Status, startup::Need};
 
 /// Arguments of `memgate list`.
 #[derive(Debug, clap::Args)]

@@ -6,7 +6,6 @@ use std::time::Duration;
 use reqwest::Url;
 use serde::Serialize;
 
-use super::{client::Client, failure::Failure, options::Common, print::tell, reply::Answer};
 use crate::{
     api::{
         AllJobsRequest, ApiError, CreateRequest, DeletedView, EndedView, Export, ExportAllRequest,
@@ -14,6 +13,7 @@ use crate::{
         JobsRequest, JobsView, ListRequest, MemoriesView, MemoryView, RetriedView, SearchRequest,
         SessionsRequest, SessionsView, UndoneView, Whose,
     },
+    cli::{client::Client, failure::Failure, options::Common, print::tell, reply::Answer},
     config::Config,
     sqlite::{DataFolder, FolderError},
     startup::{Need, Offline},

@@ -6,7 +6,7 @@ use clap::Args;
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use reqwest::Url;
 
-use super::config_file::ConfigFile;
+use crate::cli::config_file::ConfigFile;
 
 /// How memories are accessed and shown.
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Write};
 
-use super::failure::Failure;
+use crate::cli::failure::Failure;
 
 /// Writes all bytes. A reader that closes the pipe early (`| head`) is not a failure.
 ///

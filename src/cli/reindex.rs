@@ -2,14 +2,13 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use super::{
-    answer::{block_on, report},
-    config_file::ConfigFile,
-    failure::Failure,
-    print::print,
-    print::tell,
-};
 use crate::{
+    cli::{
+        answer::{block_on, report},
+        config_file::ConfigFile,
+        failure::Failure,
+        print::{print, tell},
+    },
     config::Config,
     startup::{ReindexError, Reindexed, reindex},
 };

@@ -4,13 +4,16 @@ use std::process::ExitCode;
 
 use serde_json::Map;
 
-use super::{
-    answer,
-    memories::Memories,
-    options::{Common, Whose, number},
-    show,
+use crate::{
+    api::CreateRequest,
+    cli::{
+        answer,
+        memories::Memories,
+        options::{Common, Whose, number},
+        show,
+    },
+    startup::Need,
 };
-use crate::{api::CreateRequest, startup::Need};
 
 /// Arguments of `memgate remember`.
 #[derive(Debug, clap::Args)]

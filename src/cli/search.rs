@@ -5,13 +5,16 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 
-use super::{
-    answer,
-    memories::Memories,
-    options::{Common, Whose, count, number, time},
-    show,
+use crate::{
+    api::SearchRequest,
+    cli::{
+        answer,
+        memories::Memories,
+        options::{Common, Whose, count, number, time},
+        show,
+    },
+    startup::Need,
 };
-use crate::{api::SearchRequest, startup::Need};
 
 /// Arguments of `memgate search`.
 #[derive(Debug, clap::Args)]

@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use super::config_file::ConfigFile;
 use crate::{
+    cli::config_file::ConfigFile,
     config::{Config, GrpcAddress, IdentityMode, Live},
     startup,
     telemetry::Telemetry,

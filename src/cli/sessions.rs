@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use super::{
-    answer,
-    memories::Memories,
-    options::{Common, Whose, count, session_id},
-    show_jobs,
-};
 use crate::{
     api::{self, SessionsRequest},
+    cli::{
+        answer,
+        memories::Memories,
+        options::{Common, Whose, count, session_id},
+        show_jobs,
+    },
     startup::Need,
 };
 

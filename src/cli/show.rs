@@ -1,8 +1,8 @@
 //! Prints memories for people: one line with the properties of a memory, one with its text.
 
-use super::text::{Width, cut, one_line};
 use crate::{
     api::{HitView, HitsView, MemoriesView, MemoryView},
+    cli::text::{Width, cut, one_line},
     memory::Status,
 };
 

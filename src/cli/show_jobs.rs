@@ -1,9 +1,9 @@
 //! Prints jobs and sessions for people.
 
-use super::text::{Width, cut, one_line};
 use crate::{
     api::{EndedView, JobView, JobsView, RetriedView, SessionView, SessionsView},
     capture::JobStanding,
+    cli::text::{Width, cut, one_line},
 };
 
 /// Indentation of a job's last error.

@@ -1,13 +1,15 @@
 //! Checks that span several keys. Bounds of a single key are declared on its field and end up in
 //! the schema.
 
-use super::{
-    ApiConfig, Config, EmbeddingModel, GrpcAddress, IdentityMode, ModelRole, Problem, StoreKind,
-    embedding_check,
-    interpolate::Lookup,
-    schema::{check, json_schema},
+use crate::{
+    config::{
+        ApiConfig, Config, EmbeddingModel, GrpcAddress, IdentityMode, ModelRole, Problem,
+        StoreKind, embedding_check,
+        interpolate::Lookup,
+        schema::{check, json_schema},
+    },
+    memory::MemoryType,
 };
-use crate::memory::MemoryType;
 
 impl Config {
     /// Checks everything; problems come in no particular order and without line numbers.

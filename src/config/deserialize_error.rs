@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{self, Expected, Unexpected};
 
-use super::{Problem, suggest::nearest};
+use crate::config::{Problem, suggest::nearest};
 
 /// A deserialization error on its way up; line and key are filled in where they are known.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-use super::{
+use crate::config::{
     Config, Problem,
     deserialize_error::DeserializeError,
     interpolate::join,

@@ -1,6 +1,6 @@
 //! The effective settings of one request: the configuration and its policies.
 
-use super::{
+use crate::config::{
     memory::MemoryConfig,
     placement::Placement,
     policy::{Policy, Subject},

@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Endpoint, Pooling, Precision, Provider, Scheme};
+use crate::config::{Endpoint, Pooling, Precision, Provider, Scheme};
 
 /// The embedding model: a folder with `model.onnx` and `tokenizer.json`, or a model on a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,6 @@
 //! Checks of the embedding models that span several keys, and warnings about likely mistakes.
 
-use super::{EmbeddingConfig, EmbeddingModel, MemoryConfig, Problem};
+use crate::config::{EmbeddingConfig, EmbeddingModel, MemoryConfig, Problem};
 
 /// Shortest realistic deadline with an embedding model on a server, in milliseconds; it includes
 /// the other work of a request.

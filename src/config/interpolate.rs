@@ -1,7 +1,7 @@
 //! Replaces `${NAME}` in string values by environment variables. Values are never printed: they may
 //! be secrets.
 
-use super::{
+use crate::config::{
     Problem,
     yaml_tree::{Node, Value},
 };

@@ -2,9 +2,11 @@
 
 use std::{fs, path::Path};
 
-use super::{
-    Config, ConfigError, Problem, deserializer, interpolate::Lookup, interpolate::interpolate,
-    schema::all_keys, yaml_tree::Node,
+use crate::config::{
+    Config, ConfigError, Problem, deserializer,
+    interpolate::{Lookup, interpolate},
+    schema::all_keys,
+    yaml_tree::Node,
 };
 
 impl Config {

@@ -5,10 +5,12 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    EmbeddingConfig, IdentityConfig, MilvusConfig, Policy, SignalsConfig, placement::Placement,
+use crate::{
+    config::{
+        EmbeddingConfig, IdentityConfig, MilvusConfig, Policy, SignalsConfig, placement::Placement,
+    },
+    recall::{Budget, QueryConfig, RankingConfig, RecallSettings},
 };
-use crate::recall::{Budget, QueryConfig, RankingConfig, RecallSettings};
 
 /// What is remembered, where it is stored, and how it is recalled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

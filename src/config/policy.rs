@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::placement::Placement;
+use crate::config::placement::Placement;
 
 /// Overrides for the requests that match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

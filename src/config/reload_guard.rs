@@ -4,7 +4,7 @@
 //! The comparison is conservative: it also refuses some harmless changes, which then need a
 //! restart.
 
-use super::{Config, IdentityMode, MemoryConfig, Policy, PolicyMatch, Problem};
+use crate::config::{Config, IdentityMode, MemoryConfig, Policy, PolicyMatch, Problem};
 
 /// The protections that `new` would weaken compared with `old`. Any entry refuses the whole reload.
 pub(super) fn weakened(old: &Config, new: &Config) -> Vec<Problem> {

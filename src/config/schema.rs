@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::{Config, Problem, interpolate::join};
+use crate::config::{Config, Problem, interpolate::join};
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let mut schema = schemars::schema_for!(Config).to_value();

@@ -8,7 +8,7 @@ use serde::{
 };
 use serde_saphyr::{Error, NonFiniteFloatPolicy, Spanned, options};
 
-use super::Problem;
+use crate::config::Problem;
 
 /// A value and its position.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The ask: what a request says, whichever dialect it speaks. Plain data; it must never know where
 //! in the body anything stood (that is `place`) nor what will be made of it.
 
-use super::options::MemoryOptions;
+use crate::dialect::options::MemoryOptions;
 
 /// The dialect-neutral view of one request.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,9 +1,7 @@
 //! Edits of a body as splices on its bytes: ranges replaced, removed or inserted, nothing else
 //! touched. It must never parse JSON nor know why a range changes.
 
-use super::json::Object;
-use super::place::Placed;
-use super::splice::Splice;
+use crate::dialect::{json::Object, place::Placed, splice::Splice};
 
 /// The changes to one body. Applies to the bytes the request was read from and to no others.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Why a body gives no request.
 
-use super::options::InvalidField;
+use crate::dialect::options::InvalidField;
 
 /// Why a body gives no request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

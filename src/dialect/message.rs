@@ -4,8 +4,10 @@
 
 use sha2::{Digest, Sha256};
 
-use super::ask::{Ask, Role, ToolItem, Utterance};
-use super::json::{Node, Object};
+use crate::dialect::{
+    ask::{Ask, Role, ToolItem, Utterance},
+    json::{Node, Object},
+};
 
 /// Whose words an entry holds.
 #[derive(Clone, Copy, PartialEq, Eq)]

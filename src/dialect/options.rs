@@ -2,7 +2,7 @@
 //! range-checked. It must never know the configuration: memory type names are checked by whoever
 //! knows them, with [`MemoryOptions::check_types`].
 
-use super::json::{Node, Object};
+use crate::dialect::json::{Node, Object};
 
 /// The names of our top-level body fields.
 pub(super) const FIELDS: [&str; 3] = ["memory_config", "memory_context", "auto_store"];

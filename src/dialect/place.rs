@@ -3,8 +3,10 @@
 
 use std::ops::Range;
 
-use super::json::{Node, escaped};
-use super::splice::Splice;
+use crate::dialect::{
+    json::{Node, escaped},
+    splice::Splice,
+};
 
 /// Where the context is to stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -172,7 +174,7 @@ impl Layout {
 pub enum Placed {
     /// No context was given.
     NotAsked,
-    /// It stands there (not always the placement asked for, see [`super::Request::plan`]).
+    /// It stands there (not always the placement asked for, see [`crate::dialect::Request::plan`]).
     At(Placement),
     /// The request has no place for it; the edits only remove our fields.
     Nowhere,

@@ -1,14 +1,18 @@
 //! A request as memory sees it: the ask, and the plan of edits. It must never judge the ask nor
 //! know what a context says.
 
-use super::ask::Ask;
-use super::edit::{Edits, remove_members};
-use super::error::ReadError;
-use super::json::{Node, Object};
-use super::options::{FIELDS, MemoryOptions};
-use super::place::{Layout, Placed, Placement};
-use super::splice::Splice;
-use super::{Dialect, chat, responses};
+use crate::dialect::{
+    Dialect,
+    ask::Ask,
+    chat,
+    edit::{Edits, remove_members},
+    error::ReadError,
+    json::{Node, Object},
+    options::{FIELDS, MemoryOptions},
+    place::{Layout, Placed, Placement},
+    responses,
+    splice::Splice,
+};
 
 /// A request that was read. Holds no part of the body itself, only places in it.
 pub struct Request {

@@ -1,10 +1,12 @@
 //! Reads Responses requests. It must never edit: it only says where the seats are.
 
-use super::ask::{Ask, ToolItem};
-use super::error::ReadError;
-use super::json::{Node, Object};
-use super::message::{Entry, Speaker, ToolEvent, any_text, digest};
-use super::place::{Layout, SystemSeat, TextSeat, UserSeat};
+use crate::dialect::{
+    ask::{Ask, ToolItem},
+    error::ReadError,
+    json::{Node, Object},
+    message::{Entry, Speaker, ToolEvent, any_text, digest},
+    place::{Layout, SystemSeat, TextSeat, UserSeat},
+};
 
 /// The type of a text part in this dialect's input.
 const PART: &str = "input_text";

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use lru::LruCache;
 use sha2::{Digest, Sha256};
 
-use super::{EmbedError, Embedder, Layers, Reading, Space, Vector};
+use crate::embed::{EmbedError, Embedder, Layers, Reading, Space, Vector};
 
 /// Longer texts (in bytes) bypass the cache: hashing them is too slow for the caller's thread, and
 /// they rarely repeat.

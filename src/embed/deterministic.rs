@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use sha2::{Digest, Sha256};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{EmbedError, Embedder, Pooling, Precision, Run, Space, Vector, normalise};
+use crate::embed::{EmbedError, Embedder, Pooling, Precision, Run, Space, Vector, normalise};
 
 /// A bag of hashed words. Equal texts have equal vectors on every machine.
 #[derive(Debug)]

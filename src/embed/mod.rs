@@ -3,7 +3,6 @@
 //! Every vector is `f32`, has length 1 and depends only on its text, never on the other texts of a
 //! batch. This module must not depend on memories or users.
 
-mod asking;
 pub mod cache;
 pub mod deterministic;
 pub mod ensemble;
@@ -19,10 +18,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio::time::{Instant, timeout_at};
 
-pub use self::asking::{Asking, asking_part};
 pub use self::error::EmbedError;
 pub use self::reading::{Layers, Missing, Partial, Reading};
 pub use self::space::{Member, Pooling, Precision, Run, Space};
+pub use crate::text::question::asking_part::{Asking, asking_part};
 
 /// An embedding: `f32`, normalised to length 1; its size is the space's dimension.
 pub type Vector = Arc<[f32]>;

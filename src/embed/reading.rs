@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{EmbedError, Vector};
+use crate::embed::{EmbedError, Vector};
 
 /// Mean over the tokens of each inner layer's output, concatenated. Not normalised.
 pub type Layers = Arc<[f32]>;

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use tokio::time::Instant;
 
-use super::{EmbedError, Embedder, Reading, Space, Vector};
+use crate::embed::{EmbedError, Embedder, Reading, Space, Vector};
 
 /// Called with the duration of every successful call.
 pub type Observe = Arc<dyn Fn(Duration) + Send + Sync>;

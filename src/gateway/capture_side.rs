@@ -6,19 +6,20 @@ use envoy_types::pb::envoy::{
 };
 use jiff::Timestamp;
 
-use super::{
-    budget::Share,
-    exchange::{Step, trace},
-    request::{
-        Admission, Admitted, Headers, PARSED_INLINE, ReadRequest, RequestHead, named_by_head, read,
-    },
-    service::Parts,
-};
 use crate::{
     capture::{Circumstances, FinishedTurn, InFlight, SessionKey},
     dialect::{self, Ask, Dialect, Reply, ReplyCollector},
-    signals::Commands,
+    gateway::{
+        budget::Share,
+        exchange::{Step, trace},
+        request::{
+            Admission, Admitted, Headers, PARSED_INLINE, ReadRequest, RequestHead, named_by_head,
+            read,
+        },
+        service::Parts,
+    },
     telemetry::CaptureDrop,
+    text::command::Commands,
 };
 
 /// One exchange as it is watched.

@@ -13,17 +13,17 @@ use envoy_types::pb::envoy::{
     },
 };
 
-use super::{
-    capture_side::CaptureSide,
-    outcome::{Outcome, Verdict},
-    recall_side::{self, Answer},
-    replies,
-    request::RequestHead,
-    service::Parts,
-    timeout_extension::TimeoutExtension,
-};
 use crate::{
     dialect::Dialect,
+    gateway::{
+        capture_side::CaptureSide,
+        outcome::{Outcome, Verdict},
+        recall_side::{self, Answer},
+        replies,
+        request::RequestHead,
+        service::Parts,
+        timeout_extension::TimeoutExtension,
+    },
     telemetry::{Phase, join_trace},
 };
 

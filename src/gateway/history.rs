@@ -3,10 +3,12 @@
 
 use tokio::time::Instant;
 
-use super::request::RequestHead;
-use crate::capture::{Capture, SessionKey};
-use crate::dialect::Ask;
-use crate::memory::Owner;
+use crate::{
+    capture::{Capture, SessionKey},
+    dialect::Ask,
+    gateway::request::RequestHead,
+    memory::Owner,
+};
 
 /// Turns of a conversation that the journal lends.
 const LENT_TURNS: usize = 3;

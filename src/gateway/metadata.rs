@@ -6,7 +6,7 @@ use envoy_types::pb::{
 };
 use serde_json::{Map, Number, Value as Json};
 
-use super::outcome::Verdict;
+use crate::gateway::outcome::Verdict;
 
 /// The namespace memgate writes. Envoy must list it under `receiving_namespaces`.
 const NAMESPACE: &str = "memgate";

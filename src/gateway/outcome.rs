@@ -2,7 +2,7 @@
 
 use crate::{
     recall::{PresentedMemory, RecallError, Skip},
-    signals::Command,
+    text::command::Command,
 };
 
 /// The decision as clients, logs and metrics see it.

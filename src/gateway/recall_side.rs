@@ -9,23 +9,23 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio::time::{Instant, timeout_at};
 
-use super::{
-    history,
-    outcome::{FailedBecause, Outcome},
-    request::{Admission, Admitted, ReadRequest, RequestHead, Unread, read},
-    service::Parts,
-    timeout_extension::TimeoutExtension,
-};
 use crate::{
     capture::may_become_memory,
     config::Config,
     dialect::{Ask, Dialect, InvalidField, Placed, Placement, Role},
+    gateway::{
+        history,
+        outcome::{FailedBecause, Outcome},
+        request::{Admission, Admitted, ReadRequest, RequestHead, Unread, read},
+        service::Parts,
+        timeout_extension::TimeoutExtension,
+    },
     memory::fence,
     recall::{
         Context, Conversation, PresentedMemory, RecallError, RecallRequest, context_for_exchange,
     },
-    signals::{Command, Commands},
     telemetry::Phase,
+    text::command::{Command, Commands},
 };
 
 /// A search that a model helps ends by itself this much earlier than it is cancelled.

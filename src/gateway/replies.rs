@@ -16,8 +16,10 @@ use envoy_types::pb::envoy::{
     r#type::v3::{HttpStatus, StatusCode},
 };
 
-use super::{metadata, outcome::Verdict};
-use crate::dialect::{InvalidField, invalid_request_body};
+use crate::{
+    dialect::{InvalidField, invalid_request_body},
+    gateway::{metadata, outcome::Verdict},
+};
 
 impl Verdict<'_> {
     fn on(self, response: Response) -> ProcessingResponse {

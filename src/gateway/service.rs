@@ -24,12 +24,18 @@ use tonic::{
 };
 use tracing::Instrument;
 
-use super::{
-    budget::Budget,
-    exchange::{Exchange, Step},
-    timeout_extension::TimeoutExtension,
+use crate::{
+    capture::Capture,
+    config::Live,
+    gateway::{
+        budget::Budget,
+        exchange::{Exchange, Step},
+        timeout_extension::TimeoutExtension,
+    },
+    models::Models,
+    recall::Recall,
+    telemetry::Metrics,
 };
-use crate::{capture::Capture, config::Live, models::Models, recall::Recall, telemetry::Metrics};
 
 /// An answer on its way to Envoy.
 pub(super) type Answered = Result<ProcessingResponse, Status>;

@@ -19,15 +19,15 @@ use envoy_types::pb::{
     google::protobuf::value::Kind,
 };
 
-use super::{
-    Budget, Memory, Parts,
-    exchange::{Exchange, Step},
-    timeout_extension::TimeoutExtension,
-};
 use crate::{
     capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools},
     config::{Config, IdentityMode, Live},
     embed::{Embedder, deterministic::DeterministicEmbedder},
+    gateway::{
+        Budget, Memory, Parts,
+        exchange::{Exchange, Step},
+        timeout_extension::TimeoutExtension,
+    },
     llm,
     memory::{MemoryStore, Owner},
     models::Models,

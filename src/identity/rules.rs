@@ -1,8 +1,10 @@
 //! The identity rules of both modes, as one pure function: recall and capture judge the same
 //! request separately and must agree.
 
-use super::{Claims, Identity};
-use crate::memory::{InvalidId, Owner};
+use crate::{
+    identity::{Claims, Identity},
+    memory::{InvalidId, Owner},
+};
 
 /// Which source of the user's id is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

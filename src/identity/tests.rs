@@ -1,7 +1,7 @@
 //! The identity rules, case by case.
 #![expect(clippy::panic, reason = "a test may panic")]
 
-use super::{BodyIds, Claims, Credentials, Mode, Verdict, identify};
+use crate::identity::{BodyIds, Claims, Credentials, Mode, Verdict, identify};
 
 fn user(verdict: &Verdict) -> &str {
     match verdict {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Answer, LlmError};
+use crate::llm::{Answer, LlmError};
 
 #[derive(Deserialize)]
 struct Completion {

@@ -5,8 +5,7 @@ use std::{net::SocketAddr, sync::Arc};
 use axum::{Router, extract::State, http::StatusCode, response::IntoResponse, routing::post};
 use tokio::sync::Mutex;
 
-use super::*;
-use crate::remote::RemoteError;
+use crate::{llm::*, remote::RemoteError};
 
 /// Key and body of a request.
 type Asked = (Option<String>, serde_json::Value);

@@ -9,7 +9,10 @@ use serde::{
     de::{Error as _, IgnoredAny, SeqAccess, Visitor},
 };
 
-use super::{Memory, Source, Status, entity_key};
+use crate::{
+    memory::{Memory, Source, Status},
+    text::entity::entity_key,
+};
 
 /// The largest filter a store takes, counted by [`Filter::size`]: more than a
 /// person writes, less than what makes a query slow.

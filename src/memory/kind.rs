@@ -1,6 +1,6 @@
 //! The kind of a memory. It is not stored; it follows from what is.
 
-use super::{Memory, Relation, extractor};
+use crate::memory::{Memory, Relation, extractor};
 
 /// What a memory is, whatever its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

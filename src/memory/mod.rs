@@ -3,7 +3,6 @@
 //! This module depends on nothing else of memgate. It must never know a wire
 //! format, a database, an embedder, or Envoy.
 
-mod entity;
 pub mod fence;
 mod filter;
 mod id;
@@ -18,7 +17,7 @@ mod turn;
 mod whole;
 mod write;
 
-pub use entity::{
+pub use crate::text::entity::{
     EntityRelation, MAX_ENTITY_RELATIONS, MAX_MENTIONS, MAX_NAME_BYTES, Mention, entity_key,
 };
 pub use filter::{Comparison, Filter, MAX_FILTER_SIZE, MetadataTest, TimeField};
@@ -27,7 +26,7 @@ pub use kind::MemoryKind;
 pub use owner::{InvalidId, MAX_ID_BYTES, Owner, check_id};
 pub use provenance::{Occurrence, Provenance, extractor};
 pub use record::{Embedding, Memory, MemoryType, Relation, Source, Status, Visibility};
-pub use search::{Cursor, Evidence, Lexical, ListQuery, Page, QueryVector, ScopeQuery, Search};
+pub use search::{Cursor, Evidence, ListQuery, Page, QueryVector, ScopeQuery, Search};
 pub use store::{Counts, ForgetScope, MemoryStore, StoreError, Touch};
 pub use turn::{summary_content, turn_content};
 pub use whole::{Restored, Scan, Whole};

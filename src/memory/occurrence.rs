@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 
-use super::{Memory, Occurrence, extractor};
+use crate::memory::{Memory, Occurrence, extractor};
 
 impl Memory {
     /// Whether the memory is a turn, or was taken from one turn word for word.

@@ -17,7 +17,7 @@ pub mod extractor {
     pub const SUMMARY: &str = "summary";
 
     /// Whether this extractor takes a memory from one turn, in the user's words.
-    pub(in crate::memory) fn is_of_one_turn(name: Option<&str>) -> bool {
+    pub(crate) fn is_of_one_turn(name: Option<&str>) -> bool {
         name.is_some_and(|name| [TURNS, LOCAL, EXPLICIT].contains(&name))
     }
 }

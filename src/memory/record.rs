@@ -5,7 +5,10 @@ use std::{fmt, sync::Arc};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{EntityRelation, MemoryId, Mention, Owner, Provenance};
+use crate::{
+    memory::{MemoryId, Owner, Provenance},
+    text::entity::{EntityRelation, Mention},
+};
 
 /// The type of a memory. An open string, because deployments define their own;
 /// the configured list decides which are accepted.

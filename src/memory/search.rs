@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{Filter, Memory, MemoryId, Owner};
+use crate::{
+    memory::{Filter, Memory, MemoryId, Owner},
+    text::index::Lexical,
+};
 
 /// One haystack of a search.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,18 +96,6 @@ pub struct Search {
     pub limit: usize,
     /// What has expired by then, or is superseded, quarantined or archived, is left out.
     pub now: Timestamp,
-}
-
-/// How well the words match.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Lexical {
-    /// BM25 over the owner's own memories (k1 1.2, b 0.75), unbounded.
-    pub bm25: f32,
-    /// Which part of the query's weight in rare words was found, 0 to 1.
-    pub coverage: f32,
-    /// BM25 of the memory together with the one of its type that was said just before it in its
-    /// session, as a share of the most that there can be: 0 to 1. The best by it are returned.
-    pub window: f32,
 }
 
 /// A memory and why it may matter. Stores do not rank; recall does.

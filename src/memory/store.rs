@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::{
+use crate::memory::{
     Embedding, Evidence, Filter, ListQuery, Memory, MemoryId, Owner, Page, Restored, Scan,
     ScopeQuery, Search, Whole, Write,
 };

@@ -1,7 +1,7 @@
 //! The memories of a turn and of a session's summary: their ids and contents. The content of a turn
 //! holds what the user said and what the reply said, one line each.
 
-use super::{Memory, MemoryId, MemoryKind, Owner, Source, extractor};
+use crate::memory::{Memory, MemoryId, MemoryKind, Owner, Source, extractor};
 
 const USER: &str = "User: ";
 const ASSISTANT: &str = "\nAssistant: ";

@@ -1,6 +1,6 @@
 //! A memory with all that a store keeps of it, as it goes from one store to another.
 
-use super::{Embedding, Memory};
+use crate::memory::{Embedding, Memory};
 
 /// A memory, what it was before, and its vectors.
 #[derive(Clone, Debug, PartialEq)]

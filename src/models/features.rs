@@ -5,9 +5,9 @@ use std::{borrow::Cow, sync::LazyLock};
 
 use regex::Regex;
 
-use crate::classify::{
+use crate::text::{
     cues,
-    text::{plain, tokens},
+    normal::{plain, tokens},
 };
 
 /// Changes with everything that changes a feature, cues.txt included: models must be trained anew then.

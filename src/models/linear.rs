@@ -1,6 +1,6 @@
 //! Logistic regression over hashed features and over what an embedding model gives.
 
-use super::{
+use crate::models::{
     Features, Unreadable,
     tensors::{Tensors, wrong},
 };

@@ -3,8 +3,10 @@
 
 use serde::Deserialize;
 
-use super::{Unreadable, features};
-use crate::embed::{Pooling, Run, Space};
+use crate::{
+    embed::{Pooling, Run, Space},
+    models::{Unreadable, features},
+};
 
 /// The form of manifest and tensors that is read here.
 const FORMAT: u32 = 1;

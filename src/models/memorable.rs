@@ -1,7 +1,7 @@
 //! Which statements are worth keeping, and which of them say how something is done. By the statement's words and its
 //! vector, or by the words alone. `tools/train_memorable.py` trains it.
 
-use super::{Features, Unreadable, linear::Linear, tensors::Tensors};
+use crate::models::{Features, Unreadable, linear::Linear, tensors::Tensors};
 
 /// A statement above this says how something is done.
 const PROCEDURAL: f64 = 0.5;

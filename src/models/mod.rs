@@ -12,6 +12,7 @@ mod query_adapter;
 mod relevance;
 mod tensors;
 mod update;
+pub(crate) mod update_pair;
 
 use std::sync::Arc;
 

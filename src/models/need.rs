@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::{Features, Unreadable, linear::Linear, tensors::Tensors};
+use crate::models::{Features, Unreadable, linear::Linear, tensors::Tensors};
 
 /// Characters of each end of a longer message that are looked at: between them is what was pasted, and the work is
 /// bounded.

@@ -7,11 +7,13 @@
 
 use std::ops::Range;
 
-use super::{
-    Unreadable,
-    tensors::{Tensors, wrong},
+use crate::{
+    embed::{Vector, dot},
+    models::{
+        Unreadable,
+        tensors::{Tensors, wrong},
+    },
 };
-use crate::embed::{Vector, dot};
 
 /// The tensor of the matrix.
 const MATRIX: &str = "query_adapter.matrix";

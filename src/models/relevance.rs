@@ -3,7 +3,7 @@
 //! A logistic regression, fitted by `tools/calibrate.py` and shifted so that 0.6 is the best place for a threshold.
 //! docs/quality.md has the figures.
 
-use super::{Unreadable, tensors::Tensors};
+use crate::models::{Unreadable, tensors::Tensors};
 
 /// The calibrated weights.
 #[derive(Clone, Copy, Debug)]

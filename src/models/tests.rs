@@ -3,9 +3,9 @@
 
 use sha2::{Digest, Sha256};
 
-use super::*;
-use crate::embed::{
-    Embedder, Member, Pooling, Precision, Run, deterministic::DeterministicEmbedder,
+use crate::{
+    embed::{Embedder, Member, Pooling, Precision, Run, deterministic::DeterministicEmbedder},
+    models::*,
 };
 
 /// The default embedder's space.

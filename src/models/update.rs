@@ -1,7 +1,7 @@
 //! Whether a message makes an older sentence outdated, by what the two have in common, what differs, and what says
 //! that something changed. `tools/train_updates.py` trains it; reconciliation extracts the features.
 
-use super::{
+use crate::models::{
     Unreadable,
     tensors::{Tensors, wrong},
 };

@@ -7,14 +7,22 @@
 
 use tokio::time::Instant;
 
-use crate::embed::{Space, model_of};
-use crate::models::{Need, NeedModel, Opinion};
-use crate::recall::decision::{DecidedBy, Decision, Message, Skip};
-use crate::recall::query::{asking, is_follow_up};
-use crate::recall::retrieve::{QueryEmbedding, embed_query};
-use crate::recall::services::Services;
-use crate::signals::{Earlier, is_greeting, is_personal};
-use crate::telemetry::Phase;
+use crate::{
+    embed::{Space, model_of},
+    models::{Need, NeedModel, Opinion},
+    recall::{
+        decision::{DecidedBy, Decision, Message, Skip},
+        retrieve::{QueryEmbedding, embed_query},
+        services::Services,
+        signals::Earlier,
+    },
+    telemetry::Phase,
+    text::{
+        first_person::is_personal,
+        greeting::is_greeting,
+        question::{asking::asking, vague::is_follow_up},
+    },
+};
 
 /// A decision, and how it was made.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! The decision whether to search for a message.
 
-use crate::signals::Earlier;
+use crate::recall::signals::Earlier;
 
 /// The last user message, and what else of the request matters for the decision.
 #[derive(Clone, Copy, Debug)]

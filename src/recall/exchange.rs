@@ -3,15 +3,19 @@
 
 use std::time::Duration;
 
-use crate::models::NeedModel;
-use crate::recall::decide::decide;
-use crate::recall::decision::{Decision, Message};
-use crate::recall::error::RecallError;
-use crate::recall::present::Context;
-use crate::recall::request::RecallRequest;
-use crate::recall::service::Recall;
-use crate::recall::state::LoopKey;
-use crate::signals::Earlier;
+use crate::{
+    models::NeedModel,
+    recall::{
+        decide::decide,
+        decision::{Decision, Message},
+        error::RecallError,
+        present::Context,
+        request::RecallRequest,
+        service::Recall,
+        signals::Earlier,
+        state::LoopKey,
+    },
+};
 
 /// The conversation that a request to a model is part of, as far as recall needs it.
 #[derive(Clone, Copy, Debug)]

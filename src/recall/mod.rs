@@ -21,6 +21,7 @@ mod select;
 mod service;
 mod services;
 mod settings;
+pub(crate) mod signals;
 mod state;
 
 pub use decide::{Decided, decide};
@@ -40,6 +41,7 @@ pub use request::{Budget, RecallRequest, RecallSettings, Selection};
 pub use select::select;
 pub use service::Recall;
 pub use settings::{Fusion, QueryConfig, RankingConfig, RankingWeights, TypeWeights};
+pub use signals::{Earlier, Name};
 pub use state::{AccessTracker, LoopKey, ToolLoopCache};
 
 #[cfg(test)]

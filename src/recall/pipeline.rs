@@ -2,19 +2,24 @@
 
 use std::time::Instant;
 
-use crate::memory::Memory;
-use crate::recall::decision::Skip;
-use crate::recall::error::RecallError;
-use crate::recall::hit::Hit;
-use crate::recall::present::{
-    Context, ContextContent, PresentedMemory, fetch_preferences, without_preferences, write_context,
+use crate::{
+    memory::Memory,
+    recall::{
+        decision::Skip,
+        error::RecallError,
+        hit::Hit,
+        present::{
+            Context, ContextContent, PresentedMemory, fetch_preferences, without_preferences,
+            write_context,
+        },
+        query::Query,
+        request::RecallRequest,
+        retrieve::{Retrieval, expanded, helper, retrieve},
+        select::{deduplicated, select},
+        services::Services,
+    },
+    telemetry::{Metrics, Phase, Technique},
 };
-use crate::recall::query::Query;
-use crate::recall::request::RecallRequest;
-use crate::recall::retrieve::{Retrieval, expanded, helper, retrieve};
-use crate::recall::select::{deduplicated, select};
-use crate::recall::services::Services;
-use crate::telemetry::{Metrics, Phase, Technique};
 
 /// The selected hits, best first.
 ///

@@ -5,17 +5,22 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::recall::decide::{Decided, decide_with_embedding};
-use crate::recall::decision::{Decision, Message, Skip};
-use crate::recall::error::RecallError;
-use crate::recall::hit::Hit;
-use crate::recall::pipeline;
-use crate::recall::present::Context;
-use crate::recall::query::{Query, asking, build_query};
-use crate::recall::request::RecallRequest;
-use crate::recall::retrieve::{Retrieval, extra_time};
-use crate::recall::services::Services;
-use crate::telemetry::Phase;
+use crate::{
+    recall::{
+        decide::{Decided, decide_with_embedding},
+        decision::{Decision, Message, Skip},
+        error::RecallError,
+        hit::Hit,
+        pipeline,
+        present::Context,
+        query::{Query, build_query},
+        request::RecallRequest,
+        retrieve::{Retrieval, extra_time},
+        services::Services,
+    },
+    telemetry::Phase,
+    text::question::asking::asking,
+};
 
 /// A message that was decided on.
 pub struct Plan<'a> {

@@ -3,9 +3,11 @@
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use crate::memory::{Filter, Memory, Owner, ScopeQuery};
-use crate::recall::settings::{QueryConfig, RankingConfig};
-use crate::signals::Subject;
+use crate::{
+    memory::{Filter, Memory, Owner, ScopeQuery},
+    recall::settings::{QueryConfig, RankingConfig},
+    text::command::Subject,
+};
 
 /// A request for memories.
 #[derive(Clone, Debug)]
@@ -90,7 +92,7 @@ pub(super) mod tests {
     static SETTINGS: LazyLock<(QueryConfig, RankingConfig)> = LazyLock::new(Default::default);
 
     /// A request with default settings and more time than a test needs.
-    pub(in crate::recall) fn request<'a>(
+    pub(crate) fn request<'a>(
         owner: &'a Owner,
         selection: &'a Selection,
         now: Timestamp,

@@ -4,21 +4,25 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::embed::{EmbedError, Embedder};
-use crate::memory::MemoryStore;
-use crate::models::Models;
-use crate::recall::decide::{self, Decided};
-use crate::recall::decision::Message;
-use crate::recall::error::RecallError;
-use crate::recall::hit::Hit;
-use crate::recall::pipeline;
-use crate::recall::plan::Plan;
-use crate::recall::query::{Query, Rewriter};
-use crate::recall::request::RecallRequest;
-use crate::recall::retrieve::{Background, Retrieval};
-use crate::recall::services::Services;
-use crate::recall::state::{AccessTracker, ToolLoopCache};
-use crate::telemetry::Metrics;
+use crate::{
+    embed::{EmbedError, Embedder},
+    memory::MemoryStore,
+    models::Models,
+    recall::{
+        decide::{self, Decided},
+        decision::Message,
+        error::RecallError,
+        hit::Hit,
+        pipeline,
+        plan::Plan,
+        query::{Query, Rewriter},
+        request::RecallRequest,
+        retrieve::{Background, Retrieval},
+        services::Services,
+        state::{AccessTracker, ToolLoopCache},
+    },
+    telemetry::Metrics,
+};
 
 /// Recall on a store with an embedder; clones share everything.
 #[derive(Clone)]

@@ -2,13 +2,17 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::embed::Embedder;
-use crate::memory::MemoryStore;
-use crate::models::Models;
-use crate::recall::query::Rewriter;
-use crate::recall::retrieve::Background;
-use crate::recall::state::{AccessTracker, ToolLoopCache};
-use crate::telemetry::Metrics;
+use crate::{
+    embed::Embedder,
+    memory::MemoryStore,
+    models::Models,
+    recall::{
+        query::Rewriter,
+        retrieve::Background,
+        state::{AccessTracker, ToolLoopCache},
+    },
+    telemetry::Metrics,
+};
 
 /// The services of recall; clones share them.
 #[derive(Clone)]

@@ -8,20 +8,22 @@ use std::sync::{
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-use super::request::tests::request;
-use super::{AccessTracker, Hit, Query, QueryConfig, RankingConfig, Recall, Selection};
 use crate::{
     embed::{
         EmbedError, Embedder, Run, Space, Vector, deterministic::DeterministicEmbedder,
         ensemble::EnsembleEmbedder,
     },
     memory::{
-        Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Mention, Owner, Source,
-        Status, Write,
+        Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Status, Write,
     },
     models::Models,
+    recall::{
+        AccessTracker, Hit, Query, QueryConfig, RankingConfig, Recall, Selection,
+        request::tests::request,
+    },
     store::InMemoryStore,
     telemetry::Metrics,
+    text::entity::Mention,
 };
 
 struct Stack {

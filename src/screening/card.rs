@@ -1,7 +1,7 @@
 //! Detects payment card numbers: 13 to 19 digits in the ranges of the card networks with a valid
 //! check digit (Luhn, ISO/IEC 7812-1).
 
-use super::{Finding, Secret};
+use crate::screening::{Finding, Secret};
 
 const SHORTEST: usize = 13;
 const LONGEST: usize = 19;

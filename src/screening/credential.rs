@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Finding, Secret, pattern};
+use crate::screening::{Finding, Secret, pattern};
 
 /// A label, an optional "for …", a word or sign for "is", and the value.
 static LABELLED: LazyLock<Regex> = LazyLock::new(|| {

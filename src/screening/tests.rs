@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::*;
+use crate::screening::*;
 
 fn kept(text: &str) -> String {
     screen(text, MAX_MESSAGE_BYTES).text

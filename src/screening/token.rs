@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Finding, Secret, pattern};
+use crate::screening::{Finding, Secret, pattern};
 
 /// Armour from BEGIN to END; without an END, the lines of base64 after BEGIN.
 static PRIVATE_KEY: LazyLock<Regex> = LazyLock::new(|| {

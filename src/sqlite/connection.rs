@@ -4,7 +4,7 @@ use std::{fs, io, path::Path, time::Duration};
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{error::DatabaseError, options::Options};
+use crate::sqlite::{error::DatabaseError, options::Options};
 
 /// How long a connection waits for a lock. Only another program (a backup, the sqlite3 shell) can
 /// hold one: memgate itself has a single writer.

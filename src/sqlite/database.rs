@@ -9,7 +9,7 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{
+use crate::sqlite::{
     connection::{open_reader, open_writer},
     error::DatabaseError,
     job::{Answer, Job, Task},

@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::connection::create_folder;
+use crate::sqlite::connection::create_folder;
 
 /// Name of the lock file in the folder.
 const LOCK: &str = "memgate.lock";

@@ -9,7 +9,7 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::DatabaseError;
+use crate::sqlite::DatabaseError;
 
 /// Work whose result is sent after the surrounding transaction has ended.
 pub(super) trait Job: Send {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::DatabaseError;
+use crate::sqlite::DatabaseError;
 
 /// One migration. Its version is its position in the list, starting at 1. A released migration is
 /// never changed, because existing files have applied it.

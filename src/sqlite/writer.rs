@@ -4,7 +4,7 @@ use std::{fs::File, path::Path, sync::Arc, time::Duration};
 
 use rusqlite::Connection;
 
-use super::{
+use crate::sqlite::{
     DatabaseError,
     connection::BUSY_TIMEOUT,
     job::Job,

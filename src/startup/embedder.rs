@@ -6,7 +6,6 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use tokio::{runtime::Handle, time::timeout};
 
-use super::StartError;
 use crate::{
     config::{Config, EmbeddingConfig, EmbeddingModel},
     embed::{
@@ -18,6 +17,7 @@ use crate::{
         timed::Timed,
     },
     remote::Address,
+    startup::StartError,
     telemetry::Metrics,
 };
 

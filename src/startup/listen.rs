@@ -10,8 +10,10 @@ use std::{
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 
-use super::StartError;
-use crate::config::{GrpcAddress, GrpcTls, Listen};
+use crate::{
+    config::{GrpcAddress, GrpcTls, Listen},
+    startup::StartError,
+};
 
 /// The socket's owner and group may connect. If Envoy runs as another user, both need a common
 /// group.

@@ -5,10 +5,6 @@ use std::{sync::Arc, time::Duration};
 use tokio::{runtime::Handle, task::JoinHandle, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{
-    StartError,
-    store::{self, synchronous},
-};
 use crate::{
     api::Operations,
     capture::{self, Bounds, Capture, Least, Policy, Retention, SessionRules, Settings, Tools},
@@ -22,8 +18,11 @@ use crate::{
     models::Models,
     recall::{AccessTracker, Recall, Rewriter, prepare_query, prepare_tokens},
     remote::Address,
-    signals,
     sqlite::{DataFolder, Options},
+    startup::{
+        StartError,
+        store::{self, synchronous},
+    },
     telemetry::Metrics,
 };
 
@@ -85,7 +84,7 @@ impl OpenMemory {
             Recall::new(store.clone(), embedder.clone(), models.clone(), access, metrics.clone())
                 .with_rewriter(rewriter.map(|model| Rewriter::new(Arc::new(model))));
         // Compiles patterns and unpacks a vocabulary now, so that no request waits for it.
-        signals::prepare();
+        crate::text::command::prepare();
         prepare_tokens();
         prepare_query();
         capture::prepare();

@@ -5,12 +5,12 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::task::spawn_blocking;
 
-use super::{StartError, embedder, memory::OpenMemory};
 use crate::{
     api::Operations,
     config::{Config, Live},
     embed::Embedder,
     models::Models,
+    startup::{StartError, embedder, memory::OpenMemory},
     telemetry::Metrics,
 };
 

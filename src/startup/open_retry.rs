@@ -5,8 +5,13 @@ use std::{sync::Arc, time::Duration};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
-use super::{StartError, memory::OpenMemory};
-use crate::{config::Config, embed::Embedder, models::Models, telemetry::Metrics};
+use crate::{
+    config::Config,
+    embed::Embedder,
+    models::Models,
+    startup::{StartError, memory::OpenMemory},
+    telemetry::Metrics,
+};
 
 /// Pause after the first failure; doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);

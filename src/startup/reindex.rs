@@ -7,10 +7,6 @@ use std::sync::Arc;
 
 use tokio::task::spawn_blocking;
 
-use super::{
-    StartError, embedder,
-    store::{Purpose, choose},
-};
 use crate::{
     capture::{Backfill, Tools},
     config::{Config, StoreKind},
@@ -18,6 +14,10 @@ use crate::{
     memory::MemoryStore,
     models::Models,
     sqlite::DataFolder,
+    startup::{
+        StartError, embedder,
+        store::{Purpose, choose},
+    },
     telemetry::Metrics,
 };
 

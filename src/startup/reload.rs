@@ -8,10 +8,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::memory;
 use crate::{
     config::{Live, Reloaded},
     gateway,
+    startup::memory,
     telemetry::{Metrics, Telemetry},
 };
 

@@ -12,19 +12,19 @@ use tokio_stream::wrappers::UnixListenerStream;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tonic::transport::server::TcpIncoming;
 
-use super::{
-    StartError, embedder,
-    listen::{self, GrpcListener},
-    memory::OpenMemory,
-    open_retry::Opener,
-    reload::Reloader,
-};
 use crate::{
     api::{self, ApiState, Key},
     config::{Config, Listen, Live},
     embed::Embedder,
     gateway::{self, Budget, Gateway, Parts},
     models::Models,
+    startup::{
+        StartError, embedder,
+        listen::{self, GrpcListener},
+        memory::OpenMemory,
+        open_retry::Opener,
+        reload::Reloader,
+    },
     telemetry::{Metrics, Telemetry},
 };
 

@@ -4,12 +4,12 @@ use std::{path::Path, sync::Arc};
 
 use tokio::runtime::Handle;
 
-use super::StartError;
 use crate::{
     config::{Config, StoreKind, Sync},
     embed::Space,
     memory::MemoryStore,
     sqlite::Synchronous,
+    startup::StartError,
     store::{MilvusSettings, MilvusStore, MilvusTls, MonitoredStore, SqliteOptions, SqliteStore},
     telemetry::Metrics,
 };

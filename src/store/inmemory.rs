@@ -12,16 +12,19 @@ use std::{
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::{
-    MAX_LIMIT, dense,
-    lexical::{Postings, QueryTerms, Terms},
-    scan_cursor::ScanCursor,
-    top_k::{Candidate, top_k},
-    validate::{self, MAX_SCAN_BYTES, to_microsecond, validate},
-};
-use crate::memory::{
-    Counts, Cursor, Embedding, Evidence, Filter, ForgetScope, ListQuery, Memory, MemoryId,
-    MemoryStore, Owner, Page, Restored, Scan, ScopeQuery, Search, StoreError, Touch, Whole, Write,
+use crate::{
+    memory::{
+        Counts, Cursor, Embedding, Evidence, Filter, ForgetScope, ListQuery, Memory, MemoryId,
+        MemoryStore, Owner, Page, Restored, Scan, ScopeQuery, Search, StoreError, Touch, Whole,
+        Write,
+    },
+    store::{
+        MAX_LIMIT, dense,
+        scan_cursor::ScanCursor,
+        top_k::{Candidate, top_k},
+        validate::{self, MAX_SCAN_BYTES, to_microsecond, validate},
+    },
+    text::index::{Postings, QueryTerms, Terms},
 };
 
 type Kept = HashMap<Owner, HashMap<MemoryId, Whole>>;

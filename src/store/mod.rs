@@ -13,7 +13,6 @@ mod dense;
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 pub(crate) mod faulty;
 mod inmemory;
-pub mod lexical;
 mod milvus;
 mod scan_cursor;
 mod sqlite;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::memory::Lexical;
+use crate::text::index::Lexical;
 
 /// A memory in the searched scope with its evidence.
 #[derive(Clone, Copy, Debug)]

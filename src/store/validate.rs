@@ -5,9 +5,9 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 
-use crate::memory::{
-    Embedding, EntityRelation, Filter, MAX_ENTITY_RELATIONS, MAX_FILTER_SIZE, MAX_ID_BYTES,
-    MAX_MENTIONS, MAX_NAME_BYTES, Memory, Mention, StoreError, Whole,
+use crate::{
+    memory::{Embedding, Filter, MAX_FILTER_SIZE, MAX_ID_BYTES, Memory, StoreError, Whole},
+    text::entity::{EntityRelation, MAX_ENTITY_RELATIONS, MAX_MENTIONS, MAX_NAME_BYTES, Mention},
 };
 
 /// Maximum size of content and raw text, in bytes: far above a turn of a conversation, far below

@@ -8,8 +8,10 @@ use tracing_subscriber::{
     reload, util::SubscriberInitExt,
 };
 
-use super::{TelemetryError, trace::Exporter};
-use crate::config::{LogFormat, LogLevel, TelemetryConfig};
+use crate::{
+    config::{LogFormat, LogLevel, TelemetryConfig},
+    telemetry::{TelemetryError, trace::Exporter},
+};
 
 /// Changes the level at run time.
 pub struct LogControl {

@@ -10,7 +10,7 @@ use prometheus_client::{
     registry::{Metric, Registry},
 };
 
-use super::{RankRule, RankStep};
+use crate::telemetry::{RankRule, RankStep};
 
 /// The content type of [`Metrics::encode`].
 pub const METRICS_CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -17,7 +17,7 @@ use tracing::{Span, Subscriber, level_filters::LevelFilter};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::{Layer, filter::Targets, registry::LookupSpan};
 
-use super::error::TelemetryError;
+use crate::telemetry::error::TelemetryError;
 
 /// Maximum number of waiting spans; more are dropped.
 const QUEUE: usize = 4096;

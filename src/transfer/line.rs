@@ -197,9 +197,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::memory::{
-        EntityRelation, MemoryId, MemoryType, Mention, Occurrence, Provenance, Relation, Source,
-        Status, Visibility,
+    use crate::{
+        memory::{
+            MemoryId, MemoryType, Occurrence, Provenance, Relation, Source, Status, Visibility,
+        },
+        text::entity::{EntityRelation, Mention},
     };
 
     fn plain() -> Memory {

@@ -2,8 +2,9 @@
 
 use crate::{
     api::ApiError,
-    memory::{EntityRelation, MAX_NAME_BYTES, Memory, Mention, entity_key},
+    memory::Memory,
     screening::screen,
+    text::entity::{EntityRelation, MAX_NAME_BYTES, Mention, entity_key},
 };
 
 /// Checks mentions. The store limits their number.

@@ -3,9 +3,8 @@
 use jiff::Timestamp;
 use tokio::task::spawn_blocking;
 
-use super::Operations;
 use crate::{
-    api::{ApiError, ExportAllRequest, ExportRequest, requests::owner},
+    api::{ApiError, ExportAllRequest, ExportRequest, operations::Operations, requests::owner},
     memory::{Owner, Scan, Status},
     transfer::{FORMAT, Header, Line},
 };

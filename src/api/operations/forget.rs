@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 
-use super::{Operations, not_empty, write};
 use crate::{
     api::{
         ApiError, DeletedView, ForgetRequest, ForgettingView, ForgettingsView, UndoneView, Whose,
+        operations::{Operations, not_empty, write},
         requests::owner,
     },
     capture::Forget,

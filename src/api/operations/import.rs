@@ -10,9 +10,11 @@ use futures_util::{StreamExt, stream::FuturesOrdered};
 use tokio::{io::AsyncBufRead, task::spawn_blocking, time::timeout};
 
 use self::admit::{Refused, admit};
-use super::{Operations, write};
 use crate::{
-    api::{ApiError, ImportedView, ProblemView},
+    api::{
+        ApiError, ImportedView, ProblemView,
+        operations::{Operations, write},
+    },
     config::Config,
     memory::{Owner, Restored, StoreError, Whole, Write},
     transfer::{Line, Lines, MAX_LINE_BYTES, Raw},

@@ -1,10 +1,11 @@
 //! Lists jobs and sessions, and retries jobs.
 
-use super::{Operations, page};
 use crate::{
     api::{
         AllJobsRequest, ApiError, JobView, JobsRequest, JobsView, RetriedView, SessionsRequest,
-        SessionsView, Whose, cursor, requests::owner,
+        SessionsView, Whose, cursor,
+        operations::{Operations, page},
+        requests::owner,
     },
     capture::{JobQuery, JobStanding},
     memory::Owner,

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::Operations;
-use crate::api::{ApiError, EndedView, FlushRequest, FlushedView, Whose, requests::owner};
+use crate::api::{
+    ApiError, EndedView, FlushRequest, FlushedView, Whose, operations::Operations, requests::owner,
+};
 
 /// Default time to wait, in milliseconds.
 const PATIENCE: u64 = 30_000;

@@ -14,6 +14,7 @@ mod write;
 use std::sync::Arc;
 
 use crate::{
+    api::ApiError,
     capture::Capture,
     config::Live,
     embed::Embedder,
@@ -21,8 +22,6 @@ use crate::{
     recall::Recall,
     telemetry::Metrics,
 };
-
-use super::ApiError;
 
 pub use export::{Export, Piece};
 

@@ -5,11 +5,12 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::{Operations, not_empty, page, share};
 use crate::{
     api::{
         ApiError, HitView, HitsView, ListRequest, MemoriesView, MemoryView, SearchRequest, Whose,
-        cursor, requests::owner,
+        cursor,
+        operations::{Operations, not_empty, page, share},
+        requests::owner,
     },
     memory::{Filter, ListQuery, MemoryId, ScopeQuery},
     recall::{Query, RecallRequest, Selection},

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
 
-use super::Operations;
 use crate::{
-    api::{ApiError, StatsView, Whose},
+    api::{ApiError, StatsView, Whose, operations::Operations},
     memory::{Filter, ScopeQuery, Status},
 };
 

@@ -3,9 +3,12 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::{Operations, entities, not_empty, share, write};
 use crate::{
-    api::{ApiError, CreateRequest, MemoryView, PatchRequest, Whose, requests::owner},
+    api::{
+        ApiError, CreateRequest, MemoryView, PatchRequest, Whose,
+        operations::{Operations, entities, not_empty, share, write},
+        requests::owner,
+    },
     capture::{
         Author, admit_text, keep_preference_tag, may_become_memory, screened_value, tag_preference,
     },

@@ -1,6 +1,6 @@
 //! Invalid requests and their error messages.
 
-use super::*;
+use crate::api::tests::*;
 
 /// The message of a 400 response for this member.
 fn told(answer: &(StatusCode, Value), param: Option<&str>) -> String {

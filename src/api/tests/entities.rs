@@ -1,4 +1,4 @@
-use super::*;
+use crate::api::tests::*;
 
 #[tokio::test]
 async fn mentions_are_stored_shown_and_searchable() {

@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 
-use super::*;
 use crate::{
-    api::{deserialize_error::DeserializeError, deserializer::read, value::RequestValue},
-    memory::{Filter, Memory, MemoryId, MemoryType, Mention, Source},
+    api::{deserialize_error::DeserializeError, deserializer::read, tests::*, value::RequestValue},
+    memory::{Filter, Memory, MemoryId, MemoryType, Source},
+    text::entity::Mention,
 };
 
 const PAGE: &str = include_str!("../../../docs/filters.md");

@@ -1,4 +1,4 @@
-use super::*;
+use crate::api::tests::*;
 
 #[tokio::test]
 async fn all_errors_have_the_same_shape() {

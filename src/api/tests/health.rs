@@ -1,5 +1,7 @@
-use super::*;
-use crate::store::faulty::{FaultyStore, Mode};
+use crate::{
+    api::tests::*,
+    store::faulty::{FaultyStore, Mode},
+};
 
 #[tokio::test]
 async fn serves_health_readiness_and_metrics() {

@@ -1,4 +1,4 @@
-use super::*;
+use crate::api::tests::*;
 
 #[tokio::test]
 async fn lists_a_users_sessions_and_jobs_in_pages() {

@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 
-use super::*;
 use crate::{
+    api::tests::*,
     capture::{Circumstances, FinishedTurn},
     dialect::{Ask, Ending, Reply},
     memory::Owner,

@@ -1,4 +1,4 @@
-use super::*;
+use crate::api::tests::*;
 
 #[tokio::test]
 async fn a_memory_has_exactly_the_contracts_members() {

@@ -1,5 +1,7 @@
-use super::*;
-use crate::memory::{Actor, Embedding, Memory, MemoryId, MemoryType, Source, Status, Write};
+use crate::{
+    api::tests::*,
+    memory::{Actor, Embedding, Memory, MemoryId, MemoryType, Source, Status, Write},
+};
 
 const LINES: &str = "application/x-ndjson";
 

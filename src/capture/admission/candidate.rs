@@ -16,7 +16,7 @@ use crate::{
 
 /// Why a candidate is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::capture) enum Dropped {
+pub(crate) enum Dropped {
     /// A memory may not have its type.
     UnknownType,
     /// It holds a secret, an order to the model, or what was not to be stored.
@@ -29,7 +29,7 @@ pub(in crate::capture) enum Dropped {
 
 impl Dropped {
     /// The name used in metrics.
-    pub(in crate::capture) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::UnknownType => "unknown_type",
             Self::Refused(why) => why.name(),
@@ -41,7 +41,7 @@ impl Dropped {
 
 /// The candidate, without invisible characters, if it may be kept. What an extractor did not rate
 /// is not too low.
-pub(in crate::capture) fn admit_candidate(
+pub(crate) fn admit_candidate(
     mut candidate: Candidate,
     settings: &Settings,
 ) -> Result<Candidate, Dropped> {
@@ -74,7 +74,8 @@ mod tests {
     use super::*;
     use crate::{
         capture::{settings::Least, test_support::settings},
-        memory::{MemoryType, Mention},
+        memory::MemoryType,
+        text::entity::Mention,
     };
 
     fn candidate(content: &str) -> Candidate {

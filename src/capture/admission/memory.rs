@@ -4,12 +4,10 @@
 use serde_json::Value;
 
 use crate::{
-    capture::{
-        admission::text::{Refusal, refusal_of_content, refusal_of_statement},
-        extract::wishes::is_standing,
-    },
+    capture::admission::text::{Refusal, refusal_of_content, refusal_of_statement},
     memory::Memory,
     screening::{MAX_MESSAGE_BYTES, screen},
+    text::preferences::is_standing,
 };
 
 /// Who wrote a text.

@@ -5,9 +5,9 @@ use std::{ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
-use crate::capture::extract::{
-    local::rules::{self, Forbidden},
-    phrases::sentences,
+use crate::text::{
+    rules::{self, Forbidden},
+    sentences::sentences,
 };
 
 /// The window that the rules see at once, in characters. Longer texts are usually pasted and are checked window by window.
@@ -60,16 +60,16 @@ impl From<Forbidden> for Refusal {
 
 /// The part of a text that may be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::capture) struct Admitted {
-    pub(in crate::capture) text: String,
+pub(crate) struct Admitted {
+    pub(crate) text: String,
     /// The reason for each removed sentence.
-    pub(in crate::capture) refused: Vec<Refusal>,
+    pub(crate) refused: Vec<Refusal>,
 }
 
 /// Removes the refused sentences of a screened message or reply. A text that asks not to be stored is removed as a
 /// whole. So is a short text with an order to the model, because the sentences around an order belong to it; of a long,
 /// pasted text only the order is removed.
-pub(in crate::capture) fn admit(text: &str) -> Admitted {
+pub(crate) fn admit(text: &str) -> Admitted {
     let pasted = text.chars().nth(PIECE).is_some();
     // Sentences of a long text are only checked where a window is refused: it may have ten thousand of them.
     let windows = pieces(text).filter(|it| !pasted || refusal(it).is_some());
@@ -125,13 +125,13 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Why a statement about the user, in an extractor's words, is refused. The text must be screened already.
-pub(in crate::capture) fn refusal_of_statement(text: &str) -> Option<Refusal> {
+pub(crate) fn refusal_of_statement(text: &str) -> Option<Refusal> {
     pieces(&of_speaker(text)).find_map(rules::forbidden).map(Refusal::from)
 }
 
 /// Why content from a caller of the API is refused. The text must be screened already. Text that only imitates a system
 /// message is allowed, because the context escapes it and a caller with the key may write about anything.
-pub(in crate::capture) fn refusal_of_content(content: &str) -> Option<Refusal> {
+pub(crate) fn refusal_of_content(content: &str) -> Option<Refusal> {
     let content = REDACTED.replace_all(content, "");
     sentences(&content)
         .into_iter()

@@ -17,7 +17,7 @@ const CONFIDENCE: f32 = 0.95;
 const IMPORTANCE: f32 = 0.8;
 
 /// The candidates of statements said at a time.
-pub(in crate::capture) async fn extract(
+pub(crate) async fn extract(
     embedder: &dyn Embedder,
     models: &Models,
     statements: Vec<String>,

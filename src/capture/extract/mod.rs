@@ -6,7 +6,3 @@ pub(super) mod llm;
 pub(super) mod local;
 pub(super) mod summary;
 pub(super) mod turns;
-pub(super) mod wishes;
-
-pub(super) mod phrases;
-pub(super) mod repeats;

@@ -4,15 +4,13 @@
 use jiff::Timestamp;
 
 use crate::{
-    capture::{
-        extract::{
-            phrases::{only_asks, words},
-            repeats::drop_repeats,
-        },
-        turn::StoredTurn,
-    },
+    capture::turn::StoredTurn,
     memory::{Memory, MemoryType, Provenance, Source, extractor, turn_content},
-    signals::is_greeting,
+    text::{
+        greeting::is_greeting,
+        repeats::drop_repeats,
+        sentences::{only_asks, words},
+    },
 };
 
 /// The version of this extractor, in every memory it makes.
@@ -33,21 +31,21 @@ const FEWEST_REPLY_WORDS: usize = 3;
 
 /// An episodic memory to be, and the texts of its vectors.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::capture) struct Episode {
-    pub(in crate::capture) memory: Memory,
+pub(crate) struct Episode {
+    pub(crate) memory: Memory,
     /// First the user's words, then the reply's, where they say something.
-    pub(in crate::capture) passages: Vec<String>,
+    pub(crate) passages: Vec<String>,
 }
 
 /// Whether a turn is worth a memory: greetings and bare questions are not.
-pub(in crate::capture) fn worth_it(turn: &StoredTurn) -> bool {
+pub(crate) fn worth_it(turn: &StoredTurn) -> bool {
     let text = turn.user_text.trim();
     !text.is_empty() && !is_greeting(text) && !only_asks(text)
 }
 
 /// The memory of a turn that is worth one. Sentences of the reply that `known`
 /// memories hold are left out.
-pub(in crate::capture) fn episode(turn: &StoredTurn, known: &[String], now: Timestamp) -> Episode {
+pub(crate) fn episode(turn: &StoredTurn, known: &[String], now: Timestamp) -> Episode {
     let user = ends(&fold(&turn.user_text), USER_HEAD, USER_TAIL);
     let reply = ends(&fold(&drop_repeats(&turn.reply_text, known)), REPLY, 0);
     let says = words(&reply).len() >= FEWEST_REPLY_WORDS && !is_greeting(&reply);

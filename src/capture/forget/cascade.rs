@@ -17,8 +17,8 @@ use crate::{
 
 /// What memories of one owner were made of.
 #[derive(Debug, Default)]
-pub(in crate::capture) struct Origins {
-    pub(in crate::capture) turns: HashSet<Forget>,
+pub(crate) struct Origins {
+    pub(crate) turns: HashSet<Forget>,
     /// The memories of these turns.
     memories: HashSet<MemoryId>,
     /// Sessions whose summaries go, and whether for good.
@@ -27,7 +27,7 @@ pub(in crate::capture) struct Origins {
 
 impl Origins {
     /// Of all versions of a memory, which itself is not among what it was made of.
-    pub(in crate::capture) fn of(versions: &[Memory]) -> Self {
+    pub(crate) fn of(versions: &[Memory]) -> Self {
         let mut origins = Self::default();
         versions.iter().for_each(|version| origins.add(version));
         origins.memories.retain(|id| versions.iter().all(|version| version.id != *id));
@@ -35,22 +35,22 @@ impl Origins {
     }
 
     /// The memories of the turns.
-    pub(in crate::capture) fn memories(&self) -> impl Iterator<Item = &MemoryId> {
+    pub(crate) fn memories(&self) -> impl Iterator<Item = &MemoryId> {
         self.memories.iter()
     }
 
     /// The sessions whose summaries go, and whether for good.
-    pub(in crate::capture) fn sessions(&self) -> &BTreeMap<String, bool> {
+    pub(crate) fn sessions(&self) -> &BTreeMap<String, bool> {
         &self.sessions
     }
 
     /// Adds what a version of a memory was made of.
-    pub(in crate::capture) fn add(&mut self, version: &Memory) {
+    pub(crate) fn add(&mut self, version: &Memory) {
         self.add_except(version, &HashSet::new());
     }
 
     /// The same, but for turns that something else was made of which stays.
-    pub(in crate::capture) fn add_except(&mut self, version: &Memory, kept: &HashSet<Forget>) {
+    pub(crate) fn add_except(&mut self, version: &Memory, kept: &HashSet<Forget>) {
         let sources = sources(version).filter(|source| !kept.contains(source));
         sources.for_each(|what| self.add_source(&version.owner, what));
         for session in version.occurrences().filter_map(|said| said.session) {
@@ -64,7 +64,7 @@ impl Origins {
     }
 
     /// Adds a turn.
-    pub(in crate::capture) fn add_turn(&mut self, turn: &StoredTurn) {
+    pub(crate) fn add_turn(&mut self, turn: &StoredTurn) {
         self.add_source(&turn.owner, Forget::Turn(turn.key.clone()));
         self.sessions.entry(turn.session.clone()).or_default();
     }
@@ -98,7 +98,7 @@ fn source(occurrence: Occurrence, until: Timestamp) -> Forget {
 
 /// Forgets origins. Returns how many memories that were. Nothing may run in the owner's lanes, or it
 /// could bring back what it had read before. Safe to run again after a failure.
-pub(in crate::capture) async fn forget_origins(
+pub(crate) async fn forget_origins(
     context: &ForgetContext,
     owner: &Owner,
     origins: &Origins,

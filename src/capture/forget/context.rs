@@ -9,8 +9,8 @@ use crate::{
 
 /// Everything that may hold what is to be forgotten.
 #[derive(Clone)]
-pub(in crate::capture) struct ForgetContext {
-    pub(in crate::capture) store: Arc<dyn MemoryStore>,
-    pub(in crate::capture) journal: Arc<Journal>,
-    pub(in crate::capture) exchanges: Arc<Exchanges>,
+pub(crate) struct ForgetContext {
+    pub(crate) store: Arc<dyn MemoryStore>,
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) exchanges: Arc<Exchanges>,
 }

@@ -29,7 +29,7 @@ const TRIES: usize = 3;
 
 /// Hides the named memories and schedules their erasure. Safe to run again after a failure. Returns how many memories
 /// this request hides.
-pub(in crate::capture) async fn hide(
+pub(crate) async fn hide(
     context: &ForgetContext,
     subject: i64,
     owner: &Owner,
@@ -100,7 +100,7 @@ async fn with_status(
 }
 
 /// Erases the memories that are still hidden when the grace period ends, with history and vectors.
-pub(in crate::capture) async fn erase(
+pub(crate) async fn erase(
     context: &ForgetContext,
     owner: &Owner,
     hidden: &Hidden,
@@ -125,7 +125,7 @@ pub(in crate::capture) async fn erase(
 }
 
 /// Erases the named memories at once, where no grace period is configured. Returns how many.
-pub(in crate::capture) async fn erase_at_once(
+pub(crate) async fn erase_at_once(
     context: &ForgetContext,
     owner: &Owner,
     matches: &Matches,
@@ -144,7 +144,7 @@ pub(in crate::capture) async fn erase_at_once(
 }
 
 /// Gives hidden memories their previous status; returns how many.
-pub(in crate::capture) async fn restore(
+pub(crate) async fn restore(
     store: &dyn MemoryStore,
     owner: &Owner,
     memories: &BTreeMap<MemoryId, Status>,

@@ -17,7 +17,7 @@ use crate::{
     memory::{
         Filter, ListQuery, Memory, MemoryId, MemoryKind, Owner, ScopeQuery, Status, StoreError,
     },
-    signals::Subject,
+    text::command::Subject,
 };
 
 /// Memories or turns that are looked at in one go.
@@ -41,13 +41,13 @@ const SAYS_OF_SPEAKER: f32 = 0.45;
 
 /// The memories and turns that say it.
 #[derive(Debug, Default)]
-pub(in crate::capture) struct Matches {
+pub(crate) struct Matches {
     /// Memories that go.
-    pub(in crate::capture) memories: Vec<MemoryId>,
+    pub(crate) memories: Vec<MemoryId>,
     /// Memories that said it once: their earlier versions go.
-    pub(in crate::capture) histories: Vec<MemoryId>,
+    pub(crate) histories: Vec<MemoryId>,
     /// What both were made of, and what else was.
-    pub(in crate::capture) origins: Origins,
+    pub(crate) origins: Origins,
 }
 
 /// A version of a memory, and whether it may go: what was said after the request may not.
@@ -64,7 +64,7 @@ struct Matcher<'a> {
 }
 
 /// What says what the turn with this number asks to be forgotten; `None` when that is too much.
-pub(in crate::capture) async fn matching(
+pub(crate) async fn matching(
     context: &ForgetContext,
     embedder: &dyn Embedder,
     owner: &Owner,
@@ -287,7 +287,7 @@ fn words_of(memory: &Memory) -> Vec<String> {
 }
 
 /// Whether one of these sentences, which have all the words of a fact, means it.
-pub(in crate::capture) async fn means(
+pub(crate) async fn means(
     embedder: &dyn Embedder,
     fact: &Subject,
     sentences: Vec<&str>,

@@ -21,7 +21,7 @@ const MOST_TURNS: usize = 4096;
 
 /// All exchanges in flight. The gateway's bound on streams bounds them.
 #[derive(Debug, Default)]
-pub(in crate::capture) struct Exchanges {
+pub(crate) struct Exchanges {
     // Held for a look-up only, never over an await.
     state: Mutex<State>,
     changed: Notify,
@@ -76,7 +76,7 @@ impl State {
 }
 
 impl Exchanges {
-    pub(in crate::capture) fn begin(self: &Arc<Self>) -> InFlight {
+    pub(crate) fn begin(self: &Arc<Self>) -> InFlight {
         let mut state = self.lock();
         let number = state.next;
         state.next += 1;
@@ -85,7 +85,7 @@ impl Exchanges {
     }
 
     /// Notes that exchanges which have begun by now are not to be learnt from.
-    pub(in crate::capture) fn forget(&self, owner: &Owner, what: &Forget) {
+    pub(crate) fn forget(&self, owner: &Owner, what: &Forget) {
         let project = match what {
             Forget::Everything => None,
             Forget::Project(project) => Some(project.clone()),
@@ -101,7 +101,7 @@ impl Exchanges {
 
     /// Notes that exchanges which have begun by now are not to bring these turns back: one may be
     /// answered anew, or its tools may be running.
-    pub(in crate::capture) fn forget_turns(&self, turns: Vec<Forgotten>) {
+    pub(crate) fn forget_turns(&self, turns: Vec<Forgotten>) {
         let mut state = self.lock();
         let before = state.next;
         for turn in turns {
@@ -116,7 +116,7 @@ impl Exchanges {
 
     /// Waits until every exchange that has begun by now, and is or turns out to
     /// be this owner's, has ended.
-    pub(in crate::capture) async fn settled(&self, owner: &Owner) {
+    pub(crate) async fn settled(&self, owner: &Owner) {
         let before = self.lock().next;
         loop {
             let changed = self.changed.notified();
@@ -136,25 +136,25 @@ impl Exchanges {
     }
 
     /// Exchanges that are, or may be, this owner's.
-    pub(in crate::capture) fn count(&self, owner: &Owner) -> u64 {
+    pub(crate) fn count(&self, owner: &Owner) -> u64 {
         self.lock().begun.values().filter(|it| it.may_be_of(owner)).count() as u64
     }
 
     /// Whether any but the exchange of this request is, or may be, this owner's.
-    pub(in crate::capture) fn any_other(&self, owner: &Owner, request_id: Option<&str>) -> bool {
+    pub(crate) fn any_other(&self, owner: &Owner, request_id: Option<&str>) -> bool {
         let other = |it: &Begun| request_id.is_none() || it.request_id.as_deref() != request_id;
         self.lock().begun.values().any(|it| it.may_be_of(owner) && other(it))
     }
 
     /// The sessions of an owner's exchanges, as far as they are known. Those whose
     /// owner is not known yet are passed over: on a busy gateway there are always some.
-    pub(in crate::capture) fn sessions_of(&self, owner: &Owner) -> Vec<Option<SessionKey>> {
+    pub(crate) fn sessions_of(&self, owner: &Owner) -> Vec<Option<SessionKey>> {
         let of_owner = |it: &&Begun| it.owner.as_ref() == Some(owner);
         self.lock().begun.values().filter(of_owner).map(|it| it.session.clone()).collect()
     }
 
     /// Told when an exchange has ended, or its owner has become known.
-    pub(in crate::capture) fn changed(&self) -> Notified<'_> {
+    pub(crate) fn changed(&self) -> Notified<'_> {
         self.changed.notified()
     }
 
@@ -190,7 +190,7 @@ impl InFlight {
     }
 
     /// Whether the owner had everything of this scope forgotten since it began.
-    pub(in crate::capture) fn is_forgotten(&self, owner: &Owner, project: Option<&str>) -> bool {
+    pub(crate) fn is_forgotten(&self, owner: &Owner, project: Option<&str>) -> bool {
         self.exchanges.lock().forgotten.iter().any(|it| {
             self.number < it.before
                 && it.owner == *owner
@@ -201,7 +201,7 @@ impl InFlight {
 
 impl InFlight {
     /// Whether what it says is of a turn that was forgotten since it began.
-    pub(in crate::capture) fn brings_back(&self, entry: &Entry) -> bool {
+    pub(crate) fn brings_back(&self, entry: &Entry) -> bool {
         let state = self.exchanges.lock();
         state.turns.iter().any(|(turn, before)| self.number < *before && entry.is_of(turn))
     }

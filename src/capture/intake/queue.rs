@@ -56,7 +56,7 @@ impl Drop for Weight {
 }
 
 /// The way in.
-pub(in crate::capture) struct Intake {
+pub(crate) struct Intake {
     queue: mpsc::Sender<Message>,
     waiting_bytes: Arc<AtomicUsize>,
     metrics: Arc<Metrics>,
@@ -65,7 +65,7 @@ pub(in crate::capture) struct Intake {
 
 impl Intake {
     /// The way in, and the work behind it, to be run as a task.
-    pub(in crate::capture) fn new(
+    pub(crate) fn new(
         bound: usize,
         scribe: Scribe,
         stop: CancellationToken,
@@ -81,7 +81,7 @@ impl Intake {
     }
 
     /// Hands a turn over, or sheds it.
-    pub(in crate::capture) fn offer(&self, turn: FinishedTurn, flight: InFlight) {
+    pub(crate) fn offer(&self, turn: FinishedTurn, flight: InFlight) {
         if flight.is_forgotten(&turn.owner, turn.project_id.as_deref()) {
             return;
         }
@@ -99,7 +99,7 @@ impl Intake {
     }
 
     /// Waits until everything offered before is written or shed.
-    pub(in crate::capture) async fn barrier(&self) {
+    pub(crate) async fn barrier(&self) {
         let (sender, answered) = oneshot::channel();
         // Without a task behind the queue nothing is on its way any more.
         if self.queue.send(Message::Barrier(sender)).await.is_ok() {
@@ -109,14 +109,14 @@ impl Intake {
 }
 
 /// Writes the turns that wait into the journal.
-pub(in crate::capture) struct Scribe {
-    pub(in crate::capture) journal: Arc<Journal>,
-    pub(in crate::capture) live: Arc<Live>,
-    pub(in crate::capture) metrics: Arc<Metrics>,
+pub(crate) struct Scribe {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) live: Arc<Live>,
+    pub(crate) metrics: Arc<Metrics>,
     /// Told when there may be new jobs.
-    pub(in crate::capture) wake: Arc<Notify>,
+    pub(crate) wake: Arc<Notify>,
     /// Set while the journal refuses.
-    pub(in crate::capture) refused: AtomicBool,
+    pub(crate) refused: AtomicBool,
 }
 
 impl Scribe {

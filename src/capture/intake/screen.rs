@@ -13,7 +13,7 @@ use crate::{
     dialect::ToolItem,
     memory::fence,
     screening::{MAX_MESSAGE_BYTES, MAX_TOOL_BYTES, Secret, screen},
-    signals::Commands,
+    text::command::Commands,
 };
 
 /// The most tool calls kept of one exchange. Agents make dozens; thousands are
@@ -25,11 +25,11 @@ const MAX_NAME_BYTES: usize = 512;
 
 /// What was taken out of a turn.
 #[derive(Debug, Default)]
-pub(in crate::capture) struct Removed {
+pub(crate) struct Removed {
     /// How many secrets of each kind were redacted.
-    pub(in crate::capture) secrets: HashMap<Secret, u64>,
+    pub(crate) secrets: HashMap<Secret, u64>,
     /// Why sentences are not kept, one entry a sentence.
-    pub(in crate::capture) refused: Vec<Refusal>,
+    pub(crate) refused: Vec<Refusal>,
 }
 
 impl Removed {
@@ -42,7 +42,7 @@ impl Removed {
 
 /// Screens a turn, and takes out of it what memory itself had put there:
 /// an echoed context must not be learnt again.
-pub(in crate::capture) fn screened(turn: FinishedTurn) -> (Entry, Removed) {
+pub(crate) fn screened(turn: FinishedTurn) -> (Entry, Removed) {
     let mut removed = Removed::default();
     let message = screen(&fence::strip(&turn.user_text), MAX_MESSAGE_BYTES);
     removed.count(&message.removed);

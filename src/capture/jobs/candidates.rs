@@ -14,12 +14,12 @@ use crate::{
         turn::StoredTurn,
         writer::now,
     },
-    signals::{Commands, Typed},
+    text::command::{Commands, Typed},
 };
 
 /// The one way of candidates into the store: through admission and reconciliation. Returns how many
 /// were stored.
-pub(in crate::capture::jobs) async fn store_candidates(
+pub(crate) async fn store_candidates(
     context: &JobContext,
     origin: &Origin,
     found: Vec<Candidate>,
@@ -37,10 +37,7 @@ pub(in crate::capture::jobs) async fn store_candidates(
 }
 
 /// The candidates that are admitted; the others are counted.
-pub(in crate::capture::jobs) fn admitted(
-    context: &JobContext,
-    found: Vec<Candidate>,
-) -> Vec<Candidate> {
+pub(crate) fn admitted(context: &JobContext, found: Vec<Candidate>) -> Vec<Candidate> {
     let settings = context.live.get();
     let admit = |candidate| admit_candidate(candidate, &settings);
     let count = |why: Dropped| context.writer.metrics.candidates_dropped(why.name(), 1);
@@ -48,7 +45,7 @@ pub(in crate::capture::jobs) fn admitted(
 }
 
 /// The origin of candidates that an extractor found in a turn, or in a batch that ends with it.
-pub(in crate::capture::jobs) fn origin(last: &StoredTurn, extractor: Extractor) -> Origin {
+pub(crate) fn origin(last: &StoredTurn, extractor: Extractor) -> Origin {
     Origin {
         extractor,
         owner: last.owner.clone(),
@@ -64,7 +61,7 @@ pub(in crate::capture::jobs) fn origin(last: &StoredTurn, extractor: Extractor) 
 
 /// Removes the commands to memory from a turn. Jobs of their own carry out those of the user; those in a
 /// quoted document are not carried out.
-pub(in crate::capture::jobs) fn without_commands(turn: &mut StoredTurn) {
+pub(crate) fn without_commands(turn: &mut StoredTurn) {
     let asked = Commands::of(&turn.user_text);
     if asked.kind().is_some() || asked.others {
         turn.user_text = asked.rest;

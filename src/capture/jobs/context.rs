@@ -8,11 +8,11 @@ use crate::capture::{
 };
 
 /// What jobs work with.
-pub(in crate::capture) struct JobContext {
-    pub(in crate::capture) journal: Arc<Journal>,
-    pub(in crate::capture) writer: MemoryWriter,
-    pub(in crate::capture) live: Arc<Live>,
-    pub(in crate::capture) lanes: Arc<Lanes>,
-    pub(in crate::capture) exchanges: Arc<Exchanges>,
-    pub(in crate::capture) forget: ForgetContext,
+pub(crate) struct JobContext {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) writer: MemoryWriter,
+    pub(crate) live: Arc<Live>,
+    pub(crate) lanes: Arc<Lanes>,
+    pub(crate) exchanges: Arc<Exchanges>,
+    pub(crate) forget: ForgetContext,
 }

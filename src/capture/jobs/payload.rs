@@ -16,15 +16,15 @@ const LEAST_PART_BYTES: usize = 3 * 1024;
 /// The payload of an extraction: a part of a batch. The next part is asked for when what was found
 /// in this one is stored, so that it can be shown to the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::capture::jobs) struct Batch {
-    pub(in crate::capture::jobs) session: i64,
-    pub(in crate::capture::jobs) batch: u32,
+pub(crate) struct Batch {
+    pub(crate) session: i64,
+    pub(crate) batch: u32,
     /// The number of the part, from 0.
     #[serde(default)]
-    pub(in crate::capture::jobs) part: usize,
+    pub(crate) part: usize,
     /// How long parts are.
     #[serde(default = "Batch::whole")]
-    pub(in crate::capture::jobs) part_bytes: usize,
+    pub(crate) part_bytes: usize,
 }
 
 impl Batch {
@@ -33,30 +33,30 @@ impl Batch {
     }
 
     /// The same batch from its beginning in smaller parts, unless they are small already.
-    pub(in crate::capture::jobs) fn in_smaller_parts(self) -> Option<Self> {
+    pub(crate) fn in_smaller_parts(self) -> Option<Self> {
         let part_bytes = self.part_bytes / 2;
         (part_bytes >= LEAST_PART_BYTES).then_some(Self { part: 0, part_bytes, ..self })
     }
 
-    pub(in crate::capture::jobs) fn next(self) -> Self {
+    pub(crate) fn next(self) -> Self {
         Self { part: self.part + 1, ..self }
     }
 }
 
 /// The payload of a reconciliation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::capture::jobs) struct Found {
+pub(crate) struct Found {
     #[serde(flatten)]
-    pub(in crate::capture::jobs) of: Batch,
+    pub(crate) of: Batch,
     /// Whether the batch has more parts.
     #[serde(default)]
-    pub(in crate::capture::jobs) more: bool,
-    pub(in crate::capture::jobs) found: Vec<Candidate>,
+    pub(crate) more: bool,
+    pub(crate) found: Vec<Candidate>,
 }
 
 /// The turns of a batch, as far as they are in the scope of its last one:
 /// a fact belongs to one project.
-pub(in crate::capture::jobs) async fn turns_of(
+pub(crate) async fn turns_of(
     journal: &Journal,
     of: Batch,
     through: i64,
@@ -71,18 +71,13 @@ pub(in crate::capture::jobs) async fn turns_of(
 }
 
 /// The job that follows another, with this payload.
-pub(in crate::capture::jobs) fn next(
-    kind: JobKind,
-    payload: &impl Serialize,
-) -> Result<Option<Next>, JobError> {
+pub(crate) fn next(kind: JobKind, payload: &impl Serialize) -> Result<Option<Next>, JobError> {
     let payload = serde_json::to_string(payload).map_err(JobError::retry)?;
     Ok(Some(Next { kind, payload }))
 }
 
 /// The payload of a job.
-pub(in crate::capture::jobs) fn payload<'a, T: Deserialize<'a>>(
-    job: &'a ClaimedJob,
-) -> Result<T, JobError> {
+pub(crate) fn payload<'a, T: Deserialize<'a>>(job: &'a ClaimedJob) -> Result<T, JobError> {
     let payload = job.payload.as_deref().unwrap_or_default();
     serde_json::from_str(payload).map_err(|_| JobError::Final("its payload is unreadable".into()))
 }

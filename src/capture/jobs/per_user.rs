@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 /// The lanes in which something runs, or that are held.
 #[derive(Debug, Default)]
-pub(in crate::capture) struct Lanes {
+pub(crate) struct Lanes {
     // Held for a look-up only, never over an await.
     busy: Mutex<HashMap<String, Lane>>,
     changed: Notify,
@@ -26,13 +26,13 @@ struct Lane {
 
 impl Lanes {
     /// The busy lanes as a JSON array.
-    pub(in crate::capture) fn busy(&self) -> String {
+    pub(crate) fn busy(&self) -> String {
         let lanes: Vec<String> = self.lock().keys().cloned().collect();
         serde_json::Value::from(lanes).to_string()
     }
 
     /// Takes a lane for a job; `None` when it is busy.
-    pub(in crate::capture) fn enter(self: &Arc<Self>, lane: &str) -> Option<Running> {
+    pub(crate) fn enter(self: &Arc<Self>, lane: &str) -> Option<Running> {
         let mut busy = self.lock();
         if busy.contains_key(lane) {
             return None;
@@ -43,7 +43,7 @@ impl Lanes {
     }
 
     /// Stops the job that runs in a lane, waits for its end, and keeps others out.
-    pub(in crate::capture) async fn hold(self: &Arc<Self>, lane: &str) -> Held {
+    pub(crate) async fn hold(self: &Arc<Self>, lane: &str) -> Held {
         {
             let mut busy = self.lock();
             let entry = busy.entry(lane.to_owned()).or_default();
@@ -84,7 +84,7 @@ impl Lanes {
 
 /// A job has the lane; dropped when it ended.
 #[derive(Debug)]
-pub(in crate::capture) struct Running {
+pub(crate) struct Running {
     lanes: Arc<Lanes>,
     lane: String,
     stop: CancellationToken,
@@ -92,7 +92,7 @@ pub(in crate::capture) struct Running {
 
 impl Running {
     /// Completes when the job is to stop.
-    pub(in crate::capture) async fn stopped(&self) {
+    pub(crate) async fn stopped(&self) {
         self.stop.cancelled().await;
     }
 }
@@ -106,7 +106,7 @@ impl Drop for Running {
 /// Nothing runs in the lane while this is there.
 #[derive(Debug)]
 #[must_use = "dropping it lets jobs run again"]
-pub(in crate::capture) struct Held {
+pub(crate) struct Held {
     lanes: Arc<Lanes>,
     lane: String,
 }

@@ -40,29 +40,29 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(15);
 /// The least time between two counts of all jobs.
 const COUNT_PAUSE: Duration = Duration::from_secs(1);
 
-pub(in crate::capture) struct Runner {
-    pub(in crate::capture) journal: Arc<Journal>,
-    pub(in crate::capture) context: JobContext,
-    pub(in crate::capture) lanes: Arc<Lanes>,
-    pub(in crate::capture) metrics: Arc<Metrics>,
+pub(crate) struct Runner {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) context: JobContext,
+    pub(crate) lanes: Arc<Lanes>,
+    pub(crate) metrics: Arc<Metrics>,
     /// Notified when there may be new jobs.
-    pub(in crate::capture) wake: Arc<Notify>,
+    pub(crate) wake: Arc<Notify>,
     /// Notified when a job was settled.
-    pub(in crate::capture) settled: Arc<Notify>,
-    pub(in crate::capture) slots: Slots,
+    pub(crate) settled: Arc<Notify>,
+    pub(crate) slots: Slots,
 }
 
 /// How many jobs may run at one time. Extractions count apart: they wait for a
 /// model server, and must not keep the others waiting.
 #[derive(Debug)]
-pub(in crate::capture) struct Slots {
+pub(crate) struct Slots {
     extractions: Arc<Semaphore>,
     others: Arc<Semaphore>,
 }
 
 impl Slots {
     /// So many of each, at least 1.
-    pub(in crate::capture) fn new(each: usize) -> Self {
+    pub(crate) fn new(each: usize) -> Self {
         let slots = || Arc::new(Semaphore::new(each.clamp(1, Semaphore::MAX_PERMITS)));
         Self { extractions: slots(), others: slots() }
     }
@@ -91,7 +91,7 @@ impl Slots {
 impl Runner {
     /// Works until told to stop; then the jobs that run are left, to be run
     /// again after the next start.
-    pub(in crate::capture) async fn run(self, stop: CancellationToken) {
+    pub(crate) async fn run(self, stop: CancellationToken) {
         let this = Arc::new(self);
         if let Err(error) = owe_vectors(&this.journal, Duration::ZERO).await {
             tracing::debug!(%error, "missing vectors are not looked for");

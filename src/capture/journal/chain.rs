@@ -12,7 +12,7 @@ use crate::{
 
 /// The last `count` turns of the chain that ends with a response, oldest first.
 /// Only the owner's own turns are looked at; where one is missing the chain begins.
-pub(in crate::capture) fn chain(
+pub(crate) fn chain(
     c: &Connection,
     owner: &Owner,
     response_id: &str,
@@ -35,7 +35,7 @@ pub(in crate::capture) fn chain(
 }
 
 /// The last `count` turns of an owner's session, oldest first, but for those that may not be told again.
-pub(in crate::capture) fn of_session(
+pub(crate) fn of_session(
     c: &Connection,
     owner: &Owner,
     name: &str,

@@ -6,17 +6,17 @@ use rusqlite::types::FromSqlError;
 use crate::memory::Owner;
 
 /// A time as it stands in the tables.
-pub(in crate::capture::journal) fn millis(time: Timestamp) -> i64 {
+pub(crate) fn millis(time: Timestamp) -> i64 {
     time.as_millisecond()
 }
 
 /// A time as it stood in the tables.
-pub(in crate::capture::journal) fn time(millis: i64) -> rusqlite::Result<Timestamp> {
+pub(crate) fn time(millis: i64) -> rusqlite::Result<Timestamp> {
     Timestamp::from_millisecond(millis).map_err(|error| corrupt(Box::new(error)))
 }
 
 /// An owner as it stood in the tables.
-pub(in crate::capture::journal) fn owner(tenant: &str, user: &str) -> rusqlite::Result<Owner> {
+pub(crate) fn owner(tenant: &str, user: &str) -> rusqlite::Result<Owner> {
     Owner::new(tenant, user).map_err(|error| corrupt(Box::new(error)))
 }
 

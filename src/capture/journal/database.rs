@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The journal.
-pub(in crate::capture) struct Journal {
+pub(crate) struct Journal {
     database: Database,
 }
 
@@ -30,13 +30,13 @@ type Result<T> = std::result::Result<T, DatabaseError>;
 
 impl Journal {
     /// Opens or creates the journal. Blocks.
-    pub(in crate::capture) fn open(file: &Path, options: Options) -> Result<Self> {
+    pub(crate) fn open(file: &Path, options: Options) -> Result<Self> {
         Ok(Self { database: Database::open(file, schema::MIGRATIONS, options)? })
     }
 
     /// Writes screened turns and the jobs they owe, all or none, but for those that
     /// are not `wanted` any more when it is their turn to be written.
-    pub(in crate::capture) async fn record(
+    pub(crate) async fn record(
         &self,
         entries: Vec<Entry>,
         rules: Rules,
@@ -55,7 +55,7 @@ impl Journal {
 
     /// Ends a session by name: what is open in it is complete, what is left to
     /// extract is owed. `None` when there is no such session.
-    pub(in crate::capture) async fn end_session(
+    pub(crate) async fn end_session(
         &self,
         owner: Owner,
         name: String,
@@ -71,12 +71,7 @@ impl Journal {
     }
 
     /// Ends all sessions of an owner and makes all their jobs due.
-    pub(in crate::capture) async fn end_all(
-        &self,
-        owner: Owner,
-        rules: Rules,
-        now: Timestamp,
-    ) -> Result<u64> {
+    pub(crate) async fn end_all(&self, owner: Owner, rules: Rules, now: Timestamp) -> Result<u64> {
         self.database
             .write(move |c| {
                 let running = sessions::running(c, &owner)?;
@@ -90,7 +85,7 @@ impl Journal {
     }
 
     /// The single turns among what is to be forgotten.
-    pub(in crate::capture) async fn to_forget(
+    pub(crate) async fn to_forget(
         &self,
         owner: &Owner,
         what: impl IntoIterator<Item = &Forget>,
@@ -103,16 +98,12 @@ impl Journal {
     }
 
     /// Removes turns and all that was made of them here; returns how many.
-    pub(in crate::capture) async fn forget(&self, owner: Owner, what: Forget) -> Result<u64> {
+    pub(crate) async fn forget(&self, owner: Owner, what: Forget) -> Result<u64> {
         self.forget_all(owner, vec![what]).await
     }
 
     /// The same of several at once.
-    pub(in crate::capture) async fn forget_all(
-        &self,
-        owner: Owner,
-        what: Vec<Forget>,
-    ) -> Result<u64> {
+    pub(crate) async fn forget_all(&self, owner: Owner, what: Vec<Forget>) -> Result<u64> {
         let now = Timestamp::now();
         self.database
             .erase(move |c| what.iter().map(|what| forget::remove(c, &owner, what, now)).sum())
@@ -120,17 +111,17 @@ impl Journal {
     }
 
     /// A forgetting that a user asked for is done; nothing of it stays on the disk.
-    pub(in crate::capture) async fn fulfilled(&self, job: ClaimedJob) -> Result<()> {
+    pub(crate) async fn fulfilled(&self, job: ClaimedJob) -> Result<()> {
         self.database.erase(move |c| forget::fulfilled(c, &job)).await
     }
 
     /// Takes what was removed before out of the log as well.
-    pub(in crate::capture) async fn wipe(&self) -> Result<()> {
+    pub(crate) async fn wipe(&self) -> Result<()> {
         self.database.erase(|_| Ok(())).await
     }
 
     /// Reads on a thread that may block.
-    pub(in crate::capture) async fn read<T, F>(&self, job: F) -> Result<T>
+    pub(crate) async fn read<T, F>(&self, job: F) -> Result<T>
     where
         F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
         T: Send + 'static,
@@ -139,7 +130,7 @@ impl Journal {
     }
 
     /// Changes something in one transaction.
-    pub(in crate::capture) async fn write<T, F>(&self, job: F) -> Result<T>
+    pub(crate) async fn write<T, F>(&self, job: F) -> Result<T>
     where
         F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
         T: Send + 'static,
@@ -148,7 +139,7 @@ impl Journal {
     }
 
     /// Whether a write works now: one that changes nothing but is a write.
-    pub(in crate::capture) async fn check(&self) -> Result<()> {
+    pub(crate) async fn check(&self) -> Result<()> {
         self.database
             .write(|c| {
                 let version: i64 = c.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -157,7 +148,7 @@ impl Journal {
             .await
     }
 
-    pub(in crate::capture) async fn close(&self) {
+    pub(crate) async fn close(&self) {
         self.database.close().await;
     }
 }

@@ -13,55 +13,55 @@ use crate::{
 
 /// A screened exchange.
 #[derive(Debug)]
-pub(in crate::capture) struct Entry {
-    pub(in crate::capture) owner: Owner,
-    pub(in crate::capture) project: Option<String>,
-    pub(in crate::capture) agent: Option<String>,
-    pub(in crate::capture) session: SessionKey,
-    pub(in crate::capture) place: Place,
-    pub(in crate::capture) digest: String,
+pub(crate) struct Entry {
+    pub(crate) owner: Owner,
+    pub(crate) project: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) session: SessionKey,
+    pub(crate) place: Place,
+    pub(crate) digest: String,
     /// Whether a turn is to be kept; else only its orders to forget count.
-    pub(in crate::capture) learn: bool,
-    pub(in crate::capture) orders: Orders,
-    pub(in crate::capture) user_text: String,
-    pub(in crate::capture) had_media: bool,
+    pub(crate) learn: bool,
+    pub(crate) orders: Orders,
+    pub(crate) user_text: String,
+    pub(crate) had_media: bool,
     /// Calls of this turn before this exchange's reply.
-    pub(in crate::capture) before: Vec<ToolItem>,
-    pub(in crate::capture) reply: EntryReply,
-    pub(in crate::capture) request_id: Option<String>,
-    pub(in crate::capture) began: Timestamp,
-    pub(in crate::capture) ended: Timestamp,
+    pub(crate) before: Vec<ToolItem>,
+    pub(crate) reply: EntryReply,
+    pub(crate) request_id: Option<String>,
+    pub(crate) began: Timestamp,
+    pub(crate) ended: Timestamp,
     /// The session ends with this exchange.
-    pub(in crate::capture) ends_session: bool,
+    pub(crate) ends_session: bool,
 }
 
 /// The reply of a screened exchange.
 #[derive(Debug)]
-pub(in crate::capture) struct EntryReply {
-    pub(in crate::capture) response_id: Option<String>,
-    pub(in crate::capture) model: Option<String>,
-    pub(in crate::capture) text: String,
-    pub(in crate::capture) refusal: Option<String>,
-    pub(in crate::capture) calls: Vec<ToolItem>,
-    pub(in crate::capture) ending: Ending,
-    pub(in crate::capture) usage: Option<Usage>,
+pub(crate) struct EntryReply {
+    pub(crate) response_id: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) text: String,
+    pub(crate) refusal: Option<String>,
+    pub(crate) calls: Vec<ToolItem>,
+    pub(crate) ending: Ending,
+    pub(crate) usage: Option<Usage>,
 }
 
 /// A turn that is to be forgotten, by what an exchange in flight may bring of it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::capture) struct Forgotten {
-    pub(in crate::capture::journal) owner: Owner,
+pub(crate) struct Forgotten {
+    pub(crate) owner: Owner,
     /// Of its user message.
-    pub(in crate::capture::journal) digest: String,
+    pub(crate) digest: String,
     /// The name of its session, and the one that its key had.
-    pub(in crate::capture::journal) session: [String; 2],
+    pub(crate) session: [String; 2],
     /// Nothing was said after it.
-    pub(in crate::capture::journal) was_last: bool,
+    pub(crate) was_last: bool,
 }
 
 impl Entry {
     /// Whether it would write this turn again, or take the one before for it.
-    pub(in crate::capture) fn is_of(&self, turn: &Forgotten) -> bool {
+    pub(crate) fn is_of(&self, turn: &Forgotten) -> bool {
         let same_session = turn.session.iter().any(|name| name == self.session.name());
         self.owner == turn.owner
             && match self.place {
@@ -76,7 +76,7 @@ impl Entry {
     }
 
     /// Whether the reply leaves the turn open: its tools are still to run.
-    pub(in crate::capture) fn leaves_open(&self) -> bool {
+    pub(crate) fn leaves_open(&self) -> bool {
         self.reply.ending == Ending::ToolCalls
     }
 }

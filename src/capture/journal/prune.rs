@@ -23,15 +23,15 @@ const RUNNING: u32 = 1024;
 
 /// What a step has removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::capture) struct Pruned {
-    pub(in crate::capture) turns: u64,
-    pub(in crate::capture) sessions: u64,
-    pub(in crate::capture) dead_jobs: u64,
+pub(crate) struct Pruned {
+    pub(crate) turns: u64,
+    pub(crate) sessions: u64,
+    pub(crate) dead_jobs: u64,
 }
 
 impl Pruned {
     /// Both together.
-    pub(in crate::capture) fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: Self) -> Self {
         Self {
             turns: self.turns + other.turns,
             sessions: self.sessions + other.sessions,
@@ -55,18 +55,18 @@ const IS_DUE: &str = "t.ended_at <= ?2 AND t.state = 'complete'
 
 /// Turns that were looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::capture) struct Look {
+pub(crate) struct Look {
     /// Those that are due.
-    pub(in crate::capture) due: Vec<i64>,
+    pub(crate) due: Vec<i64>,
     /// How many are old.
-    pub(in crate::capture) old: u64,
+    pub(crate) old: u64,
     /// After which to go on; `None` at the end.
-    pub(in crate::capture) next: Option<i64>,
+    pub(crate) next: Option<i64>,
 }
 
 /// Looks for turns that are due among those after one. A read, so that many which are held do
 /// not keep anything else from being written.
-pub(in crate::capture) fn look(
+pub(crate) fn look(
     c: &Connection,
     retention: &Retention,
     after: i64,
@@ -93,7 +93,7 @@ pub(in crate::capture) fn look(
 }
 
 /// Removes those of these turns that are still due, and sessions that have none left.
-pub(in crate::capture) fn turns(
+pub(crate) fn turns(
     c: &Connection,
     retention: &Retention,
     due: &[i64],
@@ -124,7 +124,7 @@ pub(in crate::capture) fn turns(
 }
 
 /// Removes dead jobs that are due. Returns whether there may be more.
-pub(in crate::capture) fn dead_jobs(
+pub(crate) fn dead_jobs(
     c: &Connection,
     retention: &Retention,
     now: Timestamp,

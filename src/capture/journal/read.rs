@@ -12,10 +12,10 @@ use crate::{
 
 /// What a response id leads to.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::capture) struct Subject {
-    pub(in crate::capture) turn: i64,
-    pub(in crate::capture) session: i64,
-    pub(in crate::capture) ordinal: i64,
+pub(crate) struct Subject {
+    pub(crate) turn: i64,
+    pub(crate) session: i64,
+    pub(crate) ordinal: i64,
 }
 
 const COLUMNS: &str = "
@@ -27,12 +27,12 @@ const COLUMNS: &str = "
     FROM turns t JOIN sessions s ON s.id = t.session";
 
 /// A turn by its number.
-pub(in crate::capture) fn turn(c: &Connection, id: i64) -> rusqlite::Result<Option<StoredTurn>> {
+pub(crate) fn turn(c: &Connection, id: i64) -> rusqlite::Result<Option<StoredTurn>> {
     c.prepare_cached(&format!("{COLUMNS} WHERE t.id = ?1"))?.query_row([id], stored).optional()
 }
 
 /// A turn by its number, and the one before it in its session and scope.
-pub(in crate::capture) fn turn_and_before(
+pub(crate) fn turn_and_before(
     c: &Connection,
     id: i64,
 ) -> rusqlite::Result<(Option<StoredTurn>, Option<StoredTurn>)> {
@@ -49,7 +49,7 @@ pub(in crate::capture) fn turn_and_before(
 
 /// The last `count` complete turns of a session up to one, oldest first, but for
 /// those that give no more facts.
-pub(in crate::capture) fn batch(
+pub(crate) fn batch(
     c: &Connection,
     session: i64,
     through: i64,
@@ -68,13 +68,13 @@ pub(in crate::capture) fn batch(
 }
 
 /// The session of a turn.
-pub(in crate::capture::journal) fn session_of(c: &Connection, turn: i64) -> rusqlite::Result<i64> {
+pub(crate) fn session_of(c: &Connection, turn: i64) -> rusqlite::Result<i64> {
     c.prepare_cached("SELECT session FROM turns WHERE id = ?1")?.query_row([turn], |row| row.get(0))
 }
 
 /// The numbers of the last `count` turns of an owner that began until a time, in milliseconds;
 /// the last first.
-pub(in crate::capture) fn turns_until(
+pub(crate) fn turns_until(
     c: &Connection,
     owner: &Owner,
     time: i64,
@@ -90,7 +90,7 @@ pub(in crate::capture) fn turns_until(
 }
 
 /// The turn whose reply had this id, only among the owner's.
-pub(in crate::capture::journal) fn turn_of_response(
+pub(crate) fn turn_of_response(
     c: &Connection,
     owner: &Owner,
     response_id: &str,

@@ -25,7 +25,7 @@ use crate::{
 
 /// What became of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::capture) enum Recorded {
+pub(crate) enum Recorded {
     /// A new turn is durable.
     New,
     /// A known turn goes on, or has another reply.
@@ -34,11 +34,7 @@ pub(in crate::capture) enum Recorded {
     Orphan,
 }
 
-pub(in crate::capture::journal) fn record(
-    c: &Connection,
-    entry: &Entry,
-    rules: &Rules,
-) -> rusqlite::Result<Recorded> {
+pub(crate) fn record(c: &Connection, entry: &Entry, rules: &Rules) -> rusqlite::Result<Recorded> {
     if !entry.learn {
         return orders_alone(c, entry);
     }

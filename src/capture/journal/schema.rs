@@ -3,7 +3,7 @@
 use crate::sqlite::Migration;
 
 /// All versions, oldest first.
-pub(in crate::capture::journal) const MIGRATIONS: &[Migration] = &[
+pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "sessions, turns and jobs", sql: FIRST },
     Migration { name: "turns that give no more facts", sql: WITHHELD },
     Migration { name: "sessions left for a newer one", sql: LEFT },

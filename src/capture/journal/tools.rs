@@ -13,12 +13,7 @@ use crate::{
 
 /// Writes the tool calls of an exchange: those before its reply, which is at `depth`, and those that
 /// the reply makes.
-pub(in crate::capture::journal) fn write(
-    c: &Connection,
-    entry: &Entry,
-    turn: i64,
-    depth: i64,
-) -> rusqlite::Result<()> {
+pub(crate) fn write(c: &Connection, entry: &Entry, turn: i64, depth: i64) -> rusqlite::Result<()> {
     c.prepare_cached("DELETE FROM tool_calls WHERE turn = ?1 AND position >= ?2")?
         .execute(params![turn, depth])?;
     let latency = latency(c, entry, turn, depth)?;

@@ -8,7 +8,6 @@ use crate::{
     capture::{
         candidate::{Candidate, Tense},
         reconcile::{
-            compare::{Statement, Verdict, compare},
             context::Context,
             error::ReconcileError,
             origin::Origin,
@@ -22,6 +21,7 @@ use crate::{
     embed::Vector,
     memory::{Evidence, Memory, MemoryId, QueryVector, Source, Status, StoreError},
     telemetry::Reconciled as Outcome,
+    text::compare::{Statement, Verdict, compare},
 };
 
 /// Cosine above which what replaces a memory of the same type is its new version, and no memory of
@@ -30,14 +30,14 @@ const SAME_MEMORY: f32 = 0.9;
 
 /// What became of a batch of candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::capture) struct Reconciled {
-    pub(in crate::capture) stored: u64,
-    pub(in crate::capture) without_vectors: bool,
+pub(crate) struct Reconciled {
+    pub(crate) stored: u64,
+    pub(crate) without_vectors: bool,
 }
 
 /// Brings candidates into the store, one after the other, so that a later one meets the earlier.
 /// Doing it again changes nothing.
-pub(in crate::capture) async fn reconcile(
+pub(crate) async fn reconcile(
     writer: &MemoryWriter,
     policy: Policy,
     origin: &Origin,

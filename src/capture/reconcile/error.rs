@@ -4,7 +4,7 @@ use crate::{embed::EmbedError, memory::StoreError};
 
 /// Why candidates could not be reconciled.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::capture) enum ReconcileError {
+pub(crate) enum ReconcileError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -9,9 +9,7 @@ use jiff::Timestamp;
 
 use crate::{
     capture::{
-        extract::phrases::sentences,
         reconcile::{
-            compare::{Pair, Statement},
             error::ReconcileError,
             scope::{Scope, is_older},
             supersede::put_away,
@@ -22,7 +20,8 @@ use crate::{
     },
     embed::{EmbedError, Embedder, Space, Vector, dot, model_of},
     memory::{Memory, MemoryType, QueryVector},
-    models::{UpdateFeatures, UpdateModel},
+    models::{UpdateFeatures, UpdateModel, update_pair::Pair},
+    text::{compare::Statement, sentences::sentences},
 };
 
 /// The most older sentences that a message is compared with: statements, then those of turns, each nearest first.

@@ -7,7 +7,6 @@
 //! jobs.
 
 mod batch;
-mod compare;
 mod context;
 mod error;
 mod implicit_update;
@@ -19,6 +18,9 @@ mod residual_sentences;
 mod scope;
 mod supersede;
 mod turn_text;
+
+#[cfg(test)]
+mod compare_tests;
 
 pub(super) use batch::reconcile;
 pub(super) use error::ReconcileError;

@@ -8,8 +8,11 @@ use crate::{
         candidate::{Candidate, Reach, Tense},
         extractor::Extractor,
     },
-    memory::{EntityRelation, Memory, MemoryId, MemoryType, Mention, Owner, Provenance, Source},
-    signals::Typed,
+    memory::{Memory, MemoryId, MemoryType, Owner, Provenance, Source},
+    text::{
+        command::Typed,
+        entity::{EntityRelation, Mention},
+    },
 };
 
 /// The confidence of what a user said explicitly, where the extractor names none.
@@ -21,20 +24,20 @@ const IMPLIED: f32 = 0.85;
 /// Where candidates come from, and where they belong. Whatever finds candidates fills this in: a
 /// conversation, an import, a document.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::capture) struct Origin {
-    pub(in crate::capture) extractor: Extractor,
-    pub(in crate::capture) owner: Owner,
-    pub(in crate::capture) project: Option<String>,
-    pub(in crate::capture) agent: Option<String>,
-    pub(in crate::capture) session: String,
+pub(crate) struct Origin {
+    pub(crate) extractor: Extractor,
+    pub(crate) owner: Owner,
+    pub(crate) project: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) session: String,
     /// The key of the batch's last turn.
-    pub(in crate::capture) turn: String,
+    pub(crate) turn: String,
     /// When that turn was: the order of what was said, whenever it is learnt.
-    pub(in crate::capture) at: Timestamp,
-    pub(in crate::capture) request_id: Option<String>,
+    pub(crate) at: Timestamp,
+    pub(crate) request_id: Option<String>,
     /// What the user typed of it. Standing instructions come from nothing else: not from a document in
     /// the message, and not from a helper model's own words.
-    pub(in crate::capture) typed: Typed,
+    pub(crate) typed: Typed,
 }
 
 impl Origin {

@@ -104,7 +104,7 @@ mod tests {
             turn: turn.into(),
             at: at(seconds),
             request_id: None,
-            typed: crate::signals::Typed::default(),
+            typed: crate::text::command::Typed::default(),
         }
     }
 

@@ -6,7 +6,6 @@ use crate::{
     capture::{
         candidate::Candidate,
         reconcile::{
-            compare::{Statement, Verdict, compare, may_replace},
             context::Context,
             error::ReconcileError,
             scope::{Scope, is_older},
@@ -19,6 +18,7 @@ use crate::{
     embed::{Vector, dot},
     memory::{Evidence, Memory, QueryVector, Relation, Source, Status, StoreError},
     telemetry::Reconciled as Outcome,
+    text::compare::{Statement, Verdict, compare, may_replace},
 };
 
 /// The most that one statement replaces: a statement on one thing is in the way of few others.

@@ -9,7 +9,6 @@ use jiff::Timestamp;
 use crate::{
     capture::{
         reconcile::{
-            compare::{Statement, Verdict, compare},
             error::ReconcileError,
             implicit_update::outdate,
             replace::sentences_in_the_way,
@@ -22,13 +21,14 @@ use crate::{
         writer::MemoryWriter,
     },
     memory::{Memory, MemoryType, QueryVector, Relation, StoreError},
+    text::compare::{Statement, Verdict, compare},
 };
 
 /// The most remarks of one turn that are followed.
 const MOST: usize = 4;
 
 /// Lets the remarks in a turn replace what is older. `kept` are the statements found in it.
-pub(in crate::capture) async fn remark(
+pub(crate) async fn remark(
     writer: &MemoryWriter,
     policy: Policy,
     turn: &StoredTurn,

@@ -4,14 +4,9 @@
 use jiff::Timestamp;
 
 use crate::{
-    capture::{
-        reconcile::{
-            compare::{Statement, words_of},
-            turn_text::user_part,
-        },
-        writer::MemoryWriter,
-    },
+    capture::{reconcile::turn_text::user_part, writer::MemoryWriter},
     memory::{Evidence, Memory, MemoryType, Owner, QueryVector, ScopeQuery, Search, StoreError},
+    text::compare::{Statement, words_of},
 };
 
 /// Statements that a candidate is compared with, by each kind of evidence.

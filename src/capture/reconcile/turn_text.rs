@@ -7,15 +7,13 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::{
-    capture::{
-        extract::{
-            local::rules,
-            phrases::{only_asks, sentences},
-            repeats::drop_repeats,
-        },
-        reconcile::compare::Statement,
-    },
     memory::{Memory, MemoryId, Status, summary_content, turn_content},
+    text::{
+        compare::Statement,
+        repeats::drop_repeats,
+        rules,
+        sentences::{only_asks, sentences},
+    },
 };
 
 /// Digests of the sentences that were removed from a turn's memory: the memory is made again when the
@@ -70,7 +68,7 @@ pub(super) fn without(turn: &Memory, words: &str) -> Option<Memory> {
 }
 
 /// The memory of a turn or summary made anew, without what the stored ones say no longer.
-pub(in crate::capture) fn still_true(mut made: Memory, stored: &[Memory]) -> Memory {
+pub(crate) fn still_true(mut made: Memory, stored: &[Memory]) -> Memory {
     let digests: BTreeSet<String> = stored.iter().flat_map(digests).collect();
     if !digests.is_empty() {
         leave_out(&mut made, &digests);

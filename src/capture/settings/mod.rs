@@ -62,7 +62,7 @@ impl Settings {
     }
 
     /// Whether a memory may have this type.
-    pub(in crate::capture) fn allows(&self, memory_type: &str) -> bool {
+    pub(crate) fn allows(&self, memory_type: &str) -> bool {
         self.types.iter().any(|allowed| allowed == memory_type)
     }
 }
@@ -83,22 +83,22 @@ impl fmt::Debug for Settings {
 
 /// The settings in force.
 #[derive(Debug)]
-pub(in crate::capture) struct Live(RwLock<Arc<Settings>>);
+pub(crate) struct Live(RwLock<Arc<Settings>>);
 
 impl Live {
-    pub(in crate::capture) fn new(settings: Settings) -> Self {
+    pub(crate) fn new(settings: Settings) -> Self {
         Self(RwLock::new(Arc::new(settings)))
     }
 
-    pub(in crate::capture) fn get(&self) -> Arc<Settings> {
+    pub(crate) fn get(&self) -> Arc<Settings> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(in crate::capture) fn set(&self, settings: Settings) {
+    pub(crate) fn set(&self, settings: Settings) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
     }
 
-    pub(in crate::capture) fn rules(&self) -> Rules {
+    pub(crate) fn rules(&self) -> Rules {
         self.get().rules()
     }
 }

@@ -6,25 +6,25 @@ use jiff::Timestamp;
 
 /// What decides which jobs a turn owes.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::capture) struct Rules {
+pub(crate) struct Rules {
     /// Each turn becomes a memory of its own.
-    pub(in crate::capture) store_turns: bool,
+    pub(crate) store_turns: bool,
     /// The statements in each turn become memories.
-    pub(in crate::capture) extract_locally: bool,
+    pub(crate) extract_locally: bool,
     /// Turns between two extractions of facts; `None`: facts are not extracted.
-    pub(in crate::capture) extract_every: Option<u32>,
+    pub(crate) extract_every: Option<u32>,
     /// When sessions end.
-    pub(in crate::capture) sessions: SessionRules,
+    pub(crate) sessions: SessionRules,
 }
 
 impl Rules {
     /// When a session is idle that was last active at `active`, in milliseconds.
-    pub(in crate::capture) fn idle_at(&self, active: i64) -> Timestamp {
+    pub(crate) fn idle_at(&self, active: i64) -> Timestamp {
         after(active, self.sessions.idle_timeout)
     }
 
     /// The same of a session that was left for a newer one.
-    pub(in crate::capture) fn quiet_at(&self, active: i64) -> Timestamp {
+    pub(crate) fn quiet_at(&self, active: i64) -> Timestamp {
         after(active, self.sessions.quiet_after.min(self.sessions.idle_timeout))
     }
 }

@@ -6,8 +6,8 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
-use super::parse;
 use crate::{
+    cli::eval::parse,
     config::{Config, EmbeddingModel},
     embed::onnx,
 };

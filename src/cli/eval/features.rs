@@ -5,7 +5,7 @@ use std::{fs, io::Write, path::Path};
 use anyhow::{Context, Result};
 use serde_json::json;
 
-use super::{
+use crate::cli::eval::{
     replay::{Recalled, Scenario},
     score::{is_stale, items_in},
 };

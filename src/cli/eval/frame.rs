@@ -48,8 +48,8 @@ impl Frame {
         told: impl FnOnce(&R) -> String,
     ) -> Result<()> {
         match self.json {
-            true => super::print(&serde_json::to_string(report)?),
-            false => super::print(&told(report)),
+            true => crate::cli::eval::print(&serde_json::to_string(report)?),
+            false => crate::cli::eval::print(&told(report)),
         }
     }
 }

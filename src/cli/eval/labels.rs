@@ -1,7 +1,7 @@
 //! Checks the labels of scenarios: an impossible label would always or never match, without anyone
 //! noticing.
 
-use super::{
+use crate::cli::eval::{
     data::{Labelled, no_language, none_of},
     replay::Scenario,
 };

@@ -8,15 +8,15 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
-use super::{
-    data::{self, Digests, Labelled, none_of},
-    frame::{Frame, with_memory},
-    on_disk::{Disk, repeats},
-    replay,
-    shares::{between, share, wilson},
-};
 use crate::{
     api::{Operations, SearchRequest},
+    cli::eval::{
+        data::{self, Digests, Labelled, none_of},
+        frame::{Frame, with_memory},
+        on_disk::{Disk, repeats},
+        replay,
+        shares::{between, share, wilson},
+    },
     memory::{ListQuery, Memory, MemoryType, Owner, ScopeQuery},
     startup::Need,
 };

@@ -8,13 +8,13 @@ use anyhow::{Context, Result, ensure};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::{
-    data::{self, Digests},
-    frame::{Frame, with_memory},
-    replay::{Scenario, Turn, ask, message, messages, tell},
-};
 use crate::{
     api::Operations,
+    cli::eval::{
+        data::{self, Digests},
+        frame::{Frame, with_memory},
+        replay::{Scenario, Turn, ask, message, messages, tell},
+    },
     config::MemoryConfig,
     dialect::{self, Dialect, Placement},
     memory::Owner,

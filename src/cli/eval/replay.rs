@@ -9,15 +9,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::parse;
 use crate::{
     api::{JobsRequest, Operations},
     capture::{Circumstances, FinishedTurn},
+    cli::eval::parse,
     config::MemoryConfig,
     dialect::{self, Dialect, Ending, Reply, Role},
     memory::Owner,
-    recall::{Context, Hit, Message, RecallRequest, Selection},
-    signals::Earlier,
+    recall::{Context, Hit, Message, RecallRequest, Selection, signals::Earlier},
 };
 
 /// Timeout of one session's jobs and of one search. Evaluations measure quality, not speed: a slow
@@ -304,7 +303,7 @@ pub(super) mod tests {
     };
 
     /// A memory with no file but the journal, and an embedder without a model.
-    pub(in crate::cli::eval) fn memory(folder: &Path) -> Operations {
+    pub(crate) fn memory(folder: &Path) -> Operations {
         let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::default());
         let embedder: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(256));
         let metrics = Metrics::new();
@@ -341,7 +340,7 @@ pub(super) mod tests {
         }
     }
 
-    pub(in crate::cli::eval) fn scenario(ask: &str) -> Scenario {
+    pub(crate) fn scenario(ask: &str) -> Scenario {
         serde_json::from_value(json!({
             "id": "s1", "lang": "en", "kind": "temporal",
             "sessions": [

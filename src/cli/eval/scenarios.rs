@@ -4,16 +4,16 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::{
-    data::{self, Digests},
-    features,
-    frame::{Frame, with_memory},
-    replay::{Recalled, Scenario, ask, tell},
-    score::{Outcome, Report, Shares},
-    shares::{between, percent},
-};
 use crate::{
     api::Operations,
+    cli::eval::{
+        data::{self, Digests},
+        features,
+        frame::{Frame, with_memory},
+        replay::{Recalled, Scenario, ask, tell},
+        score::{Outcome, Report, Shares},
+        shares::{between, percent},
+    },
     config::{Config, ExtractionMode, MemoryConfig},
     memory::Owner,
     startup::Need,

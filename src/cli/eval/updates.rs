@@ -6,14 +6,14 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{
-    data::{self, Digests, Labelled, no_language},
-    frame::{Frame, with_memory},
-    replay::Scenario,
-};
 use crate::{
     api::Operations,
     capture::{Judged, judged, told},
+    cli::eval::{
+        data::{self, Digests, Labelled, no_language},
+        frame::{Frame, with_memory},
+        replay::Scenario,
+    },
     models::{Models, UpdateFeatures},
     startup::Need,
 };

@@ -2,8 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use super::*;
-use crate::config::StoreKind;
+use crate::config::{StoreKind, load::*};
 
 fn read(text: &str) -> Result<Config, String> {
     let env = |name: &str| match name {

@@ -1,5 +1,4 @@
-use super::*;
-use crate::config::MemoryConfig;
+use crate::config::{MemoryConfig, policy::*};
 
 fn no_header(_: &str) -> Option<String> {
     None

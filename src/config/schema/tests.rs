@@ -4,8 +4,7 @@
 
 use std::{fmt::Write, fs, path::PathBuf};
 
-use super::*;
-use crate::config::live::NEED_RESTART;
+use crate::config::{live::NEED_RESTART, schema::*};
 
 fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name)

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::{Ending, Reply, ReplyError, Usage, is_error, usage, words};
-use crate::dialect::ask::ToolItem;
-use crate::dialect::chat::calls;
-use crate::dialect::json::{Node, Object};
-use crate::dialect::message::content_text;
+use crate::dialect::{
+    ask::ToolItem,
+    chat::calls,
+    json::{Node, Object},
+    message::content_text,
+    reply::{Ending, Reply, ReplyError, Usage, is_error, usage, words},
+};
 
 /// What an accumulated tool call costs beside its own bytes, so that very many small ones count.
 const CALL_OVERHEAD: usize = 128;
@@ -186,7 +188,7 @@ fn items(text: &str, refusal: &str, calls: &[ToolItem]) -> Vec<serde_json::Value
     let called = calls.iter().map(|call| {
         json!({"type": "function_call", "call_id": call.call_id, "name": call.name, "arguments": call.input})
     });
-    message.into_iter().chain(called).take(super::MAX_ITEMS).collect()
+    message.into_iter().chain(called).take(crate::dialect::reply::MAX_ITEMS).collect()
 }
 
 /// The choice of index 0; a choice that does not say its index is taken for it.

@@ -1,11 +1,13 @@
 //! The collector: decides what a body is, feeds it to the dialect's reader, keeps to the bound.
 
-use super::chat::ChatStream;
-use super::responses_stream::ResponsesStream;
-use super::{Reply, ReplyError, chat, responses};
-use crate::dialect::Dialect;
-use crate::dialect::json::Node;
-use crate::dialect::sse::{Event, Parser};
+use crate::dialect::{
+    Dialect,
+    json::Node,
+    reply::{
+        Reply, ReplyError, chat, chat::ChatStream, responses, responses_stream::ResponsesStream,
+    },
+    sse::{Event, Parser},
+};
 
 /// Collects one reply. Feed it every body chunk, then ask for the reply.
 pub struct ReplyCollector {
@@ -94,7 +96,7 @@ impl ReplyCollector {
     }
 
     /// The reply, when the body has ended, well or not. Whether the HTTP message itself was cut off
-    /// is the caller's to know: a JSON body cut off is unreadable, a stream [`super::Ending::CutOff`]
+    /// is the caller's to know: a JSON body cut off is unreadable, a stream [`crate::dialect::reply::Ending::CutOff`]
     /// unless it had already said how it ends.
     ///
     /// # Errors

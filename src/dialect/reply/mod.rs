@@ -8,8 +8,10 @@ mod responses_stream;
 
 pub use collector::ReplyCollector;
 
-use super::ask::ToolItem;
-use super::json::{Node, Object};
+use crate::dialect::{
+    ask::ToolItem,
+    json::{Node, Object},
+};
 
 /// Most output items kept of one reply; a reply with more keeps the first ones.
 pub(super) const MAX_ITEMS: usize = 256;

@@ -1,9 +1,11 @@
 //! Responses replies as one object: what a server answers at once, and what ends a stream.
 
-use super::{Ending, MAX_ITEMS, Reply, ReplyError, Usage, is_error, owned, usage, words};
-use crate::dialect::ask::ToolItem;
-use crate::dialect::json::{Node, Object};
-use crate::dialect::responses::call;
+use crate::dialect::{
+    ask::ToolItem,
+    json::{Node, Object},
+    reply::{Ending, MAX_ITEMS, Reply, ReplyError, Usage, is_error, owned, usage, words},
+    responses::call,
+};
 
 /// Reads a reply that is not streamed.
 pub(super) fn reply(root: &Object<'_>) -> Result<Reply, ReplyError> {

@@ -4,9 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::responses::{Response, Status, add};
-use super::{Reply, ReplyError, is_error};
-use crate::dialect::json::{Node, Object};
+use crate::dialect::{
+    json::{Node, Object},
+    reply::{
+        Reply, ReplyError, is_error,
+        responses::{Response, Status, add},
+    },
+};
 
 /// What an accumulated item or part costs beside its own bytes, so that very many empty ones count.
 const PART_OVERHEAD: usize = 128;

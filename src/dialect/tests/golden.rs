@@ -86,7 +86,7 @@ fn requests_are_read_and_edited_as_the_golden_files_say() {
         for (name, placement) in places {
             let edits = request.plan(placement.map(|placement| (CONTEXT, placement)));
             let edited = edits.apply(body);
-            assert_eq!(super::undone(&edits, &edited, body), body);
+            assert_eq!(crate::dialect::tests::undone(&edits, &edited, body), body);
             assert_eq!(edits.is_empty(), edited == body);
             let edited = String::from_utf8(edited).unwrap();
             let json = edited.trim_start_matches('\u{feff}');

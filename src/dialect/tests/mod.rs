@@ -7,7 +7,7 @@ mod json_text;
 mod options;
 mod requests;
 
-use super::{Dialect, Edits};
+use crate::dialect::{Dialect, Edits};
 
 #[test]
 fn only_the_two_exact_paths_have_a_dialect() {

@@ -2,8 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::json_text::{Tree, anything, gaps, key, literal, means};
-use crate::dialect::{Ask, Dialect, Placed, Placement, read};
+use crate::dialect::{
+    Ask, Dialect, Placed, Placement, read,
+    tests::json_text::{Tree, anything, gaps, key, literal, means},
+};
 
 const CONTEXT: &str = "<memory-context>\n- a \"b\" \\ ☂\n</memory-context>";
 const FIELDS: [&str; 3] = ["memory_config", "memory_context", "auto_store"];
@@ -238,7 +240,7 @@ fn check(dialect: Dialect, tree: &Tree, gaps: &[&'static str]) -> Result<(), Tes
     for placement in PLACEMENTS {
         let edits = request.plan(Some((CONTEXT, placement)));
         let edited = edits.apply(body);
-        prop_assert_eq!(super::undone(&edits, &edited, body), body);
+        prop_assert_eq!(crate::dialect::tests::undone(&edits, &edited, body), body);
         let now = Tree::parse(std::str::from_utf8(&edited).unwrap());
         match expected(dialect, tree, placement) {
             Some(expected) => {

@@ -16,7 +16,7 @@ use futures_util::future::join_all;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use self::combine::Combiner;
-use super::{EmbedError, Embedder, Member, Missing, Partial, Reading, Space, Vector};
+use crate::embed::{EmbedError, Embedder, Member, Missing, Partial, Reading, Space, Vector};
 
 /// Timeout of each model's check, shorter than that of `/readyz`, so that a late model can be
 /// named.

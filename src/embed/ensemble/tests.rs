@@ -1,7 +1,6 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use super::*;
-use crate::embed::{Run, deterministic::DeterministicEmbedder, dot};
+use crate::embed::{Run, deterministic::DeterministicEmbedder, dot, ensemble::*};
 
 /// The state of a model.
 #[derive(Clone, Copy, PartialEq)]

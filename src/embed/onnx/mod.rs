@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 use self::model::Model;
 use self::queue::{Job, Lane, Queue};
 use self::tokens::Tokens;
-use super::{EmbedError, Embedder, Precision, Reading, Run, Space, Vector};
+use crate::embed::{EmbedError, Embedder, Precision, Reading, Run, Space, Vector};
 
 /// Number of passages queued at a time, so that a long list does not fill the queue.
 const PASSAGES_AT_ONCE: usize = 64;

@@ -6,9 +6,13 @@ use ort::environment::Environment;
 use ort::session::SessionInputValue;
 use ort::value::Tensor;
 
-use super::graph::{Graph, OutputShape};
-use super::tokens::Tokens;
-use crate::embed::{EmbedError, Layers, Pooling, Reading, Space, normalise};
+use crate::embed::{
+    EmbedError, Layers, Pooling, Reading, Space, normalise,
+    onnx::{
+        graph::{Graph, OutputShape},
+        tokens::Tokens,
+    },
+};
 
 /// Tolerance per number between two runs of one text, caused by the order of f32 additions.
 const ROUNDING: f32 = 1e-5;

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use super::*;
-use crate::embed::{PASSAGE_TOKENS, Pooling, Precision, QUERY_TOKENS, Run};
+use crate::embed::{PASSAGE_TOKENS, Pooling, Precision, QUERY_TOKENS, Run, onnx::*};
 
 const MODEL: &str = ".assets/models/all-MiniLM-L6-v2";
 const RUNTIME: &str = ".assets/onnxruntime/libonnxruntime.so.1.31.1";

@@ -4,8 +4,10 @@ use std::path::Path;
 
 use tokenizers::Tokenizer;
 
-use crate::embed::asking::{Asking, WINDOW, asking_part};
-use crate::embed::{EmbedError, PASSAGE_TOKENS, QUERY_TOKENS, Space};
+use crate::{
+    embed::{EmbedError, PASSAGE_TOKENS, QUERY_TOKENS, Space},
+    text::question::asking_part::{Asking, WINDOW, asking_part},
+};
 
 /// Maximum number of bytes of a passage: 64 per token.
 const PASSAGE_BYTES: usize = 64 * PASSAGE_TOKENS;

@@ -5,10 +5,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use super::model::{Model, Wanted};
-use super::queue::{Job, Lane, Queue};
-use super::tokens::Tokens;
-use crate::embed::{EmbedError, Reading};
+use crate::embed::{
+    EmbedError, Reading,
+    onnx::{
+        model::{Model, Wanted},
+        queue::{Job, Lane, Queue},
+        tokens::Tokens,
+    },
+};
 
 /// A batch is padded to its longest text; at most one token in this many may be padding.
 const MAX_PADDING: usize = 4;

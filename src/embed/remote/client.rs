@@ -8,12 +8,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{
-    answer,
-    provider::{Ask, Provider, Role},
-};
 use crate::{
-    embed::{EmbedError, Space, Vector},
+    embed::{
+        EmbedError, Space, Vector,
+        remote::{
+            answer,
+            provider::{Ask, Provider, Role},
+        },
+    },
     remote::{Remote, RemoteError},
 };
 

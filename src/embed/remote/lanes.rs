@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::provider::Role;
-use crate::embed::EmbedError;
+use crate::embed::{EmbedError, remote::provider::Role};
 
 /// Maximum number of concurrent queries. Each is small; more would only wait at the server.
 const QUERIES: usize = 16;

@@ -28,8 +28,10 @@ use self::{
     client::{EmbeddingClient, RequestError},
     lanes::Lanes,
 };
-use super::{EmbedError, Embedder, Space, Vector};
-use crate::remote::{Address, Remote, RemoteError};
+use crate::{
+    embed::{EmbedError, Embedder, Space, Vector},
+    remote::{Address, Remote, RemoteError},
+};
 
 /// Maximum cooldown of a failing server, which bounds how late its recovery is noticed.
 const MAX_COOLDOWN: Duration = Duration::from_secs(10);

@@ -17,8 +17,7 @@ use axum::{
 };
 use serde_json::{Value, json};
 
-use super::*;
-use crate::embed::Run;
+use crate::embed::{Run, remote::*};
 
 type Answer = Box<dyn Fn(usize, &Value) -> Response + Send + Sync>;
 

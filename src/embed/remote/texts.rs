@@ -1,7 +1,7 @@
 //! Prepares texts for a server: truncation and batching. Limits are in bytes, because the server's
 //! tokenizer is not available and no tokenizer makes more tokens than bytes.
 
-use crate::embed::{Asking, asking_part};
+use crate::text::question::asking_part::{Asking, asking_part};
 
 /// Longer queries are cut to the part that asks, about as much as a local model uses.
 const QUERY: usize = 1024;

@@ -3,12 +3,16 @@
 //! A pure function, because recall and capture see the same request on two
 //! streams and must come to the same judgement without talking to each other.
 
-use super::head::RequestHead;
-use super::options::{HeaderOptions, check_project};
-use crate::config::{Config, Effective, IdentityMode, Placement, Subject};
-use crate::dialect::{self, Ask, InvalidField};
-use crate::identity::{self, BodyIds, Credentials, Identity, Verdict};
-use crate::recall::Selection;
+use crate::{
+    config::{Config, Effective, IdentityMode, Placement, Subject},
+    dialect::{self, Ask, InvalidField},
+    gateway::request::{
+        head::RequestHead,
+        options::{HeaderOptions, check_project},
+    },
+    identity::{self, BodyIds, Credentials, Identity, Verdict},
+    recall::Selection,
+};
 
 /// The judgement.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,7 +115,7 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
 
 /// Who asks, as far as the head alone tells.
 #[must_use]
-pub(in crate::gateway) fn named_by_head(config: &Config, head: &RequestHead) -> Option<Identity> {
+pub(crate) fn named_by_head(config: &Config, head: &RequestHead) -> Option<Identity> {
     match who(config, head, BodyIds::default()) {
         Verdict::Known(identity) => Some(identity),
         Verdict::Unknown | Verdict::Refused | Verdict::Invalid { .. } => None,

@@ -10,7 +10,7 @@ use crate::{
     dialect::Dialect,
     gateway::metadata,
     identity::Claims,
-    signals::{Earlier, Name},
+    recall::signals::{Earlier, Name},
 };
 
 /// The head of a request.

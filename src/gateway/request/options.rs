@@ -1,9 +1,7 @@
 //! Options of a request in headers of our own. They say what the body fields say, for upstreams that refuse unknown body
 //! fields.
 
-use super::head::Headers;
-use crate::dialect::InvalidField;
-use crate::memory::check_id;
+use crate::{dialect::InvalidField, gateway::request::head::Headers, memory::check_id};
 
 /// The options that headers name.
 #[derive(Debug, Default)]

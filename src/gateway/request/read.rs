@@ -2,29 +2,33 @@
 
 use std::sync::Arc;
 
-use super::admission::{Admission, admit};
-use super::head::RequestHead;
-use crate::config::Config;
-use crate::dialect::{self, DecodeError, Dialect, InvalidField, ReadError};
+use crate::{
+    config::Config,
+    dialect::{self, DecodeError, Dialect, InvalidField, ReadError},
+    gateway::request::{
+        admission::{Admission, admit},
+        head::RequestHead,
+    },
+};
 
 /// Larger bodies are parsed off the async runtime, and so are compressed ones,
 /// whatever they hold; others take less time to parse than to hand over.
-pub(in crate::gateway) const PARSED_INLINE: usize = 256 * 1024;
+pub(crate) const PARSED_INLINE: usize = 256 * 1024;
 
 /// A request that was read and judged.
-pub(in crate::gateway) struct ReadRequest {
+pub(crate) struct ReadRequest {
     /// The body, decoded.
-    pub(in crate::gateway) plain: Vec<u8>,
+    pub(crate) plain: Vec<u8>,
     /// Whether the body came compressed.
-    pub(in crate::gateway) decoded: bool,
+    pub(crate) decoded: bool,
     /// What the body says, and the places of an edit.
-    pub(in crate::gateway) request: dialect::Request,
+    pub(crate) request: dialect::Request,
     /// Who asks, and what applies.
-    pub(in crate::gateway) admission: Admission,
+    pub(crate) admission: Admission,
 }
 
 /// Why a request cannot be read.
-pub(in crate::gateway) enum Unread {
+pub(crate) enum Unread {
     /// A field of ours is wrong.
     Invalid(InvalidField),
     /// The decoded body is over the limit.
@@ -39,7 +43,7 @@ pub(in crate::gateway) enum Unread {
 ///
 /// # Errors
 /// [`Unread`].
-pub(in crate::gateway) async fn read<T: Send + 'static>(
+pub(crate) async fn read<T: Send + 'static>(
     config: &Arc<Config>,
     dialect: Dialect,
     head: &RequestHead,

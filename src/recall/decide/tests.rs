@@ -1,6 +1,8 @@
-use super::*;
-use crate::embed::{Embedder, deterministic::DeterministicEmbedder};
-use crate::models::Models;
+use crate::{
+    embed::{Embedder, deterministic::DeterministicEmbedder},
+    models::Models,
+    recall::decide::*,
+};
 
 fn decided(text: &str, earlier: Earlier, tools_offered: bool) -> (Decision, DecidedBy) {
     let models = Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap();

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::*;
-use crate::embed::{Embedder, deterministic::DeterministicEmbedder};
-use crate::memory::{
-    Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Write,
+use crate::{
+    embed::{Embedder, deterministic::DeterministicEmbedder},
+    memory::{Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Write},
+    models::Models,
+    recall::{
+        AccessTracker, Budget, Recall, Selection, plan::*, request::tests::request,
+        signals::Earlier,
+    },
+    store::InMemoryStore,
+    telemetry::Metrics,
 };
-use crate::models::Models;
-use crate::recall::request::tests::request;
-use crate::recall::{AccessTracker, Budget, Recall, Selection};
-use crate::signals::Earlier;
-use crate::store::InMemoryStore;
-use crate::telemetry::Metrics;
 
 const LATER: Duration = Duration::from_secs(60);
 const BOAT: &str = "The red boat of my uncle lies in Trondheim";

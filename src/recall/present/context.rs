@@ -5,14 +5,15 @@ use std::sync::LazyLock;
 
 use jiff::Timestamp;
 
-use super::line;
-use super::snippet::Wanted;
-use super::tokens::tokens;
-use crate::memory::{Memory, MemoryId, fence};
-use crate::recall::decision::Skip;
-use crate::recall::hit::Hit;
-use crate::recall::present::debug::PresentedMemory;
-use crate::recall::request::Budget;
+use crate::{
+    memory::{Memory, MemoryId, fence},
+    recall::{
+        decision::Skip,
+        hit::Hit,
+        present::{debug::PresentedMemory, line, snippet::Wanted, tokens::tokens},
+        request::Budget,
+    },
+};
 
 /// Characters of one memory that are shown; a turn with a pasted document must
 /// not push out everything else.
@@ -53,7 +54,7 @@ pub struct Context {
 
 impl Context {
     /// No context, because memory was not searched.
-    pub(in crate::recall) fn skipped(why: Skip) -> Self {
+    pub(crate) fn skipped(why: Skip) -> Self {
         Self { skipped: Some(why), ..Self::default() }
     }
 }

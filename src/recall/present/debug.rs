@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
-use crate::memory::{Memory, MemoryId};
-use crate::recall::hit::{Hit, ScoreBreakdown};
+use crate::{
+    memory::{Memory, MemoryId},
+    recall::hit::{Hit, ScoreBreakdown},
+};
 
 /// A memory that is presented.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -34,11 +36,7 @@ pub enum Why {
 
 impl PresentedMemory {
     /// The preferences and hits that are shown, best first.
-    pub(in crate::recall) fn of(
-        preferences: &[Memory],
-        hits: &[Hit],
-        shown: &[MemoryId],
-    ) -> Vec<Self> {
+    pub(crate) fn of(preferences: &[Memory], hits: &[Hit], shown: &[MemoryId]) -> Vec<Self> {
         let found = hits.iter().map(|hit| Self {
             id: hit.memory.id.clone(),
             why: Why::Found { score: hit.score, breakdown: Box::new(hit.breakdown) },

@@ -4,9 +4,13 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 
-use super::snippet::{Wanted, snippet};
-use crate::memory::{Memory, MemoryKind, Source, fence};
-use crate::recall::hit::Hit;
+use crate::{
+    memory::{Memory, MemoryKind, Source, fence},
+    recall::{
+        hit::Hit,
+        present::snippet::{Wanted, snippet},
+    },
+};
 
 /// Precedes the user's own words, as in the memory of a turn.
 const USER: &str = "User: ";

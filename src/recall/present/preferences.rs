@@ -3,10 +3,14 @@
 
 use tokio::time::{Instant, timeout_at};
 
-use crate::memory::{Evidence, Filter, ListQuery, Memory, MemoryStore};
-use crate::recall::hit::Hit;
-use crate::recall::request::RecallRequest;
-use crate::recall::select::{of_owner, without_conversation};
+use crate::{
+    memory::{Evidence, Filter, ListQuery, Memory, MemoryStore},
+    recall::{
+        hit::Hit,
+        request::RecallRequest,
+        select::{of_owner, without_conversation},
+    },
+};
 
 /// Preferences that are fetched, the newest first; no more fit into the budget.
 const MOST: usize = 16;
@@ -14,7 +18,7 @@ const MOST: usize = 16;
 const SHARE: f64 = 0.5;
 
 /// The user's preferences, newest first; none when the store fails or is late.
-pub(in crate::recall) async fn fetch_preferences(
+pub(crate) async fn fetch_preferences(
     store: &dyn MemoryStore,
     request: &RecallRequest<'_>,
 ) -> Vec<Memory> {
@@ -52,10 +56,7 @@ pub(in crate::recall) async fn fetch_preferences(
 }
 
 /// Leaves out the hits that only repeat a preference: itself, and a turn that says nothing else.
-pub(in crate::recall) fn without_preferences(
-    mut hits: Vec<Hit>,
-    preferences: &[Memory],
-) -> Vec<Hit> {
+pub(crate) fn without_preferences(mut hits: Vec<Hit>, preferences: &[Memory]) -> Vec<Hit> {
     hits.retain(|hit| {
         let memory = &hit.memory;
         !preferences.iter().any(|wish| {

@@ -6,7 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::{
     memory::{Memory, turn_content},
-    store::lexical,
+    text::index,
 };
 
 /// What is looked through of a text, in bytes; of a longer one the rest is not shown.
@@ -24,11 +24,11 @@ pub(super) struct Wanted {
 impl Wanted {
     /// By the words of the query that carry meaning; without any, texts are shown from their beginning.
     pub(super) fn by(query: &str) -> Self {
-        Self { words: lexical::meaning_set(query) }
+        Self { words: index::meaning_set(query) }
     }
 
     fn of(&self, text: &str) -> usize {
-        let found = lexical::token_set(&text[..text.floor_char_boundary(LOOKED_THROUGH)]);
+        let found = index::token_set(&text[..text.floor_char_boundary(LOOKED_THROUGH)]);
         self.words.intersection(&found).count()
     }
 }
@@ -84,7 +84,7 @@ fn best_start(text: &str, wanted: &Wanted, chars: usize) -> usize {
     let words: Vec<&String> = wanted.words.iter().collect();
     let pieces: Vec<(usize, usize, Vec<usize>)> = pieces(text)
         .map(|(at, piece)| {
-            let found = lexical::token_set(piece);
+            let found = index::token_set(piece);
             let held = (0..words.len()).filter(|&number| found.contains(words[number]));
             (at, piece.chars().count(), held.collect())
         })

@@ -6,13 +6,20 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::asking::asking;
-use super::dates::Times;
-use super::rewrite::{Help, Words};
-use super::vague::is_self_contained;
-use super::{key_terms, kind, parts, statement};
-use crate::recall::settings::QueryConfig;
-use crate::telemetry::Technique;
+use crate::{
+    recall::{
+        query::{
+            kind,
+            rewrite::{Help, Words},
+        },
+        settings::QueryConfig,
+    },
+    telemetry::Technique,
+    text::{
+        question::{as_statement, asking::asking, decompose, key_terms, vague::is_self_contained},
+        time::question_dates::Times,
+    },
+};
 
 /// What is searched for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,7 +119,7 @@ fn hints(asking: &str, now: Timestamp, techniques: &QueryConfig) -> Query {
     };
     if techniques.statements {
         query.statement =
-            query.timed(Technique::Statements, || statement::of(asking), Option::is_none);
+            query.timed(Technique::Statements, || as_statement::of(asking), Option::is_none);
     }
     if techniques.times {
         query.asked.times =
@@ -123,7 +130,7 @@ fn hints(asking: &str, now: Timestamp, techniques: &QueryConfig) -> Query {
             query.timed(Technique::Types, || kind::asked_for(asking), Option::is_none);
     }
     if techniques.parts {
-        query.parts = query.timed(Technique::Parts, || parts::of(asking), Vec::is_empty);
+        query.parts = query.timed(Technique::Parts, || decompose::of(asking), Vec::is_empty);
     }
     query
 }
@@ -131,8 +138,8 @@ fn hints(asking: &str, now: Timestamp, techniques: &QueryConfig) -> Query {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
-    use super::super::asking::ASKING_CHARS;
     use super::*;
+    use crate::text::question::asking::ASKING_CHARS;
 
     fn build(message: &str, earlier: &[&str]) -> Query {
         super::build(message, earlier, Timestamp::UNIX_EPOCH, &QueryConfig::default())

@@ -6,11 +6,15 @@
 
 use std::collections::HashMap;
 
-use crate::memory::Memory;
-use crate::recall::hit::Hit;
-use crate::recall::ranking::feature::{Feature, Question};
-use crate::recall::settings::RankingConfig;
-use crate::telemetry::RankStep;
+use crate::{
+    memory::Memory,
+    recall::{
+        hit::Hit,
+        ranking::feature::{Feature, Question},
+        settings::RankingConfig,
+    },
+    telemetry::RankStep,
+};
 
 /// What the cosine of a session's best memories counts, as a share of what their words count.
 const SESSION_COSINE: f32 = 1.0 / 6.0;

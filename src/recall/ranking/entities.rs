@@ -3,12 +3,16 @@
 
 use std::collections::HashSet;
 
-use crate::memory::{Filter, Memory, entity_key};
-use crate::recall::hit::Hit;
-use crate::recall::ranking::feature::{Feature, Question};
-use crate::recall::settings::RankingConfig;
-use crate::store::lexical;
-use crate::telemetry::RankStep;
+use crate::{
+    memory::{Filter, Memory},
+    recall::{
+        hit::Hit,
+        ranking::feature::{Feature, Question},
+        settings::RankingConfig,
+    },
+    telemetry::RankStep,
+    text::{entity::entity_key, index},
+};
 
 /// The most words of a name.
 const WORDS: usize = 3;
@@ -19,11 +23,11 @@ const MOST: usize = 48;
 
 /// What may be a name in a query, by [`entity_key`].
 #[derive(Debug, Default)]
-pub(in crate::recall) struct QueryNames(HashSet<String>);
+pub(crate) struct QueryNames(HashSet<String>);
 
 impl QueryNames {
     /// Reads them out of a query.
-    pub(in crate::recall) fn of(query: &str) -> Self {
+    pub(crate) fn of(query: &str) -> Self {
         let words: Vec<&str> = query.split_whitespace().map(bare).collect();
         let mut names = HashSet::new();
         for length in 1..=WORDS {
@@ -34,7 +38,7 @@ impl QueryNames {
                 }
             }
         }
-        for run in query.split(|c: char| !lexical::is_unspaced(c)) {
+        for run in query.split(|c: char| !index::is_unspaced(c)) {
             let characters: Vec<char> = run.chars().collect();
             for length in CHARACTERS {
                 for some in characters.windows(length) {
@@ -46,7 +50,7 @@ impl QueryNames {
     }
 
     /// The memories that mention one of them; `None` where there are no names.
-    pub(in crate::recall) fn filter(&self) -> Option<Filter> {
+    pub(crate) fn filter(&self) -> Option<Filter> {
         let mut names: Vec<Filter> = self.0.iter().cloned().map(Filter::Entity).collect();
         // The same query is the same statement for a store.
         names.sort_unstable_by(|a, b| format!("{a:?}").cmp(&format!("{b:?}")));
@@ -71,7 +75,7 @@ fn bare(word: &str) -> &str {
 }
 
 fn may_name(word: &str) -> bool {
-    !lexical::content_words(word).is_empty()
+    !index::content_words(word).is_empty()
 }
 
 /// Adds the weight where something is mentioned that the query names. It concerns the hits that it lifts.
@@ -106,8 +110,9 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::memory::{
-        EntityRelation, MAX_FILTER_SIZE, MemoryId, MemoryType, Mention, Owner, Source,
+    use crate::{
+        memory::{MAX_FILTER_SIZE, MemoryId, MemoryType, Owner, Source},
+        text::entity::{EntityRelation, Mention},
     };
 
     fn about(name: &str) -> Memory {

@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 
-use crate::models::Relevance;
-use crate::recall::hit::Hit;
-use crate::recall::query::Asked;
-use crate::recall::settings::RankingConfig;
-use crate::telemetry::RankStep;
+use crate::{
+    models::Relevance,
+    recall::{hit::Hit, query::Asked, settings::RankingConfig},
+    telemetry::RankStep,
+};
 
 /// What evidence is ranked for.
 #[derive(Clone, Copy, Debug)]

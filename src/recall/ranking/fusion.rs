@@ -2,10 +2,14 @@
 
 use std::cmp::Ordering;
 
-use crate::models::log_odds;
-use crate::recall::hit::{FeatureRanks, Hit};
-use crate::recall::select::with_their_turns;
-use crate::recall::settings::Fusion;
+use crate::{
+    models::log_odds,
+    recall::{
+        hit::{FeatureRanks, Hit},
+        select::with_their_turns,
+        settings::Fusion,
+    },
+};
 
 /// Hits that differ by less, in log-odds, are equally relevant; the newer goes first.
 const TIE: f32 = 0.1;
@@ -13,7 +17,7 @@ const TIE: f32 = 0.1;
 const RRF_K: f32 = 60.0;
 
 /// Best first, turns joined with the statements taken from them.
-pub(in crate::recall) fn ordered(mut hits: Vec<Hit>, fusion: Fusion) -> Vec<Hit> {
+pub(crate) fn ordered(mut hits: Vec<Hit>, fusion: Fusion) -> Vec<Hit> {
     order(&mut hits, fusion);
     with_their_turns(hits)
 }

@@ -1,10 +1,14 @@
 //! The neighbour feature: what was said just before and just after a memory. It lifts an answer beside the question that
 //! the query resembles. Only hits count as neighbours, so nothing more is read.
 
-use crate::recall::hit::Hit;
-use crate::recall::ranking::feature::{Feature, Question};
-use crate::recall::settings::RankingConfig;
-use crate::telemetry::RankStep;
+use crate::{
+    recall::{
+        hit::Hit,
+        ranking::feature::{Feature, Question},
+        settings::RankingConfig,
+    },
+    telemetry::RankStep,
+};
 
 /// Turns further apart, in seconds, do not answer each other. On LoCoMo (26 and 42) any bound above two minutes does
 /// alike.

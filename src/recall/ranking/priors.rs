@@ -6,11 +6,15 @@ use std::sync::LazyLock;
 use jiff::Timestamp;
 use regex::Regex;
 
-use crate::memory::Memory;
-use crate::recall::hit::Hit;
-use crate::recall::ranking::feature::{Feature, Question};
-use crate::recall::settings::RankingConfig;
-use crate::telemetry::RankStep;
+use crate::{
+    memory::Memory,
+    recall::{
+        hit::Hit,
+        ranking::feature::{Feature, Question},
+        settings::RankingConfig,
+    },
+    telemetry::RankStep,
+};
 
 /// The access count at which `weights.access` is added in full.
 const OFTEN: f32 = 100.0;

@@ -2,18 +2,24 @@
 
 use std::time::Instant;
 
-use crate::memory::{Evidence, Memory};
-use crate::models::{Nearness, Relevance};
-use crate::recall::hit::{Hit, ScoreBreakdown};
-use crate::recall::query::width;
-use crate::recall::ranking::context::ContextFeatures;
-use crate::recall::ranking::entities::EntityFeature;
-use crate::recall::ranking::feature::{Feature, Question};
-use crate::recall::ranking::fusion::ordered;
-use crate::recall::ranking::neighbours::NeighbourFeature;
-use crate::recall::ranking::priors::PriorFeatures;
-use crate::recall::settings::RankingConfig;
-use crate::telemetry::{Metrics, RankStep};
+use crate::{
+    memory::{Evidence, Memory},
+    models::{Nearness, Relevance},
+    recall::{
+        hit::{Hit, ScoreBreakdown},
+        ranking::{
+            context::ContextFeatures,
+            entities::EntityFeature,
+            feature::{Feature, Question},
+            fusion::ordered,
+            neighbours::NeighbourFeature,
+            priors::PriorFeatures,
+        },
+        settings::RankingConfig,
+    },
+    telemetry::{Metrics, RankStep},
+    text::question::asking::width,
+};
 
 /// A remark of this width says enough to be judged by its words alone; about one sentence.
 const SENTENCE: usize = 80;

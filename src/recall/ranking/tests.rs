@@ -2,16 +2,19 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::*;
-use crate::embed::{Embedder, deterministic::DeterministicEmbedder};
-use crate::memory::{
-    Evidence, Lexical, Memory, MemoryId, MemoryType, Mention, Owner, Relation, Source,
+use crate::{
+    embed::{Embedder, deterministic::DeterministicEmbedder},
+    memory::{Evidence, Memory, MemoryId, MemoryType, Owner, Relation, Source},
+    models::{Models, Relevance, log_odds},
+    recall::{
+        Asked, Fusion, RankingConfig, Selection, TypeWeights,
+        hit::Hit,
+        ranking::*,
+        select::{deduplicated, select},
+    },
+    telemetry::Metrics,
+    text::{entity::Mention, index::Lexical},
 };
-use crate::models::{Models, Relevance, log_odds};
-use crate::recall::hit::Hit;
-use crate::recall::select::{deduplicated, select};
-use crate::recall::{Asked, Fusion, RankingConfig, Selection, TypeWeights};
-use crate::telemetry::Metrics;
 
 fn evidence(content: &str, cosine: f32, coverage: f32, age: i64) -> Evidence {
     let at = Timestamp::from_second(1_700_000_000 - age).unwrap();

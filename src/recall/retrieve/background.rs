@@ -84,7 +84,7 @@ const SENTENCES: [[&str; 6]; 9] = [
 
 /// The background sentences in an embedder's space: the mean vector of each language.
 #[derive(Clone, Debug)]
-pub(in crate::recall) struct Background {
+pub(crate) struct Background {
     means: Vec<Vec<f32>>,
 }
 
@@ -93,7 +93,7 @@ impl Background {
     ///
     /// # Errors
     /// As [`Embedder::embed_passages`].
-    pub(in crate::recall) async fn of(embedder: &dyn Embedder) -> Result<Self, EmbedError> {
+    pub(crate) async fn of(embedder: &dyn Embedder) -> Result<Self, EmbedError> {
         let texts = SENTENCES.concat().into_iter().map(str::to_owned).collect();
         let vectors = embedder.embed_passages(texts).await?;
         let of_a_language = vectors.len().div_ceil(SENTENCES.len()).max(1);

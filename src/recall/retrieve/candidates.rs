@@ -4,18 +4,24 @@
 use futures_util::future::join_all;
 use tokio::time::{Instant, timeout_at};
 
-use crate::memory::{Search, StoreError};
-use crate::recall::error::RecallError;
-use crate::recall::hit::Hit;
-use crate::recall::ranking::{Question, rank};
-use crate::recall::request::RecallRequest;
-use crate::recall::retrieve::entity_fetch::{fetch_mentioned, with_mentioned};
-use crate::recall::retrieve::lookup::{Lookup, Meaning, Retrieval};
-use crate::recall::retrieve::merge::merged;
-use crate::recall::retrieve::query_embedding::{SearchVector, embed_query};
-use crate::recall::select::{of_owner, without_conversation};
-use crate::recall::services::Services;
-use crate::telemetry::Phase;
+use crate::{
+    memory::{Search, StoreError},
+    recall::{
+        error::RecallError,
+        hit::Hit,
+        ranking::{Question, rank},
+        request::RecallRequest,
+        retrieve::{
+            entity_fetch::{fetch_mentioned, with_mentioned},
+            lookup::{Lookup, Meaning, Retrieval},
+            merge::merged,
+            query_embedding::{SearchVector, embed_query},
+        },
+        select::{of_owner, without_conversation},
+        services::Services,
+    },
+    telemetry::Phase,
+};
 
 /// The store is asked for this many times what is presented, since ranking
 /// reorders and drops near-duplicates.
@@ -28,7 +34,7 @@ const MIN_CANDIDATES: usize = 40;
 const USUAL_BACKGROUND: f32 = 0.15;
 
 /// The candidates for the question and its parts, ranked, before threshold and limit. A part that fails is left out.
-pub(in crate::recall) async fn retrieve(
+pub(crate) async fn retrieve(
     services: &Services,
     retrieval: &Retrieval<'_>,
 ) -> Result<Vec<Hit>, RecallError> {

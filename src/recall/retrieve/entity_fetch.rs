@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-use crate::memory::{Evidence, Filter, MemoryId, Search};
-use crate::recall::ranking::QueryNames;
-use crate::recall::request::RecallRequest;
-use crate::recall::services::Services;
-use crate::telemetry::{Metrics, RankStep};
+use crate::{
+    memory::{Evidence, Filter, MemoryId, Search},
+    recall::{ranking::QueryNames, request::RecallRequest, services::Services},
+    telemetry::{Metrics, RankStep},
+};
 
 /// How many of these memories are fetched, of each kind of evidence.
 const MENTIONED: usize = 20;

@@ -6,34 +6,37 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-use crate::memory::Filter;
-use crate::recall::error::RecallError;
-use crate::recall::hit::Hit;
-use crate::recall::query::{Help, HelpRequest, ModelAnswer, Query, Rewriter, Words};
-use crate::recall::request::RecallRequest;
-use crate::recall::retrieve::candidates::{candidates, retrieve};
-use crate::recall::retrieve::lookup::{Lookup, Retrieval};
-use crate::recall::retrieve::merge::merged;
-use crate::recall::retrieve::metadata_boost::boosted;
-use crate::recall::select::select;
-use crate::recall::services::Services;
-use crate::telemetry::Technique;
+use crate::{
+    memory::Filter,
+    recall::{
+        error::RecallError,
+        hit::Hit,
+        query::{Help, HelpRequest, ModelAnswer, Query, Rewriter, Words},
+        request::RecallRequest,
+        retrieve::{
+            candidates::{candidates, retrieve},
+            lookup::{Lookup, Retrieval},
+            merge::merged,
+            metadata_boost::boosted,
+        },
+        select::select,
+        services::Services,
+    },
+    telemetry::Technique,
+};
 
 /// How long a search may take beyond its deadline because a model is asked; none where none is.
-pub(in crate::recall) fn extra_time(services: &Services, query: &Query) -> Option<Duration> {
+pub(crate) fn extra_time(services: &Services, query: &Query) -> Option<Duration> {
     helper(services, query).map(|_| query.patience)
 }
 
 /// The model that helps with a query, and how; none where it cannot help or is not answering.
-pub(in crate::recall) fn helper<'a>(
-    services: &'a Services,
-    query: &Query,
-) -> Option<(&'a Rewriter, Help)> {
+pub(crate) fn helper<'a>(services: &'a Services, query: &Query) -> Option<(&'a Rewriter, Help)> {
     Some((services.rewriter.as_ref().filter(|it| it.may_be_asked())?, query.help?))
 }
 
 /// The selected hits, with the model's help or without. Fails only when the plain search fails.
-pub(in crate::recall) async fn expanded(
+pub(crate) async fn expanded(
     services: &Services,
     retrieval: &Retrieval<'_>,
     (rewriter, help): (&Rewriter, Help),

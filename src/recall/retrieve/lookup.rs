@@ -1,18 +1,18 @@
 //! What is looked up in the store: words, and a meaning to embed.
 
-use crate::recall::query::Query;
-use crate::recall::request::RecallRequest;
-use crate::recall::retrieve::query_embedding::QueryEmbedding;
+use crate::recall::{
+    query::Query, request::RecallRequest, retrieve::query_embedding::QueryEmbedding,
+};
 
 /// A query, and the request that it belongs to.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::recall) struct Retrieval<'a> {
+pub(crate) struct Retrieval<'a> {
     /// The request.
-    pub(in crate::recall) request: &'a RecallRequest<'a>,
+    pub(crate) request: &'a RecallRequest<'a>,
     /// The query.
-    pub(in crate::recall) query: &'a Query,
+    pub(crate) query: &'a Query,
     /// The embedding of the message that the query was built from, where the decision made one.
-    pub(in crate::recall) embedding: Option<&'a QueryEmbedding>,
+    pub(crate) embedding: Option<&'a QueryEmbedding>,
 }
 
 /// One search of the store.

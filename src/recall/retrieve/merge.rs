@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::memory::MemoryId;
-use crate::recall::hit::Hit;
-use crate::recall::ranking::ordered;
-use crate::recall::settings::Fusion;
+use crate::{
+    memory::MemoryId,
+    recall::{hit::Hit, ranking::ordered, settings::Fusion},
+};
 
 /// Each memory once, with the evidence of the search that it is most relevant to.
 pub(super) fn merged(mut lists: Vec<Vec<Hit>>, fusion: Fusion) -> Vec<Hit> {

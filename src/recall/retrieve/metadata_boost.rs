@@ -1,11 +1,10 @@
 //! Boosts hits that meet conditions on their metadata. The conditions never exclude: a model read them out of the
 //! question, and may have made them up.
 
-use crate::memory::{Filter, MemoryId, MemoryKind};
-use crate::recall::hit::Hit;
-use crate::recall::request::Selection;
-use crate::recall::retrieve::merge::merged;
-use crate::recall::settings::RankingConfig;
+use crate::{
+    memory::{Filter, MemoryId, MemoryKind},
+    recall::{hit::Hit, request::Selection, retrieve::merge::merged, settings::RankingConfig},
+};
 
 /// Merges what was found and what was found among the memories that meet the conditions, and boosts these. The best hits
 /// that would pass without the conditions, half as many as may be presented, go first, so that wrong conditions cannot
@@ -45,8 +44,7 @@ mod tests {
     use super::*;
     use crate::{
         memory::{Memory, MemoryType, Owner, Source},
-        recall::ScoreBreakdown,
-        recall::settings::Fusion,
+        recall::{ScoreBreakdown, settings::Fusion},
     };
 
     /// Hits of a content and a relevance; what begins with `x` has the tag `x`.

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::embed::{Embedder, Missing, Reading};
-use crate::memory::QueryVector;
-use crate::recall::services::Services;
-use crate::telemetry::Phase;
+use crate::{
+    embed::{Embedder, Missing, Reading},
+    memory::QueryVector,
+    recall::services::Services,
+    telemetry::Phase,
+};
 
 /// The embedder's share of the time left; the rest is for the store.
 const EMBED_SHARE: f64 = 0.6;
@@ -22,7 +24,7 @@ pub struct QueryEmbedding {
 
 impl QueryEmbedding {
     /// The model's inner layers, where the embedder gives them, and the vector.
-    pub(in crate::recall) fn layers(&self) -> Option<(&[f32], &[f32])> {
+    pub(crate) fn layers(&self) -> Option<(&[f32], &[f32])> {
         let reading = self.reading.as_ref()?;
         Some((reading.layers.as_deref()?, &reading.vector))
     }
@@ -51,7 +53,7 @@ impl SearchVector {
 }
 
 /// Embeds a text with one of the embedders, within the embedder's share of the time left.
-pub(in crate::recall) async fn embed_query(
+pub(crate) async fn embed_query(
     services: &Services,
     embedder: &dyn Embedder,
     text: &str,
@@ -104,11 +106,11 @@ mod tests {
     use crate::recall::query::build_query;
     use crate::recall::request::tests::request;
     use crate::recall::retrieve::Retrieval;
+    use crate::recall::signals::Earlier;
     use crate::recall::{
         AccessTracker, Decided, DecidedBy, Decision, Message, Query, QueryConfig, Recall,
         Selection, Skip, pipeline,
     };
-    use crate::signals::Earlier;
     use crate::store::InMemoryStore;
     use crate::telemetry::Metrics;
 

@@ -3,8 +3,10 @@
 
 use std::collections::HashMap;
 
-use crate::memory::{Memory, MemoryKind};
-use crate::recall::hit::Hit;
+use crate::{
+    memory::{Memory, MemoryKind},
+    recall::hit::Hit,
+};
 
 /// Takes the summaries of sessions out of the hits. A fact or a turn says it better; beside these a summary repeats
 /// them, or says what they have corrected since.
@@ -14,7 +16,7 @@ pub(super) fn without_summaries(hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
 
 /// Keeps of a turn and the statements taken from it only the turn, which holds them and the answer besides. It takes the
 /// place, the score and the breakdown of the best of them.
-pub(in crate::recall) fn with_their_turns(mut hits: Vec<Hit>) -> Vec<Hit> {
+pub(crate) fn with_their_turns(mut hits: Vec<Hit>) -> Vec<Hit> {
     let turns: HashMap<&str, usize> = (0..)
         .zip(&hits)
         .filter(|(_, hit)| hit.memory.as_turn().is_some())

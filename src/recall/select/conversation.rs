@@ -8,7 +8,7 @@ use crate::memory::{Evidence, Memory};
 const COMPARED: usize = 300;
 
 /// Leaves out the turns that one of these messages opened, and what was taken from it word for word.
-pub(in crate::recall) fn without_conversation(
+pub(crate) fn without_conversation(
     mut evidence: Vec<Evidence>,
     messages: &[&str],
 ) -> Vec<Evidence> {

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::recall::hit::Hit;
-use crate::store::lexical;
+use crate::{recall::hit::Hit, text::index};
 
 /// Two memories that share this part of their words say the same.
 const NEAR_DUPLICATE: f32 = 0.9;
@@ -11,9 +10,7 @@ const NEAR_DUPLICATE: f32 = 0.9;
 const COMPARED: usize = 4_096;
 
 /// The hits without those that say what a better one says. Lazy: a hit is compared when it is asked for.
-pub(in crate::recall) fn deduplicated(
-    hits: impl IntoIterator<Item = Hit>,
-) -> impl Iterator<Item = Hit> {
+pub(crate) fn deduplicated(hits: impl IntoIterator<Item = Hit>) -> impl Iterator<Item = Hit> {
     let mut before = Presented::default();
     hits.into_iter().filter(move |hit| before.is_new(hit))
 }
@@ -26,7 +23,7 @@ impl Presented {
     /// Whether a hit says something else than the hits before it; then it counts from now on.
     pub(super) fn is_new(&mut self, hit: &Hit) -> bool {
         let content = &hit.memory.content;
-        let tokens = lexical::token_set(&content[..content.floor_char_boundary(COMPARED)]);
+        let tokens = index::token_set(&content[..content.floor_char_boundary(COMPARED)]);
         let is_new = !self.0.iter().any(|other| overlap(other, &tokens) >= NEAR_DUPLICATE);
         if is_new {
             self.0.push(tokens);

@@ -3,13 +3,16 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use crate::models::{Relevance, log_odds};
-use crate::recall::hit::Hit;
-use crate::recall::request::Selection;
-use crate::recall::select::collapse::without_summaries;
-use crate::recall::select::dedup::Presented;
-use crate::recall::settings::RankingConfig;
-use crate::telemetry::{Metrics, RankRule, RankStep};
+use crate::{
+    models::{Relevance, log_odds},
+    recall::{
+        hit::Hit,
+        request::Selection,
+        select::{collapse::without_summaries, dedup::Presented},
+        settings::RankingConfig,
+    },
+    telemetry::{Metrics, RankRule, RankStep},
+};
 
 /// How much more relevant than every other hit a summary must be to be presented beside them, in log-odds: where turns
 /// only touch on what is asked, it alone may answer. On the stories in testdata it changes nothing.

@@ -10,8 +10,7 @@ use std::{
 use lru::LruCache;
 use sha2::{Digest, Sha256};
 
-use crate::memory::Owner;
-use crate::recall::present::Context;
+use crate::{memory::Owner, recall::present::Context};
 
 /// Loops cached at once; the oldest is dropped first and then searched anew.
 const MAX_LOOPS: NonZeroUsize = NonZeroUsize::new(4_096).unwrap();

@@ -1,6 +1,6 @@
 use std::sync::mpsc;
 
-use super::*;
+use crate::sqlite::database::*;
 
 const SCHEMA: [Migration; 1] = [Migration {
     name: "notes",

@@ -5,11 +5,11 @@ use std::{
 
 use tokio::task::JoinHandle;
 
-use super::*;
 use crate::{
     memory::{MemoryType, Source},
     store::{
         InMemoryStore,
+        availability::*,
         conformance::conforms,
         faulty::{FaultyStore, Mode},
     },

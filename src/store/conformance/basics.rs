@@ -3,10 +3,13 @@
 use futures_util::future::join_all;
 use serde_json::json;
 
-use super::*;
-use crate::memory::{
-    ForgetScope, MAX_ENTITY_RELATIONS, MAX_MENTIONS, MAX_NAME_BYTES, MemoryStore, Occurrence,
-    Provenance, Relation, Status, StoreError, Touch, Visibility,
+use crate::{
+    memory::{
+        ForgetScope, MemoryStore, Occurrence, Provenance, Relation, Status, StoreError, Touch,
+        Visibility,
+    },
+    store::conformance::*,
+    text::entity::{MAX_ENTITY_RELATIONS, MAX_MENTIONS, MAX_NAME_BYTES},
 };
 
 /// A memory with unusual values in every field.
@@ -55,7 +58,7 @@ pub(super) fn full() -> Memory {
     memory
 }
 
-pub(in crate::store) async fn a_stored_memory_comes_back_whole(store: &dyn MemoryStore) {
+pub(crate) async fn a_stored_memory_comes_back_whole(store: &dyn MemoryStore) {
     let mut memory = full();
     memory.created_at += SignedDuration::from_nanos(1_999);
     memory.valid_from = Some("1969-12-31T23:59:59.9999999Z".parse().unwrap());
@@ -72,7 +75,7 @@ pub(in crate::store) async fn a_stored_memory_comes_back_whole(store: &dyn Memor
     );
 }
 
-pub(in crate::store) async fn an_id_is_taken_once_an_owner(store: &dyn MemoryStore) {
+pub(crate) async fn an_id_is_taken_once_an_owner(store: &dyn MemoryStore) {
     store.store(note("alice", "m", "hers"), vec![], &write()).await.unwrap();
     let again = store.store(note("alice", "m", "again"), vec![], &write()).await;
     assert!(matches!(again, Err(StoreError::Exists)), "{again:?}");
@@ -81,9 +84,7 @@ pub(in crate::store) async fn an_id_is_taken_once_an_owner(store: &dyn MemorySto
     assert_eq!(store.get(&owner("bob"), &id("m"), now()).await.unwrap().content, "his");
 }
 
-pub(in crate::store) async fn an_update_makes_a_version_and_keeps_the_old_one(
-    store: &dyn MemoryStore,
-) {
+pub(crate) async fn an_update_makes_a_version_and_keeps_the_old_one(store: &dyn MemoryStore) {
     let first = store.store(note("alice", "m", "one"), vec![], &write()).await.unwrap();
     let touch = Touch { owner: owner("alice"), id: id("m"), at: at(5) };
     store.touch(&[touch]).await.unwrap();
@@ -108,9 +109,7 @@ pub(in crate::store) async fn an_update_makes_a_version_and_keeps_the_old_one(
     assert_eq!(history[2].content, "one");
 }
 
-pub(in crate::store) async fn what_else_is_known_is_written_without_a_version(
-    store: &dyn MemoryStore,
-) {
+pub(crate) async fn what_else_is_known_is_written_without_a_version(store: &dyn MemoryStore) {
     let first = store.store(note("alice", "m", "one"), vec![], &write()).await.unwrap();
     let told = Memory { id: id("m"), version: 1, content: "other".into(), ..full() };
     store.amend(told.clone()).await.unwrap();
@@ -135,9 +134,7 @@ pub(in crate::store) async fn what_else_is_known_is_written_without_a_version(
     }
 }
 
-pub(in crate::store) async fn an_update_of_another_version_changes_nothing(
-    store: &dyn MemoryStore,
-) {
+pub(crate) async fn an_update_of_another_version_changes_nothing(store: &dyn MemoryStore) {
     let stored = store.store(note("alice", "m", "one"), vec![], &write()).await.unwrap();
     for version in [2, 9] {
         let other = Memory { version, content: "two".into(), ..stored.clone() };
@@ -154,7 +151,7 @@ pub(in crate::store) async fn an_update_of_another_version_changes_nothing(
     assert!(matches!(missing, Err(StoreError::NotFound)), "{missing:?}");
 }
 
-pub(in crate::store) async fn of_many_updates_at_once_one_wins(store: &dyn MemoryStore) {
+pub(crate) async fn of_many_updates_at_once_one_wins(store: &dyn MemoryStore) {
     let stored = store.store(note("alice", "m", "one"), vec![], &write()).await.unwrap();
     let updates = (0..20).map(|n| {
         let memory = Memory { content: format!("update {n}"), ..stored.clone() };
@@ -167,7 +164,7 @@ pub(in crate::store) async fn of_many_updates_at_once_one_wins(store: &dyn Memor
     assert_eq!(store.history(&owner("alice"), &id("m")).await.unwrap().len(), 2);
 }
 
-pub(in crate::store) async fn many_writers_lose_nothing(store: &dyn MemoryStore) {
+pub(crate) async fn many_writers_lose_nothing(store: &dyn MemoryStore) {
     let writes = (0..200).map(|n| {
         let memory = note(["alice", "bob"][n % 2], &format!("m{n}"), "x");
         async move { store.store(memory, vec![embedding(0, [1.0, 0.0, 0.0, 0.0])], &write()).await }
@@ -182,7 +179,7 @@ pub(in crate::store) async fn many_writers_lose_nothing(store: &dyn MemoryStore)
     }
 }
 
-pub(in crate::store) async fn what_is_forgotten_is_gone_with_its_history(store: &dyn MemoryStore) {
+pub(crate) async fn what_is_forgotten_is_gone_with_its_history(store: &dyn MemoryStore) {
     let stored = store.store(note("alice", "m", "one"), vec![], &write()).await.unwrap();
     store.store(note("bob", "m", "his"), vec![], &write()).await.unwrap();
     store.update(stored, None, &write()).await.unwrap();
@@ -199,7 +196,7 @@ pub(in crate::store) async fn what_is_forgotten_is_gone_with_its_history(store: 
     assert_eq!(store.history(&owner("alice"), &id("m")).await.unwrap(), [again]);
 }
 
-pub(in crate::store) async fn several_are_forgotten_at_once(store: &dyn MemoryStore) {
+pub(crate) async fn several_are_forgotten_at_once(store: &dyn MemoryStore) {
     for (user, name) in [("alice", "a"), ("alice", "b"), ("alice", "c"), ("bob", "a")] {
         store.store(note(user, name, "cat"), vec![], &write()).await.unwrap();
     }
@@ -211,7 +208,7 @@ pub(in crate::store) async fn several_are_forgotten_at_once(store: &dyn MemorySt
     assert_eq!(ids(&store.retrieve(&search("bob")).await.unwrap()), ["a"]);
 }
 
-pub(in crate::store) async fn a_history_is_forgotten_and_the_memory_stays(store: &dyn MemoryStore) {
+pub(crate) async fn a_history_is_forgotten_and_the_memory_stays(store: &dyn MemoryStore) {
     let first = store.store(note("alice", "m", "one"), vec![], &write()).await.unwrap();
     let changed = Memory { content: "two".into(), ..first };
     let second = store.update(changed, None, &write()).await.unwrap();
@@ -220,7 +217,7 @@ pub(in crate::store) async fn a_history_is_forgotten_and_the_memory_stays(store:
     assert_eq!(store.history(&owner("alice"), &id("m")).await.unwrap(), [second]);
 }
 
-pub(in crate::store) async fn forgetting_a_scope_spares_the_rest(store: &dyn MemoryStore) {
+pub(crate) async fn forgetting_a_scope_spares_the_rest(store: &dyn MemoryStore) {
     for (user, name, project) in [
         ("alice", "none", None),
         ("alice", "a1", Some("a")),
@@ -243,7 +240,7 @@ pub(in crate::store) async fn forgetting_a_scope_spares_the_rest(store: &dyn Mem
     assert_eq!(ids(&store.retrieve(&search("bob")).await.unwrap()), ["a1"]);
 }
 
-pub(in crate::store) async fn clearing_leaves_nothing(store: &dyn MemoryStore) {
+pub(crate) async fn clearing_leaves_nothing(store: &dyn MemoryStore) {
     for user in ["alice", "bob"] {
         store.store(note(user, "m", "cat"), vec![], &write()).await.unwrap();
         assert_eq!(store.retrieve(&words(user, "cat")).await.unwrap().len(), 1);
@@ -257,7 +254,7 @@ pub(in crate::store) async fn clearing_leaves_nothing(store: &dyn MemoryStore) {
     assert_eq!(store.retrieve(&words("alice", "dog")).await.unwrap().len(), 1);
 }
 
-pub(in crate::store) async fn touches_count_and_bring_nothing_back(store: &dyn MemoryStore) {
+pub(crate) async fn touches_count_and_bring_nothing_back(store: &dyn MemoryStore) {
     store.store(note("alice", "m", "x"), vec![], &write()).await.unwrap();
     let touch = |user: &str, name: &str, seconds| Touch {
         owner: owner(user),
@@ -278,7 +275,7 @@ pub(in crate::store) async fn touches_count_and_bring_nothing_back(store: &dyn M
     }
 }
 
-pub(in crate::store) async fn what_is_not_in_use_is_shown_to_nobody(store: &dyn MemoryStore) {
+pub(crate) async fn what_is_not_in_use_is_shown_to_nobody(store: &dyn MemoryStore) {
     for status in Status::ALL {
         let memory = Memory { status, ..note("alice", status.name(), "cat") };
         store.store(memory, vec![embedding(0, [1.0, 0.0, 0.0, 0.0])], &write()).await.unwrap();
@@ -307,7 +304,7 @@ pub(in crate::store) async fn what_is_not_in_use_is_shown_to_nobody(store: &dyn 
     assert_eq!(before[0].lexical, after[0].lexical);
 }
 
-pub(in crate::store) async fn what_cannot_be_stored_is_refused_by_field(store: &dyn MemoryStore) {
+pub(crate) async fn what_cannot_be_stored_is_refused_by_field(store: &dyn MemoryStore) {
     let refuse = async |memory: Memory, vectors: Vec<Embedding>, expected: &str| match store
         .store(memory, vectors, &write())
         .await
@@ -351,7 +348,7 @@ pub(in crate::store) async fn what_cannot_be_stored_is_refused_by_field(store: &
     assert!(store.retrieve(&search("alice")).await.unwrap().is_empty());
 }
 
-pub(in crate::store) async fn strange_ids_and_texts_are_kept_as_they_are(store: &dyn MemoryStore) {
+pub(crate) async fn strange_ids_and_texts_are_kept_as_they_are(store: &dyn MemoryStore) {
     let strange = [
         "auth0|123",
         "a+b@x.org",
@@ -394,7 +391,7 @@ pub(in crate::store) async fn strange_ids_and_texts_are_kept_as_they_are(store: 
     }
 }
 
-pub(in crate::store) async fn a_closed_store_says_so(store: &dyn MemoryStore) {
+pub(crate) async fn a_closed_store_says_so(store: &dyn MemoryStore) {
     store.check().await.unwrap();
     assert!(store.is_enabled());
     store.close().await;

@@ -13,13 +13,15 @@ use proptest::{
 };
 use serde_json::json;
 
-use super::{transfer::all, *};
 use crate::{
     memory::{
         Comparison, Filter, ForgetScope, ListQuery, MemoryStore, MetadataTest, Restored, Status,
         StoreError, TimeField, Touch, Whole,
     },
-    store::InMemoryStore,
+    store::{
+        InMemoryStore,
+        conformance::{transfer::all, *},
+    },
 };
 
 /// Default number of sequences.
@@ -376,9 +378,7 @@ async fn perform(store: &dyn MemoryStore, operation: Operation) -> Shown {
     }
 }
 
-pub(in crate::store) async fn no_sequence_of_operations_tells_stores_apart(
-    store: &dyn MemoryStore,
-) {
+pub(crate) async fn no_sequence_of_operations_tells_stores_apart(store: &dyn MemoryStore) {
     for operations in sequences() {
         store.clear(&write()).await.unwrap();
         let plain = InMemoryStore::new();
@@ -399,7 +399,7 @@ pub(in crate::store) async fn no_sequence_of_operations_tells_stores_apart(
 
 /// Compares with the model of what each owner has: every result must belong to the owner of the
 /// request.
-pub(in crate::store) async fn nobody_sees_anything_of_anybody_else(store: &dyn MemoryStore) {
+pub(crate) async fn nobody_sees_anything_of_anybody_else(store: &dyn MemoryStore) {
     let mut looks = 0;
     for operations in sequences() {
         store.clear(&write()).await.unwrap();

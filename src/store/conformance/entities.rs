@@ -1,7 +1,9 @@
 //! Mentions and relations of entities.
 
-use super::*;
-use crate::memory::{Filter, ForgetScope, ListQuery, MemoryStore};
+use crate::{
+    memory::{Filter, ForgetScope, ListQuery, MemoryStore},
+    store::conformance::*,
+};
 
 /// A memory that mentions these entities.
 fn about(user: &str, name: &str, entities: &[&str]) -> Memory {
@@ -35,9 +37,7 @@ async fn naming(store: &dyn MemoryStore, user: &str, name: &str) -> Vec<String> 
     found(store, user, Filter::Entity(name.into())).await
 }
 
-pub(in crate::store) async fn an_entity_is_found_however_its_name_is_spelt(
-    store: &dyn MemoryStore,
-) {
+pub(crate) async fn an_entity_is_found_however_its_name_is_spelt(store: &dyn MemoryStore) {
     for (name, entities) in [
         ("a", &["Ana", "New  York"][..]),
         ("b", &["ANA"]),
@@ -75,7 +75,7 @@ pub(in crate::store) async fn an_entity_is_found_however_its_name_is_spelt(
     assert_eq!(found(store, "alice", either).await, ["c", "f"]);
 }
 
-pub(in crate::store) async fn hostile_names_are_names(store: &dyn MemoryStore) {
+pub(crate) async fn hostile_names_are_names(store: &dyn MemoryStore) {
     let hostile = [
         "x' OR '1'='1",
         "'; DROP TABLE entities; --",
@@ -100,9 +100,7 @@ pub(in crate::store) async fn hostile_names_are_names(store: &dyn MemoryStore) {
     assert_eq!(naming(store, "alice", "ALL").await.len(), hostile.len());
 }
 
-pub(in crate::store) async fn an_update_replaces_mentions_and_history_keeps_the_old(
-    store: &dyn MemoryStore,
-) {
+pub(crate) async fn an_update_replaces_mentions_and_history_keeps_the_old(store: &dyn MemoryStore) {
     let mut first = about("alice", "m", &["Ana", "Rex"]);
     first.entity_relations = vec![relation("Rex", "dog_of", "Ana")];
     let first = store.store(first, vec![], &write()).await.unwrap();
@@ -126,9 +124,7 @@ pub(in crate::store) async fn an_update_replaces_mentions_and_history_keeps_the_
     assert_eq!(history, [fourth, third, second, first]);
 }
 
-pub(in crate::store) async fn an_entity_of_one_owner_is_unknown_to_all_others(
-    store: &dyn MemoryStore,
-) {
+pub(crate) async fn an_entity_of_one_owner_is_unknown_to_all_others(store: &dyn MemoryStore) {
     for user in ["alice", "bob"] {
         store.store(about(user, user, &["Ana"]), vec![], &write()).await.unwrap();
     }
@@ -146,9 +142,7 @@ pub(in crate::store) async fn an_entity_of_one_owner_is_unknown_to_all_others(
     assert_eq!(naming(store, "bob", "Ana").await, ["bob"]);
 }
 
-pub(in crate::store) async fn nothing_is_left_of_an_entity_that_is_forgotten(
-    store: &dyn MemoryStore,
-) {
+pub(crate) async fn nothing_is_left_of_an_entity_that_is_forgotten(store: &dyn MemoryStore) {
     let project = |memory: Memory, project: &str| Memory {
         project_id: Some(project.into()),
         entity_relations: vec![relation("Rex", "dog_of", "Ana")],

@@ -2,10 +2,12 @@
 
 use serde_json::json;
 
-use super::*;
-use crate::memory::{
-    Comparison, Filter, ListQuery, MAX_FILTER_SIZE, MemoryStore, MetadataTest, Page, Status,
-    StoreError, TimeField,
+use crate::{
+    memory::{
+        Comparison, Filter, ListQuery, MAX_FILTER_SIZE, MemoryStore, MetadataTest, Page, Status,
+        StoreError, TimeField,
+    },
+    store::conformance::*,
 };
 
 fn all_of(user: &str) -> ListQuery {
@@ -17,9 +19,7 @@ fn names(page: &Page) -> Vec<&str> {
     page.memories.iter().map(|memory| memory.id.as_str()).collect()
 }
 
-pub(in crate::store) async fn lists_are_newest_first_and_page_without_gaps(
-    store: &dyn MemoryStore,
-) {
+pub(crate) async fn lists_are_newest_first_and_page_without_gaps(store: &dyn MemoryStore) {
     // Several with the same time, distinguished only by their ids.
     for (name, seconds) in [("c", 1), ("a", 1), ("é", 1), ("Z", 1), ("late", 5), ("early", 0)] {
         let memory = Memory { created_at: at(seconds), ..note("alice", name, "x") };
@@ -45,7 +45,7 @@ pub(in crate::store) async fn lists_are_newest_first_and_page_without_gaps(
     }
 }
 
-pub(in crate::store) async fn pages_stay_stable_while_memories_are_added(store: &dyn MemoryStore) {
+pub(crate) async fn pages_stay_stable_while_memories_are_added(store: &dyn MemoryStore) {
     for n in 0..6 {
         let memory = Memory { created_at: at(n), ..note("alice", &format!("m{n}"), "x") };
         store.store(memory, vec![], &write()).await.unwrap();
@@ -60,9 +60,7 @@ pub(in crate::store) async fn pages_stay_stable_while_memories_are_added(store: 
     assert_eq!((names(&rest), &rest.next), (vec!["m2", "m1", "m0"], &None));
 }
 
-pub(in crate::store) async fn scopes_narrow_by_project_agent_session_and_type(
-    store: &dyn MemoryStore,
-) {
+pub(crate) async fn scopes_narrow_by_project_agent_session_and_type(store: &dyn MemoryStore) {
     let some = |name: &str| (name != "-").then(|| name.to_owned());
     for (name, project, agent, session, kind) in [
         ("bare", "-", "-", "-", "semantic"),
@@ -110,7 +108,7 @@ pub(in crate::store) async fn scopes_narrow_by_project_agent_session_and_type(
     }
 }
 
-pub(in crate::store) async fn every_kind_of_filter_narrows(store: &dyn MemoryStore) {
+pub(crate) async fn every_kind_of_filter_narrows(store: &dyn MemoryStore) {
     let mut red = note("alice", "red", "Straße nach HAWAII 100% _sure_");
     red.tags = vec!["travel".into(), "it's".into()];
     red.metadata =
@@ -202,7 +200,7 @@ pub(in crate::store) async fn every_kind_of_filter_narrows(store: &dyn MemorySto
     }
 }
 
-pub(in crate::store) async fn too_large_a_filter_is_refused(store: &dyn MemoryStore) {
+pub(crate) async fn too_large_a_filter_is_refused(store: &dyn MemoryStore) {
     store.store(note("alice", "m", "x"), vec![], &write()).await.unwrap();
     let of_size = |size: usize| Filter::Or(vec![Filter::Text("x".into()); size - 1]);
     let list = |filter| ListQuery { filter: Some(filter), ..all_of("alice") };
@@ -214,7 +212,7 @@ pub(in crate::store) async fn too_large_a_filter_is_refused(store: &dyn MemorySt
     assert!(matches!(refused, Err(StoreError::Invalid { field: "filter", .. })), "{refused:?}");
 }
 
-pub(in crate::store) async fn counts_are_of_what_is_in_use(store: &dyn MemoryStore) {
+pub(crate) async fn counts_are_of_what_is_in_use(store: &dyn MemoryStore) {
     let scope = ScopeQuery::of(owner("alice"));
     let count = async |filter: Option<&Filter>, space| {
         let counts = store.count(&scope, filter, space, now()).await.unwrap();

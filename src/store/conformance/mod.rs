@@ -17,9 +17,12 @@ use jiff::{SignedDuration, Timestamp};
 pub(super) use self::{
     basics::*, differences::*, entities::*, lists::*, searches::*, transfer::*, vectors::*,
 };
-use crate::memory::{
-    Actor, Embedding, EntityRelation, Evidence, Memory, MemoryId, MemoryType, Mention, Owner,
-    QueryVector, ScopeQuery, Search, Source, Write,
+use crate::{
+    memory::{
+        Actor, Embedding, Evidence, Memory, MemoryId, MemoryType, Owner, QueryVector, ScopeQuery,
+        Search, Source, Write,
+    },
+    text::entity::{EntityRelation, Mention},
 };
 
 /// One test per case. `$make` creates an empty store and everything that must live as long; `None`

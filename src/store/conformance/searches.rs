@@ -1,7 +1,9 @@
 //! Searches: results and their evidence.
 
-use super::*;
-use crate::memory::{MemoryStore, Status};
+use crate::{
+    memory::{MemoryStore, Status},
+    store::conformance::*,
+};
 
 const EAST: [f32; 4] = [1.0, 0.0, 0.0, 0.0];
 const NORTH: [f32; 4] = [0.0, 1.0, 0.0, 0.0];
@@ -19,7 +21,7 @@ async fn keep(
     store.store(note(user, name, content), vectors, &write()).await.unwrap();
 }
 
-pub(in crate::store) async fn words_find_what_holds_them(store: &dyn MemoryStore) {
+pub(crate) async fn words_find_what_holds_them(store: &dyn MemoryStore) {
     keep(store, "alice", "budget", "My budget for the Hawaii trip is $10,000", None).await;
     keep(store, "alice", "cat", "The cat is called Schnurri", None).await;
     keep(store, "alice", "预算", "夏威夷旅行的预算是一万美元", None).await;
@@ -42,7 +44,7 @@ pub(in crate::store) async fn words_find_what_holds_them(store: &dyn MemoryStore
     assert!(store.retrieve(&words("nobody", "budget")).await.unwrap().is_empty());
 }
 
-pub(in crate::store) async fn the_words_said_just_before_count(store: &dyn MemoryStore) {
+pub(crate) async fn the_words_said_just_before_count(store: &dyn MemoryStore) {
     let said = [
         ("asked", "Where is Schnurri?", Some("s"), None),
         ("gone", "Nobody knows", Some("s"), Some(at(50))),
@@ -64,7 +66,7 @@ pub(in crate::store) async fn the_words_said_just_before_count(store: &dyn Memor
     assert!(asked.bm25 > 0.0 && answer.bm25 == 0.0 && answer.coverage == 0.0);
 }
 
-pub(in crate::store) async fn vectors_find_what_is_near(store: &dyn MemoryStore) {
+pub(crate) async fn vectors_find_what_is_near(store: &dyn MemoryStore) {
     keep(store, "alice", "east", "x", Some(EAST)).await;
     keep(store, "alice", "north-east", "x", Some(NORTH_EAST)).await;
     keep(store, "alice", "west", "x", Some(WEST)).await;
@@ -79,7 +81,7 @@ pub(in crate::store) async fn vectors_find_what_is_near(store: &dyn MemoryStore)
     assert_eq!(ids(&found), ["north-east"]);
 }
 
-pub(in crate::store) async fn the_nearest_part_counts(store: &dyn MemoryStore) {
+pub(crate) async fn the_nearest_part_counts(store: &dyn MemoryStore) {
     let parts = vec![embedding(1, NORTH), embedding(0, WEST), embedding(2, NORTH_EAST)];
     store.store(note("alice", "parts", "x"), parts, &write()).await.unwrap();
     keep(store, "alice", "near", "x", Some([1.0, 0.9, 0.0, 0.0])).await;
@@ -93,7 +95,7 @@ pub(in crate::store) async fn the_nearest_part_counts(store: &dyn MemoryStore) {
     }
 }
 
-pub(in crate::store) async fn the_best_of_both_kinds_are_returned(store: &dyn MemoryStore) {
+pub(crate) async fn the_best_of_both_kinds_are_returned(store: &dyn MemoryStore) {
     keep(store, "alice", "near", "nothing", Some(EAST)).await;
     keep(store, "alice", "nearer words", "cat and dog", Some(NORTH)).await;
     keep(store, "alice", "words only", "cat cat", None).await;
@@ -112,9 +114,7 @@ pub(in crate::store) async fn the_best_of_both_kinds_are_returned(store: &dyn Me
     }
 }
 
-pub(in crate::store) async fn a_search_for_nothing_in_particular_gives_the_newest(
-    store: &dyn MemoryStore,
-) {
+pub(crate) async fn a_search_for_nothing_in_particular_gives_the_newest(store: &dyn MemoryStore) {
     for n in 0..5 {
         let memory = Memory { created_at: at(n), ..note("alice", &format!("m{n}"), "x") };
         store.store(memory, vec![embedding(0, EAST)], &write()).await.unwrap();
@@ -126,9 +126,7 @@ pub(in crate::store) async fn a_search_for_nothing_in_particular_gives_the_newes
     assert!(store.retrieve(&none).await.unwrap().is_empty());
 }
 
-pub(in crate::store) async fn several_scopes_are_merged_without_repetition(
-    store: &dyn MemoryStore,
-) {
+pub(crate) async fn several_scopes_are_merged_without_repetition(store: &dyn MemoryStore) {
     for (user, name, kind, seconds) in [
         ("alice", "fact", "semantic", 1),
         ("alice", "event", "episodic", 3),
@@ -162,7 +160,7 @@ pub(in crate::store) async fn several_scopes_are_merged_without_repetition(
     assert_eq!(ids(&store.retrieve(&newest).await.unwrap()), ["shared"]);
 }
 
-pub(in crate::store) async fn another_owners_memories_change_no_score(store: &dyn MemoryStore) {
+pub(crate) async fn another_owners_memories_change_no_score(store: &dyn MemoryStore) {
     keep(store, "alice", "m", "cat and dog", Some(EAST)).await;
     let both = Search { vector: Some(query(NORTH_EAST)), ..words("alice", "cat bird") };
     let before = store.retrieve(&both).await.unwrap();
@@ -172,7 +170,7 @@ pub(in crate::store) async fn another_owners_memories_change_no_score(store: &dy
     assert_eq!(store.retrieve(&both).await.unwrap(), before);
 }
 
-pub(in crate::store) async fn a_search_sees_every_write_before_it(store: &dyn MemoryStore) {
+pub(crate) async fn a_search_sees_every_write_before_it(store: &dyn MemoryStore) {
     let by_words = words("alice", "cat");
     let by_vector = near("alice", EAST);
     let found = async |search: &Search| -> Vec<String> {
@@ -205,7 +203,7 @@ pub(in crate::store) async fn a_search_sees_every_write_before_it(store: &dyn Me
     }
 }
 
-pub(in crate::store) async fn an_exact_scope_holds_nothing_of_a_wider_or_another_one(
+pub(crate) async fn an_exact_scope_holds_nothing_of_a_wider_or_another_one(
     store: &dyn MemoryStore,
 ) {
     for (name, project) in [("own", Some("p")), ("none", None), ("other", Some("q"))] {

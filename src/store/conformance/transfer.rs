@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::*;
 use crate::{
     memory::{Filter, MemoryStore, Restored, Status, StoreError, Touch, Whole},
-    store::{InMemoryStore, SqliteOptions, SqliteStore},
+    store::{InMemoryStore, SqliteOptions, SqliteStore, conformance::*},
 };
 
 const OTHER: &str = "other/2/cls";
@@ -78,9 +77,7 @@ async fn fill(store: &dyn MemoryStore) {
     store.store(memory, vec![], &write()).await.unwrap();
 }
 
-pub(in crate::store) async fn all_of_a_store_is_carried_to_another_and_back(
-    store: &dyn MemoryStore,
-) {
+pub(crate) async fn all_of_a_store_is_carried_to_another_and_back(store: &dyn MemoryStore) {
     fill(store).await;
     let expected = all(store, None, 1000).await;
     assert_eq!(expected.len(), 1 + Status::ALL.len() + 1 + 7 * 6 + 1);
@@ -111,9 +108,7 @@ pub(in crate::store) async fn all_of_a_store_is_carried_to_another_and_back(
     assert_eq!(ids(&store.retrieve(&search).await.unwrap()), ["full"]);
 }
 
-pub(in crate::store) async fn a_memory_is_written_once_however_often_it_is_brought(
-    store: &dyn MemoryStore,
-) {
+pub(crate) async fn a_memory_is_written_once_however_often_it_is_brought(store: &dyn MemoryStore) {
     fill(store).await;
     let before = all(store, None, 1000).await;
     for whole in before.clone() {
@@ -140,9 +135,7 @@ pub(in crate::store) async fn a_memory_is_written_once_however_often_it_is_broug
     assert_eq!(all(store, None, 1000).await, before, "times are kept to the microsecond");
 }
 
-pub(in crate::store) async fn a_scan_meets_all_of_one_owner_and_nothing_else(
-    store: &dyn MemoryStore,
-) {
+pub(crate) async fn a_scan_meets_all_of_one_owner_and_nothing_else(store: &dyn MemoryStore) {
     fill(store).await;
     let everything = all(store, None, 1000).await;
     for limit in [1, 3] {
@@ -159,7 +152,7 @@ pub(in crate::store) async fn a_scan_meets_all_of_one_owner_and_nothing_else(
     assert!(all(store, Some(&owner("nobody")), 1).await.is_empty());
 }
 
-pub(in crate::store) async fn a_scan_goes_on_while_memories_come_and_go(store: &dyn MemoryStore) {
+pub(crate) async fn a_scan_goes_on_while_memories_come_and_go(store: &dyn MemoryStore) {
     let stays: Vec<String> = (0..10).map(|n| format!("stays {n}")).collect();
     for name in &stays {
         store.store(note("alice", name, "x"), vec![], &write()).await.unwrap();
@@ -177,7 +170,10 @@ pub(in crate::store) async fn a_scan_goes_on_while_memories_come_and_go(store: &
             // The last one found is deleted too: a cursor need not refer to an existing memory.
             let last = met.last().unwrap().memory.id.clone();
             if last.as_str().starts_with("goes") {
-                store.forget(&super::owner("alice"), &last, &write()).await.unwrap();
+                store
+                    .forget(&crate::store::conformance::owner("alice"), &last, &write())
+                    .await
+                    .unwrap();
             }
             for name in [format!("goes {}", met.len()), format!("a {}", met.len())] {
                 let _ = store.store(note("alice", &name, "x"), vec![], &write()).await;
@@ -195,7 +191,7 @@ pub(in crate::store) async fn a_scan_goes_on_while_memories_come_and_go(store: &
     }
 }
 
-pub(in crate::store) async fn a_scan_from_nowhere_is_refused(store: &dyn MemoryStore) {
+pub(crate) async fn a_scan_from_nowhere_is_refused(store: &dyn MemoryStore) {
     for name in ["a", "b"] {
         store.store(note("alice", name, "x"), vec![], &write()).await.unwrap();
         store.store(note("bob", name, "x"), vec![], &write()).await.unwrap();
@@ -207,7 +203,7 @@ pub(in crate::store) async fn a_scan_from_nowhere_is_refused(store: &dyn MemoryS
     }
 }
 
-pub(in crate::store) async fn what_cannot_be_a_whole_is_refused_by_field(store: &dyn MemoryStore) {
+pub(crate) async fn what_cannot_be_a_whole_is_refused_by_field(store: &dyn MemoryStore) {
     let version = |version| Memory { version, ..note("alice", "m", "x") };
     let history = |history| Whole { history, ..whole(version(3)) };
     let empty = Memory { content: String::new(), ..version(1) };

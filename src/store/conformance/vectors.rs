@@ -1,7 +1,9 @@
 //! Embedding spaces, and embedding of memories without vectors.
 
-use super::*;
-use crate::memory::{MemoryStore, Status};
+use crate::{
+    memory::{MemoryStore, Status},
+    store::conformance::*,
+};
 
 const EAST: [f32; 4] = [1.0, 0.0, 0.0, 0.0];
 
@@ -14,7 +16,7 @@ async fn missing(store: &dyn MemoryStore, space: &str, limit: usize) -> Vec<Stri
     missing.into_iter().map(|memory| memory.id.as_str().to_owned()).collect()
 }
 
-pub(in crate::store) async fn other_spaces_and_dimensions_do_not_compare(store: &dyn MemoryStore) {
+pub(crate) async fn other_spaces_and_dimensions_do_not_compare(store: &dyn MemoryStore) {
     store.store(note("alice", "same", "x"), vec![embedding(0, EAST)], &write()).await.unwrap();
     let both = vec![in_space("other", &[1.0, 0.0]), embedding(0, EAST)];
     store.store(note("alice", "both", "x"), both, &write()).await.unwrap();
@@ -38,9 +40,7 @@ pub(in crate::store) async fn other_spaces_and_dimensions_do_not_compare(store: 
     }
 }
 
-pub(in crate::store) async fn memories_without_a_vector_are_found_and_back_filled(
-    store: &dyn MemoryStore,
-) {
+pub(crate) async fn memories_without_a_vector_are_found_and_back_filled(store: &dyn MemoryStore) {
     assert!(missing(store, SPACE, 10).await.is_empty());
     for (n, (user, name)) in
         [("alice", "a"), ("bob", "b"), ("alice", "c"), ("alice", "d")].into_iter().enumerate()
@@ -71,7 +71,7 @@ pub(in crate::store) async fn memories_without_a_vector_are_found_and_back_fille
     assert_eq!(missing(store, SPACE, 10).await, ["q"]);
 }
 
-pub(in crate::store) async fn a_new_space_is_back_filled_beside_the_old(store: &dyn MemoryStore) {
+pub(crate) async fn a_new_space_is_back_filled_beside_the_old(store: &dyn MemoryStore) {
     for name in ["a", "b"] {
         store.store(note("alice", name, "x"), vec![embedding(0, EAST)], &write()).await.unwrap();
     }
@@ -89,7 +89,7 @@ pub(in crate::store) async fn a_new_space_is_back_filled_beside_the_old(store: &
     assert!(found.iter().all(|evidence| evidence.cosine.unwrap().abs() < 1e-6), "{found:?}");
 }
 
-pub(in crate::store) async fn changed_content_loses_its_old_vectors(store: &dyn MemoryStore) {
+pub(crate) async fn changed_content_loses_its_old_vectors(store: &dyn MemoryStore) {
     let vectors = vec![embedding(0, EAST), in_space("other", &[1.0, 0.0])];
     let memory = store.store(note("alice", "m", "one"), vectors, &write()).await.unwrap();
     assert!(missing(store, SPACE, 10).await.is_empty());

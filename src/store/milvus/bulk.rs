@@ -5,20 +5,24 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use jiff::Timestamp;
 use milvus::v2::types::{ConsistencyLevel, ResultRow};
 
-use super::{
-    expression::{literal, of_owner, one_of},
-    fault::Fault,
-    fields::{KEY, VECTOR},
-    overlay::{Overlay, Recent},
-    rows::{
-        Kind, Part, Placed, RECORD_FIELDS, Stored, assemble, memory_key, read_vector_key, time,
-    },
-    server::WINDOW,
-    session::Session,
-};
 use crate::{
     memory::{Embedding, Memory, Owner, Scan, StoreError, Whole},
-    store::{MAX_LIMIT, MAX_SCAN_BYTES, validate},
+    store::{
+        MAX_LIMIT, MAX_SCAN_BYTES,
+        milvus::{
+            expression::{literal, of_owner, one_of},
+            fault::Fault,
+            fields::{KEY, VECTOR},
+            overlay::{Overlay, Recent},
+            rows::{
+                Kind, Part, Placed, RECORD_FIELDS, Stored, assemble, memory_key, read_vector_key,
+                time,
+            },
+            server::WINDOW,
+            session::Session,
+        },
+        validate,
+    },
 };
 
 /// Number of memories read in one step of a scan.

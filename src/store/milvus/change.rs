@@ -9,20 +9,22 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use milvus::v2::types::ConsistencyLevel;
 
-use super::{
-    expression::{of_owner, one_of},
-    fault::Fault,
-    overlay::{Fresh, Overlay, Recent},
-    rows::{
-        Kind, Placed, RecordRows, Spaces, Stored, is_earlier, memory_key, vector_columns,
-        vector_keys,
-    },
-    session::Session,
-    view::{Known, Reader},
-};
 use crate::{
     memory::{Embedding, Memory, MemoryId, Owner, StoreError, Touch},
-    store::validate,
+    store::{
+        milvus::{
+            expression::{of_owner, one_of},
+            fault::Fault,
+            overlay::{Fresh, Overlay, Recent},
+            rows::{
+                Kind, Placed, RecordRows, Spaces, Stored, is_earlier, memory_key, vector_columns,
+                vector_keys,
+            },
+            session::Session,
+            view::{Known, Reader},
+        },
+        validate,
+    },
 };
 
 /// What happens to a memory's vectors.

@@ -17,13 +17,15 @@ use milvus::v2::{
 };
 use tokio::sync::Mutex;
 
-use super::{
-    fault::{Fault, MilvusRefusal},
-    server::Server,
-    session::Session,
-    settings::MilvusSettings,
+use crate::{
+    memory::StoreError,
+    store::milvus::{
+        fault::{Fault, MilvusRefusal},
+        server::Server,
+        session::Session,
+        settings::MilvusSettings,
+    },
 };
-use crate::memory::StoreError;
 
 /// Margin on the staleness of reads, for clock differences and slow responses.
 pub(super) const MARGIN: Duration = Duration::from_secs(5);

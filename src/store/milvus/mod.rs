@@ -54,13 +54,16 @@ pub use self::{
     fault::MilvusRefusal,
     settings::{MilvusSettings, MilvusTls},
 };
-use super::{
-    MAX_LIMIT,
-    validate::{self, to_microsecond, validate},
-};
-use crate::memory::{
-    Counts, Cursor, Embedding, Evidence, Filter, ForgetScope, ListQuery, Memory, MemoryId,
-    MemoryStore, Owner, Page, Restored, Scan, ScopeQuery, Search, StoreError, Touch, Whole, Write,
+use crate::{
+    memory::{
+        Counts, Cursor, Embedding, Evidence, Filter, ForgetScope, ListQuery, Memory, MemoryId,
+        MemoryStore, Owner, Page, Restored, Scan, ScopeQuery, Search, StoreError, Touch, Whole,
+        Write,
+    },
+    store::{
+        MAX_LIMIT,
+        validate::{self, to_microsecond, validate},
+    },
 };
 
 /// Number of locks shared by all owners; enough that two rarely collide.

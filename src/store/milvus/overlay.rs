@@ -10,8 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::rows::Stored;
-use crate::memory::{Embedding, Owner};
+use crate::{
+    memory::{Embedding, Owner},
+    store::milvus::rows::Stored,
+};
 
 /// Maximum size, in bytes: about ten thousand memories.
 const BOUND: usize = 64 << 20;

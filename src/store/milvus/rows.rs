@@ -10,14 +10,14 @@ use jiff::Timestamp;
 use milvus::v2::types::{FieldData, ResultRow};
 use serde_json::json;
 
-use super::{
-    fault::Fault,
-    fields::{KEY, VECTOR},
-    schema::{MAX_TEXT, RECORD_DIMENSION},
-};
 use crate::{
     memory::{Embedding, Memory, MemoryId, Owner, Visibility},
-    store::lexical::Terms,
+    store::milvus::{
+        fault::Fault,
+        fields::{KEY, VECTOR},
+        schema::{MAX_TEXT, RECORD_DIMENSION},
+    },
+    text::index::Terms,
 };
 
 /// Kind of a row.

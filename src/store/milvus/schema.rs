@@ -32,7 +32,7 @@ use milvus::v2::{
 use sha2::{Digest, Sha256};
 use tokio::time::sleep;
 
-use super::{
+use crate::store::milvus::{
     fault::Fault,
     fields::{KEY, VECTOR},
     server::Server,

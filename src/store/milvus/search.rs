@@ -5,21 +5,21 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 
-use super::{
-    expression::{of_owner, one_of},
-    fault::Fault,
-    rows::read_vector_key,
-    server::WINDOW,
-    session::Session,
-    view::{Line, Reader},
-};
 use crate::{
     memory::{Evidence, Filter, Owner, QueryVector, ScopeQuery, Search},
     store::{
         MAX_LIMIT, dense,
-        lexical::{Postings, QueryTerms, Terms},
+        milvus::{
+            expression::{of_owner, one_of},
+            fault::Fault,
+            rows::read_vector_key,
+            server::WINDOW,
+            session::Session,
+            view::{Line, Reader},
+        },
         top_k::{Candidate, top_k},
     },
+    text::index::{Postings, QueryTerms, Terms},
 };
 
 /// Up to this many memories are listed explicitly in the request.
@@ -111,7 +111,7 @@ impl Searcher<'_> {
         let consistency = self.session.server.consistency();
         let memories = self.reader.memories(owner, asked, consistency).await?;
         for (line, meant) in lines.iter().zip(meant) {
-            let met = |memory: &super::rows::Stored| filter.matches(&memory.memory);
+            let met = |memory: &crate::store::milvus::rows::Stored| filter.matches(&memory.memory);
             *meant = *meant && memories.get(&line.memory).is_some_and(met);
         }
         Ok(())

@@ -15,7 +15,7 @@ use milvus::v2::{
     types::{ConsistencyLevel, FieldData, MetricType, ResultRow, SearchVectors},
 };
 
-use super::{
+use crate::store::milvus::{
     fault::Fault,
     fields::{KEY, VECTOR},
 };
@@ -83,7 +83,10 @@ impl Server {
         loop {
             let page = match &after {
                 None => filter.to_owned(),
-                Some(key) => format!("({filter}) and {KEY} > {}", super::expression::literal(key)),
+                Some(key) => format!(
+                    "({filter}) and {KEY} > {}",
+                    crate::store::milvus::expression::literal(key)
+                ),
             };
             let rows = self.rows(collection, &page, fields, PAGE, consistency, &read).await?;
             let full = rows.len() == PAGE;
@@ -174,7 +177,7 @@ impl Server {
     /// Removes the rows with these keys. No other rows can match, so it need not be strong.
     pub(super) async fn delete_keys(&self, collection: &str, keys: &[String]) -> Result<(), Fault> {
         for keys in keys.chunks(BATCH) {
-            self.delete(collection, &super::expression::one_of(KEY, keys)).await?;
+            self.delete(collection, &crate::store::milvus::expression::one_of(KEY, keys)).await?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{
+use crate::store::milvus::{
     fault::Fault,
     schema::{Maker, Names, VectorCollection},
     server::Server,

@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::*;
-use crate::memory::Actor;
+use crate::{memory::Actor, store::milvus::*};
 
 /// Serialises the tests that use the server.
 static SERVER: Mutex<()> = Mutex::const_new(());

@@ -10,21 +10,21 @@ use std::{
 use jiff::Timestamp;
 use milvus::v2::types::{ConsistencyLevel, ResultRow};
 
-use super::{
-    expression::{of_owner, one_of},
-    fault::Fault,
-    fields::KEY,
-    overlay::{Fresh, Overlay, Recent},
-    rows::{
-        Kind, Part, RECORD_FIELDS, Spaces, Stored, assemble, is_earlier, micros, read_spaces,
-        read_terms, record_keys, time,
-    },
-    server::{Server, WINDOW},
-    session::Session,
-};
 use crate::{
     memory::{Embedding, Memory, MemoryId, Owner, ScopeQuery, Status},
-    store::lexical::Terms,
+    store::milvus::{
+        expression::{of_owner, one_of},
+        fault::Fault,
+        fields::KEY,
+        overlay::{Fresh, Overlay, Recent},
+        rows::{
+            Kind, Part, RECORD_FIELDS, Spaces, Stored, assemble, is_earlier, micros, read_spaces,
+            read_terms, record_keys, time,
+        },
+        server::{Server, WINDOW},
+        session::Session,
+    },
+    text::index::Terms,
 };
 
 /// The properties of one memory.
@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
             );
         }
         for (_, stored) in assemble(owner, rows) {
-            let memory = super::rows::memory_key(owner, &stored.memory.id);
+            let memory = crate::store::milvus::rows::memory_key(owner, &stored.memory.id);
             memories.insert(memory, stored);
         }
         Ok(memories)

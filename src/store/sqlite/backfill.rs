@@ -7,12 +7,14 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{
-    filter::IN_USE,
-    index::space_number,
-    rows::{COLUMNS, anyones_memory},
+use crate::{
+    memory::Memory,
+    store::sqlite::{
+        filter::IN_USE,
+        index::space_number,
+        rows::{COLUMNS, anyones_memory},
+    },
 };
-use crate::memory::Memory;
 
 /// Number of rows examined per step; bounds how long one read occupies its thread.
 const STEP: i64 = 5_000;

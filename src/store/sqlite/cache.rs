@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
 
-use super::index::OwnerIndex;
+use crate::store::sqlite::index::OwnerIndex;
 
 /// Maximum share of one owner (1/4). A larger index is read from the file each time, so that it
 /// does not evict all others.

@@ -4,16 +4,16 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
-use super::{
-    entities,
-    index::space_number,
-    rows::{COLUMNS, VALUES, WRITE_COLUMNS, json, micros, values},
-    search::by_id,
-};
 use crate::{
     memory::{Embedding, ForgetScope, Memory, MemoryId, Owner, StoreError, Touch, Write},
     store::{
         dense,
+        sqlite::{
+            entities,
+            index::space_number,
+            rows::{COLUMNS, VALUES, WRITE_COLUMNS, json, micros, values},
+            search::by_id,
+        },
         validate::{self, to_microsecond},
     },
 };

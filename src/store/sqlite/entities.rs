@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
-use crate::memory::{Memory, entity_key};
+use crate::{memory::Memory, text::entity::entity_key};
 
 /// Inserts a memory's mentions and relations.
 pub(super) fn put(connection: &Connection, row: i64, memory: &Memory) -> rusqlite::Result<()> {

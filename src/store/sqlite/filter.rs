@@ -8,8 +8,11 @@ use rusqlite::{
     types::Value,
 };
 
-use super::rows::micros;
-use crate::memory::{Comparison, Filter, ScopeQuery, Source, Status, TimeField, entity_key};
+use crate::{
+    memory::{Comparison, Filter, ScopeQuery, Source, Status, TimeField},
+    store::sqlite::rows::micros,
+    text::entity::entity_key,
+};
 
 /// The statuses of memories in use, as SQL.
 pub(super) const IN_USE: &str = "status IN ('active', 'review')";

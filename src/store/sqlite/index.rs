@@ -4,13 +4,10 @@ use std::{collections::HashSet, sync::Arc};
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::filter::IN_USE;
 use crate::{
     memory::{QueryVector, ScopeQuery},
-    store::{
-        dense,
-        lexical::{Postings, Terms},
-    },
+    store::{dense, sqlite::filter::IN_USE},
+    text::index::{Postings, Terms},
 };
 
 /// The index of an owner's memories in use, including expired ones.

@@ -28,17 +28,17 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use self::{backfill::Marks, cache::Cache};
-use super::{
-    MAX_LIMIT,
-    scan_cursor::ScanCursor,
-    validate::{self, validate},
-};
 use crate::{
     memory::{
         Counts, Embedding, Evidence, Filter, ForgetScope, ListQuery, Memory, MemoryId, MemoryStore,
         Owner, Page, Restored, Scan, ScopeQuery, Search, StoreError, Touch, Whole, Write,
     },
     sqlite::{Database, DatabaseError, Options, Synchronous},
+    store::{
+        MAX_LIMIT,
+        scan_cursor::ScanCursor,
+        validate::{self, validate},
+    },
 };
 
 /// Settings of the store.

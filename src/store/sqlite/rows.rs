@@ -11,7 +11,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     memory::{Memory, MemoryId, MemoryType, Owner, Source, Status, Write},
-    store::lexical::Terms,
+    text::index::Terms,
 };
 
 /// The columns of a memory, in the order that [`memory`] reads and [`values`] writes. `memories`

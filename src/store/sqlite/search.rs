@@ -4,21 +4,21 @@ use std::{collections::HashSet, sync::Arc};
 
 use rusqlite::{Connection, OptionalExtension, params_from_iter, types::Value};
 
-use super::{
-    cache::Cache,
-    filter::Condition,
-    index::{OwnerIndex, space_number},
-    rows::{COLUMNS, memory, micros},
-};
 use crate::{
     memory::{
         Counts, Cursor, Evidence, Filter, ListQuery, Memory, Owner, Page, ScopeQuery, Search,
     },
     store::{
         MAX_LIMIT,
-        lexical::QueryTerms,
+        sqlite::{
+            cache::Cache,
+            filter::Condition,
+            index::{OwnerIndex, space_number},
+            rows::{COLUMNS, memory, micros},
+        },
         top_k::{Candidate, top_k},
     },
+    text::index::QueryTerms,
 };
 
 /// The evidence for a search.

@@ -2,10 +2,9 @@ mod entities;
 
 use std::{fs, path::Path};
 
-use super::*;
 use crate::{
     memory::{Actor, MemoryType, QueryVector, Source},
-    store::conformance::conforms,
+    store::{conformance::conforms, sqlite::*},
 };
 
 const SPACE: &str = "test/4/mean";

@@ -2,14 +2,18 @@
 
 use rusqlite::{Connection, Row, params_from_iter};
 
-use super::{
-    change::{self, Answer, places},
-    rows::{COLUMNS, VALUES, WRITE_COLUMNS, anyones_memory, memory, values},
-    search::by_id,
-};
 use crate::{
     memory::{Embedding, Memory, Owner, Restored, Scan, Whole, Write},
-    store::{dense, scan_cursor::ScanCursor, validate::MAX_SCAN_BYTES},
+    store::{
+        dense,
+        scan_cursor::ScanCursor,
+        sqlite::{
+            change::{self, Answer, places},
+            rows::{COLUMNS, VALUES, WRITE_COLUMNS, anyones_memory, memory, values},
+            search::by_id,
+        },
+        validate::MAX_SCAN_BYTES,
+    },
 };
 
 /// A piece of an owner's memories, or of all owners', after a cursor.

@@ -6,7 +6,7 @@ use axum::{Router, body::Bytes as Body, http::StatusCode, routing::post};
 use tokio::{net::TcpListener, sync::mpsc};
 use tracing_subscriber::layer::SubscriberExt;
 
-use super::*;
+use crate::telemetry::trace::*;
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";

@@ -3,22 +3,22 @@
 
 use std::collections::HashSet;
 
-use crate::capture::{
-    candidate::Candidate,
-    extract::{
-        llm::fact::{QUOTED, share},
-        phrases,
+use crate::{
+    capture::{
+        candidate::Candidate,
+        extract::llm::fact::{QUOTED, share},
+        turn::StoredTurn,
     },
-    turn::StoredTurn,
+    text::sentences,
 };
 
 /// Gives each candidate the time of the last turn that its words stand in. Where they stand in none,
 /// it counts as said with the first, so that it takes the place of nothing said since.
-pub(in crate::capture) fn date(candidates: &mut [Candidate], turns: &[StoredTurn]) {
+pub(crate) fn date(candidates: &mut [Candidate], turns: &[StoredTurn]) {
     let told: Vec<HashSet<String>> =
-        turns.iter().map(|turn| phrases::words(&turn.user_text).into_iter().collect()).collect();
+        turns.iter().map(|turn| sentences::words(&turn.user_text).into_iter().collect()).collect();
     for candidate in candidates {
-        let words = phrases::words(candidate.raw.as_ref().unwrap_or(&candidate.content));
+        let words = sentences::words(candidate.raw.as_ref().unwrap_or(&candidate.content));
         let said = told.iter().rposition(|told| share(&words, told) >= QUOTED);
         candidate.said_at = said.map_or(turns.first(), |at| turns.get(at)).map(|turn| turn.began);
     }

@@ -10,9 +10,13 @@ use serde_json::Value;
 use crate::{
     capture::{
         candidate::{Candidate, Tense},
-        extract::{llm::parts::Shown, phrases},
+        extract::llm::parts::Shown,
     },
-    memory::{EntityRelation, MemoryType, Mention, Source, fence},
+    memory::{MemoryType, Source, fence},
+    text::{
+        entity::{EntityRelation, Mention},
+        sentences,
+    },
 };
 
 /// The longest content of a candidate, in bytes: it is one sentence.
@@ -57,7 +61,7 @@ pub(super) struct Evidence<'a> {
 impl<'a> Evidence<'a> {
     pub(super) fn of(part: &[Shown], known: &'a [String]) -> Self {
         let words = |side: fn(&Shown) -> &str| {
-            part.iter().flat_map(|shown| phrases::words(side(shown))).collect()
+            part.iter().flat_map(|shown| sentences::words(side(shown))).collect()
         };
         Self { known, user: words(|shown| &shown.user), assistant: words(|shown| &shown.assistant) }
     }
@@ -105,7 +109,7 @@ impl<'a> Evidence<'a> {
     /// The user's own words, where the model quotes them rightly.
     fn quote(&self, item: &Value, content: &str) -> Result<Option<String>, Unfit> {
         let Some(quote) = line(&item["words"], MAX_CONTENT_BYTES) else { return Ok(None) };
-        let words = phrases::words(&quote);
+        let words = sentences::words(&quote);
         if share(&words, &self.user) >= QUOTED {
             return Ok(Some(quote).filter(|quote| quote != content));
         }

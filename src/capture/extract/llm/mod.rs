@@ -28,23 +28,23 @@ const MAX_SHOWN_AGAIN: usize = 8 * 1024;
 
 /// What an answer held.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::capture) struct Found {
-    pub(in crate::capture) candidates: Vec<Candidate>,
+pub(crate) struct Found {
+    pub(crate) candidates: Vec<Candidate>,
     /// Dropped: of a type that is not asked for.
-    pub(in crate::capture) unknown_type: u64,
+    pub(crate) unknown_type: u64,
     /// Dropped: without content.
-    pub(in crate::capture) unusable: u64,
+    pub(crate) unusable: u64,
     /// Dropped: taken from what the assistant said.
-    pub(in crate::capture) not_said: u64,
+    pub(crate) not_said: u64,
     /// Dropped: beyond the most that one part may give.
-    pub(in crate::capture) too_many: u64,
+    pub(crate) too_many: u64,
     /// Lost: the one in which the answer broke off.
-    pub(in crate::capture) broken_off: u64,
+    pub(crate) broken_off: u64,
 }
 
 /// Why a part gave nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(in crate::capture) enum ExtractError {
+pub(crate) enum ExtractError {
     /// The model could not be asked, or did not answer.
     #[error(transparent)]
     Llm(LlmError),
@@ -55,7 +55,7 @@ pub(in crate::capture) enum ExtractError {
 
 /// Asks the model for the facts in a part of some turns. `known` are stored contents that the
 /// user may have corrected.
-pub(in crate::capture) async fn extract(
+pub(crate) async fn extract(
     helper: &Helper,
     part: &[Shown],
     known: &[String],

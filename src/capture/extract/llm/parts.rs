@@ -4,13 +4,13 @@
 
 use serde::Serialize;
 
-use crate::capture::{
-    extract::{llm::redact::redacted, repeats::drop_repeats},
-    turn::StoredTurn,
+use crate::{
+    capture::{extract::llm::redact::redacted, turn::StoredTurn},
+    text::repeats::drop_repeats,
 };
 
 /// What one request shows of a conversation, in bytes: about 6,000 tokens.
-pub(in crate::capture) const PART_BYTES: usize = 24 * 1024;
+pub(crate) const PART_BYTES: usize = 24 * 1024;
 
 /// The most parts of one batch; of a longer one the oldest are left out. Fifteen turns at their
 /// longest have half as many.
@@ -24,7 +24,7 @@ const REPLY: usize = 6;
 
 /// A turn, or a piece of a long one, as the model is shown it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(in crate::capture) struct Shown {
+pub(crate) struct Shown {
     pub(super) date: String,
     pub(super) user: String,
     pub(super) assistant: String,
@@ -32,7 +32,7 @@ pub(in crate::capture) struct Shown {
 
 impl Shown {
     /// What the user said in it.
-    pub(in crate::capture) fn user(&self) -> &str {
+    pub(crate) fn user(&self) -> &str {
         &self.user
     }
 
@@ -48,7 +48,7 @@ impl Shown {
 
 /// The parts of some turns, oldest first, each of about `bytes` at most. What must not be read is
 /// left out.
-pub(in crate::capture) fn parts(turns: &[StoredTurn], bytes: usize) -> Vec<Vec<Shown>> {
+pub(crate) fn parts(turns: &[StoredTurn], bytes: usize) -> Vec<Vec<Shown>> {
     let mut parts: Vec<Vec<Shown>> = Vec::new();
     let (mut part, mut size) = (Vec::new(), 0);
     for piece in turns.iter().flat_map(|turn| pieces(turn, bytes)) {

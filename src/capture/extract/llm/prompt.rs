@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::parts::Shown;
-use crate::llm::Form;
+use crate::{capture::extract::llm::parts::Shown, llm::Form};
 
 /// The most that is shown of one stored memory, in bytes.
 const MAX_KNOWN_BYTES: usize = 300;

@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use crate::capture::extract::{
-    local::rules::{self, Forbidden},
-    phrases,
+use crate::text::{
+    rules::{self, Forbidden},
+    sentences,
 };
 
 /// A longer message is pasted, and judged sentence by sentence, in characters.
@@ -21,7 +21,7 @@ pub(super) fn redacted(text: &str) -> Option<Cow<'_, str>> {
         return None;
     }
     let kept: Vec<&str> =
-        phrases::sentences(text).into_iter().filter(|s| !rules::drops(head(s))).collect();
+        sentences::sentences(text).into_iter().filter(|s| !rules::drops(head(s))).collect();
     (!kept.is_empty()).then(|| Cow::Owned(kept.join("\n")))
 }
 

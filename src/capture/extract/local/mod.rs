@@ -5,13 +5,7 @@
 //! something takes along the one before, and a relative date gets the day it
 //! meant beside it. It must never know what is stored, nor read a reply.
 
-mod date_words;
-mod dates;
 mod judge;
-mod names;
-mod pieces;
-mod pronouns;
-pub(in crate::capture) mod rules;
 mod statements;
 
 #[cfg(test)]
@@ -24,6 +18,7 @@ use crate::{
     embed::{EmbedError, Embedder},
     memory::MemoryType,
     models::Models,
+    text::{names, pieces, rules, time::statement_dates},
 };
 use judge::Judge;
 
@@ -33,7 +28,7 @@ const MAX_CHARS: usize = 2_000;
 
 /// The statements in a turn; where the embedder fails, by their words alone. `before` is the session's turn before it, for what
 /// its first sentence may point at.
-pub(in crate::capture) async fn extract(
+pub(crate) async fn extract(
     embedder: &dyn Embedder,
     models: &Models,
     turn: &StoredTurn,
@@ -54,7 +49,7 @@ pub(in crate::capture) async fn extract(
 }
 
 /// Candidates of statements, whether or not they look worth keeping.
-pub(in crate::capture) async fn as_they_are(
+pub(crate) async fn as_they_are(
     embedder: &dyn Embedder,
     models: &Models,
     statements: Vec<String>,
@@ -66,7 +61,7 @@ pub(in crate::capture) async fn as_they_are(
 
 /// Whether nothing of a text may be kept beyond its turn: it tells a secret, gives
 /// orders to the model, or asks not to be stored.
-pub(in crate::capture) fn holds_back(text: &str) -> bool {
+pub(crate) fn holds_back(text: &str) -> bool {
     rules::drops(text)
 }
 
@@ -102,7 +97,7 @@ fn last_sentence(text: &str) -> Option<&str> {
 fn candidate(words: &str, message: &str, judge: &Judge<'_>, at: Timestamp) -> Candidate {
     let memory_type =
         if judge.is_procedural(words) { MemoryType::PROCEDURAL } else { MemoryType::SEMANTIC };
-    let content = dates::dated(words, at);
+    let content = statement_dates::dated(words, at);
     let raw = (content != words).then(|| words.to_owned());
     let named = names::named(words, message);
     Candidate {

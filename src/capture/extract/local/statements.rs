@@ -1,10 +1,12 @@
 //! From a message to the statements in it, by what a judge says of its pieces.
 
-use super::{
-    judge::Judge,
-    pieces::{sentences_of, told_before_asking},
-    pronouns::points_back,
-    rules,
+use crate::{
+    capture::extract::local::judge::Judge,
+    text::{
+        pieces::{sentences_of, told_before_asking},
+        pronouns::points_back,
+        rules,
+    },
 };
 
 /// The longest statement, in characters: what is longer is kept sentence by

@@ -4,8 +4,9 @@
 
 use std::path::Path;
 
-use super::*;
-use crate::{embed::deterministic::DeterministicEmbedder, memory::Owner};
+use crate::{
+    capture::extract::local::*, embed::deterministic::DeterministicEmbedder, memory::Owner,
+};
 
 fn turn(text: &str) -> StoredTurn {
     StoredTurn {

@@ -21,7 +21,7 @@ const SAME: f32 = 0.8;
 
 /// The summary of some turns, and which of them it was taken from; `None` when
 /// what is worth keeping was said in a single turn.
-pub(in crate::capture) async fn central_statements(
+pub(crate) async fn central_statements(
     embedder: &dyn Embedder,
     models: &Models,
     turns: &[StoredTurn],

@@ -24,7 +24,7 @@ pub(super) const MAX_CHARS: usize = 600;
 
 /// What of a session's turns is summed up, by scope: a summary belongs to one
 /// project and agent, as what it holds. Scopes of too few turns are left out.
-pub(in crate::capture) fn by_scope(turns: Vec<StoredTurn>) -> Vec<Vec<StoredTurn>> {
+pub(crate) fn by_scope(turns: Vec<StoredTurn>) -> Vec<Vec<StoredTurn>> {
     let mut scopes: Vec<Vec<StoredTurn>> = Vec::new();
     for turn in turns {
         if !turns::worth_it(&turn) || holds_back(&turn.user_text) {
@@ -43,11 +43,7 @@ pub(in crate::capture) fn by_scope(turns: Vec<StoredTurn>) -> Vec<Vec<StoredTurn
 
 /// The memory of a summary of these turns, which are of one session and scope
 /// and at least one. The same turns' session and scope lead to the same id.
-pub(in crate::capture) fn memory(
-    words: &str,
-    turns: &[StoredTurn],
-    now: Timestamp,
-) -> Option<Memory> {
+pub(crate) fn memory(words: &str, turns: &[StoredTurn], now: Timestamp) -> Option<Memory> {
     let (first, last) = (turns.first()?, turns.last()?);
     let (project, agent) = (first.project.as_deref(), first.agent.as_deref());
     let id = MemoryId::of_summary(&first.owner, &first.session, project, agent);
@@ -81,7 +77,7 @@ pub(super) mod tests {
     use super::*;
     use crate::capture::test_support::stored_turn;
 
-    pub(in crate::capture::extract::summary) fn turn(number: usize, text: &str) -> StoredTurn {
+    pub(crate) fn turn(number: usize, text: &str) -> StoredTurn {
         StoredTurn {
             began: Timestamp::from_second(1_770_000_000).unwrap(),
             ..stored_turn(&format!("k{number}"), text, "Noted.")

@@ -50,7 +50,7 @@ struct Shown<'a> {
 
 /// What a model made of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::capture) enum Told {
+pub(crate) enum Told {
     /// In these words.
     Words(String),
     /// There is nothing to remember.
@@ -61,10 +61,7 @@ pub(in crate::capture) enum Told {
 
 /// Asks the model what a session was about. Returns also the turns that it was shown: the last, as far
 /// as they fit.
-pub(in crate::capture) async fn ask<'a>(
-    helper: &Helper,
-    turns: &'a [StoredTurn],
-) -> (Told, &'a [StoredTurn]) {
+pub(crate) async fn ask<'a>(helper: &Helper, turns: &'a [StoredTurn]) -> (Told, &'a [StoredTurn]) {
     let (request, shown) = request(turns);
     let told = match helper.ask(INSTRUCTIONS, &request).await {
         Ok(answer) => read(&answer),

@@ -24,11 +24,11 @@ const EMBED_ROUNDS: usize = 16;
 const EMBED_PAUSE: Duration = Duration::from_secs(1);
 
 /// The pause while the embedder or the store fails.
-pub(in crate::capture) const EMBED_REST: Duration = Duration::from_secs(10);
+pub(crate) const EMBED_REST: Duration = Duration::from_secs(10);
 
 /// Vectors for memories that have none: their embedding failed, or the
 /// model has changed. Never given up, since it is about no single memory.
-pub(in crate::capture::jobs) async fn run(context: &JobContext) -> Result<(), JobError> {
+pub(crate) async fn run(context: &JobContext) -> Result<(), JobError> {
     let mut passed_over = HashSet::new();
     for _ in 0..EMBED_ROUNDS {
         match embed_missing(&context.writer, EMBED_BATCH, &mut passed_over).await {
@@ -46,10 +46,7 @@ pub(in crate::capture::jobs) async fn run(context: &JobContext) -> Result<(), Jo
 }
 
 /// Schedules this job after a pause.
-pub(in crate::capture) async fn owe_vectors(
-    journal: &Journal,
-    pause: Duration,
-) -> Result<(), DatabaseError> {
+pub(crate) async fn owe_vectors(journal: &Journal, pause: Duration) -> Result<(), DatabaseError> {
     let now = Timestamp::now();
     journal.write(move |c| journal::ask_for_vectors(c, now, pause)).await
 }

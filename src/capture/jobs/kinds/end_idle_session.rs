@@ -14,10 +14,7 @@ use crate::capture::{
 const BUSY_PAUSE: Duration = Duration::from_secs(5);
 
 /// Ends the session, unless it is not idle yet or an exchange of it is in flight.
-pub(in crate::capture::jobs) async fn run(
-    context: &JobContext,
-    job: &ClaimedJob,
-) -> Result<(), JobError> {
+pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), JobError> {
     let (session, rules, now) = (job.subject, context.live.rules(), Timestamp::now());
     let talking = job.owner.as_ref().map(|owner| context.exchanges.sessions_of(owner));
     let waits = context.journal.write(move |c| {

@@ -8,10 +8,7 @@ use crate::capture::{
 };
 
 /// Erases the memories that are still hidden.
-pub(in crate::capture::jobs) async fn run(
-    context: &JobContext,
-    job: &ClaimedJob,
-) -> Result<(), JobError> {
+pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), JobError> {
     let (Some(owner), Some(_)) = (&job.owner, &job.payload) else { return Ok(()) };
     let hidden: Hidden = payload(job)?;
     // An extraction in the owner's other lane could read what is being erased.

@@ -20,10 +20,7 @@ use crate::{
 };
 
 /// Asks the helper model for the facts in a part of a batch.
-pub(in crate::capture::jobs) async fn run(
-    context: &JobContext,
-    job: &ClaimedJob,
-) -> Result<Option<Next>, JobError> {
+pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<Option<Next>, JobError> {
     let settings = context.live.get();
     let Some(helper) = &settings.extractor else { return Ok(None) };
     let of: Batch = payload(job)?;

@@ -14,11 +14,11 @@ use crate::{
         reconcile::{Origin, remark},
         writer::now,
     },
-    signals::Typed,
+    text::command::Typed,
 };
 
 /// Brings the statements in a turn into the store. Found again, they are known.
-pub(in crate::capture::jobs) async fn run(context: &JobContext, turn: i64) -> Result<(), JobError> {
+pub(crate) async fn run(context: &JobContext, turn: i64) -> Result<(), JobError> {
     let (Some(mut said), before) =
         context.journal.read(move |c| journal::turn_and_before(c, turn)).await?
     else {

@@ -11,10 +11,7 @@ use crate::{
 };
 
 /// Carries out a request to forget: hides the memories that certainly match, to be erased after the grace period.
-pub(in crate::capture::jobs) async fn run(
-    context: &JobContext,
-    job: &ClaimedJob,
-) -> Result<(), JobError> {
+pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), JobError> {
     // Without a payload it was done, and only the settling was missed.
     let (Some(owner), Some(_)) = (&job.owner, &job.payload) else { return Ok(()) };
     let order: ForgetOrder = payload(job)?;

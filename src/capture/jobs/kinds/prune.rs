@@ -21,7 +21,7 @@ const LONG_REST: Duration = Duration::from_secs(600);
 
 /// Removes what was learnt and is old, and dead jobs that are old. Never given
 /// up, since it comes again by itcontext.
-pub(in crate::capture::jobs) async fn run(context: &JobContext) -> Result<(), JobError> {
+pub(crate) async fn run(context: &JobContext) -> Result<(), JobError> {
     let (pruned, old) = prune_all(context).await.map_err(|error| {
         tracing::debug!(%error, "the journal cannot be pruned now");
         JobError::NotNow(EMBED_REST)

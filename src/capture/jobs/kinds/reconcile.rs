@@ -13,10 +13,7 @@ use crate::capture::{
 };
 
 /// Brings what an extraction found into the store.
-pub(in crate::capture::jobs) async fn run(
-    context: &JobContext,
-    job: &ClaimedJob,
-) -> Result<Option<Next>, JobError> {
+pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<Option<Next>, JobError> {
     let Found { of, more, mut found } = payload(job)?;
     let turns = turns_of(&context.journal, of, job.subject).await?;
     // All forgotten: so is what they said.

@@ -15,17 +15,14 @@ use crate::{
         journal::{self, ClaimedJob},
         reconcile::Origin,
     },
-    signals::Typed,
+    text::command::Typed,
 };
 
 /// The pause while what the same message asks to be forgotten is still there.
 const ORDER_PAUSE: Duration = Duration::from_secs(5);
 
 /// Brings what a user asked to be remembered into the store.
-pub(in crate::capture::jobs) async fn run(
-    context: &JobContext,
-    job: &ClaimedJob,
-) -> Result<(), JobError> {
+pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), JobError> {
     let statements: Vec<String> = payload(job)?;
     let turn = job.subject;
     if context.journal.read(move |c| journal::has_to_forget(c, turn)).await? {

@@ -24,10 +24,7 @@ const REPEATABLE: usize = 10;
 
 /// The memory of a turn. Nothing to do when the turn was forgotten, or is
 /// not worth one.
-pub(in crate::capture::jobs) async fn run(
-    context: &JobContext,
-    number: i64,
-) -> Result<(), JobError> {
+pub(crate) async fn run(context: &JobContext, number: i64) -> Result<(), JobError> {
     let Some(turn) = context.journal.read(move |c| journal::turn(c, number)).await? else {
         return Ok(());
     };

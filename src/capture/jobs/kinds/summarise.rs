@@ -18,10 +18,7 @@ use crate::{
 
 /// Sums a session up. The helper model is asked where there is one; what it
 /// does not give is made of the user's own statements.
-pub(in crate::capture::jobs) async fn run(
-    context: &JobContext,
-    session: i64,
-) -> Result<(), JobError> {
+pub(crate) async fn run(context: &JobContext, session: i64) -> Result<(), JobError> {
     if !context.live.get().sessions.summaries {
         return Ok(());
     }

@@ -16,36 +16,36 @@ use crate::{
         session::digest,
     },
     memory::Owner,
-    signals::Subject,
+    text::command::Subject,
 };
 
 /// What a turn asks of memory, as it stands in the tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(in crate::capture) struct Orders {
+pub(crate) struct Orders {
     /// To be remembered, in the user's words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(in crate::capture) remember: Vec<String>,
+    pub(crate) remember: Vec<String>,
     /// To be forgotten.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(in crate::capture) forget: Vec<Subject>,
+    pub(crate) forget: Vec<Subject>,
 }
 
 /// The payload of a forgetting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::capture) struct ForgetOrder {
-    pub(in crate::capture) forget: Vec<Subject>,
+pub(crate) struct ForgetOrder {
+    pub(crate) forget: Vec<Subject>,
     /// When it was asked, in milliseconds: what was said later stays.
-    pub(in crate::capture) asked_at: i64,
+    pub(crate) asked_at: i64,
 }
 
 impl Orders {
-    pub(in crate::capture::journal) fn are_none(&self) -> bool {
+    pub(crate) fn are_none(&self) -> bool {
         self.remember.is_empty() && self.forget.is_empty()
     }
 
     /// As it stands in the tables; `None` when nothing is asked.
-    pub(in crate::capture::journal) fn json(&self) -> Option<String> {
+    pub(crate) fn json(&self) -> Option<String> {
         (!self.are_none()).then(|| serde_json::json!(self).to_string())
     }
 
@@ -56,11 +56,7 @@ impl Orders {
 
 /// Owes what a complete turn asks. Returns whether the turn asks to forget: then
 /// nothing else is made of it.
-pub(in crate::capture::journal) fn owe(
-    c: &Connection,
-    turn: i64,
-    now: Timestamp,
-) -> rusqlite::Result<bool> {
+pub(crate) fn owe(c: &Connection, turn: i64, now: Timestamp) -> rusqlite::Result<bool> {
     let (json, tenant, user, began): (Option<String>, String, String, i64) = c
         .prepare_cached("SELECT orders, tenant, user, began_at FROM turns WHERE id = ?1")?
         .query_row([turn], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
@@ -84,7 +80,7 @@ pub(in crate::capture::journal) fn owe(
 }
 
 /// Owes a forgetting that no turn is kept of. Asked twice, it is one job.
-pub(in crate::capture::journal) fn owe_without_turn(
+pub(crate) fn owe_without_turn(
     c: &Connection,
     owner: &Owner,
     order: &ForgetOrder,
@@ -100,7 +96,7 @@ pub(in crate::capture::journal) fn owe_without_turn(
 }
 
 /// Whether what a turn asks to be forgotten is still there.
-pub(in crate::capture) fn has_to_forget(c: &Connection, turn: i64) -> rusqlite::Result<bool> {
+pub(crate) fn has_to_forget(c: &Connection, turn: i64) -> rusqlite::Result<bool> {
     c.prepare_cached(
         "SELECT 1 FROM jobs WHERE kind = 'forget_said' AND subject = ?1 AND state = 'pending'",
     )?
@@ -109,10 +105,7 @@ pub(in crate::capture) fn has_to_forget(c: &Connection, turn: i64) -> rusqlite::
 
 /// A forgetting is done: its words go, and those of the turn that asked for it. Asked for once
 /// more while it ran, it needs them again.
-pub(in crate::capture::journal) fn fulfilled(
-    c: &Connection,
-    job: &ClaimedJob,
-) -> rusqlite::Result<()> {
+pub(crate) fn fulfilled(c: &Connection, job: &ClaimedJob) -> rusqlite::Result<()> {
     let last = c
         .prepare_cached("UPDATE jobs SET payload = NULL WHERE id = ?1 AND wanted = ?2")?
         .execute([job.id, job.wanted])?;
@@ -132,7 +125,7 @@ pub(in crate::capture::journal) fn fulfilled(
 }
 
 /// The keys of an owner's turns that began after a time.
-pub(in crate::capture) fn later_turns(
+pub(crate) fn later_turns(
     c: &Connection,
     owner: &Owner,
     time: i64,

@@ -18,13 +18,13 @@ use crate::{
 /// What one request to forget hides.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(in crate::capture) struct Hidden {
+pub(crate) struct Hidden {
     /// The hidden memories, each with its previous status.
-    pub(in crate::capture) memories: BTreeMap<MemoryId, Status>,
+    pub(crate) memories: BTreeMap<MemoryId, Status>,
     /// Memories of which only earlier versions match: their history is to be erased.
-    pub(in crate::capture) histories: Vec<MemoryId>,
+    pub(crate) histories: Vec<MemoryId>,
     /// Sessions whose summaries are erased; true: the session is never summarised again.
-    pub(in crate::capture) sessions: BTreeMap<String, bool>,
+    pub(crate) sessions: BTreeMap<String, bool>,
 }
 
 /// A request to forget that can be undone.
@@ -41,7 +41,7 @@ pub struct Forgetting {
 }
 
 /// What an earlier run of the same job has hidden; empty on the first run.
-pub(in crate::capture) fn hidden_for(c: &Connection, subject: i64) -> rusqlite::Result<Hidden> {
+pub(crate) fn hidden_for(c: &Connection, subject: i64) -> rusqlite::Result<Hidden> {
     let payload: Option<Option<String>> = c
         .prepare_cached("SELECT payload FROM jobs WHERE kind = ?1 AND subject = ?2")?
         .query_row(params![JobKind::EraseForgotten.name(), subject], |row| row.get(0))
@@ -50,7 +50,7 @@ pub(in crate::capture) fn hidden_for(c: &Connection, subject: i64) -> rusqlite::
 }
 
 /// Schedules the erasure of hidden memories.
-pub(in crate::capture) fn erase_later(
+pub(crate) fn erase_later(
     c: &Connection,
     subject: i64,
     owner: &Owner,
@@ -62,10 +62,7 @@ pub(in crate::capture) fn erase_later(
 }
 
 /// The owner's requests that can be undone, newest first.
-pub(in crate::capture) fn pending(
-    c: &Connection,
-    owner: &Owner,
-) -> rusqlite::Result<Vec<Forgetting>> {
+pub(crate) fn pending(c: &Connection, owner: &Owner) -> rusqlite::Result<Vec<Forgetting>> {
     let mut found = c.prepare_cached(
         "SELECT id, created_at, due_at, payload FROM jobs
          WHERE kind = ?1 AND tenant = ?2 AND user = ?3 AND state = 'pending' ORDER BY id DESC",
@@ -88,7 +85,7 @@ pub(in crate::capture) fn pending(
 }
 
 /// What the owner's request with this number hides; `None` when there is no such request.
-pub(in crate::capture) fn hidden_by(
+pub(crate) fn hidden_by(
     c: &Connection,
     owner: &Owner,
     id: i64,
@@ -107,7 +104,7 @@ pub(in crate::capture) fn hidden_by(
 }
 
 /// Cancels the erasure.
-pub(in crate::capture) fn cancel(c: &Connection, id: i64) -> rusqlite::Result<()> {
+pub(crate) fn cancel(c: &Connection, id: i64) -> rusqlite::Result<()> {
     c.prepare_cached("DELETE FROM jobs WHERE id = ?1 AND kind = ?2")?
         .execute(params![id, JobKind::EraseForgotten.name()])?;
     Ok(())

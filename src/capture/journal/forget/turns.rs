@@ -31,7 +31,7 @@ pub enum Forget {
 }
 
 /// The turn that is to be forgotten by its key, if the journal has it.
-pub(in crate::capture::journal) fn by_key(
+pub(crate) fn by_key(
     c: &Connection,
     owner: &Owner,
     what: &Forget,
@@ -54,7 +54,7 @@ pub(in crate::capture::journal) fn by_key(
 }
 
 /// Removes turns, their jobs and what extraction had found in their sessions.
-pub(in crate::capture::journal) fn remove(
+pub(crate) fn remove(
     c: &Connection,
     owner: &Owner,
     what: &Forget,

@@ -13,27 +13,27 @@ use crate::capture::journal::{
 
 /// Which jobs may run now.
 #[derive(Clone, Debug)]
-pub(in crate::capture) struct Room {
+pub(crate) struct Room {
     /// The busy lanes, as a JSON array.
-    pub(in crate::capture) busy: String,
+    pub(crate) busy: String,
     /// Whether one more extraction may run.
-    pub(in crate::capture) extractions: bool,
+    pub(crate) extractions: bool,
     /// Whether one more job of another kind may run.
-    pub(in crate::capture) others: bool,
+    pub(crate) others: bool,
 }
 
 /// What is owed by now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::capture) struct Owed {
-    pub(in crate::capture) pending: u64,
+pub(crate) struct Owed {
+    pub(crate) pending: u64,
     /// Dead jobs by the name of their kind.
-    pub(in crate::capture) dead: Vec<(String, u64)>,
+    pub(crate) dead: Vec<(String, u64)>,
     /// When the first pending one is, or was, due.
-    pub(in crate::capture) first_due: Option<Timestamp>,
+    pub(crate) first_due: Option<Timestamp>,
 }
 
 /// The job that is due for longest among those that may run now.
-pub(in crate::capture) fn next_due(
+pub(crate) fn next_due(
     c: &Connection,
     room: &Room,
     now: Timestamp,
@@ -51,10 +51,7 @@ pub(in crate::capture) fn next_due(
 }
 
 /// When the next job that may run is due.
-pub(in crate::capture) fn next_time(
-    c: &Connection,
-    room: &Room,
-) -> rusqlite::Result<Option<Timestamp>> {
+pub(crate) fn next_time(c: &Connection, room: &Room) -> rusqlite::Result<Option<Timestamp>> {
     first_lane(c, room)?.map(|(due, _)| time(due)).transpose()
 }
 
@@ -95,7 +92,7 @@ fn claimed(row: &Row<'_>) -> rusqlite::Result<ClaimedJob> {
 }
 
 /// How much is owed. Both counts come from indexes alone.
-pub(in crate::capture) fn owed(c: &Connection) -> rusqlite::Result<Owed> {
+pub(crate) fn owed(c: &Connection) -> rusqlite::Result<Owed> {
     let pending = c
         .prepare_cached("SELECT count(*) FROM jobs WHERE state = 'pending'")?
         .query_row([], |row| row.get::<_, i64>(0))?;

@@ -4,7 +4,7 @@ use crate::memory::Owner;
 
 /// What a job does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::capture) enum JobKind {
+pub(crate) enum JobKind {
     /// Makes the memory of a turn; the subject is the turn.
     StoreTurn,
     /// Makes memories of the statements in a turn; the subject is the turn.
@@ -34,7 +34,7 @@ pub(in crate::capture) enum JobKind {
 
 impl JobKind {
     /// The name in tables and metrics.
-    pub(in crate::capture) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::StoreTurn => "store_turn",
             Self::ExtractLocally => "extract_locally",
@@ -51,7 +51,7 @@ impl JobKind {
     }
 
     /// All of them.
-    pub(in crate::capture) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::StoreTurn,
         Self::ExtractLocally,
         Self::Remember,
@@ -67,17 +67,17 @@ impl JobKind {
 
     /// Whether such a job is given up when it fails again and again. What a user asked to be
     /// forgotten is owed until it is done.
-    pub(in crate::capture) fn is_given_up(self) -> bool {
+    pub(crate) fn is_given_up(self) -> bool {
         !matches!(self, Self::ForgetSaid | Self::EraseForgotten)
     }
 
-    pub(in crate::capture::journal) fn of(name: &str) -> Option<Self> {
+    pub(crate) fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// The lane of such jobs. No owner's key begins with a word and two slashes. What
     /// waits for a model server has lanes of its own; `lanes` knows them by their beginning.
-    pub(in crate::capture::journal) fn lane(self, owner: Option<&Owner>) -> String {
+    pub(crate) fn lane(self, owner: Option<&Owner>) -> String {
         match (self, owner) {
             (Self::Extract | Self::Summarise, Some(owner)) => format!("extract//{}", owner.key()),
             (_, Some(owner)) => owner.key(),
@@ -87,6 +87,6 @@ impl JobKind {
 }
 
 /// The lanes in which an owner's jobs run.
-pub(in crate::capture) fn lanes_of(owner: &Owner) -> [String; 2] {
+pub(crate) fn lanes_of(owner: &Owner) -> [String; 2] {
     [JobKind::StoreTurn, JobKind::Extract].map(|kind| kind.lane(Some(owner)))
 }

@@ -74,10 +74,7 @@ const JOB: &str =
     "SELECT id, kind, state, tenant, user, tries, created_at, due_at, last_error FROM jobs";
 
 /// Jobs, the newest first.
-pub(in crate::capture) fn list_jobs(
-    c: &Connection,
-    query: &JobQuery,
-) -> rusqlite::Result<Vec<JobRow>> {
+pub(crate) fn list_jobs(c: &Connection, query: &JobQuery) -> rusqlite::Result<Vec<JobRow>> {
     // Two texts, since one for both could not use the index.
     let whose = query.owner.as_ref().map_or("", |_| "tenant = :tenant AND user = :user AND");
     let sql = format!(
@@ -99,7 +96,7 @@ pub(in crate::capture) fn list_jobs(
 
 /// Makes a job due now, with all its tries before it; `None` when the owner has
 /// none of that number.
-pub(in crate::capture) fn retry(
+pub(crate) fn retry(
     c: &Connection,
     owner: &Owner,
     id: JobId,
@@ -117,7 +114,7 @@ pub(in crate::capture) fn retry(
 
 /// The same for all dead jobs, of an owner or (for operators) of everybody.
 /// Returns how many.
-pub(in crate::capture) fn retry_dead(
+pub(crate) fn retry_dead(
     c: &Connection,
     owner: Option<&Owner>,
     now: Timestamp,

@@ -17,30 +17,30 @@ use crate::{
 };
 
 /// A job's number.
-pub(in crate::capture) type JobId = i64;
+pub(crate) type JobId = i64;
 
 /// A job that was claimed.
 #[derive(Clone, Debug)]
-pub(in crate::capture) struct ClaimedJob {
-    pub(in crate::capture) id: JobId,
-    pub(in crate::capture) kind: JobKind,
-    pub(in crate::capture) subject: i64,
+pub(crate) struct ClaimedJob {
+    pub(crate) id: JobId,
+    pub(crate) kind: JobKind,
+    pub(crate) subject: i64,
     /// `None` when it is about nobody in particular.
-    pub(in crate::capture) owner: Option<Owner>,
-    pub(in crate::capture) lane: String,
-    pub(in crate::capture) payload: Option<String>,
+    pub(crate) owner: Option<Owner>,
+    pub(crate) lane: String,
+    pub(crate) payload: Option<String>,
     /// Tries that failed before.
-    pub(in crate::capture) tries: u32,
+    pub(crate) tries: u32,
     /// Since when it is owed.
-    pub(in crate::capture) since: Timestamp,
+    pub(crate) since: Timestamp,
     /// Which asking this run answers.
-    pub(in crate::capture::journal) wanted: i64,
+    pub(crate) wanted: i64,
 }
 
 #[cfg(test)]
 impl ClaimedJob {
     /// A job that stands in no table.
-    pub(in crate::capture) fn of(kind: JobKind) -> Self {
+    pub(crate) fn of(kind: JobKind) -> Self {
         Self {
             id: 0,
             kind,
@@ -57,7 +57,7 @@ impl ClaimedJob {
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::capture) enum Settled {
+pub(crate) enum Settled {
     /// What it had to do is done, and leads to this.
     Done(Option<Next>),
     /// It could not be tried, perhaps for a reason worth telling; again at that time, and no try
@@ -71,16 +71,16 @@ pub(in crate::capture) enum Settled {
 
 /// What a job that is done leads to; owed in the same transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::capture) struct Next {
-    pub(in crate::capture) kind: JobKind,
-    pub(in crate::capture) payload: String,
+pub(crate) struct Next {
+    pub(crate) kind: JobKind,
+    pub(crate) payload: String,
 }
 
 /// The jobs of an owner that are still there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::capture) struct OwnerJobs {
-    pub(in crate::capture) pending: Vec<JobId>,
-    pub(in crate::capture) dead: Vec<JobId>,
+pub(crate) struct OwnerJobs {
+    pub(crate) pending: Vec<JobId>,
+    pub(crate) dead: Vec<JobId>,
 }
 
 /// A job to be asked for.
@@ -94,7 +94,7 @@ struct Wish<'a> {
 }
 
 /// Owes what is made of a turn alone: its memory, or its statements.
-pub(in crate::capture::journal) fn ask_for_turn(
+pub(crate) fn ask_for_turn(
     c: &Connection,
     kind: JobKind,
     turn: i64,
@@ -105,7 +105,7 @@ pub(in crate::capture::journal) fn ask_for_turn(
 }
 
 /// Owes what a user asked of memory itself.
-pub(in crate::capture::journal) fn ask_for_order(
+pub(crate) fn ask_for_order(
     c: &Connection,
     kind: JobKind,
     subject: i64,
@@ -118,7 +118,7 @@ pub(in crate::capture::journal) fn ask_for_order(
 }
 
 /// Owes the erasure of what a forgetting has hidden.
-pub(in crate::capture::journal) fn ask_for_erasure(
+pub(crate) fn ask_for_erasure(
     c: &Connection,
     subject: i64,
     owner: &Owner,
@@ -131,7 +131,7 @@ pub(in crate::capture::journal) fn ask_for_erasure(
 }
 
 /// Owes an extraction from the last `batch` turns of a session up to `through`.
-pub(in crate::capture::journal) fn ask_for_extraction(
+pub(crate) fn ask_for_extraction(
     c: &Connection,
     through: i64,
     session: i64,
@@ -145,7 +145,7 @@ pub(in crate::capture::journal) fn ask_for_extraction(
 }
 
 /// Owes the end of a session at the time when it will have been idle for long.
-pub(in crate::capture::journal) fn ask_for_end(
+pub(crate) fn ask_for_end(
     c: &Connection,
     session: i64,
     owner: &Owner,
@@ -157,7 +157,7 @@ pub(in crate::capture::journal) fn ask_for_end(
 }
 
 /// Owes a session's summary.
-pub(in crate::capture::journal) fn ask_for_summary(
+pub(crate) fn ask_for_summary(
     c: &Connection,
     session: i64,
     now: Timestamp,
@@ -171,7 +171,7 @@ pub(in crate::capture::journal) fn ask_for_summary(
 const EMBED_EVERY: Duration = Duration::from_secs(600);
 
 /// Owes missing vectors after a pause, and then again and again.
-pub(in crate::capture) fn ask_for_vectors(
+pub(crate) fn ask_for_vectors(
     c: &Connection,
     now: Timestamp,
     pause: Duration,
@@ -184,7 +184,7 @@ pub(in crate::capture) fn ask_for_vectors(
 const PRUNE_EVERY: Duration = Duration::from_secs(60);
 
 /// Owes a look for what is to be pruned now, and then again and again.
-pub(in crate::capture) fn ask_for_pruning(c: &Connection, now: Timestamp) -> rusqlite::Result<()> {
+pub(crate) fn ask_for_pruning(c: &Connection, now: Timestamp) -> rusqlite::Result<()> {
     ask_for_upkeep(c, JobKind::Prune, PRUNE_EVERY, now, Duration::ZERO)
 }
 
@@ -224,22 +224,14 @@ fn ask(c: &Connection, wish: &Wish<'_>) -> rusqlite::Result<()> {
 }
 
 /// Takes a job back that is not needed any more.
-pub(in crate::capture::journal) fn cancel(
-    c: &Connection,
-    kind: JobKind,
-    subject: i64,
-) -> rusqlite::Result<()> {
+pub(crate) fn cancel(c: &Connection, kind: JobKind, subject: i64) -> rusqlite::Result<()> {
     c.prepare_cached("DELETE FROM jobs WHERE kind = ?1 AND subject = ?2 AND state = 'pending'")?
         .execute(params![kind.name(), subject])?;
     Ok(())
 }
 
 /// Makes all that an owner is owed due at once, but for what waits so that it can be undone.
-pub(in crate::capture::journal) fn hurry(
-    c: &Connection,
-    owner: &Owner,
-    now: Timestamp,
-) -> rusqlite::Result<()> {
+pub(crate) fn hurry(c: &Connection, owner: &Owner, now: Timestamp) -> rusqlite::Result<()> {
     c.prepare_cached(
         "UPDATE jobs SET due_at = ?3
          WHERE tenant = ?1 AND user = ?2 AND state = 'pending' AND due_at > ?3
@@ -250,7 +242,7 @@ pub(in crate::capture::journal) fn hurry(
 }
 
 /// Writes how a run ended. A job that was asked for again meanwhile stays owed.
-pub(in crate::capture) fn settle(
+pub(crate) fn settle(
     c: &Connection,
     job: &ClaimedJob,
     settled: &Settled,
@@ -298,7 +290,7 @@ pub(in crate::capture) fn settle(
 }
 
 /// An owner's jobs, but for those that only wait for a session to be idle, or for a grace to be over.
-pub(in crate::capture) fn of_owner(c: &Connection, owner: &Owner) -> rusqlite::Result<OwnerJobs> {
+pub(crate) fn of_owner(c: &Connection, owner: &Owner) -> rusqlite::Result<OwnerJobs> {
     let mut jobs = OwnerJobs::default();
     let mut rows = c.prepare_cached(
         "SELECT id, state FROM jobs

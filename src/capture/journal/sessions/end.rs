@@ -17,13 +17,13 @@ use crate::capture::{
 
 /// What the end of a session told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::capture) struct Ended {
+pub(crate) struct Ended {
     /// Its complete turns.
-    pub(in crate::capture) turns: u32,
+    pub(crate) turns: u32,
 }
 
 /// Ends a session: its open turns are complete, what is left to extract is owed.
-pub(in crate::capture::journal) fn end(
+pub(crate) fn end(
     c: &Connection,
     session: i64,
     rules: &Rules,
@@ -49,7 +49,7 @@ pub(in crate::capture::journal) fn end(
 
 /// Why a session does not end yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::capture) enum Waits {
+pub(crate) enum Waits {
     /// It will be idle at that time.
     Until(Timestamp),
     /// An exchange of it is in flight, or may be.
@@ -58,7 +58,7 @@ pub(in crate::capture) enum Waits {
 
 /// Ends a session if it is idle by now, else returns what it waits for. `talking`
 /// are the sessions of its owner's exchanges in flight, as far as they are known.
-pub(in crate::capture) fn end_if_idle(
+pub(crate) fn end_if_idle(
     c: &Connection,
     session: i64,
     talking: &[Option<SessionKey>],
@@ -104,7 +104,7 @@ pub(in crate::capture) fn end_if_idle(
 }
 
 /// A turn is complete: it is counted once, and owes its memory and perhaps an extraction.
-pub(in crate::capture::journal) fn complete(
+pub(crate) fn complete(
     c: &Connection,
     turn: i64,
     rules: &Rules,
@@ -173,7 +173,7 @@ fn ask_for_extraction(
 
 /// Owes the extraction of what was said in a session before a turn that is about
 /// something else, as far as none was asked for yet.
-pub(in crate::capture) fn extract_before(
+pub(crate) fn extract_before(
     c: &Connection,
     turn: i64,
     rules: &Rules,

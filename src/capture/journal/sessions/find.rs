@@ -13,17 +13,13 @@ use crate::{
 
 /// A session's row.
 #[derive(Clone, Debug)]
-pub(in crate::capture::journal) struct Session {
-    pub(in crate::capture::journal) id: i64,
-    pub(in crate::capture::journal) name: String,
+pub(crate) struct Session {
+    pub(crate) id: i64,
+    pub(crate) name: String,
 }
 
 /// The session of an entry, found or begun, and again active.
-pub(in crate::capture::journal) fn resolve(
-    c: &Connection,
-    entry: &Entry,
-    rules: &Rules,
-) -> rusqlite::Result<Session> {
+pub(crate) fn resolve(c: &Connection, entry: &Entry, rules: &Rules) -> rusqlite::Result<Session> {
     let by_response = match (&entry.session, &entry.place) {
         (SessionKey::AfterResponse(id), _) => read::turn_of_response(c, &entry.owner, id)?,
         _ => None,
@@ -129,21 +125,14 @@ fn get(c: &Connection, id: i64) -> rusqlite::Result<Session> {
 }
 
 /// An owner's session of that name.
-pub(in crate::capture::journal) fn find(
-    c: &Connection,
-    owner: &Owner,
-    name: &str,
-) -> rusqlite::Result<Option<i64>> {
+pub(crate) fn find(c: &Connection, owner: &Owner, name: &str) -> rusqlite::Result<Option<i64>> {
     c.prepare_cached("SELECT id FROM sessions WHERE tenant = ?1 AND user = ?2 AND name = ?3")?
         .query_row(params![owner.tenant(), owner.user(), name], |row| row.get(0))
         .optional()
 }
 
 /// An owner's sessions that have not ended.
-pub(in crate::capture::journal) fn running(
-    c: &Connection,
-    owner: &Owner,
-) -> rusqlite::Result<Vec<i64>> {
+pub(crate) fn running(c: &Connection, owner: &Owner) -> rusqlite::Result<Vec<i64>> {
     c.prepare_cached(
         "SELECT id FROM sessions WHERE tenant = ?1 AND user = ?2 AND ended_at IS NULL",
     )?

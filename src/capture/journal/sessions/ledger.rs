@@ -23,7 +23,7 @@ pub struct SessionRow {
 }
 
 /// An owner's sessions, the one that began last first; only those before a place.
-pub(in crate::capture) fn list_sessions(
+pub(crate) fn list_sessions(
     c: &Connection,
     owner: &Owner,
     before: Option<i64>,

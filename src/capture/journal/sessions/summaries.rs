@@ -16,7 +16,7 @@ use crate::{
 const MOST_TURNS: u32 = 100;
 
 /// The end of a session owes a summary, where it has turns that none was asked for yet.
-pub(in crate::capture::journal) fn ask_for_rest(
+pub(crate) fn ask_for_rest(
     c: &Connection,
     session: i64,
     rules: &Rules,
@@ -38,7 +38,7 @@ pub(in crate::capture::journal) fn ask_for_rest(
 
 /// Owes a summary once more, since the one that was is gone. One of a session
 /// that goes on is made when that ends.
-pub(in crate::capture) fn sum_up_again(
+pub(crate) fn sum_up_again(
     c: &Connection,
     owner: &Owner,
     name: &str,
@@ -52,11 +52,7 @@ pub(in crate::capture) fn sum_up_again(
 }
 
 /// Owes no summary of a session any more, whatever is still said in it.
-pub(in crate::capture) fn never_sum_up(
-    c: &Connection,
-    owner: &Owner,
-    name: &str,
-) -> rusqlite::Result<()> {
+pub(crate) fn never_sum_up(c: &Connection, owner: &Owner, name: &str) -> rusqlite::Result<()> {
     c.prepare_cached(
         "UPDATE sessions SET summed_up = NULL WHERE tenant = ?1 AND user = ?2 AND name = ?3",
     )?
@@ -65,10 +61,7 @@ pub(in crate::capture) fn never_sum_up(
 }
 
 /// The turns of a session to be summed up, oldest first; none when it is to have no summary.
-pub(in crate::capture) fn to_sum_up(
-    c: &Connection,
-    session: i64,
-) -> rusqlite::Result<Vec<StoredTurn>> {
+pub(crate) fn to_sum_up(c: &Connection, session: i64) -> rusqlite::Result<Vec<StoredTurn>> {
     let wanted = c
         .prepare_cached("SELECT 1 FROM sessions WHERE id = ?1 AND summed_up IS NOT NULL")?
         .exists([session])?;

@@ -2,16 +2,16 @@
 
 /// Turns before those not yet extracted that go along, so that "it" and "the
 /// second one" can be understood.
-pub(in crate::capture::journal) const CONTEXT: u32 = 5;
+pub(crate) const CONTEXT: u32 = 5;
 
 /// After a turn: with `turns` complete ones, `extracted` of them asked for, the
 /// number of last turns to extract from; `None` while the batch is not full.
-pub(in crate::capture::journal) fn batch(turns: u32, extracted: u32, every: u32) -> Option<u32> {
+pub(crate) fn batch(turns: u32, extracted: u32, every: u32) -> Option<u32> {
     if turns.saturating_sub(extracted) < every { None } else { rest(turns, extracted) }
 }
 
 /// At a session's end: the same for what is left; `None` when nothing is.
-pub(in crate::capture::journal) fn rest(turns: u32, extracted: u32) -> Option<u32> {
+pub(crate) fn rest(turns: u32, extracted: u32) -> Option<u32> {
     match turns.saturating_sub(extracted) {
         0 => None,
         new => Some(new.saturating_add(CONTEXT)),

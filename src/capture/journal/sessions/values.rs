@@ -13,7 +13,7 @@ use crate::{
 /// Named values of sessions. A session that does not exist has
 /// no values and takes none. When one of its turns is forgotten, its values go too.
 #[async_trait]
-pub(in crate::capture) trait SessionState: Send + Sync {
+pub(crate) trait SessionState: Send + Sync {
     /// A value, unless it has expired by `now`.
     ///
     /// # Errors

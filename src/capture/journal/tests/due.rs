@@ -1,4 +1,4 @@
-use super::*;
+use crate::capture::journal::tests::*;
 
 /// Adds a job as it stands in the table.
 async fn add(book: &Book, kind: &'static str, subject: i64, lane: &'static str, due: i64) {

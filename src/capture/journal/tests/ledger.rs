@@ -1,4 +1,4 @@
-use super::*;
+use crate::capture::journal::tests::*;
 
 impl Book {
     /// A job that was given up.

@@ -11,11 +11,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rusqlite::Connection;
 
-use super::*;
 use crate::{
     capture::{
         intake::screened,
-        journal::sessions::Ended,
+        journal::{sessions::Ended, *},
         settings::{Rules, SessionRules},
         test_support::{Said, at, owner, said},
     },

@@ -1,5 +1,4 @@
-use super::*;
-use crate::capture::Retention;
+use crate::capture::{Retention, journal::tests::*};
 
 impl Book {
     /// All that is owed counts as done.

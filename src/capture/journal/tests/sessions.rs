@@ -1,7 +1,6 @@
 //! When sessions end, and when they do not.
 
-use super::*;
-use crate::capture::session::SessionKey;
+use crate::capture::{journal::tests::*, session::SessionKey};
 
 impl Book {
     /// Runs the job that ends a session, as if at that time.

@@ -1,7 +1,6 @@
 //! Ends without a word, jobs, and who waits for whom.
 
-use super::*;
-use crate::capture::test_support::said;
+use crate::capture::{service::tests::*, test_support::said};
 
 fn gated(folder: &Arc<tempfile::TempDir>) -> House {
     House::in_folder(folder.clone(), settings(None), Doll::new(false), 64)

@@ -1,10 +1,12 @@
 //! A change of topic brings the extraction of what was said before it forward.
 
-use super::{
-    facts::{facts, model},
-    *,
+use crate::capture::{
+    service::tests::{
+        facts::{facts, model},
+        *,
+    },
+    test_support::said,
 };
-use crate::capture::test_support::said;
 
 const WEDDING: [&str; 3] = [
     "My sister Anna is getting married in Porto in June.",

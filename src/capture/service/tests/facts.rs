@@ -5,9 +5,8 @@ use std::sync::Mutex;
 use axum::{Router, extract::State, http::StatusCode, routing::post};
 use serde_json::json;
 
-use super::*;
 use crate::{
-    capture::test_support::said,
+    capture::{service::tests::*, test_support::said},
     llm::{LimitName, Settings as HelperSettings},
     memory::MemoryType,
 };

@@ -1,8 +1,7 @@
 //! Forgetting wins over everything that is under way.
 
-use super::*;
 use crate::{
-    capture::test_support::said,
+    capture::{service::tests::*, test_support::said},
     memory::{Actor, ForgetScope, Write},
 };
 

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use super::*;
 use crate::{
-    capture::test_support::{owner, said},
+    capture::{
+        service::tests::*,
+        test_support::{owner, said},
+    },
     memory::{Filter, Status},
 };
 

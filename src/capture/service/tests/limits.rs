@@ -1,7 +1,6 @@
 //! Bounds, and a journal that cannot be written.
 
-use super::*;
-use crate::capture::test_support::said;
+use crate::capture::{service::tests::*, test_support::said};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn over_the_bound_turns_are_shed_and_counted() {

@@ -4,14 +4,13 @@ use std::num::NonZeroUsize;
 
 use serde::Deserialize;
 
-use super::*;
 use crate::{
-    capture::forget::means,
+    capture::{forget::means, service::tests::*},
     embed::{
         Pooling, Precision, Run,
         onnx::{OnnxEmbedder, OnnxSettings},
     },
-    signals::Subject,
+    text::command::Subject,
 };
 
 #[derive(Debug, Deserialize)]

@@ -1,8 +1,7 @@
 //! "Remember that …" and "forget that …", from the turn to the store.
 
-use super::*;
 use crate::{
-    capture::test_support::said,
+    capture::{service::tests::*, test_support::said},
     memory::{MemoryType, Source},
 };
 

@@ -2,12 +2,15 @@
 
 use std::{sync::OnceLock, time::Instant};
 
-use super::{
-    facts::{facts, model},
-    *,
-};
 use crate::{
-    capture::{journal::JobKind, test_support::said},
+    capture::{
+        journal::JobKind,
+        service::tests::{
+            facts::{facts, model},
+            *,
+        },
+        test_support::said,
+    },
     memory::{Filter, Status},
     store::{
         MonitoredStore,

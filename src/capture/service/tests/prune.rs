@@ -1,7 +1,6 @@
 //! The journal lets go of what was learnt.
 
-use super::*;
-use crate::capture::test_support::said;
+use crate::capture::{service::tests::*, test_support::said};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_retention_a_learnt_turn_leaves_the_journal_and_its_memory_stays() {

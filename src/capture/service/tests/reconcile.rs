@@ -1,9 +1,11 @@
 //! What is stored of what is said again, otherwise, and in the place of something older: the
 //! default modes without a helper model, with the embedder that memgate serves with.
 
-use super::*;
 use crate::{
-    capture::test_support::{at, minilm, said},
+    capture::{
+        service::tests::*,
+        test_support::{at, minilm, said},
+    },
     memory::{Filter, MemoryType, Status},
 };
 

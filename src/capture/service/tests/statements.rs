@@ -1,8 +1,7 @@
 //! Statements found without a model server, from the turn to the store.
 
-use super::*;
 use crate::{
-    capture::test_support::said,
+    capture::{service::tests::*, test_support::said},
     memory::{MemoryType, Source},
 };
 

@@ -1,11 +1,13 @@
 //! What remains of a session in one memory.
 
-use super::{
-    facts::{completion, model},
-    *,
-};
 use crate::{
-    capture::test_support::said,
+    capture::{
+        service::tests::{
+            facts::{completion, model},
+            *,
+        },
+        test_support::said,
+    },
     memory::{MemoryId, MemoryKind, MemoryType, Source},
 };
 

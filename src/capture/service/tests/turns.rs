@@ -1,8 +1,10 @@
 //! From a turn to its memory.
 
-use super::*;
 use crate::{
-    capture::test_support::{Said, said},
+    capture::{
+        service::tests::*,
+        test_support::{Said, said},
+    },
     dialect::Ask,
     memory::MemoryType,
 };

@@ -140,7 +140,7 @@ pub(super) mod tests {
     use super::*;
 
     /// Two sessions and three questions, one of them without existing evidence.
-    pub(in crate::cli::eval::locomo) fn example() -> Conversation {
+    pub(crate) fn example() -> Conversation {
         let said = |id: &str, speaker: &str, text: &str| json!({"dia_id": id, "speaker": speaker, "text": text});
         let asked = |question: &str, category: u8, evidence: &[&str]| json!({"question": question, "category": category, "evidence": evidence, "answer": "?"});
         Conversation::of(

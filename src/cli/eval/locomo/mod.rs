@@ -9,11 +9,13 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::{
-    data::Digests,
-    frame::{Frame, with_memory},
+use crate::{
+    cli::eval::{
+        data::Digests,
+        frame::{Frame, with_memory},
+    },
+    startup::Need,
 };
-use crate::startup::Need;
 use figures::{Figures, Interval, KS, Report};
 
 /// Arguments of `memgate eval locomo`.

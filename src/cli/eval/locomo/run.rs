@@ -5,13 +5,15 @@ use std::{collections::HashMap, time::Instant};
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{
-    conversation::{Conversation, Question},
-    figures::{Answer, Ranking},
-};
 use crate::{
     api::Operations,
-    cli::eval::replay::{recall_request, selection, silent_message},
+    cli::eval::{
+        locomo::{
+            conversation::{Conversation, Question},
+            figures::{Answer, Ranking},
+        },
+        replay::{recall_request, selection, silent_message},
+    },
     config::MemoryConfig,
     memory::{
         Actor, Embedding, Evidence, Memory, MemoryId, MemoryType, Owner, QueryVector, ScopeQuery,

@@ -10,15 +10,14 @@ use anyhow::Result;
 use tokio::time::Instant;
 
 use self::{report::Report, row::Row};
-use super::{
-    data::{self, Digests},
-    frame::{Frame, with_memory},
-    replay::PATIENCE,
-};
 use crate::{
+    cli::eval::{
+        data::{self, Digests},
+        frame::{Frame, with_memory},
+        replay::PATIENCE,
+    },
     models::Models,
-    recall::{Decided, Recall},
-    signals::Earlier,
+    recall::{Decided, Recall, signals::Earlier},
     startup::Need,
 };
 

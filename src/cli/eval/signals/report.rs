@@ -4,14 +4,14 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use serde::Serialize;
 
-use super::{
-    super::{
+use crate::{
+    cli::eval::{
         data::Digests,
         shares::{between, percent, share, wilson},
+        signals::row::Row,
     },
-    row::Row,
+    recall::{Decided, Decision},
 };
-use crate::recall::{Decided, Decision};
 
 /// The result, as `--json` prints it.
 #[derive(Debug, PartialEq, Serialize)]
@@ -163,8 +163,7 @@ mod tests {
         cli::eval::data::{self, Labelled},
         embed::{Embedder, deterministic::DeterministicEmbedder},
         models::Models,
-        recall::decide,
-        signals::Earlier,
+        recall::{decide, signals::Earlier},
     };
 
     fn row(id: &str, text: &str, personal: bool, search: bool) -> Row {

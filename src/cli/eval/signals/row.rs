@@ -4,8 +4,7 @@ use serde::Deserialize;
 
 use crate::{
     cli::eval::data::{Labelled, no_language, none_of},
-    recall::Message,
-    signals::Earlier,
+    recall::{Message, signals::Earlier},
 };
 
 /// A row.

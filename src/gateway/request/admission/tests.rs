@@ -6,11 +6,13 @@ use envoy_types::pb::envoy::{
     service::ext_proc::v3::HttpHeaders,
 };
 
-use super::{Admission, Admitted, admit};
 use crate::{
     config::{Config, IdentityMode},
     dialect::{self, Dialect},
-    gateway::request::RequestHead,
+    gateway::request::{
+        RequestHead,
+        admission::{Admission, Admitted, admit},
+    },
 };
 
 fn head(headers: &[(&str, &str)], config: &Config) -> RequestHead {
@@ -157,14 +159,23 @@ fn nobody_is_no_identity_and_a_bad_header_is_refused() {
 
 #[test]
 fn a_policys_types_hold_whatever_is_asked() {
-    assert_eq!(super::narrowed(&[], Some(vec!["semantic".into()])), ["semantic"]);
+    assert_eq!(
+        crate::gateway::request::admission::narrowed(&[], Some(vec!["semantic".into()])),
+        ["semantic"]
+    );
     let allowed = ["semantic".to_owned(), "episodic".to_owned()];
     assert_eq!(
-        super::narrowed(&allowed, Some(vec!["episodic".into(), "own".into()])),
+        crate::gateway::request::admission::narrowed(
+            &allowed,
+            Some(vec!["episodic".into(), "own".into()])
+        ),
         ["episodic"]
     );
-    assert_eq!(super::narrowed(&allowed, Some(vec!["own".into()])), allowed);
-    assert_eq!(super::narrowed(&allowed, None), allowed);
+    assert_eq!(
+        crate::gateway::request::admission::narrowed(&allowed, Some(vec!["own".into()])),
+        allowed
+    );
+    assert_eq!(crate::gateway::request::admission::narrowed(&allowed, None), allowed);
 }
 
 #[test]

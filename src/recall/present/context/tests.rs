@@ -2,10 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::*;
 use crate::{
     memory::{MemoryId, MemoryType, Owner, Source, turn_content},
-    recall::ScoreBreakdown,
+    recall::{ScoreBreakdown, present::context::*},
 };
 
 fn memory(content: &str) -> Memory {

@@ -24,33 +24,33 @@ pub enum Words {
 
 impl Help {
     /// Help with words, and with conditions where these are wanted.
-    pub(in crate::recall) fn of(words: Option<Words>, conditions: bool) -> Option<Self> {
+    pub(crate) fn of(words: Option<Words>, conditions: bool) -> Option<Self> {
         if conditions { Some(Self::Conditions(words)) } else { words.map(Self::Words) }
     }
 }
 
 /// A request to the model.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::recall) struct HelpRequest<'a> {
+pub(crate) struct HelpRequest<'a> {
     /// The question.
-    pub(in crate::recall) message: &'a str,
+    pub(crate) message: &'a str,
     /// What the user said before it, oldest first.
-    pub(in crate::recall) earlier: &'a [&'a str],
+    pub(crate) earlier: &'a [&'a str],
     /// The types that may be searched.
-    pub(in crate::recall) types: &'a [String],
+    pub(crate) types: &'a [String],
     /// The time of asking.
-    pub(in crate::recall) now: Timestamp,
+    pub(crate) now: Timestamp,
 }
 
 /// What was read out of the model's answer.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::recall) struct ModelAnswer {
+pub(crate) struct ModelAnswer {
     /// The rewritten question.
-    pub(in crate::recall) question: Option<String>,
+    pub(crate) question: Option<String>,
     /// The guess at the answer.
-    pub(in crate::recall) guess: Option<String>,
+    pub(crate) guess: Option<String>,
     /// Conditions on the memories that the question wants.
-    pub(in crate::recall) conditions: Option<Filter>,
+    pub(crate) conditions: Option<Filter>,
 }
 
 impl Words {

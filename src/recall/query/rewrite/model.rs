@@ -7,9 +7,13 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::help::{Help, HelpRequest, ModelAnswer, Words};
-use super::{self_query, words};
-use crate::llm::{Helper, LlmError};
+use crate::{
+    llm::{Helper, LlmError},
+    recall::query::rewrite::{
+        help::{Help, HelpRequest, ModelAnswer, Words},
+        self_query, words,
+    },
+};
 
 /// Earlier messages that the model is shown, the last ones …
 const SHOWN: usize = 6;
@@ -42,12 +46,12 @@ impl Rewriter {
     }
 
     /// Whether it answers, or it is time to try.
-    pub(in crate::recall) fn may_be_asked(&self) -> bool {
+    pub(crate) fn may_be_asked(&self) -> bool {
         self.model.cooldown().is_none_or(|left| left.is_zero())
     }
 
     /// Whether its last requests all failed, so that it is left alone, or only tried.
-    pub(in crate::recall) fn rests(&self) -> bool {
+    pub(crate) fn rests(&self) -> bool {
         self.model.is_cooling_down()
     }
 
@@ -55,7 +59,7 @@ impl Rewriter {
     ///
     /// # Errors
     /// [`LlmError`].
-    pub(in crate::recall) async fn ask(
+    pub(crate) async fn ask(
         &self,
         help: Help,
         asking: &HelpRequest<'_>,

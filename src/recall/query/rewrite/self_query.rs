@@ -4,9 +4,14 @@
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde_json::{Deserializer, Map, Value};
 
-use super::help::{HelpRequest, ModelAnswer, Words};
-use super::words;
-use crate::memory::{Filter, MAX_NAME_BYTES, entity_key};
+use crate::{
+    memory::Filter,
+    recall::query::rewrite::{
+        help::{HelpRequest, ModelAnswer, Words},
+        words,
+    },
+    text::entity::{MAX_NAME_BYTES, entity_key},
+};
 
 /// The longest answer that is read, in bytes: some ten times what is asked for.
 const LONGEST: usize = 4_096;

@@ -9,19 +9,19 @@ use axum::{Router, extract::State, http::StatusCode, routing::post};
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::*;
-use crate::embed::{Embedder, deterministic::DeterministicEmbedder};
-use crate::llm::{Helper, LimitName, Settings};
-use crate::memory::{
-    Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Write,
+use crate::{
+    embed::{Embedder, deterministic::DeterministicEmbedder},
+    llm::{Helper, LimitName, Settings},
+    memory::{Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Write},
+    models::Models,
+    recall::{
+        AccessTracker, QueryConfig, Recall, Selection, query::build_query, request::tests::request,
+        retrieve::expansion::*,
+    },
+    remote::Address,
+    store::InMemoryStore,
+    telemetry::Metrics,
 };
-use crate::models::Models;
-use crate::recall::query::build_query;
-use crate::recall::request::tests::request;
-use crate::recall::{AccessTracker, QueryConfig, Recall, Selection};
-use crate::remote::Address;
-use crate::store::InMemoryStore;
-use crate::telemetry::Metrics;
 
 const BUDGET: &str = "My budget for the Hawaii trip is ten thousand dollars";
 const CAT: &str = "My cat sleeps all day on the red sofa";

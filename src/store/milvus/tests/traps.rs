@@ -2,10 +2,12 @@
 
 use std::time::Instant;
 
-use super::*;
 use crate::{
     memory::{MemoryType, QueryVector, Source},
-    store::milvus::rows::{Kind, RecordRows, Stored},
+    store::milvus::{
+        rows::{Kind, RecordRows, Stored},
+        tests::*,
+    },
 };
 
 const MILVUS: &str = "MEMGATE_TEST_MILVUS";

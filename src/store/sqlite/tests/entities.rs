@@ -2,8 +2,10 @@
 
 use rusqlite::Connection;
 
-use super::*;
-use crate::memory::{EntityRelation, Mention};
+use crate::{
+    store::sqlite::tests::*,
+    text::entity::{EntityRelation, Mention},
+};
 
 fn mention(name: &str) -> Mention {
     Mention { name: name.into(), kind: None }

@@ -1,8 +1,10 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::*;
-use crate::memory::{MemoryType, TimeField};
+use crate::{
+    memory::{MemoryType, TimeField},
+    recall::query::rewrite::self_query::*,
+};
 
 const MESSAGE: &str = "What did I promise Ana in March?";
 

@@ -1,7 +1,6 @@
 //! A model that tells which memories a question wants.
 
-use super::*;
-use crate::memory::MemoryType;
+use crate::{memory::MemoryType, recall::retrieve::expansion::tests::*};
 
 /// Several that answer alike, each said on a day of its own and tagged by its place.
 const LOCKERS: [(&str, &str, &str); 4] = [
