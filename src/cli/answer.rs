@@ -11,9 +11,8 @@ use crate::{
         reply::Answer,
         text::{Width, width},
     },
-    config::{LogLevel, TelemetryConfig},
     startup::Need,
-    telemetry::Telemetry,
+    telemetry::{LogLevel, Telemetry, TelemetryConfig},
 };
 
 /// Runs an operation and prints its result: the body with `--json`, else as `show` formats it.

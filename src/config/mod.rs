@@ -33,6 +33,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::embed::{Pooling, Precision, remote::Provider};
+use crate::telemetry::TelemetryConfig;
 pub use effective::Effective;
 pub use embedding::{AdditionalEmbeddingConfig, EmbeddingConfig, EmbeddingModel};
 pub use listen::{GrpcAddress, GrpcTls, Listen};
@@ -51,7 +52,7 @@ pub use request::{
     IdentityConfig, IdentityMode, JwtConfig, SignalHeaders, SignalMetadata, SignalsConfig,
 };
 pub use schema::json_schema;
-pub use server::{ApiConfig, LogFormat, LogLevel, TelemetryConfig};
+pub use server::ApiConfig;
 
 /// The configuration of memgate. Every key has a default, so `{}` is a valid file. `${NAME}` inside
 /// a string value is replaced by that environment variable; `$${` is a literal `${`.

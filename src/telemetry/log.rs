@@ -9,7 +9,7 @@ use tracing_subscriber::{
 };
 
 use crate::{
-    config::{LogFormat, LogLevel, TelemetryConfig},
+    telemetry::settings::{LogFormat, LogLevel, TelemetryConfig},
     telemetry::{TelemetryError, trace::Exporter},
 };
 

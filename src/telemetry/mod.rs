@@ -6,6 +6,7 @@ mod error;
 mod log;
 mod metrics;
 mod ranking;
+mod settings;
 mod trace;
 
 use std::time::Duration;
@@ -17,10 +18,9 @@ pub use metrics::{
     Technique,
 };
 pub use ranking::{RankRule, RankStep};
+pub use settings::{LogFormat, LogLevel, TelemetryConfig};
 use trace::Exporter;
 pub use trace::join_trace;
-
-use crate::config::{LogLevel, TelemetryConfig};
 
 /// Logs and traces of the running process.
 pub struct Telemetry {
