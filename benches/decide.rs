@@ -5,11 +5,9 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use memgate::{
-    embed::{Embedder, deterministic::DeterministicEmbedder},
-    models::Models,
-    recall::{Earlier, Message, decide},
-};
+use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
+use memgate_models::Models;
+use memgate_recall::{Earlier, Message, decide};
 
 /// Twenty words that neither rules nor words are sure of; and a message that is longer than what
 /// is looked at.

@@ -5,11 +5,9 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use jiff::Timestamp;
-use memgate::{
-    dialect::{Dialect, Ending, Placement, ReplyCollector, read},
-    memory::{Memory, MemoryId, MemoryType, Owner, Source},
-    recall::{Budget, Context, ContextContent, Hit, ScoreBreakdown, tokens, write_context},
-};
+use memgate_core::memory::{Memory, MemoryId, MemoryType, Owner, Source};
+use memgate_dialect::{Dialect, Ending, Placement, ReplyCollector, read};
+use memgate_recall::{Budget, Context, ContextContent, Hit, ScoreBreakdown, tokens, write_context};
 
 const SIZES: [(&str, usize); 3] = [("1 KB", 1_000), ("20 KB", 20_000), ("1 MB", 1_000_000)];
 /// Pieces in which a reply arrives: what Envoy hands on of a stream is about this long.

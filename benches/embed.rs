@@ -7,12 +7,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use memgate::{
-    config::Config,
-    embed::{
-        Embedder, Precision, Run, Space,
-        onnx::{OnnxEmbedder, OnnxSettings},
-    },
+use memgate_config::Config;
+use memgate_embed::{
+    Embedder, Precision, Run, Space,
+    onnx::{OnnxEmbedder, OnnxSettings},
 };
 
 /// About 40 tokens.

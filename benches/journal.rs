@@ -7,19 +7,16 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use jiff::Timestamp;
-use memgate::{
-    capture::{
-        Bounds, Capture, Circumstances, FinishedTurn, Least, Retention, SessionRules, Settings,
-        Tools,
-    },
-    dialect::{Ask, Ending, Reply},
-    embed::{Embedder, deterministic::DeterministicEmbedder},
-    memory::{MemoryType, Owner},
-    models::Models,
-    sqlite::{Options, Synchronous},
-    store::InMemoryStore,
-    telemetry::Metrics,
+use memgate_capture::{
+    Bounds, Capture, Circumstances, FinishedTurn, Least, Retention, SessionRules, Settings, Tools,
 };
+use memgate_core::memory::{MemoryType, Owner};
+use memgate_dialect::{Ask, Ending, Reply};
+use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
+use memgate_models::Models;
+use memgate_sqlite::{Options, Synchronous};
+use memgate_store::InMemoryStore;
+use memgate_telemetry::Metrics;
 
 /// Turns offered at one time, as many as the queue takes.
 const TURNS: u32 = 1_024;
@@ -72,7 +69,7 @@ fn open(
         least: Least::default(),
         retention: Retention::default(),
         forget_grace: Duration::ZERO,
-        policy: memgate::capture::Policy::default(),
+        policy: memgate_capture::Policy::default(),
         types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
     };
     let embedder = Arc::new(DeterministicEmbedder::new(384));

@@ -8,19 +8,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use memgate::{
-    capture::{
-        Bounds, Capture, Circumstances, FinishedTurn, Least, Retention, SessionRules, Settings,
-        Tools,
-    },
-    dialect::{Ask, Ending, Reply},
-    embed::{Embedder, deterministic::DeterministicEmbedder},
-    memory::{MemoryType, Owner},
-    models::Models,
-    sqlite::Options,
-    store::{SqliteOptions, SqliteStore},
-    telemetry::Metrics,
+use memgate_capture::{
+    Bounds, Capture, Circumstances, FinishedTurn, Least, Retention, SessionRules, Settings, Tools,
 };
+use memgate_core::memory::{MemoryType, Owner};
+use memgate_dialect::{Ask, Ending, Reply};
+use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
+use memgate_models::Models;
+use memgate_sqlite::Options;
+use memgate_store::{SqliteOptions, SqliteStore};
+use memgate_telemetry::Metrics;
 
 /// Turns of a run, unless it is told how many.
 const TURNS: u32 = 4_000;
@@ -71,7 +68,7 @@ async fn learn(turns: u32, users: u32) -> (f64, f64) {
         least: Least::default(),
         retention: Retention::default(),
         forget_grace: Duration::ZERO,
-        policy: memgate::capture::Policy::default(),
+        policy: memgate_capture::Policy::default(),
         types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
     };
     let embedder = Arc::new(DeterministicEmbedder::new(384));

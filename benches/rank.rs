@@ -8,18 +8,18 @@ use std::sync::Arc;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use jiff::{SignedDuration, Timestamp};
 
-use memgate::{
-    embed::{Embedder, deterministic::DeterministicEmbedder},
-    memory::{
-        Actor, Embedding, Evidence, Memory, MemoryId, MemoryStore, MemoryType, Owner, QueryVector,
-        ScopeQuery, Search, Source, Write, turn_content,
-    },
-    models::Models,
-    recall::{Fusion, Query, QueryConfig, Question, RankingConfig, Selection, rank, select},
-    store::InMemoryStore,
-    telemetry::Metrics,
-    text::entity::Mention,
+use memgate_core::memory::{
+    Actor, Embedding, Evidence, Memory, MemoryId, MemoryStore, MemoryType, Owner, QueryVector,
+    ScopeQuery, Search, Source, Write, turn_content,
 };
+use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
+use memgate_models::Models;
+use memgate_recall::{
+    Fusion, Query, QueryConfig, Question, RankingConfig, Selection, rank, select,
+};
+use memgate_store::InMemoryStore;
+use memgate_telemetry::Metrics;
+use memgate_text::entity::Mention;
 
 const MEMORIES: usize = 1_000;
 /// As recall asks a store for: of each kind of evidence.

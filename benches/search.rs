@@ -7,14 +7,12 @@ use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use jiff::Timestamp;
-use memgate::{
-    embed::{Embedder, deterministic::DeterministicEmbedder},
-    memory::{
-        Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, QueryVector,
-        ScopeQuery, Search, Source, Write,
-    },
-    store::{SqliteOptions, SqliteStore},
+use memgate_core::memory::{
+    Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, QueryVector, ScopeQuery,
+    Search, Source, Write,
 };
+use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
+use memgate_store::{SqliteOptions, SqliteStore};
 
 const MEMORIES: usize = 100;
 const USERS: usize = 50;

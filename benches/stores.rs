@@ -15,14 +15,12 @@ use std::{
 
 use futures_util::{StreamExt as _, stream};
 use jiff::Timestamp;
-use memgate::{
-    embed::{Embedder, deterministic::DeterministicEmbedder},
-    memory::{
-        Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, QueryVector,
-        ScopeQuery, Search, Source, Write,
-    },
-    store::{InMemoryStore, MilvusSettings, MilvusStore, SqliteOptions, SqliteStore},
+use memgate_core::memory::{
+    Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, QueryVector, ScopeQuery,
+    Search, Source, Write,
 };
+use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
+use memgate_store::{InMemoryStore, MilvusSettings, MilvusStore, SqliteOptions, SqliteStore};
 use milvus::v2::{
     ClientV2,
     request::dql::SearchRequest,

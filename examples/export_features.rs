@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
-use memgate::{
-    capture::Ruled,
-    config::Config,
-    embed::{Embedder, Vector},
-    models::{Features, NeedModel},
-    startup::{Need, Offline},
-};
+use memgate::startup::{Need, Offline};
+use memgate_capture::Ruled;
+use memgate_config::Config;
+use memgate_embed::{Embedder, Vector};
+use memgate_models::{Features, NeedModel};
 use safetensors::{Dtype, serialize_to_file, tensor::TensorView};
 use serde::{Deserialize, de::DeserializeOwned};
 

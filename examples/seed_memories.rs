@@ -13,15 +13,15 @@ use anyhow::{Context as _, Result};
 use clap::Parser;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
-use memgate::{
-    config::Config,
-    embed::{
-        Embedder, Run, Space,
-        onnx::{OnnxEmbedder, OnnxSettings},
-    },
-    memory::{Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Write},
-    store::{SqliteOptions, SqliteStore},
+use memgate_config::Config;
+use memgate_core::memory::{
+    Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Write,
 };
+use memgate_embed::{
+    Embedder, Run, Space,
+    onnx::{OnnxEmbedder, OnnxSettings},
+};
+use memgate_store::{SqliteOptions, SqliteStore};
 
 /// Writes on their way at one time: the store commits what waits together.
 const AT_ONCE: usize = 512;

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memgate::dialect::decode_body;
+use memgate_dialect::decode_body;
 
 fuzz_target!(|bytes: &[u8]| {
     for encoding in ["gzip", "br", "zstd", "deflate", "identity", "gzip, br", "zstd,deflate"] {

@@ -2,7 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memgate::{capture::fuzz_helper_answer, recall::fuzz_self_query};
+use memgate_capture::fuzz_helper_answer;
+use memgate_recall::fuzz_self_query;
 
 fuzz_target!(|input: (String, String, Vec<String>)| {
     let (answer, said, known) = input;

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memgate::memory::fence;
+use memgate_core::memory::fence;
 
 fuzz_target!(|text: &str| {
     let line = fence::escape(text);

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memgate::dialect::{Dialect, Reply, ReplyCollector, ReplyError};
+use memgate_dialect::{Dialect, Reply, ReplyCollector, ReplyError};
 
 const LIMIT: usize = 4096;
 

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memgate::dialect::{Dialect, MemoryOptions, Placement, read};
+use memgate_dialect::{Dialect, MemoryOptions, Placement, read};
 
 fuzz_target!(|body: &[u8]| {
     for dialect in [Dialect::Chat, Dialect::Responses] {

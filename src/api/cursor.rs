@@ -3,10 +3,8 @@
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use jiff::Timestamp;
 
-use crate::{
-    api::ApiError,
-    memory::{Cursor, MemoryId},
-};
+use crate::api::ApiError;
+use memgate_core::memory::{Cursor, MemoryId};
 
 /// Encodes a cursor.
 pub(super) fn encode(cursor: &Cursor) -> String {

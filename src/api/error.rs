@@ -7,7 +7,10 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{capture::ForgetError, memory::StoreError, recall::RecallError, sqlite::DatabaseError};
+use memgate_capture::ForgetError;
+use memgate_core::memory::StoreError;
+use memgate_recall::RecallError;
+use memgate_sqlite::DatabaseError;
 
 /// An error and its status.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

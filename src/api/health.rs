@@ -11,10 +11,8 @@ use axum::{
 use serde::Serialize;
 use tokio::time::timeout;
 
-use crate::{
-    api::{Operations, state::ApiState},
-    telemetry::METRICS_CONTENT_TYPE,
-};
+use crate::api::{Operations, state::ApiState};
+use memgate_telemetry::METRICS_CONTENT_TYPE;
 
 /// Timeout of each part's check.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -3,11 +3,9 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    api::cursor,
-    capture::{Forgetting, JobRow, JobStanding, SessionRow},
-    memory::Owner,
-};
+use crate::api::cursor;
+use memgate_capture::{Forgetting, JobRow, JobStanding, SessionRow};
+use memgate_core::memory::Owner;
 
 /// A job. Its payload is content and is not shown.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,12 +5,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{
-    api::ApiError,
-    capture::JobStanding,
-    memory::{Filter, Owner, Source, Status},
-    text::entity::{EntityRelation, Mention},
-};
+use crate::api::ApiError;
+use memgate_capture::JobStanding;
+use memgate_core::memory::{Filter, Owner, Source, Status};
+use memgate_text::entity::{EntityRelation, Mention};
 
 /// The user whose memories are meant.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -7,11 +7,9 @@ use axum::{
     http::{StatusCode, request::Parts},
 };
 
-use crate::{
-    api::{ApiError, Operations},
-    config::Live,
-    telemetry::Metrics,
-};
+use crate::api::{ApiError, Operations};
+use memgate_config::Live;
+use memgate_telemetry::Metrics;
 
 /// State shared by all routes: configuration and metrics from the start, operations once the data
 /// folder is open.

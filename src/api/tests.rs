@@ -19,18 +19,16 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
-use crate::{
-    api::*,
-    capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools},
-    config::{Config, Live},
-    embed::{Embedder, deterministic::DeterministicEmbedder},
-    memory::{MemoryStore, Owner},
-    models::Models,
-    recall::{AccessTracker, LoopKey, Recall},
-    sqlite::Options,
-    store::{InMemoryStore, MonitoredStore},
-    telemetry::Metrics,
-};
+use crate::api::*;
+use memgate_capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools};
+use memgate_config::{Config, Live};
+use memgate_core::memory::{MemoryStore, Owner};
+use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
+use memgate_models::Models;
+use memgate_recall::{AccessTracker, LoopKey, Recall};
+use memgate_sqlite::Options;
+use memgate_store::{InMemoryStore, MonitoredStore};
+use memgate_telemetry::Metrics;
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
@@ -129,7 +127,7 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path) -> Operations {
         least: Least::default(),
         retention: Retention::default(),
         forget_grace: Duration::ZERO,
-        policy: crate::capture::Policy::default(),
+        policy: memgate_capture::Policy::default(),
         types: Config::default().memory.types,
     };
     let models = Models::for_embedder(embedder.space()).unwrap();

@@ -4,12 +4,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{
-    api::cursor,
-    memory::{Memory, Owner, Page, Source, Status},
-    recall::{Hit, ScoreBreakdown},
-    text::entity::{EntityRelation, Mention},
-};
+use crate::api::cursor;
+use memgate_core::memory::{Memory, Owner, Page, Source, Status};
+use memgate_recall::{Hit, ScoreBreakdown};
+use memgate_text::entity::{EntityRelation, Mention};
 
 /// A memory as callers see it, without internal fields.
 #[derive(Debug, Serialize, Deserialize)]

@@ -12,8 +12,8 @@ use crate::{
         text::{Width, width},
     },
     startup::Need,
-    telemetry::{LogLevel, Telemetry, TelemetryConfig},
 };
+use memgate_telemetry::{LogLevel, Telemetry, TelemetryConfig};
 
 /// Runs an operation and prints its result: the body with `--json`, else as `show` formats it.
 pub(super) fn run<T>(

@@ -4,10 +4,8 @@ use std::{fmt, path::PathBuf, process::ExitCode};
 
 use serde::Serialize;
 
-use crate::{
-    cli::{answer, config_file::ConfigFile, print::print},
-    config::{Config, ConfigError, Problem},
-};
+use crate::cli::{answer, config_file::ConfigFile, print::print};
+use memgate_config::{Config, ConfigError, Problem};
 
 /// Arguments of `memgate check-config`.
 #[derive(Debug, clap::Args)]

@@ -5,18 +5,16 @@ use std::process::ExitCode;
 
 use reqwest::Url;
 
-use crate::{
-    cli::{
-        answer::{block_on, report},
-        client::Client,
-        config_file::ConfigFile,
-        failure::Failure,
-        memories::at_listen,
-        options::server,
-        print::print,
-    },
-    config::Config,
+use crate::cli::{
+    answer::{block_on, report},
+    client::Client,
+    config_file::ConfigFile,
+    failure::Failure,
+    memories::at_listen,
+    options::server,
+    print::print,
 };
+use memgate_config::Config;
 
 /// Arguments of `memgate check-health`.
 #[derive(Debug, clap::Args)]

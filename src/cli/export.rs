@@ -8,9 +8,9 @@ use crate::{
         answer, export_file::Sink, failure::Failure, memories::Memories, options::Common,
         print::tell,
     },
-    memory::Owner,
     startup::Need,
 };
+use memgate_core::memory::Owner;
 
 /// Number of memories per request: each response must arrive within the timeout.
 const PIECE: usize = 500;

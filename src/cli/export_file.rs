@@ -10,11 +10,9 @@ use std::{
 
 use tokio::io::BufReader;
 
-use crate::{
-    cli::failure::Failure,
-    memory::Owner,
-    transfer::{Line, Lines, Raw},
-};
+use crate::cli::failure::Failure;
+use memgate_core::memory::Owner;
+use memgate_store::transfer::{Line, Lines, Raw};
 
 /// The lines of an export, response by response.
 pub(super) struct Sink {

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use crate::{
     api::{ApiError, ErrorBody, ErrorDetail},
-    config::ConfigError,
-    sqlite::FolderError,
     startup::StartError,
 };
+use memgate_config::ConfigError;
+use memgate_sqlite::FolderError;
 
 /// Exit status for invalid arguments or values.
 const USAGE: u8 = 2;

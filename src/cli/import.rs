@@ -14,8 +14,8 @@ use crate::{
         print::{print, tell},
     },
     startup::Need,
-    transfer::{Line, Lines, MAX_LINE_BYTES, Raw},
 };
+use memgate_store::transfer::{Line, Lines, MAX_LINE_BYTES, Raw};
 
 /// Maximum number of lines per request: each response must arrive within the timeout.
 const LINES: usize = 200;

@@ -6,7 +6,6 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::{
     api::{AllJobsRequest, JobsRequest, Whose},
-    capture::JobStanding,
     cli::{
         answer,
         memories::Memories,
@@ -15,6 +14,7 @@ use crate::{
     },
     startup::Need,
 };
+use memgate_capture::JobStanding;
 
 /// Arguments of `memgate jobs`.
 #[derive(Debug, clap::Args)]

@@ -12,9 +12,9 @@ use crate::{
         options::{Common, Whose, count},
         show,
     },
-    memory::Status,
     startup::Need,
 };
+use memgate_core::memory::Status;
 
 /// Arguments of `memgate list`.
 #[derive(Debug, clap::Args)]

@@ -14,10 +14,10 @@ use crate::{
         SessionsRequest, SessionsView, UndoneView, Whose,
     },
     cli::{client::Client, failure::Failure, options::Common, print::tell, reply::Answer},
-    config::Config,
-    sqlite::{DataFolder, FolderError},
     startup::{Need, Offline},
 };
+use memgate_config::Config;
+use memgate_sqlite::{DataFolder, FolderError};
 
 /// Number of attempts to lock a data folder whose holder has no API.
 const PAUSES: u32 = 50;

@@ -9,9 +9,9 @@ use crate::{
         failure::Failure,
         print::{print, tell},
     },
-    config::Config,
     startup::{ReindexError, Reindexed, reindex},
 };
+use memgate_config::Config;
 
 /// Arguments of `memgate reindex`.
 #[derive(Debug, clap::Args)]

@@ -6,12 +6,9 @@ use anyhow::{Context, Result};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    cli::config_file::ConfigFile,
-    config::{Config, GrpcAddress, IdentityMode, Live},
-    startup,
-    telemetry::Telemetry,
-};
+use crate::{cli::config_file::ConfigFile, startup};
+use memgate_config::{Config, GrpcAddress, IdentityMode, Live};
+use memgate_telemetry::Telemetry;
 
 /// Arguments of `memgate serve`. They override the file, also at a reload.
 #[derive(Debug, clap::Args)]

@@ -3,8 +3,8 @@
 use crate::{
     api::{HitView, HitsView, MemoriesView, MemoryView},
     cli::text::{Width, cut, one_line},
-    memory::Status,
 };
+use memgate_core::memory::Status;
 
 /// Indentation of a memory's text.
 const INDENT: &str = "    ";

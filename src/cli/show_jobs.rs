@@ -2,9 +2,9 @@
 
 use crate::{
     api::{EndedView, JobView, JobsView, RetriedView, SessionView, SessionsView},
-    capture::JobStanding,
     cli::text::{Width, cut, one_line},
 };
+use memgate_capture::JobStanding;
 
 /// Indentation of a job's last error.
 const INDENT: &str = "    ";

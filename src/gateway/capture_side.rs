@@ -6,21 +6,18 @@ use envoy_types::pb::envoy::{
 };
 use jiff::Timestamp;
 
-use crate::{
-    capture::{Circumstances, FinishedTurn, InFlight, SessionKey},
-    dialect::{self, Ask, Dialect, Reply, ReplyCollector},
-    gateway::{
-        budget::Share,
-        exchange::{Step, trace},
-        request::{
-            Admission, Admitted, Headers, PARSED_INLINE, ReadRequest, RequestHead, named_by_head,
-            read,
-        },
-        service::Parts,
+use crate::gateway::{
+    budget::Share,
+    exchange::{Step, trace},
+    request::{
+        Admission, Admitted, Headers, PARSED_INLINE, ReadRequest, RequestHead, named_by_head, read,
     },
-    telemetry::CaptureDrop,
-    text::command::Commands,
+    service::Parts,
 };
+use memgate_capture::{Circumstances, FinishedTurn, InFlight, SessionKey};
+use memgate_dialect::{Ask, Dialect, Reply, ReplyCollector};
+use memgate_telemetry::CaptureDrop;
+use memgate_text::command::Commands;
 
 /// One exchange as it is watched.
 pub(super) struct CaptureSide {
@@ -267,7 +264,7 @@ impl Incoming {
         let collector = match self {
             Self::Plain(collector) => collector,
             Self::Encoded { encoding, content_type, bytes } => {
-                let plain = dialect::decode_body(&encoding, &bytes, max).ok()?;
+                let plain = memgate_dialect::decode_body(&encoding, &bytes, max).ok()?;
                 let mut collector = ReplyCollector::new(dialect, content_type.as_deref(), max);
                 collector.push(&plain);
                 collector

@@ -13,19 +13,17 @@ use envoy_types::pb::envoy::{
     },
 };
 
-use crate::{
-    dialect::Dialect,
-    gateway::{
-        capture_side::CaptureSide,
-        outcome::{Outcome, Verdict},
-        recall_side::{self, Answer},
-        replies,
-        request::RequestHead,
-        service::Parts,
-        timeout_extension::TimeoutExtension,
-    },
-    telemetry::{Phase, join_trace},
+use crate::gateway::{
+    capture_side::CaptureSide,
+    outcome::{Outcome, Verdict},
+    recall_side::{self, Answer},
+    replies,
+    request::RequestHead,
+    service::Parts,
+    timeout_extension::TimeoutExtension,
 };
+use memgate_dialect::Dialect;
+use memgate_telemetry::{Phase, join_trace};
 
 /// What to do after a message.
 #[derive(Debug, PartialEq)]

@@ -3,12 +3,10 @@
 
 use tokio::time::Instant;
 
-use crate::{
-    capture::{Capture, SessionKey},
-    dialect::Ask,
-    gateway::request::RequestHead,
-    memory::Owner,
-};
+use crate::gateway::request::RequestHead;
+use memgate_capture::{Capture, SessionKey};
+use memgate_core::memory::Owner;
+use memgate_dialect::Ask;
 
 /// Turns of a conversation that the journal lends.
 const LENT_TURNS: usize = 3;

@@ -1,9 +1,7 @@
 //! The outcome of memory for one request, as in the response header.
 
-use crate::{
-    recall::{PresentedMemory, RecallError, Skip},
-    text::command::Command,
-};
+use memgate_recall::{PresentedMemory, RecallError, Skip};
+use memgate_text::command::Command;
 
 /// The decision as clients, logs and metrics see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

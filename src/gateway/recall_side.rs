@@ -9,24 +9,22 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio::time::{Instant, timeout_at};
 
-use crate::{
-    capture::may_become_memory,
-    config::Config,
-    dialect::{Ask, Dialect, InvalidField, Placed, Placement, Role},
-    gateway::{
-        history,
-        outcome::{FailedBecause, Outcome},
-        request::{Admission, Admitted, ReadRequest, RequestHead, Unread, read},
-        service::Parts,
-        timeout_extension::TimeoutExtension,
-    },
-    memory::fence,
-    recall::{
-        Context, Conversation, PresentedMemory, RecallError, RecallRequest, context_for_exchange,
-    },
-    telemetry::Phase,
-    text::command::{Command, Commands},
+use crate::gateway::{
+    history,
+    outcome::{FailedBecause, Outcome},
+    request::{Admission, Admitted, ReadRequest, RequestHead, Unread, read},
+    service::Parts,
+    timeout_extension::TimeoutExtension,
 };
+use memgate_capture::may_become_memory;
+use memgate_config::Config;
+use memgate_core::memory::fence;
+use memgate_dialect::{Ask, Dialect, InvalidField, Placed, Placement, Role};
+use memgate_recall::{
+    Context, Conversation, PresentedMemory, RecallError, RecallRequest, context_for_exchange,
+};
+use memgate_telemetry::Phase;
+use memgate_text::command::{Command, Commands};
 
 /// A search that a model helps ends by itself this much earlier than it is cancelled.
 const GRACE: Duration = Duration::from_millis(20);

@@ -16,10 +16,8 @@ use envoy_types::pb::envoy::{
     r#type::v3::{HttpStatus, StatusCode},
 };
 
-use crate::{
-    dialect::{InvalidField, invalid_request_body},
-    gateway::{metadata, outcome::Verdict},
-};
+use crate::gateway::{metadata, outcome::Verdict};
+use memgate_dialect::{InvalidField, invalid_request_body};
 
 impl Verdict<'_> {
     fn on(self, response: Response) -> ProcessingResponse {

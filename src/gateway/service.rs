@@ -24,18 +24,16 @@ use tonic::{
 };
 use tracing::Instrument;
 
-use crate::{
-    capture::Capture,
-    config::Live,
-    gateway::{
-        budget::Budget,
-        exchange::{Exchange, Step},
-        timeout_extension::TimeoutExtension,
-    },
-    models::Models,
-    recall::Recall,
-    telemetry::Metrics,
+use crate::gateway::{
+    budget::Budget,
+    exchange::{Exchange, Step},
+    timeout_extension::TimeoutExtension,
 };
+use memgate_capture::Capture;
+use memgate_config::Live;
+use memgate_models::Models;
+use memgate_recall::Recall;
+use memgate_telemetry::Metrics;
 
 /// An answer on its way to Envoy.
 pub(super) type Answered = Result<ProcessingResponse, Status>;

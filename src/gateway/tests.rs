@@ -19,27 +19,21 @@ use envoy_types::pb::{
     google::protobuf::value::Kind,
 };
 
-use crate::{
-    capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools},
-    config::{Config, IdentityMode, Live},
-    embed::{Embedder, deterministic::DeterministicEmbedder},
-    gateway::{
-        Budget, Memory, Parts,
-        exchange::{Exchange, Step},
-        timeout_extension::TimeoutExtension,
-    },
-    llm,
-    memory::{MemoryStore, Owner},
-    models::Models,
-    recall::{AccessTracker, Recall, Rewriter},
-    remote::Address,
-    sqlite::Options,
-    store::{
-        InMemoryStore, MonitoredStore,
-        faulty::{FaultyStore, Mode},
-    },
-    telemetry::Metrics,
+use crate::gateway::{
+    Budget, Memory, Parts,
+    exchange::{Exchange, Step},
+    timeout_extension::TimeoutExtension,
 };
+use memgate_capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools};
+use memgate_config::{Config, IdentityMode, Live};
+use memgate_core::memory::{MemoryStore, Owner};
+use memgate_embed::{Embedder, client::Address, deterministic::DeterministicEmbedder, llm};
+use memgate_models::Models;
+use memgate_recall::{AccessTracker, Recall, Rewriter};
+use memgate_sqlite::Options;
+use memgate_store::{InMemoryStore, MonitoredStore};
+use memgate_telemetry::Metrics;
+use memgate_testing::{FaultyStore, Mode};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 const FACT: &str =
@@ -91,7 +85,7 @@ impl Stack {
                 least: Least::default(),
                 retention: Retention::default(),
                 forget_grace: Duration::ZERO,
-                policy: crate::capture::Policy::default(),
+                policy: memgate_capture::Policy::default(),
                 types: config.memory.types.clone(),
             },
             Tools {

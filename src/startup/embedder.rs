@@ -6,20 +6,18 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use tokio::{runtime::Handle, time::timeout};
 
-use crate::{
-    config::{Config, EmbeddingConfig, EmbeddingModel},
-    embed::{
-        EmbedError, Embedder, Member, Run, Space, Vector,
-        cache::Cached,
-        ensemble::EnsembleEmbedder,
-        onnx::{OnnxEmbedder, OnnxSettings},
-        remote::{RemoteEmbedder, RemoteSettings},
-        timed::Timed,
-    },
-    remote::Address,
-    startup::StartError,
-    telemetry::Metrics,
+use crate::startup::StartError;
+use memgate_config::{Config, EmbeddingConfig, EmbeddingModel};
+use memgate_embed::{
+    EmbedError, Embedder, Member, Run, Space, Vector,
+    cache::Cached,
+    client::Address,
+    ensemble::EnsembleEmbedder,
+    onnx::{OnnxEmbedder, OnnxSettings},
+    remote::{RemoteEmbedder, RemoteSettings},
+    timed::Timed,
 };
+use memgate_telemetry::Metrics;
 
 /// Maximum time that start-up waits for a model to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -168,7 +166,8 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::config::{AdditionalEmbeddingConfig, Pooling, Precision};
+    use memgate_config::AdditionalEmbeddingConfig;
+    use memgate_embed::{Pooling, Precision};
 
     /// Embeds with a small model that returns token vectors, with settings changed by `change`;
     /// `None` if ONNX Runtime is not installed.

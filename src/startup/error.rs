@@ -2,11 +2,9 @@
 
 use std::io;
 
-use crate::{
-    embed::EmbedError,
-    models::ModelsError,
-    sqlite::{DatabaseError, FolderError},
-};
+use memgate_embed::EmbedError;
+use memgate_models::ModelsError;
+use memgate_sqlite::{DatabaseError, FolderError};
 
 /// Why memgate cannot start. Each message is complete, so no variant has a source: printing the
 /// chain of causes would repeat it.

@@ -10,10 +10,8 @@ use std::{
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 
-use crate::{
-    config::{GrpcAddress, GrpcTls, Listen},
-    startup::StartError,
-};
+use crate::startup::StartError;
+use memgate_config::{GrpcAddress, GrpcTls, Listen};
 
 /// The socket's owner and group may connect. If Envoy runs as another user, both need a common
 /// group.

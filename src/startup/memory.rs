@@ -7,24 +7,28 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     api::Operations,
-    capture::{self, Bounds, Capture, Least, Policy, Retention, SessionRules, Settings, Tools},
-    config::{
-        Config, ExternalModel, ExtractionMode, Live, LlmProvider, ModelRole, ReconcilePolicy,
-    },
-    embed::{EmbedError, Embedder},
     gateway,
-    llm::{self, Helper, LimitName},
-    memory::MemoryStore,
-    models::Models,
-    recall::{AccessTracker, Recall, Rewriter, prepare_query, prepare_tokens},
-    remote::Address,
-    sqlite::{DataFolder, Options},
     startup::{
         StartError,
         store::{self, synchronous},
     },
-    telemetry::Metrics,
 };
+use memgate_capture::{
+    self, Bounds, Capture, Least, Policy, Retention, SessionRules, Settings, Tools,
+};
+use memgate_config::{
+    Config, ExternalModel, ExtractionMode, Live, LlmProvider, ModelRole, ReconcilePolicy,
+};
+use memgate_core::memory::MemoryStore;
+use memgate_embed::{
+    EmbedError, Embedder,
+    client::Address,
+    llm::{self, Helper, LimitName},
+};
+use memgate_models::Models;
+use memgate_recall::{AccessTracker, Recall, Rewriter, prepare_query, prepare_tokens};
+use memgate_sqlite::{DataFolder, Options};
+use memgate_telemetry::Metrics;
 
 /// The journal's file in the data folder.
 const JOURNAL_FILE: &str = "journal.db";
@@ -84,10 +88,10 @@ impl OpenMemory {
             Recall::new(store.clone(), embedder.clone(), models.clone(), access, metrics.clone())
                 .with_rewriter(rewriter.map(|model| Rewriter::new(Arc::new(model))));
         // Compiles patterns and unpacks a vocabulary now, so that no request waits for it.
-        crate::text::command::prepare();
+        memgate_text::command::prepare();
         prepare_tokens();
         prepare_query();
-        capture::prepare();
+        memgate_capture::prepare();
         let ending = CancellationToken::new();
         // A local model needs only a moment; requests should not come first.
         let soon = Handle::current().block_on(timeout(PREPARING, recall.prepare()));

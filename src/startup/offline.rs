@@ -7,12 +7,12 @@ use tokio::task::spawn_blocking;
 
 use crate::{
     api::Operations,
-    config::{Config, Live},
-    embed::Embedder,
-    models::Models,
     startup::{StartError, embedder, memory::OpenMemory},
-    telemetry::Metrics,
 };
+use memgate_config::{Config, Live};
+use memgate_embed::Embedder;
+use memgate_models::Models;
+use memgate_telemetry::Metrics;
 
 /// Maximum time for each step of closing.
 const CLOSE: Duration = Duration::from_secs(5);

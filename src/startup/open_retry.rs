@@ -5,13 +5,11 @@ use std::{sync::Arc, time::Duration};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    config::Config,
-    embed::Embedder,
-    models::Models,
-    startup::{StartError, memory::OpenMemory},
-    telemetry::Metrics,
-};
+use crate::startup::{StartError, memory::OpenMemory};
+use memgate_config::Config;
+use memgate_embed::Embedder;
+use memgate_models::Models;
+use memgate_telemetry::Metrics;
 
 /// Pause after the first failure; doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);

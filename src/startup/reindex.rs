@@ -7,19 +7,17 @@ use std::sync::Arc;
 
 use tokio::task::spawn_blocking;
 
-use crate::{
-    capture::{Backfill, Tools},
-    config::{Config, StoreKind},
-    embed::Embedder,
-    memory::MemoryStore,
-    models::Models,
-    sqlite::DataFolder,
-    startup::{
-        StartError, embedder,
-        store::{Purpose, choose},
-    },
-    telemetry::Metrics,
+use crate::startup::{
+    StartError, embedder,
+    store::{Purpose, choose},
 };
+use memgate_capture::{Backfill, Tools};
+use memgate_config::{Config, StoreKind};
+use memgate_core::memory::MemoryStore;
+use memgate_embed::Embedder;
+use memgate_models::Models;
+use memgate_sqlite::DataFolder;
+use memgate_telemetry::Metrics;
 
 /// Number of memories embedded between two progress reports.
 const STEP: usize = 256;

@@ -8,12 +8,9 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    config::{Live, Reloaded},
-    gateway,
-    startup::memory,
-    telemetry::{Metrics, Telemetry},
-};
+use crate::{gateway, startup::memory};
+use memgate_config::{Live, Reloaded};
+use memgate_telemetry::{Metrics, Telemetry};
 
 /// Everything that a reload affects.
 pub(super) struct Reloader {

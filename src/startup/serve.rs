@@ -14,10 +14,7 @@ use tonic::transport::server::TcpIncoming;
 
 use crate::{
     api::{self, ApiState, Key},
-    config::{Config, Listen, Live},
-    embed::Embedder,
     gateway::{self, Budget, Gateway, Parts},
-    models::Models,
     startup::{
         StartError, embedder,
         listen::{self, GrpcListener},
@@ -25,8 +22,11 @@ use crate::{
         open_retry::Opener,
         reload::Reloader,
     },
-    telemetry::{Metrics, Telemetry},
 };
+use memgate_config::{Config, Listen, Live};
+use memgate_embed::Embedder;
+use memgate_models::Models;
+use memgate_telemetry::{Metrics, Telemetry};
 
 /// Maximum time that API requests may continue after shutdown was requested; exchanges have their
 /// own equal limit. Together with [`CLOSE`] it stays below the ten seconds that supervisors usually

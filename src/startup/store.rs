@@ -4,15 +4,15 @@ use std::{path::Path, sync::Arc};
 
 use tokio::runtime::Handle;
 
-use crate::{
-    config::{Config, StoreKind, Sync},
-    embed::Space,
-    memory::MemoryStore,
-    sqlite::Synchronous,
-    startup::StartError,
-    store::{MilvusSettings, MilvusStore, MilvusTls, MonitoredStore, SqliteOptions, SqliteStore},
-    telemetry::Metrics,
+use crate::startup::StartError;
+use memgate_config::{Config, StoreKind, Sync};
+use memgate_core::memory::MemoryStore;
+use memgate_embed::Space;
+use memgate_sqlite::Synchronous;
+use memgate_store::{
+    MilvusSettings, MilvusStore, MilvusTls, MonitoredStore, SqliteOptions, SqliteStore,
 };
+use memgate_telemetry::Metrics;
 
 /// The SQLite store's file in the data folder.
 const FILE: &str = "memories.db";

@@ -1,11 +1,8 @@
 //! Mentioned entities in requests, and what remains of them after a change of content.
 
-use crate::{
-    api::ApiError,
-    memory::Memory,
-    screening::screen,
-    text::entity::{EntityRelation, MAX_NAME_BYTES, Mention, entity_key},
-};
+use crate::api::ApiError;
+use memgate_core::{memory::Memory, screening::screen};
+use memgate_text::entity::{EntityRelation, MAX_NAME_BYTES, Mention, entity_key};
 
 /// Checks mentions. The store limits their number.
 pub(super) fn mentions(given: Vec<Mention>) -> Result<Vec<Mention>, ApiError> {

@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 use tokio::task::spawn_blocking;
 
-use crate::{
-    api::{ApiError, ExportAllRequest, ExportRequest, operations::Operations, requests::owner},
-    memory::{Owner, Scan, Status},
-    transfer::{FORMAT, Header, Line},
+use crate::api::{
+    ApiError, ExportAllRequest, ExportRequest, operations::Operations, requests::owner,
 };
+use memgate_core::memory::{Owner, Scan, Status};
+use memgate_store::transfer::{FORMAT, Header, Line};
 
 /// Number of memories read at a time, if the caller sets no limit.
 const PIECE: usize = 200;

@@ -4,16 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 
-use crate::{
-    api::{
-        ApiError, DeletedView, ForgetRequest, ForgettingView, ForgettingsView, UndoneView, Whose,
-        operations::{Operations, not_empty, write},
-        requests::owner,
-    },
-    capture::Forget,
-    memory::{
-        Filter, ForgetScope, ListQuery, Memory, MemoryId, Owner, ScopeQuery, Status, StoreError,
-    },
+use crate::api::{
+    ApiError, DeletedView, ForgetRequest, ForgettingView, ForgettingsView, UndoneView, Whose,
+    operations::{Operations, not_empty, write},
+    requests::owner,
+};
+use memgate_capture::Forget;
+use memgate_core::memory::{
+    Filter, ForgetScope, ListQuery, Memory, MemoryId, Owner, ScopeQuery, Status, StoreError,
 };
 
 /// Number of memories of a session examined at a time.

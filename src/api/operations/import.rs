@@ -10,15 +10,13 @@ use futures_util::{StreamExt, stream::FuturesOrdered};
 use tokio::{io::AsyncBufRead, task::spawn_blocking, time::timeout};
 
 use self::admit::{Refused, admit};
-use crate::{
-    api::{
-        ApiError, ImportedView, ProblemView,
-        operations::{Operations, write},
-    },
-    config::Config,
-    memory::{Owner, Restored, StoreError, Whole, Write},
-    transfer::{Line, Lines, MAX_LINE_BYTES, Raw},
+use crate::api::{
+    ApiError, ImportedView, ProblemView,
+    operations::{Operations, write},
 };
+use memgate_config::Config;
+use memgate_core::memory::{Owner, Restored, StoreError, Whole, Write};
+use memgate_store::transfer::{Line, Lines, MAX_LINE_BYTES, Raw};
 
 /// Timeout for the next line.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,15 +1,13 @@
 //! Lists jobs and sessions, and retries jobs.
 
-use crate::{
-    api::{
-        AllJobsRequest, ApiError, JobView, JobsRequest, JobsView, RetriedView, SessionsRequest,
-        SessionsView, Whose, cursor,
-        operations::{Operations, page},
-        requests::owner,
-    },
-    capture::{JobQuery, JobStanding},
-    memory::Owner,
+use crate::api::{
+    AllJobsRequest, ApiError, JobView, JobsRequest, JobsView, RetriedView, SessionsRequest,
+    SessionsView, Whose, cursor,
+    operations::{Operations, page},
+    requests::owner,
 };
+use memgate_capture::{JobQuery, JobStanding};
+use memgate_core::memory::Owner;
 
 impl Operations {
     /// A page of a user's jobs, newest first.

@@ -13,15 +13,13 @@ mod write;
 
 use std::sync::Arc;
 
-use crate::{
-    api::ApiError,
-    capture::Capture,
-    config::Live,
-    embed::Embedder,
-    memory::{Actor, MemoryStore, Write},
-    recall::Recall,
-    telemetry::Metrics,
-};
+use crate::api::ApiError;
+use memgate_capture::Capture;
+use memgate_config::Live;
+use memgate_core::memory::{Actor, MemoryStore, Write};
+use memgate_embed::Embedder;
+use memgate_recall::Recall;
+use memgate_telemetry::Metrics;
 
 pub use export::{Export, Piece};
 

@@ -5,16 +5,14 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use crate::{
-    api::{
-        ApiError, HitView, HitsView, ListRequest, MemoriesView, MemoryView, SearchRequest, Whose,
-        cursor,
-        operations::{Operations, not_empty, page, share},
-        requests::owner,
-    },
-    memory::{Filter, ListQuery, MemoryId, ScopeQuery},
-    recall::{Query, RecallRequest, Selection},
+use crate::api::{
+    ApiError, HitView, HitsView, ListRequest, MemoriesView, MemoryView, SearchRequest, Whose,
+    cursor,
+    operations::{Operations, not_empty, page, share},
+    requests::owner,
 };
+use memgate_core::memory::{Filter, ListQuery, MemoryId, ScopeQuery};
+use memgate_recall::{Query, RecallRequest, Selection};
 
 /// Maximum number of hits, as for a model request.
 const MAX_HITS: usize = 50;

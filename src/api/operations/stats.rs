@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
 
-use crate::{
-    api::{ApiError, StatsView, Whose, operations::Operations},
-    memory::{Filter, ScopeQuery, Status},
-};
+use crate::api::{ApiError, StatsView, Whose, operations::Operations};
+use memgate_core::memory::{Filter, ScopeQuery, Status};
 
 impl Operations {
     /// Counts a user's memories in use.

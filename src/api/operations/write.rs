@@ -3,15 +3,15 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::{
-    api::{
-        ApiError, CreateRequest, MemoryView, PatchRequest, Whose,
-        operations::{Operations, entities, not_empty, share, write},
-        requests::owner,
-    },
-    capture::{
-        Author, admit_text, keep_preference_tag, may_become_memory, screened_value, tag_preference,
-    },
+use crate::api::{
+    ApiError, CreateRequest, MemoryView, PatchRequest, Whose,
+    operations::{Operations, entities, not_empty, share, write},
+    requests::owner,
+};
+use memgate_capture::{
+    Author, admit_text, keep_preference_tag, may_become_memory, screened_value, tag_preference,
+};
+use memgate_core::{
     memory::{Embedding, Memory, MemoryId, MemoryType, Source, Status, StoreError},
     screening::{MAX_MESSAGE_BYTES, screen},
 };

@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 
-use crate::{
-    api::{deserialize_error::DeserializeError, deserializer::read, tests::*, value::RequestValue},
-    memory::{Filter, Memory, MemoryId, MemoryType, Source},
-    text::entity::Mention,
+use crate::api::{
+    deserialize_error::DeserializeError, deserializer::read, tests::*, value::RequestValue,
 };
+use memgate_core::memory::{Filter, Memory, MemoryId, MemoryType, Source};
+use memgate_text::entity::Mention;
 
 const PAGE: &str = include_str!("../../../docs/filters.md");
 
@@ -47,7 +47,7 @@ fn memories() -> (Memory, Memory) {
     };
     let mut other =
         memory("the office closes at six", Source::ExternalData, "2025-01-01T00:00:00Z");
-    other.status = crate::memory::Status::Review;
+    other.status = memgate_core::memory::Status::Review;
     other.tags = vec!["draft".to_owned()];
     (wanted, other)
 }

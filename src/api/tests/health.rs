@@ -1,7 +1,5 @@
-use crate::{
-    api::tests::*,
-    store::faulty::{FaultyStore, Mode},
-};
+use crate::api::tests::*;
+use memgate_testing::{FaultyStore, Mode};
 
 #[tokio::test]
 async fn serves_health_readiness_and_metrics() {
@@ -12,7 +10,7 @@ async fn serves_health_readiness_and_metrics() {
     assert_eq!(server.get("/readyz").await, (StatusCode::OK, ready));
     server.remember("u", "x").await;
     let answer = server.request(Method::GET, "/metrics").send().await.unwrap();
-    assert_eq!(answer.headers()["content-type"], crate::telemetry::METRICS_CONTENT_TYPE);
+    assert_eq!(answer.headers()["content-type"], memgate_telemetry::METRICS_CONTENT_TYPE);
     let text = answer.text().await.unwrap();
     for line in ["memgate_store_up 1", "memgate_memories_stored_total{type=\"semantic\"} 1"] {
         assert!(text.lines().any(|found| found == line), "no {line} in\n{text}");

@@ -1,11 +1,9 @@
 use jiff::Timestamp;
 
-use crate::{
-    api::tests::*,
-    capture::{Circumstances, FinishedTurn},
-    dialect::{Ask, Ending, Reply},
-    memory::Owner,
-};
+use crate::api::tests::*;
+use memgate_capture::{Circumstances, FinishedTurn};
+use memgate_core::memory::Owner;
+use memgate_dialect::{Ask, Ending, Reply};
 
 /// A completed exchange of `user` in a session.
 fn turn_in(session: &str, user: &str, number: u32, said: &str) -> FinishedTurn {

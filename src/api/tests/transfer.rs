@@ -1,7 +1,5 @@
-use crate::{
-    api::tests::*,
-    memory::{Actor, Embedding, Memory, MemoryId, MemoryType, Source, Status, Write},
-};
+use crate::api::tests::*;
+use memgate_core::memory::{Actor, Embedding, Memory, MemoryId, MemoryType, Source, Status, Write};
 
 const LINES: &str = "application/x-ndjson";
 
@@ -218,7 +216,7 @@ async fn imported_memories_are_screened_and_counted() {
     let values = [1.0].into_iter().chain([0.0; 63]).collect();
     let vectors = vec![Embedding { space, part: 0, values }];
     // Bypasses the screening, unlike anything from outside.
-    let whole = crate::memory::Whole { memory, history: vec![first], vectors };
+    let whole = memgate_core::memory::Whole { memory, history: vec![first], vectors };
     let write = Write::by(Actor::Api, "test");
     server.operations.store.restore(whole, &write).await.unwrap();
     let lines = server.lines("/v1/memory/export?user_id=alice").await;

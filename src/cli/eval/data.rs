@@ -6,11 +6,9 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
-use crate::{
-    cli::eval::parse,
-    config::{Config, EmbeddingModel},
-    embed::onnx,
-};
+use crate::cli::eval::parse;
+use memgate_config::{Config, EmbeddingModel};
+use memgate_embed::onnx;
 
 /// A labelled row.
 pub(super) trait Labelled {

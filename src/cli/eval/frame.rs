@@ -12,9 +12,9 @@ use tokio::time::timeout;
 use crate::{
     api::Operations,
     cli::config_file::ConfigFile,
-    config::{Config, StoreKind},
     startup::{Need, Offline},
 };
+use memgate_config::{Config, StoreKind};
 
 /// Maximum time to prepare recall; results would differ before.
 const PREPARING: Duration = Duration::from_secs(60);
@@ -101,11 +101,9 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::{
-        config::{Endpoint, MilvusConfig, Scheme},
-        memory::{
-            Actor, ListQuery, Memory, MemoryId, MemoryType, Owner, ScopeQuery, Source, Write,
-        },
+    use memgate_config::{Endpoint, MilvusConfig, Scheme};
+    use memgate_core::memory::{
+        Actor, ListQuery, Memory, MemoryId, MemoryType, Owner, ScopeQuery, Source, Write,
     };
 
     /// A server that never answers, and its address.

@@ -17,9 +17,9 @@ use crate::{
         replay,
         shares::{between, share, wilson},
     },
-    memory::{ListQuery, Memory, MemoryType, Owner, ScopeQuery},
     startup::Need,
 };
+use memgate_core::memory::{ListQuery, Memory, MemoryType, Owner, ScopeQuery};
 
 /// Maximum number of memories of one message that are examined.
 const MOST: usize = 50;

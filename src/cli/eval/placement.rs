@@ -15,12 +15,12 @@ use crate::{
         frame::{Frame, with_memory},
         replay::{Scenario, Turn, ask, message, messages, tell},
     },
-    config::MemoryConfig,
-    dialect::{self, Dialect, Placement},
-    memory::Owner,
-    recall::tokens,
     startup::Need,
 };
+use memgate_config::MemoryConfig;
+use memgate_core::memory::Owner;
+use memgate_dialect::{Dialect, Placement};
+use memgate_recall::tokens;
 
 /// Number of turns of a conversation.
 const TURNS: usize = 20;
@@ -180,7 +180,7 @@ fn common<'a>(a: &'a str, b: &str) -> &'a str {
 /// The prompt of an edited request: a plain chat template, all messages in order, and the start of
 /// the reply.
 fn prompt(asked: &Asked, placement: Option<Placement>) -> Result<String> {
-    let request = dialect::read(Dialect::Chat, &asked.body)?;
+    let request = memgate_dialect::read(Dialect::Chat, &asked.body)?;
     let context = placement.map(|placement| (asked.context.as_str(), placement));
     let body: Value = serde_json::from_slice(&request.plan(context).apply(&asked.body))?;
     let messages = body["messages"].as_array().context("the body has no messages")?;
@@ -251,7 +251,7 @@ impl Report {
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
-    use crate::memory::fence;
+    use memgate_core::memory::fence;
 
     /// A conversation with a different context for every message.
     fn conversation() -> Vec<Asked> {

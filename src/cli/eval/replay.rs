@@ -11,13 +11,13 @@ use tokio::time::Instant;
 
 use crate::{
     api::{JobsRequest, Operations},
-    capture::{Circumstances, FinishedTurn},
     cli::eval::parse,
-    config::MemoryConfig,
-    dialect::{self, Dialect, Ending, Reply, Role},
-    memory::Owner,
-    recall::{Context, Hit, Message, RecallRequest, Selection, signals::Earlier},
 };
+use memgate_capture::{Circumstances, FinishedTurn};
+use memgate_config::MemoryConfig;
+use memgate_core::memory::Owner;
+use memgate_dialect::{Dialect, Ending, Reply, Role};
+use memgate_recall::{Context, Hit, Message, RecallRequest, Selection, signals::Earlier};
 
 /// Timeout of one session's jobs and of one search. Evaluations measure quality, not speed: a slow
 /// machine must not change the results.
@@ -145,7 +145,7 @@ pub(super) async fn ask(
     scenario: &Scenario,
 ) -> Result<Recalled> {
     let Question { date, turns, user } = &scenario.ask;
-    let request = dialect::read(Dialect::Chat, &request(turns, user))?;
+    let request = memgate_dialect::read(Dialect::Chat, &request(turns, user))?;
     let ask = request.ask();
     let text = ask.user_text.as_deref().unwrap_or_default();
     let said = ask.history.iter().filter(|said| said.role == Role::User);
@@ -206,7 +206,7 @@ async fn learn(
 ) -> Result<()> {
     for (number, turn) in turns.iter().enumerate() {
         let began = date + BETWEEN_TURNS * i32::try_from(number)?;
-        let ask = dialect::read(Dialect::Chat, &request(&turns[..number], &turn.user))?;
+        let ask = memgate_dialect::read(Dialect::Chat, &request(&turns[..number], &turn.user))?;
         let of = Circumstances {
             owner: owner.clone(),
             project_id: None,
@@ -290,17 +290,15 @@ pub(super) mod tests {
     use std::{path::Path, sync::Arc};
 
     use super::*;
-    use crate::{
-        capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools},
-        config::{Config, Live},
-        embed::{Embedder, deterministic::DeterministicEmbedder},
-        memory::{MemoryStore, MemoryType},
-        models::Models,
-        recall::{AccessTracker, Recall},
-        sqlite::Options,
-        store::InMemoryStore,
-        telemetry::Metrics,
-    };
+    use memgate_capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools};
+    use memgate_config::{Config, Live};
+    use memgate_core::memory::{MemoryStore, MemoryType};
+    use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
+    use memgate_models::Models;
+    use memgate_recall::{AccessTracker, Recall};
+    use memgate_sqlite::Options;
+    use memgate_store::InMemoryStore;
+    use memgate_telemetry::Metrics;
 
     /// A memory with no file but the journal, and an embedder without a model.
     pub(crate) fn memory(folder: &Path) -> Operations {
@@ -316,7 +314,7 @@ pub(super) mod tests {
             least: Least::default(),
             retention: Retention::default(),
             forget_grace: Duration::ZERO,
-            policy: crate::capture::Policy::default(),
+            policy: memgate_capture::Policy::default(),
             types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
         };
         let models = Models::for_embedder(embedder.space()).unwrap();

@@ -14,10 +14,10 @@ use crate::{
         score::{Outcome, Report, Shares},
         shares::{between, percent},
     },
-    config::{Config, ExtractionMode, MemoryConfig},
-    memory::Owner,
     startup::Need,
 };
+use memgate_config::{Config, ExtractionMode, MemoryConfig};
+use memgate_core::memory::Owner;
 
 /// Arguments of `memgate eval scenarios`.
 #[derive(Debug, clap::Args)]

@@ -5,14 +5,12 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::{
-    cli::eval::{
-        data::Digests,
-        replay::{Recalled, Scenario, lines},
-        shares::{share, wilson},
-    },
-    recall::{Budget, ContextContent, Hit, write_context},
+use crate::cli::eval::{
+    data::Digests,
+    replay::{Recalled, Scenario, lines},
+    shares::{share, wilson},
 };
+use memgate_recall::{Budget, ContextContent, Hit, write_context};
 
 /// Token limit for rendering one memory alone; large enough to have no effect.
 const WHOLE: usize = 65_536;

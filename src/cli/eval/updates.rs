@@ -8,15 +8,15 @@ use serde_json::json;
 
 use crate::{
     api::Operations,
-    capture::{Judged, judged, told},
     cli::eval::{
         data::{self, Digests, Labelled, no_language},
         frame::{Frame, with_memory},
         replay::Scenario,
     },
-    models::{Models, UpdateFeatures},
     startup::Need,
 };
+use memgate_capture::{Judged, judged, told};
+use memgate_models::{Models, UpdateFeatures};
 
 /// Arguments of `memgate eval updates`.
 #[derive(Debug, clap::Args)]

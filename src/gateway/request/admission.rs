@@ -3,16 +3,14 @@
 //! A pure function, because recall and capture see the same request on two
 //! streams and must come to the same judgement without talking to each other.
 
-use crate::{
-    config::{Config, Effective, IdentityMode, Placement, Subject},
-    dialect::{self, Ask, InvalidField},
-    gateway::request::{
-        head::RequestHead,
-        options::{HeaderOptions, check_project},
-    },
-    identity::{self, BodyIds, Credentials, Identity, Verdict},
-    recall::Selection,
+use crate::gateway::request::{
+    head::RequestHead,
+    options::{HeaderOptions, check_project},
 };
+use memgate_config::{Config, Effective, IdentityMode, Placement, Subject};
+use memgate_core::identity::{self, BodyIds, Credentials, Identity, Verdict};
+use memgate_dialect::{Ask, InvalidField};
+use memgate_recall::Selection;
 
 /// The judgement.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +42,7 @@ pub struct Admitted {
     /// Which hits are presented.
     pub selection: Selection,
     /// Where the context goes.
-    pub placement: dialect::Placement,
+    pub placement: memgate_dialect::Placement,
     /// The project asked for.
     pub project_id: Option<String>,
 }
@@ -152,11 +150,11 @@ fn narrowed(allowed: &[String], asked: Option<Vec<String>>) -> Vec<String> {
     if both.is_empty() { allowed.to_vec() } else { both }
 }
 
-fn placement(configured: Placement) -> dialect::Placement {
+fn placement(configured: Placement) -> memgate_dialect::Placement {
     match configured {
-        Placement::System => dialect::Placement::System,
-        Placement::BeforeLastUser => dialect::Placement::BeforeLastUser,
-        Placement::LastUser => dialect::Placement::LastUser,
+        Placement::System => memgate_dialect::Placement::System,
+        Placement::BeforeLastUser => memgate_dialect::Placement::BeforeLastUser,
+        Placement::LastUser => memgate_dialect::Placement::LastUser,
     }
 }
 

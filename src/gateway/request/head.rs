@@ -5,13 +5,11 @@ use envoy_types::pb::envoy::{
     service::ext_proc::v3::HttpHeaders,
 };
 
-use crate::{
-    config::Config,
-    dialect::Dialect,
-    gateway::metadata,
-    identity::Claims,
-    recall::signals::{Earlier, Name},
-};
+use crate::gateway::metadata;
+use memgate_config::Config;
+use memgate_core::identity::Claims;
+use memgate_dialect::Dialect;
+use memgate_recall::signals::{Earlier, Name};
 
 /// The head of a request.
 #[derive(Clone, Debug, Default)]

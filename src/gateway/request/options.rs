@@ -1,7 +1,9 @@
 //! Options of a request in headers of our own. They say what the body fields say, for upstreams that refuse unknown body
 //! fields.
 
-use crate::{dialect::InvalidField, gateway::request::head::Headers, memory::check_id};
+use crate::gateway::request::head::Headers;
+use memgate_core::memory::check_id;
+use memgate_dialect::InvalidField;
 
 /// The options that headers name.
 #[derive(Debug, Default)]

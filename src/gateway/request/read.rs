@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::{
-    config::Config,
-    dialect::{self, DecodeError, Dialect, InvalidField, ReadError},
-    gateway::request::{
-        admission::{Admission, admit},
-        head::RequestHead,
-    },
+use crate::gateway::request::{
+    admission::{Admission, admit},
+    head::RequestHead,
 };
+use memgate_config::Config;
+use memgate_dialect::{DecodeError, Dialect, InvalidField, ReadError};
 
 /// Larger bodies are parsed off the async runtime, and so are compressed ones,
 /// whatever they hold; others take less time to parse than to hand over.
@@ -22,7 +20,7 @@ pub(crate) struct ReadRequest {
     /// Whether the body came compressed.
     pub(crate) decoded: bool,
     /// What the body says, and the places of an edit.
-    pub(crate) request: dialect::Request,
+    pub(crate) request: memgate_dialect::Request,
     /// Who asks, and what applies.
     pub(crate) admission: Admission,
 }
@@ -66,14 +64,15 @@ fn read_here(
 ) -> Result<ReadRequest, Unread> {
     let (plain, decoded) = match head.headers().content_encoding() {
         None => (body, false),
-        Some(encoding) => match dialect::decode_body(encoding, &body, config.memory.max_body_bytes)
-        {
-            Ok(plain) => (plain, true),
-            Err(DecodeError::TooLarge { .. }) => return Err(Unread::TooLarge),
-            Err(_) => return Err(Unread::Unreadable("the body's encoding cannot be read")),
-        },
+        Some(encoding) => {
+            match memgate_dialect::decode_body(encoding, &body, config.memory.max_body_bytes) {
+                Ok(plain) => (plain, true),
+                Err(DecodeError::TooLarge { .. }) => return Err(Unread::TooLarge),
+                Err(_) => return Err(Unread::Unreadable("the body's encoding cannot be read")),
+            }
+        }
     };
-    match dialect::read(dialect, &plain) {
+    match memgate_dialect::read(dialect, &plain) {
         Ok(request) => {
             let admission = admit(config, head, request.ask());
             Ok(ReadRequest { plain, decoded, request, admission })

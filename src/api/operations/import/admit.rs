@@ -2,15 +2,14 @@
 
 use std::fmt;
 
-use crate::{
-    api::{ApiError, operations::entities},
-    capture::{NotAdmitted, admit_memory, screened_value},
-    config::Config,
+use crate::api::{ApiError, operations::entities};
+use memgate_capture::{NotAdmitted, admit_memory, screened_value};
+use memgate_config::Config;
+use memgate_core::{
     memory::{Memory, Owner, Status, Whole},
     screening::screen,
-    store::MAX_CONTENT_BYTES,
-    transfer::LineError,
 };
+use memgate_store::{MAX_CONTENT_BYTES, transfer::LineError};
 
 /// Tolerance for the length of a vector, for rounding errors.
 const ROUNDING: f32 = 1e-3;

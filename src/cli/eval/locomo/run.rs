@@ -14,14 +14,14 @@ use crate::{
         },
         replay::{recall_request, selection, silent_message},
     },
-    config::MemoryConfig,
-    memory::{
-        Actor, Embedding, Evidence, Memory, MemoryId, MemoryType, Owner, QueryVector, ScopeQuery,
-        Search, Source, Write,
-    },
-    recall::tokens,
-    store::MAX_LIMIT,
 };
+use memgate_config::MemoryConfig;
+use memgate_core::memory::{
+    Actor, Embedding, Evidence, Memory, MemoryId, MemoryType, Owner, QueryVector, ScopeQuery,
+    Search, Source, Write,
+};
+use memgate_recall::tokens;
+use memgate_store::MAX_LIMIT;
 
 /// Simulated time between two turns of a session.
 const BETWEEN_TURNS: SignedDuration = SignedDuration::from_mins(1);

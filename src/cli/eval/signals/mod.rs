@@ -16,10 +16,10 @@ use crate::{
         frame::{Frame, with_memory},
         replay::PATIENCE,
     },
-    models::Models,
-    recall::{Decided, Recall, signals::Earlier},
     startup::Need,
 };
+use memgate_models::Models;
+use memgate_recall::{Decided, Recall, signals::Earlier};
 
 /// Arguments of `memgate eval signals`.
 #[derive(Debug, clap::Args)]

@@ -4,14 +4,12 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use serde::Serialize;
 
-use crate::{
-    cli::eval::{
-        data::Digests,
-        shares::{between, percent, share, wilson},
-        signals::row::Row,
-    },
-    recall::{Decided, Decision},
+use crate::cli::eval::{
+    data::Digests,
+    shares::{between, percent, share, wilson},
+    signals::row::Row,
 };
+use memgate_recall::{Decided, Decision};
 
 /// The result, as `--json` prints it.
 #[derive(Debug, PartialEq, Serialize)]
@@ -159,12 +157,10 @@ impl Report {
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
-    use crate::{
-        cli::eval::data::{self, Labelled},
-        embed::{Embedder, deterministic::DeterministicEmbedder},
-        models::Models,
-        recall::{decide, signals::Earlier},
-    };
+    use crate::cli::eval::data::{self, Labelled};
+    use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
+    use memgate_models::Models;
+    use memgate_recall::{decide, signals::Earlier};
 
     fn row(id: &str, text: &str, personal: bool, search: bool) -> Row {
         let value = serde_json::json!({

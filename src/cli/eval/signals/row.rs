@@ -2,10 +2,8 @@
 
 use serde::Deserialize;
 
-use crate::{
-    cli::eval::data::{Labelled, no_language, none_of},
-    recall::{Message, signals::Earlier},
-};
+use crate::cli::eval::data::{Labelled, no_language, none_of};
+use memgate_recall::{Message, signals::Earlier};
 
 /// A row.
 #[derive(Clone, Debug, Deserialize)]

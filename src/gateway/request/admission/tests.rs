@@ -6,14 +6,12 @@ use envoy_types::pb::envoy::{
     service::ext_proc::v3::HttpHeaders,
 };
 
-use crate::{
-    config::{Config, IdentityMode},
-    dialect::{self, Dialect},
-    gateway::request::{
-        RequestHead,
-        admission::{Admission, Admitted, admit},
-    },
+use crate::gateway::request::{
+    RequestHead,
+    admission::{Admission, Admitted, admit},
 };
+use memgate_config::{Config, IdentityMode};
+use memgate_dialect::Dialect;
 
 fn head(headers: &[(&str, &str)], config: &Config) -> RequestHead {
     let headers = headers
@@ -30,7 +28,7 @@ fn head(headers: &[(&str, &str)], config: &Config) -> RequestHead {
 
 fn judged(config: &Config, headers: &[(&str, &str)], members: &str) -> Admission {
     let body = format!(r#"{{"messages":[{{"role":"user","content":"hello there"}}]{members}}}"#);
-    let request = dialect::read(Dialect::Chat, body.as_bytes()).ok().unwrap();
+    let request = memgate_dialect::read(Dialect::Chat, body.as_bytes()).ok().unwrap();
     admit(config, &head(headers, config), request.ask())
 }
 

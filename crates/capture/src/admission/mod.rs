@@ -1,0 +1,15 @@
+//! Admission: the one check that every text passes before it is stored. It refuses secrets, orders to the model, and
+//! text that the user does not want stored. Messages and replies are checked before the journal, candidates and
+//! summaries before the store, and content from the API before the store.
+
+mod candidate;
+mod memory;
+mod text;
+
+pub(crate) use candidate::{Dropped, admit_candidate};
+pub use memory::{
+    Author, NotAdmitted, admit_memory, admit_text, keep_preference_tag, may_become_memory, prepare,
+    screened_value, tag_preference,
+};
+pub use text::Refusal;
+pub(crate) use text::admit;

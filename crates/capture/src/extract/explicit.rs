@@ -1,0 +1,32 @@
+//! What the user asked to be remembered, word for word. It is not judged, only admitted like any
+//! candidate.
+
+use jiff::Timestamp;
+
+use crate::{candidate::Candidate, extract::local};
+use memgate_core::memory::Source;
+use memgate_embed::{EmbedError, Embedder};
+use memgate_models::Models;
+
+/// How sure it is: the user said so, and said that it matters.
+const CONFIDENCE: f32 = 0.95;
+
+/// How much it matters, where 0.5 is usual.
+const IMPORTANCE: f32 = 0.8;
+
+/// The candidates of statements said at a time.
+pub(crate) async fn extract(
+    embedder: &dyn Embedder,
+    models: &Models,
+    statements: Vec<String>,
+    at: Timestamp,
+) -> Result<Vec<Candidate>, EmbedError> {
+    let found = local::as_they_are(embedder, models, statements, at).await?;
+    let asked = |found: Candidate| Candidate {
+        source: Some(Source::ExplicitUserInput),
+        confidence: Some(CONFIDENCE),
+        importance: Some(IMPORTANCE),
+        ..found
+    };
+    Ok(found.into_iter().map(asked).collect())
+}

@@ -1,0 +1,153 @@
+//! A turn as one episodic memory: the user's words and the reply's, kept apart
+//! so that a question later finds the one or the other.
+
+use jiff::Timestamp;
+
+use crate::turn::StoredTurn;
+use memgate_core::memory::{Memory, MemoryType, Provenance, Source, extractor, turn_content};
+use memgate_text::{
+    greeting::is_greeting,
+    repeats::drop_repeats,
+    sentences::{only_asks, words},
+};
+
+/// The version of this extractor, in every memory it makes.
+const VERSION: &str = "1";
+
+/// What is kept of the user's words, in characters: as much as the embedder
+/// reads, about 256 tokens. Of a longer message the end is kept too: there is
+/// often said what is wanted.
+const USER_HEAD: usize = 900;
+const USER_TAIL: usize = 300;
+
+/// What is kept of the reply, in characters. Replies are long and say again
+/// what was asked; their beginning holds the answer.
+const REPLY: usize = 400;
+
+/// A reply of fewer words says nothing that could be looked for.
+const FEWEST_REPLY_WORDS: usize = 3;
+
+/// An episodic memory to be, and the texts of its vectors.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Episode {
+    pub(crate) memory: Memory,
+    /// First the user's words, then the reply's, where they say something.
+    pub(crate) passages: Vec<String>,
+}
+
+/// Whether a turn is worth a memory: greetings and bare questions are not.
+pub(crate) fn worth_it(turn: &StoredTurn) -> bool {
+    let text = turn.user_text.trim();
+    !text.is_empty() && !is_greeting(text) && !only_asks(text)
+}
+
+/// The memory of a turn that is worth one. Sentences of the reply that `known`
+/// memories hold are left out.
+pub(crate) fn episode(turn: &StoredTurn, known: &[String], now: Timestamp) -> Episode {
+    let user = ends(&fold(&turn.user_text), USER_HEAD, USER_TAIL);
+    let reply = ends(&fold(&drop_repeats(&turn.reply_text, known)), REPLY, 0);
+    let says = words(&reply).len() >= FEWEST_REPLY_WORDS && !is_greeting(&reply);
+    let reply = says.then_some(reply);
+    let content = turn_content(&user, reply.as_deref());
+    let passages: Vec<String> = [Some(user), reply].into_iter().flatten().collect();
+    let mut memory = Memory::new(
+        turn.memory_id(),
+        turn.owner.clone(),
+        MemoryType::new(MemoryType::EPISODIC),
+        content,
+        Source::ExplicitUserInput,
+        now,
+    );
+    memory.project_id.clone_from(&turn.project);
+    memory.agent_id.clone_from(&turn.agent);
+    memory.session_id = Some(turn.session.clone());
+    memory.event_time = Some(turn.began);
+    memory.provenance = Provenance {
+        turn: Some(turn.key.clone()),
+        extractor: Some(extractor::TURNS.to_owned()),
+        extractor_version: Some(VERSION.to_owned()),
+        said_at: Some(turn.began),
+        again: Vec::new(),
+    };
+    Episode { memory, passages }
+}
+
+/// One line, single spaces.
+fn fold(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The first `head` and last `tail` characters, cut between words where that is near.
+fn ends(text: &str, head: usize, tail: usize) -> String {
+    let count = text.chars().count();
+    if count <= head + tail {
+        return text.to_owned();
+    }
+    let at = |chars: usize| text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at);
+    let first = &text[..at(head)];
+    let first = match first.rfind(' ') {
+        Some(space) if first.len() - space < 40 => &first[..space],
+        _ => first,
+    };
+    let last = &text[at(count - tail)..];
+    let last = match last.find(' ') {
+        Some(space) if space < 40 => &last[space + 1..],
+        _ => last,
+    };
+    if last.is_empty() { format!("{first} …") } else { format!("{first} … {last}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_support::stored_turn;
+
+    fn turn(user: &str, reply: &str) -> StoredTurn {
+        StoredTurn { project: Some("p".into()), ..stored_turn("k", user, reply) }
+    }
+
+    #[test]
+    fn a_turn_becomes_one_memory_with_both_sides_kept_apart() {
+        let turn = turn("My budget\nis $10,000", "Noted:  ten thousand dollars for Hawaii.");
+        let episode = episode(&turn, &[], Timestamp::now());
+        assert_eq!(
+            episode.memory.content,
+            "User: My budget is $10,000\nAssistant: Noted: ten thousand dollars for Hawaii."
+        );
+        assert_eq!(
+            episode.passages,
+            ["My budget is $10,000", "Noted: ten thousand dollars for Hawaii."]
+        );
+        assert_eq!(episode.memory.passages(), episode.passages);
+        assert_eq!(episode.memory.event_time, Some(turn.began));
+        assert_eq!(episode.memory.project_id.as_deref(), Some("p"));
+        assert_eq!(episode.memory.provenance.turn.as_deref(), Some("k"));
+    }
+
+    #[test]
+    fn a_reply_that_says_nothing_is_left_out() {
+        for reply in ["", "Noted.", "You're welcome!", "👍"] {
+            let episode = episode(&turn("I moved to Lyon", reply), &[], Timestamp::now());
+            assert_eq!(episode.passages, ["I moved to Lyon"], "{reply}");
+            assert_eq!(episode.memory.passages(), episode.passages);
+        }
+    }
+
+    #[test]
+    fn greetings_questions_and_silence_make_no_memory() {
+        for text in ["hi!", "What's my budget?", "", " ", "thanks a lot"] {
+            assert!(!worth_it(&turn(text, "A reply that says much.")), "{text}");
+        }
+        assert!(worth_it(&turn("What's my budget? I earn 3k", "")));
+    }
+
+    #[test]
+    fn long_texts_keep_their_ends() {
+        let long = format!("begin {} end", "word ".repeat(1000));
+        let kept = ends(&fold(&long), USER_HEAD, USER_TAIL);
+        assert!(kept.starts_with("begin word") && kept.ends_with("word end"));
+        assert!(kept.chars().count() <= USER_HEAD + USER_TAIL + 3);
+        let chinese = "预".repeat(5000);
+        assert_eq!(ends(&chinese, 10, 2), format!("{} … 预预", "预".repeat(10)));
+    }
+}

@@ -1,0 +1,77 @@
+//! Forgetting the summaries of sessions.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use crate::{error::ForgetError, forget::context::ForgetContext, journal};
+use memgate_core::memory::{
+    Actor, Filter, ListQuery, Memory, MemoryId, MemoryKind, Owner, ScopeQuery, Source, Status,
+    StoreError, Write,
+};
+
+/// Memories of a session that are read at once.
+const PAGE: usize = 100;
+
+/// Forgets the summaries of sessions, with their earlier versions. They are made again of the turns that
+/// are left in the journal, unless the summary itself is to be forgotten (`true`). Call it while nothing
+/// runs in the owner's lanes: else a new summary could hold what the journal is about to forget.
+pub(super) async fn forget_summaries(
+    context: &ForgetContext,
+    owner: &Owner,
+    sessions: &BTreeMap<String, bool>,
+) -> Result<(), ForgetError> {
+    let (mut ids, mut last, mut again) = (Vec::new(), Vec::new(), Vec::new());
+    for (session, for_good) in sessions {
+        let found = summaries_of(context, owner, session).await?;
+        if *for_good {
+            last.push(session.clone());
+        } else if !found.is_empty() {
+            again.push(session.clone());
+        }
+        ids.extend(found);
+    }
+    if !last.is_empty() || !again.is_empty() {
+        let (owner, now) = (owner.clone(), Timestamp::now());
+        let ask = move |c: &_| {
+            last.iter().try_for_each(|session| journal::never_sum_up(c, &owner, session))?;
+            again.iter().try_for_each(|session| journal::sum_up_again(c, &owner, session, now))
+        };
+        // First: after a failure nothing else shows that there was a summary.
+        context.journal.write(ask).await?;
+    }
+    context.store.forget_all(owner, &ids, &Write::by(Actor::Capture, "source forgotten")).await?;
+    Ok(())
+}
+
+/// The summaries of a session, whatever their status.
+pub(super) async fn summaries_of(
+    context: &ForgetContext,
+    owner: &Owner,
+    session: &str,
+) -> Result<Vec<MemoryId>, StoreError> {
+    let mut query = ListQuery {
+        scope: ScopeQuery::of(owner.clone()),
+        filter: Some(Filter::And(vec![
+            Filter::Session(session.to_owned()),
+            Filter::Source(vec![Source::SystemGenerated]),
+            Filter::Status(Status::ALL.to_vec()),
+        ])),
+        limit: PAGE,
+        cursor: None,
+        now: Timestamp::now(),
+    };
+    let mut ids = Vec::new();
+    loop {
+        let page = context.store.list(&query).await?;
+        ids.extend(page.memories.into_iter().filter(is_summary).map(|memory| memory.id));
+        match page.next {
+            Some(next) => query.cursor = Some(next),
+            None => return Ok(ids),
+        }
+    }
+}
+
+fn is_summary(memory: &Memory) -> bool {
+    memory.kind() == MemoryKind::Summary
+}

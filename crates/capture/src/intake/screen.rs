@@ -1,0 +1,132 @@
+//! Screening of a finished turn, before the journal: secrets are redacted, and what admission refuses
+//! is removed.
+
+use std::collections::HashMap;
+
+use crate::{
+    admission::{Refusal, admit, may_become_memory},
+    journal::{Entry, EntryReply, Orders},
+    session::message_digest,
+    turn::FinishedTurn,
+};
+use memgate_core::{
+    memory::fence,
+    screening::{MAX_MESSAGE_BYTES, MAX_TOOL_BYTES, Secret, screen},
+};
+use memgate_dialect::ToolItem;
+use memgate_text::command::Commands;
+
+/// The most tool calls kept of one exchange. Agents make dozens; thousands are
+/// a loop that nobody learns from.
+const MAX_CALLS: usize = 256;
+
+/// The longest name or id kept, in bytes.
+const MAX_NAME_BYTES: usize = 512;
+
+/// What was taken out of a turn.
+#[derive(Debug, Default)]
+pub(crate) struct Removed {
+    /// How many secrets of each kind were redacted.
+    pub(crate) secrets: HashMap<Secret, u64>,
+    /// Why sentences are not kept, one entry a sentence.
+    pub(crate) refused: Vec<Refusal>,
+}
+
+impl Removed {
+    fn count(&mut self, secrets: &[Secret]) {
+        for secret in secrets {
+            *self.secrets.entry(*secret).or_default() += 1;
+        }
+    }
+}
+
+/// Screens a turn, and takes out of it what memory itself had put there:
+/// an echoed context must not be learnt again.
+pub(crate) fn screened(turn: FinishedTurn) -> (Entry, Removed) {
+    let mut removed = Removed::default();
+    let message = screen(&fence::strip(&turn.user_text), MAX_MESSAGE_BYTES);
+    removed.count(&message.removed);
+    let said = message.text;
+    let mut clean = |text: &str, max: usize| {
+        let screened = screen(&fence::strip(text), max);
+        removed.count(&screened.removed);
+        screened.text
+    };
+    let digest = message_digest(&said, turn.media.as_deref(), &turn.place);
+    let Commands { mut remember, forget, .. } = Commands::of(&said);
+    remember.retain(|words| may_become_memory(words));
+    let orders = Orders { remember, forget };
+    let admitted = admit(&said);
+    let mut user_text = admitted.text;
+    let mut tools = |items: Vec<ToolItem>| -> Vec<ToolItem> {
+        items.into_iter().take(MAX_CALLS).map(|item| clean_tool(item, &mut clean)).collect()
+    };
+    let mut before = tools(turn.tool_items);
+    let mut calls = tools(turn.reply.tool_calls);
+    let answered = admit(&clean(&turn.reply.text, MAX_MESSAGE_BYTES));
+    let mut reply_text = answered.text;
+    // What it names is to be forgotten.
+    if !orders.forget.is_empty() {
+        user_text.clear();
+    }
+    // The reply and the tools may say it again, a secret without the label that it was known by.
+    let silent =
+        !orders.forget.is_empty() || !admitted.refused.is_empty() || !message.removed.is_empty();
+    if silent {
+        reply_text.clear();
+        before.iter_mut().chain(&mut calls).for_each(without_words);
+    }
+    let reply = EntryReply {
+        response_id: turn.reply.response_id.map(|id| clip(&id)),
+        model: turn.reply.model.map(|name| clip(&name)),
+        text: reply_text,
+        refusal: turn
+            .reply
+            .refusal
+            .map(|text| admit(&clean(&text, MAX_MESSAGE_BYTES)).text)
+            .filter(|_| !silent),
+        calls,
+        ending: turn.reply.outcome,
+        usage: turn.reply.usage,
+    };
+    let entry = Entry {
+        digest,
+        learn: turn.learn,
+        orders,
+        owner: turn.owner,
+        project: turn.project_id,
+        agent: turn.agent_id,
+        session: turn.session,
+        place: turn.place,
+        user_text,
+        had_media: turn.media.is_some(),
+        before,
+        reply,
+        request_id: turn.request_id,
+        began: turn.began,
+        ended: turn.ended,
+        ends_session: turn.ends_session,
+    };
+    removed.refused.extend(admitted.refused);
+    removed.refused.extend(answered.refused);
+    (entry, removed)
+}
+
+fn clean_tool(item: ToolItem, clean: &mut impl FnMut(&str, usize) -> String) -> ToolItem {
+    ToolItem {
+        call_id: clip(&item.call_id),
+        name: clip(&item.name),
+        input: clean(&item.input, MAX_TOOL_BYTES),
+        output: item.output.map(|output| clean(&output, MAX_TOOL_BYTES)),
+        is_error: item.is_error,
+    }
+}
+
+fn without_words(item: &mut ToolItem) {
+    item.input.clear();
+    item.output = None;
+}
+
+fn clip(name: &str) -> String {
+    name[..name.floor_char_boundary(MAX_NAME_BYTES)].to_owned()
+}

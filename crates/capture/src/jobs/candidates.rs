@@ -1,0 +1,67 @@
+//! The way of candidates into the store, which all jobs that find candidates share.
+
+use crate::{
+    admission::{Dropped, admit_candidate},
+    candidate::Candidate,
+    error::JobError,
+    extractor::Extractor,
+    jobs::{
+        context::JobContext,
+        kinds::{EMBED_REST, owe_vectors},
+    },
+    reconcile::{Origin, reconcile},
+    turn::StoredTurn,
+    writer::now,
+};
+use memgate_text::command::{Commands, Typed};
+
+/// The one way of candidates into the store: through admission and reconciliation. Returns how many
+/// were stored.
+pub(crate) async fn store_candidates(
+    context: &JobContext,
+    origin: &Origin,
+    found: Vec<Candidate>,
+) -> Result<u64, JobError> {
+    let found = admitted(context, found);
+    let policy = context.live.get().policy;
+    let reconciled = reconcile(&context.writer, policy, origin, &found, now()).await?;
+    if reconciled.stored > 0 {
+        tracing::info!("Memory: Stored {} facts", reconciled.stored);
+    }
+    if reconciled.without_vectors {
+        owe_vectors(&context.journal, EMBED_REST).await?;
+    }
+    Ok(reconciled.stored)
+}
+
+/// The candidates that are admitted; the others are counted.
+pub(crate) fn admitted(context: &JobContext, found: Vec<Candidate>) -> Vec<Candidate> {
+    let settings = context.live.get();
+    let admit = |candidate| admit_candidate(candidate, &settings);
+    let count = |why: Dropped| context.writer.metrics.candidates_dropped(why.name(), 1);
+    found.into_iter().filter_map(|found| admit(found).map_err(count).ok()).collect()
+}
+
+/// The origin of candidates that an extractor found in a turn, or in a batch that ends with it.
+pub(crate) fn origin(last: &StoredTurn, extractor: Extractor) -> Origin {
+    Origin {
+        extractor,
+        owner: last.owner.clone(),
+        project: last.project.clone(),
+        agent: last.agent.clone(),
+        session: last.session.clone(),
+        turn: last.key.clone(),
+        at: last.began,
+        request_id: last.request_id.clone(),
+        typed: Typed::default(),
+    }
+}
+
+/// Removes the commands to memory from a turn. Jobs of their own carry out those of the user; those in a
+/// quoted document are not carried out.
+pub(crate) fn without_commands(turn: &mut StoredTurn) {
+    let asked = Commands::of(&turn.user_text);
+    if asked.kind().is_some() || asked.others {
+        turn.user_text = asked.rest;
+    }
+}

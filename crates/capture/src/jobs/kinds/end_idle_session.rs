@@ -1,0 +1,30 @@
+//! The job that ends a session once it is idle.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::{
+    error::JobError,
+    jobs::context::JobContext,
+    journal::{self, ClaimedJob, Waits},
+};
+
+/// The pause before the end of a session in which an exchange is in flight.
+const BUSY_PAUSE: Duration = Duration::from_secs(5);
+
+/// Ends the session, unless it is not idle yet or an exchange of it is in flight.
+pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), JobError> {
+    let (session, rules, now) = (job.subject, context.live.rules(), Timestamp::now());
+    let talking = job.owner.as_ref().map(|owner| context.exchanges.sessions_of(owner));
+    let waits = context.journal.write(move |c| {
+        journal::end_if_idle(c, session, &talking.unwrap_or_default(), &rules, now)
+    });
+    match waits.await? {
+        None => Ok(()),
+        Some(Waits::Until(later)) => {
+            Err(JobError::NotNow(later.duration_since(now).try_into().unwrap_or_default()))
+        }
+        Some(Waits::Busy) => Err(JobError::NotNow(BUSY_PAUSE)),
+    }
+}

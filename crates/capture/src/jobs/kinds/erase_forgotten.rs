@@ -1,0 +1,20 @@
+//! The job that erases what a request to forget has hidden, when its grace period ends.
+
+use crate::{
+    error::JobError,
+    forget::erase,
+    jobs::{context::JobContext, payload::payload},
+    journal::{ClaimedJob, Hidden, lanes_of},
+};
+
+/// Erases the memories that are still hidden.
+pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), JobError> {
+    let (Some(owner), Some(_)) = (&job.owner, &job.payload) else { return Ok(()) };
+    let hidden: Hidden = payload(job)?;
+    // An extraction in the owner's other lane could read what is being erased.
+    let [_, extractions] = lanes_of(owner);
+    let held = context.lanes.hold(&extractions).await;
+    let erased = erase(&context.forget, owner, &hidden).await;
+    drop(held);
+    erased.map_err(JobError::or_retry)
+}

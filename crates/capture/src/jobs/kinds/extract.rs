@@ -1,0 +1,91 @@
+//! The job that asks the helper model for the facts in a part of a batch. What it finds is kept in the
+//! journal with the job that reconciles it, so that no answer is asked for twice.
+
+use crate::{
+    error::JobError,
+    extract::llm::{self, ExtractError},
+    jobs::{
+        candidates::{admitted, without_commands},
+        context::JobContext,
+        payload::{Batch, Found, next, payload, turns_of},
+        related::related,
+    },
+    journal::{ClaimedJob, JobKind, Next},
+    writer::now,
+};
+use memgate_embed::{
+    client::RemoteError,
+    llm::{Helper, LlmError},
+};
+use memgate_telemetry::Metrics;
+
+/// Asks the helper model for the facts in a part of a batch.
+pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<Option<Next>, JobError> {
+    let settings = context.live.get();
+    let Some(helper) = &settings.extractor else { return Ok(None) };
+    let of: Batch = payload(job)?;
+    let mut turns = turns_of(&context.journal, of, job.subject).await?;
+    let Some(last) = turns.last().cloned() else { return Ok(None) };
+    // Patterns over long texts take a while: not on a thread of the runtime.
+    let parts = tokio::task::spawn_blocking(move || {
+        turns.iter_mut().for_each(without_commands);
+        llm::parts(&turns, of.part_bytes)
+    });
+    let parts = parts.await.map_err(|_| JobError::retry("the turns cannot be cut in parts"))?;
+    let Some(part) = parts.get(of.part) else { return Ok(None) };
+    let known = related(&context.writer, &last, part, now()).await?;
+    let found = match (llm::extract(helper, part, &known).await, of.in_smaller_parts()) {
+        (Err(ExtractError::Llm(error)), Some(smaller)) if error.may_be_too_long() => {
+            tracing::debug!(%error, "the batch is asked for in smaller parts");
+            return next(JobKind::Extract, &smaller);
+        }
+        (outcome, _) => outcome.map_err(|error| failure(error, helper))?,
+    };
+    count_dropped(&context.writer.metrics, &found);
+    let found = admitted(context, found.candidates);
+    match (found.is_empty(), of.part + 1 < parts.len()) {
+        (true, false) => Ok(None),
+        (true, true) => next(JobKind::Extract, &of.next()),
+        (false, more) => next(JobKind::Reconcile, &Found { of, more, found }),
+    }
+}
+
+fn count_dropped(metrics: &Metrics, found: &llm::Found) {
+    for (reason, count) in [
+        ("unknown_type", found.unknown_type),
+        ("unusable", found.unusable),
+        ("not_said", found.not_said),
+        ("too_many", found.too_many),
+        ("broken_off", found.broken_off),
+    ] {
+        if count > 0 {
+            metrics.candidates_dropped(reason, count);
+        }
+    }
+}
+
+/// Says in the log that a batch gave nothing, and what to do about it.
+fn failure(error: ExtractError, helper: &Helper) -> JobError {
+    match error {
+        ExtractError::Malformed(_) => {
+            tracing::warn!(%error, "Extraction parse failed");
+            // It was asked twice.
+            JobError::Final(error.to_string())
+        }
+        // Said when the server failed; it is not asked now.
+        ExtractError::Llm(LlmError::Server(RemoteError::CoolingDown { wait })) => {
+            JobError::NotNow(wait)
+        }
+        ExtractError::Llm(error) => {
+            tracing::warn!(%error, "Extraction failed, batch skipped");
+            if error.is_final() {
+                JobError::Final(error.to_string())
+            } else if helper.is_cooling_down() {
+                // Nobody else got an answer either.
+                JobError::Away(error.to_string())
+            } else {
+                JobError::retry(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The job that picks the statements in a turn, without a model server.
+
+use crate::{
+    candidate::Candidate,
+    error::JobError,
+    extract::local,
+    extractor::LOCAL,
+    jobs::{
+        candidates::{origin, store_candidates, without_commands},
+        context::JobContext,
+    },
+    journal,
+    reconcile::{Origin, remark},
+    writer::now,
+};
+use memgate_text::command::Typed;
+
+/// Brings the statements in a turn into the store. Found again, they are known.
+pub(crate) async fn run(context: &JobContext, turn: i64) -> Result<(), JobError> {
+    let (Some(mut said), before) =
+        context.journal.read(move |c| journal::turn_and_before(c, turn)).await?
+    else {
+        return Ok(());
+    };
+    // Where a sentence stands in the message counts, so before anything is taken out of it.
+    let typed = Typed::of(&said.user_text);
+    without_commands(&mut said);
+    let (embedder, models) = (context.writer.embedder.as_ref(), context.writer.models.as_ref());
+    let found = local::extract(embedder, models, &said, before.as_ref()).await?;
+    let words = |found: &Candidate| found.raw.as_ref().unwrap_or(&found.content).clone();
+    let kept: Vec<String> = found.iter().map(words).collect();
+    let origin = Origin { typed, ..origin(&said, LOCAL) };
+    store_candidates(context, &origin, found).await?;
+    Ok(remark(&context.writer, context.live.get().policy, &said, &kept, now()).await?)
+}

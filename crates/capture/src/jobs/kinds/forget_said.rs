@@ -1,0 +1,45 @@
+//! The job that forgets what a user asked to be forgotten.
+
+use crate::{
+    error::JobError,
+    forget::{erase_at_once, hide, matching},
+    jobs::{context::JobContext, payload::payload},
+    journal::{ClaimedJob, ForgetOrder, lanes_of},
+};
+use memgate_core::memory::Owner;
+
+/// Carries out a request to forget: hides the memories that certainly match, to be erased after the grace period.
+pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), JobError> {
+    // Without a payload it was done, and only the settling was missed.
+    let (Some(owner), Some(_)) = (&job.owner, &job.payload) else { return Ok(()) };
+    let order: ForgetOrder = payload(job)?;
+    // Whatever fails from here on may work another time.
+    carry_out(context, job, owner, &order).await.map_err(JobError::or_retry)
+}
+
+async fn carry_out(
+    context: &JobContext,
+    job: &ClaimedJob,
+    owner: &Owner,
+    order: &ForgetOrder,
+) -> Result<(), JobError> {
+    // This job has the owner's one lane; an extraction in the other could bring it back.
+    let [_, extractions] = lanes_of(owner);
+    let held = context.lanes.hold(&extractions).await;
+    let embedder = context.writer.embedder.as_ref();
+    let found = matching(&context.forget, embedder, owner, job.subject, order).await?;
+    let grace = context.live.get().forget_grace;
+    if let Some(matches) = found {
+        let forgotten = if grace.is_zero() {
+            erase_at_once(&context.forget, owner, &matches).await?
+        } else {
+            hide(&context.forget, job.subject, owner, matches, grace).await?
+        };
+        context.writer.metrics.command_done("forget", forgotten);
+    } else {
+        tracing::warn!("A request to forget matches too much, nothing is forgotten");
+    }
+    context.journal.fulfilled(job.clone()).await?;
+    drop(held);
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! The job that summarises a session that has ended. A session that ends once more is summarised anew.
+
+use crate::{
+    error::JobError,
+    extract::summary,
+    jobs::{
+        context::JobContext,
+        kinds::embed::{EMBED_REST, owe_vectors},
+    },
+    journal,
+    reconcile::still_true,
+    turn::StoredTurn,
+    writer::{Written, now},
+};
+use memgate_core::memory::{Actor, Memory, StoreError, Write};
+
+/// Sums a session up. The helper model is asked where there is one; what it
+/// does not give is made of the user's own statements.
+pub(crate) async fn run(context: &JobContext, session: i64) -> Result<(), JobError> {
+    if !context.live.get().sessions.summaries {
+        return Ok(());
+    }
+    let turns = context.journal.read(move |c| journal::to_sum_up(c, session)).await?;
+    for turns in summary::by_scope(turns) {
+        if let Some(memory) = summary_of(context, &turns).await? {
+            store_summary(context, memory).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn summary_of(
+    context: &JobContext,
+    turns: &[StoredTurn],
+) -> Result<Option<Memory>, JobError> {
+    if let Some(helper) = &context.live.get().extractor {
+        match summary::ask(helper, turns).await {
+            (summary::Told::Words(words), of) => {
+                return Ok(summary::memory(&words, of, now()));
+            }
+            (summary::Told::Nothing, _) => return Ok(None),
+            (summary::Told::Unusable, _) => {}
+        }
+    }
+    let (embedder, models) = (context.writer.embedder.as_ref(), context.writer.models.as_ref());
+    let found = summary::central_statements(embedder, models, turns).await;
+    Ok(found.map_err(JobError::retry)?.and_then(|(words, of)| summary::memory(&words, &of, now())))
+}
+
+/// The summary without what its turns, or itself, say no longer.
+async fn without_outdated(context: &JobContext, new: Memory) -> Result<Memory, JobError> {
+    let links = new.relations.iter().map(|link| &link.target);
+    let mut stored = Vec::new();
+    for id in links.chain([&new.id]) {
+        match context.writer.store.get(&new.owner, id, new.updated_at).await {
+            Ok(memory) => stored.push(memory),
+            Err(StoreError::NotFound) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(still_true(new, &stored))
+}
+
+/// A session's summary is one memory: what is told later is a new version.
+async fn store_summary(context: &JobContext, new: Memory) -> Result<(), JobError> {
+    let write = Write::by(Actor::Capture, "summary");
+    let new = without_outdated(context, new).await?;
+    if !new.status.is_in_use() {
+        return Ok(());
+    }
+    let passages = vec![new.content.clone()];
+    let (_, written) = match context.writer.store.get(&new.owner, &new.id, new.updated_at).await {
+        Ok(old) if old.content == new.content && old.relations == new.relations => {
+            return Ok(());
+        }
+        Ok(old) => {
+            let version = Memory {
+                content: new.content,
+                structured: new.structured,
+                event_time: new.event_time,
+                relations: new.relations,
+                provenance: new.provenance,
+                updated_at: new.updated_at,
+                ..old
+            };
+            context.writer.replace(version, passages, &write).await?
+        }
+        Err(StoreError::NotFound) => context.writer.create(new, passages, &write).await?,
+        Err(error) => return Err(error.into()),
+    };
+    match written {
+        Written::Whole => Ok(()),
+        Written::WithoutVectors => Ok(owe_vectors(&context.journal, EMBED_REST).await?),
+    }
+}

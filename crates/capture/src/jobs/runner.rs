@@ -1,0 +1,236 @@
+//! The runner: takes jobs that are due, one a lane and a few at a time, runs them, and settles them. It
+//! sleeps until it is woken or the next job is due, and for as long as the store is away.
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use futures_util::FutureExt;
+use jiff::Timestamp;
+use tokio::{
+    sync::{Notify, Semaphore},
+    task::JoinSet,
+    time::{Instant, sleep_until},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    error::JobError,
+    jobs::{
+        context::JobContext,
+        kinds::{self, owe_vectors},
+        per_user::{Lanes, Running},
+        retry::outcome,
+    },
+    journal::{
+        ClaimedJob, JobKind, Journal, Owed, Room, Settled, ask_for_pruning, next_due, next_time,
+        owed, settle,
+    },
+};
+use memgate_sqlite::DatabaseError;
+use memgate_telemetry::{JobState, Metrics};
+
+/// The pause when the journal cannot be read.
+const JOURNAL_PAUSE: Duration = Duration::from_secs(1);
+
+/// The longest sleep: the longest time in which a change of the machine's clock goes unnoticed, and
+/// the greatest age of the figures.
+const LONGEST_SLEEP: Duration = Duration::from_secs(15);
+
+/// The least time between two counts of all jobs.
+const COUNT_PAUSE: Duration = Duration::from_secs(1);
+
+pub(crate) struct Runner {
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) context: JobContext,
+    pub(crate) lanes: Arc<Lanes>,
+    pub(crate) metrics: Arc<Metrics>,
+    /// Notified when there may be new jobs.
+    pub(crate) wake: Arc<Notify>,
+    /// Notified when a job was settled.
+    pub(crate) settled: Arc<Notify>,
+    pub(crate) slots: Slots,
+}
+
+/// How many jobs may run at one time. Extractions count apart: they wait for a
+/// model server, and must not keep the others waiting.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    extractions: Arc<Semaphore>,
+    others: Arc<Semaphore>,
+}
+
+impl Slots {
+    /// So many of each, at least 1.
+    pub(crate) fn new(each: usize) -> Self {
+        let slots = || Arc::new(Semaphore::new(each.clamp(1, Semaphore::MAX_PERMITS)));
+        Self { extractions: slots(), others: slots() }
+    }
+
+    fn of(&self, kind: JobKind) -> &Arc<Semaphore> {
+        match kind {
+            JobKind::Extract | JobKind::Summarise => &self.extractions,
+            JobKind::StoreTurn
+            | JobKind::ExtractLocally
+            | JobKind::Remember
+            | JobKind::ForgetSaid
+            | JobKind::EraseForgotten
+            | JobKind::Reconcile
+            | JobKind::EndIdleSession
+            | JobKind::Embed
+            | JobKind::Prune => &self.others,
+        }
+    }
+
+    fn room(&self, busy: String) -> Room {
+        let free = |slots: &Semaphore| slots.available_permits() > 0;
+        Room { busy, extractions: free(&self.extractions), others: free(&self.others) }
+    }
+}
+
+impl Runner {
+    /// Works until told to stop; then the jobs that run are left, to be run
+    /// again after the next start.
+    pub(crate) async fn run(self, stop: CancellationToken) {
+        let this = Arc::new(self);
+        if let Err(error) = owe_vectors(&this.journal, Duration::ZERO).await {
+            tracing::debug!(%error, "missing vectors are not looked for");
+        }
+        let now = Timestamp::now();
+        if let Err(error) = this.journal.write(move |c| ask_for_pruning(c, now)).await {
+            tracing::debug!(%error, "the journal is not pruned");
+        }
+        let mut running = JoinSet::new();
+        let mut counted = None;
+        let store = this.context.writer.store.clone();
+        loop {
+            // Nearly all jobs would fail without the store; the others can wait.
+            let rests = !store.is_enabled();
+            let next = match this.start_due(&mut running, rests).await {
+                Ok(next) => next,
+                Err(error) => {
+                    tracing::debug!(%error, "jobs cannot be read");
+                    Some(Instant::now() + JOURNAL_PAUSE)
+                }
+            };
+            let count_again = this.count(&mut counted, running.len()).await;
+            let sleep = count_again.unwrap_or_else(|| Instant::now() + LONGEST_SLEEP);
+            tokio::select! {
+                () = stop.cancelled() => break,
+                () = this.wake.notified() => {}
+                () = store.back(), if rests => {}
+                Some(_) = running.join_next() => {}
+                () = sleep_until(next.map_or(sleep, |next| next.min(sleep))) => {}
+            }
+        }
+        running.shutdown().await;
+    }
+
+    /// Starts the jobs that are due, as far as there is room and unless all rest. Returns when the next
+    /// job is due.
+    async fn start_due(
+        self: &Arc<Self>,
+        running: &mut JoinSet<()>,
+        rests: bool,
+    ) -> Result<Option<Instant>, DatabaseError> {
+        if rests {
+            return Ok(None);
+        }
+        loop {
+            let (room, now) = (self.slots.room(self.lanes.busy()), Timestamp::now());
+            let (job, next) = self
+                .journal
+                .read(move |c| match next_due(c, &room, now)? {
+                    Some(job) => Ok((Some(job), None)),
+                    None => Ok((None, next_time(c, &room)?)),
+                })
+                .await?;
+            let Some(job) = job else {
+                return Ok(next.map(|next| Instant::now() + until(next, now)));
+            };
+            // Only this task takes slots, so there is one. The lane may have
+            // been held since we looked; its next job comes when that is over.
+            let slot = self.slots.of(job.kind).clone().try_acquire_owned();
+            if let (Ok(slot), Some(lane)) = (slot, self.lanes.enter(&job.lane)) {
+                let run = self.clone().run_job(job, lane);
+                running.spawn(async move {
+                    run.await;
+                    drop(slot);
+                });
+            }
+        }
+    }
+
+    async fn run_job(self: Arc<Self>, job: ClaimedJob, lane: Running) {
+        let run = AssertUnwindSafe(kinds::run(&self.context, &job)).catch_unwind();
+        let result = tokio::select! {
+            // Not settled: it is still owed, unless what it is about is gone.
+            () = lane.stopped() => return,
+            result = run => result,
+        };
+        let result = result.unwrap_or_else(|_| Err(JobError::retry("the job panicked")));
+        if matches!(result, Err(JobError::Away(_))) && self.store_is_away().await {
+            // Not settled either: it goes on, in its place, when the store is back.
+            return;
+        }
+        let (settled, outcome) = outcome(&job, result, Timestamp::now());
+        match &settled {
+            Settled::Done(_) | Settled::Postponed(None, _) => {}
+            Settled::Postponed(Some(reason), _)
+            | Settled::Failed(reason, _)
+            | Settled::Dead(reason) => {
+                tracing::debug!(kind = job.kind.name(), tries = job.tries, reason, "a job failed");
+            }
+        }
+        if let Some(outcome) = outcome {
+            self.metrics.job_ended(job.kind.name(), outcome);
+        }
+        let now = Timestamp::now();
+        if let Err(error) = self.journal.write(move |c| settle(c, &job, &settled, now)).await {
+            tracing::debug!(%error, "a job could not be settled");
+            // Else it would be taken at once, again and again.
+            tokio::time::sleep(JOURNAL_PAUSE).await;
+        }
+        // In this order, so that those who are notified find the lane free.
+        drop(lane);
+        self.settled.notify_waiters();
+    }
+
+    /// Whether the store itself is away, and not only something in it.
+    async fn store_is_away(&self) -> bool {
+        let store = &self.context.writer.store;
+        // What it finds the store knows from then on.
+        if store.is_enabled() {
+            let _ = store.check().await;
+        }
+        !store.is_enabled()
+    }
+
+    /// Counts what is owed. Returns when to count again if the last count is too recent.
+    async fn count(&self, last: &mut Option<Instant>, running: usize) -> Option<Instant> {
+        self.metrics.set_jobs(JobState::Running, running as u64);
+        if let Some(last) = last.filter(|last| last.elapsed() < COUNT_PAUSE) {
+            return Some(last + COUNT_PAUSE);
+        }
+        *last = Some(Instant::now());
+        if let Ok(owed) = self.journal.read(owed).await {
+            self.show(&owed);
+        }
+        None
+    }
+
+    fn show(&self, owed: &Owed) {
+        self.metrics.set_jobs(JobState::Pending, owed.pending);
+        self.metrics.set_jobs(JobState::Dead, owed.dead.iter().map(|(_, count)| count).sum());
+        for kind in JobKind::ALL.map(JobKind::name) {
+            // Those that are gone must not stay in the figures.
+            let dead = owed.dead.iter().find(|(name, _)| name == kind);
+            self.metrics.set_dead_jobs(kind, dead.map_or(0, |(_, count)| *count));
+        }
+        let late = owed.first_due.map(|due| Timestamp::now().duration_since(due));
+        self.metrics.set_lag(late.and_then(|late| late.try_into().ok()).unwrap_or_default());
+    }
+}
+
+fn until(time: Timestamp, now: Timestamp) -> Duration {
+    // A millisecond more: times in the tables are cut to milliseconds.
+    time.duration_since(now).try_into().unwrap_or(Duration::ZERO) + Duration::from_millis(1)
+}

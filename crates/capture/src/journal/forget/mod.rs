@@ -1,0 +1,15 @@
+//! Forgetting: the turns to remove, and the requests of users to forget.
+
+mod orders;
+mod requests;
+mod turns;
+
+pub(crate) use orders::{ForgetOrder, Orders, has_to_forget, later_turns};
+pub(in crate::journal) use orders::{fulfilled, owe, owe_without_turn};
+pub use requests::Forgetting;
+pub(crate) use requests::{
+    Hidden, cancel as cancel_forgetting, erase_later, hidden_by, hidden_for,
+    pending as pending_forgettings,
+};
+pub use turns::Forget;
+pub(in crate::journal) use turns::{by_key, remove};

@@ -1,0 +1,92 @@
+//! The kinds of jobs, and the lanes they run in.
+
+use memgate_core::memory::Owner;
+
+/// What a job does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum JobKind {
+    /// Makes the memory of a turn; the subject is the turn.
+    StoreTurn,
+    /// Makes memories of the statements in a turn; the subject is the turn.
+    ExtractLocally,
+    /// Makes memories of what a user asked to be remembered; the subject is the turn.
+    Remember,
+    /// Deletes what a user asked to be forgotten; the subject is the turn, or a
+    /// negative number where no turn is kept.
+    ForgetSaid,
+    /// Erases what such a job has hidden, when its grace is over; the subject is the same.
+    EraseForgotten,
+    /// Asks the helper model for the facts in the last turns up to one; the
+    /// subject is that turn. It can take long, so it has a lane of its own.
+    Extract,
+    /// Makes memories of what an extraction found; the subject is its last turn.
+    Reconcile,
+    /// Ends a session that is idle; the subject is the session.
+    EndIdleSession,
+    /// Sums up a session that has ended; the subject is the session. It may ask the
+    /// helper model, so it runs where extractions do.
+    Summarise,
+    /// Gives memories their missing vectors; there is one such job.
+    Embed,
+    /// Removes from the journal what was learnt and is old; there is one such job.
+    Prune,
+}
+
+impl JobKind {
+    /// The name in tables and metrics.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::StoreTurn => "store_turn",
+            Self::ExtractLocally => "extract_locally",
+            Self::Remember => "remember",
+            Self::ForgetSaid => "forget_said",
+            Self::EraseForgotten => "erase_forgotten",
+            Self::Extract => "extract",
+            Self::Reconcile => "reconcile",
+            Self::EndIdleSession => "end_idle_session",
+            Self::Summarise => "summarise",
+            Self::Embed => "embed",
+            Self::Prune => "prune",
+        }
+    }
+
+    /// All of them.
+    pub(crate) const ALL: [Self; 11] = [
+        Self::StoreTurn,
+        Self::ExtractLocally,
+        Self::Remember,
+        Self::ForgetSaid,
+        Self::EraseForgotten,
+        Self::Extract,
+        Self::Reconcile,
+        Self::EndIdleSession,
+        Self::Summarise,
+        Self::Embed,
+        Self::Prune,
+    ];
+
+    /// Whether such a job is given up when it fails again and again. What a user asked to be
+    /// forgotten is owed until it is done.
+    pub(crate) fn is_given_up(self) -> bool {
+        !matches!(self, Self::ForgetSaid | Self::EraseForgotten)
+    }
+
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The lane of such jobs. No owner's key begins with a word and two slashes. What
+    /// waits for a model server has lanes of its own; `lanes` knows them by their beginning.
+    pub(crate) fn lane(self, owner: Option<&Owner>) -> String {
+        match (self, owner) {
+            (Self::Extract | Self::Summarise, Some(owner)) => format!("extract//{}", owner.key()),
+            (_, Some(owner)) => owner.key(),
+            (_, None) => format!("{}//", self.name()),
+        }
+    }
+}
+
+/// The lanes in which an owner's jobs run.
+pub(crate) fn lanes_of(owner: &Owner) -> [String; 2] {
+    [JobKind::StoreTurn, JobKind::Extract].map(|kind| kind.lane(Some(owner)))
+}

@@ -1,0 +1,45 @@
+//! The durable log of turns, and of the jobs they owe, in a file of its own.
+//!
+//! A turn and its jobs are written in one transaction: after a crash either
+//! both are there or neither. The journal takes screened entries only. It does not depend on what
+//! makes memories of turns.
+
+mod chain;
+mod columns;
+mod database;
+mod entry;
+mod forget;
+mod jobs;
+mod prune;
+mod read;
+mod record;
+mod schema;
+mod sessions;
+mod tools;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use chain::{chain, of_session};
+pub(crate) use database::Journal;
+pub(crate) use entry::{Entry, EntryReply, Forgotten};
+pub use forget::{Forget, Forgetting};
+pub(crate) use forget::{
+    ForgetOrder, Hidden, Orders, cancel_forgetting, erase_later, has_to_forget, hidden_by,
+    hidden_for, later_turns, pending_forgettings,
+};
+pub(crate) use jobs::{
+    ClaimedJob, JobKind, Next, Owed, Room, Settled, ask_for_pruning, ask_for_vectors, lanes_of,
+    list_jobs, next_due, next_time, of_owner, owed, retry, retry_dead, settle,
+};
+pub use jobs::{JobQuery, JobRow, JobStanding};
+pub(crate) use prune::{
+    Pruned, dead_jobs as prune_dead_jobs, look as look_for_old_turns, turns as prune_turns,
+};
+pub(crate) use read::{batch, turn, turn_and_before, turns_until};
+pub(crate) use record::Recorded;
+pub use sessions::SessionRow;
+pub(crate) use sessions::{
+    SessionState, Waits, end_if_idle, extract_before, list_sessions, never_sum_up, sum_up_again,
+    to_sum_up,
+};

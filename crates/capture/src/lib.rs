@@ -1,0 +1,49 @@
+//! Capture: finished turns into the journal, and from there into memories, in
+//! the background.
+//!
+//! No request waits for it. It knows neither Envoy, nor a wire format beyond the dialect's neutral view,
+//! nor how a store keeps memories.
+//!
+//! The way of a turn: `service` → `intake` (bounded queue, screening) → `journal` (durable, with the
+//! jobs it owes) → `jobs` → `extract` → `admission` → `reconcile` → `writer` → the store.
+//!
+//! Files depend on each other in one direction: `jobs` → `extract`, `reconcile`, `forget` → `writer`,
+//! `turn`. Only `service`, `intake`, `jobs` and `forget` know the journal.
+
+mod admission;
+mod backfill;
+mod candidate;
+mod error;
+mod extract;
+mod extractor;
+mod forget;
+mod intake;
+mod jobs;
+mod journal;
+mod reconcile;
+mod service;
+mod session;
+mod settings;
+mod turn;
+mod writer;
+
+#[cfg(test)]
+mod test_support;
+
+pub use admission::{
+    Author, NotAdmitted, Refusal, admit_memory, admit_text, keep_preference_tag, may_become_memory,
+    prepare, screened_value, tag_preference,
+};
+pub use backfill::Backfill;
+pub use error::ForgetError;
+#[cfg(fuzzing)]
+pub use extract::llm::fuzz as fuzz_helper_answer;
+pub use extract::local::Ruled;
+pub use intake::InFlight;
+pub use journal::{Forget, Forgetting, JobQuery, JobRow, JobStanding, SessionRow};
+pub use reconcile::{Judged, judged, told};
+pub use service::{Bounds, Capture, Flushed};
+pub use session::{Place, SessionKey};
+pub use settings::{Least, Policy, Retention, SessionRules, Settings};
+pub use turn::{Circumstances, FinishedTurn, JournaledTurn};
+pub use writer::Tools;

@@ -1,0 +1,32 @@
+//! What the candidates of one batch are reconciled with.
+
+use jiff::Timestamp;
+
+use crate::{
+    reconcile::{origin::Origin, supersede},
+    settings::Policy,
+    writer::MemoryWriter,
+};
+use memgate_core::memory::{Actor, Memory, StoreError, Write};
+
+/// What the candidates of one batch are reconciled with.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub(super) writer: &'a MemoryWriter,
+    pub(super) policy: Policy,
+    pub(super) origin: &'a Origin,
+    pub(super) now: Timestamp,
+}
+
+impl Context<'_> {
+    /// A change for this reason and the request of the batch.
+    pub(super) fn write(&self, reason: &'static str) -> Write {
+        Write { actor: Actor::Capture, reason, request_id: self.origin.request_id.clone() }
+    }
+
+    /// Takes a memory's words out of the turns that said them.
+    pub(super) async fn say_no_longer(&self, memory: &Memory) -> Result<(), StoreError> {
+        let write = self.write("superseded");
+        supersede::say_no_longer(self.writer, memory, memory, &write).await
+    }
+}

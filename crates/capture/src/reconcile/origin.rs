@@ -1,0 +1,167 @@
+//! Where candidates come from and where they belong; and the memory that one becomes.
+
+use jiff::Timestamp;
+
+use crate::{
+    admission::tag_preference,
+    candidate::{Candidate, Reach, Tense},
+    extractor::Extractor,
+};
+use memgate_core::memory::{Memory, MemoryId, MemoryType, Owner, Provenance, Source};
+use memgate_text::{
+    command::Typed,
+    entity::{EntityRelation, Mention},
+};
+
+/// The confidence of what a user said explicitly, where the extractor names none.
+const EXPLICIT: f32 = 0.95;
+
+/// The same of what was concluded from it.
+const IMPLIED: f32 = 0.85;
+
+/// Where candidates come from, and where they belong. Whatever finds candidates fills this in: a
+/// conversation, an import, a document.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Origin {
+    pub(crate) extractor: Extractor,
+    pub(crate) owner: Owner,
+    pub(crate) project: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) session: String,
+    /// The key of the batch's last turn.
+    pub(crate) turn: String,
+    /// When that turn was: the order of what was said, whenever it is learnt.
+    pub(crate) at: Timestamp,
+    pub(crate) request_id: Option<String>,
+    /// What the user typed of it. Standing instructions come from nothing else: not from a document in
+    /// the message, and not from a helper model's own words.
+    pub(crate) typed: Typed,
+}
+
+impl Origin {
+    /// The memory that a candidate becomes; its id depends on nothing else.
+    pub(super) fn memory_of(&self, candidate: &Candidate, now: Timestamp) -> Memory {
+        let parts = [self.extractor.name, &self.owner.key(), &self.turn, &candidate.content];
+        let source = candidate.source.unwrap_or(self.extractor.source);
+        let mut memory = Memory::new(
+            MemoryId::derived(&parts),
+            self.owner.clone(),
+            MemoryType::new(&candidate.memory_type),
+            &candidate.content,
+            source,
+            now,
+        );
+        memory.sub_type.clone_from(&candidate.sub_type);
+        (memory.project_id, memory.agent_id) = self.scope_of(candidate.reach);
+        memory.session_id = Some(self.session.clone());
+        memory.raw.clone_from(&candidate.raw);
+        if candidate.tense != Some(Tense::Past) {
+            tag_preference(&mut memory, |words| self.typed.says(words));
+        }
+        memory.importance = candidate.importance.unwrap_or(Memory::DEFAULT_IMPORTANCE);
+        let usual = if source == Source::ExplicitUserInput { EXPLICIT } else { IMPLIED };
+        memory.confidence = Some(candidate.confidence.unwrap_or(usual));
+        let said_at = candidate.said_at.unwrap_or(self.at);
+        memory.event_time = Some(candidate.event_time.unwrap_or(said_at));
+        memory.valid_from = Some(said_at);
+        if candidate.tense == Some(Tense::Past) {
+            memory.valid_until = Some(said_at);
+        }
+        memory.mentions = Mention::keepable(candidate.mentions.iter().cloned());
+        memory.entity_relations =
+            EntityRelation::keepable(candidate.entity_relations.iter().cloned());
+        memory.provenance = Provenance { said_at: Some(said_at), ..self.provenance() };
+        memory
+    }
+
+    /// Project and agent of what holds so far. What holds in a session only lies where it was
+    /// said: memories are told apart by their session, not kept from another.
+    pub(super) fn scope_of(&self, reach: Reach) -> (Option<String>, Option<String>) {
+        let (project, agent) = (self.project.clone(), self.agent.clone());
+        match reach {
+            Reach::Said | Reach::Session => (project, agent),
+            Reach::User => (None, None),
+            Reach::Project => (project, None),
+            Reach::Agent => (None, agent),
+        }
+    }
+
+    pub(super) fn provenance(&self) -> Provenance {
+        Provenance {
+            turn: Some(self.turn.clone()),
+            extractor: Some(self.extractor.name.to_owned()),
+            extractor_version: Some(self.extractor.version.to_owned()),
+            said_at: Some(self.at),
+            again: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use crate::{extractor::LOCAL, test_support::at};
+
+    fn origin() -> Origin {
+        Origin {
+            extractor: LOCAL,
+            owner: Owner::of_user("alice").unwrap(),
+            project: Some("p".into()),
+            agent: Some("a".into()),
+            session: "s".into(),
+            turn: "t".into(),
+            at: at(0),
+            request_id: None,
+            typed: Typed::default(),
+        }
+    }
+
+    #[test]
+    fn a_memory_knows_where_it_comes_from_and_until_when_it_held() {
+        let candidate = Candidate {
+            memory_type: "semantic".into(),
+            content: "I used to live in Rome".into(),
+            tense: Some(Tense::Past),
+            ..Candidate::default()
+        };
+        let memory = origin().memory_of(&candidate, at(9));
+        assert_eq!((memory.confidence, memory.valid_until), (Some(EXPLICIT), Some(at(0))));
+        assert_eq!((memory.event_time, memory.provenance.said_at), (Some(at(0)), Some(at(0))));
+        assert_eq!(origin().memory_of(&candidate, at(7)).id, memory.id, "whenever it is made");
+    }
+
+    #[test]
+    fn a_wish_for_every_conversation_is_tagged_if_the_user_typed_it() {
+        let tags = |message: &str, content: &str, raw: Option<&str>, tense| {
+            let (content, raw) = (content.to_owned(), raw.map(str::to_owned));
+            let candidate = Candidate { content, raw, tense, ..Candidate::default() };
+            let origin = Origin { typed: Typed::of(message), ..origin() };
+            origin.memory_of(&candidate, at(9)).tags
+        };
+        let wish = "Call me Sam";
+        assert_eq!(tags("Call me Sam, please.", wish, None, None), [Memory::STANDING]);
+        let named = "Sam is the user's name.";
+        assert_eq!(tags("Hi! call me Sam", named, Some("call me Sam"), None), [Memory::STANDING]);
+        assert!(tags("Call me Sam.", wish, None, Some(Tense::Past)).is_empty());
+        assert!(tags("I live in Rome", "I live in Rome", None, None).is_empty());
+        // What a model says of the user nobody typed, and a document least of all.
+        assert!(tags("keep it short", "The user prefers short answers.", None, None).is_empty());
+        let wrapped = "Context: Call me Sam.\nQuestion: When does it arrive?";
+        assert!(tags(wrapped, "Call me Sam.", None, None).is_empty());
+    }
+
+    #[test]
+    fn how_far_it_holds_tells_its_scope() {
+        let (p, a) = (Some("p".to_owned()), Some("a".to_owned()));
+        for (reach, scope) in [
+            (Reach::Said, (p.clone(), a.clone())),
+            (Reach::Session, (p.clone(), a.clone())),
+            (Reach::User, (None, None)),
+            (Reach::Project, (p, None)),
+            (Reach::Agent, (None, a)),
+        ] {
+            assert_eq!(origin().scope_of(reach), scope);
+        }
+    }
+}

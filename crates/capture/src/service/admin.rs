@@ -1,0 +1,60 @@
+//! Jobs and sessions, for operators and users.
+
+use jiff::Timestamp;
+
+use crate::{
+    journal::{self, JobQuery, JobRow, SessionRow},
+    service::capture::Capture,
+};
+use memgate_core::memory::Owner;
+use memgate_sqlite::DatabaseError;
+
+impl Capture {
+    /// Jobs, the newest first. Of an owner these never fail to name that owner;
+    /// without one they are everybody's, which only an operator may see.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] when the journal cannot be read.
+    pub async fn jobs(&self, query: JobQuery) -> Result<Vec<JobRow>, DatabaseError> {
+        self.journal.read(move |c| journal::list_jobs(c, &query)).await
+    }
+
+    /// Makes an owner's job due now, dead or not, with all tries before it;
+    /// `None` when the owner has no such job.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] when the journal cannot be written.
+    pub async fn retry_job(&self, owner: &Owner, id: i64) -> Result<Option<JobRow>, DatabaseError> {
+        let (owner, now) = (owner.clone(), Timestamp::now());
+        let job = self.journal.write(move |c| journal::retry(c, &owner, id, now)).await?;
+        self.wake.notify_one();
+        Ok(job)
+    }
+
+    /// The same for all dead jobs of an owner, or of everybody; returns how many.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] when the journal cannot be written.
+    pub async fn retry_dead_jobs(&self, owner: Option<&Owner>) -> Result<u64, DatabaseError> {
+        let (owner, now) = (owner.cloned(), Timestamp::now());
+        let retried =
+            self.journal.write(move |c| journal::retry_dead(c, owner.as_ref(), now)).await?;
+        self.wake.notify_one();
+        Ok(retried)
+    }
+
+    /// An owner's sessions, the one that began last first; only those before the
+    /// place of another.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] when the journal cannot be read.
+    pub async fn sessions(
+        &self,
+        owner: &Owner,
+        before: Option<i64>,
+        limit: usize,
+    ) -> Result<Vec<SessionRow>, DatabaseError> {
+        let owner = owner.clone();
+        self.journal.read(move |c| journal::list_sessions(c, &owner, before, limit)).await
+    }
+}

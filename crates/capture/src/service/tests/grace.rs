@@ -1,0 +1,138 @@
+//! Forgetting by a sentence: hidden at once, erased when the grace is over, undone until then.
+
+use std::sync::Arc;
+
+use crate::{
+    service::tests::*,
+    test_support::{owner, said},
+};
+use memgate_core::memory::{Filter, Status};
+
+const DOG: &str = "My dog is called Zanzibar.";
+const FORGET: &str = "Please forget that my dog is called Zanzibar.";
+
+fn house() -> House {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let grace = Duration::from_secs(24 * 3600);
+    let settings = Settings { extract_locally: true, forget_grace: grace, ..settings(None) };
+    House::in_folder(folder, settings, Doll::new(true), 64)
+}
+
+/// A house in which Alice told of her dog and her sister, and asked to forget the dog.
+async fn forgetful() -> House {
+    let house = house();
+    house.offer(said("alice", 1, DOG));
+    house.offer(said("alice", 2, "My sister Anna lives in Porto."));
+    house.offer(said("bob", 1, DOG));
+    house.flush("alice").await;
+    house.flush("bob").await;
+    house.offer(said("alice", 3, FORGET));
+    house.flush("alice").await;
+    house
+}
+
+async fn knows(house: &House, user: &str, word: &str) -> bool {
+    house.contents(user).await.iter().any(|content| content.contains(word))
+}
+
+async fn hidden(house: &House) -> usize {
+    let query = ListQuery {
+        scope: ScopeQuery::of(owner("alice")),
+        filter: Some(Filter::Status(vec![Status::Forgotten])),
+        limit: 50,
+        cursor: None,
+        now: Timestamp::now(),
+    };
+    house.store.list(&query).await.unwrap().memories.len()
+}
+
+/// Ends the grace of all that is hidden, and waits until that is done.
+async fn grace_ends(house: &House) {
+    house
+        .capture
+        .journal
+        .write(|c| c.execute("UPDATE jobs SET due_at = 0 WHERE kind = 'erase_forgotten'", []))
+        .await
+        .unwrap();
+    house.capture.wake.notify_one();
+    let erased = async {
+        while !house.capture.forgettings(&owner("alice")).await.unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, erased).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_forgotten_is_hidden_at_once_and_the_rest_is_not() {
+    let house = forgetful().await;
+    assert!(!knows(&house, "alice", "Zanzibar").await);
+    assert!(knows(&house, "alice", "Porto").await);
+    assert!(knows(&house, "bob", "Zanzibar").await, "another user's memory stays");
+    assert_eq!(hidden(&house).await, 2, "the statement and its turn");
+    let found = house.capture.forgettings(&owner("alice")).await.unwrap();
+    assert_eq!((found.len(), found[0].memories.len()), (1, 2));
+    let hours = found[0].erase_at.duration_since(found[0].asked_at).as_hours();
+    assert_eq!(hours, 24);
+    assert!(house.capture.forgettings(&owner("bob")).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn it_is_brought_back_as_it_was_and_only_by_its_user() {
+    let house = forgetful().await;
+    let id = house.capture.forgettings(&owner("alice")).await.unwrap()[0].id;
+    assert_eq!(house.capture.undo_forgetting(&owner("bob"), id).await.unwrap(), None);
+    assert!(!knows(&house, "alice", "Zanzibar").await);
+    assert_eq!(house.capture.undo_forgetting(&owner("alice"), id).await.unwrap(), Some(2));
+    assert!(knows(&house, "alice", "Zanzibar").await);
+    assert_eq!(hidden(&house).await, 0);
+    assert_eq!(house.capture.undo_forgetting(&owner("alice"), id).await.unwrap(), None);
+    // Asked once more, it is hidden once more.
+    house.offer(said("alice", 4, FORGET));
+    house.flush("alice").await;
+    assert!(!knows(&house, "alice", "Zanzibar").await);
+}
+
+#[tokio::test]
+async fn when_the_grace_is_over_nothing_of_it_is_on_the_disk() {
+    let house = house();
+    house.offer(said("alice", 1, DOG));
+    house.flush("alice").await;
+    house.offer(said("alice", 2, FORGET).reply("Zanzibar? Who is that?"));
+    house.flush("alice").await;
+    assert!(anywhere(house.folder.path(), "Zanzibar"), "it can still be brought back");
+    grace_ends(&house).await;
+    assert_eq!(hidden(&house).await, 0);
+    assert!(!anywhere(house.folder.path(), "Zanzibar"));
+    assert!(!anywhere(house.folder.path(), "zanzibar"));
+}
+
+#[tokio::test]
+async fn what_is_said_again_meanwhile_stays() {
+    let house = forgetful().await;
+    house.offer(said("alice", 4, "My dog is called Zanzibar, after all."));
+    house.flush("alice").await;
+    assert!(knows(&house, "alice", "Zanzibar").await);
+    grace_ends(&house).await;
+    assert!(knows(&house, "alice", "Zanzibar").await);
+}
+
+#[tokio::test]
+async fn what_was_brought_back_by_hand_is_not_erased() {
+    let house = forgetful().await;
+    let found = house.capture.forgettings(&owner("alice")).await.unwrap();
+    let mut memory =
+        house.store.get(&owner("alice"), &found[0].memories[0], Timestamp::now()).await.unwrap();
+    memory.status = Status::Active;
+    let write = memgate_core::memory::Write::by(memgate_core::memory::Actor::Api, "test");
+    house.store.update(memory.clone(), None, &write).await.unwrap();
+    grace_ends(&house).await;
+    assert!(house.contents("alice").await.contains(&memory.content));
+}
+
+#[tokio::test]
+async fn deleting_everything_meanwhile_takes_the_forgetting_along() {
+    let house = forgetful().await;
+    house.capture.forget_turns(&owner("alice"), Forget::Everything).await.unwrap();
+    assert!(house.capture.forgettings(&owner("alice")).await.unwrap().is_empty());
+}

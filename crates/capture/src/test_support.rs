@@ -1,0 +1,203 @@
+//! Turns, owners and times that capture's tests share.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::{sync::Arc, time::Duration};
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{
+    settings::{Least, Policy, Retention, SessionRules, Settings},
+    turn::{Circumstances, FinishedTurn, StoredTurn},
+};
+use memgate_core::memory::{MemoryType, Owner};
+use memgate_dialect::{Ask, Ending, Reply, ToolItem};
+use memgate_embed::llm::Helper;
+
+pub(super) fn owner(user: &str) -> Owner {
+    Owner::of_user(user).unwrap()
+}
+
+/// A time, some seconds after a fixed one.
+pub(super) fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_700_000_000).unwrap() + SignedDuration::from_secs(seconds)
+}
+
+/// Settings that store turns, and extract with this model.
+pub(super) fn settings(extractor: Option<Helper>) -> Settings {
+    Settings {
+        store_turns: true,
+        extract_locally: false,
+        extractor: extractor.map(Arc::new),
+        extract_every: 2,
+        least: Least::default(),
+        sessions: SessionRules { summaries: false, ..SessionRules::default() },
+        retention: Retention::default(),
+        forget_grace: Duration::ZERO,
+        policy: Policy::default(),
+        types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
+    }
+}
+
+/// An exchange to be, told step by step.
+#[derive(Clone)]
+pub(super) struct Said {
+    pub(super) ask: Ask,
+    pub(super) reply: Reply,
+    pub(super) of: Circumstances,
+}
+
+/// The user says something as the nth message of a conversation that began with "first".
+pub(super) fn said(user: &str, ordinal: u32, text: &str) -> Said {
+    Said {
+        ask: Ask {
+            user_text: Some(text.into()),
+            user_ordinal: ordinal,
+            first_user_text: Some("first".into()),
+            ..Ask::default()
+        },
+        reply: Reply {
+            response_id: None,
+            model: Some("m".into()),
+            text: "All right, I have written that down.".into(),
+            refusal: None,
+            tool_calls: Vec::new(),
+            outcome: Ending::Complete,
+            usage: None,
+            items: Vec::new(),
+        },
+        of: Circumstances {
+            owner: owner(user),
+            project_id: None,
+            agent_id: None,
+            session_header: None,
+            request_id: None,
+            began: at(0),
+            ended: at(1),
+            ends_session: false,
+            learn: true,
+        },
+    }
+}
+
+impl Said {
+    pub(super) fn reply(mut self, text: &str) -> Self {
+        self.reply.text = text.into();
+        self
+    }
+
+    pub(super) fn session(mut self, id: &str) -> Self {
+        self.of.session_header = Some(id.into());
+        self
+    }
+
+    pub(super) fn ends_session(mut self) -> Self {
+        self.of.ends_session = true;
+        self
+    }
+
+    pub(super) fn project(mut self, id: &str) -> Self {
+        self.of.project_id = Some(id.into());
+        self
+    }
+
+    pub(super) fn response(mut self, id: &str) -> Self {
+        self.reply.response_id = Some(id.into());
+        self
+    }
+
+    pub(super) fn after(mut self, response: &str) -> Self {
+        self.ask.previous_response_id = Some(response.into());
+        self.ask.user_ordinal = 1;
+        self
+    }
+
+    /// The reply calls a tool and leaves the turn open.
+    pub(super) fn calls(mut self, call: &str) -> Self {
+        self.reply.tool_calls.push(tool(call, None));
+        self.reply.text.clear();
+        self.reply.outcome = Ending::ToolCalls;
+        self
+    }
+
+    /// The request brings a tool's result.
+    pub(super) fn result(mut self, call: &str, output: &str) -> Self {
+        self.ask.tool_items.push(tool(call, Some(output)));
+        self.ask.in_tool_loop = true;
+        self
+    }
+
+    /// The request has no user message of its own.
+    pub(super) fn only_results(mut self) -> Self {
+        self.ask.user_text = None;
+        self
+    }
+
+    pub(super) fn at(mut self, seconds: i64) -> Self {
+        (self.of.began, self.of.ended) = (at(seconds), at(seconds + 1));
+        self
+    }
+
+    pub(super) fn turn(self) -> FinishedTurn {
+        FinishedTurn::new(&self.ask, self.reply, self.of).unwrap()
+    }
+}
+
+/// A turn of the journal, with this key.
+pub(super) fn stored_turn(key: &str, user: &str, reply: &str) -> StoredTurn {
+    StoredTurn {
+        key: key.into(),
+        owner: owner("alice"),
+        session: "s".into(),
+        project: None,
+        agent: None,
+        user_text: user.into(),
+        reply_text: reply.into(),
+        began: "2026-02-09T10:00:00Z".parse().unwrap(),
+        request_id: None,
+    }
+}
+
+pub(super) fn tool(call: &str, output: Option<&str>) -> ToolItem {
+    ToolItem {
+        call_id: call.into(),
+        name: "search".into(),
+        input: "{}".into(),
+        output: output.map(str::to_owned),
+        is_error: None,
+    }
+}
+
+/// The embedder that memgate serves with; `None`, said aloud, where its files were not fetched.
+pub(super) fn minilm() -> Option<std::sync::Arc<memgate_embed::onnx::OnnxEmbedder>> {
+    use std::{num::NonZeroUsize, path::Path};
+
+    use memgate_embed::{
+        Pooling, Precision, Run, Space,
+        onnx::{OnnxEmbedder, OnnxSettings},
+    };
+    let here = |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+    let model = "all-MiniLM-L6-v2";
+    let settings = OnnxSettings {
+        runtime: here(".assets/onnxruntime/libonnxruntime.so.1.31.1"),
+        folder: here(".assets/models").join(model),
+        space: Space {
+            model: model.to_owned(),
+            dimension: 384,
+            run: Run::Here { pooling: Pooling::Mean, precision: Precision::Int8 },
+            query_prefix: String::new(),
+            passage_prefix: String::new(),
+        },
+        threads: NonZeroUsize::MIN,
+    };
+    let there = settings.runtime.exists() && settings.folder.exists();
+    let required = std::env::var_os("MEMGATE_REQUIRE_ASSETS").is_some_and(|value| value == "1");
+    assert!(there || !required, "the embedding model is missing: run `cargo xtask assets`");
+    if !there {
+        #[expect(clippy::print_stderr, reason = "a skipped test must say so")]
+        {
+            eprintln!("skipped: the embedding model is missing; `cargo xtask assets` fetches it");
+        }
+        return None;
+    }
+    Some(std::sync::Arc::new(OnnxEmbedder::load(&settings).unwrap()))
+}

@@ -1,0 +1,132 @@
+//! Writes memories to the store with their vectors. Written twice, a memory is stored once.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use memgate_core::memory::{Embedding, Memory, MemoryStore, StoreError, Write};
+use memgate_embed::{EmbedError, Embedder, Vector};
+use memgate_models::Models;
+use memgate_telemetry::Metrics;
+
+/// Whether a memory was written with its vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "missing vectors must be made later"]
+pub(super) enum Written {
+    /// It was, or needs no new ones.
+    Whole,
+    /// The embedder failed; the memory is found by its words until it has them.
+    WithoutVectors,
+}
+
+/// What capture works with.
+pub struct Tools {
+    /// Where memories go.
+    pub store: Arc<dyn MemoryStore>,
+    /// What makes their vectors.
+    pub embedder: Arc<dyn Embedder>,
+    /// The trained models for that embedder.
+    pub models: Arc<Models>,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+}
+
+/// Writes memories to the store.
+pub(super) struct MemoryWriter {
+    pub(super) store: Arc<dyn MemoryStore>,
+    pub(super) embedder: Arc<dyn Embedder>,
+    pub(super) models: Arc<Models>,
+    pub(super) metrics: Arc<Metrics>,
+}
+
+impl MemoryWriter {
+    pub(super) fn new(tools: Tools) -> Self {
+        let Tools { store, embedder, models, metrics } = tools;
+        Self { store, embedder, models, metrics }
+    }
+
+    /// Stores a memory under its derived id, or gives the one that is there the
+    /// new content. Nothing happens when it has that already.
+    pub(super) async fn put(
+        &self,
+        memory: Memory,
+        passages: Vec<String>,
+        write: &Write,
+    ) -> Result<Written, StoreError> {
+        match self.store.get(&memory.owner, &memory.id, memory.updated_at).await {
+            Ok(old) if old.content == memory.content || !old.status.is_in_use() => {
+                Ok(Written::Whole)
+            }
+            Ok(old) => {
+                let new = Memory {
+                    content: memory.content,
+                    raw: memory.raw,
+                    provenance: memory.provenance,
+                    updated_at: memory.updated_at,
+                    ..old
+                };
+                self.replace(new, passages, write).await.map(|(_, written)| written)
+            }
+            Err(StoreError::NotFound) => {
+                self.create(memory, passages, write).await.map(|(_, written)| written)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes a new memory.
+    pub(super) async fn create(
+        &self,
+        memory: Memory,
+        passages: Vec<String>,
+        write: &Write,
+    ) -> Result<(Memory, Written), StoreError> {
+        let (vectors, written) = self.embed(passages).await;
+        let stored = self.store.store(memory, vectors, write).await?;
+        self.metrics.stored(stored.memory_type.as_str());
+        Ok((stored, written))
+    }
+
+    /// Writes a new version of a memory, as it was read but for its content.
+    pub(super) async fn replace(
+        &self,
+        memory: Memory,
+        passages: Vec<String>,
+        write: &Write,
+    ) -> Result<(Memory, Written), StoreError> {
+        let (vectors, written) = self.embed(passages).await;
+        let stored = self.store.update(memory, Some(vectors), write).await?;
+        self.metrics.stored(stored.memory_type.as_str());
+        Ok((stored, written))
+    }
+
+    async fn embed(&self, passages: Vec<String>) -> (Vec<Embedding>, Written) {
+        match self.vectors(passages).await {
+            Ok(vectors) => (vectors, Written::Whole),
+            Err(error) => {
+                self.metrics.failed("embedding");
+                tracing::debug!(%error, "a memory is stored without vectors");
+                (Vec::new(), Written::WithoutVectors)
+            }
+        }
+    }
+
+    async fn vectors(&self, passages: Vec<String>) -> Result<Vec<Embedding>, EmbedError> {
+        Ok(self.in_space(self.embedder.embed_passages(passages).await?))
+    }
+
+    /// The vectors of one memory, in the embedder's space.
+    pub(super) fn in_space(&self, vectors: Vec<Vector>) -> Vec<Embedding> {
+        let space: Arc<str> = self.embedder.space().id().into();
+        (0..)
+            .zip(vectors)
+            .map(|(part, values)| Embedding { space: space.clone(), part, values })
+            .collect()
+    }
+}
+
+/// The time as stores keep it: they cut to milliseconds or microseconds.
+pub(super) fn now() -> Timestamp {
+    let now = Timestamp::now();
+    Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
+}

@@ -1,0 +1,121 @@
+//! The configuration: its types, loading, checking and reloading.
+//!
+//! The types are the single source of truth: the JSON schema and the bounds are generated from
+//! them, and tests compare `config/config.yaml` and `docs/config.md` with them. This module reads
+//! the configuration file and nothing else, and never acts on a value.
+
+mod check;
+mod deserialize_error;
+mod deserializer;
+mod effective;
+mod embedding;
+mod embedding_check;
+mod interpolate;
+mod listen;
+mod live;
+mod load;
+mod memory;
+mod milvus;
+mod models;
+mod placement;
+mod policy;
+mod problem;
+mod reload_guard;
+mod request;
+mod schema;
+mod server;
+mod suggest;
+mod yaml_tree;
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use effective::Effective;
+pub use embedding::{AdditionalEmbeddingConfig, EmbeddingConfig, EmbeddingModel};
+pub use listen::{GrpcAddress, GrpcTls, Listen};
+pub use live::{Live, Reloaded};
+pub use memgate_embed::{Pooling, Precision, remote::Provider};
+use memgate_telemetry::TelemetryConfig;
+pub use memory::{
+    CaptureConfig, ExtractionConfig, ExtractionMode, JournalConfig, MemoryConfig,
+    PreferencesConfig, ReconcileConfig, ReconcilePolicy, SessionsConfig, SqliteConfig, StoreKind,
+    Sync,
+};
+pub use milvus::{MilvusConfig, MilvusTlsConfig};
+pub use models::{Endpoint, ExternalModel, LlmProvider, ModelRole, Scheme};
+pub use placement::Placement;
+pub use policy::{HeaderMatch, Policy, PolicyMatch, Subject};
+pub use problem::{ConfigError, Problem};
+pub use request::{
+    IdentityConfig, IdentityMode, JwtConfig, SignalHeaders, SignalMetadata, SignalsConfig,
+};
+pub use schema::json_schema;
+pub use server::ApiConfig;
+
+/// The configuration of memgate. Every key has a default, so `{}` is a valid file. `${NAME}` inside
+/// a string value is replaced by that environment variable; `$${` is a literal `${`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(title = "memgate")]
+pub struct Config {
+    /// The addresses memgate listens on.
+    pub listen: Listen,
+    /// Folder of the journal and of the SQLite store; created if it does not exist. Only one
+    /// process can use it at a time.
+    pub data_dir: PathBuf,
+    /// Folder of the downloaded assets: `onnxruntime/` and `models/`.
+    pub assets_dir: PathBuf,
+    /// What is remembered, where it is stored, and how it is recalled.
+    pub memory: MemoryConfig,
+    /// The REST API.
+    pub api: ApiConfig,
+    /// Logs and traces. Metrics are always served at `/metrics`.
+    pub telemetry: TelemetryConfig,
+    /// Helper language models, at most one per role. They are optional.
+    pub external_models: Vec<ExternalModel>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: Listen::default(),
+            data_dir: PathBuf::from("./data"),
+            assets_dir: PathBuf::from(".assets"),
+            memory: MemoryConfig::default(),
+            api: ApiConfig::default(),
+            telemetry: TelemetryConfig::default(),
+            external_models: Vec::new(),
+        }
+    }
+}
+
+impl Config {
+    /// Folder of the first embedding model.
+    #[must_use]
+    pub fn model_folder(&self) -> PathBuf {
+        self.folder_of(&self.memory.embedding)
+    }
+
+    /// Folder of an embedding model: the configured one, else its place in the assets.
+    #[must_use]
+    pub fn folder_of(&self, model: &EmbeddingConfig) -> PathBuf {
+        let usual = || self.assets_dir.join("models").join(&model.model);
+        model.folder.clone().unwrap_or_else(usual)
+    }
+
+    /// The ONNX Runtime library: `memory.embedding.runtime_library`, else its place in the assets.
+    #[must_use]
+    pub fn runtime_library(&self) -> PathBuf {
+        self.memory.embedding.runtime_library.clone().unwrap_or_else(|| {
+            self.assets_dir.join("onnxruntime").join(EmbeddingConfig::RUNTIME_LIBRARY)
+        })
+    }
+
+    /// The helper model of a role, if one is configured.
+    #[must_use]
+    pub fn model(&self, role: ModelRole) -> Option<&ExternalModel> {
+        self.external_models.iter().find(|model| model.model_role == role)
+    }
+}

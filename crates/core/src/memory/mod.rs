@@ -1,0 +1,33 @@
+//! The domain: what a memory is, whose it is, and what a store must be able to do.
+//!
+//! This module depends on nothing else of memgate. It must never know a wire
+//! format, a database, an embedder, or Envoy.
+
+pub mod fence;
+mod filter;
+mod id;
+mod kind;
+mod occurrence;
+mod owner;
+mod provenance;
+mod record;
+mod search;
+mod store;
+mod turn;
+mod whole;
+mod write;
+
+pub use filter::{Comparison, Filter, MAX_FILTER_SIZE, MetadataTest, TimeField};
+pub use id::MemoryId;
+pub use kind::MemoryKind;
+pub use memgate_text::entity::{
+    EntityRelation, MAX_ENTITY_RELATIONS, MAX_MENTIONS, MAX_NAME_BYTES, Mention, entity_key,
+};
+pub use owner::{InvalidId, MAX_ID_BYTES, Owner, check_id};
+pub use provenance::{Occurrence, Provenance, extractor};
+pub use record::{Embedding, Memory, MemoryType, Relation, Source, Status, Visibility};
+pub use search::{Cursor, Evidence, ListQuery, Page, QueryVector, ScopeQuery, Search};
+pub use store::{Counts, ForgetScope, MemoryStore, StoreError, Touch};
+pub use turn::{summary_content, turn_content};
+pub use whole::{Restored, Scan, Whole};
+pub use write::{Actor, Write};

@@ -1,0 +1,159 @@
+//! Text to token ids, truncated to the length that is embedded.
+
+use std::path::Path;
+
+use tokenizers::Tokenizer;
+
+use crate::{EmbedError, PASSAGE_TOKENS, QUERY_TOKENS, Space};
+use memgate_text::question::asking_part::{Asking, WINDOW, asking_part};
+
+/// Maximum number of bytes of a passage: 64 per token.
+const PASSAGE_BYTES: usize = 64 * PASSAGE_TOKENS;
+/// Queries of up to this many bytes are tokenised whole before their asking part is searched for.
+const QUERY_BYTES: usize = 2 * WINDOW;
+
+/// Shortens a query for the queue: at most two windows, whatever the message's size.
+pub fn bounded_query(text: &str) -> String {
+    if text.len() <= QUERY_BYTES {
+        return text.to_owned();
+    }
+    match asking_part(text) {
+        Asking::Question(question) => question.to_owned(),
+        Asking::Ends { head, tail } => format!("{head} {tail}"),
+    }
+}
+
+/// Shortens a passage for the queue.
+pub fn bounded_passage(text: &str) -> String {
+    text[..text.floor_char_boundary(PASSAGE_BYTES)].to_owned()
+}
+
+/// A model's tokenizer, with its special tokens and prefixes.
+pub struct Tokens {
+    tokenizer: Tokenizer,
+    /// Special tokens before and after every text.
+    before: Vec<u32>,
+    behind: Vec<u32>,
+    query_prefix: Prefix,
+    passage_prefix: Prefix,
+    /// The token that pads shorter texts of a batch.
+    padding: u32,
+}
+
+/// A prefix that the model expects.
+struct Prefix {
+    text: String,
+    /// Its tokens, for truncated texts, which cannot be tokenised together with it.
+    ids: Vec<u32>,
+}
+
+impl Tokens {
+    /// Reads `tokenizer.json` at `path`; the prefixes of `space` are added to texts.
+    pub fn load(path: &Path, space: &Space) -> Result<Self, EmbedError> {
+        let mut tokenizer =
+            Tokenizer::from_file(path).map_err(|error| EmbedError::load(path, error))?;
+        let padding = padding_id(&tokenizer);
+        // Tokenizer files may contain their authors' last settings, such as padding to 128 tokens.
+        tokenizer.with_padding(None);
+        tokenizer.with_truncation(None).map_err(|error| EmbedError::load(path, error))?;
+        let (before, behind) = special_tokens(&tokenizer)
+            .ok_or_else(|| EmbedError::load(path, "its special tokens cannot be determined"))?;
+        let prefix = |text: &str| -> Result<Prefix, EmbedError> {
+            let ids = encode(&tokenizer, text.trim_end())?;
+            let text = text.to_owned();
+            if before.len() + ids.len() + behind.len() > QUERY_TOKENS / 2 {
+                return Err(EmbedError::load(path, format!("prefix {text:?} is too long")));
+            }
+            Ok(Prefix { text, ids })
+        };
+        let query_prefix = prefix(&space.query_prefix)?;
+        let passage_prefix = prefix(&space.passage_prefix)?;
+        Ok(Self { query_prefix, passage_prefix, tokenizer, before, behind, padding })
+    }
+
+    /// A query's ids, at most [`QUERY_TOKENS`]: the asking part of a longer one.
+    pub fn query(&self, text: &str) -> Result<Vec<u32>, EmbedError> {
+        let prefix = &self.query_prefix;
+        let whole = encode(&self.tokenizer, &format!("{}{text}", prefix.text))?;
+        if whole.len() <= self.room(QUERY_TOKENS) {
+            return Ok(self.framed(&[&whole]));
+        }
+        let room = self.room(QUERY_TOKENS) - prefix.ids.len();
+        match asking_part(text) {
+            Asking::Question(question) => {
+                let ids = encode(&self.tokenizer, question)?;
+                Ok(self.framed(&[&prefix.ids, last(&ids, room)]))
+            }
+            Asking::Ends { head, tail } => {
+                let head = encode(&self.tokenizer, head)?;
+                let tail = encode(&self.tokenizer, tail)?;
+                let head = first(&head, room / 2);
+                let tail = last(&tail, room - head.len());
+                Ok(self.framed(&[&prefix.ids, head, tail]))
+            }
+        }
+    }
+
+    /// A passage's ids, at most [`PASSAGE_TOKENS`]: the beginning of a longer one.
+    pub fn passage(&self, text: &str) -> Result<Vec<u32>, EmbedError> {
+        let ids = encode(&self.tokenizer, &format!("{}{text}", self.passage_prefix.text))?;
+        Ok(self.framed(&[first(&ids, self.room(PASSAGE_TOKENS))]))
+    }
+
+    /// The id that pads shorter texts of a batch.
+    pub fn padding(&self) -> u32 {
+        self.padding
+    }
+
+    /// Number of tokens of text that fit into `limit` in addition to the special ones.
+    fn room(&self, limit: usize) -> usize {
+        limit - self.before.len() - self.behind.len()
+    }
+
+    fn framed(&self, parts: &[&[u32]]) -> Vec<u32> {
+        let mut ids = self.before.clone();
+        for part in parts {
+            ids.extend_from_slice(part);
+        }
+        ids.extend_from_slice(&self.behind);
+        if ids.is_empty() {
+            // A model without special tokens needs at least one token.
+            ids.push(self.padding);
+        }
+        ids
+    }
+}
+
+fn first(ids: &[u32], count: usize) -> &[u32] {
+    &ids[..count.min(ids.len())]
+}
+
+fn last(ids: &[u32], count: usize) -> &[u32] {
+    &ids[ids.len().saturating_sub(count)..]
+}
+
+fn encode(tokenizer: &Tokenizer, text: &str) -> Result<Vec<u32>, EmbedError> {
+    match tokenizer.encode_fast(text, false) {
+        Ok(encoding) => Ok(encoding.get_ids().to_vec()),
+        Err(error) => Err(EmbedError::Failed(format!("tokenizer: {error}"))),
+    }
+}
+
+/// The special tokens before and after a text, found by encoding a short one.
+fn special_tokens(tokenizer: &Tokenizer) -> Option<(Vec<u32>, Vec<u32>)> {
+    let bare = encode(tokenizer, "a").ok()?;
+    let framed = tokenizer.encode_fast("a", true).ok()?;
+    let framed = framed.get_ids();
+    let start = framed.windows(bare.len().max(1)).position(|ids| ids == bare)?;
+    let (before, rest) = framed.split_at(start);
+    Some((before.to_vec(), rest[bare.len()..].to_vec()))
+}
+
+fn padding_id(tokenizer: &Tokenizer) -> u32 {
+    match tokenizer.get_padding() {
+        Some(padding) => padding.pad_id,
+        None => {
+            ["[PAD]", "<pad>"].iter().find_map(|token| tokenizer.token_to_id(token)).unwrap_or(0)
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The trained models and their features. One file a model; weights and manifest are in `models/<embedder>/`.
+//!
+//! The models are loaded once at start-up and passed down. This module must not depend on what is done with a
+//! prediction, on who embeds, or on a store. docs/models.md describes the models and how they are trained.
+
+mod features;
+mod linear;
+mod manifest;
+mod memorable;
+mod need;
+mod query_adapter;
+mod relevance;
+mod tensors;
+mod update;
+pub mod update_pair;
+
+use std::sync::Arc;
+
+use manifest::Manifest;
+use memgate_embed::Space;
+use tensors::Tensors;
+
+pub use features::Features;
+pub use memorable::MemorableModel;
+pub use need::{Need, NeedModel, Opinion};
+pub use query_adapter::QueryAdapter;
+pub use relevance::{Nearness, Relevance, log_odds};
+pub use update::{UpdateFeatures, UpdateModel};
+
+/// The files of one folder below `models/`, compiled in so that the program needs no other file.
+struct Folder {
+    name: &'static str,
+    manifest: &'static str,
+    weights: &'static [u8],
+}
+
+macro_rules! folder {
+    ($name:literal) => {
+        Folder {
+            name: $name,
+            manifest: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../models/",
+                $name,
+                "/manifest.toml"
+            )),
+            weights: include_bytes!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../models/",
+                $name,
+                "/weights.safetensors"
+            )),
+        }
+    };
+}
+
+/// Models of the default embedder. Those that need no vectors serve every other embedder, too.
+const DEFAULT: Folder = folder!("all-MiniLM-L6-v2");
+
+/// A folder for each embedder that models were trained with.
+const FOLDERS: [Folder; 1] = [DEFAULT];
+
+/// Why a folder's models cannot be used: it was not written by the trainers of this version.
+#[derive(Debug, thiserror::Error)]
+#[error("models/{folder}: {cause}")]
+pub struct ModelsError {
+    folder: &'static str,
+    cause: Unreadable,
+}
+
+/// What is wrong with the files of a folder.
+#[derive(Debug, thiserror::Error)]
+enum Unreadable {
+    #[error("manifest.toml: {0}")]
+    Manifest(#[from] toml::de::Error),
+    #[error("manifest.toml: {key} is {found}, and this program reads {read}")]
+    Version { key: &'static str, found: u32, read: u32 },
+    #[error("weights.safetensors: {0}")]
+    Weights(#[from] safetensors::SafeTensorError),
+    #[error("weights.safetensors: {name}: {why}")]
+    Tensor { name: String, why: &'static str },
+}
+
+/// All trained models, for one embedding space.
+#[derive(Debug)]
+pub struct Models {
+    /// Decides whether a message needs memory.
+    pub need: NeedModel,
+    /// Decides which statements are worth keeping.
+    pub memorable: MemorableModel,
+    /// Decides whether a message makes an older sentence outdated. Only for vectors that
+    /// [`Models::are_trained_with`].
+    pub update: UpdateModel,
+    /// Turns questions towards the memories that answer them; `None` where the space has no vectors of the embedder
+    /// that the models were trained with.
+    pub query_adapter: Option<QueryAdapter>,
+    /// Calibrates evidence to a relevance.
+    pub relevance: Relevance,
+    manifest: Manifest,
+}
+
+impl Models {
+    /// The models for an embedder's space. Where none were trained with it, or with one of several models that it
+    /// joins, the default embedder's; see [`Models::missing`].
+    ///
+    /// # Errors
+    /// [`ModelsError`] when the files that this program was built with do not belong to it.
+    pub fn for_embedder(space: &Space) -> Result<Arc<Self>, ModelsError> {
+        for folder in FOLDERS {
+            let models = Self::load(&folder, space)?;
+            if models.missing().is_empty() {
+                return Ok(Arc::new(models));
+            }
+        }
+        Self::load(&DEFAULT, space).map(Arc::new)
+    }
+
+    fn load(folder: &Folder, space: &Space) -> Result<Self, ModelsError> {
+        let models = Self::read(folder.manifest, folder.weights, space);
+        models.map_err(|cause| ModelsError { folder: folder.name, cause })
+    }
+
+    fn read(manifest: &str, weights: &'static [u8], space: &Space) -> Result<Self, Unreadable> {
+        let manifest = Manifest::read(manifest)?;
+        let tensors = Tensors::read(weights)?;
+        let place = space.place_of(|space| manifest.embedder.is(space));
+        Ok(Self {
+            need: NeedModel::read(&tensors)?,
+            memorable: MemorableModel::read(&tensors)?,
+            update: UpdateModel::read(&tensors)?,
+            query_adapter: place.map(|place| QueryAdapter::read(&tensors, place)).transpose()?,
+            relevance: Relevance::read(&tensors)?,
+            manifest,
+        })
+    }
+
+    /// Whether an embedder's vectors are those that the models know. The two precisions of a model differ by less
+    /// than matters here.
+    #[must_use]
+    pub fn are_trained_with(&self, space: &Space) -> bool {
+        self.manifest.embedder.is(space)
+    }
+
+    /// What no model was trained for with this embedder, each with what is done instead; empty for an embedder that
+    /// has a folder.
+    #[must_use]
+    pub fn missing(&self) -> &'static [&'static str] {
+        match &self.query_adapter {
+            Some(_) => &[],
+            None => &[
+                "need: decided by the message's words",
+                "memorable: decided by the statement's words",
+                "update: whole messages supersede nothing, rules go on",
+                "query_adapter: questions are compared as they are embedded",
+                "relevance: calibrated for the default embedder",
+            ],
+        }
+    }
+
+    /// SHA-256 of the weights, lower-case hexadecimal.
+    #[must_use]
+    pub fn weights_sha256(&self) -> &str {
+        &self.manifest.weights_sha256
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+//! Logistic regression over hashed features and over what an embedding model gives.
+
+use crate::{
+    Features, Unreadable,
+    tensors::{Tensors, wrong},
+};
+
+/// Logistic regression.
+#[derive(Debug)]
+pub(super) struct Linear {
+    bias: f64,
+    /// What one step of a hashed feature's weight is worth.
+    scale: f64,
+    /// Weights of the numbers that an embedding model gives; empty for a model of words alone.
+    dense: Vec<f32>,
+    /// Weights of hashed features, signed bytes.
+    hashed: &'static [u8],
+}
+
+impl Linear {
+    /// The model whose tensors' names begin with `name`.
+    pub(super) fn read(tensors: &Tensors, name: &str) -> Result<Self, Unreadable> {
+        let of = |part: &str| format!("{name}.{part}");
+        let dense = of("dense");
+        let (hashed, _) = tensors.bytes(&of("hashed"))?;
+        if hashed.len() != Features::BUCKETS {
+            return Err(wrong(&of("hashed"), "not one weight a bucket"));
+        }
+        Ok(Self {
+            bias: f64::from(tensors.number(&of("bias"))?),
+            scale: f64::from(tensors.number(&of("scale"))?),
+            dense: if tensors.has(&dense) { tensors.numbers(&dense)? } else { Vec::new() },
+            hashed,
+        })
+    }
+
+    /// How many numbers of an embedding model it weighs.
+    pub(super) fn dense(&self) -> usize {
+        self.dense.len()
+    }
+
+    /// The probability for a text with these features, of which an embedding model gave these
+    /// numbers. Missing numbers count as zero.
+    pub(super) fn probability(&self, features: &Features, dense: &[&[f32]]) -> f64 {
+        let weight = |bucket: usize| self.hashed.get(bucket).map_or(0, |w| w.cast_signed());
+        let words: f64 = features.iter().map(|(b, value)| value * f64::from(weight(b))).sum();
+        let given = dense.iter().copied().flatten();
+        let meaning: f64 =
+            self.dense.iter().zip(given).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+        1.0 / (1.0 + (-(self.bias + self.scale * words + meaning)).exp())
+    }
+}

@@ -1,0 +1,97 @@
+//! The committed folders, and what is refused.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use sha2::{Digest, Sha256};
+
+use crate::*;
+use memgate_embed::{
+    Embedder, Member, Pooling, Precision, Run, deterministic::DeterministicEmbedder,
+};
+
+/// The default embedder's space.
+pub(super) fn minilm_space() -> Space {
+    Space {
+        model: "all-MiniLM-L6-v2".into(),
+        dimension: 384,
+        run: Run::Here { pooling: Pooling::Mean, precision: Precision::Int8 },
+        query_prefix: String::new(),
+        passage_prefix: String::new(),
+    }
+}
+
+/// The models of the default embedder.
+pub(super) fn minilm() -> Arc<Models> {
+    Models::for_embedder(&minilm_space()).unwrap()
+}
+
+#[test]
+fn the_weights_of_every_folder_are_those_of_its_manifest() {
+    for folder in FOLDERS {
+        let manifest = Manifest::read(folder.manifest).unwrap();
+        let digest: String =
+            Sha256::digest(folder.weights).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(manifest.weights_sha256, digest, "{}: run cargo xtask train", folder.name);
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_or_longer_is_refused() {
+    let read = |file: &'static [u8]| Models::read(DEFAULT.manifest, file, &minilm_space());
+    assert!(read(DEFAULT.weights).is_ok());
+    for length in [0, 7, 8, 20, 1000, DEFAULT.weights.len() - 1] {
+        assert!(read(&DEFAULT.weights[..length]).is_err(), "{length}");
+    }
+    assert!(read(Vec::leak([DEFAULT.weights, b"x"].concat())).is_err());
+}
+
+#[test]
+fn a_tensor_that_is_missing_and_other_features_are_named() {
+    let renamed = |from: &str, to: &str| {
+        let mut file = DEFAULT.weights.to_vec();
+        let at = file.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
+        file[at..at + from.len()].copy_from_slice(to.as_bytes());
+        Models::read(DEFAULT.manifest, Vec::leak(file), &minilm_space()).unwrap_err().to_string()
+    };
+    let told = renamed("relevance.cosine", "relevance.cosinx");
+    assert!(told.contains("relevance.cosine"), "{told}");
+    let told = renamed("near_untrusted", "near_untrustex");
+    assert!(told.contains("update.features: a feature is missing"), "{told}");
+    let other = DEFAULT.manifest.replace("\nfeatures = 1\n", "\nfeatures = 2\n");
+    let told = Models::read(&other, DEFAULT.weights, &minilm_space()).unwrap_err().to_string();
+    assert_eq!(told, "manifest.toml: features is 2, and this program reads 1");
+}
+
+#[test]
+fn an_embedder_without_a_folder_gets_what_needs_no_vectors_and_the_rest_is_named() {
+    let models = Models::for_embedder(DeterministicEmbedder::new(384).space()).unwrap();
+    assert!(models.query_adapter.is_none());
+    assert_eq!(models.missing().len(), 5);
+    assert!(minilm().missing().is_empty());
+}
+
+#[test]
+fn vectors_of_another_pooling_dimension_or_prefix_are_not_those_of_the_folder() {
+    let models = minilm();
+    let fp32 = Run::Here { pooling: Pooling::Mean, precision: Precision::Fp32 };
+    assert!(models.are_trained_with(&Space { run: fp32, ..minilm_space() }));
+    let cls = Run::Here { pooling: Pooling::Cls, precision: Precision::Int8 };
+    for other in [
+        Space { run: cls, ..minilm_space() },
+        Space { run: Run::Remote, ..minilm_space() },
+        Space { dimension: 385, ..minilm_space() },
+        Space { query_prefix: "query: ".into(), ..minilm_space() },
+        Space { passage_prefix: "passage: ".into(), ..minilm_space() },
+        Space { model: "other".into(), ..minilm_space() },
+    ] {
+        assert!(!models.are_trained_with(&other), "{other:?}");
+        assert!(!Models::for_embedder(&other).unwrap().missing().is_empty(), "{other:?}");
+    }
+}
+
+#[test]
+fn of_several_models_one_with_a_folder_is_enough() {
+    let other = Space { model: "openai/m".into(), run: Run::Remote, ..minilm_space() };
+    let members = [other, minilm_space()].map(|space| Member { space, weight: 1.0 });
+    let models = Models::for_embedder(&Space::ensemble(members.into())).unwrap();
+    assert!(models.missing().is_empty() && models.query_adapter.is_some());
+}

@@ -1,0 +1,156 @@
+//! Whether a message makes an older sentence outdated, by what the two have in common, what differs, and what says
+//! that something changed. `tools/train_updates.py` trains it; reconciliation extracts the features.
+
+use crate::{
+    Unreadable,
+    tensors::{Tensors, wrong},
+};
+
+/// The struct of the features, and their names as trainer and weights file know them.
+macro_rules! features {
+    ($($(#[doc = $doc:literal])+ $name:ident,)+) => {
+        /// The features of a message beside one older sentence, each about 0 to 1. *Near* is the cosine less that of
+        /// unrelated texts; *trusted* is a pair in a language that the embedder knows.
+        #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        pub struct UpdateFeatures {
+            $($(#[doc = $doc])+ pub $name: f32,)+
+        }
+
+        impl UpdateFeatures {
+            /// How many there are.
+            pub const COUNT: usize = Self::NAMES.len();
+            /// Their names, in the order of [`UpdateFeatures::values`].
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($name),)+];
+
+            /// Their values.
+            #[must_use]
+            pub fn values(&self) -> [f32; Self::COUNT] {
+                [$(self.$name,)+]
+            }
+        }
+    };
+}
+
+features! {
+    /// How near they are, where the pair is trusted.
+    near,
+    /// How near they are, where it is not.
+    near_untrusted,
+    /// The pair is not trusted.
+    untrusted,
+    /// Words of the topic that both share.
+    shared,
+    /// The same without names.
+    shared_things,
+    /// The share of the older topic's words that both share.
+    topic_share,
+    /// Both name the same value.
+    shares_value,
+    /// Their numbers differ.
+    numbers_differ,
+    /// Their days differ.
+    days_differ,
+    /// Their names differ.
+    names_differ,
+    /// Any of these differ.
+    values_differ,
+    /// The older sentence names no value.
+    old_has_no_values,
+    /// The message says that something turned out otherwise, or ended.
+    turned,
+    /// The message says "now".
+    now,
+    /// The message corrects something.
+    correct,
+    /// The message announces news.
+    news,
+    /// The message says that something changes, in any of these ways.
+    changes,
+    /// It says so, and a value differs.
+    changes_a_value,
+    /// Something turned out otherwise, is news or is corrected, and they share a word.
+    turned_and_shared,
+    /// How near they are, where the message says that something changes.
+    near_if_changes,
+    /// How near they are, where a value differs.
+    near_if_values_differ,
+    /// 1 for the nearest older sentence, 1/2 for the second …
+    rank,
+    /// The nearest sentence of the message is about another person.
+    another_person,
+    /// The whole message is about another person.
+    another_person_in_message,
+    /// The message wishes or supposes.
+    unreal,
+    /// The older sentence wishes or supposes.
+    old_unreal,
+    /// The message asks for something.
+    request,
+    /// The message adds one more thing.
+    more,
+    /// The older sentence says that two things hold.
+    old_both,
+    /// The message reports an event and no change.
+    event_without_change,
+    /// The older sentence reports an event.
+    old_event,
+    /// Both state the same single-valued attribute.
+    same_slot,
+    /// They do, and the message says that something changes.
+    same_slot_and_changes,
+    /// The length of the message times how near they are.
+    length_and_near,
+    /// The nearest sentence of the message says that something changes.
+    nearest_changes,
+    /// It does, and they share a word.
+    nearest_changes_and_shared,
+    /// Both state an amount.
+    both_amounts,
+    /// The nearest sentence is about somebody else than the user.
+    nearest_of_somebody_else,
+    /// The nearest sentence names a person whom the older one does not.
+    nearest_of_another,
+    /// The older sentence names a person whom the message does not.
+    old_of_another,
+}
+
+/// Logistic regression over [`UpdateFeatures`].
+#[derive(Debug)]
+pub struct UpdateModel {
+    /// In the order of the features.
+    weights: [f32; UpdateFeatures::COUNT],
+    bias: f32,
+    threshold: f32,
+}
+
+impl UpdateModel {
+    pub(super) fn read(tensors: &Tensors) -> Result<Self, Unreadable> {
+        let (names, values) =
+            (tensors.names("update.features")?, tensors.numbers("update.weights")?);
+        if names.len() != UpdateFeatures::COUNT || values.len() != names.len() {
+            return Err(wrong("update.weights", "not one weight a feature"));
+        }
+        let mut weights = [0.0; UpdateFeatures::COUNT];
+        for (weight, wanted) in weights.iter_mut().zip(UpdateFeatures::NAMES) {
+            let found = names.iter().position(|name| name == wanted);
+            let found = found.and_then(|at| values.get(at));
+            *weight = *found.ok_or_else(|| wrong("update.features", "a feature is missing"))?;
+        }
+        let (bias, threshold) =
+            (tensors.number("update.bias")?, tensors.number("update.threshold")?);
+        Ok(Self { weights, bias, threshold })
+    }
+
+    /// How likely the older sentence is outdated, 0 to 1.
+    #[must_use]
+    pub fn likelihood(&self, features: &UpdateFeatures) -> f32 {
+        let sum: f32 = features.values().iter().zip(self.weights).map(|(a, b)| a * b).sum();
+        1.0 / (1.0 + (-(sum + self.bias)).exp())
+    }
+
+    /// Whether a likelihood is enough to supersede the older sentence.
+    #[must_use]
+    pub fn is_enough(&self, likelihood: f32) -> bool {
+        likelihood >= self.threshold
+    }
+}

@@ -1,0 +1,166 @@
+//! What shows that a message tells the new state of what an older sentence told: the features that a
+//! small trained model weighs (`models::UpdateModel`). `change` knows when two sentences show it for sure; what
+//! people write of a change is often spread over a message: "our hall's been sold. We're at the old
+//! creamery from now on, Wednesdays".
+
+use crate::{UpdateFeatures, UpdateModel};
+use memgate_text::compare::Statement;
+
+/// A later message beside one older sentence.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    /// The whole message.
+    pub message: &'a Statement,
+    /// Its sentence that is nearest to the older one.
+    pub nearest: &'a Statement,
+    /// The older sentence.
+    pub old: &'a Statement,
+    /// The best cosine of the older sentence with the message and with one of its sentences.
+    pub cosine: f32,
+    /// How many other older sentences that are not excluded are nearer to the message.
+    pub rank: usize,
+}
+
+/// Cosines of what has nothing to do with one another, where the embedder knows the language and
+/// where it does not; see `change`.
+const UNRELATED: f32 = 0.3;
+const UNRELATED_UNTRUSTED: f32 = 0.5;
+
+impl Pair<'_> {
+    /// Whether rules exclude it: without a word of change, with a wish or a request, with one thing more
+    /// or several of a kind, or with somebody in the one whom the other does not mention, "she" included;
+    /// and without a shared word in another script, where the cosines of unrelated sentences are high.
+    pub fn is_excluded(&self) -> bool {
+        let Self { message, nearest, old, .. } = self;
+        !message.tells_of_change()
+            || [message, old].iter().any(|said| said.says("unreal"))
+            || message.says("request")
+            || message.says("more")
+            || message.says("several")
+            || old.says("both")
+            || nearest.who.is_of_another_than(&old.plain)
+            || nearest.who.tells_of_another_than(&old.who)
+            || old.who.tells_of_another_than(&message.who)
+            || (message.is_in_another_script() && message.shared(old) == 0)
+    }
+
+    /// How likely the older sentence holds no longer, 0 to 1; 0 for what is excluded.
+    pub fn likelihood(&self, model: &UpdateModel) -> f32 {
+        if self.is_excluded() { 0.0 } else { model.likelihood(&self.features()) }
+    }
+
+    /// The features that the trained model weighs.
+    pub fn features(&self) -> UpdateFeatures {
+        let Self { message, nearest, old, cosine, rank } = *self;
+        let is = |holds: bool| f32::from(u8::from(holds));
+        let says = |mark| is(message.says(mark));
+        let (own, others) = (&message.values, &old.values);
+        let numbers = own.numbers_differ_from(others);
+        let days = own.days_differ_from(others);
+        let names = own.names_differ_from(others);
+        let differs = numbers || days || names;
+        let changes = message.tells_of_change();
+        let turned = message.says("turned") || message.says("news") || message.says("correct");
+        let shared = message.shared(old);
+        let things = message.shared_things(old);
+        let trusted = message.trusted && old.trusted;
+        let near = cosine - if trusted { UNRELATED } else { UNRELATED_UNTRUSTED };
+        let slot = message.slots.intersection(&old.slots).next().is_some();
+        let stranger = !nearest.is_about_the_person_of(old);
+        UpdateFeatures {
+            near: if trusted { near } else { 0.0 },
+            near_untrusted: if trusted { 0.0 } else { near },
+            untrusted: is(!trusted),
+            shared: shared.min(3) as f32 / 3.0,
+            shared_things: things.min(2) as f32 / 2.0,
+            topic_share: shared as f32 / old.topic.len().max(2) as f32,
+            shares_value: is(own.shares_with(others)),
+            numbers_differ: is(numbers),
+            days_differ: is(days),
+            names_differ: is(names),
+            values_differ: is(differs),
+            old_has_no_values: is(others.are_none()),
+            turned: says("turned"),
+            now: says("now"),
+            correct: says("correct"),
+            news: says("news"),
+            changes: is(changes),
+            changes_a_value: is(changes && differs),
+            turned_and_shared: is(turned && shared > 0),
+            near_if_changes: if changes { near } else { 0.0 },
+            near_if_values_differ: if differs { near } else { 0.0 },
+            rank: 1.0 / (1.0 + rank as f32),
+            another_person: is(stranger),
+            another_person_in_message: is(!message.is_about_the_person_of(old)),
+            unreal: says("unreal"),
+            old_unreal: is(old.says("unreal")),
+            request: says("request"),
+            more: says("more"),
+            old_both: is(old.says("both")),
+            event_without_change: is(message.says("event") && !changes),
+            old_event: is(old.says("event")),
+            same_slot: is(slot),
+            same_slot_and_changes: is(slot && changes),
+            length_and_near: (message.words.len().min(30) as f32 / 30.0) * near,
+            nearest_changes: is(nearest.tells_of_change()),
+            nearest_changes_and_shared: is(nearest.tells_of_change() && shared > 0),
+            both_amounts: is(message.says("amount") && old.says("amount")),
+            nearest_of_somebody_else: is(nearest.who.is_somebody_else()),
+            nearest_of_another: is(nearest.who.tells_of_another_than(&old.who)),
+            old_of_another: is(old.who.tells_of_another_than(&message.who)),
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use crate::Models;
+    use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
+
+    fn model() -> std::sync::Arc<Models> {
+        Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap()
+    }
+
+    /// As if the older sentence were the nearest one, at this cosine.
+    fn likelihood(old: &str, message: &str, cosine: f32) -> f32 {
+        let (message, old) = (Statement::of(message), Statement::of(old));
+        Pair { message: &message, nearest: &message, old: &old, cosine, rank: 0 }
+            .likelihood(&model().update)
+    }
+
+    #[test]
+    fn another_value_and_a_word_of_change_make_it_likely_and_distance_less_so() {
+        let old = "The team meeting is at nine on Mondays";
+        let new = "Meetings on Mondays are cancelled! From now on the team meets on Thursday";
+        let is_enough = |likelihood| model().update.is_enough(likelihood);
+        assert!(is_enough(likelihood(old, new, 0.7)));
+        assert!(likelihood(old, new, 0.1) < likelihood(old, new, 0.4));
+        assert!(!is_enough(likelihood(old, "The team meets Thursday's client for lunch", 0.7)));
+    }
+
+    #[test]
+    fn what_is_wished_asked_for_or_somebody_elses_puts_nothing_away() {
+        let old = "I give Finnish lessons online, 30 euros an hour";
+        for new in [
+            "My friend gives Finnish lessons online for 25 euros now",
+            "I might give Finnish lessons for 25 euros an hour from now on",
+            "Can you help me change the Finnish lessons to 25 euros an hour now?",
+            "I give Finnish lessons online, 25 euros an hour",
+        ] {
+            assert_eq!(likelihood(old, new, 0.9), 0.0, "{new}");
+        }
+        for (old, new) in [
+            (
+                "The team meeting is on Mondays",
+                "We now also have a second team meeting on Thursday",
+            ),
+            ("My rent is 900 in Leeds", "She moved to Leeds, and her rent is 950 now"),
+            ("My rent is 900 in Leeds", "Tom's rent in Leeds is 950 now"),
+        ] {
+            assert_eq!(likelihood(old, new, 0.6), 0.0, "{new}");
+        }
+        assert_eq!(likelihood("晚上失眠，凌晨一点还刷手机", "改成周三六点半去健身房", 0.8), 0.0);
+    }
+}

@@ -1,0 +1,69 @@
+//! The decision whether to search for a message.
+
+use crate::signals::Earlier;
+
+/// The last user message, and what else of the request matters for the decision.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    /// The user's words.
+    pub text: &'a str,
+    /// What filters before us said.
+    pub signals: &'a Earlier,
+    /// The model may call tools.
+    pub tools_offered: bool,
+}
+
+/// Whether to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Memory may help.
+    Search,
+    /// It cannot.
+    Skip(Skip),
+}
+
+/// Why memory is not searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skip {
+    /// A question about the world, or work on what the message brings along.
+    Fact,
+    /// A tool answers.
+    Tool,
+    /// Nothing was asked.
+    Greeting,
+}
+
+impl Skip {
+    /// Whether the model writes an answer, so that the user's preferences matter. For a tool's result and a greeting
+    /// they do not.
+    #[must_use]
+    pub fn is_answered(self) -> bool {
+        self == Self::Fact
+    }
+}
+
+/// What decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecidedBy {
+    /// Filters before us.
+    Earlier,
+    /// A rule.
+    Rule,
+    /// The trained model, by the message's words.
+    Lexical,
+    /// The same, with what the embedding model makes of the message.
+    Model,
+}
+
+impl DecidedBy {
+    /// The label of the metric.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Earlier => "earlier",
+            Self::Rule => "rule",
+            Self::Lexical => "lexical",
+            Self::Model => "model",
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! A hit: a memory with its relevance, and the breakdown of its relevance and of its place in the order.
+
+use serde::{Deserialize, Serialize};
+
+use memgate_core::memory::Memory;
+
+/// A memory that was found, with its relevance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// The memory.
+    pub memory: Memory,
+    /// Calibrated relevance, 0 to 1; means the same in every store.
+    pub score: f32,
+    /// What the score and the place in the order are made of.
+    pub breakdown: ScoreBreakdown,
+}
+
+/// What the score of a hit and its place in the order are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ScoreBreakdown {
+    /// Cosine of the query and the best part of the memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cosine: Option<f32>,
+    /// Background similarity: cosine of the query and sentences that have nothing to do with it.
+    #[serde(rename = "everyday", skip_serializing_if = "Option::is_none")]
+    pub background: Option<f32>,
+    /// Which part of the memory that was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<u16>,
+    /// Part of the query's weight in rare words that was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<f32>,
+    /// BM25 over the owner's memories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bm25: Option<f32>,
+    /// How long the user's words of a turn are, up to 1 for a sentence; 1 for other memories.
+    pub length: f32,
+    /// BM25 of the memory and the one said just before it, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<f32>,
+    /// Whether it was found for a part of the question, better than for the whole.
+    #[serde(default)]
+    pub of_part: bool,
+    /// What each feature adds to the relevance. Features order hits; they do not decide whether one passes.
+    #[serde(default, rename = "added")]
+    pub features: FeatureScores,
+    /// The sum of the features, in log-odds.
+    #[serde(default, rename = "standing")]
+    pub boost: f32,
+    /// The ranks that were fused, where the order is by ranks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<FeatureRanks>,
+    /// What hits are ordered by, the highest first: the relevance in log-odds and `boost`, or the
+    /// sum over `ranks`. With `features.self_query`, the best of what was found without it go first.
+    #[serde(default)]
+    pub order: f32,
+}
+
+/// What each feature adds, in log-odds; 0 where it is absent or switched off. The names are those
+/// of `memory.ranking.weights`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FeatureScores {
+    /// The query's words, in it or just before it.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub window: f32,
+    /// The best memories of its session.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub session: f32,
+    /// What was said just before and after it.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub neighbours: f32,
+    /// Somebody said it whom the query names.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub speaker: f32,
+    /// It is of the type that the query asks for.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub asked_type: f32,
+    /// It mentions what the query names.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub entity: f32,
+    /// It was said at a time that the query names.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub date: f32,
+    /// It meets what a model read out of the query.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub self_query: f32,
+    /// It only asks.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub question: f32,
+    /// It is new.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub recency: f32,
+    /// It matters.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub importance: f32,
+    /// It is not sure.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub confidence: f32,
+    /// It was presented often.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub access: f32,
+    /// Its type.
+    #[serde(rename = "type", skip_serializing_if = "is_nothing")]
+    pub kind: f32,
+    /// Whether it holds now.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub temporal: f32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_nothing(value: &f32) -> bool {
+    *value == 0.0
+}
+
+impl FeatureScores {
+    /// Each feature with its name.
+    #[must_use]
+    pub fn named(&self) -> [(&'static str, f32); 15] {
+        [
+            ("window", self.window),
+            ("session", self.session),
+            ("neighbours", self.neighbours),
+            ("speaker", self.speaker),
+            ("asked_type", self.asked_type),
+            ("entity", self.entity),
+            ("date", self.date),
+            ("self_query", self.self_query),
+            ("question", self.question),
+            ("recency", self.recency),
+            ("importance", self.importance),
+            ("confidence", self.confidence),
+            ("access", self.access),
+            ("type", self.kind),
+            ("temporal", self.temporal),
+        ]
+    }
+
+    /// The sum of all features.
+    #[must_use]
+    pub fn sum(&self) -> f32 {
+        self.named().iter().map(|(_, value)| value).sum()
+    }
+}
+
+/// The ranks of a hit by each kind of evidence alone, from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FeatureRanks {
+    /// By cosine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cosine: Option<u16>,
+    /// By the words in it and just before it.
+    #[serde(default, rename = "words", skip_serializing_if = "Option::is_none")]
+    pub lexical: Option<u16>,
+    /// By the sum of the features.
+    #[serde(rename = "standing")]
+    pub boost: u16,
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_feature_has_its_name_on_the_wire_and_counts() {
+        let names: Vec<&str> =
+            FeatureScores::default().named().iter().map(|(name, _)| *name).collect();
+        let ones = names.iter().map(|name| ((*name).to_owned(), 1.0.into())).collect();
+        let added: FeatureScores = serde_json::from_value(serde_json::Value::Object(ones)).unwrap();
+        assert!(added.named().iter().all(|(_, value)| *value == 1.0), "{added:?}");
+        assert_eq!(added.sum(), 15.0);
+        let told = serde_json::to_value(added).unwrap();
+        assert_eq!(told.as_object().unwrap().len(), names.len());
+        assert_eq!(serde_json::to_value(FeatureScores::default()).unwrap(), serde_json::json!({}));
+    }
+}

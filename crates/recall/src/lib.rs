@@ -1,0 +1,49 @@
+//! Recall: finds the memories that help with a message and writes them as a context.
+//!
+//! The stages, one folder each: `decide` (search or skip) → `query` (what to search for) → `retrieve` (candidates from
+//! the store) → `ranking` (relevance and order) → `select` (which hits are presented) → `present` (the text). `plan`
+//! runs them for one message, `exchange` for one request to a model; `service` is the façade. Recall does not depend
+//! on a wire format, on Envoy, on the configuration file or on how a store keeps memories.
+
+mod decide;
+mod decision;
+mod error;
+mod exchange;
+mod hit;
+mod pipeline;
+mod plan;
+mod present;
+mod query;
+mod ranking;
+mod request;
+mod retrieve;
+mod select;
+mod service;
+mod services;
+mod settings;
+pub mod signals;
+mod state;
+
+pub use decide::{Decided, decide};
+pub use decision::{DecidedBy, Decision, Message, Skip};
+pub use error::RecallError;
+pub use exchange::{Conversation, context_for_exchange};
+pub use hit::{FeatureRanks, FeatureScores, Hit, ScoreBreakdown};
+pub use plan::Plan;
+pub use present::{
+    Context, ContextContent, PresentedMemory, Why, prepare_tokens, tokens, write_context,
+};
+#[cfg(fuzzing)]
+pub use query::fuzz_self_query;
+pub use query::{Asked, Help, Query, Rewriter, Words, build_query, prepare_query};
+pub use ranking::{Question, rank};
+pub use request::{Budget, RecallRequest, RecallSettings, Selection};
+pub use select::select;
+pub use service::Recall;
+pub use settings::{Fusion, QueryConfig, RankingConfig, RankingWeights, TypeWeights};
+pub use signals::{Earlier, Name};
+pub use state::{AccessTracker, LoopKey, ToolLoopCache};
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests;

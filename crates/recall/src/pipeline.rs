@@ -1,0 +1,129 @@
+//! The pipeline of one query: retrieve → rank → select → present, and the user's preferences beside it.
+
+use std::time::Instant;
+
+use crate::{
+    decision::Skip,
+    error::RecallError,
+    hit::Hit,
+    present::{
+        Context, ContextContent, PresentedMemory, fetch_preferences, without_preferences,
+        write_context,
+    },
+    query::Query,
+    request::RecallRequest,
+    retrieve::{Retrieval, expanded, helper, retrieve},
+    select::{deduplicated, select},
+    services::Services,
+};
+use memgate_core::memory::Memory;
+use memgate_telemetry::{Metrics, Phase, Technique};
+
+/// The selected hits, best first.
+///
+/// # Errors
+/// [`RecallError`].
+pub(super) async fn search(
+    services: &Services,
+    retrieval: &Retrieval<'_>,
+) -> Result<Vec<Hit>, RecallError> {
+    let Retrieval { request, query, .. } = *retrieval;
+    let hits = match helper(services, query) {
+        Some(helper) => expanded(services, retrieval, helper).await?,
+        None => {
+            let hits = retrieve(services, retrieval).await?;
+            select(
+                hits,
+                request.selection,
+                request.settings.ranking,
+                &services.models.relevance,
+                &services.metrics,
+            )
+        }
+    };
+    count(query, &hits, &services.metrics);
+    Ok(hits)
+}
+
+/// All candidates, ranked, before threshold and limit.
+///
+/// # Errors
+/// [`RecallError`].
+pub(super) async fn ranked(
+    services: &Services,
+    retrieval: &Retrieval<'_>,
+) -> Result<Vec<Hit>, RecallError> {
+    Ok(deduplicated(retrieve(services, retrieval).await?).collect())
+}
+
+/// The context for a query; its memories are counted as presented.
+///
+/// # Errors
+/// [`RecallError`]; the request then goes on without a context.
+pub(super) async fn context(
+    services: &Services,
+    retrieval: &Retrieval<'_>,
+) -> Result<Context, RecallError> {
+    let request = retrieval.request;
+    let (hits, preferences) =
+        tokio::join!(search(services, retrieval), preferences(services, request));
+    let hits = without_preferences(hits?, &preferences);
+    Ok(present(services, request, &retrieval.query.text, &preferences, &hits))
+}
+
+/// The context for a message that memory is not searched for: the user's preferences alone. A store that fails or is
+/// late makes it empty.
+pub(super) async fn context_of_preferences(
+    services: &Services,
+    request: &RecallRequest<'_>,
+    text: &str,
+    why: Skip,
+) -> Context {
+    let preferences = preferences(services, request).await;
+    let context = present(services, request, text, &preferences, &[]);
+    Context { skipped: Some(why), ..context }
+}
+
+async fn preferences(services: &Services, request: &RecallRequest<'_>) -> Vec<Memory> {
+    match request.settings.budget.preferences {
+        0 => Vec::new(),
+        _ => fetch_preferences(services.store.as_ref(), request).await,
+    }
+}
+
+fn present(
+    services: &Services,
+    request: &RecallRequest<'_>,
+    query: &str,
+    preferences: &[Memory],
+    hits: &[Hit],
+) -> Context {
+    let started = Instant::now();
+    let content = ContextContent { preferences, hits, query, now: request.now };
+    let mut context = write_context(&content, request.settings.budget);
+    context.scores = PresentedMemory::of(preferences, hits, &context.shown);
+    services.metrics.phase(Phase::Context, started.elapsed());
+    if context.shown.is_empty() {
+        tracing::debug!("No memories above threshold");
+    } else {
+        services.metrics.presented(context.shown.len());
+        tracing::info!("Memory: Retrieved {} memories", context.shown.len());
+        services.access.presented(request.owner, &context.shown, request.now);
+    }
+    context
+}
+
+/// Counts what the query's techniques did.
+fn count(query: &Query, hits: &[Hit], metrics: &Metrics) {
+    for (technique, took) in &query.used {
+        let counted = |hit: &&Hit| match technique {
+            Technique::KeyTerms | Technique::Statements => true,
+            Technique::Times => hit.breakdown.features.date > 0.0,
+            Technique::Types => hit.breakdown.features.asked_type > 0.0,
+            Technique::Parts => hit.breakdown.of_part,
+            // Counted where they are used.
+            Technique::Rewrite | Technique::Hyde | Technique::SelfQuery => false,
+        };
+        metrics.technique(*technique, *took, hits.iter().filter(counted).count());
+    }
+}

@@ -1,0 +1,159 @@
+//! The context: the text put before the model. First the user's preferences, then one line a hit, within a budget of
+//! tokens. `memory::fence` writes the fence around them.
+
+use std::sync::LazyLock;
+
+use jiff::Timestamp;
+
+use crate::{
+    decision::Skip,
+    hit::Hit,
+    present::{debug::PresentedMemory, line, snippet::Wanted, tokens::tokens},
+    request::Budget,
+};
+use memgate_core::memory::{Memory, MemoryId, fence};
+
+/// Characters of one memory that are shown; a turn with a pasted document must
+/// not push out everything else.
+const MAX_MEMORY_CHARS: usize = 1_200;
+/// A memory is cut to fit where there is room for this many tokens of it, about three sentences; else a shorter one
+/// behind it may fit.
+const LEAST_PART: usize = 64;
+
+/// Tokens of the fence and its words around the lines, without preferences and with.
+static FENCE: LazyLock<[usize; 2]> =
+    LazyLock::new(|| [tokens(&fence::render(&[], &[""])), tokens(&fence::render(&[""], &[]))]);
+
+/// What a context is written from.
+#[derive(Clone, Copy, Debug)]
+pub struct ContextContent<'a> {
+    /// The user's preferences, the newest first.
+    pub preferences: &'a [Memory],
+    /// The selected hits, best first.
+    pub hits: &'a [Hit],
+    /// The query that they were found for.
+    pub query: &'a str,
+    /// The time of asking.
+    pub now: Timestamp,
+}
+
+/// The context for one ask.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Context {
+    /// The fenced text; empty when nothing is presented.
+    pub text: String,
+    /// The memories in it, in their order.
+    pub shown: Vec<MemoryId>,
+    /// Why each of them is there.
+    pub scores: Vec<PresentedMemory>,
+    /// Why memory was not searched, where at most preferences are presented.
+    pub skipped: Option<Skip>,
+}
+
+impl Context {
+    /// No context, because memory was not searched.
+    pub(crate) fn skipped(why: Skip) -> Self {
+        Self { skipped: Some(why), ..Self::default() }
+    }
+}
+
+/// Writes a context: preferences first, then hits. The best hits are chosen first; of those chosen, those that are over
+/// come last. The first hit is always shown, cut if it must be; a preference is shown whole or not at all.
+#[must_use]
+pub fn write(content: &ContextContent<'_>, budget: Budget) -> Context {
+    let (preferences, standing): (Vec<&MemoryId>, Vec<String>) =
+        chosen_preferences(content.preferences, budget.preferences).unzip();
+    let fence = FENCE[usize::from(!standing.is_empty())];
+    let hits = chosen_hits(content, budget.context.saturating_sub(fence));
+    let ended = |hit: &Hit| hit.memory.valid_until.is_some_and(|until| until <= content.now);
+    let (past, current): (Vec<_>, Vec<_>) = hits.into_iter().partition(|(hit, _)| ended(hit));
+    let (found, lines): (Vec<&MemoryId>, Vec<String>) =
+        current.into_iter().chain(past).map(|(hit, line)| (&hit.memory.id, line)).unzip();
+    Context {
+        text: fence::render(&standing, &lines),
+        shown: preferences.into_iter().chain(found).cloned().collect(),
+        scores: Vec::new(),
+        skipped: None,
+    }
+}
+
+/// The newest preferences that there is room for.
+fn chosen_preferences(
+    preferences: &[Memory],
+    mut left: usize,
+) -> impl Iterator<Item = (&MemoryId, String)> {
+    preferences.iter().filter_map(move |preference| {
+        // Four bytes are a token or more, but for runs of one character.
+        if preference.content.len() > 16 * left {
+            return None;
+        }
+        let line = line::preference(preference);
+        left = left.checked_sub(cost(&line))?;
+        Some((&preference.id, line))
+    })
+}
+
+/// The best hits that there is room for.
+fn chosen_hits<'a>(content: &ContextContent<'a>, mut left: usize) -> Vec<(&'a Hit, String)> {
+    let mut chosen = Vec::new();
+    if content.hits.is_empty() {
+        return chosen;
+    }
+    let wanted = Wanted::by(content.query);
+    for hit in content.hits {
+        let whole = line::line(hit, &wanted, MAX_MEMORY_CHARS);
+        let whole_cost = cost(&whole);
+        let line = if whole_cost <= left {
+            Some(whole)
+        } else if left >= LEAST_PART {
+            in_part(hit, &wanted, whole, left)
+        } else if chosen.is_empty() {
+            Some(beginning(&whole, left))
+        } else {
+            None
+        };
+        if let Some(line) = line {
+            left = left.saturating_sub(cost(&line));
+            chosen.push((hit, line));
+        }
+    }
+    chosen
+}
+
+/// A hit's line, with less and less of its content until it fits.
+fn in_part(hit: &Hit, wanted: &Wanted, mut line: String, max_tokens: usize) -> Option<String> {
+    let mut chars = MAX_MEMORY_CHARS.min(line.chars().count());
+    loop {
+        let cost = cost(&line);
+        if cost <= max_tokens {
+            return Some(line);
+        }
+        // Each time a little less than what should fit: ends after a few times.
+        chars = (chars * max_tokens / cost).saturating_sub(8);
+        if chars == 0 {
+            return None;
+        }
+        line = line::line(hit, wanted, chars);
+    }
+}
+
+/// Tokens of a line in the context. No token reaches over its end, so lines add up.
+fn cost(line: &str) -> usize {
+    tokens(&format!("- {line}\n"))
+}
+
+/// The beginning of a line, in at most this many tokens.
+fn beginning(line: &str, max_tokens: usize) -> String {
+    let mut end = line.len();
+    loop {
+        let kept = format!("{}…", &line[..line.floor_char_boundary(end)]);
+        let cost = cost(&kept);
+        if cost <= max_tokens || end == 0 {
+            return kept;
+        }
+        end = (end * max_tokens / cost).saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests;

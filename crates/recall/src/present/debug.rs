@@ -1,0 +1,46 @@
+//! Debug metadata: which memories are presented, and why. It holds no content.
+
+use serde::Serialize;
+
+use crate::hit::{Hit, ScoreBreakdown};
+use memgate_core::memory::{Memory, MemoryId};
+
+/// A memory that is presented.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PresentedMemory {
+    /// Its id.
+    pub id: MemoryId,
+    /// Why it is presented.
+    #[serde(flatten)]
+    pub why: Why,
+}
+
+/// Why a memory is presented.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "why", rename_all = "snake_case")]
+pub enum Why {
+    /// It was found.
+    Found {
+        /// Its calibrated relevance, 0 to 1.
+        score: f32,
+        /// What the score and the place in the order are made of.
+        #[serde(rename = "parts")]
+        breakdown: Box<ScoreBreakdown>,
+    },
+    /// It is a preference, presented whatever is asked.
+    #[serde(rename = "standing")]
+    Preference,
+}
+
+impl PresentedMemory {
+    /// The preferences and hits that are shown, best first.
+    pub(crate) fn of(preferences: &[Memory], hits: &[Hit], shown: &[MemoryId]) -> Vec<Self> {
+        let found = hits.iter().map(|hit| Self {
+            id: hit.memory.id.clone(),
+            why: Why::Found { score: hit.score, breakdown: Box::new(hit.breakdown) },
+        });
+        let preferences =
+            preferences.iter().map(|it| Self { id: it.id.clone(), why: Why::Preference });
+        preferences.chain(found).filter(|scored| shown.contains(&scored.id)).collect()
+    }
+}

@@ -1,0 +1,115 @@
+//! A memory as one line of a context: its day, its kind of source, and its content.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+
+use crate::{
+    hit::Hit,
+    present::snippet::{Wanted, snippet},
+};
+use memgate_core::memory::{Memory, MemoryKind, Source, fence};
+
+/// Precedes the user's own words, as in the memory of a turn.
+const USER: &str = "User: ";
+
+/// The line of a hit, its content cut to about this many characters:
+/// `[2026-05-03, imported, until 2026-06-01] The office is in Lyon`.
+pub(super) fn line(hit: &Hit, wanted: &Wanted, chars: usize) -> String {
+    let memory = &hit.memory;
+    let day = |time: Timestamp| time.strftime("%Y-%m-%d").to_string();
+    let mut marks = vec![Cow::Owned(day(memory.event_time.unwrap_or(memory.created_at)))];
+    marks.extend(source(memory).map(Cow::Borrowed));
+    // The model must not take what is over for the present.
+    marks.extend(memory.valid_until.map(|until| format!("until {}", day(until)).into()));
+    let content = snippet(memory, hit.breakdown.part, wanted, chars);
+    fence::escape(&format!("[{}] {}{content}", marks.join(", "), speaker(memory)))
+}
+
+/// The line of a preference, whole: cut short it might say something else. It has no day: it holds
+/// now.
+pub(super) fn preference(memory: &Memory) -> String {
+    fence::escape(&format!("[{}] {}{}", fence::STANDING, speaker(memory), memory.content))
+}
+
+/// The speaker, where a memory is somebody's own words and does not say so itself.
+fn speaker(memory: &Memory) -> &'static str {
+    match memory.as_turn() {
+        None if memory.said().is_some() => USER,
+        _ => "",
+    }
+}
+
+/// The source of a memory that is not the user's own words.
+fn source(memory: &Memory) -> Option<&'static str> {
+    if memory.kind() == MemoryKind::Summary {
+        return Some("summary");
+    }
+    match memory.source {
+        Source::ExplicitUserInput => None,
+        Source::ImplicitInference => Some("inferred"),
+        Source::SystemGenerated => Some("derived"),
+        Source::ExternalData => Some("imported"),
+        Source::CorrectedMemory => Some("corrected"),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use crate::ScoreBreakdown;
+    use memgate_core::memory::{MemoryId, MemoryType, Owner, Relation, turn_content};
+
+    fn hit(content: &str, source: Source, turn: bool) -> Hit {
+        let owner = Owner::of_user("u").unwrap();
+        let kind = MemoryType::new(MemoryType::SEMANTIC);
+        let at = "2026-03-20T10:00:00Z".parse().unwrap();
+        let mut memory = Memory::new(MemoryId::fresh(), owner, kind, content, source, at);
+        memory.provenance.turn = turn.then(|| "t".to_owned());
+        Hit { memory, score: 0.9, breakdown: ScoreBreakdown::default() }
+    }
+
+    fn shown(hit: &Hit) -> String {
+        line(hit, &Wanted::by(""), 1_200)
+    }
+
+    #[test]
+    fn a_line_tells_the_day_and_who_said_it_or_where_it_is_from() {
+        let turn = turn_content("I moved", Some("Where to?"));
+        let mut summary = hit("They spoke of moving", Source::SystemGenerated, false);
+        let (kind, target) = (Relation::SUMMARY_OF.to_owned(), MemoryId::fresh());
+        summary.memory.relations.push(Relation { kind, target });
+        for (hit, line) in [
+            (
+                hit(&turn, Source::ExplicitUserInput, true),
+                "[2026-03-20] User: I moved Assistant: Where to?",
+            ),
+            (hit("I moved", Source::ExplicitUserInput, true), "[2026-03-20] User: I moved"),
+            (hit("Moved in May", Source::ExplicitUserInput, false), "[2026-03-20] Moved in May"),
+            (
+                hit("The user moved", Source::ImplicitInference, true),
+                "[2026-03-20, inferred] The user moved",
+            ),
+            (hit("Moved", Source::ExternalData, false), "[2026-03-20, imported] Moved"),
+            (hit("Moved", Source::CorrectedMemory, true), "[2026-03-20, corrected] Moved"),
+            (summary, "[2026-03-20, summary] They spoke of moving"),
+        ] {
+            assert_eq!(shown(&hit), line);
+        }
+    }
+
+    #[test]
+    fn what_happened_another_day_and_held_for_a_time_says_so() {
+        let mut past = hit("I live in Rome", Source::ExplicitUserInput, true);
+        past.memory.event_time = Some("2026-03-15T10:00:00Z".parse().unwrap());
+        past.memory.valid_until = Some("2026-03-18T10:00:00Z".parse().unwrap());
+        assert_eq!(shown(&past), "[2026-03-15, until 2026-03-18] User: I live in Rome");
+    }
+
+    #[test]
+    fn a_preference_is_marked_and_has_no_day() {
+        let sam = hit("Call me\nSam </memory-context>", Source::ExplicitUserInput, true);
+        assert_eq!(preference(&sam.memory), "[standing] User: Call me Sam &lt;/memory-context>");
+    }
+}

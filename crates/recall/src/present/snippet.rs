@@ -1,0 +1,219 @@
+//! The snippet of a long memory: the part that matters for a question.
+
+use std::{borrow::Cow, collections::HashSet};
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use memgate_core::memory::{Memory, turn_content};
+use memgate_text::index;
+
+/// What is looked through of a text, in bytes; of a longer one the rest is not shown.
+const LOOKED_THROUGH: usize = 16 * 1024;
+/// The longest piece, in bytes: a longer sentence is cut.
+const PIECE: usize = 200;
+/// The share of the place that the side of a turn has at least, of which the other one is what matters.
+const OTHER_SIDE: usize = 4;
+
+/// The words of a question; the snippet is taken where they are.
+pub(super) struct Wanted {
+    words: HashSet<String>,
+}
+
+impl Wanted {
+    /// By the words of the query that carry meaning; without any, texts are shown from their beginning.
+    pub(super) fn by(query: &str) -> Self {
+        Self { words: index::meaning_set(query) }
+    }
+
+    fn of(&self, text: &str) -> usize {
+        let found = index::token_set(&text[..text.floor_char_boundary(LOOKED_THROUGH)]);
+        self.words.intersection(&found).count()
+    }
+}
+
+/// What is shown of a memory, in about this many characters: all of it if that fits, else the text where the
+/// question's words are. Of a turn the side that is near to the question (`part`, as vectors are kept) comes first.
+pub(super) fn snippet<'m>(
+    memory: &'m Memory,
+    part: Option<u16>,
+    wanted: &Wanted,
+    chars: usize,
+) -> Cow<'m, str> {
+    if memory.content.chars().nth(chars).is_none() {
+        return Cow::Borrowed(&memory.content);
+    }
+    let Some((user, Some(reply))) = memory.as_turn() else {
+        return Cow::Owned(cut(&memory.content, wanted, chars));
+    };
+    let reply_matters = match part {
+        Some(part) => part > 0,
+        None => wanted.of(reply) > wanted.of(user),
+    };
+    let sides = |first: &str, second: &str| {
+        let other = chars / OTHER_SIDE;
+        let first = cut(first, wanted, chars - other.min(second.chars().count()));
+        let left = chars.saturating_sub(first.chars().count());
+        (first, cut(second, wanted, left))
+    };
+    let (user, reply) = match reply_matters {
+        true => {
+            let (reply, user) = sides(reply, user);
+            (user, reply)
+        }
+        false => sides(user, reply),
+    };
+    Cow::Owned(turn_content(&user, Some(&reply)))
+}
+
+/// This many characters of a text, from where they hold most of the wanted words.
+fn cut(text: &str, wanted: &Wanted, chars: usize) -> String {
+    if text.chars().nth(chars).is_none() {
+        return text.to_owned();
+    }
+    let text = &text[..text.floor_char_boundary(LOOKED_THROUGH)];
+    let start = best_start(text, wanted, chars);
+    let kept = &text[start..];
+    let end = kept.char_indices().nth(chars).map_or(kept.len(), |(end, _)| end);
+    format!("{}{}…", if start > 0 { "… " } else { "" }, kept[..end].trim_end())
+}
+
+/// The beginning of the first piece from which on this many characters hold most of the wanted words.
+fn best_start(text: &str, wanted: &Wanted, chars: usize) -> usize {
+    let words: Vec<&String> = wanted.words.iter().collect();
+    let pieces: Vec<(usize, usize, Vec<usize>)> = pieces(text)
+        .map(|(at, piece)| {
+            let found = index::token_set(piece);
+            let held = (0..words.len()).filter(|&number| found.contains(words[number]));
+            (at, piece.chars().count(), held.collect())
+        })
+        .collect();
+    // A window over the pieces: how often it holds each word, and how many words it holds.
+    let (mut holds, mut distinct) = (vec![0_u32; words.len()], 0);
+    let (mut length, mut end, mut best) = (0, 0, (0, 0));
+    for (start, (at, size, held)) in pieces.iter().enumerate() {
+        while let Some((_, more, new)) = pieces.get(end)
+            && (length + more <= chars || end == start)
+        {
+            length += more;
+            for &word in new {
+                holds[word] += 1;
+                distinct += usize::from(holds[word] == 1);
+            }
+            end += 1;
+        }
+        if distinct > best.0 {
+            best = (distinct, *at);
+        }
+        length -= size;
+        for &word in held {
+            holds[word] -= 1;
+            distinct -= usize::from(holds[word] == 0);
+        }
+    }
+    best.1
+}
+
+/// A text's sentences, long ones in pieces, and where they begin.
+fn pieces(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.split_sentence_bound_indices().flat_map(|(at, sentence)| {
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            let rest = sentence.get(from..).filter(|rest| !rest.is_empty())?;
+            let to = match rest.len() > PIECE {
+                true => {
+                    let most = &rest[..rest.floor_char_boundary(PIECE)];
+                    most.rfind(' ').map_or(most.len(), |space| space + 1)
+                }
+                false => rest.len(),
+            };
+            let piece = (at + from, &rest[..to]);
+            from += to;
+            Some(piece)
+        })
+    })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use jiff::Timestamp;
+    use proptest::prelude::*;
+
+    use super::*;
+    use memgate_core::memory::{MemoryId, MemoryType, Owner, Source};
+
+    fn memory(content: String) -> Memory {
+        let owner = Owner::of_user("u").unwrap();
+        let kind = MemoryType::new(MemoryType::EPISODIC);
+        let (id, source) = (MemoryId::fresh(), Source::ExplicitUserInput);
+        let mut memory = Memory::new(id, owner, kind, content, source, Timestamp::UNIX_EPOCH);
+        memory.provenance.turn = Some("t".into());
+        memory
+    }
+
+    #[test]
+    fn what_fits_is_shown_whole() {
+        let memory = memory("I fly on Friday.".into());
+        assert_eq!(snippet(&memory, None, &Wanted::by("when?"), 100), "I fly on Friday.");
+    }
+
+    #[test]
+    fn a_long_text_is_shown_where_the_questions_words_are() {
+        let filler = "It was a long day with nothing to tell. ".repeat(40);
+        let memory = memory(format!("{filler}The hotel in Lisbon costs 90 euros. {filler}"));
+        let of = |query: &str| snippet(&memory, None, &Wanted::by(query), 300).into_owned();
+        let shown = of("What does the Lisbon hotel cost?");
+        assert!(shown.contains("costs 90 euros") && shown.starts_with("… "), "{shown}");
+        assert!(shown.ends_with('…') && shown.chars().count() <= 304, "{shown}");
+        assert!(of("What is my name?").starts_with("It was a long day"));
+        let chinese =
+            format!("{}里斯本的酒店九十欧元。{}", "今天没有什么事。".repeat(90), "好。".repeat(90));
+        let memory = self::memory(chinese);
+        let shown = snippet(&memory, None, &Wanted::by("里斯本的酒店多少钱"), 100);
+        assert!(shown.contains("九十欧元"), "{shown}");
+    }
+
+    #[test]
+    fn of_a_turn_the_side_that_matched_comes_first() {
+        let (said, told) = ("Some words of mine. ".repeat(60), "Some words of yours. ".repeat(60));
+        let turn = memory(turn_content(
+            &format!("{said}My end."),
+            Some(&format!("{told}The gate closes at nine.")),
+        ));
+        let of = |part, query: &str| snippet(&turn, part, &Wanted::by(query), 400).into_owned();
+        let sides = |shown: String| {
+            let (user, reply) =
+                shown.strip_prefix("User: ").unwrap().split_once("\nAssistant: ").unwrap();
+            (user.chars().count(), reply.chars().count())
+        };
+        let (user, reply) = sides(of(Some(0), ""));
+        assert!(user > 2 * reply && reply > 50, "{user} {reply}");
+        let (user, reply) = sides(of(Some(1), ""));
+        assert!(reply > 2 * user && user > 50, "{user} {reply}");
+        let shown = of(None, "When does the gate close?");
+        assert!(shown.contains("The gate closes at nine."), "{shown}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_shown_longer_than_there_is_room(
+            text in "([a-zé日 .。!?]{0,30}[.。\\n ]){0,80}", query in "[a-zé日 ]{0,20}", chars in 40_usize..400,
+        ) {
+            let shown = cut(&text, &Wanted::by(&query), chars);
+            prop_assert!(shown.chars().count() <= chars + 3, "{}", shown);
+            let inner = shown.trim_start_matches("… ").trim_end_matches('…');
+            prop_assert!(text.contains(inner));
+        }
+    }
+
+    #[test]
+    fn very_long_texts_without_an_end_take_no_longer() {
+        for unit in ["x", "a. ", "日", "word "] {
+            let memory = memory(unit.repeat(2_000_000 / unit.len()));
+            let started = std::time::Instant::now();
+            let shown = snippet(&memory, None, &Wanted::by("word of a day"), 1_200);
+            assert!(shown.chars().count() <= 1_203);
+            assert!(started.elapsed() < std::time::Duration::from_secs(5), "{unit}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Features that order hits. They do not decide whether a hit is presented: that is the calibrated relevance alone.
+
+use jiff::Timestamp;
+
+use crate::{hit::Hit, query::Asked, settings::RankingConfig};
+use memgate_models::Relevance;
+use memgate_telemetry::RankStep;
+
+/// What evidence is ranked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// Its words.
+    pub text: &'a str,
+    /// What it says of the memories it wants.
+    pub asked: &'a Asked,
+    /// The background similarity of the query, see `retrieve/background.rs`.
+    pub background: f32,
+    /// Calibrates the relevance of evidence.
+    pub relevance: &'a Relevance,
+    /// The time of asking.
+    pub now: Timestamp,
+}
+
+/// A feature, or a few that are computed together.
+pub(super) trait Feature: Sync {
+    /// The step that metrics count it as.
+    fn step(&self) -> RankStep;
+
+    /// Whether the configuration switches it on.
+    fn is_on(&self, ranking: &RankingConfig) -> bool;
+
+    /// Sets its members of [`crate::FeatureScores`] in each hit. Returns how many hits it concerns.
+    fn apply(&self, question: &Question<'_>, ranking: &RankingConfig, hits: &mut [Hit]) -> usize;
+}

@@ -1,0 +1,112 @@
+//! What recall is asked for: whose memories, in which conversation, how many, by which settings.
+
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+use crate::settings::{QueryConfig, RankingConfig};
+use memgate_core::memory::{Filter, Memory, Owner, ScopeQuery};
+use memgate_text::command::Subject;
+
+/// A request for memories.
+#[derive(Clone, Debug)]
+pub struct RecallRequest<'a> {
+    /// Whose memories.
+    pub owner: &'a Owner,
+    /// With a project: its memories and those of no project.
+    pub project_id: Option<&'a str>,
+    /// The user's earlier messages in the conversation, oldest first. The model sees them anyway, so memories that
+    /// repeat them are left out.
+    pub earlier: &'a [&'a str],
+    /// Which hits are presented.
+    pub selection: &'a Selection,
+    /// How memories are searched, ordered and written.
+    pub settings: RecallSettings<'a>,
+    /// A condition that every memory must meet.
+    pub filter: Option<Filter>,
+    /// What the user asked to forget. Memories about it are not presented, even before they are deleted.
+    pub forgotten: &'a [Subject],
+    /// The time of asking.
+    pub now: Timestamp,
+    /// The end of the time for recall. Only a model that helps may extend it.
+    pub deadline: Instant,
+}
+
+/// Which hits are presented.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Selection {
+    /// At most this many hits.
+    pub limit: usize,
+    /// Of at least this relevance.
+    pub threshold: f32,
+    /// Of these types; empty means all.
+    pub types: Vec<String>,
+}
+
+/// The settings that apply to a request.
+#[derive(Clone, Copy, Debug)]
+pub struct RecallSettings<'a> {
+    /// What a message is turned into before it is searched.
+    pub query: &'a QueryConfig,
+    /// What orders hits.
+    pub ranking: &'a RankingConfig,
+    /// The types of memory that exist: a model may name these.
+    pub types: &'a [String],
+    /// How long the context may be.
+    pub budget: Budget,
+}
+
+/// How long a context may be, in tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Of the fence and of the hits; 64 or more.
+    pub context: usize,
+    /// Of the preferences, besides; 0: none of them.
+    pub preferences: usize,
+}
+
+impl RecallRequest<'_> {
+    /// The memories that a store is asked for.
+    pub(super) fn scope(&self) -> ScopeQuery {
+        ScopeQuery {
+            project_id: self.project_id.map(str::to_owned),
+            types: self.selection.types.clone(),
+            ..ScopeQuery::of(self.owner.clone())
+        }
+    }
+
+    /// Whether the user asked to forget a memory that is not yet deleted.
+    pub(super) fn forgets(&self, memory: &Memory) -> bool {
+        self.forgotten.iter().any(|it| !it.said_in(&memory.content).is_empty())
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::sync::LazyLock;
+    use std::time::Duration;
+
+    use super::*;
+
+    static SETTINGS: LazyLock<(QueryConfig, RankingConfig)> = LazyLock::new(Default::default);
+
+    /// A request with default settings and more time than a test needs.
+    pub(crate) fn request<'a>(
+        owner: &'a Owner,
+        selection: &'a Selection,
+        now: Timestamp,
+    ) -> RecallRequest<'a> {
+        let (query, ranking) = &*SETTINGS;
+        let budget = Budget { context: 512, preferences: 64 };
+        RecallRequest {
+            owner,
+            project_id: None,
+            earlier: &[],
+            selection,
+            settings: RecallSettings { query, ranking, types: &[], budget },
+            filter: None,
+            forgotten: &[],
+            now,
+            deadline: Instant::now() + Duration::from_secs(60),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Merges the hits of several searches for one question.
+
+use std::collections::HashMap;
+
+use crate::{hit::Hit, ranking::ordered, settings::Fusion};
+use memgate_core::memory::MemoryId;
+
+/// Each memory once, with the evidence of the search that it is most relevant to.
+pub(super) fn merged(mut lists: Vec<Vec<Hit>>, fusion: Fusion) -> Vec<Hit> {
+    if lists.len() == 1 {
+        return lists.pop().unwrap_or_default();
+    }
+    let mut best: HashMap<MemoryId, Hit> = HashMap::new();
+    for hit in lists.into_iter().flatten() {
+        match best.get(&hit.memory.id) {
+            Some(known) if known.score >= hit.score => {}
+            _ => drop(best.insert(hit.memory.id.clone(), hit)),
+        }
+    }
+    ordered(best.into_values().collect(), fusion)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use crate::ScoreBreakdown;
+    use memgate_core::memory::{Memory, MemoryType, Owner, Source};
+
+    fn hits(found: &[(&str, f32)]) -> Vec<Hit> {
+        let hit = |(content, score): &(&str, f32)| Hit {
+            memory: Memory::new(
+                MemoryId::derived(&[content]),
+                Owner::of_user("u").unwrap(),
+                MemoryType::new(MemoryType::SEMANTIC),
+                *content,
+                Source::ExplicitUserInput,
+                jiff::Timestamp::UNIX_EPOCH,
+            ),
+            score: *score,
+            breakdown: ScoreBreakdown::default(),
+        };
+        found.iter().map(hit).collect()
+    }
+
+    #[test]
+    fn each_memory_stands_once_where_it_is_most_relevant() {
+        let lists =
+            vec![hits(&[("a", 0.9), ("b", 0.2)]), hits(&[("b", 0.7), ("a", 0.1), ("c", 0.5)])];
+        let merged = merged(lists, Fusion::Weighted);
+        let merged: Vec<_> = merged.iter().map(|hit| (&*hit.memory.content, hit.score)).collect();
+        assert_eq!(merged, [("a", 0.9), ("b", 0.7), ("c", 0.5)]);
+    }
+
+    #[test]
+    fn one_search_stays_what_it_is() {
+        let found = hits(&[("a", 0.1), ("b", 0.2)]);
+        assert_eq!(merged(vec![found.clone()], Fusion::Weighted), found);
+        assert_eq!(merged(vec![], Fusion::Weighted), []);
+    }
+}

@@ -1,0 +1,87 @@
+//! Leaves out what the conversation holds: the model sees it anyway, so presenting it again would cost tokens and
+//! push out what the model does not know.
+
+use memgate_core::memory::{Evidence, Memory};
+
+/// Messages that begin with the same characters, as many as this, are the same: a long one is remembered
+/// shortened.
+const COMPARED: usize = 300;
+
+/// Leaves out the turns that one of these messages opened, and what was taken from it word for word.
+pub(crate) fn without_conversation(
+    mut evidence: Vec<Evidence>,
+    messages: &[&str],
+) -> Vec<Evidence> {
+    if messages.is_empty() || evidence.is_empty() {
+        return evidence;
+    }
+    let beginnings: Vec<String> = messages.iter().map(|text| beginning(text)).collect();
+    let whole: Vec<String> = messages.iter().map(|text| folded(text)).collect();
+    evidence.retain(|found| match found.memory.as_turn() {
+        Some((user, _)) => !beginnings.contains(&beginning(user)),
+        None => !is_statement_of(&found.memory, &whole),
+    });
+    evidence
+}
+
+/// Whether a memory was made of a turn, with the words of one of these messages.
+fn is_statement_of(memory: &Memory, messages: &[String]) -> bool {
+    memory.said().is_some_and(|words| messages.iter().any(|it| it.contains(words)))
+}
+
+/// A message with single spaces.
+fn folded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The first characters, with single spaces.
+fn beginning(text: &str) -> String {
+    let mut start = String::new();
+    for word in text.split_whitespace() {
+        if !start.is_empty() {
+            start.push(' ');
+        }
+        start.push_str(word);
+        if let Some((end, _)) = start.char_indices().nth(COMPARED) {
+            start.truncate(end);
+            break;
+        }
+    }
+    start
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use memgate_core::memory::{MemoryId, MemoryType, Owner, Source, turn_content};
+
+    fn evidence(content: String, turn: bool) -> Evidence {
+        let mut memory = Memory::new(
+            MemoryId::fresh(),
+            Owner::of_user("u").unwrap(),
+            MemoryType::new(MemoryType::EPISODIC),
+            content,
+            Source::ExplicitUserInput,
+            jiff::Timestamp::UNIX_EPOCH,
+        );
+        memory.provenance.turn = turn.then(|| "t".to_owned());
+        Evidence { memory, cosine: None, part: None, lexical: None }
+    }
+
+    #[test]
+    fn turns_of_the_conversation_are_left_out_and_nothing_else() {
+        let long = "word ".repeat(100);
+        let found = vec![
+            evidence(turn_content("I fly to Rome", Some("Nice!")), true),
+            evidence(turn_content("I fly to Rome on Monday", None), true),
+            evidence(turn_content(&format!("{} … end", &long.trim()[..400]), None), true),
+            evidence("I fly to Rome".into(), false),
+            evidence("fly to Rome".into(), true),
+        ];
+        let left = without_conversation(found.clone(), &["I fly\nto  Rome", &long]);
+        let left: Vec<_> = left.iter().map(|e| e.memory.content.as_str()).collect();
+        assert_eq!(left, ["User: I fly to Rome on Monday", "I fly to Rome"]);
+        assert_eq!(without_conversation(found.clone(), &[]), found);
+    }
+}

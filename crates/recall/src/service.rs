@@ -1,0 +1,115 @@
+//! The façade of recall. Each method runs one stage or pipeline on the services.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use crate::{
+    decide::{self, Decided},
+    decision::Message,
+    error::RecallError,
+    hit::Hit,
+    pipeline,
+    plan::Plan,
+    query::{Query, Rewriter},
+    request::RecallRequest,
+    retrieve::{Background, Retrieval},
+    services::Services,
+    state::{AccessTracker, ToolLoopCache},
+};
+use memgate_core::memory::MemoryStore;
+use memgate_embed::{EmbedError, Embedder};
+use memgate_models::Models;
+use memgate_telemetry::Metrics;
+
+/// Recall on a store with an embedder; clones share everything.
+#[derive(Clone)]
+pub struct Recall {
+    pub(super) services: Services,
+}
+
+impl Recall {
+    /// Recall on a store with an embedder.
+    #[must_use]
+    pub fn new(
+        store: Arc<dyn MemoryStore>,
+        embedder: Arc<dyn Embedder>,
+        models: Arc<Models>,
+        access: AccessTracker,
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        let space = embedder.space().id().into();
+        let (background, tool_loops) = (Arc::default(), Arc::default());
+        let services = Services {
+            store,
+            embedder,
+            space,
+            models,
+            background,
+            rewriter: None,
+            access,
+            tool_loops,
+            metrics,
+        };
+        Self { services }
+    }
+
+    /// With a model that helps to find.
+    #[must_use]
+    pub fn with_rewriter(self, rewriter: Option<Rewriter>) -> Self {
+        Self { services: Services { rewriter, ..self.services } }
+    }
+
+    /// Whether a model may help to find.
+    #[must_use]
+    pub fn has_rewriter(&self) -> bool {
+        self.services.rewriter.is_some()
+    }
+
+    /// Embeds the background sentences. Until then, and when that fails, questions in other languages than English
+    /// find too much.
+    ///
+    /// # Errors
+    /// [`EmbedError`] of the embedder.
+    pub async fn prepare(&self) -> Result<(), EmbedError> {
+        let background = Background::of(self.services.embedder.as_ref()).await?;
+        // Prepared twice at the same time, both are the same.
+        let _ = self.services.background.set(background);
+        Ok(())
+    }
+
+    /// The contexts of open tool loops. Code that deletes memories of an owner must drop the owner's contexts, too.
+    #[must_use]
+    pub fn tool_loops(&self) -> &ToolLoopCache {
+        &self.services.tool_loops
+    }
+
+    /// Decides whether to search, within the embedder's share of the time.
+    pub async fn decide(&self, message: &Message<'_>, deadline: Instant) -> Decided {
+        decide::decide_with_embedding(&self.services, message, deadline).await
+    }
+
+    /// Decides whether memory can help with a message; the plan then makes the context.
+    ///
+    /// # Errors
+    /// [`RecallError::Deadline`] when it can, and the deadline had passed before this began.
+    pub async fn plan<'a>(
+        &'a self,
+        message: Message<'a>,
+        request: &'a RecallRequest<'a>,
+    ) -> Result<Plan<'a>, RecallError> {
+        Plan::of(&self.services, message, request).await
+    }
+
+    /// The selected hits for a query, best first.
+    ///
+    /// # Errors
+    /// [`RecallError`].
+    pub async fn search(
+        &self,
+        query: &Query,
+        request: &RecallRequest<'_>,
+    ) -> Result<Vec<Hit>, RecallError> {
+        pipeline::search(&self.services, &Retrieval { request, query, embedding: None }).await
+    }
+}

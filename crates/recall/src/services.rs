@@ -1,0 +1,36 @@
+//! What the stages of recall work with.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::{
+    query::Rewriter,
+    retrieve::Background,
+    state::{AccessTracker, ToolLoopCache},
+};
+use memgate_core::memory::MemoryStore;
+use memgate_embed::Embedder;
+use memgate_models::Models;
+use memgate_telemetry::Metrics;
+
+/// The services of recall; clones share them.
+#[derive(Clone)]
+pub(super) struct Services {
+    /// Where memories are kept.
+    pub(super) store: Arc<dyn MemoryStore>,
+    /// Makes vectors of queries.
+    pub(super) embedder: Arc<dyn Embedder>,
+    /// The id of the embedder's space.
+    pub(super) space: Arc<str>,
+    /// The trained models for this space.
+    pub(super) models: Arc<Models>,
+    /// The baseline of cosines; empty until it has been embedded.
+    pub(super) background: Arc<OnceLock<Background>>,
+    /// The model that helps to find, where one is configured.
+    pub(super) rewriter: Option<Rewriter>,
+    /// Counts how often memories are presented.
+    pub(super) access: AccessTracker,
+    /// The contexts of open tool loops.
+    pub(super) tool_loops: Arc<ToolLoopCache>,
+    /// Metrics of every stage.
+    pub(super) metrics: Arc<Metrics>,
+}

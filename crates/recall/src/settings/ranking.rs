@@ -1,0 +1,171 @@
+//! The `memory.ranking:` section: what orders the memories that were found, and what is left out of them besides
+//! what is below the threshold. Whether one reaches the threshold, its calibrated relevance alone decides.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What orders the memories that were found. Whether one is relevant enough, nothing here decides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RankingConfig {
+    /// How all signs together become one order.
+    pub fusion: Fusion,
+    /// What each sign adds to a memory's relevance, in log-odds, where it is there in full; 0 switches it off.
+    pub weights: RankingWeights,
+    /// How much each type of memory counts; only the ratios matter.
+    pub types: TypeWeights,
+    /// By what the odds of a memory are multiplied that tells of what holds now.
+    #[schemars(range(min = 0.01, max = 100.0))]
+    pub current: f32,
+    /// The same of one that tells of what is past: its `valid_until` is over, or it says "used to".
+    #[schemars(range(min = 0.01, max = 100.0))]
+    pub past: f32,
+    /// After so many days `weights.recency` counts half, after twice as many a quarter.
+    #[schemars(range(min = 0.1, max = 36500.0))]
+    pub half_life_days: f32,
+    /// Whether memories that mention somebody or something the query names are fetched besides what is nearest: a
+    /// second search at the same time.
+    pub fetch_entities: bool,
+    /// Whether what is far behind the best memory is left out, though it reaches the threshold.
+    pub gap: bool,
+    /// Whether a memory that says what a better one says is left out.
+    pub distinct: bool,
+    /// At most so many memories of one session are presented; 0: any number.
+    #[schemars(range(max = 50))]
+    pub max_per_session: usize,
+}
+
+/// How signs become one order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Fusion {
+    /// By the sum of relevance and weights.
+    #[default]
+    Weighted,
+    /// By the sum of `1 / (60 + rank)` over three ranks: by cosine, by words, and by the sum of the weights.
+    Rrf,
+}
+
+/// What each sign adds to a memory's relevance, in log-odds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RankingWeights {
+    /// The query's words, found in it or in what was said just before it.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub window: f32,
+    /// The best memories of its session: their words, and a sixth of it for their cosine.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub session: f32,
+    /// The cosine of what was said just before it and just after it.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub neighbours: f32,
+    /// Somebody said it whom the query names.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub speaker: f32,
+    /// It is of the type that the query asks for.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub asked_type: f32,
+    /// It mentions somebody or something that the query names.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub entity: f32,
+    /// It was said at a time that the query names.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub date: f32,
+    /// It is one of those that a model says the question wants (`memory.query.self_query`).
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub self_query: f32,
+    /// It only asks: this much is taken off.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub question: f32,
+    /// It is new, see `half_life_days`.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub recency: f32,
+    /// It matters: added at importance 1, taken off at 0.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub importance: f32,
+    /// It is not sure: taken off at confidence 0, half of it at 0.5.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub confidence: f32,
+    /// It was presented often: all of it after a hundred times, half of it after ten.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub access: f32,
+}
+
+/// How much each type of memory counts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TypeWeights {
+    /// What happened, and what was said.
+    #[schemars(range(min = 0.01, max = 100.0))]
+    pub episodic: f32,
+    /// Facts.
+    #[schemars(range(min = 0.01, max = 100.0))]
+    pub semantic: f32,
+    /// How something is done.
+    #[schemars(range(min = 0.01, max = 100.0))]
+    pub procedural: f32,
+    /// What was made of several memories.
+    #[schemars(range(min = 0.01, max = 100.0))]
+    pub reflective: f32,
+    /// Every type of your own.
+    #[schemars(range(min = 0.01, max = 100.0))]
+    pub other: f32,
+}
+
+impl Default for RankingConfig {
+    fn default() -> Self {
+        Self {
+            fusion: Fusion::Weighted,
+            weights: RankingWeights::default(),
+            types: TypeWeights::default(),
+            current: 1.2,
+            past: 0.7,
+            half_life_days: 30.0,
+            fetch_entities: false,
+            gap: false,
+            distinct: true,
+            max_per_session: 0,
+        }
+    }
+}
+
+impl Default for RankingWeights {
+    fn default() -> Self {
+        Self {
+            window: 12.0,
+            session: 12.0,
+            neighbours: 1.0,
+            speaker: 4.0,
+            asked_type: 1.0,
+            entity: 1.0,
+            date: 2.0,
+            self_query: 2.0,
+            question: 1.0,
+            recency: 0.1,
+            importance: 0.2,
+            confidence: 0.2,
+            access: 0.1,
+        }
+    }
+}
+
+impl Default for TypeWeights {
+    fn default() -> Self {
+        Self { episodic: 0.30, semantic: 0.25, procedural: 0.15, reflective: 0.20, other: 0.20 }
+    }
+}
+
+impl TypeWeights {
+    /// The weight of a type.
+    #[must_use]
+    pub fn of(&self, memory_type: &str) -> f32 {
+        use memgate_core::memory::MemoryType;
+        match memory_type {
+            MemoryType::EPISODIC => self.episodic,
+            MemoryType::SEMANTIC => self.semantic,
+            MemoryType::PROCEDURAL => self.procedural,
+            MemoryType::REFLECTIVE => self.reflective,
+            _ => self.other,
+        }
+    }
+}

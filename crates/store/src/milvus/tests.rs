@@ -1,0 +1,78 @@
+//! The conformance suite against real servers, and a test for each known pitfall of Milvus.
+//!
+//! `MEMGATE_TEST_MILVUS` and `MEMGATE_TEST_MILVUS_LITE` name the servers, as `cargo xtask test`
+//! sets them; without them these tests report that they are skipped. All share one collection,
+//! emptied between tests, because creating one takes Milvus seconds.
+
+mod traps;
+
+use std::time::Duration;
+
+use tokio::sync::{Mutex, MutexGuard};
+
+use crate::milvus::*;
+use memgate_core::memory::Actor;
+
+/// Serialises the tests that use the server.
+static SERVER: Mutex<()> = Mutex::const_new(());
+/// The same for Milvus Lite.
+static LITE: Mutex<()> = Mutex::const_new(());
+
+/// The address of a test server, if one is configured.
+fn server(variable: &str) -> Option<String> {
+    let address = std::env::var(variable).ok().filter(|address| !address.is_empty());
+    if address.is_none() {
+        #[expect(clippy::print_stderr, reason = "who runs the tests must know")]
+        {
+            eprintln!("skipped: {variable} names no server");
+        }
+    }
+    address
+}
+
+/// Settings with a separate collection for this process.
+fn settings(address: String, collection: &str) -> MilvusSettings {
+    MilvusSettings {
+        address,
+        tls: None,
+        token: None,
+        database: String::new(),
+        collection: format!("test_{collection}_{}", std::process::id()),
+        space: "test/4/mean".into(),
+        dimension: 4,
+        reindexing: false,
+        partitions: 2,
+        hnsw_m: 16,
+        ef_construction: 64,
+        connect_timeout: Duration::from_secs(10),
+        timeout: Duration::from_secs(10),
+        attempts: 2,
+        // Zero, so that the suite uses bounded reads with the overlay.
+        staleness: Duration::ZERO,
+    }
+}
+
+/// An empty store for one test.
+async fn store(
+    variable: &str,
+    shared: &'static Mutex<()>,
+) -> Option<(MilvusStore, MutexGuard<'static, ()>)> {
+    let address = server(variable)?;
+    let alone = shared.lock().await;
+    let store = MilvusStore::open(settings(address, "suite")).await.unwrap();
+    store.check().await.unwrap();
+    store.clear(&Write::by(Actor::Api, "test")).await.unwrap();
+    Some((store, alone))
+}
+
+mod real {
+    use crate::conformance::conforms;
+
+    conforms!(super::store("MEMGATE_TEST_MILVUS", &super::SERVER));
+}
+
+mod lite {
+    use crate::conformance::conforms;
+
+    conforms!(super::store("MEMGATE_TEST_MILVUS_LITE", &super::LITE));
+}

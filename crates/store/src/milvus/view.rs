@@ -1,0 +1,319 @@
+//! Reads an owner's memories: the properties that searches and lists need, and the selected
+//! memories.
+
+use std::{
+    cmp::Reverse,
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use jiff::Timestamp;
+use milvus::v2::types::{ConsistencyLevel, ResultRow};
+
+use crate::milvus::{
+    expression::{of_owner, one_of},
+    fault::Fault,
+    fields::KEY,
+    overlay::{Fresh, Overlay, Recent},
+    rows::{
+        Kind, Part, RECORD_FIELDS, Spaces, Stored, assemble, is_earlier, micros, read_spaces,
+        read_terms, record_keys, time,
+    },
+    server::{Server, WINDOW},
+    session::Session,
+};
+use memgate_core::memory::{Embedding, Memory, MemoryId, Owner, ScopeQuery, Status};
+use memgate_text::index::Terms;
+
+/// The properties of one memory.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    /// Its key.
+    pub(super) memory: String,
+    pub(super) id: MemoryId,
+    pub(super) created_at: Timestamp,
+    pub(super) spaces: Spaces,
+    /// `None` if they do not fit into the row.
+    pub(super) terms: Option<Terms>,
+    /// Its recent write by this process.
+    pub(super) fresh: Option<Arc<Fresh>>,
+    revision: i64,
+    pieces: i64,
+    memory_type: String,
+    project: Option<String>,
+    agent: Option<String>,
+    session: Option<String>,
+    status: Option<Status>,
+    expires_at: i64,
+}
+
+/// The fields that a line is read from.
+const FIELDS: [&str; 14] = [
+    "memory",
+    "id",
+    "revision",
+    "pieces",
+    "type",
+    "project_id",
+    "agent_id",
+    "session_id",
+    "status",
+    "created_at",
+    "expires_at",
+    "spaces",
+    "terms",
+    "owner",
+];
+
+impl Line {
+    fn read(row: &ResultRow<'_>) -> Result<Self, Fault> {
+        let name = |field| -> Result<_, Fault> {
+            let name = row.get_str(field)?;
+            Ok((!name.is_empty()).then(|| name.to_owned()))
+        };
+        Ok(Self {
+            memory: row.get_str("memory")?.to_owned(),
+            id: MemoryId::from_outside(row.get_str("id")?),
+            created_at: time(row.get_i64("created_at")?),
+            spaces: read_spaces(row)?,
+            terms: read_terms(row)?,
+            fresh: None,
+            revision: row.get_i64("revision")?,
+            pieces: row.get_i64("pieces")?,
+            memory_type: row.get_str("type")?.to_owned(),
+            project: name("project_id")?,
+            agent: name("agent_id")?,
+            session: name("session_id")?,
+            status: Status::from_name(row.get_str("status")?),
+            expires_at: row.get_i64("expires_at")?,
+        })
+    }
+
+    fn of(memory: String, fresh: &Arc<Fresh>) -> Self {
+        let Stored { memory: known, revision, spaces } = &fresh.stored;
+        Self {
+            memory,
+            id: known.id.clone(),
+            created_at: known.created_at,
+            spaces: spaces.clone(),
+            terms: Some(Terms::of(&known.content)),
+            fresh: Some(fresh.clone()),
+            revision: *revision,
+            pieces: fresh.pieces,
+            memory_type: known.memory_type.as_str().to_owned(),
+            project: known.project_id.clone(),
+            agent: known.agent_id.clone(),
+            session: known.session_id.clone(),
+            status: Some(known.status),
+            expires_at: known.expires_at.map_or(i64::MAX, micros),
+        }
+    }
+
+    /// Its project.
+    pub(super) fn project(&self) -> Option<&str> {
+        self.project.as_deref()
+    }
+
+    /// Whether it has expired.
+    pub(super) fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires_at <= micros(now)
+    }
+
+    /// Whether it may be presented.
+    pub(super) fn is_in_use(&self, now: Timestamp) -> bool {
+        self.status.is_some_and(Status::is_in_use) && !self.is_expired(now)
+    }
+
+    /// Whether it belongs to a scope of its owner.
+    pub(super) fn is_in(&self, scope: &ScopeQuery) -> bool {
+        let [project, agent, session] =
+            [&self.project, &self.agent, &self.session].map(Option::as_deref);
+        scope.reaches(&self.memory_type, project, agent, session)
+    }
+
+    /// Its session and type, which determine its neighbours.
+    pub(super) fn said_in(&self) -> Option<(&str, &str)> {
+        Some((self.session.as_deref()?, &self.memory_type))
+    }
+}
+
+/// Reads an owner's memories.
+pub(super) struct Reader<'a> {
+    server: &'a Server,
+    records: &'a str,
+    overlay: &'a Overlay,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads through a session, merged with recent writes.
+    pub(super) fn of(session: &'a Session, overlay: &'a Overlay) -> Self {
+        let Session { server, names, .. } = session;
+        Self { server, records: names.records(), overlay }
+    }
+
+    /// All memories of an owner with any status, newest first.
+    pub(super) async fn lines(
+        &self,
+        owner: &Owner,
+        consistency: ConsistencyLevel,
+    ) -> Result<Vec<Line>, Fault> {
+        let filter = format!("{} and kind == {}", of_owner(owner), Kind::Current as i8);
+        let key = owner.key();
+        let read = |row: &ResultRow<'_>| {
+            // Rows of other owners are skipped, whatever the server returns.
+            (row.get_str("owner")? == key).then(|| Line::read(row)).transpose()
+        };
+        let found = self.server.query(self.records, &filter, &FIELDS, consistency, read).await?;
+        // Taken after the read, so that concurrent writes are included.
+        let recent = self.overlay.of(owner);
+        let mut lines: HashMap<String, Line> = HashMap::new();
+        for line in found.into_iter().filter_map(|(_, line)| line) {
+            let hidden = recent.get(&line.memory).is_some_and(|it| it.hides(line.revision));
+            let newer = lines.get(&line.memory).is_none_or(|it| it.revision < line.revision);
+            if newer && !hidden {
+                lines.insert(line.memory.clone(), line);
+            }
+        }
+        for (memory, recent) in recent {
+            if let Recent::Written(fresh) = recent
+                && !lines.contains_key(&memory)
+            {
+                lines.insert(memory.clone(), Line::of(memory, &fresh));
+            }
+        }
+        let mut lines: Vec<Line> = lines.into_values().collect();
+        lines.sort_by_cached_key(|line| Reverse((line.created_at, line.id.clone())));
+        Ok(lines)
+    }
+
+    /// The memories of these lines of an owner, by key. Removed ones are skipped.
+    pub(super) async fn memories<'l>(
+        &self,
+        owner: &Owner,
+        lines: impl IntoIterator<Item = &'l Line>,
+        consistency: ConsistencyLevel,
+    ) -> Result<HashMap<String, Stored>, Fault> {
+        let mut memories = HashMap::new();
+        let mut keys = Vec::new();
+        for line in lines {
+            match &line.fresh {
+                Some(fresh) => {
+                    memories.insert(line.memory.clone(), fresh.stored.clone());
+                }
+                None => keys.extend(record_keys(&line.memory, line.revision, line.pieces)),
+            }
+        }
+        // Sorted, so that the rows of a record are in one call if possible.
+        keys.sort_unstable();
+        let mut rows = Vec::new();
+        for keys in keys.chunks(WINDOW / 16) {
+            let filter = format!("{} and {}", of_owner(owner), one_of(KEY, keys));
+            rows.extend(
+                self.server
+                    .rows(self.records, &filter, &RECORD_FIELDS, WINDOW, consistency, Part::read)
+                    .await?,
+            );
+        }
+        for (_, stored) in assemble(owner, rows) {
+            let memory = crate::milvus::rows::memory_key(owner, &stored.memory.id);
+            memories.insert(memory, stored);
+        }
+        Ok(memories)
+    }
+
+    /// The current state of a memory, and the keys of all its rows, including leftovers of
+    /// interrupted writes.
+    pub(super) async fn current(
+        &self,
+        owner: &Owner,
+        memory: &str,
+        consistency: ConsistencyLevel,
+    ) -> Result<Option<Known>, Fault> {
+        let mut found = self.currents(owner, &[memory.to_owned()], consistency).await?;
+        Ok(found.remove(memory))
+    }
+
+    /// The same for several memories.
+    pub(super) async fn currents(
+        &self,
+        owner: &Owner,
+        memories: &[String],
+        consistency: ConsistencyLevel,
+    ) -> Result<HashMap<String, Known>, Fault> {
+        let mut rows: HashMap<String, Vec<(String, Part)>> = HashMap::new();
+        for memories in memories.chunks(WINDOW / 16) {
+            let filter = format!(
+                "{} and kind != {} and {}",
+                of_owner(owner),
+                Kind::Earlier as i8,
+                one_of("memory", memories)
+            );
+            let found =
+                self.server.query(self.records, &filter, &RECORD_FIELDS, consistency, Part::read);
+            for (key, part) in found.await? {
+                // The others are pieces of earlier versions.
+                if !is_earlier(&key, &part.memory) {
+                    rows.entry(part.memory.clone()).or_default().push((key, part));
+                }
+            }
+        }
+        let mut known = HashMap::new();
+        for memory in memories.iter().collect::<HashSet<_>>() {
+            let rows = rows.remove(memory).unwrap_or_default();
+            let keys: Vec<String> = rows.iter().map(|(key, _)| key.clone()).collect();
+            let states = assemble(owner, rows).into_iter();
+            let newest = states
+                .filter(|(kind, _)| *kind == Kind::Current)
+                .map(|(_, stored)| stored)
+                .max_by_key(|stored| stored.revision);
+            let recent = self.overlay.one(owner, memory);
+            let hidden = |stored: &Stored| {
+                recent.as_ref().is_some_and(|recent| recent.hides(stored.revision))
+            };
+            let newest = newest.filter(|stored| !hidden(stored));
+            let found = match (newest, &recent) {
+                (Some(stored), _) => Known { stored, keys, vectors: Vec::new() },
+                (None, Some(Recent::Written(fresh))) => {
+                    let mut keys = keys;
+                    keys.extend(record_keys(memory, fresh.stored.revision, fresh.pieces));
+                    keys.sort_unstable();
+                    keys.dedup();
+                    let vectors = fresh.vectors.clone();
+                    Known { stored: fresh.stored.clone(), keys, vectors }
+                }
+                (None, _) => continue,
+            };
+            known.insert(memory.clone(), found);
+        }
+        Ok(known)
+    }
+
+    /// All versions of a memory, newest first; empty if the owner has no such memory.
+    pub(super) async fn versions(&self, owner: &Owner, memory: &str) -> Result<Vec<Memory>, Fault> {
+        let filter = format!("{} and {}", of_owner(owner), one_of("memory", &[memory]));
+        // Not merged with recent writes: a history can wait for a strong read.
+        let strong = ConsistencyLevel::Strong;
+        let rows =
+            self.server.query(self.records, &filter, &RECORD_FIELDS, strong, Part::read).await?;
+        let mut states = assemble(owner, rows);
+        let current = self.current(owner, memory, strong).await?;
+        let Some(current) = current.map(|known| known.stored.memory) else {
+            return Ok(Vec::new());
+        };
+        states.retain(|(kind, stored)| {
+            *kind == Kind::Earlier && stored.memory.version < current.version
+        });
+        states.sort_by_key(|(_, stored)| Reverse(stored.memory.version));
+        let earlier = states.into_iter().map(|(_, stored)| stored.memory);
+        Ok(std::iter::once(current).chain(earlier).collect())
+    }
+}
+
+/// A memory before a change.
+pub(super) struct Known {
+    pub(super) stored: Stored,
+    /// Keys of the rows that a new state makes obsolete.
+    pub(super) keys: Vec<String>,
+    /// Vectors that this process wrote recently.
+    pub(super) vectors: Vec<Embedding>,
+}

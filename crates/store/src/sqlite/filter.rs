@@ -1,0 +1,197 @@
+//! Renders filters and scopes as SQL. Values are always parameters; the text has only constant
+//! names and operators. The semantics are those of `Filter::matches`.
+
+use jiff::Timestamp;
+use rusqlite::{
+    Connection,
+    functions::{Context, FunctionFlags},
+    types::Value,
+};
+
+use crate::sqlite::rows::micros;
+use memgate_core::memory::{Comparison, Filter, ScopeQuery, Source, Status, TimeField};
+use memgate_text::entity::entity_key;
+
+/// The statuses of memories in use, as SQL.
+pub(super) const IN_USE: &str = "status IN ('active', 'review')";
+
+/// A condition with its parameters, in order.
+#[derive(Debug, Default)]
+pub(super) struct Condition {
+    pub(super) sql: String,
+    pub(super) values: Vec<Value>,
+    /// The partition key of the scope's owner.
+    owner: String,
+}
+
+impl Condition {
+    /// The memories of a scope that have not expired.
+    pub(super) fn scope(scope: &ScopeQuery, now: Timestamp) -> Self {
+        let mut it = Self { owner: scope.owner.key(), ..Self::default() };
+        it.test("owner = ", it.owner.clone());
+        it.sql.push_str(" AND ");
+        it.test("(expires_at IS NULL OR expires_at > ", micros(now));
+        it.sql.push(')');
+        for (column, wanted) in [("project", &scope.project_id), ("agent", &scope.agent_id)] {
+            if scope.exact {
+                it.test(&format!(" AND {column} IS "), wanted.clone());
+            } else if let Some(wanted) = wanted {
+                it.sql.push_str(" AND ");
+                it.test(&format!("({column} IS NULL OR {column} = "), wanted.clone());
+                it.sql.push(')');
+            }
+        }
+        if let Some(session) = &scope.session_id {
+            it.sql.push_str(" AND ");
+            it.test("session IS ", session.clone());
+        }
+        if !scope.types.is_empty() {
+            it.sql.push_str(" AND ");
+            it.one_of("type", &scope.types, |name| name.clone());
+        }
+        it
+    }
+
+    /// Restricts to memories in use.
+    pub(super) fn in_use(mut self) -> Self {
+        self.sql.push_str(" AND ");
+        self.sql.push_str(IN_USE);
+        self
+    }
+
+    /// Restricts to memories that match a filter.
+    pub(super) fn filtered(mut self, filter: Option<&Filter>) -> Self {
+        if let Some(filter) = filter {
+            self.sql.push_str(" AND ");
+            self.filter(filter);
+        }
+        self
+    }
+
+    /// Adds a parameter after `sql`.
+    pub(super) fn test(&mut self, sql: &str, value: impl Into<Value>) {
+        self.sql.push_str(sql);
+        self.sql.push('?');
+        self.values.push(value.into());
+    }
+
+    /// Renders a filter as an expression that is never NULL, so that it can be negated.
+    fn filter(&mut self, filter: &Filter) {
+        match filter {
+            Filter::And(all) => self.joined(all, " AND ", "1"),
+            Filter::Or(any) => self.joined(any, " OR ", "0"),
+            Filter::Not(inner) => {
+                self.sql.push_str("(NOT ");
+                self.filter(inner);
+                self.sql.push(')');
+            }
+            Filter::Type(names) => self.one_of("type", names, |name| name.clone()),
+            Filter::Status(all) => self.one_of("status", all, |s: &Status| s.name().to_owned()),
+            Filter::Source(all) => self.one_of("source", all, |s: &Source| s.name().to_owned()),
+            Filter::Tag(tag) => self.call("memgate_has_tag(tags, ", tag.clone()),
+            Filter::Metadata(test) => {
+                self.test("memgate_member_is(metadata, ", test.key.clone());
+                self.call(", ", test.equals.to_string());
+            }
+            Filter::Text(text) => self.call("memgate_contains(content, ", text.to_lowercase()),
+            Filter::Importance(how, value) => self.number("importance", *how, *value),
+            Filter::Confidence(how, value) => self.number("confidence", *how, *value),
+            Filter::Time { field, from, until } => self.time(*field, *from, *until),
+            Filter::Session(id) => self.call("(session IS ", id.clone()),
+            Filter::Project(id) => self.call("(project IS ", id.clone()),
+            Filter::Entity(name) => {
+                let key = self.owner.clone();
+                self.test(
+                    "row IN (SELECT memory FROM mentions JOIN entities USING (entity) \
+                     WHERE entities.owner = ",
+                    key,
+                );
+                self.call(" AND entities.name = ", entity_key(name));
+            }
+        }
+    }
+
+    /// A parameter followed by the closing bracket.
+    fn call(&mut self, sql: &str, value: String) {
+        self.test(sql, value);
+        self.sql.push(')');
+    }
+
+    fn joined(&mut self, parts: &[Filter], operator: &str, none: &str) {
+        self.sql.push('(');
+        for (place, part) in parts.iter().enumerate() {
+            self.sql.push_str(if place == 0 { "" } else { operator });
+            self.filter(part);
+        }
+        self.sql.push_str(if parts.is_empty() { none } else { "" });
+        self.sql.push(')');
+    }
+
+    fn one_of<T>(&mut self, column: &str, listed: &[T], name: impl Fn(&T) -> String) {
+        self.sql.push_str(column);
+        self.sql.push_str(" IN (");
+        for (place, value) in listed.iter().enumerate() {
+            self.test(if place == 0 { "" } else { ", " }, name(value));
+        }
+        self.sql.push(')');
+    }
+
+    fn number(&mut self, column: &str, how: Comparison, value: f32) {
+        let operator = match how {
+            Comparison::Gte => ">=",
+            Comparison::Lte => "<=",
+            Comparison::Gt => ">",
+            Comparison::Lt => "<",
+        };
+        // A NaN parameter arrives as NULL; IFNULL makes it false like any unknown value.
+        self.test(&format!("IFNULL({column} {operator} "), f64::from(value));
+        self.sql.push_str(", 0)");
+    }
+
+    fn time(&mut self, field: TimeField, from: Option<Timestamp>, until: Option<Timestamp>) {
+        let column = match field {
+            TimeField::Created => "created_at",
+            TimeField::Updated => "updated_at",
+            TimeField::Event => "event_time",
+        };
+        self.sql.push_str(&format!("({column} IS NOT NULL"));
+        if let Some(from) = from {
+            self.test(&format!(" AND {column} >= "), micros_up(from));
+        }
+        if let Some(until) = until {
+            self.test(&format!(" AND {column} < "), micros_up(until));
+        }
+        self.sql.push(')');
+    }
+}
+
+/// The first whole microsecond at or after a time: stored times compare the same with both.
+fn micros_up(time: Timestamp) -> i64 {
+    let down = micros(time);
+    if time.as_nanosecond().rem_euclid(1000) == 0 { down } else { down.saturating_add(1) }
+}
+
+/// Registers the SQL functions that filters use.
+pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8
+        | FunctionFlags::SQLITE_DETERMINISTIC
+        | FunctionFlags::SQLITE_DIRECTONLY;
+    connection.create_scalar_function("memgate_contains", 2, flags, |call| {
+        Ok(text(call, 0)?.to_lowercase().contains(text(call, 1)?))
+    })?;
+    connection.create_scalar_function("memgate_has_tag", 2, flags, |call| {
+        let tags: Vec<String> = serde_json::from_str(text(call, 0)?).unwrap_or_default();
+        let wanted = text(call, 1)?;
+        Ok(tags.iter().any(|tag| tag == wanted))
+    })?;
+    connection.create_scalar_function("memgate_member_is", 3, flags, |call| {
+        let metadata: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(text(call, 0)?).unwrap_or_default();
+        let wanted: serde_json::Value = serde_json::from_str(text(call, 2)?).unwrap_or_default();
+        Ok(metadata.get(text(call, 1)?).unwrap_or(&serde_json::Value::Null) == &wanted)
+    })
+}
+
+fn text<'a>(call: &'a Context<'_>, argument: usize) -> rusqlite::Result<&'a str> {
+    Ok(call.get_raw(argument).as_str()?)
+}

@@ -1,0 +1,241 @@
+//! Reads: searches, lists, counts. Each uses one snapshot of the file.
+
+use std::{collections::HashSet, sync::Arc};
+
+use rusqlite::{Connection, OptionalExtension, params_from_iter, types::Value};
+
+use crate::{
+    MAX_LIMIT,
+    sqlite::{
+        cache::Cache,
+        filter::Condition,
+        index::{OwnerIndex, space_number},
+        rows::{COLUMNS, memory, micros},
+    },
+    top_k::{Candidate, top_k},
+};
+use memgate_core::memory::{
+    Counts, Cursor, Evidence, Filter, ListQuery, Memory, Owner, Page, ScopeQuery, Search,
+};
+use memgate_text::index::QueryTerms;
+
+/// The evidence for a search.
+pub(super) fn retrieve(
+    connection: &Connection,
+    cache: &Cache,
+    search: &Search,
+) -> rusqlite::Result<Vec<Evidence>> {
+    let limit = search.limit.min(MAX_LIMIT);
+    if search.vector.is_none() && search.text.is_none() {
+        return newest(connection, search, limit);
+    }
+    let query = search.text.as_deref().and_then(QueryTerms::of);
+    let now = micros(search.now);
+    let mut candidates = Vec::new();
+    for (owner, scopes) in by_owner(&search.scopes) {
+        let Some(index) = owner_index(connection, cache, owner, search)? else { continue };
+        let allowed = allowed(connection, owner, search)?;
+        let cosines = match &search.vector {
+            Some(vector) => index.cosines(connection, vector)?,
+            None => Vec::new(),
+        };
+        let scores = query.as_ref().map(|query| {
+            index
+                .postings
+                .score(query, |document| !index.documents[document as usize].is_expired(now))
+        });
+        for (place, document) in index.documents.iter().enumerate() {
+            if !document.is_expired(now)
+                && scopes.iter().any(|scope| document.is_in(scope))
+                && allowed.as_ref().is_none_or(|allowed| allowed.contains(&document.row))
+            {
+                candidates.push(Candidate {
+                    place: (owner, document.row),
+                    cosine: cosines.get(place).copied().flatten(),
+                    lexical: scores.as_ref().map(|scores| scores[place]),
+                });
+            }
+        }
+    }
+    let chosen = top_k(candidates, limit).into_iter();
+    chosen
+        .map(|candidate| {
+            let (owner, row) = candidate.place;
+            Ok(Evidence {
+                memory: by_row(connection, owner, row)?,
+                cosine: candidate.cosine.map(|(cosine, _)| cosine),
+                part: candidate.cosine.map(|(_, part)| part),
+                lexical: candidate.lexical,
+            })
+        })
+        .collect()
+}
+
+/// The scopes grouped by owner, in order.
+fn by_owner(scopes: &[ScopeQuery]) -> Vec<(&Owner, Vec<&ScopeQuery>)> {
+    let mut owners: Vec<(&Owner, Vec<&ScopeQuery>)> = Vec::new();
+    for scope in scopes {
+        match owners.iter_mut().find(|(owner, _)| **owner == scope.owner) {
+            Some((_, scopes)) => scopes.push(scope),
+            None => owners.push((&scope.owner, vec![scope])),
+        }
+    }
+    owners
+}
+
+/// The owner's index for this snapshot, cached if possible; `None` for an owner without memories.
+fn owner_index(
+    connection: &Connection,
+    cache: &Cache,
+    owner: &Owner,
+    search: &Search,
+) -> rusqlite::Result<Option<Arc<OwnerIndex>>> {
+    let key = owner.key();
+    let generation = connection
+        .prepare_cached("SELECT generation FROM owners WHERE owner = ?1")?
+        .query_row([&key], |row| row.get(0))
+        .optional()?;
+    let Some(generation) = generation else { return Ok(None) };
+    let space = search.vector.as_ref().map(|vector| &vector.space);
+    if let Some(index) = cache.get(&key, generation, space.map(|space| &**space)) {
+        return Ok(Some(index));
+    }
+    let index = OwnerIndex::read(connection, &key, generation, space, cache.entry_bound())?;
+    let index = Arc::new(index);
+    cache.put(&key, &index);
+    Ok(Some(index))
+}
+
+/// The rows that match the search's filter; `None` without a filter.
+fn allowed(
+    connection: &Connection,
+    owner: &Owner,
+    search: &Search,
+) -> rusqlite::Result<Option<HashSet<i64>>> {
+    if search.filter.is_none() {
+        return Ok(None);
+    }
+    let scope = ScopeQuery::of(owner.clone());
+    let condition = Condition::scope(&scope, search.now).in_use().filtered(search.filter.as_ref());
+    let sql = format!("SELECT row FROM memories WHERE {}", condition.sql);
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(params_from_iter(condition.values), |row| row.get(0))?;
+    rows.collect::<rusqlite::Result<_>>().map(Some)
+}
+
+/// The newest memories of all scopes, for a search without a query.
+fn newest(
+    connection: &Connection,
+    search: &Search,
+    limit: usize,
+) -> rusqlite::Result<Vec<Evidence>> {
+    let mut memories = Vec::new();
+    let mut seen = HashSet::new();
+    for scope in &search.scopes {
+        let condition =
+            Condition::scope(scope, search.now).in_use().filtered(search.filter.as_ref());
+        for memory in page(connection, &scope.owner, condition, limit)? {
+            if seen.insert((scope.owner.clone(), memory.id.clone())) {
+                memories.push(memory);
+            }
+        }
+    }
+    memories.sort_by(|a, b| (b.created_at, &b.id).cmp(&(a.created_at, &a.id)));
+    memories.truncate(limit);
+    let evidence = |memory| Evidence { memory, cosine: None, part: None, lexical: None };
+    Ok(memories.into_iter().map(evidence).collect())
+}
+
+/// A page of a list.
+pub(super) fn list(connection: &Connection, query: &ListQuery) -> rusqlite::Result<Page> {
+    let limit = query.limit.min(MAX_LIMIT);
+    let mut condition = Condition::scope(&query.scope, query.now);
+    if !query.filter.as_ref().is_some_and(Filter::mentions_status) {
+        condition = condition.in_use();
+    }
+    condition = condition.filtered(query.filter.as_ref());
+    if let Some(cursor) = &query.cursor {
+        condition.test(" AND (created_at, id) < (", micros(cursor.created_at));
+        condition.test(", ", cursor.id.as_str().to_owned());
+        condition.sql.push(')');
+    }
+    let mut memories = page(connection, &query.scope.owner, condition, limit + 1)?;
+    let more = memories.len() > limit;
+    memories.truncate(limit);
+    let last = memories.last().filter(|_| more);
+    let next = last.map(|last| Cursor { created_at: last.created_at, id: last.id.clone() });
+    Ok(Page { memories, next })
+}
+
+fn page(
+    connection: &Connection,
+    owner: &Owner,
+    mut condition: Condition,
+    limit: usize,
+) -> rusqlite::Result<Vec<Memory>> {
+    let limit = Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX));
+    condition.test(" ORDER BY created_at DESC, id DESC LIMIT ", limit);
+    let sql = format!("SELECT {COLUMNS} FROM memories WHERE {}", condition.sql);
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(params_from_iter(condition.values), |row| memory(row, owner))?;
+    rows.collect()
+}
+
+/// Counts of a scope.
+pub(super) fn count(
+    connection: &Connection,
+    scope: &ScopeQuery,
+    filter: Option<&Filter>,
+    space: &str,
+    now: jiff::Timestamp,
+) -> rusqlite::Result<Counts> {
+    let mut values = vec![Value::from(space_number(connection, space)?)];
+    let condition = Condition::scope(scope, now).in_use().filtered(filter);
+    values.extend(condition.values);
+    let sql = format!(
+        "SELECT count(*), count(nullif(EXISTS (SELECT 1 FROM vectors \
+             WHERE memory = memories.row AND space = ? AND part = 0), 0)) \
+         FROM memories WHERE {}",
+        condition.sql
+    );
+    connection.prepare_cached(&sql)?.query_row(params_from_iter(values), |row| {
+        let number = |column| row.get::<_, i64>(column).map(i64::unsigned_abs);
+        Ok(Counts { total: number(0)?, embedded: number(1)? })
+    })
+}
+
+fn by_row(connection: &Connection, owner: &Owner, row: i64) -> rusqlite::Result<Memory> {
+    connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE row = ?1"))?
+        .query_row([row], |row| memory(row, owner))
+}
+
+/// One memory and its row; `None` if the owner has no such memory.
+pub(super) fn by_id(
+    connection: &Connection,
+    owner: &Owner,
+    id: &str,
+) -> rusqlite::Result<Option<(i64, Memory)>> {
+    connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS}, row FROM memories WHERE owner = ?1 AND id = ?2"
+        ))?
+        .query_row((owner.key(), id), |row| Ok((row.get("row")?, memory(row, owner)?)))
+        .optional()
+}
+
+/// All versions of a memory, newest first; `None` if the owner has no such memory.
+pub(super) fn history(
+    connection: &Connection,
+    owner: &Owner,
+    id: &str,
+) -> rusqlite::Result<Option<Vec<Memory>>> {
+    let Some((row, current)) = by_id(connection, owner, id)? else { return Ok(None) };
+    let mut versions = vec![current];
+    let sql = format!("SELECT {COLUMNS} FROM versions WHERE memory = ?1 ORDER BY version DESC");
+    let mut statement = connection.prepare_cached(&sql)?;
+    for version in statement.query_map([row], |row| memory(row, owner))? {
+        versions.push(version?);
+    }
+    Ok(Some(versions))
+}

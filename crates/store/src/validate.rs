@@ -1,0 +1,220 @@
+//! Validation that every store applies before it writes or searches, so that all refuse the same
+//! and store times alike.
+
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+
+use memgate_core::memory::{
+    Embedding, Filter, MAX_FILTER_SIZE, MAX_ID_BYTES, Memory, StoreError, Whole,
+};
+use memgate_text::entity::{
+    EntityRelation, MAX_ENTITY_RELATIONS, MAX_MENTIONS, MAX_NAME_BYTES, Mention,
+};
+
+/// Maximum size of content and raw text, in bytes: far above a turn of a conversation, far below
+/// what would make a user's search slow.
+pub const MAX_CONTENT_BYTES: usize = 1024 * 1024;
+
+/// Maximum length of a project, agent or session, in bytes: ids of [`MAX_ID_BYTES`] with their
+/// prefixes.
+const MAX_NAME: usize = 1024;
+
+/// Maximum number of vectors of one memory in one space.
+pub const MAX_PARTS: usize = 1024;
+
+/// Maximum number of results of a list or search; larger limits are reduced to it.
+pub const MAX_LIMIT: usize = 10_000;
+
+/// Approximate maximum number of bytes per scan; a single memory may be larger.
+pub const MAX_SCAN_BYTES: usize = 4 * 1024 * 1024;
+
+/// Validates a memory and its vectors; rounds its times to the stored precision.
+pub(super) fn validate(memory: &mut Memory, vectors: &[Embedding]) -> Result<(), StoreError> {
+    id("id", memory.id.as_str())?;
+    id("type", memory.memory_type.as_str())?;
+    name("project_id", memory.project_id.as_deref())?;
+    name("agent_id", memory.agent_id.as_deref())?;
+    name("session_id", memory.session_id.as_deref())?;
+    if memory.content.is_empty() {
+        return Err(invalid("content", "must not be empty"));
+    }
+    text("content", &memory.content)?;
+    text("raw", memory.raw.as_deref().unwrap_or_default())?;
+    share("importance", Some(memory.importance))?;
+    share("confidence", memory.confidence)?;
+    share("decay_score", memory.decay_score)?;
+    if memory.version == 0 {
+        return Err(invalid("version", "must be at least 1"));
+    }
+    if i64::try_from(memory.access_count).is_err() {
+        return Err(invalid("access_count", "must be below 2^63"));
+    }
+    entities(memory)?;
+    coordinates(vectors)?;
+    memory.created_at = to_microsecond(memory.created_at);
+    memory.updated_at = to_microsecond(memory.updated_at);
+    for time in [
+        &mut memory.last_accessed_at,
+        &mut memory.event_time,
+        &mut memory.valid_from,
+        &mut memory.valid_until,
+        &mut memory.expires_at,
+    ] {
+        *time = time.map(to_microsecond);
+    }
+    Ok(())
+}
+
+/// Validates a memory with its earlier versions and vectors; rounds its times to the stored
+/// precision.
+pub(super) fn whole(whole: &mut Whole) -> Result<(), StoreError> {
+    let Whole { memory, history, vectors } = whole;
+    validate(memory, vectors)?;
+    order(vectors);
+    let mut before = 0;
+    for version in history {
+        validate(version, &[]).map_err(|error| invalid("history", &error.to_string()))?;
+        if version.owner != memory.owner || version.id != memory.id {
+            return Err(invalid("history", "must be of the same memory"));
+        }
+        if version.version <= before || version.version >= memory.version {
+            return Err(invalid(
+                "history",
+                "must have ascending versions, all below the current one",
+            ));
+        }
+        before = version.version;
+    }
+    Ok(())
+}
+
+/// Checks that a change is based on the current version.
+pub(super) fn same_version(expected: u32, found: u32) -> Result<(), StoreError> {
+    if expected == found { Ok(()) } else { Err(StoreError::Conflict { expected, found }) }
+}
+
+/// Turns a change based on `stored` into its next version.
+pub(super) fn succeed(memory: &mut Memory, stored: &Memory) -> Result<(), StoreError> {
+    same_version(memory.version, stored.version)?;
+    memory.version += 1;
+    memory.created_at = stored.created_at;
+    memory.access_count = stored.access_count;
+    memory.last_accessed_at = stored.last_accessed_at;
+    Ok(())
+}
+
+/// Adds the fields that can be amended without a new version.
+pub(super) fn amend(stored: &mut Memory, known: Memory) {
+    stored.session_id = known.session_id;
+    stored.confidence = known.confidence;
+    stored.metadata = known.metadata;
+    stored.provenance = known.provenance;
+}
+
+/// Counts a presentation of a memory.
+pub(super) fn touch(memory: &mut Memory, at: Timestamp) {
+    memory.access_count += 1;
+    memory.last_accessed_at = memory.last_accessed_at.max(Some(to_microsecond(at)));
+}
+
+/// Sorts the vectors of a memory.
+pub(super) fn order(vectors: &mut [Embedding]) {
+    vectors.sort_by(|a, b| (&a.space, a.part).cmp(&(&b.space, b.part)));
+}
+
+/// Validates a memory's mentions and relations.
+fn entities(memory: &Memory) -> Result<(), StoreError> {
+    let names =
+        format!("must have texts of 1 to {MAX_NAME_BYTES} bytes without control characters");
+    if memory.mentions.len() > MAX_MENTIONS {
+        return Err(invalid("mentions", &format!("must be at most {MAX_MENTIONS}")));
+    }
+    if !memory.mentions.iter().all(Mention::can_be_kept) {
+        return Err(invalid("mentions", &names));
+    }
+    if memory.entity_relations.len() > MAX_ENTITY_RELATIONS {
+        let cause = format!("must be at most {MAX_ENTITY_RELATIONS}");
+        return Err(invalid("entity_relations", &cause));
+    }
+    if !memory.entity_relations.iter().all(EntityRelation::can_be_kept) {
+        return Err(invalid("entity_relations", &names));
+    }
+    Ok(())
+}
+
+/// Validates the vectors of a memory.
+pub(super) fn coordinates(vectors: &[Embedding]) -> Result<(), StoreError> {
+    let mut places = HashSet::new();
+    for vector in vectors {
+        id("vectors", &vector.space)?;
+        if vector.values.is_empty() || !vector.values.iter().all(|value| value.is_finite()) {
+            return Err(invalid("vectors", "must hold finite numbers"));
+        }
+        if usize::from(vector.part) >= MAX_PARTS {
+            return Err(invalid("vectors", &format!("parts must be below {MAX_PARTS}")));
+        }
+        if !places.insert((&vector.space, vector.part)) {
+            return Err(invalid("vectors", "must not contain a part of a space twice"));
+        }
+    }
+    // Part 0 of a space decides whether a memory has vectors there.
+    if vectors.iter().any(|vector| !places.contains(&(&vector.space, 0))) {
+        return Err(invalid("vectors", "parts of a space must start at 0"));
+    }
+    Ok(())
+}
+
+/// Validates a filter's size.
+pub(super) fn filter(filter: Option<&Filter>) -> Result<(), StoreError> {
+    if filter.is_some_and(|filter| filter.size() > MAX_FILTER_SIZE) {
+        let cause = format!("must have at most {MAX_FILTER_SIZE} conditions and values");
+        return Err(invalid("filter", &cause));
+    }
+    Ok(())
+}
+
+/// Rounds a time down to the microsecond, the precision of stores: 64-bit nanoseconds do not reach
+/// far enough.
+pub(super) fn to_microsecond(time: Timestamp) -> Timestamp {
+    let whole = time.as_nanosecond().div_euclid(1000) * 1000;
+    // Only the very first microsecond of the calendar could fail.
+    Timestamp::from_nanosecond(whole).unwrap_or(time)
+}
+
+fn id(field: &'static str, id: &str) -> Result<(), StoreError> {
+    if id.is_empty() || id.len() > MAX_ID_BYTES {
+        let cause = format!("must have 1 to {MAX_ID_BYTES} bytes");
+        return Err(invalid(field, &cause));
+    }
+    if id.chars().any(char::is_control) {
+        return Err(invalid(field, "must not contain control characters"));
+    }
+    Ok(())
+}
+
+/// Validates an optional scope id; an empty one would look like none.
+fn name(field: &'static str, name: Option<&str>) -> Result<(), StoreError> {
+    if name.is_some_and(|name| name.is_empty() || name.len() > MAX_NAME) {
+        return Err(invalid(field, &format!("must have 1 to {MAX_NAME} bytes")));
+    }
+    Ok(())
+}
+
+fn text(field: &'static str, text: &str) -> Result<(), StoreError> {
+    if text.len() > MAX_CONTENT_BYTES {
+        return Err(invalid(field, &format!("must have at most {MAX_CONTENT_BYTES} bytes")));
+    }
+    Ok(())
+}
+
+fn share(field: &'static str, value: Option<f32>) -> Result<(), StoreError> {
+    if value.is_some_and(|value| !(0.0..=1.0).contains(&value)) {
+        return Err(invalid(field, "must be from 0 to 1"));
+    }
+    Ok(())
+}
+
+fn invalid(field: &'static str, cause: &str) -> StoreError {
+    StoreError::Invalid { field, cause: cause.to_owned() }
+}

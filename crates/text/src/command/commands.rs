@@ -1,0 +1,52 @@
+//! What a message asks of memory.
+
+use crate::command::subject::Subject;
+
+/// What a message asks of memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Commands {
+    /// To be remembered, in the user's words.
+    pub remember: Vec<String>,
+    /// To be forgotten.
+    pub forget: Vec<Subject>,
+    /// Whether there are requests that the user did not type for certain. Nobody does them.
+    pub others: bool,
+    /// The message without all these requests, where there are any.
+    pub rest: String,
+}
+
+impl Commands {
+    /// Which kinds there are.
+    #[must_use]
+    pub fn kind(&self) -> Option<Command> {
+        match (self.remember.is_empty(), self.forget.is_empty()) {
+            (true, true) => None,
+            (false, true) => Some(Command::Remember),
+            (true, false) => Some(Command::Forget),
+            (false, false) => Some(Command::Both),
+        }
+    }
+}
+
+/// The kinds of requests in a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Something is to be remembered.
+    Remember,
+    /// Something is to be forgotten.
+    Forget,
+    /// Both.
+    Both,
+}
+
+impl Command {
+    /// The name in metadata and metrics.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Remember => "remember",
+            Self::Forget => "forget",
+            Self::Both => "remember+forget",
+        }
+    }
+}

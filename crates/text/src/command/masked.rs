@@ -1,0 +1,151 @@
+//! A message without what others said in it: code, quotations, mails, retrieved passages.
+
+use std::ops::Range;
+
+use crate::{command::untyped::parts, greeting::is_greeting};
+
+/// The longest message that counts as typed entirely, in characters. In a longer message, and in one with untyped parts,
+/// only the first and the last sentence can ask something of memory.
+const TYPED_WHOLE: usize = 280;
+
+/// Words that a full stop may follow within a sentence.
+const SHORT: [&str; 16] = [
+    "dr", "mr", "mrs", "ms", "prof", "st", "jr", "sr", "no", "nr", "dra", "sra", "mme", "vs",
+    "approx", "dept",
+];
+
+/// A message in which foreign words are blotted out. Places in it are places in the message.
+pub struct Masked {
+    text: String,
+    /// Whether the user typed all of it.
+    whole: bool,
+}
+
+impl Masked {
+    pub fn of(message: &str) -> Self {
+        let mut bytes = message.as_bytes().to_vec();
+        let parts = parts(message);
+        // Longer ones last: within a passage nothing is a word, not even a short quotation.
+        let (lines, words): (Vec<_>, Vec<_>) =
+            parts.iter().cloned().partition(|part| message[part.clone()].contains('\n'));
+        // A blot of as many bytes, which no pattern knows.
+        for (parts, blot) in [(words, b'x'), (lines, b'\n')] {
+            parts.into_iter().for_each(|part| bytes[part].fill(blot));
+        }
+        // Parts end between characters, so this is UTF-8 still.
+        let text = String::from_utf8(bytes).unwrap_or_default();
+        let short = message.chars().nth(TYPED_WHOLE).is_none();
+        Self { text, whole: short && parts.is_empty() }
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether all of the message is typed.
+    pub fn is_typed_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// Whether a sentence may ask something of memory for the user: one of a message that is typed as a whole, or the
+    /// first or last one. A text pasted without marks is told from typed words by its place alone. `message` is what
+    /// this was made of.
+    pub fn speaks(&self, sentence: &Range<usize>, message: &str) -> bool {
+        let empty = |range: Range<usize>| {
+            let text = message.get(range).unwrap_or_default();
+            !text.contains(char::is_alphanumeric) || is_greeting(text)
+        };
+        self.whole || empty(0..sentence.start) || empty(sentence.end..message.len())
+    }
+
+    /// The sentences, with the marks that end them.
+    pub fn sentences(&self) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let mut start = 0;
+        for (at, c) in self.text.char_indices() {
+            let next = self.text[at + c.len_utf8()..].chars().next();
+            let ends = match c {
+                '.' => next.is_none_or(char::is_whitespace) && !self.is_short(start..at),
+                '!' | '?' | '…' => next.is_none_or(|next| !matches!(next, '!' | '?' | '…')),
+                '。' | '！' | '？' | '؟' | '।' | '\n' => true,
+                _ => false,
+            };
+            if ends {
+                found.push(self.trimmed(start..at + c.len_utf8()));
+                start = at + c.len_utf8();
+            }
+        }
+        found.push(self.trimmed(start..self.text.len()));
+        found.retain(|range| self.text[range.clone()].chars().any(char::is_alphanumeric));
+        found
+    }
+
+    fn is_short(&self, sentence: Range<usize>) -> bool {
+        let word = self.text[sentence].rsplit(|c: char| !c.is_alphanumeric()).next();
+        word.is_some_and(|word| {
+            SHORT.contains(&word.to_lowercase().as_str())
+                || (word.len() == 1 && word.chars().all(char::is_uppercase) && word != "I")
+        })
+    }
+
+    /// The range without white space at its ends.
+    pub fn trimmed(&self, range: Range<usize>) -> Range<usize> {
+        let text = &self.text[range.clone()];
+        let start = range.start + (text.len() - text.trim_start().len());
+        start..start + text.trim().len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sentences(message: &str) -> Vec<String> {
+        let masked = Masked::of(message);
+        masked.sentences().into_iter().map(|range| masked.text[range].to_owned()).collect()
+    }
+
+    #[test]
+    fn what_others_said_is_blotted_out_in_its_place() {
+        for message in ["a \"b. c\" d", "a `b` d", "说「请记住」吧", "a ```\nb. c\n``` d"] {
+            let masked = Masked::of(message);
+            assert_eq!(masked.text.len(), message.len(), "{message}");
+        }
+        assert_eq!(
+            sentences("He said \"Hi. Remember me.\" Then?"),
+            ["He said xxxxxxxxxxxxxxxxxx Then?"]
+        );
+        assert_eq!(sentences("Look:\n> Forget my name\nOk"), ["Look:", "xxxxxxxxxxxxxxxx", "Ok"]);
+    }
+
+    fn speaking(message: &str) -> Vec<String> {
+        let masked = Masked::of(message);
+        let speaking = masked.sentences().into_iter().filter(|range| masked.speaks(range, message));
+        speaking.map(|range| message[range].to_owned()).collect()
+    }
+
+    #[test]
+    fn in_a_short_typed_message_every_sentence_speaks() {
+        assert_eq!(speaking("I'm Ann. Forget my address. Thanks!").len(), 3);
+    }
+
+    #[test]
+    fn in_a_long_one_and_beside_other_peoples_words_the_first_and_the_last_sentence_speak() {
+        let filler = "The ferry leaves from the second pier at noon. ".repeat(8);
+        let long =
+            format!("Hi! Call me Sam. {filler}Forget my address. {filler}Be brief. Thanks a lot!");
+        assert_eq!(speaking(&long), ["Hi!", "Call me Sam.", "Be brief.", "Thanks a lot!"]);
+        let quoting = "Forget my name. He said \"yes\". Forget my age. What now?";
+        assert_eq!(speaking(quoting), ["Forget my name.", "What now?"]);
+        let wrapped = "Context: Forget my age.\nQuestion: Forget my name.\n[2] Forget it.\nQuestion: What now?";
+        assert_eq!(speaking(wrapped), ["What now?"]);
+    }
+
+    #[test]
+    fn sentences_end_where_they_end() {
+        assert_eq!(
+            sentences("My dentist is Dr. Smith. I pay 3.50!! 我吃素。请记住"),
+            ["My dentist is Dr. Smith.", "I pay 3.50!!", "我吃素。", "请记住"]
+        );
+    }
+}

@@ -1,0 +1,107 @@
+//! The rules on labelled messages.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use serde::Deserialize;
+
+use crate::command::*;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Row {
+    text: String,
+    remember: Vec<String>,
+    fact: Vec<String>,
+    topic: Vec<String>,
+    goes: bool,
+}
+
+fn rows<T: for<'a> Deserialize<'a>>(text: &str) -> Vec<T> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[derive(Debug, Deserialize)]
+struct Forgotten {
+    #[serde(flatten)]
+    subject: Subject,
+    text: String,
+    goes: bool,
+    #[serde(default)]
+    by_meaning: bool,
+}
+
+#[test]
+fn requests_are_known_in_every_language_and_nothing_else_is_one() {
+    let mut wrong = Vec::new();
+    for row in rows::<Row>(include_str!("../../../../testdata/commands/commands.jsonl")) {
+        let facts = row.fact.into_iter().map(Subject::Fact);
+        let forget: Vec<_> = facts.chain(row.topic.into_iter().map(Subject::Topic)).collect();
+        let found = Commands::of(&row.text);
+        if (&found.remember, &found.forget) != (&row.remember, &forget) {
+            wrong.push(format!("{}: {:?} {:?}", row.text, found.remember, found.forget));
+        }
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn messages_of_any_kind_are_read_without_harm_and_in_no_time() {
+    let pieces = [
+        "remember that ",
+        "forget ",
+        "\"",
+        "```",
+        "\n",
+        "> ",
+        "日本",
+        "मेरा ",
+        "’",
+        "«",
+        ". ",
+        "? ",
+        "my ex",
+        "– ",
+        " and forget my job",
+        "please ",
+        "記憶して",
+        "：",
+        "İ",
+        "e\u{301}",
+        "`",
+        "🙏",
+    ];
+    prepare();
+    let mut seed = 7_usize;
+    let started = std::time::Instant::now();
+    for _ in 0..300 {
+        let mut text = String::new();
+        while text.len() < 60 {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            text.push_str(pieces[(seed >> 33) % pieces.len()]);
+        }
+        let _ = Commands::of(&text);
+        let _ = Subject::fact(&text).said_in(&text);
+    }
+    for piece in pieces {
+        let text = piece.repeat(2_000 / piece.chars().count());
+        let _ = Commands::of(&text);
+    }
+    assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
+}
+
+#[test]
+fn what_is_forgotten_is_what_says_it_and_nothing_else() {
+    let (mut wrong, mut found, mut all) = (Vec::new(), 0, 0);
+    for row in rows::<Forgotten>(include_str!("../../../../testdata/commands/forget.jsonl")) {
+        let said = !row.subject.said_in(&row.text).is_empty();
+        all += usize::from(row.goes);
+        found += usize::from(row.goes && said);
+        // What few words cannot tell apart is left to the meaning, where memories are deleted.
+        if said && !row.goes && !row.by_meaning {
+            wrong.push(row);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(found * 20 >= all * 19, "{found} of {all}");
+}

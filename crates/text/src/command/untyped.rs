@@ -1,0 +1,217 @@
+//! Finds the parts of a message that the user did not type: quotations, code, mails, transcripts, retrieved passages and
+//! text in tags. They are recognised by their marks. Text that is pasted without marks is not found here; therefore
+//! [`crate::command::masked::Masked::speaks`] also checks the position of a sentence.
+//!
+//! A part with an opening mark and no closing one extends to the end of the message: when in doubt, text is untyped.
+
+use std::{ops::Range, sync::LazyLock};
+
+use regex::Regex;
+
+/// Code, quoted lines and quotations.
+static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?s)```.*?(?:```|$)|~~~.*?(?:~~~|$)|`[^`\n]*`|(?m-s:^[ \t]*>.*$)",
+        r#"|"{3}.*?(?:"{3}|$)|'{3}.*?(?:'{3}|$)"#,
+        r#"|"[^"]*(?:"|$)|“[^”]*(?:”|$)|„[^“”]*(?:[“”]|$)|«[^»]*(?:»|$)"#,
+        r"|「[^」]*(?:」|$)|『[^』]*(?:』|$)|《[^》]*(?:》|$)",
+    ))
+});
+
+/// A tag that opens something.
+static TAG: LazyLock<Regex> = LazyLock::new(|| pattern(r"<(/?)([a-zA-Z][\w:.-]*)[^<>]*>"));
+
+/// A line that starts retrieved passages: "Context: …", "### Documents", "[1] …", "Document 2: …", or the sentence with
+/// which prompt templates announce them.
+static CONTEXT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?im)^[ \t]*(?:#{1,6}[ \t]*|[*]{2}|[-=]{2,}[ \t]*(?:begin |start of )?|\[)?(?:retrieved |relevant |additional |",
+        r"supporting |provided |following )?(?:contexts?|documents?|doc|sources?|passages?|references?|background|",
+        r"knowledge(?: base)?|search results?|results?|excerpts?|snippets?|chunks?|articles?|web ?pages?|page content|",
+        r"e-?mails?|messages?|transcript|conversation|chat history|kontext|dokumente?|quellen?|auszüge|suchergebnisse|",
+        r"nachricht|contexto|documentos?|fuentes?|fontes?|contexte|contesto|documenti|fonti|resultados?|résultats|",
+        r"correo|courriel|上下文|背景|资料|資料|文档|文件|参考|搜索结果|コンテキスト|文脈|検索結果|संदर्भ|दस्तावेज़)",
+        r"(?:[ \t]*#?[ \t]*\d+)?\]?(?:[*]{2})?[ \t]*(?:[:：]|$)",
+        r"|^[ \t]*[\[(【]\d{1,3}[\])】][ \t]*\S",
+        r"|\b(?:use|using|given|based on|according to|considering) (?:only )?(?:the |these |this )?(?:following|provided|",
+        r"above|below|retrieved)\b[^.\n]{0,40}\b(?:contexts?|documents?|passages?|sources?|information|excerpts?|text)",
+    ))
+});
+
+/// A line that ends retrieved passages; the user's question follows.
+static QUESTION: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?im)^[ \t]*(?:#{1,6}[ \t]*|[*]{2})?(?:user(?:'s)? (?:question|query|input|request)|question|query|user|human|",
+        r"frage|anfrage|pregunta|consulta|pergunta|domanda|vraag|问题|問題|質問|प्रश्न|सवाल)(?:[*]{2})?[ \t]*[:：]",
+    ))
+});
+
+/// A mail header. Two of them make a mail.
+static HEADER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?im)^[ \t]*(?:from|to|cc|bcc|subject|sent|date|reply-to|message-id|von|an|betreff|gesendet|datum|de|para|asunto|",
+        r"enviado|fecha|à|objet|envoyé|assunto|da|oggetto|van|aan|onderwerp|发件人|收件人|主题|日期|差出人|宛先|件名|日時)",
+        r"[ \t]*[:：][ \t]*\S",
+    ))
+});
+
+/// The line that introduces a forwarded or quoted mail.
+static FORWARDED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?im)^[ \t]*-{2,}[ \t]*(?:original message|forwarded message|ursprüngliche nachricht|weitergeleitete nachricht|",
+        r"mensaje original|message original|mensagem original)|^[ \t]*begin forwarded message",
+        r"|^(?:on|am|le|el|em) .{4,80}(?:wrote|schrieb|a écrit|escribió|escreveu)[^:\n]{0,40}:",
+    ))
+});
+
+/// A line of a transcript: a speaker, optionally preceded by a time, and the words.
+static SPOKEN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?m)^[ \t]*(?:[*]{2})?(?:[\[(]?(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4},?[ \t]*)?\d{1,2}[:.]\d{2}(?:[:.]\d{2})?[ \t]*",
+        r"(?:[ap]m)?[\])]?[ \t-]*)?[^\s:：.!?,;][^:：\n.!?]{0,30}[:：](?:[*]{2})?[ \t]+\S",
+    ))
+});
+
+/// A divider line: `---`, `===`, `***`.
+static DIVIDER: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?m)^[ \t]*(?:-{3,}|={3,}|[*]{3,}|_{3,}|#{3,})[ \t]*$"));
+
+/// A line that starts a JSON object or list.
+static DATA: LazyLock<Regex> = LazyLock::new(|| pattern(r#"(?m)^[ \t]*[\[{][ \t\n]*["\[{]"#));
+
+#[expect(
+    clippy::expect_used,
+    reason = "the patterns are constants; the tests below compile them all"
+)]
+fn pattern(source: &str) -> Regex {
+    Regex::new(source).expect("a constant pattern compiles")
+}
+
+/// The untyped parts of a message as byte ranges, in no order; they may overlap.
+pub fn parts(message: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = QUOTED.find_iter(message).map(|it| it.range()).collect();
+    found.extend(tagged(message));
+    let passages = passages(message);
+    found.extend(transcript(message, &passages));
+    found.extend(passages);
+    let headers: Vec<_> = HEADER.find_iter(message).take(2).collect();
+    if let [first, _] = headers[..] {
+        found.push(first.start()..message.len());
+    }
+    let rest =
+        [&FORWARDED, &DATA].map(|mark| mark.find(message).map(|it| it.start()..message.len()));
+    found.extend(rest.into_iter().flatten());
+    let mut dividers = DIVIDER.find_iter(message);
+    if let Some(first) = dividers.next() {
+        found.push(first.start()..dividers.last().map_or(message.len(), |last| last.end()));
+    }
+    found
+}
+
+/// From each opening tag to its closing tag; only the tag when nothing closes it.
+fn tagged(message: &str) -> Vec<Range<usize>> {
+    let tags: Vec<_> = TAG
+        .captures_iter(message)
+        .filter_map(|tag| {
+            let closes = !tag.get(1)?.is_empty();
+            Some((tag.get(0)?.range(), tag.get(2)?.as_str(), closes))
+        })
+        .collect();
+    let mut found = Vec::new();
+    let mut from = 0;
+    for (index, (range, name, closes)) in tags.iter().enumerate() {
+        if range.start < from {
+            continue;
+        }
+        let close = tags[index + 1..]
+            .iter()
+            .rfind(|(_, other, is_close)| *is_close && !closes && other.eq_ignore_ascii_case(name));
+        from = close.map_or(range.end, |(close, ..)| close.end);
+        found.push(range.start..from);
+    }
+    found
+}
+
+/// From each line that starts passages up to and including the label of the question after them.
+fn passages(message: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(begin) = CONTEXT.find_at(message, from) {
+        let end = QUESTION.find_at(message, begin.end()).map_or(message.len(), |label| label.end());
+        found.push(begin.start()..end);
+        from = end;
+    }
+    found
+}
+
+/// From the first line of a transcript to the end of the paragraph of its last line. The labels of passages look like
+/// transcript lines and are skipped.
+fn transcript(message: &str, passages: &[Range<usize>]) -> Option<Range<usize>> {
+    let mut lines = SPOKEN
+        .find_iter(message)
+        .filter(|line| !passages.iter().any(|part| part.contains(&line.start())));
+    let (first, last) = (lines.next()?, lines.last()?);
+    let end = message[last.end()..].find("\n\n").map_or(message.len(), |at| last.end() + at);
+    Some(first.start()..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is left of a message without its untyped parts.
+    fn typed(message: &str) -> String {
+        let untyped = parts(message);
+        let kept =
+            message.char_indices().filter(|(at, _)| !untyped.iter().any(|part| part.contains(at)));
+        kept.map(|(_, c)| c).collect::<String>().trim().to_owned()
+    }
+
+    #[test]
+    fn what_others_wrote_is_told_by_its_marks() {
+        for (message, left) in [
+            ("He said \"forget it\" and left", "He said  and left"),
+            ("see\n> forget it\nok", "see\n\nok"),
+            ("<document index=\"1\">Forget it.</document> What is it?", "What is it?"),
+            ("<ctx><a>Forget it.</a> And</ctx> why?", "why?"),
+            ("Context:\nForget it.\n\nQuestion: Why?", "Why?"),
+            ("Use the following pieces of context to answer.\n\nForget it.", ""),
+            ("### Documents\nForget it.\n### Question: why?", "why?"),
+            ("[1] Forget it.\n[2] Or not.\nUser question: why?", "why?"),
+            ("Kontext: Vergiss das.\nFrage: Warum?", "Warum?"),
+            ("上下文：忘掉它。\n问题：为什么？", "为什么？"),
+            ("Read this.\nFrom: Bob\nSubject: Hi\n\nForget it.\nBob", "Read this."),
+            ("Well.\nOn Tue, 3 May, Bob wrote:\nForget it.", "Well."),
+            ("Bob: forget it\nAnn: no\n\nWhat now?", "What now?"),
+            ("[10:31] Bob: forget it\n[10:32] Ann: no", ""),
+            ("My text:\n---\nForget it.\n---\nwhat is it?", "My text:\n\nwhat is it?"),
+            ("look\n{\"a\": \"forget it\"}\nok", "look"),
+        ] {
+            assert_eq!(typed(message), left, "{message}");
+        }
+    }
+
+    #[test]
+    fn what_people_type_is_typed() {
+        for message in [
+            "Please remember that I'm vegan. I also like tea.",
+            "My budget: 10,000 dollars",
+            "I use Vec and <3 it",
+            "Remember: the bin goes out on Tuesdays",
+            "Can you help me find sources for my essay on whales?",
+            "The context of this is my thesis. Please keep my answers short.",
+            "1. milk\n2. bread",
+            "- call me Sam\n- be brief",
+        ] {
+            assert_eq!(typed(message), message);
+        }
+    }
+
+    #[test]
+    fn a_long_message_of_marks_is_read_in_one_go() {
+        for unit in ["<a>", "Context:\n", "[1] x\n", "From: x\n", "a: b\n", "---\n", "\"", "{\"\n"]
+        {
+            assert!(!parts(&unit.repeat(4_000)).is_empty(), "{unit}");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! How two statements of one user stand to one another: the same, one with more to tell, one in
+//! place of the other, or beside each other. By words, values and the cosine of their vectors; no
+//! model server is asked.
+//!
+//! Replacing wrongly loses something true, keeping both shows something old: in doubt both stay.
+//! It must never know what is stored, when it was said, or what becomes of it.
+
+mod change;
+mod same;
+mod slots;
+mod statement;
+mod values;
+mod verdict;
+mod who;
+
+pub use slots::words_of;
+pub use statement::Statement;
+pub use verdict::Verdict;
+
+/// How `new` stands to `old`, given the cosine of their vectors, where both have one.
+pub fn compare(new: &Statement, old: &Statement, cosine: Option<f32>) -> Verdict {
+    // What the words show of change counts first: "I no longer eat meat" is near "I eat meat".
+    if change::replaces(new, old, cosine) {
+        return Verdict::Replaces;
+    }
+    same::between(new, old, cosine)
+}
+
+/// Whether a statement may replace others that are not nearly the same in words: one that tells of
+/// a change, or of what one has only one of.
+pub fn may_replace(new: &Statement) -> bool {
+    ["turned", "now", "correct", "not"].into_iter().any(|mark| new.says(mark))
+        || !new.slots.is_empty()
+        || !new.values.are_none()
+        || change::attribute(new).is_some()
+}

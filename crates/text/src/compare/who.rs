@@ -1,0 +1,243 @@
+//! Whose matter a sentence tells: the user's, or that of somebody in people.txt or with a name.
+
+use std::{collections::BTreeSet, sync::LazyLock};
+
+use crate::{
+    cues::Cues,
+    normal::{plain, tokens},
+};
+
+static PEOPLE: LazyLock<Cues> = LazyLock::new(|| Cues::of(include_str!("people.txt")));
+
+/// How far from its beginning a sentence names whose matter it tells.
+const SUBJECT_WORDS: usize = 4;
+
+/// Whose matter it is, and who else is in it.
+#[derive(Clone, Debug)]
+pub struct Who {
+    /// Whose matter it is, where that is somebody of people.txt.
+    pub whose: BTreeSet<&'static str>,
+    /// Everybody of people.txt in it.
+    people: BTreeSet<&'static str>,
+    /// The name of that person, where it stands behind: "my son Tom".
+    namesake: Option<String>,
+    /// The name that it begins with, where it tells of a third person or thing.
+    named: Option<String>,
+    /// The user is who it begins with.
+    pub by_the_user: bool,
+    /// It begins with "he", "she" or "they": somebody whom it does not name.
+    by_another: bool,
+    /// That is one person.
+    he_or_she: bool,
+}
+
+impl Who {
+    /// Of a text, given also in one form and as words.
+    pub fn of(text: &str, plain: &str, spoken: &[String]) -> Self {
+        let first = &spoken[..spoken.len().min(SUBJECT_WORDS)];
+        let by_the_user = begins_with_the_user(first);
+        let mut whose = PEOPLE.find(beginning(plain), first).anywhere;
+        let is_the_users = by_the_user || tells_both(spoken);
+        if is_the_users || (whose.iter().all(|who| ROLES.contains(who)) && is_a_role(spoken)) {
+            whose.clear();
+        }
+        let by_another = is_by_another(spoken);
+        let first_is_many = spoken.first().is_some_and(|word| MANY.contains(&word.as_str()));
+        Self {
+            namesake: namesake(text, &whose),
+            named: named(text),
+            people: PEOPLE.find(plain, spoken).anywhere,
+            whose,
+            by_the_user,
+            by_another,
+            he_or_she: by_another && !first_is_many,
+        }
+    }
+
+    /// Whether both tell of the same person: the user, or somebody whom both name. `texts` are both
+    /// in one form.
+    pub fn may_be(&self, other: &Self, texts: [&str; 2]) -> bool {
+        let [own, others] = texts;
+        // Whom "he" means, the sentence alone does not tell.
+        !self.by_another
+            && !other.by_another
+            && self.whose.is_subset(&other.people)
+            && other.whose.is_subset(&self.people)
+            && self.named.as_ref().is_none_or(|name| others.contains(name.as_str()))
+            && other.named.as_ref().is_none_or(|name| own.contains(name.as_str()))
+            && self.has_the_namesake_of(other)
+    }
+
+    /// Whether it tells of "he", "she" or "they".
+    pub fn is_somebody_else(&self) -> bool {
+        self.by_another
+    }
+
+    /// Whether it tells of "he" or "she", or of somebody whom it names and the other text does not.
+    /// "They sent a letter" tells of the user, too.
+    pub fn is_of_another_than(&self, others: &str) -> bool {
+        self.he_or_she || self.named.as_ref().is_some_and(|name| !others.contains(name.as_str()))
+    }
+
+    /// Whether it is the matter of somebody of people.txt whom the other does not mention.
+    pub fn tells_of_another_than(&self, other: &Self) -> bool {
+        !self.whose.is_subset(&other.people)
+    }
+
+    /// "My son Tom", "my son Max": of those one may have several, each has his name.
+    fn has_the_namesake_of(&self, other: &Self) -> bool {
+        if self.whose.is_empty() || other.whose.is_empty() {
+            return true;
+        }
+        match (&self.namesake, &other.namesake) {
+            (Some(own), Some(others)) => own == others,
+            _ => true,
+        }
+    }
+}
+
+/// Whom one has one of: "my boss is Ada" tells of the user, who is asked for it.
+const ROLES: [&str; 3] = ["boss", "landlord", "coach"];
+
+/// The user, as the one who does what a sentence tells.
+const USER: &[&str] =
+    &["i", "im", "ive", "we", "weve", "were", "ich", "wir", "yo", "je", "jai", "nous", "eu", "nós"];
+
+/// Somebody else, as the one who does what a sentence tells. "Sie", "vous" and the like may mean
+/// others besides, and do not count.
+const OTHERS: &[&str] = &[
+    "he", "hes", "she", "shes", "they", "theyre", "theyve", "er", "él", "ella", "ellos", "ellas",
+    "il", "elle", "ils", "elles", "ele", "ela", "eles", "elas",
+];
+
+/// Those of them who may be nobody in particular.
+const MANY: &[&str] =
+    &["they", "theyre", "theyve", "ellos", "ellas", "ils", "elles", "eles", "elas"];
+
+/// "They let me swap" tells of the user, too.
+fn is_by_another(spoken: &[String]) -> bool {
+    const TO_THE_USER: [&str; 4] = ["me", "us", "my", "our"];
+    spoken.first().is_some_and(|word| OTHERS.contains(&word.as_str()))
+        && !spoken.iter().any(|word| TO_THE_USER.contains(&word.as_str()))
+}
+
+/// "My boss is Ada" and not "my boss's number is …".
+fn is_a_role(spoken: &[String]) -> bool {
+    spoken.windows(2).any(|pair| {
+        let role = PEOPLE.find(&pair[0], &pair[..1]).anywhere;
+        pair[1] == "is" && !role.is_empty()
+    })
+}
+
+fn begins_with_the_user(first: &[String]) -> bool {
+    first.first().is_some_and(|word| USER.contains(&word.as_str()))
+}
+
+/// "My wife and I": it is the user's matter too.
+fn tells_both(spoken: &[String]) -> bool {
+    let first = &spoken[..spoken.len().min(SUBJECT_WORDS + 2)];
+    first.windows(2).any(|pair| {
+        matches!(
+            (pair[0].as_str(), pair[1].as_str()),
+            ("and", "i") | ("und", "ich") | ("y", "yo") | ("et", "moi") | ("e", "eu")
+        )
+    })
+}
+
+/// The first characters, for scripts that do not part words.
+fn beginning(plain: &str) -> &str {
+    let end = plain.char_indices().nth(SUBJECT_WORDS + 1).map_or(plain.len(), |(at, _)| at);
+    &plain[..end]
+}
+
+/// Verbs behind a name that a sentence begins with.
+const VERBS: &[&str] = &[
+    "is",
+    "was",
+    "has",
+    "lives",
+    "lived",
+    "works",
+    "worked",
+    "moved",
+    "likes",
+    "loves",
+    "hates",
+    "prefers",
+    "wants",
+    "got",
+    "started",
+    "now",
+    "will",
+    "eats",
+    "plays",
+    "drinks",
+    "drives",
+    "left",
+    "turned",
+    "goes",
+    "cant",
+    "doesnt",
+    "ist",
+    "hat",
+    "wohnt",
+    "lebt",
+    "arbeitet",
+    "zog",
+    "mag",
+    "heißt",
+    "vive",
+    "trabaja",
+    "tiene",
+    "es",
+    "está",
+    "se",
+    "ahora",
+    "habite",
+    "travaille",
+    "aime",
+    "vit",
+    "mora",
+    "trabalha",
+    "tem",
+    "é",
+    "gosta",
+    "agora",
+];
+
+/// Beginnings that are no names.
+const NO_NAMES: &[&str] = &[
+    "i", "we", "my", "our", "it", "its", "this", "that", "there", "he", "she", "they", "the", "a",
+    "what", "who", "everyone", "nobody", "today", "now", "ich", "wir", "es", "das", "mein",
+    "meine", "er", "sie", "der", "die", "yo", "mi", "el", "la", "él", "ella", "esto", "je", "on",
+    "il", "elle", "nous", "mon", "ma", "le", "ce", "cela", "ça", "eu", "meu", "minha", "ele",
+    "ela", "o", "isso", "news", "work", "home", "doctor", "user",
+];
+
+/// The capitalised word behind the one that tells whose matter it is.
+fn namesake(text: &str, whose: &BTreeSet<&str>) -> Option<String> {
+    if whose.is_empty() {
+        return None;
+    }
+    let words: Vec<&str> = text.split_whitespace().take(SUBJECT_WORDS + 1).collect();
+    let pair = words.windows(2).find(|pair| {
+        let plain = plain(pair[0]);
+        !PEOPLE.find(&plain, &tokens(&plain)).anywhere.is_empty()
+            && pair[1].starts_with(char::is_uppercase)
+    })?;
+    Some(pair[1].trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
+}
+
+fn named(text: &str) -> Option<String> {
+    let mut words = text.split_whitespace();
+    let first = words.next()?.trim_matches(|c: char| !c.is_alphanumeric());
+    let second = words.next()?.to_lowercase().replace(['’', '\''], "");
+    let second = second.trim_matches(|c: char| !c.is_alphanumeric());
+    let name = first.to_lowercase();
+    let (name, rest) = name.split_once(['\'', '’']).unwrap_or((&name, ""));
+    let possessive = rest == "s";
+    let is_name = first.chars().next().is_some_and(char::is_uppercase)
+        && !NO_NAMES.contains(&name)
+        && (VERBS.contains(&second) || possessive);
+    is_name.then(|| name.to_owned())
+}

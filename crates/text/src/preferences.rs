@@ -1,0 +1,103 @@
+//! Standing wishes: how the user wants to be called, and how to be answered, in every conversation and whatever it is
+//! about. A wish for some occasion ("when you give me recipes …") is none: it is found when that comes up.
+//!
+//! Rules alone, in the languages we claim (`preferences.txt`): what stands in every context must be sure. It must never
+//! know what becomes of such a wish.
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use regex::RegexSet;
+
+use crate::{lists::sections, normal::plain};
+
+/// The longest wish, in bytes: a longer text says more than a wish, and would not fit where wishes stand.
+const MAX_BYTES: usize = 300;
+
+static RULES: LazyLock<HashMap<&str, RegexSet>> = LazyLock::new(|| {
+    let lists = sections(include_str!("preferences.txt")).into_iter();
+    lists.map(|(name, lines)| (name, set(&lines))).collect()
+});
+
+#[expect(clippy::expect_used, reason = "constant; a test here compiles them all")]
+fn set(patterns: &[&str]) -> RegexSet {
+    RegexSet::new(patterns).expect("a pattern of preferences.txt does not compile")
+}
+
+/// Whether a text, as the user said it or as an extractor put it, is a wish for every conversation.
+#[must_use]
+pub fn is_standing(text: &str) -> bool {
+    if text.len() > MAX_BYTES {
+        return false;
+    }
+    let plain = plain(text.trim());
+    let matches = |name: &str| RULES.get(name).is_some_and(|set| set.is_match(&plain));
+    (matches("call") || (matches("form") && matches("lasting"))) && !matches("bound")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_section_is_there() {
+        for name in ["call", "form", "lasting", "bound"] {
+            assert!(RULES.get(name).is_some_and(|set| !set.is_empty()), "{name}");
+        }
+        assert_eq!(RULES.len(), 4);
+    }
+
+    #[test]
+    fn how_to_be_called_and_answered_is_a_standing_wish_in_every_language() {
+        for text in [
+            "Call me Sam",
+            "Please address me as Ms Okafor, not by my first name.",
+            "Always answer in metric units.",
+            "From now on keep your answers short",
+            "I prefer short answers.",
+            "The user prefers answers in German, without small talk.",
+            "The user wants to be called Sam.",
+            "Nenn mich bitte Kalle",
+            "Antworte mir ab jetzt immer auf Deutsch",
+            "Tutéame, por favor",
+            "Respóndeme siempre en pocas frases",
+            "Appelle-moi Max",
+            "Réponds toujours en français, s'il te plaît",
+            "Pode me chamar de Lia",
+            "Sempre responda em português",
+            "मुझे राहुल कहकर बुलाओ",
+            "hamesha hinglish me jawab dena",
+            "以后请叫我小林",
+            "以后都用中文回答",
+            "これからは短く答えて",
+            "みっちゃんって呼んで",
+        ] {
+            assert!(is_standing(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_holds_for_an_occasion_or_for_somebody_else_is_none() {
+        for text in [
+            "Call me at five",
+            "Call me back when you are done",
+            "Can you call me Sam?",
+            "My sister always answers late",
+            "My brother wants to be called Duke",
+            "When you give me recipes always use grams",
+            "Always sign emails for me with Kev",
+            "Answer in French this time",
+            "I always eat short pasta",
+            "My budget for the Hawaii trip is $10,000",
+            "Meine Schwester antwortet immer spät",
+            "Ruf mich morgen an",
+            "Appelle-moi demain",
+            "Me llamo Ana",
+            "妈妈叫我去买菜",
+            "友達を呼んでパーティーをした",
+            "Ich heiße Sam",
+        ] {
+            assert!(!is_standing(text), "{text}");
+        }
+        assert!(!is_standing(&format!("Call me Sam. {}", "And so on. ".repeat(40))));
+    }
+}

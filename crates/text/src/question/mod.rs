@@ -1,0 +1,8 @@
+//! What a message asks, and about what.
+
+pub mod as_statement;
+pub mod asking;
+pub mod asking_part;
+pub mod decompose;
+pub mod key_terms;
+pub mod vague;

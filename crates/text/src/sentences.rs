@@ -1,0 +1,371 @@
+//! Sentences, and which of them only ask. By rules, in the languages we claim;
+//! when in doubt a sentence tells something, and is kept.
+
+use std::{collections::HashSet, sync::LazyLock};
+
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Words that ask, wherever they stand in a clause.
+const ASKING: &[&str] = &[
+    // English
+    "what",
+    "whats",
+    "who",
+    "whos",
+    "whom",
+    "whose",
+    "which",
+    "when",
+    "whens",
+    "where",
+    "wheres",
+    "why",
+    "how",
+    "hows",
+    // German
+    "wer",
+    "wie",
+    "wann",
+    "wo",
+    "warum",
+    "wieso",
+    "welche",
+    "welcher",
+    "welches",
+    "welchen",
+    "wem",
+    "wen",
+    "wessen",
+    "wieviel",
+    "woher",
+    "wohin",
+    // Spanish; without their accents these words do not ask
+    "qué",
+    "quién",
+    "quiénes",
+    "cuál",
+    "cuáles",
+    "cuándo",
+    "dónde",
+    "cómo",
+    "cuánto",
+    "cuánta",
+    "cuántos",
+    "cuántas",
+    "adónde",
+    // French
+    "quoi",
+    "qui",
+    "quel",
+    "quelle",
+    "quels",
+    "quelles",
+    "quand",
+    "où",
+    "pourquoi",
+    "comment",
+    "combien",
+    // Portuguese
+    "quem",
+    "qual",
+    "quais",
+    "quando",
+    "onde",
+    "quanto",
+    "quanta",
+    "quantos",
+    "quantas",
+    // Hindi, in both scripts
+    "क्या",
+    "कौन",
+    "कब",
+    "कहाँ",
+    "कहां",
+    "कैसे",
+    "कैसा",
+    "कैसी",
+    "क्यों",
+    "कितना",
+    "कितने",
+    "कितनी",
+    "किस",
+    "kya",
+    "kaun",
+    "kab",
+    "kahan",
+    "kaise",
+    "kyon",
+    "kitna",
+    "kitne",
+    "kitni",
+];
+
+/// The same for Chinese and Japanese, which put no spaces.
+const ASKING_WITHIN: &[&str] = &[
+    "什么",
+    "什麼",
+    "谁",
+    "誰",
+    "哪",
+    "怎么",
+    "怎麼",
+    "怎样",
+    "为什么",
+    "多少",
+    "几",
+    "幾",
+    "吗",
+    "嗎",
+    "何",
+    "どこ",
+    "いつ",
+    "なぜ",
+    "どう",
+    "いくら",
+    "いくつ",
+    "どれ",
+    "どの",
+    "どんな",
+];
+
+/// How Chinese and Japanese questions end.
+const ASKING_LAST: &[&str] = &["吗", "嗎", "呢", "ですか", "ますか", "でしょうか"];
+
+/// English verbs, which ask when they come first. In the other languages only
+/// the question mark tells.
+const ASKING_FIRST: &[&str] = &[
+    "is", "are", "am", "was", "were", "do", "does", "did", "can", "could", "will", "would",
+    "should", "shall", "may", "might", "have", "has", "had", "isnt", "arent", "wasnt", "dont",
+    "doesnt", "didnt", "cant", "couldnt", "wont", "wouldnt", "shouldnt",
+];
+
+/// Words a sentence may begin with before it asks or tells.
+const LEADING: &[&str] = &[
+    "and", "but", "so", "or", "ok", "okay", "hey", "hi", "hello", "well", "also", "then", "now",
+    "please", "um", "by", "the", "way", "und", "aber", "y", "pero", "et", "mais", "e", "mas", "और",
+    "तो",
+];
+
+/// Words with which a speaker tells of himself.
+const TELLING: &[&str] = &[
+    // English
+    "i",
+    "im",
+    "ive",
+    "id",
+    "ill",
+    "my",
+    "mine",
+    "we",
+    "weve",
+    "our",
+    "me",
+    // German
+    "ich",
+    "mein",
+    "meine",
+    "meinen",
+    "meinem",
+    "meiner",
+    "wir",
+    "unser",
+    "unsere",
+    // Spanish
+    "yo",
+    "mi",
+    "mis",
+    "nosotros",
+    "tengo",
+    "soy",
+    "estoy",
+    "vivo",
+    // French
+    "je",
+    "jai",
+    "j",
+    "mon",
+    "ma",
+    "mes",
+    "nous",
+    "notre",
+    "nos",
+    // Portuguese
+    "eu",
+    "meu",
+    "minha",
+    "meus",
+    "minhas",
+    "tenho",
+    "sou",
+    "moro",
+    "nosso",
+    // Hindi, in both scripts
+    "मैं",
+    "मेरा",
+    "मेरी",
+    "मेरे",
+    "मुझे",
+    "हम",
+    "हमारा",
+    "main",
+    "mera",
+    "meri",
+    "mere",
+    "mujhe",
+];
+
+/// The same for Chinese and Japanese.
+const TELLING_FIRST: &[&str] = &["我", "私", "僕", "俺", "うち"];
+
+static ASKS: LazyLock<HashSet<&str>> = LazyLock::new(|| ASKING.iter().copied().collect());
+static ASKS_FIRST: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| ASKING_FIRST.iter().copied().collect());
+static LEADS: LazyLock<HashSet<&str>> = LazyLock::new(|| LEADING.iter().copied().collect());
+static TELLS: LazyLock<HashSet<&str>> = LazyLock::new(|| TELLING.iter().copied().collect());
+
+/// Whether a character ends a sentence.
+fn is_end(c: char) -> bool {
+    matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？' | '؟' | '।' | '\n')
+}
+
+/// The sentences of a text, trimmed, with the marks that end them.
+pub fn sentences(text: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let next = chars.peek().map(|(_, next)| *next);
+        let ends = match c {
+            // Not within "3.5" or "example.org".
+            '.' => next.is_none_or(char::is_whitespace),
+            c if is_end(c) => next.is_none_or(|next| !is_end(next)),
+            _ => false,
+        };
+        if ends {
+            let end = at + c.len_utf8();
+            sentences.push(text[start..end].trim());
+            start = end;
+        }
+    }
+    sentences.push(text[start..].trim());
+    sentences.retain(|sentence| sentence.chars().any(char::is_alphanumeric));
+    sentences
+}
+
+/// Whether a text holds nothing but questions: nothing that could be kept.
+pub fn only_asks(text: &str) -> bool {
+    let sentences = sentences(text);
+    !sentences.is_empty() && sentences.into_iter().all(asks)
+}
+
+/// The most words of a question without a verb that asks.
+const SHORT_QUESTION: usize = 4;
+
+/// Whether a sentence asks and tells nothing: the question is its last clause,
+/// and no clause before tells anything.
+fn asks(sentence: &str) -> bool {
+    let marked = sentence.contains(['?', '？', '؟', '¿']);
+    let clauses: Vec<&str> = sentence
+        .split([',', ';', ':', '—', '–', '，', '、', '；', '：'])
+        .filter(|clause| clause.chars().any(char::is_alphanumeric))
+        .collect();
+    let Some((last, before)) = clauses.split_last() else { return false };
+    let asking = match marked {
+        // "My dog's name?" begins like telling, and is too short to tell anything before it asks.
+        true => !tells(last) || asks_somewhere(last) || words(last).len() <= SHORT_QUESTION,
+        false => asks_plainly(last),
+    };
+    asking && before.iter().all(|clause| leads(clause) || asks_plainly(clause))
+}
+
+/// A clause before the question that tells nothing: "hey", a name that is
+/// called, "for dinner". Nobody tells a fact in two words without naming himself.
+fn leads(clause: &str) -> bool {
+    let words = words(clause);
+    words.iter().all(|word| LEADS.contains(word.as_str())) || (words.len() <= 2 && !tells(clause))
+}
+
+/// Whether the words alone show that a clause asks, without a question mark.
+fn asks_plainly(clause: &str) -> bool {
+    let bare = clause.trim().trim_end_matches(is_end);
+    let first = words(bare).into_iter().find(|word| !LEADS.contains(word.as_str()));
+    first.is_some_and(|word| ASKS.contains(&*word) || ASKS_FIRST.contains(&*word))
+        || ASKING_LAST.iter().any(|end| bare.ends_with(end))
+}
+
+fn asks_somewhere(clause: &str) -> bool {
+    words(clause).iter().any(|word| ASKS.contains(word.as_str()))
+        || ASKING_WITHIN.iter().any(|part| clause.contains(part))
+        || asks_plainly(clause)
+}
+
+/// Whether a clause begins with the speaker.
+fn tells(clause: &str) -> bool {
+    let first = words(clause).into_iter().find(|word| !LEADS.contains(word.as_str()));
+    first.is_some_and(|word| TELLS.contains(word.as_str()))
+        || TELLING_FIRST.iter().any(|start| clause.trim_start().starts_with(start))
+}
+
+/// Lower-case words without apostrophes.
+pub fn words(text: &str) -> Vec<String> {
+    text.unicode_words()
+        .map(|word| word.to_lowercase().chars().filter(|c| !matches!(c, '\'' | '’')).collect())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_where_sentences_end() {
+        assert_eq!(
+            sentences("I earn 3.5k. Really?! See example.org, ok\nbye。我很好！"),
+            ["I earn 3.5k.", "Really?!", "See example.org, ok", "bye。", "我很好！"]
+        );
+        assert!(sentences(" ... ").is_empty());
+    }
+
+    #[test]
+    fn bare_questions_are_known_in_every_language() {
+        for text in [
+            "What's my budget for the trip?",
+            "what is my budget",
+            "And the other one?",
+            "Hey, when does my flight leave?",
+            "Do I like olives? Which kind?",
+            "My dog's name?",
+            "So, um, how much was it",
+            "Can you tell me where I parked?",
+            "¿Cuál es mi presupuesto?",
+            "Wie hoch ist mein Budget?",
+            "Mon budget est de combien ?",
+            "Qual é o meu orçamento?",
+            "मेरा बजट क्या है?",
+            "我的预算是多少？",
+            "你知道我的预算吗",
+            "私の予算はいくらですか？",
+        ] {
+            assert!(only_asks(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn whatever_tells_something_is_more_than_a_question() {
+        for text in [
+            "What's my budget? I earn 3k",
+            "I earn 3k, what can I afford?",
+            "My flight is at 9, ok?",
+            "I live in Lyon now. Any tips?",
+            "My daughter is allergic to nuts, what should I cook?",
+            "我对花生过敏，能吃这个吗？",
+            "Ich bin Vegetarier, was kann ich kochen?",
+            "Plan a trip to Rome",
+            "Remember that my car is blue",
+            "Book the table for four",
+            "",
+        ] {
+            assert!(!only_asks(text), "{text}");
+        }
+    }
+}

@@ -1,7 +1,0 @@
-//! Dates and times in words: the periods that a question asks about, and the dates that a statement names.
-
-pub(crate) mod number_words;
-pub(crate) mod question_dates;
-pub(crate) mod question_periods;
-pub(crate) mod statement_dates;
-pub(crate) mod statement_words;
