@@ -149,5 +149,5 @@ fn bucket(parts: &[&str]) -> usize {
     let bytes = parts.iter().flat_map(|part| part.bytes());
     let hash = bytes
         .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    ((hash ^ (hash >> 15)) ) as usize & (Features::BUCKETS - 1)
+    (hash ^ (hash >> 15)) as usize & (Features::BUCKETS - 1)
 }

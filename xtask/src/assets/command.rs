@@ -28,6 +28,7 @@ impl Args {
                 Kind::Python => ("python", assets.python()),
                 Kind::Milvus => ("milvus", assets.milvus()),
                 Kind::MilvusLite => ("milvus-lite", assets.milvus_lite()),
+                Kind::Training => ("training", assets.training()),
             };
             println!("{name} {}", path.display());
         }

@@ -41,10 +41,12 @@ pub enum Kind {
     Milvus,
     /// Milvus Lite, a server of the same interface in Python, in a virtual environment of its own.
     MilvusLite,
+    /// The virtual environment of the trainers in tools/.
+    Training,
 }
 
 impl Kind {
-    /// Everything.
+    /// Everything but what only training needs.
     pub const ALL: [Self; 6] =
         [Self::Envoy, Self::Runtime, Self::Model, Self::Python, Self::Milvus, Self::MilvusLite];
 }
@@ -88,6 +90,15 @@ impl Assets {
     /// The interpreter that Milvus Lite is installed for.
     pub fn milvus_lite(&self) -> PathBuf {
         self.milvus_lite_venv().python()
+    }
+
+    /// The interpreter of the trainers.
+    pub fn training(&self) -> PathBuf {
+        self.training_venv().python()
+    }
+
+    fn training_venv(&self) -> Venv {
+        Venv::at(self.root.join("train"))
     }
 
     fn venv(&self) -> Venv {

@@ -18,6 +18,8 @@ const EXPORT_SCRIPT: &str = "tools/export_onnx.py";
 const EXPORT_REQUIREMENTS: &str = "tools/requirements.txt";
 /// Milvus Lite and what it needs: apart from the tools, because it is large and can be done without.
 const MILVUS_LITE_REQUIREMENTS: &str = "tools/milvus_lite_requirements.txt";
+/// What the trainers of the models need.
+const TRAIN_REQUIREMENTS: &str = "tools/train_requirements.txt";
 /// The requirements files of the project's tools and tests; one that does not exist is left out.
 const REQUIREMENTS: [&str; 2] = [EXPORT_REQUIREMENTS, "e2e/requirements.txt"];
 
@@ -36,6 +38,8 @@ pub enum Step {
     Milvus,
     /// Milvus Lite's virtual environment.
     MilvusLite { repository: PathBuf },
+    /// The trainers' virtual environment.
+    Training { repository: PathBuf },
 }
 
 impl Step {
@@ -59,6 +63,9 @@ impl Step {
                 Kind::MilvusLite => {
                     steps.push(Self::MilvusLite { repository: repository.to_path_buf() });
                 }
+                Kind::Training => {
+                    steps.push(Self::Training { repository: repository.to_path_buf() });
+                }
             }
         }
         let mut unique = Vec::new();
@@ -81,6 +88,7 @@ impl Step {
             Self::MilvusLite { .. } => {
                 format!("Python packages of {MILVUS_LITE_REQUIREMENTS} (455 MB unpacked)")
             }
+            Self::Training { .. } => format!("Python packages of {TRAIN_REQUIREMENTS}"),
         }
     }
 
@@ -95,6 +103,9 @@ impl Step {
             Self::MilvusLite { repository } => {
                 assets.milvus_lite_venv().has(repository, MILVUS_LITE_REQUIREMENTS)
             }
+            Self::Training { repository } => {
+                assets.training_venv().has(repository, TRAIN_REQUIREMENTS)
+            }
         }
     }
 
@@ -108,6 +119,9 @@ impl Step {
             Self::Milvus => install_wheel(&MILVUS, &assets.root, "milvus"),
             Self::MilvusLite { repository } => {
                 assets.milvus_lite_venv().install(repository, MILVUS_LITE_REQUIREMENTS)
+            }
+            Self::Training { repository } => {
+                assets.training_venv().install(repository, TRAIN_REQUIREMENTS)
             }
         }
     }
