@@ -115,7 +115,7 @@ def main():
     arguments.add_argument("features", help="file written by --features")
     arguments.add_argument("--nothing", required=True, help="the same, of questions that nothing answers")
     arguments.add_argument("--write", action="store_true", help="write the tensors `relevance.…`")
-    arguments.add_argument("--into", type=pathlib.Path, default=MODEL, help="the folder of the model files")
+    arguments.add_argument("--into", type=model_file.folder, default=MODEL, help="the folder of the model files")
     given = arguments.parse_args()
     scenarios, nothing = read(given.features), read(given.nothing)
 
@@ -129,6 +129,7 @@ def main():
     constants = dict(zip(("cosine", "background", "coverage"), weights))
     constants |= {"length": LENGTH_WEIGHT, "behind": behind, "bias": bias}
     print(f"with vectors: mean F{BETA} {best:.3f}")
+    with_vectors = best
 
     # Without vectors a search finds only what shares a word with the query.
     def found(scenarios):
@@ -143,7 +144,8 @@ def main():
     if given.write:
         found = {f"relevance.{name}": scalar(float(f"{value:.2f}")) for name, value in constants.items()}
         command = "tools/calibrate.py FEATURES --nothing CROSSED --write"
-        model_file.save("relevance", found, data=DATA, command=command, folder=given.into)
+        scores = [{"set": f"{DATA[0].name}, fitted to it", f"mean_f{BETA}": f"{with_vectors:.3f}", "by_words": f"{best:.3f}"}]
+        model_file.save("relevance", found, data=DATA, command=command, folder=given.into, scores=scores)
 
 
 if __name__ == "__main__":

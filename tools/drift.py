@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures how far a turn is from the centre of its session, where the topic changes and where it does not.
 
-    python tools/drift.py [--models .assets/models/all-MiniLM-L6-v2] [--locomo DIRECTORY]
+    python tools/drift.py [--locomo DIRECTORY]
 
 Prints the figures for memory.sessions.drift_threshold (docs/quality.md). A turn's vector is the mean of its two stored
 vectors, the user's words and the reply's. The centre is the mean of the turns since the topic last changed, and the
@@ -18,34 +18,22 @@ import json
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
-from tokenizers import Tokenizer
 
-ROOT = Path(__file__).resolve().parent.parent
+import rust_features
+from model_file import ROOT
+
 THRESHOLDS = [0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0]
 TURNS = 3  # src/capture/jobs/drift.rs, FEWEST_TURNS
 
 
 class Embedder:
-    def __init__(self, folder):
-        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self.tokenizer.enable_truncation(256)
-        self.tokenizer.no_padding()
-        self.session = onnxruntime.InferenceSession(str(folder / "model_int8.onnx"), providers=["CPUExecutionProvider"])
-        self.inputs = {i.name for i in self.session.get_inputs()}
-        self.known = {}
+    """The vectors of all texts of some turns, as the program makes them."""
 
-    def __call__(self, text):
-        if text not in self.known:
-            ids = np.array([self.tokenizer.encode(text).ids], dtype=np.int64)
-            feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-            out = self.session.run(None, {k: v for k, v in feed.items() if k in self.inputs})[0]
-            mean = out[0].mean(axis=0) if out.ndim == 3 else out[0]
-            self.known[text] = mean / np.linalg.norm(mean)
-        return self.known[text]
+    def __init__(self, turns):
+        self.known = rust_features.vectors([text for turn in turns for text in (turn["user"], turn["assistant"])])
 
     def turn(self, turn):
-        mean = self(turn["user"]) + (self(turn["assistant"]) if len(turn["assistant"].split()) > 2 else 0)
+        mean = self.known[turn["user"]] + (self.known[turn["assistant"]] if len(turn["assistant"].split()) > 2 else 0)
         return mean / np.linalg.norm(mean)
 
 
@@ -96,7 +84,9 @@ def locomo_rows(folder):
         yield remembered(turns, changes)
 
 
-def report(name, rows, embed):
+def report(name, rows):
+    rows = list(rows)
+    embed = Embedder([turn for turns, _ in rows for turn in turns])
     rows = [([embed.turn(turn) for turn in turns], changes) for turns, changes in rows]
     print(f"\n{name}: {sum(len(c) for _, c in rows)} turns, {sum(map(sum, (c for _, c in rows)))} changes of topic")
     print("threshold  changes found  false alarms (share of the other turns judged)")
@@ -113,14 +103,12 @@ def report(name, rows, embed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", type=Path, default=ROOT / ".assets/models/all-MiniLM-L6-v2")
     parser.add_argument("--locomo", type=Path)
     args = parser.parse_args()
-    embed = Embedder(args.models)
-    report("testdata/drift, English", drift_rows(["en"]), embed)
-    report("testdata/drift, other languages", drift_rows(["de", "es", "fr", "hi", "ja", "pt", "zh"]), embed)
+    report("testdata/drift, English", drift_rows(["en"]))
+    report("testdata/drift, other languages", drift_rows(["de", "es", "fr", "hi", "ja", "pt", "zh"]))
     if args.locomo:
-        report("LoCoMo, sessions behind each other", locomo_rows(args.locomo), embed)
+        report("LoCoMo, sessions behind each other", locomo_rows(args.locomo))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,11 @@ TYPES = {"F64": np.float64, "F32": np.float32, "I8": np.int8, "I64": np.int64, "
 NAMES = {np.dtype(kind): name for name, kind in TYPES.items()}
 
 
+def folder(text):
+    """A folder of model files, as an argument of trainers."""
+    return Path(text).resolve()
+
+
 def read(path):
     """The tensors of a safetensors file by name, and its metadata."""
     data = path.read_bytes()
@@ -75,8 +80,8 @@ def sha256(path):
 
 def save(model, tensors, *, data, command, folder=MODEL, metadata=None, scores=None):
     """Puts a model's tensors, all named `model.…`, in place of its former ones, and says in the manifest what it
-    was trained on (`data`: paths below the project's root) and how. Scores of former weights are dropped; the
-    caller may give what it has just measured."""
+    was trained on (`data`: paths below the project's root) and how. Scores and a note of
+    former weights are dropped; `scores` is what the caller has just measured."""
     assert all(name.startswith(f"{model}.") for name in tensors), tensors.keys()
     weights, manifest = folder / "weights.safetensors", folder / "manifest.toml"
     old, notes = read(weights) if weights.exists() else ({}, {})
@@ -88,7 +93,8 @@ def save(model, tensors, *, data, command, folder=MODEL, metadata=None, scores=N
     told = tomllib.loads(manifest.read_text(encoding="utf-8"))
     told["weights_sha256"] = hashlib.sha256(file).hexdigest()
     section = told.setdefault("models", {}).setdefault(model, {})
-    if file != before or scores:
+    if file != before:
+        section.pop("note", None)
         section["scores"] = scores or []
     section["command"] = command
     section["data"] = {str(Path(path).relative_to(ROOT)): sha256(path) for path in sorted(data)}

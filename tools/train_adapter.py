@@ -145,7 +145,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     arguments.add_argument("features", nargs="+", type=Path, help="files written by --features")
     arguments.add_argument("--check", action="store_true")
-    arguments.add_argument("--into", type=Path, default=MODEL, help="the folder of the model files")
+    arguments.add_argument("--into", type=model_file.folder, default=MODEL, help="the folder of the model files")
     given = arguments.parse_args()
     lines = lambda path: [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     stories = [story for path in given.features for story in lines(path)]

@@ -95,7 +95,7 @@ def probabilities(model, grams, vectors):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     arguments.add_argument("--check", action="store_true")
-    arguments.add_argument("--into", type=Path, default=MODEL, help="the folder of the model files")
+    arguments.add_argument("--into", type=model_file.folder, default=MODEL, help="the folder of the model files")
     arguments = arguments.parse_args()
     all_rows, exported = rows(), Exported("memorable", FILES)
     if arguments.check:

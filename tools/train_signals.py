@@ -118,12 +118,13 @@ class Data:
         return float(steps[np.where(costs <= as_good * costs.min(), right, 0).argmax()])
 
     def told(self, name, searched):
-        """Agreement, and personal messages wrongly skipped, by file and language."""
+        """Agreement, and personal messages wrongly skipped, by file and language; gives the first two as scores."""
         concerned = self.search & self.personal
         print(f"{name}: costs {self.cost(searched, self.usual):.0f} on ordinary messages")
         groups = [("all", self.search | True), ("ordinary", np.isin(self.files, ORDINARY))]
         groups += [(file, self.files == file) for file in sorted(set(self.files))]
         groups += [(lang, self.langs == lang) for lang in sorted(set(self.langs))]
+        scores = []
         for group, some in groups:
             right = (searched == self.search)[:, some].mean()
             skipped = (~searched)[:, some & concerned]
@@ -131,6 +132,12 @@ class Data:
                 f"  {group:<14} {some.sum():5} rows, agreement {100 * right:5.1f}%, personal skipped"
                 f" {100 * skipped.mean():.1f}% of {skipped.shape[1]}"
             )
+            scores.append({
+                "set": f"testdata/signals, {group}, {some.sum()} rows, cross-validated, {name}",
+                "agreement": f"{100 * right:.1f}%",
+                "personal_skipped": f"{100 * skipped.mean():.1f}% of {skipped.shape[1]}",
+            })
+        return scores[:2]
 
 
 def sure(data, words, probability, threshold):
@@ -189,7 +196,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     arguments.add_argument("--check", action="store_true")
     arguments.add_argument("--doubts", type=int, default=0)
-    arguments.add_argument("--into", type=Path, default=MODEL, help="the folder of the model files")
+    arguments.add_argument("--into", type=model_file.folder, default=MODEL, help="the folder of the model files")
     arguments = arguments.parse_args()
     data = Data(rows())
     words = data.by_others(data.grams)
@@ -200,8 +207,7 @@ def main():
     covered = below.sum() / (below | skipped).sum()
     print(f"skipped below {threshold:.2f}, by words below {words_threshold:.2f}", end="")
     print(f" and, with no embedding, below {surely_not:.2f}: {100 * covered:.0f}% of the skips")
-    data.told("decision", ~below & ~skipped)
-    data.told("words alone", words > words_threshold)
+    scores = data.told("decision", ~below & ~skipped) + data.told("words alone", words > words_threshold)
     if arguments.doubts:
         mean = whole.mean(0)
         order = np.argsort(-np.abs(mean - data.search))[: arguments.doubts]
@@ -216,7 +222,8 @@ def main():
     models = [linear(fit(x, y), data) for x, y in fitted]
     models[0] = sum_of(*models[:2])
     found = tensors(models, (threshold, words_threshold, surely_not))
-    model_file.save("need", found, data=FILES, command="tools/train_signals.py", folder=arguments.into)
+    command = "tools/train_signals.py"
+    model_file.save("need", found, data=FILES, command=command, folder=arguments.into, scores=scores)
     if arguments.into == MODEL:
         figures = dict(zip(NAMES, (probabilities(model, data.grams, data.dense) for model in models)))
         sample = range(0, len(data.rows), len(data.rows) // 60)

@@ -54,7 +54,7 @@ def read(paths):
 
 
 def fitted(rows):
-    features = np.array([list(row["features"].values()) for row in rows])
+    features = np.array([[value for _, value in row["features"]] for row in rows])
     over = np.array([row["replaces"] for row in rows])
     weights = np.where([row["own"] for row in rows], OWN_WEIGHT, 1.0)
     return LogisticRegression(C=REGULARISATION, max_iter=5000).fit(features, over, sample_weight=weights)
@@ -62,11 +62,13 @@ def fitted(rows):
 
 def likelihood(model, rows):
     """What the code takes for likely: rules exclude some, and there it says 0."""
-    likely = model.predict_proba(np.array([list(row["features"].values()) for row in rows]))[:, 1]
+    likely = model.predict_proba(np.array([[value for _, value in row["features"]] for row in rows]))[:, 1]
     return np.where([row["excluded"] for row in rows], 0.0, likely)
 
 
 def told(name, rows, likely):
+    """Prints what is found from which likelihood on, and gives what is found in use as scores."""
+    scores = []
     over = np.array([row["replaces"] for row in rows])
     own = np.array([row["own"] for row in rows])
     for kind, some in (("stories", ~own), ("near misses", own)):
@@ -75,7 +77,12 @@ def told(name, rows, likely):
         print(f"{name}, {kind}: {some.sum()} pairs, {(some & over).sum()} of them over")
         for least in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
             said = likely >= least
-            print(f"  from {least}: found {(some & said & over).sum()}, wrongly {(some & said & ~over).sum()}")
+            found, wrongly = int((some & said & over).sum()), int((some & said & ~over).sum())
+            print(f"  from {least}: found {found}, wrongly {wrongly}")
+            if least == ENOUGH:
+                what = f"{kind}, {some.sum()} pairs, {(some & over).sum()} outdated, {name}"
+                scores.append({"set": what, "found": found, "superseded_wrongly": wrongly})
+    return scores
 
 
 def main():
@@ -83,7 +90,7 @@ def main():
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     parser.add_argument("--held", nargs="*", type=pathlib.Path, default=[])
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--into", type=pathlib.Path, default=MODEL, help="the folder of the model files")
+    parser.add_argument("--into", type=model_file.folder, default=MODEL, help="the folder of the model files")
     args = parser.parse_args()
     rows = read(args.files)
     likely = np.zeros(len(rows))
@@ -91,16 +98,16 @@ def main():
     for fit, left in GroupKFold(FOLDS).split(rows, groups=groups):
         model = fitted([rows[at] for at in fit])
         likely[left] = likelihood(model, [rows[at] for at in left])
-    told("cross-validated", rows, likely)
+    scores = told("cross-validated", rows, likely)
     model = fitted(rows)
     if args.held:
         held = read(args.held)
-        told("held out", held, likelihood(model, held))
+        scores += told("held out", held, likelihood(model, held))
     if args.write:
-        write(model, list(rows[0]["features"]), args.into)
+        write(model, [name for name, _ in rows[0]["features"]], scores, args.into)
 
 
-def write(model, names, folder):
+def write(model, names, scores, folder):
     tensors = {
         "update.weights": np.array([float(f"{weight:.2f}") for weight in model.coef_[0]], np.float32),
         "update.bias": scalar(float(f"{model.intercept_[0]:.2f}")),
@@ -109,7 +116,7 @@ def write(model, names, folder):
     }
     command = "tools/train_updates.py OWN.pairs TRAIN.pairs ADAPTER.pairs --write"
     metadata = {"features": " ".join(names)}
-    model_file.save("update", tensors, data=DATA, command=command, folder=folder, metadata=metadata)
+    model_file.save("update", tensors, data=DATA, command=command, folder=folder, metadata=metadata, scores=scores)
 
 
 if __name__ == "__main__":

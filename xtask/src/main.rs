@@ -12,6 +12,7 @@ mod process;
 mod signals;
 mod test;
 mod tls;
+mod train;
 mod up;
 
 use std::process::ExitCode;
@@ -40,6 +41,8 @@ enum Command {
     Assets(assets::command::Args),
     /// Run a Milvus server in the foreground, for tests and development.
     Milvus(milvus::Args),
+    /// Train the models in models/, or check that they come out of training as they are committed.
+    Train(train::Args),
     /// Write an Envoy configuration with other addresses and another model server.
     EnvoyConfig(envoy_config::command::Args),
     /// Run a program that is killed when its parent ends.
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => args.run(),
         Command::Assets(args) => args.run(),
         Command::Milvus(args) => args.run(),
+        Command::Train(args) => args.run(),
         Command::EnvoyConfig(args) => args.run(),
         Command::Leash(args) => args.run(),
     };

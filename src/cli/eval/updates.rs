@@ -130,12 +130,9 @@ fn write(file: &std::path::Path, messages: &[Later], judged: &[Vec<Judged>]) -> 
     let mut text = Vec::new();
     for (later, judged) in messages.iter().zip(judged) {
         for ((old, replaces), judged) in later.olds.iter().zip(judged) {
-            let values = judged.features.values();
-            let features: serde_json::Map<_, _> = UpdateFeatures::NAMES
-                .iter()
-                .zip(values)
-                .map(|(name, value)| ((*name).to_owned(), json!(value)))
-                .collect();
+            // In their order, which an object would not keep.
+            let values = UpdateFeatures::NAMES.iter().zip(judged.features.values());
+            let features: Vec<(&&str, f32)> = values.collect();
             let line = json!({
                 "group": later.group, "lang": later.lang, "old": old, "new": later.message,
                 "replaces": replaces, "features": features, "excluded": judged.likelihood <= 0.0,

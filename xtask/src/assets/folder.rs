@@ -61,6 +61,15 @@ impl Assets {
         self.root.join("cargo-tools").join("bin")
     }
 
+    /// The interpreter of the trainers.
+    pub fn training(&self) -> PathBuf {
+        self.training_venv().python()
+    }
+
+    pub(super) fn training_venv(&self) -> Venv {
+        Venv::at(self.root.join("train"))
+    }
+
     pub(super) fn milvus_lite_venv(&self) -> Venv {
         Venv::at(self.root.join("milvus-lite"))
     }

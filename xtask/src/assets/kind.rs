@@ -17,6 +17,8 @@ pub enum Kind {
     MilvusLite,
     /// The cargo subcommands that `cargo xtask test` runs: nextest and deny.
     CargoTools,
+    /// The virtual environment of the trainers in tools/.
+    Training,
 }
 
 impl Kind {

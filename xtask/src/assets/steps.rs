@@ -21,6 +21,8 @@ const EXPORT_SCRIPT: &str = "tools/export_onnx.py";
 const EXPORT_REQUIREMENTS: &str = "tools/requirements.txt";
 /// Requirements of Milvus Lite; separate from the tools because it is large and optional.
 const MILVUS_LITE_REQUIREMENTS: &str = "tools/milvus_lite_requirements.txt";
+/// Requirements of the trainers.
+const TRAIN_REQUIREMENTS: &str = "tools/train_requirements.txt";
 /// Requirements of the project's tools and tests; missing files are skipped.
 const REQUIREMENTS: [&str; 2] = [EXPORT_REQUIREMENTS, "e2e/requirements.txt"];
 
@@ -41,6 +43,8 @@ pub enum Step {
     MilvusLite { repository: PathBuf },
     /// A cargo subcommand.
     CargoTool(CargoTool),
+    /// The trainers' virtual environment.
+    Training { repository: PathBuf },
 }
 
 impl Step {
@@ -67,6 +71,9 @@ impl Step {
                 Kind::CargoTools => {
                     steps.extend(cargo_tools::ALL.into_iter().map(Self::CargoTool));
                 }
+                Kind::Training => {
+                    steps.push(Self::Training { repository: repository.to_path_buf() });
+                }
             }
         }
         let mut unique = Vec::new();
@@ -90,6 +97,7 @@ impl Step {
                 format!("Python packages of {MILVUS_LITE_REQUIREMENTS} (455 MB unpacked)")
             }
             Self::CargoTool(tool) => tool.describe(),
+            Self::Training { .. } => format!("Python packages of {TRAIN_REQUIREMENTS}"),
         }
     }
 
@@ -105,6 +113,9 @@ impl Step {
                 assets.milvus_lite_venv().has(repository, MILVUS_LITE_REQUIREMENTS)
             }
             Self::CargoTool(tool) => Ok(tool.is_there(&assets.cargo_tools())),
+            Self::Training { repository } => {
+                assets.training_venv().has(repository, TRAIN_REQUIREMENTS)
+            }
         }
     }
 
@@ -120,6 +131,9 @@ impl Step {
                 assets.milvus_lite_venv().install(repository, MILVUS_LITE_REQUIREMENTS)
             }
             Self::CargoTool(tool) => tool.install(&assets.cargo_tools()),
+            Self::Training { repository } => {
+                assets.training_venv().install(repository, TRAIN_REQUIREMENTS)
+            }
         }
     }
 }

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Compares retrained models with the committed ones, for `cargo xtask train --check`.
+
+    .assets/train/bin/python tools/compare_models.py FOLDER [--pairs OWN.pairs] [--only need …]
+
+A model passes when its tensors are equal to the last bit, or its predictions differ by at most TOLERANCE: of need and
+memorable on the rows of their parity files, of update on the near misses (--pairs), of relevance on a grid; of
+query_adapter, one less the cosine between a question turned by one and by the other, on the rows of need.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import model_file
+from model_file import MODEL, ROOT
+from rust_features import Exported
+
+MODELS = ("need", "memorable", "update", "query_adapter", "relevance")
+TOLERANCE = 0.01
+
+
+def sigmoid(sums):
+    return 1 / (1 + np.exp(-sums))
+
+
+def exported(kind):
+    rows = json.loads((ROOT / "testdata" / {"need": "signals"}.get(kind, kind) / "parity.json").read_text(encoding="utf-8"))
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
+        file.writelines(json.dumps({"text": row["text"]}) + "\n" for row in rows)
+        file.flush()
+        return Exported(kind, [file.name])
+
+
+def linear(tensors, name, grams, dense):
+    sums = tensors[f"{name}.bias"] + tensors[f"{name}.scale"] * (grams @ tensors[f"{name}.hashed"].astype(float))
+    return sigmoid(sums + (dense @ tensors[f"{name}.dense"] if f"{name}.dense" in tensors else 0.0))
+
+
+def need(tensors, notes, rows, _):
+    dense = np.hstack([rows["need"]["layers"], rows["need"]["vectors"]])
+    kinds = ("search", "words", "tool", "greeting", "personal")
+    return np.array([linear(tensors, f"need.{kind}", rows["need"].grams(), dense) for kind in kinds])
+
+
+def memorable(tensors, notes, rows, _):
+    of, kinds = rows["memorable"], ("keep", "words", "procedural")
+    return np.array([linear(tensors, f"memorable.{kind}", of.grams(), of["vectors"]) for kind in kinds])
+
+
+def update(tensors, notes, rows, pairs):
+    weights = dict(zip(notes["update.features"].split(), tensors["update.weights"]))
+    sums = [sum(weights[name] * value for name, value in pair["features"]) for pair in pairs]
+    return sigmoid(np.array(sums) + tensors["update.bias"])
+
+
+def query_adapter(tensors, notes, rows, _):
+    vectors = rows["need"]["vectors"]
+    turned = vectors + vectors @ (tensors["query_adapter.scale"] * tensors["query_adapter.matrix"].astype(float)).T
+    return turned / np.linalg.norm(turned, axis=1, keepdims=True)
+
+
+def relevance(tensors, notes, rows, _):
+    of = {name.removeprefix("relevance."): float(value) for name, value in tensors.items() if name.startswith("relevance.")}
+    cosine, coverage = np.meshgrid(np.linspace(0, 1, 21), np.linspace(0, 1, 21))
+    by_vector = of["bias"] + of["cosine"] * cosine - of["background"] * 0.15 + of["coverage"] * coverage + of["length"]
+    return sigmoid(np.array([by_vector, of["lexical_bias"] + of["lexical_coverage"] * coverage + of["lexical_length"]]))
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("folder", type=Path)
+    arguments.add_argument("--pairs", type=Path)
+    arguments.add_argument("--only", nargs="*", default=MODELS, choices=MODELS)
+    given = arguments.parse_args()
+    (old, old_notes), (new, new_notes) = (
+        model_file.read(folder / "weights.safetensors") for folder in (MODEL, given.folder)
+    )
+    pairs = [json.loads(line) for line in given.pairs.read_text(encoding="utf-8").splitlines()] if given.pairs else []
+    rows, failed = {}, False
+    for model in given.only:
+        names = [name for name in old if name.startswith(f"{model}.")]
+        if all(np.array_equal(old[name], new.get(name)) for name in names):
+            print(f"{model}: the same to the last bit")
+            continue
+        for kind in {"need": ["need"], "memorable": ["memorable"], "query_adapter": ["need"]}.get(model, []):
+            rows.setdefault(kind, exported(kind))
+        predict = globals()[model]
+        one, other = predict(old, old_notes, rows, pairs), predict(new, new_notes, rows, pairs)
+        if model == "query_adapter":
+            apart = float(1 - (one * other).sum(1).min())
+        else:
+            apart = float(np.abs(one - other).max(initial=0))
+        failed |= apart > TOLERANCE
+        print(f"{model}: {'DIFFERS' if apart > TOLERANCE else 'the same predictions'}, at most {apart:.2g} apart")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+//! `cargo xtask train`: trains the models in `models/<embedder>/`, or checks that training gives what is committed.
+//!
+//! The order is that of [`Model`]: need, memorable and update learn from labelled rows alone. query_adapter learns
+//! from stories replayed with the decision, the statements and the updates of those three. relevance is fitted last,
+//! to cosines of questions that query_adapter has turned. The program has the models compiled in, so it is built
+//! again before each model that learns from replayed stories.
+
+mod steps;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::Result;
+
+use self::steps::{Programs, Stage};
+use crate::assets::progress::say;
+use crate::assets::{Kind, ensure, repository};
+use crate::build::Profile;
+
+/// The embedder whose models are trained by default.
+const EMBEDDER: &str = "all-MiniLM-L6-v2";
+
+/// Arguments of `cargo xtask train`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Train into a temporary folder and compare with what is committed: equal to the last bit, or predictions that
+    /// differ by 0.01 at most. Every model then learns from the committed others.
+    #[arg(long)]
+    check: bool,
+    /// Only these models.
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = Model::ALL)]
+    only: Vec<Model>,
+    /// How the program that extracts the features is built.
+    #[arg(long, value_enum, default_value_t = Profile::Release)]
+    profile: Profile,
+}
+
+/// A model, in the order of training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Model {
+    /// Whether a message needs memory.
+    Need,
+    /// Which statements are worth keeping.
+    Memorable,
+    /// Whether a message makes an older sentence outdated.
+    Update,
+    /// How a question is turned before it is compared.
+    QueryAdapter,
+    /// How relevant a memory is.
+    Relevance,
+}
+
+impl Model {
+    const ALL: [Self; 5] =
+        [Self::Need, Self::Memorable, Self::Update, Self::QueryAdapter, Self::Relevance];
+
+    /// Its name in the manifest.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Need => "need",
+            Self::Memorable => "memorable",
+            Self::Update => "update",
+            Self::QueryAdapter => "query_adapter",
+            Self::Relevance => "relevance",
+        }
+    }
+
+    /// Whether it learns from stories replayed with the models before it.
+    fn needs_those_before(self) -> bool {
+        matches!(self, Self::QueryAdapter | Self::Relevance)
+    }
+}
+
+impl Args {
+    /// Runs the command: progress and times on stderr.
+    ///
+    /// # Errors
+    /// When something cannot be fetched, built or trained; with `--check` also when a model differs.
+    pub fn run(&self) -> Result<()> {
+        let assets = ensure(&[Kind::Runtime, Kind::Model, Kind::Training])?;
+        let mut models = self.only.clone();
+        models.sort_unstable();
+        models.dedup();
+        let scratch = tempfile::tempdir()?;
+        let committed = repository().join("models").join(EMBEDDER);
+        let folder = if self.check { copy(&committed, scratch.path())? } else { committed };
+        let mut programs = Programs::build(self.profile)?;
+        let (mut trained, mut pairs) = (false, None);
+        for &model in &models {
+            if model.needs_those_before() && trained && !self.check {
+                programs = Programs::build(self.profile)?;
+            }
+            say(&format!("training {}", model.name()));
+            let started = Instant::now();
+            let stage = Stage {
+                programs: &programs,
+                python: assets.training(),
+                scratch: scratch.path(),
+                folder: &folder,
+            };
+            match model {
+                Model::Need => stage.need()?,
+                Model::Memorable => stage.memorable()?,
+                Model::Update => pairs = Some(stage.update()?),
+                Model::QueryAdapter => stage.query_adapter()?,
+                Model::Relevance => stage.relevance()?,
+            }
+            trained = true;
+            say(&format!("{}: {} s", model.name(), started.elapsed().as_secs()));
+        }
+        if self.check {
+            let stage = Stage {
+                programs: &programs,
+                python: assets.training(),
+                scratch: scratch.path(),
+                folder: &folder,
+            };
+            return stage.compare(&models, pairs.as_deref());
+        }
+        Ok(())
+    }
+}
+
+/// A copy of the model files, to be trained over.
+fn copy(committed: &Path, scratch: &Path) -> Result<PathBuf> {
+    let folder = scratch.join(EMBEDDER);
+    std::fs::create_dir(&folder)?;
+    for file in ["manifest.toml", "weights.safetensors"] {
+        std::fs::copy(committed.join(file), folder.join(file))?;
+    }
+    Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_are_trained_in_their_order_and_those_that_replay_stories_last() {
+        assert!(Model::ALL.is_sorted());
+        let replay = Model::ALL.map(Model::needs_those_before);
+        assert_eq!(replay, [false, false, false, true, true]);
+    }
+}

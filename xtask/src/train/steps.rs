@@ -1,0 +1,112 @@
+//! What each model is trained with: measurements of the program that write features, and a trainer in tools/.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+
+use super::Model;
+use crate::assets::repository;
+use crate::build::{self, Profile};
+
+/// The programs that extract features, with the models that they were built with.
+pub struct Programs {
+    memgate: PathBuf,
+    exporter: PathBuf,
+}
+
+impl Programs {
+    pub fn build(profile: Profile) -> Result<Self> {
+        let memgate = build::binaries(profile)?.memgate;
+        Ok(Self { memgate, exporter: build::example(profile, "export_features")? })
+    }
+}
+
+/// Where a model is trained.
+pub struct Stage<'a> {
+    pub programs: &'a Programs,
+    /// The trainers' interpreter.
+    pub python: PathBuf,
+    /// For features.
+    pub scratch: &'a Path,
+    /// The folder whose files are written.
+    pub folder: &'a Path,
+}
+
+impl Stage<'_> {
+    pub fn need(&self) -> Result<()> {
+        self.train("train_signals.py", &[])
+    }
+
+    pub fn memorable(&self) -> Result<()> {
+        self.train("train_memorable.py", &[])
+    }
+
+    /// Gives the pairs of near misses.
+    pub fn update(&self) -> Result<PathBuf> {
+        let own = self.features("updates", "testdata/reconcile/messages.jsonl", "own.pairs")?;
+        let train = self.features("updates", "testdata/scenarios/train.jsonl", "train.pairs")?;
+        let adapter =
+            self.features("updates", "testdata/scenarios/adapter.jsonl", "adapter.pairs")?;
+        self.train("train_updates.py", &[&own, &train, &adapter, Path::new("--write")])?;
+        Ok(own)
+    }
+
+    pub fn query_adapter(&self) -> Result<()> {
+        let stories = self.features("scenarios", "testdata/scenarios/adapter.jsonl", "adapter")?;
+        self.train("train_adapter.py", &[&stories])
+    }
+
+    pub fn relevance(&self) -> Result<()> {
+        let stories = "testdata/scenarios/train.jsonl";
+        let features = self.features("scenarios", stories, "train")?;
+        let crossed = self.scratch.join("crossed.jsonl");
+        let out = std::fs::File::create(&crossed)?;
+        let mut cross = self.python("cross_scenarios.py");
+        run(cross.arg(stories).stdout(out))?;
+        let crossed = self.features("scenarios", crossed, "crossed")?;
+        let nothing = [Path::new("--nothing"), &crossed, Path::new("--write")];
+        self.train("calibrate.py", &[&[features.as_path()], &nothing[..]].concat())
+    }
+
+    /// Compares what was trained with what is committed.
+    pub fn compare(&self, models: &[Model], pairs: Option<&Path>) -> Result<()> {
+        let mut compare = self.python("compare_models.py");
+        compare.arg(self.folder);
+        if let Some(pairs) = pairs {
+            compare.arg("--pairs").arg(pairs);
+        }
+        run(compare.arg("--only").args(models.iter().map(|model| model.name())))
+    }
+
+    /// What `memgate eval` measures, written to a file of this name.
+    fn features(&self, what: &str, data: impl AsRef<Path>, name: &str) -> Result<PathBuf> {
+        let file = self.scratch.join(name);
+        let mut eval = Command::new(&self.programs.memgate);
+        eval.args(["eval", what]).arg(data.as_ref()).arg("--features").arg(&file);
+        // config/config.yaml, whatever the developer uses otherwise.
+        eval.env_remove("MEMGATE_CONFIG").stdout(Stdio::null());
+        run(&mut eval)?;
+        Ok(file)
+    }
+
+    fn train(&self, trainer: &str, arguments: &[&Path]) -> Result<()> {
+        run(self.python(trainer).args(arguments).arg("--into").arg(self.folder))
+    }
+
+    fn python(&self, tool: &str) -> Command {
+        let mut command = Command::new(&self.python);
+        command.arg(repository().join("tools").join(tool));
+        command.env("MEMGATE_EXPORT_FEATURES", &self.programs.exporter);
+        command
+    }
+}
+
+fn run(command: &mut Command) -> Result<()> {
+    let program = command.get_program().display().to_string();
+    let status = command.current_dir(repository()).stdin(Stdio::null()).status();
+    match status.with_context(|| format!("cannot run {program}"))? {
+        status if status.success() => Ok(()),
+        status => bail!("{command:?} ended with {status}"),
+    }
+}
