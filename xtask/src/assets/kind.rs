@@ -22,7 +22,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Everything.
+    /// Everything but what only training needs.
     pub const ALL: [Self; 7] = [
         Self::Envoy,
         Self::Runtime,
