@@ -94,7 +94,7 @@ fn parts(hit: &HitView) -> Option<[String; 2]> {
         Some(ranks) => {
             let ranks = [
                 ("cosine", ranks.cosine),
-                ("lexical", ranks.lexical),
+                ("words", ranks.lexical),
                 ("context", Some(ranks.boost)),
             ];
             let ranks =

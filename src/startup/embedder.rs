@@ -105,6 +105,7 @@ pub(super) async fn works(embedder: &dyn Embedder) -> Result<bool, StartError> {
 ///
 /// # Errors
 /// [`StartError::Embedder`] with the model's name.
+#[expect(clippy::disallowed_methods, reason = "start-up runs this on a thread that may block")]
 pub(super) fn answers(embedder: &dyn Embedder) -> Result<(), StartError> {
     let late = |_| EmbedError::Unavailable(format!("no response within {} s", PATIENCE.as_secs()));
     let checked = async { timeout(PATIENCE, embedder.check()).await.map_err(late)? };

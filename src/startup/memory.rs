@@ -58,6 +58,7 @@ impl OpenMemory {
     ///
     /// # Errors
     /// [`StartError`]; nothing stays open then.
+    #[expect(clippy::disallowed_methods, reason = "start-up runs this on a thread that may block")]
     pub(super) fn open(
         config: &Config,
         embedder: &Arc<dyn Embedder>,

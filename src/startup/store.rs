@@ -67,6 +67,7 @@ fn sqlite(config: &Config, folder: &Path) -> Result<SqliteStore, StartError> {
 }
 
 /// Needs a runtime that may be blocked.
+#[expect(clippy::disallowed_methods, reason = "start-up runs this on a thread that may block")]
 fn milvus(config: &Config, space: &Space, purpose: Purpose) -> Result<MilvusStore, StartError> {
     let milvus = config.memory.milvus.clone().unwrap_or_default();
     let token = milvus.token_env.as_ref().and_then(|name| std::env::var(name).ok());

@@ -81,6 +81,10 @@ impl DataFolder {
     /// # Errors
     /// [`FolderError::Held`] with the process that holds it; [`FolderError::Unmakeable`] when it is
     /// missing and cannot be created.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "start-up locks on a thread that may block, and waits at most 0.2 s"
+    )]
     pub fn lock(path: &Path, api: Option<&str>) -> Result<Self, FolderError> {
         let unusable = |cause| FolderError::Unusable { path: path.to_owned(), cause };
         create_folder(path)
@@ -154,6 +158,10 @@ impl DataFolder {
 }
 
 /// Reads the holder's note, waiting for a holder that is still writing it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "runs on start-up's blocking threads, or alone in a command; waits at most 0.2 s"
+)]
 fn note(mut file: &File) -> io::Result<Holder> {
     let mut tries = 1;
     loop {

@@ -176,6 +176,9 @@ mod tests {
         let kind = wrong(&A.replace("fact", "fakt"));
         assert_eq!(kind, r#"g.jsonl:1: kind: "fakt" is not one of fact, update"#);
         let lang = wrong(&A.replace("en", "English"));
-        assert_eq!(lang, r#"g.jsonl:1: lang: "English" is no language like en (ISO 639-1)"#);
+        assert_eq!(
+            lang,
+            r#"g.jsonl:1: lang: "English" is not a language code like en (ISO 639-1)"#
+        );
     }
 }

@@ -96,7 +96,7 @@ mod tests {
         let message = check_target_named("macos", "aarch64").unwrap_err().to_string();
         assert_eq!(
             message,
-            "the pinned binaries are for Linux x86_64, and this machine is macos aarch64"
+            "the pinned binaries require Linux x86_64, but this machine is macos aarch64"
         );
     }
 
@@ -109,7 +109,7 @@ mod tests {
     fn refuses_an_incomplete_python() {
         check_python_is(&python()).unwrap();
         let old = Python { version: (3, 9), ..python() };
-        assert_eq!(refusal(&old), "python3 is 3.9, and 3.11 or newer is needed");
+        assert_eq!(refusal(&old), "python3 3.11 or newer is required, but it is 3.9");
         assert!(refusal(&Python { pip: false, ..python() }).contains("no pip"));
         assert!(refusal(&Python { venv: false, ..python() }).contains("no venv"));
     }

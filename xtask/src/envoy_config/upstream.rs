@@ -214,9 +214,9 @@ mod tests {
     #[test]
     fn refuses_invalid_upstreams_with_one_sentence() {
         for (text, word) in [
-            ("models.test:8000", "http:"),
-            ("ftp://models.test", "http:"),
-            ("nonsense", "no URL"),
+            ("models.test:8000", "must use http or https"),
+            ("ftp://models.test", "must use http or https"),
+            ("nonsense", "is not a URL"),
             ("http://u:p@models.test", "password"),
             ("http://models.test/?a=1", "query"),
         ] {

@@ -87,6 +87,6 @@ mod tests {
     #[test]
     fn an_error_names_a_section_that_is_not_a_mapping() {
         let error = put_in("memory: {milvus: 3}", Store::Milvus, 7).unwrap_err();
-        assert_eq!(format!("{error:#}"), "memory.milvus: a mapping is needed here");
+        assert_eq!(format!("{error:#}"), "memory.milvus: a mapping is required here");
     }
 }

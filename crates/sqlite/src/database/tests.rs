@@ -21,9 +21,9 @@ fn count(connection: &Connection) -> rusqlite::Result<i64> {
 
 /// Blocks the writer inside a job until the returned sender is dropped, so that later writes form
 /// one group.
-fn hold(database: &Database) -> (mpsc::Sender<()>, Answer<()>) {
-    let (release, held) = mpsc::channel();
-    let (started, running) = mpsc::channel();
+fn hold(database: &Database) -> (mpsc::SyncSender<()>, Answer<()>) {
+    let (release, held) = mpsc::sync_channel(1);
+    let (started, running) = mpsc::sync_channel(1);
     let answer = database
         .queue_write(false, move |_| {
             let _ = started.send(());
@@ -135,8 +135,8 @@ async fn a_read_sees_a_snapshot_with_every_answered_write() {
         database.write(move |c| insert(c, n, "x")).await.unwrap();
         assert_eq!(database.read(|c| count(c)).await.unwrap(), n + 1);
     }
-    let (go_on, wait) = mpsc::channel::<()>();
-    let (begun, running) = mpsc::channel();
+    let (go_on, wait) = mpsc::sync_channel::<()>(1);
+    let (begun, running) = mpsc::sync_channel(1);
     let reading = tokio::spawn({
         let database = database.clone();
         async move {

@@ -12,14 +12,14 @@ const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
 
 /// A collector that answers with `status` and forwards the requests it receives.
-async fn collector(status: StatusCode) -> (String, mpsc::UnboundedReceiver<Body>) {
-    let (sender, receiver) = mpsc::unbounded_channel();
+async fn collector(status: StatusCode) -> (String, mpsc::Receiver<Body>) {
+    let (sender, receiver) = mpsc::channel(16);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}/v1/traces", listener.local_addr().unwrap());
     let app = Router::new().route(
         "/v1/traces",
         post(move |body: Body| async move {
-            let _ = sender.send(body);
+            let _ = sender.send(body).await;
             status
         }),
     );
