@@ -10,7 +10,7 @@ use crate::assets::repository;
 
 /// The cargo profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Profile {
+pub(crate) enum Profile {
     /// Optimised, as released.
     Release,
     /// Faster to build, slower to run.
@@ -28,7 +28,7 @@ impl Profile {
 
 /// The built programs.
 #[derive(Clone, Debug)]
-pub struct Binaries {
+pub(crate) struct Binaries {
     pub memgate: PathBuf,
     pub model_double: PathBuf,
     pub xtask: PathBuf,
@@ -38,7 +38,7 @@ pub struct Binaries {
 ///
 /// # Errors
 /// One sentence that names the compiler.
-pub fn check_compiler() -> Result<()> {
+pub(crate) fn check_compiler() -> Result<()> {
     let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
     let found = Command::new(&compiler)
         .arg("--version")
@@ -63,7 +63,7 @@ pub fn check_compiler() -> Result<()> {
 ///
 /// # Errors
 /// When cargo or a C compiler is missing, or the build fails.
-pub fn binaries(profile: Profile) -> Result<Binaries> {
+pub(crate) fn binaries(profile: Profile) -> Result<Binaries> {
     let text = match profile {
         Profile::Release => build(profile, &["--bins"]),
         Profile::Dev => build(profile, &["--bins", "--tests"]),
@@ -79,7 +79,7 @@ pub fn binaries(profile: Profile) -> Result<Binaries> {
 ///
 /// # Errors
 /// As [`binaries`].
-pub fn example(profile: Profile, name: &str) -> Result<PathBuf> {
+pub(crate) fn example(profile: Profile, name: &str) -> Result<PathBuf> {
     executable(&build(profile, &["--example", name])?, name)
 }
 
@@ -103,7 +103,7 @@ fn build(profile: Profile, targets: &[&str]) -> Result<String> {
 }
 
 /// The cargo that runs this program, in the project's folder.
-pub fn cargo() -> Command {
+pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(repository());
     command

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 ///
 /// # Errors
 /// When no port is free.
-pub fn free(count: usize) -> Result<Vec<u16>> {
+pub(crate) fn free(count: usize) -> Result<Vec<u16>> {
     let bind = |_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
     // Held together, so that all are different.
     let held: Vec<_> =
@@ -19,6 +19,6 @@ pub fn free(count: usize) -> Result<Vec<u16>> {
 }
 
 /// Whether all of these ports are free.
-pub fn are_free<const N: usize>(ports: &[u16; N]) -> bool {
+pub(crate) fn are_free<const N: usize>(ports: &[u16; N]) -> bool {
     ports.iter().all(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok())
 }

@@ -12,14 +12,14 @@ use rustix::process::{Pid, Signal};
 use tokio::process::{Child, Command};
 
 /// Name of the hidden command that children start as.
-pub const LEASH: &str = "leash";
+pub(crate) const LEASH: &str = "leash";
 
 /// Arguments of the hidden command: ties this process to its parent, then executes `command`.
 ///
 /// It is a separate process because the parent-death signal must be requested by the child, and
 /// safe Rust cannot do that between fork and exec.
 #[derive(clap::Args)]
-pub struct LeashArgs {
+pub(crate) struct LeashArgs {
     /// Use SIGKILL when the parent ends, for programs that ignore SIGTERM.
     #[arg(long)]
     kill: bool,
@@ -35,7 +35,7 @@ impl LeashArgs {
     ///
     /// # Errors
     /// When the parent has already ended, or the program cannot be started.
-    pub fn run(&self) -> Result<()> {
+    pub(crate) fn run(&self) -> Result<()> {
         let signal = if self.kill { Signal::KILL } else { Signal::TERM };
         rustix::process::set_parent_process_death_signal(Some(signal))
             .context("cannot request a signal for the parent's end")?;
@@ -53,7 +53,7 @@ impl LeashArgs {
 
 /// A program to start.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub(crate) struct Program {
     pub path: PathBuf,
     pub arguments: Vec<std::ffi::OsString>,
     /// Working directory.
@@ -63,12 +63,12 @@ pub struct Program {
 impl Program {
     /// The command that starts it, tied to this process. The parent-death signal follows the
     /// *thread* that spawns, so spawn from one that lives as long as xtask.
-    pub fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         self.leashed(&[])
     }
 
     /// As [`Program::command`], with SIGKILL, for programs that ignore SIGTERM.
-    pub fn stubborn_command(&self) -> Command {
+    pub(crate) fn stubborn_command(&self) -> Command {
         self.leashed(&["--kill"])
     }
 
@@ -92,7 +92,7 @@ impl Program {
 }
 
 /// Asks the child's process group to end, and kills it after `patience`.
-pub async fn end(child: &mut Child, patience: Duration) -> Result<ExitStatus> {
+pub(crate) async fn end(child: &mut Child, patience: Duration) -> Result<ExitStatus> {
     signal_group(child, Signal::TERM);
     if let Ok(ended) = tokio::time::timeout(patience, child.wait()).await {
         return ended.context("cannot wait for a child");

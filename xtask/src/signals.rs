@@ -4,14 +4,14 @@ use anyhow::{Context, Result, bail};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// SIGINT, SIGTERM and SIGHUP.
-pub struct Signals([Signal; 3]);
+pub(crate) struct Signals([Signal; 3]);
 
 impl Signals {
     /// Starts listening.
     ///
     /// # Errors
     /// When the system refuses.
-    pub fn new() -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         let on = |kind| signal(kind).context("cannot listen for signals");
         Ok(Self([
             on(SignalKind::interrupt())?,
@@ -21,7 +21,7 @@ impl Signals {
     }
 
     /// Waits for the next signal.
-    pub async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         let Self([interrupt, terminate, hangup]) = self;
         tokio::select! {
             _ = interrupt.recv() => {}
@@ -35,7 +35,7 @@ impl Signals {
 ///
 /// # Errors
 /// Those of `work`, and the signal.
-pub async fn until_signal<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+pub(crate) async fn until_signal<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     let mut end = Signals::new()?;
     tokio::select! {
         outcome = work => outcome,

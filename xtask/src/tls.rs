@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 ///
 /// # Errors
 /// When there is one already.
-pub fn provide() -> Result<()> {
+pub(crate) fn provide() -> Result<()> {
     if rustls::crypto::ring::default_provider().install_default().is_err() {
         bail!("a TLS provider is already installed");
     }

@@ -43,7 +43,7 @@ pub(super) struct Entry {
 
 impl Node {
     /// Parses one YAML document; `None` if it is empty.
-    pub fn parse(text: &str) -> Result<Option<Self>, Problem> {
+    pub(crate) fn parse(text: &str) -> Result<Option<Self>, Problem> {
         let options = options! {
             strict_booleans: true,
             with_snippet: false,
@@ -57,7 +57,7 @@ impl Node {
     }
 
     /// The line of a key such as `memory.policies[0].match`, or of its nearest ancestor.
-    pub fn line_of(&self, key: &str) -> u64 {
+    pub(crate) fn line_of(&self, key: &str) -> u64 {
         let mut node = self;
         let mut line = self.line;
         for part in key.split(['.', '[']).filter(|part| !part.is_empty()) {

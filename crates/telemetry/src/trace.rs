@@ -49,7 +49,7 @@ pub(super) struct Exporter {
 
 impl Exporter {
     /// Starts an exporter to `endpoint`, the full URL of the collector's trace endpoint.
-    pub fn start(endpoint: &str) -> Result<Self, TelemetryError> {
+    pub(crate) fn start(endpoint: &str) -> Result<Self, TelemetryError> {
         let refused = |cause: String| TelemetryError::Otlp(cause);
         let client = reqwest::Client::builder()
             .timeout(TIMEOUT)
@@ -84,7 +84,7 @@ impl Exporter {
     }
 
     /// The layer that converts our spans for the collector.
-    pub fn layer<S>(&self) -> impl Layer<S> + Send + Sync + 'static
+    pub(crate) fn layer<S>(&self) -> impl Layer<S> + Send + Sync + 'static
     where
         S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync,
     {
@@ -97,7 +97,7 @@ impl Exporter {
     }
 
     /// Sends the remaining spans, waiting at most `patience`.
-    pub async fn shutdown(self, patience: Duration) {
+    pub(crate) async fn shutdown(self, patience: Duration) {
         let provider = self.provider;
         let flushed =
             tokio::task::spawn_blocking(move || provider.shutdown_with_timeout(patience)).await;

@@ -51,6 +51,7 @@ enum What {
 }
 
 impl FaultyStore {
+    /// Wraps a store.
     pub fn new(store: Arc<dyn MemoryStore>, mode: Mode) -> Arc<Self> {
         Arc::new(Self {
             store,

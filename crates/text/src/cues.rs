@@ -14,6 +14,7 @@ static CUES: LazyLock<Cues> = LazyLock::new(|| Cues::of(include_str!("cues.txt")
 
 /// The cues of a text, by name.
 pub struct Found {
+    /// The cues that count wherever they are.
     pub anywhere: BTreeSet<&'static str>,
     /// Those it begins with.
     pub first: BTreeSet<&'static str>,

@@ -10,7 +10,7 @@ pub mod entity;
 pub mod first_person;
 pub mod greeting;
 pub mod index;
-pub mod lists;
+mod lists;
 pub mod names;
 pub mod normal;
 pub mod pieces;

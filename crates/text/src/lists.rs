@@ -2,7 +2,7 @@
 //! one entry or several a line.
 
 /// The sections of a list, with their lines.
-pub fn sections(list: &'static str) -> Vec<(&'static str, Vec<&'static str>)> {
+pub(crate) fn sections(list: &'static str) -> Vec<(&'static str, Vec<&'static str>)> {
     let mut sections: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in list.lines() {
         if line.trim().is_empty() || line.starts_with("# ") || line == "#" {

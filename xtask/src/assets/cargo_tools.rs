@@ -9,14 +9,14 @@ use super::fetch::run;
 use crate::build::cargo;
 
 /// The subcommands that the tests run.
-pub const ALL: [CargoTool; 2] = [
+pub(super) const ALL: [CargoTool; 2] = [
     CargoTool { name: "cargo-nextest", version: "0.9.143" },
     CargoTool { name: "cargo-deny", version: "0.20.2" },
 ];
 
 /// A cargo subcommand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CargoTool {
+pub(super) struct CargoTool {
     /// The crate, and its program.
     name: &'static str,
     version: &'static str,
@@ -24,12 +24,12 @@ pub struct CargoTool {
 
 impl CargoTool {
     /// For a progress line.
-    pub fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         format!("{} {} (compiled from crates.io)", self.name, self.version)
     }
 
     /// Whether the pinned version is in `bin`, or installed on the machine.
-    pub fn is_there(&self, bin: &Path) -> bool {
+    pub(super) fn is_there(&self, bin: &Path) -> bool {
         self.answers(&bin.join(self.name)) || self.answers(Path::new(self.name))
     }
 
@@ -43,7 +43,7 @@ impl CargoTool {
     }
 
     /// Compiles it into `bin`, unoptimised: it runs for less time than optimising takes.
-    pub fn install(&self, bin: &Path) -> Result<()> {
+    pub(super) fn install(&self, bin: &Path) -> Result<()> {
         let Some(root) = bin.parent() else { bail!("{} has no parent", bin.display()) };
         let mut install = cargo();
         install

@@ -6,7 +6,7 @@ use super::{Kind, ensure};
 
 /// Arguments of `cargo xtask assets`.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Download only these assets.
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = Kind::ALL)]
     only: Vec<Kind>,
@@ -19,7 +19,7 @@ impl Args {
     /// # Errors
     /// Those of [`ensure`].
     #[expect(clippy::print_stdout, reason = "the paths are this command's output")]
-    pub fn run(&self) -> Result<()> {
+    pub(crate) fn run(&self) -> Result<()> {
         let assets = ensure(&self.only)?;
         for kind in &self.only {
             let (name, path) = match kind {

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
 /// A file's SHA-256 in lower-case hexadecimal.
-pub fn of_file(path: &Path) -> Result<String> {
+pub(super) fn of_file(path: &Path) -> Result<String> {
     let mut file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut hasher = Sha256::new();
     io::copy(&mut file, &mut hasher).with_context(|| format!("cannot read {}", path.display()))?;
@@ -16,7 +16,7 @@ pub fn of_file(path: &Path) -> Result<String> {
 }
 
 /// Checks that `path` has the digest `pinned`. `what` names it in the error.
-pub fn check(what: &str, path: &Path, pinned: &str) -> Result<()> {
+pub(super) fn check(what: &str, path: &Path, pinned: &str) -> Result<()> {
     let found = of_file(path)?;
     if found != pinned {
         bail!(

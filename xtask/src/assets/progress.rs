@@ -2,11 +2,11 @@
 
 /// Prints one line.
 #[expect(clippy::print_stderr, reason = "progress is for the terminal")]
-pub fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     eprintln!("{line}");
 }
 
 /// Announces step `number` of `total`.
-pub fn step(number: usize, total: usize, what: &str) {
+pub(crate) fn step(number: usize, total: usize, what: &str) {
     say(&format!("[{number}/{total}] {what}"));
 }

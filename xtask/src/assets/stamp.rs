@@ -9,20 +9,20 @@ use anyhow::{Context, Result};
 
 /// A stamp file and its expected content.
 #[derive(Debug)]
-pub struct Stamp {
+pub(super) struct Stamp {
     path: PathBuf,
     expected: String,
 }
 
 impl Stamp {
     /// The stamp at `path`, with the digests of all `sources`.
-    pub fn new(path: PathBuf, sources: &[&str]) -> Self {
+    pub(super) fn new(path: PathBuf, sources: &[&str]) -> Self {
         let expected = sources.join("\n");
         Self { path, expected }
     }
 
     /// Whether the stamp has the expected content.
-    pub fn is_current(&self) -> Result<bool> {
+    pub(super) fn is_current(&self) -> Result<bool> {
         match fs::read_to_string(&self.path) {
             Ok(found) => Ok(found == self.expected),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
@@ -33,7 +33,7 @@ impl Stamp {
     }
 
     /// Writes the stamp. Call it when the folder is complete.
-    pub fn write(&self) -> Result<()> {
+    pub(super) fn write(&self) -> Result<()> {
         fs::write(&self.path, &self.expected)
             .with_context(|| format!("cannot write {}", self.path.display()))
     }

@@ -28,7 +28,7 @@ const REQUIREMENTS: [&str; 2] = [EXPORT_REQUIREMENTS, "e2e/requirements.txt"];
 
 /// One step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub(super) enum Step {
     /// Envoy's binary.
     Envoy,
     /// ONNX Runtime's library.
@@ -49,7 +49,7 @@ pub enum Step {
 
 impl Step {
     /// The steps for `kinds`, without duplicates, in order.
-    pub fn of(kinds: &[Kind], repository: &Path) -> Vec<Self> {
+    pub(super) fn of(kinds: &[Kind], repository: &Path) -> Vec<Self> {
         let mut steps = Vec::new();
         let packages = |file| Self::Packages { repository: repository.to_path_buf(), file };
         for kind in kinds {
@@ -86,7 +86,7 @@ impl Step {
     }
 
     /// Description for a progress line.
-    pub fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self {
             Self::Envoy => ENVOY.describe(),
             Self::Runtime => RUNTIME.describe(),
@@ -102,7 +102,7 @@ impl Step {
     }
 
     /// Whether the step is already done.
-    pub fn is_done(&self, assets: &Assets) -> Result<bool> {
+    pub(super) fn is_done(&self, assets: &Assets) -> Result<bool> {
         match self {
             Self::Envoy => wheel_is_there(&ENVOY, &assets.root.join("envoy")),
             Self::Runtime => wheel_is_there(&RUNTIME, &assets.root.join("onnxruntime")),
@@ -120,7 +120,7 @@ impl Step {
     }
 
     /// Runs the step. The caller holds the lock.
-    pub fn run(&self, assets: &Assets) -> Result<()> {
+    pub(super) fn run(&self, assets: &Assets) -> Result<()> {
         match self {
             Self::Envoy => install_wheel(&ENVOY, &assets.root, "envoy"),
             Self::Runtime => install_wheel(&RUNTIME, &assets.root, "onnxruntime"),

@@ -11,29 +11,29 @@ use super::fetch::run;
 use super::stamp::Stamp;
 
 /// A virtual environment, which may not exist yet.
-pub struct Venv {
+pub(super) struct Venv {
     folder: PathBuf,
 }
 
 impl Venv {
     /// The environment in this folder.
-    pub fn at(folder: PathBuf) -> Self {
+    pub(super) fn at(folder: PathBuf) -> Self {
         Self { folder }
     }
 
     /// Its interpreter; the commands of its packages are in the same folder.
-    pub fn python(&self) -> PathBuf {
+    pub(super) fn python(&self) -> PathBuf {
         self.folder.join("bin/python")
     }
 
     /// Whether everything in `requirements` (a path in `repository`) is installed.
-    pub fn has(&self, repository: &Path, requirements: &str) -> Result<bool> {
+    pub(super) fn has(&self, repository: &Path, requirements: &str) -> Result<bool> {
         // `exists` follows the link, so a removed interpreter counts as missing.
         Ok(self.python().exists() && self.stamp(repository, requirements)?.is_current()?)
     }
 
     /// Installs everything in `requirements`; creates the environment if it is missing.
-    pub fn install(&self, repository: &Path, requirements: &str) -> Result<()> {
+    pub(super) fn install(&self, repository: &Path, requirements: &str) -> Result<()> {
         if !(self.python().exists() && self.made().is_current()?) {
             self.create()?;
         }

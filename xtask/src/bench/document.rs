@@ -8,7 +8,7 @@ const BEGIN: &str = "<!-- figures: `cargo xtask bench --out` writes from here --
 const END: &str = "<!-- figures: to here -->";
 
 /// A document with both markers.
-pub struct Document {
+pub(super) struct Document {
     path: PathBuf,
 }
 
@@ -17,7 +17,7 @@ impl Document {
     ///
     /// # Errors
     /// When it cannot be read or a marker is missing.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(path: &Path) -> Result<Self> {
         put_between(&read(path)?, "").with_context(|| path.display().to_string())?;
         Ok(Self { path: path.to_owned() })
     }
@@ -26,7 +26,7 @@ impl Document {
     ///
     /// # Errors
     /// When the file cannot be read or written.
-    pub fn rewrite(&self, figures: &str) -> Result<()> {
+    pub(super) fn rewrite(&self, figures: &str) -> Result<()> {
         let text = put_between(&read(&self.path)?, figures)?;
         std::fs::write(&self.path, text)
             .with_context(|| format!("cannot write {}", self.path.display()))

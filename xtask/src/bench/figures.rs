@@ -6,11 +6,11 @@ use anyhow::Result;
 use reqwest::Client;
 
 /// A snapshot of `/metrics`.
-pub struct Figures(HashMap<String, f64>);
+pub(super) struct Figures(HashMap<String, f64>);
 
 /// The difference between two snapshots.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Between {
+pub(super) struct Between {
     /// Mean duration of embedding a query, in milliseconds.
     pub embed_ms: Option<f64>,
     /// Mean duration of a store search, in milliseconds.
@@ -28,7 +28,7 @@ impl Figures {
     ///
     /// # Errors
     /// When memgate does not answer.
-    pub async fn look(client: &Client, api: &str) -> Result<Self> {
+    pub(super) async fn look(client: &Client, api: &str) -> Result<Self> {
         let url = format!("{api}/metrics");
         let text = client.get(url).send().await?.error_for_status()?.text().await?;
         Ok(Self::parse(&text))
@@ -44,7 +44,7 @@ impl Figures {
     }
 
     /// The difference from an earlier snapshot.
-    pub fn since(&self, earlier: &Self) -> Between {
+    pub(super) fn since(&self, earlier: &Self) -> Between {
         let rise = |name: &str| {
             let of = |figures: &Self| figures.0.get(name).copied().unwrap_or(0.0);
             of(self) - of(earlier)

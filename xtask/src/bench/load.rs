@@ -16,7 +16,7 @@ use super::samples::Round;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The requests of a case and their target.
-pub struct Load {
+pub(super) struct Load {
     client: Client,
     url: String,
     case: Case,
@@ -37,13 +37,13 @@ struct Reply {
 
 impl Load {
     /// Creates the load of a case; connections are kept open while it lives.
-    pub fn new(case: Case, url: String, users: u64, next: Arc<AtomicU64>) -> Result<Self> {
+    pub(super) fn new(case: Case, url: String, users: u64, next: Arc<AtomicU64>) -> Result<Self> {
         let client = Client::builder().no_proxy().timeout(TIMEOUT).build()?;
         Ok(Self { client, url, case, users, template: Template::of(&case), next })
     }
 
     /// Sends `count` requests with the case's concurrency.
-    pub async fn send(self: &Arc<Self>, count: usize) -> Round {
+    pub(super) async fn send(self: &Arc<Self>, count: usize) -> Round {
         let mut senders = JoinSet::new();
         for sender in 0..self.case.at_once {
             // The remainder goes to the first senders.

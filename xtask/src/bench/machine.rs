@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use crate::assets::repository;
 
 /// The machine and the versions.
-pub struct Machine {
+pub(super) struct Machine {
     pub processor: String,
     pub cores: usize,
     /// In GiB.
@@ -25,7 +25,7 @@ impl Machine {
     ///
     /// # Errors
     /// When it does not run Linux.
-    pub fn look() -> Result<Self> {
+    pub(super) fn look() -> Result<Self> {
         let processors = read("/proc/cpuinfo")?;
         let processor = processors
             .lines()
@@ -54,7 +54,7 @@ impl Machine {
 ///
 /// # Errors
 /// When the machine does not run Linux.
-pub fn load_average() -> Result<String> {
+pub(super) fn load_average() -> Result<String> {
     let text = read("/proc/loadavg")?;
     Ok(text.split(' ').take(3).collect::<Vec<_>>().join(" "))
 }

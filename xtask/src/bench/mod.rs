@@ -32,7 +32,7 @@ use crate::signals::until_signal;
 
 /// Arguments of `cargo xtask bench`.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Use fewer users, rounds and requests: tests that the benchmark works.
     #[arg(long)]
     quick: bool,
@@ -49,7 +49,7 @@ impl Args {
     ///
     /// # Errors
     /// One sentence: what is missing or failed; also when a request failed during the measurement.
-    pub fn run(self) -> Result<()> {
+    pub(crate) fn run(self) -> Result<()> {
         crate::tls::provide()?;
         let document = self.out.as_deref().map(document::Document::open).transpose()?;
         let assets = assets::ensure(&[Kind::Envoy, Kind::Runtime, Kind::Model])?;

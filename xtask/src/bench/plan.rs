@@ -2,7 +2,7 @@
 
 /// A server between Envoy and the model server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Subject {
+pub(super) enum Subject {
     /// None: Envoy without memgate's filters.
     Nobody,
     /// A no-op server behind both filters.
@@ -15,10 +15,10 @@ pub enum Subject {
 
 impl Subject {
     /// All subjects.
-    pub const ALL: [Self; 4] = [Self::Nobody, Self::NoOp, Self::Small, Self::Large];
+    pub(super) const ALL: [Self; 4] = [Self::Nobody, Self::NoOp, Self::Small, Self::Large];
 
     /// Name for files.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Nobody => "nobody",
             Self::NoOp => "noop",
@@ -28,14 +28,14 @@ impl Subject {
     }
 
     /// Whether it is memgate.
-    pub fn is_memgate(self) -> bool {
+    pub(super) fn is_memgate(self) -> bool {
         matches!(self, Self::Small | Self::Large)
     }
 }
 
 /// Content of the last user message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Message {
+pub(super) enum Message {
     /// Nothing to search for.
     Greeting,
     /// A question of 16 tokens, different in every request.
@@ -44,7 +44,7 @@ pub enum Message {
 
 /// A case: one kind of request with a body size and a concurrency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Case {
+pub(super) struct Case {
     pub subject: Subject,
     pub message: Message,
     /// Whether memgate may learn from the exchange, which is the default.
@@ -59,24 +59,24 @@ pub struct Case {
 }
 
 /// Delay of the model server before the first token of a stream.
-pub const FIRST_TOKEN_MS: u32 = 50;
+pub(super) const FIRST_TOKEN_MS: u32 = 50;
 /// Number of concurrent requests in the concurrent cases.
-pub const AT_ONCE: usize = 8;
+pub(super) const AT_ONCE: usize = 8;
 /// Body sizes.
-pub const SIZES: [usize; 3] = [1_000, 20_000, 1_000_000];
+pub(super) const SIZES: [usize; 3] = [1_000, 20_000, 1_000_000];
 /// Number of memories per user.
-pub const MEMORIES: u64 = 100;
+pub(super) const MEMORIES: u64 = 100;
 
 /// A store to fill.
 #[derive(Clone, Copy, Debug)]
-pub struct Store {
+pub(super) struct Store {
     pub subject: Subject,
     pub users: u64,
 }
 
 /// The extent of a benchmark.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub(super) struct Plan {
     /// Users of the small and of the large store.
     small: u64,
     large: u64,
@@ -90,17 +90,17 @@ pub struct Plan {
 
 impl Plan {
     /// The plan for docs/benchmarks.md.
-    pub fn full() -> Self {
+    pub(super) fn full() -> Self {
         Self { small: 100, large: 10_000, rounds: 9, requests: 200, quick: false }
     }
 
     /// A shorter plan with less reliable results.
-    pub fn quick() -> Self {
+    pub(super) fn quick() -> Self {
         Self { small: 100, large: 500, rounds: 3, requests: 60, quick: true }
     }
 
     /// The stores to fill.
-    pub fn stores(&self) -> [Store; 2] {
+    pub(super) fn stores(&self) -> [Store; 2] {
         [
             Store { subject: Subject::Small, users: self.small },
             Store { subject: Subject::Large, users: self.large },
@@ -108,12 +108,12 @@ impl Plan {
     }
 
     /// Number of users of a subject; the others do not look at users.
-    pub fn users(&self, subject: Subject) -> u64 {
+    pub(super) fn users(&self, subject: Subject) -> u64 {
         if subject == Subject::Large { self.large } else { self.small }
     }
 
     /// All cases of one round.
-    pub fn cases(&self) -> Vec<Case> {
+    pub(super) fn cases(&self) -> Vec<Case> {
         let mut cases = Vec::new();
         for bytes in SIZES {
             for at_once in [1, AT_ONCE] {
@@ -127,7 +127,7 @@ impl Plan {
     }
 
     /// Number of requests of a case in one round.
-    pub fn requests(&self, case: &Case) -> usize {
+    pub(super) fn requests(&self, case: &Case) -> usize {
         let all = if case.at_once > 1 { 2 * self.requests } else { self.requests };
         match case {
             Case { streamed: true, .. } => all / 5,
@@ -138,7 +138,7 @@ impl Plan {
 }
 
 /// The rows of the table of complete replies.
-pub fn kinds() -> impl Iterator<Item = Case> {
+pub(super) fn kinds() -> impl Iterator<Item = Case> {
     let row = |subject, message, learns| Case {
         subject,
         message,
@@ -160,7 +160,7 @@ pub fn kinds() -> impl Iterator<Item = Case> {
 }
 
 /// The rows of the table of first chunks: without memory, with no-op filters, with memory.
-pub fn streams() -> impl Iterator<Item = Case> {
+pub(super) fn streams() -> impl Iterator<Item = Case> {
     kinds()
         .filter(|case| case.message == Message::Question && case.subject != Subject::Small)
         .map(|case| Case { streamed: true, ..case })

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 
 /// Memory of a process, in MiB.
 #[derive(Clone, Copy, Debug)]
-pub struct Memory {
+pub(super) struct Memory {
     pub now: u64,
     pub most: u64,
 }
@@ -15,7 +15,7 @@ pub struct Memory {
 ///
 /// # Errors
 /// When the process does not exist.
-pub fn memory(pid: u32) -> Result<Memory> {
+pub(super) fn memory(pid: u32) -> Result<Memory> {
     let path = format!("/proc/{pid}/status");
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
     let mib = |name: &str| -> Result<u64> {
@@ -40,7 +40,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 ///
 /// # Errors
 /// When one has ended, or they are still busy after two minutes.
-pub async fn settled(pids: &[u32]) -> Result<()> {
+pub(super) async fn settled(pids: &[u32]) -> Result<()> {
     let started = tokio::time::Instant::now();
     let mut before = ticks(pids)?;
     let mut idle = 0;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::{assets, build};
 
 /// The programs that run only here.
-pub struct Programs {
+pub(super) struct Programs {
     pub(super) binaries: build::Binaries,
     pub(super) noop: PathBuf,
     pub(super) seeder: PathBuf,

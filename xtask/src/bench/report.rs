@@ -15,7 +15,7 @@ use super::rounds::{Measured, Results};
 ///
 /// # Errors
 /// None in practice: it writes to a string.
-pub fn render(
+pub(super) fn render(
     plan: &Plan,
     machine: &Machine,
     results: &Results,

@@ -23,7 +23,7 @@ const MONTHS: [&str; 12] = [
 ];
 
 /// The bodies of one case.
-pub struct Template {
+pub(super) struct Template {
     before: String,
     after: String,
     message: Message,
@@ -31,7 +31,7 @@ pub struct Template {
 
 impl Template {
     /// A conversation of about `case.bytes` bytes.
-    pub fn of(case: &Case) -> Self {
+    pub(super) fn of(case: &Case) -> Self {
         const SAID: &str = "I was thinking about how we would go on with the plan from last week and wrote some of it \
                             down so that we can look at it together.";
         const ANSWERED: &str = "That sounds reasonable. Shall we go through it point by point, or would you rather \
@@ -58,7 +58,7 @@ impl Template {
     }
 
     /// The body of request `number` from `user`.
-    pub fn body(&self, number: u64, user: u64) -> String {
+    pub(super) fn body(&self, number: u64, user: u64) -> String {
         let message = match self.message {
             Message::Greeting => "Hello there!".to_owned(),
             Message::Question => question(number, user),
@@ -85,7 +85,7 @@ fn question(number: u64, user: u64) -> String {
 }
 
 /// The user of request `number`; consecutive requests have unrelated users.
-pub fn user(number: u64, users: u64) -> u64 {
+pub(super) fn user(number: u64, users: u64) -> u64 {
     // SplitMix64's finaliser.
     let mut x = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -94,7 +94,7 @@ pub fn user(number: u64, users: u64) -> u64 {
 }
 
 /// The header that tells the model double when to answer; for streams only.
-pub fn directive(case: &Case) -> Option<String> {
+pub(super) fn directive(case: &Case) -> Option<String> {
     case.streamed.then(|| format!("first_token_ms={FIRST_TOKEN_MS}"))
 }
 

@@ -20,14 +20,14 @@ use crate::assets::progress::{say, step};
 const WARM_UP: usize = 10;
 
 /// The results.
-pub struct Results {
+pub(super) struct Results {
     measured: Vec<Measured>,
     /// Duration of all rounds, in seconds.
     pub seconds: u64,
 }
 
 /// One case over all measured rounds.
-pub struct Measured {
+pub(super) struct Measured {
     pub case: Case,
     rounds: Vec<Round>,
     between: Vec<Between>,
@@ -35,51 +35,51 @@ pub struct Measured {
 
 impl Results {
     /// The results of a case.
-    pub fn of(&self, case: &Case) -> Option<&Measured> {
+    pub(super) fn of(&self, case: &Case) -> Option<&Measured> {
         self.measured.iter().find(|measured| measured.case == *case)
     }
 
     /// Number of failed requests.
-    pub fn failed(&self) -> usize {
+    pub(super) fn failed(&self) -> usize {
         self.measured.iter().map(Measured::failed).sum()
     }
 
     /// Number of measured requests.
-    pub fn requests(&self) -> usize {
+    pub(super) fn requests(&self) -> usize {
         self.measured.iter().map(Measured::requests).sum()
     }
 }
 
 impl Measured {
     /// Median over the rounds of a percentile within each, in milliseconds.
-    pub fn percentile(&self, part: f64) -> Option<f64> {
+    pub(super) fn percentile(&self, part: f64) -> Option<f64> {
         median(self.rounds.iter().filter_map(|round| percentile(&round.times, part)))
     }
 
     /// Median over the rounds of one of memgate's own metrics.
-    pub fn own(&self, figure: impl Fn(&Between) -> Option<f64>) -> Option<f64> {
+    pub(super) fn own(&self, figure: impl Fn(&Between) -> Option<f64>) -> Option<f64> {
         median(self.between.iter().filter_map(figure))
     }
 
     /// Sum over all rounds of one of memgate's own counters.
-    pub fn count(&self, figure: impl Fn(&Between) -> u64) -> u64 {
+    pub(super) fn count(&self, figure: impl Fn(&Between) -> u64) -> u64 {
         self.between.iter().map(figure).sum()
     }
 
-    pub fn failed(&self) -> usize {
+    pub(super) fn failed(&self) -> usize {
         self.rounds.iter().map(|round| round.failed).sum()
     }
 
-    pub fn undecided(&self) -> usize {
+    pub(super) fn undecided(&self) -> usize {
         self.rounds.iter().map(|round| round.undecided).sum()
     }
 
-    pub fn requests(&self) -> usize {
+    pub(super) fn requests(&self) -> usize {
         self.rounds.iter().map(|round| round.times.len() + round.failed).sum()
     }
 
     /// Mean number of presented memories per request.
-    pub fn hits(&self) -> f64 {
+    pub(super) fn hits(&self) -> f64 {
         let hits: usize = self.rounds.iter().map(|round| round.hits).sum();
         hits as f64 / self.requests().max(1) as f64
     }
@@ -89,7 +89,7 @@ impl Measured {
 ///
 /// # Errors
 /// When a program has ended or does not answer. Failed requests are counted instead.
-pub async fn run(plan: &Plan, servers: &Servers) -> Result<Results> {
+pub(super) async fn run(plan: &Plan, servers: &Servers) -> Result<Results> {
     let next = Arc::new(AtomicU64::new(0));
     let client = Client::new();
     let mut cases = Vec::new();

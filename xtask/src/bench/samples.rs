@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Results of one case in one round.
 #[derive(Clone, Debug, Default)]
-pub struct Round {
+pub(super) struct Round {
     /// Durations of the successful requests.
     pub times: Vec<Duration>,
     /// Number of requests without status 200 and a complete body.
@@ -17,7 +17,7 @@ pub struct Round {
 }
 
 /// The percentile `part` by nearest rank, in milliseconds. `None` without samples.
-pub fn percentile(times: &[Duration], part: f64) -> Option<f64> {
+pub(super) fn percentile(times: &[Duration], part: f64) -> Option<f64> {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
     let rank = (part * sorted.len() as f64).ceil() as usize;
@@ -26,7 +26,7 @@ pub fn percentile(times: &[Duration], part: f64) -> Option<f64> {
 }
 
 /// The median; the mean of the two middle values if their number is even. `None` without values.
-pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;

@@ -11,7 +11,7 @@ use crate::assets::repository;
 use crate::process::Program;
 
 /// The data folder of a store.
-pub fn folder(root: &Path, store: &Store) -> PathBuf {
+pub(super) fn folder(root: &Path, store: &Store) -> PathBuf {
     root.join(store.subject.name())
 }
 
@@ -19,7 +19,7 @@ pub fn folder(root: &Path, store: &Store) -> PathBuf {
 ///
 /// # Errors
 /// When the seeder fails.
-pub async fn fill(programs: &Programs, root: &Path, store: Store) -> Result<()> {
+pub(super) async fn fill(programs: &Programs, root: &Path, store: Store) -> Result<()> {
     let folder = folder(root, &store);
     say(&format!("filling a store: {} users with {MEMORIES} memories each", store.users));
     let program = Program {

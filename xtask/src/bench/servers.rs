@@ -29,7 +29,7 @@ const ASK_EVERY: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The running servers.
-pub struct Servers {
+pub(super) struct Servers {
     running: Vec<Running>,
     ports: Vec<(Subject, Ports)>,
     double: u16,
@@ -53,7 +53,7 @@ impl Servers {
     ///
     /// # Errors
     /// When a program cannot be started or is not ready in time. Running ones are killed then.
-    pub async fn start(programs: &Programs, plan: &Plan, folder: &Path) -> Result<Self> {
+    pub(super) async fn start(programs: &Programs, plan: &Plan, folder: &Path) -> Result<Self> {
         let free = ports::free(3 * Subject::ALL.len() + 1)?;
         let (double, rest) = free.split_last().context("no ports")?;
         let ports = rest.chunks_exact(3).map(|p| Ports { envoy: p[0], grpc: p[1], http: p[2] });
@@ -200,23 +200,23 @@ impl Servers {
     }
 
     /// The URL for requests of a subject.
-    pub fn completions(&self, subject: Subject) -> String {
+    pub(super) fn completions(&self, subject: Subject) -> String {
         format!("http://127.0.0.1:{}/v1/chat/completions", self.ports(subject).envoy)
     }
 
     /// The REST API of a memgate.
-    pub fn api(&self, subject: Subject) -> String {
+    pub(super) fn api(&self, subject: Subject) -> String {
         format!("http://127.0.0.1:{}", self.ports(subject).http)
     }
 
     /// Processes that may still be busy after a reply.
-    pub fn workers(&self) -> Vec<u32> {
+    pub(super) fn workers(&self) -> Vec<u32> {
         let memgates = self.running.iter().filter(|r| r.name.ends_with("memgate"));
         memgates.filter_map(|running| running.child.id()).collect()
     }
 
     /// Memory of each memgate.
-    pub fn memory(&self) -> Result<Vec<(Subject, Memory)>> {
+    pub(super) fn memory(&self) -> Result<Vec<(Subject, Memory)>> {
         let memgates = self.running.iter().filter(|r| r.name.ends_with("memgate"));
         memgates
             .filter_map(|running| Some((running.subject?, running.child.id()?)))
@@ -225,7 +225,7 @@ impl Servers {
     }
 
     /// Stops everything, the Envoys first.
-    pub async fn end(mut self) {
+    pub(super) async fn end(mut self) {
         while let Some(mut running) = self.running.pop() {
             // If waiting fails, dropping it kills it.
             drop(process::end(&mut running.child, PATIENCE).await);

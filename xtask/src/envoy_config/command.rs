@@ -9,7 +9,7 @@ use super::{Network, Settings, Upstream, render};
 
 /// Arguments of `cargo xtask envoy-config`.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Configuration to start from.
     #[arg(long, default_value = "envoy/development.yaml")]
     base: PathBuf,
@@ -37,7 +37,7 @@ impl Args {
     ///
     /// # Errors
     /// Those of [`render`] and [`Network::put_into`], and of writing the file.
-    pub fn run(&self) -> Result<()> {
+    pub(crate) fn run(&self) -> Result<()> {
         let settings = Settings {
             port: self.port,
             grpc_port: self.grpc_port,

@@ -3,7 +3,7 @@
 //!
 //! It must not depend on what the filters do.
 
-pub mod command;
+pub(crate) mod command;
 mod network;
 mod parts;
 mod upstream;
@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 
 use self::network::Network;
 use self::parts::{MEMGATE_CLUSTERS, cluster, http_manager, part};
-pub use self::upstream::Upstream;
+pub(crate) use self::upstream::Upstream;
 
 /// The cluster of the model server, in both files.
 const UPSTREAM_CLUSTER: &str = "upstream";
 
 /// The changes. All ports are on loopback.
-pub struct Settings {
+pub(crate) struct Settings {
     /// Port for clients.
     pub port: u16,
     /// Port of memgate's ext_proc service.
@@ -36,7 +36,7 @@ pub struct Settings {
 ///
 /// # Errors
 /// When the file cannot be read, or lacks a part that is to be changed (named in the error).
-pub fn render(base: &Path, settings: &Settings) -> Result<Value> {
+pub(crate) fn render(base: &Path, settings: &Settings) -> Result<Value> {
     let text =
         std::fs::read_to_string(base).with_context(|| format!("cannot read {}", base.display()))?;
     let mut config: Value = serde_saphyr::from_str(&text)

@@ -13,7 +13,7 @@ const TOKEN_FILTER: &str = "envoy.filters.http.jwt_authn";
 
 /// The changes; absent values stay as in the file.
 #[derive(clap::Args, Default)]
-pub struct Network {
+pub(super) struct Network {
     /// Listen address of Envoy [default: the file's, which is loopback].
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<IpAddr>,
@@ -38,7 +38,7 @@ impl Network {
     ///
     /// # Errors
     /// When a part that is to be changed is missing, or a token value is empty.
-    pub fn put_into(&self, config: &mut Value) -> Result<()> {
+    pub(super) fn put_into(&self, config: &mut Value) -> Result<()> {
         if let Some(address) = self.listen {
             let at = "/static_resources/listeners/0/address/socket_address/address";
             *part(config, at)? = address.to_string().into();

@@ -19,7 +19,7 @@ const CA_BUNDLES: [&str; 4] = [
 
 /// A model server: an origin and an optional prefix before `/v1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Upstream {
+pub(crate) struct Upstream {
     host: Host,
     port: u16,
     /// "" or "/a/b", without a trailing slash.
@@ -42,7 +42,7 @@ impl Upstream {
     ///
     /// # Errors
     /// One sentence about what is wrong with the URL, or that no CA bundle was found for https.
-    pub fn parse(text: &str) -> Result<Self> {
+    pub(crate) fn parse(text: &str) -> Result<Self> {
         let url = Url::parse(text).with_context(|| format!("{text} is not a URL"))?;
         let tls = match url.scheme() {
             "http" => None,

@@ -16,7 +16,7 @@ const START: &str =
     r#"exec "$0" -m milvus_lite server --data-dir data --host 127.0.0.1 --port "$1" >"$2" 2>&1"#;
 
 /// How to start it.
-pub struct MilvusLite {
+pub(super) struct MilvusLite {
     python: PathBuf,
     folder: PathBuf,
     port: u16,
@@ -27,7 +27,7 @@ impl MilvusLite {
     ///
     /// # Errors
     /// When no port is free.
-    pub fn prepare(assets: &Assets, folder: &Path, port: u16) -> Result<Self> {
+    pub(super) fn prepare(assets: &Assets, folder: &Path, port: u16) -> Result<Self> {
         let free = ports::free(1)?.pop().context("no port is free")?;
         Ok(Self {
             python: assets.milvus_lite(),

@@ -34,7 +34,7 @@ const LOG: &str = "milvus.log";
 
 /// Arguments of `cargo xtask milvus`.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Run Milvus Lite instead: the API of newer servers, in Python.
     #[arg(long)]
     lite: bool,
@@ -62,7 +62,7 @@ impl Args {
     ///
     /// # Errors
     /// When it does not start, or ends unexpectedly.
-    pub fn run(self) -> Result<()> {
+    pub(crate) fn run(self) -> Result<()> {
         crate::tls::provide()?;
         match &self.data {
             Some(data) => {

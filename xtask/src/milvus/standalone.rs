@@ -26,7 +26,7 @@ const GLOG: &str = "--logtostderr=true\n--minloglevel=2\n";
 const ASK_WITHIN: Duration = Duration::from_secs(2);
 
 /// How to start it.
-pub struct Milvus {
+pub(super) struct Milvus {
     program: PathBuf,
     folder: PathBuf,
     ports: Ports,
@@ -69,7 +69,7 @@ impl Milvus {
     ///
     /// # Errors
     /// When no port is free or the folder cannot be written.
-    pub fn prepare(assets: &Assets, folder: &Path, port: u16) -> Result<Self> {
+    pub(super) fn prepare(assets: &Assets, folder: &Path, port: u16) -> Result<Self> {
         let configs = folder.join("configs");
         std::fs::create_dir_all(&configs)
             .with_context(|| format!("cannot create {}", configs.display()))?;

@@ -5,7 +5,7 @@ use std::iter::Sum;
 
 /// Numbers of tests by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub(super) struct Counts {
     pub passed: u64,
     pub failed: u64,
     /// Ignored, skipped or deselected.
@@ -14,7 +14,7 @@ pub struct Counts {
 
 impl Counts {
     /// Parses the summary line of nextest or pytest; `None` for any other line.
-    pub fn in_line(line: &str) -> Option<Self> {
+    pub(super) fn in_line(line: &str) -> Option<Self> {
         let nextest = line
             .trim_start()
             .strip_prefix("Summary [")

@@ -16,7 +16,7 @@ use crate::assets::progress;
 
 /// Arguments of `cargo xtask test`.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Also run the long suites.
     #[arg(long)]
     long: bool,
@@ -35,7 +35,7 @@ impl Args {
     ///
     /// # Errors
     /// When a step failed.
-    pub fn run(self) -> Result<()> {
+    pub(crate) fn run(self) -> Result<()> {
         let steps = Step::all(self.long);
         let mut outcomes = Vec::new();
         let mut servers = Servers::default();

@@ -15,14 +15,14 @@ const READY: &str = "ready milvus ";
 
 /// Kind of server.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub(super) enum Kind {
     Milvus,
     Lite,
 }
 
 /// The running servers.
 #[derive(Default)]
-pub struct Servers(Vec<Running>);
+pub(super) struct Servers(Vec<Running>);
 
 struct Running {
     kind: Kind,
@@ -35,7 +35,7 @@ impl Servers {
     ///
     /// # Errors
     /// When it does not start; the reason is on standard error.
-    pub fn start(&mut self, kind: Kind) -> Result<()> {
+    pub(super) fn start(&mut self, kind: Kind) -> Result<()> {
         let mut arguments = vec!["milvus".into(), "--port".into(), "0".into()];
         if let Kind::Lite = kind {
             arguments.push("--lite".into());
@@ -66,7 +66,7 @@ impl Servers {
     }
 
     /// Sets the environment variables for a test runner.
-    pub fn tell(&self, runner: &mut Command) {
+    pub(super) fn tell(&self, runner: &mut Command) {
         for running in &self.0 {
             let variable = match running.kind {
                 Kind::Milvus => "MEMGATE_TEST_MILVUS",
@@ -77,7 +77,7 @@ impl Servers {
     }
 
     /// Stops all servers.
-    pub fn end(&mut self) {
+    pub(super) fn end(&mut self) {
         self.0.clear();
     }
 }

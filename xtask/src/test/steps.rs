@@ -16,14 +16,14 @@ const NEEDED: [Kind; 6] =
     [Kind::Envoy, Kind::Runtime, Kind::Model, Kind::Python, Kind::Milvus, Kind::CargoTools];
 
 /// One step.
-pub struct Step {
+pub(super) struct Step {
     pub name: &'static str,
     run: fn(&mut Servers) -> Result<(bool, Counts)>,
 }
 
 impl Step {
     /// All steps, fast ones first.
-    pub fn all(long: bool) -> Vec<Self> {
+    pub(super) fn all(long: bool) -> Vec<Self> {
         let mut steps = vec![
             Self { name: "assets", run: fetch },
             Self { name: "fmt", run: fmt },
@@ -48,7 +48,7 @@ impl Step {
     ///
     /// # Errors
     /// When it could not be run at all.
-    pub fn run(&self, servers: &mut Servers) -> Result<(bool, Counts)> {
+    pub(super) fn run(&self, servers: &mut Servers) -> Result<(bool, Counts)> {
         (self.run)(servers)
     }
 }

@@ -22,7 +22,7 @@ const EMBEDDER: &str = "all-MiniLM-L6-v2";
 
 /// Arguments of `cargo xtask train`.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Train into a temporary folder and compare with what is committed: equal to the last bit, or predictions that
     /// differ by 0.01 at most. Every model then learns from the committed others.
     #[arg(long)]
@@ -77,7 +77,7 @@ impl Args {
     ///
     /// # Errors
     /// When something cannot be fetched, built or trained; with `--check` also when a model differs.
-    pub fn run(&self) -> Result<()> {
+    pub(crate) fn run(&self) -> Result<()> {
         let assets = ensure(&[Kind::Runtime, Kind::Model, Kind::Training])?;
         let mut models = self.only.clone();
         models.sort_unstable();

@@ -10,20 +10,20 @@ use crate::assets::repository;
 use crate::build::{self, Profile};
 
 /// The programs that extract features, with the models that they were built with.
-pub struct Programs {
+pub(super) struct Programs {
     memgate: PathBuf,
     exporter: PathBuf,
 }
 
 impl Programs {
-    pub fn build(profile: Profile) -> Result<Self> {
+    pub(super) fn build(profile: Profile) -> Result<Self> {
         let memgate = build::binaries(profile)?.memgate;
         Ok(Self { memgate, exporter: build::example(profile, "export_features")? })
     }
 }
 
 /// Where a model is trained.
-pub struct Stage<'a> {
+pub(super) struct Stage<'a> {
     pub programs: &'a Programs,
     /// The trainers' interpreter.
     pub python: PathBuf,
@@ -34,16 +34,16 @@ pub struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    pub fn need(&self) -> Result<()> {
+    pub(super) fn need(&self) -> Result<()> {
         self.train("train_signals.py", &[])
     }
 
-    pub fn memorable(&self) -> Result<()> {
+    pub(super) fn memorable(&self) -> Result<()> {
         self.train("train_memorable.py", &[])
     }
 
     /// Gives the pairs of near misses.
-    pub fn update(&self) -> Result<PathBuf> {
+    pub(super) fn update(&self) -> Result<PathBuf> {
         let own = self.features("updates", "testdata/reconcile/messages.jsonl", "own.pairs")?;
         let train = self.features("updates", "testdata/scenarios/train.jsonl", "train.pairs")?;
         let adapter =
@@ -52,12 +52,12 @@ impl Stage<'_> {
         Ok(own)
     }
 
-    pub fn query_adapter(&self) -> Result<()> {
+    pub(super) fn query_adapter(&self) -> Result<()> {
         let stories = self.features("scenarios", "testdata/scenarios/adapter.jsonl", "adapter")?;
         self.train("train_adapter.py", &[&stories])
     }
 
-    pub fn relevance(&self) -> Result<()> {
+    pub(super) fn relevance(&self) -> Result<()> {
         let stories = "testdata/scenarios/train.jsonl";
         let features = self.features("scenarios", stories, "train")?;
         let crossed = self.scratch.join("crossed.jsonl");
@@ -70,7 +70,7 @@ impl Stage<'_> {
     }
 
     /// Compares what was trained with what is committed.
-    pub fn compare(&self, models: &[Model], pairs: Option<&Path>) -> Result<()> {
+    pub(super) fn compare(&self, models: &[Model], pairs: Option<&Path>) -> Result<()> {
         let mut compare = self.python("compare_models.py");
         compare.arg(self.folder);
         if let Some(pairs) = pairs {

@@ -25,7 +25,7 @@ const ACKNOWLEDGEMENT: &str = "Sounds like a lovely trip. Tell me if I can help 
 ///
 /// # Errors
 /// When a part fails, or the fact did not reach exactly the right user.
-pub async fn run(
+pub(super) async fn run(
     binaries: Binaries,
     assets: Assets,
     ports: Ports,

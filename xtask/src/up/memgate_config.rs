@@ -11,7 +11,7 @@ use super::store::Store;
 ///
 /// # Errors
 /// When the file cannot be read, or a section is not a mapping.
-pub fn render(base: &Path, store: Store, milvus_port: u16) -> Result<Value> {
+pub(super) fn render(base: &Path, store: Store, milvus_port: u16) -> Result<Value> {
     let text =
         std::fs::read_to_string(base).with_context(|| format!("cannot read {}", base.display()))?;
     put_in(&text, store, milvus_port).with_context(|| format!("in {}", base.display()))
@@ -21,7 +21,7 @@ pub fn render(base: &Path, store: Store, milvus_port: u16) -> Result<Value> {
 ///
 /// # Errors
 /// When the file is not readable YAML.
-pub fn names_identity_mode(file: &Path) -> Result<bool> {
+pub(super) fn names_identity_mode(file: &Path) -> Result<bool> {
     let text =
         std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let config: Value = serde_saphyr::from_str(&text)

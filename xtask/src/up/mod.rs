@@ -24,7 +24,7 @@ use crate::signals::{Signals, until_signal};
 
 /// Arguments of `cargo xtask up`.
 #[derive(clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Play a conversation that shows what memgate does, on free ports and in a temporary data
     /// folder, then exit.
     #[arg(long, conflicts_with_all = ["upstream", "data", "port", "grpc_port", "http_port"])]
@@ -62,7 +62,7 @@ impl Args {
     ///
     /// # Errors
     /// One sentence: what is missing, in use, or failed.
-    pub fn run(self) -> Result<()> {
+    pub(crate) fn run(self) -> Result<()> {
         crate::tls::provide()?;
         // Arguments are checked before anything is downloaded or built.
         let upstream = self.upstream.as_deref().map(Upstream::parse).transpose()?;

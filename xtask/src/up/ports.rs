@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 /// The ports of each part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ports {
+pub(super) struct Ports {
     /// Envoy's port for clients.
     pub envoy: u16,
     /// memgate's ext_proc service.
@@ -26,7 +26,7 @@ impl Ports {
     ///
     /// # Errors
     /// One sentence with the port, its purpose and the option that changes it.
-    pub fn choose(envoy: u16, grpc: u16, http: u16) -> Result<Self> {
+    pub(super) fn choose(envoy: u16, grpc: u16, http: u16) -> Result<Self> {
         // Held together, so that all are different.
         let envoy = claim(envoy, "Envoy", "--port")?;
         let grpc = claim(grpc, "memgate's gRPC", "--grpc-port")?;

@@ -31,7 +31,7 @@ const OTHERS_PATIENCE: Duration = Duration::from_secs(1);
 const MILVUS_PATIENCE: Duration = Duration::from_millis(1500);
 
 /// Everything needed to start the stack.
-pub struct Plan {
+pub(super) struct Plan {
     pub binaries: Binaries,
     pub assets: Assets,
     pub ports: Ports,
@@ -49,7 +49,7 @@ pub struct Plan {
 }
 
 /// A running stack that is ready.
-pub struct Stack {
+pub(super) struct Stack {
     supervisor: Supervisor,
     /// Folder of the configurations; removed with the stack.
     _scratch: TempDir,
@@ -60,7 +60,7 @@ impl Stack {
     ///
     /// # Errors
     /// One sentence: a program cannot be started, has ended, or is not ready in time.
-    pub async fn start(plan: Plan) -> Result<Self> {
+    pub(super) async fn start(plan: Plan) -> Result<Self> {
         let scratch =
             TempDir::with_prefix("memgate-up-").context("cannot create a temporary folder")?;
         std::fs::create_dir_all(&plan.data)
@@ -89,12 +89,12 @@ impl Stack {
     }
 
     /// Waits for a failure that a restart cannot fix.
-    pub async fn failure(&mut self) -> anyhow::Error {
+    pub(super) async fn failure(&mut self) -> anyhow::Error {
         self.supervisor.failure().await
     }
 
     /// Stops everything.
-    pub async fn end(self) {
+    pub(super) async fn end(self) {
         self.supervisor.end().await;
     }
 }

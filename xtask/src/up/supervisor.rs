@@ -30,7 +30,7 @@ const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// Destination of a program's output.
 #[derive(Clone, Debug)]
-pub enum Output {
+pub(super) enum Output {
     /// Standard error, each line prefixed with the program's name.
     Terminal,
     /// `NAME.log` in this folder.
@@ -39,7 +39,7 @@ pub enum Output {
 
 /// A program to keep running.
 #[derive(Clone, Debug)]
-pub struct Service {
+pub(super) struct Service {
     pub name: &'static str,
     pub program: Program,
     /// Timeout for a graceful stop; then it is killed.
@@ -47,7 +47,7 @@ pub struct Service {
 }
 
 /// The running programs.
-pub struct Supervisor {
+pub(super) struct Supervisor {
     output: Output,
     /// Cancelled once everything is ready; from then on programs are restarted.
     ready: CancellationToken,
@@ -61,7 +61,7 @@ struct Running {
 }
 
 impl Supervisor {
-    pub fn new(output: Output) -> Self {
+    pub(super) fn new(output: Output) -> Self {
         Self {
             output,
             ready: CancellationToken::new(),
@@ -73,7 +73,7 @@ impl Supervisor {
     }
 
     /// Starts a program and keeps it running. Programs are stopped in reverse order.
-    pub fn start(&mut self, service: Service) {
+    pub(super) fn start(&mut self, service: Service) {
         let stop = CancellationToken::new();
         let keeper = Keeper {
             service,
@@ -91,7 +91,7 @@ impl Supervisor {
     }
 
     /// Waits until a program fails.
-    pub async fn failure(&mut self) -> anyhow::Error {
+    pub(super) async fn failure(&mut self) -> anyhow::Error {
         match self.failures.1.recv().await {
             Some(error) => error,
             // `self` holds a sender, so the channel is never closed.
@@ -100,12 +100,12 @@ impl Supervisor {
     }
 
     /// From now on, programs that end are restarted.
-    pub fn all_is_ready(&self) {
+    pub(super) fn all_is_ready(&self) {
         self.ready.cancel();
     }
 
     /// Stops all programs, the last started first.
-    pub async fn end(mut self) {
+    pub(super) async fn end(mut self) {
         while let Some(running) = self.running.pop() {
             running.stop.cancel();
             // If a keeper panicked, it has dropped its child, which kills it.

@@ -6,13 +6,13 @@ use crate::{EmbedError, Precision};
 
 /// The files of a model.
 #[derive(Debug)]
-pub struct Files {
+pub(super) struct Files {
     pub model: PathBuf,
     pub tokenizer: PathBuf,
 }
 
 /// Finds the tokenizer and the file of `precision` in `folder` or its `onnx/`.
-pub fn find(folder: &Path, precision: Precision) -> Result<Files, EmbedError> {
+pub(super) fn find(folder: &Path, precision: Precision) -> Result<Files, EmbedError> {
     if !folder.is_dir() {
         return Err(EmbedError::load(folder, "no such folder"));
     }

@@ -19,7 +19,7 @@ const TOKENS: [&str; 2] = ["last_hidden_state", "token_embeddings"];
 const LAYERS: &str = "layer_means";
 
 /// An open graph.
-pub struct Graph {
+pub(super) struct Graph {
     pub session: Session,
     /// Whether it needs token type ids.
     pub wants_token_types: bool,
@@ -34,7 +34,7 @@ pub struct Graph {
 
 /// Content of the embedding output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OutputShape {
+pub(super) enum OutputShape {
     /// One vector per text.
     Pooled,
     /// One vector per token; pooled by memgate.
@@ -43,7 +43,7 @@ pub enum OutputShape {
 
 impl Graph {
     /// Opens the file at `path`; `pooling` applies to graphs with token vectors.
-    pub fn open(
+    pub(super) fn open(
         environment: &Environment,
         path: &Path,
         pooling: Pooling,

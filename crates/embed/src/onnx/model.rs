@@ -21,7 +21,7 @@ const PROBES: [&str; 2] = ["short", "a text that is a good deal longer than the 
 
 /// Which results are extracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub(super) enum Wanted {
     /// The vector only.
     Vector,
     /// The vector and the inner layers, if the graph provides them.
@@ -36,7 +36,7 @@ struct Outputs {
 }
 
 /// A graph with the expected format of its vectors.
-pub struct Model {
+pub(super) struct Model {
     graph: Graph,
     name: String,
     dimension: usize,
@@ -46,7 +46,7 @@ pub struct Model {
 
 impl Model {
     /// Loads the graph at `path` and runs a self-test.
-    pub fn load(
+    pub(super) fn load(
         environment: &Environment,
         path: &Path,
         pooling: Pooling,
@@ -76,12 +76,16 @@ impl Model {
 
     /// Whether texts can be batched without changing their vectors. A graph that quantises over the
     /// whole batch changes them.
-    pub fn may_batch(&self) -> bool {
+    pub(super) fn may_batch(&self) -> bool {
         self.may_batch
     }
 
     /// Runs the texts, given as token ids, in one batch.
-    pub fn run(&mut self, texts: &[Vec<u32>], wanted: Wanted) -> Result<Vec<Reading>, EmbedError> {
+    pub(super) fn run(
+        &mut self,
+        texts: &[Vec<u32>],
+        wanted: Wanted,
+    ) -> Result<Vec<Reading>, EmbedError> {
         let longest = texts.iter().map(Vec::len).max().unwrap_or(0);
         let input = [texts.len(), longest];
         let mut ids = Vec::with_capacity(texts.len() * longest);

@@ -18,14 +18,14 @@ const BATCH: usize = 8;
 const PATIENCE: u32 = 16;
 
 /// One text and the channel for its result. The receiver is gone when the caller has given up.
-pub struct Job {
+pub(super) struct Job {
     pub text: String,
     pub reply: oneshot::Sender<Result<Reading, EmbedError>>,
 }
 
 /// A lane of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lane {
+pub(super) enum Lane {
     /// The caller is waiting.
     Query,
     /// Background work.
@@ -34,7 +34,7 @@ pub enum Lane {
 
 /// Both lanes, shared by the callers and the embedding threads.
 #[derive(Default)]
-pub struct Queue {
+pub(super) struct Queue {
     state: Mutex<State>,
     /// Notified when a job was pushed or the queue was closed.
     changed: Condvar,
@@ -54,7 +54,7 @@ impl Queue {
     ///
     /// # Errors
     /// [`EmbedError::Busy`] when they do not fit, [`EmbedError::Closed`] after `close`.
-    pub fn push(&self, lane: Lane, jobs: Vec<Job>) -> Result<(), EmbedError> {
+    pub(super) fn push(&self, lane: Lane, jobs: Vec<Job>) -> Result<(), EmbedError> {
         let mut state = self.state();
         if state.closed {
             return Err(EmbedError::Closed);
@@ -77,7 +77,7 @@ impl Queue {
 
     /// Waits for work: some queries, or one passage. `None` once the queue is closed. Cancelled
     /// jobs are skipped.
-    pub fn take(&self) -> Option<(Lane, Vec<Job>)> {
+    pub(super) fn take(&self) -> Option<(Lane, Vec<Job>)> {
         let mut state = self.state();
         loop {
             if state.closed {
@@ -91,7 +91,7 @@ impl Queue {
     }
 
     /// Closes the queue: dropping the waiting jobs notifies their callers.
-    pub fn close(&self) {
+    pub(super) fn close(&self) {
         let mut state = self.state();
         state.closed = true;
         state.queries.clear();

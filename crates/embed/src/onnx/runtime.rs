@@ -12,7 +12,7 @@ use crate::EmbedError;
 static LOADED: Mutex<Option<(PathBuf, Environment)>> = Mutex::new(None);
 
 /// The environment of the library at `path`, loaded now or earlier.
-pub fn environment(path: &Path) -> Result<Environment, EmbedError> {
+pub(super) fn environment(path: &Path) -> Result<Environment, EmbedError> {
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((from, environment)) = loaded.as_ref() {
         if from == path {

@@ -13,7 +13,7 @@ const PASSAGE_BYTES: usize = 64 * PASSAGE_TOKENS;
 const QUERY_BYTES: usize = 2 * WINDOW;
 
 /// Shortens a query for the queue: at most two windows, whatever the message's size.
-pub fn bounded_query(text: &str) -> String {
+pub(super) fn bounded_query(text: &str) -> String {
     if text.len() <= QUERY_BYTES {
         return text.to_owned();
     }
@@ -24,12 +24,12 @@ pub fn bounded_query(text: &str) -> String {
 }
 
 /// Shortens a passage for the queue.
-pub fn bounded_passage(text: &str) -> String {
+pub(super) fn bounded_passage(text: &str) -> String {
     text[..text.floor_char_boundary(PASSAGE_BYTES)].to_owned()
 }
 
 /// A model's tokenizer, with its special tokens and prefixes.
-pub struct Tokens {
+pub(super) struct Tokens {
     tokenizer: Tokenizer,
     /// Special tokens before and after every text.
     before: Vec<u32>,
@@ -49,7 +49,7 @@ struct Prefix {
 
 impl Tokens {
     /// Reads `tokenizer.json` at `path`; the prefixes of `space` are added to texts.
-    pub fn load(path: &Path, space: &Space) -> Result<Self, EmbedError> {
+    pub(super) fn load(path: &Path, space: &Space) -> Result<Self, EmbedError> {
         let mut tokenizer =
             Tokenizer::from_file(path).map_err(|error| EmbedError::load(path, error))?;
         let padding = padding_id(&tokenizer);
@@ -72,7 +72,7 @@ impl Tokens {
     }
 
     /// A query's ids, at most [`QUERY_TOKENS`]: the asking part of a longer one.
-    pub fn query(&self, text: &str) -> Result<Vec<u32>, EmbedError> {
+    pub(super) fn query(&self, text: &str) -> Result<Vec<u32>, EmbedError> {
         let prefix = &self.query_prefix;
         let whole = encode(&self.tokenizer, &format!("{}{text}", prefix.text))?;
         if whole.len() <= self.room(QUERY_TOKENS) {
@@ -95,13 +95,13 @@ impl Tokens {
     }
 
     /// A passage's ids, at most [`PASSAGE_TOKENS`]: the beginning of a longer one.
-    pub fn passage(&self, text: &str) -> Result<Vec<u32>, EmbedError> {
+    pub(super) fn passage(&self, text: &str) -> Result<Vec<u32>, EmbedError> {
         let ids = encode(&self.tokenizer, &format!("{}{text}", self.passage_prefix.text))?;
         Ok(self.framed(&[first(&ids, self.room(PASSAGE_TOKENS))]))
     }
 
     /// The id that pads shorter texts of a batch.
-    pub fn padding(&self) -> u32 {
+    pub(super) fn padding(&self) -> u32 {
         self.padding
     }
 

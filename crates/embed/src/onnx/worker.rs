@@ -18,7 +18,11 @@ use crate::{
 const MAX_PADDING: usize = 4;
 
 /// Starts a thread that works until `queue` is closed.
-pub fn spawn(queue: Arc<Queue>, tokens: Arc<Tokens>, model: Model) -> io::Result<JoinHandle<()>> {
+pub(super) fn spawn(
+    queue: Arc<Queue>,
+    tokens: Arc<Tokens>,
+    model: Model,
+) -> io::Result<JoinHandle<()>> {
     let mut worker = Worker { tokens, model };
     thread::Builder::new().name("embed".into()).spawn(move || {
         while let Some((lane, jobs)) = queue.take() {

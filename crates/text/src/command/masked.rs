@@ -15,14 +15,14 @@ const SHORT: [&str; 16] = [
 ];
 
 /// A message in which foreign words are blotted out. Places in it are places in the message.
-pub struct Masked {
+pub(super) struct Masked {
     text: String,
     /// Whether the user typed all of it.
     whole: bool,
 }
 
 impl Masked {
-    pub fn of(message: &str) -> Self {
+    pub(super) fn of(message: &str) -> Self {
         let mut bytes = message.as_bytes().to_vec();
         let parts = parts(message);
         // Longer ones last: within a passage nothing is a word, not even a short quotation.
@@ -38,19 +38,19 @@ impl Masked {
         Self { text, whole: short && parts.is_empty() }
     }
 
-    pub fn text(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         &self.text
     }
 
     /// Whether all of the message is typed.
-    pub fn is_typed_whole(&self) -> bool {
+    pub(super) fn is_typed_whole(&self) -> bool {
         self.whole
     }
 
     /// Whether a sentence may ask something of memory for the user: one of a message that is typed as a whole, or the
     /// first or last one. A text pasted without marks is told from typed words by its place alone. `message` is what
     /// this was made of.
-    pub fn speaks(&self, sentence: &Range<usize>, message: &str) -> bool {
+    pub(super) fn speaks(&self, sentence: &Range<usize>, message: &str) -> bool {
         let empty = |range: Range<usize>| {
             let text = message.get(range).unwrap_or_default();
             !text.contains(char::is_alphanumeric) || is_greeting(text)
@@ -59,7 +59,7 @@ impl Masked {
     }
 
     /// The sentences, with the marks that end them.
-    pub fn sentences(&self) -> Vec<Range<usize>> {
+    pub(super) fn sentences(&self) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let mut start = 0;
         for (at, c) in self.text.char_indices() {
@@ -89,7 +89,7 @@ impl Masked {
     }
 
     /// The range without white space at its ends.
-    pub fn trimmed(&self, range: Range<usize>) -> Range<usize> {
+    pub(super) fn trimmed(&self, range: Range<usize>) -> Range<usize> {
         let text = &self.text[range.clone()];
         let start = range.start + (text.len() - text.trim_start().len());
         start..start + text.trim().len()

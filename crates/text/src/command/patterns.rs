@@ -6,7 +6,7 @@ use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
 /// A list of patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum List {
+pub(super) enum List {
     Stem,
     Lead,
     Ask,
@@ -69,18 +69,18 @@ impl List {
     }
 
     /// Whether a text is one of these.
-    pub fn is_match(self, text: &str) -> bool {
+    pub(super) fn is_match(self, text: &str) -> bool {
         PATTERNS.get(&self).is_some_and(|patterns| patterns.set.is_match(text))
     }
 
     /// Where the first of these that is found lies.
-    pub fn find(self, text: &str) -> Option<Range<usize>> {
+    pub(super) fn find(self, text: &str) -> Option<Range<usize>> {
         let found = self.matching(text).filter_map(|regex| regex.find(text));
         found.map(|found| found.range()).min_by_key(|range| range.start)
     }
 
     /// What each of these that a text is holds at `<what>`.
-    pub fn captured(self, text: &str) -> Vec<Range<usize>> {
+    pub(super) fn captured(self, text: &str) -> Vec<Range<usize>> {
         let named = |regex: &Regex| Some(regex.captures(text)?.name("what")?.range());
         self.matching(text).filter_map(named).collect()
     }

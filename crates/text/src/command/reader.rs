@@ -20,7 +20,7 @@ const MAX_STATEMENT: usize = 500;
 const MAX_LEADS: usize = 5;
 
 /// A message that is read.
-pub struct Reader<'a> {
+pub(super) struct Reader<'a> {
     message: &'a str,
     masked: Masked,
 }
@@ -33,11 +33,11 @@ enum Asked {
 }
 
 impl<'a> Reader<'a> {
-    pub fn of(message: &'a str) -> Self {
+    pub(super) fn of(message: &'a str) -> Self {
         Self { message, masked: Masked::of(message) }
     }
 
-    pub fn read(&self) -> Commands {
+    pub(super) fn read(&self) -> Commands {
         let mut commands = Commands::default();
         let mut rest: Vec<&str> = Vec::new();
         let mut before: Option<Range<usize>> = None;

@@ -9,7 +9,7 @@ const MAX_TOPIC_WORDS: usize = 7;
 
 /// A request; the places are those of what it names in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Request {
+pub(super) enum Request {
     /// A statement to be remembered.
     Remember(Range<usize>),
     /// What was said before is to be remembered.
@@ -22,7 +22,7 @@ pub enum Request {
 
 /// What a text asks, which has neither leads nor courtesy. One that asks whether something `can` be done must
 /// speak of the speaker: "can you remember that film" does not.
-pub fn read(text: &str, can: bool) -> Option<Request> {
+pub(super) fn read(text: &str, can: bool) -> Option<Request> {
     if List::RememberBefore.is_match(text) {
         return Some(Request::RememberBefore);
     }

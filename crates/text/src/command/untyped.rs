@@ -88,7 +88,7 @@ fn pattern(source: &str) -> Regex {
 }
 
 /// The untyped parts of a message as byte ranges, in no order; they may overlap.
-pub fn parts(message: &str) -> Vec<Range<usize>> {
+pub(super) fn parts(message: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = QUOTED.find_iter(message).map(|it| it.range()).collect();
     found.extend(tagged(message));
     let passages = passages(message);

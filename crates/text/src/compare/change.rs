@@ -23,7 +23,7 @@ const RELATED_UNTRUSTED: f32 = 0.4;
 const FRAME: f32 = 0.8;
 
 /// Whether `new` holds in the place of `old`.
-pub fn replaces(new: &Statement, old: &Statement, cosine: Option<f32>) -> bool {
+pub(super) fn replaces(new: &Statement, old: &Statement, cosine: Option<f32>) -> bool {
     let turned = new.says("turned") || new.says("correct");
     let tells_nothing_of_now =
         new.says("unreal") || old.says("unreal") || (new.says("request") && !turned);
@@ -152,7 +152,7 @@ fn same_attribute(new: &Statement, old: &Statement) -> bool {
 }
 
 /// What a statement says the user's something is.
-pub struct Attribute<'a> {
+pub(super) struct Attribute<'a> {
     name: &'a [String],
     value: &'a [String],
 }
@@ -191,7 +191,7 @@ const IS: &[&str] = &[
 const NAME_WORDS: usize = 4;
 
 /// What a statement says the user's something is; `None` where it says no such thing.
-pub fn attribute(statement: &Statement) -> Option<Attribute<'_>> {
+pub(super) fn attribute(statement: &Statement) -> Option<Attribute<'_>> {
     let words = &statement.words;
     let my = words.iter().take(2).position(|word| MY.contains(&word.as_str()))?;
     let is = (my + 2..=my + 1 + NAME_WORDS)

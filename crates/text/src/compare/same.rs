@@ -20,7 +20,7 @@ const EACH_TELLS_MORE: f32 = 0.85;
 const SHARED_UNTRUSTED: f32 = 0.75;
 const COSINE_UNTRUSTED: f32 = 0.6;
 
-pub fn between(new: &Statement, old: &Statement, cosine: Option<f32>) -> Verdict {
+pub(super) fn between(new: &Statement, old: &Statement, cosine: Option<f32>) -> Verdict {
     if new.has_the_words_of(old) {
         return Verdict::Same;
     }

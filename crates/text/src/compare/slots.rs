@@ -9,7 +9,7 @@ const LIST: &str = include_str!("slots.txt");
 static SLOTS: LazyLock<Cues> = LazyLock::new(|| Cues::of(LIST));
 
 /// The attributes that a text tells.
-pub fn find(plain: &str, words: &[String]) -> BTreeSet<&'static str> {
+pub(super) fn find(plain: &str, words: &[String]) -> BTreeSet<&'static str> {
     SLOTS.find(plain, words).anywhere
 }
 

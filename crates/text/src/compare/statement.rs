@@ -71,6 +71,7 @@ pub struct Statement {
 }
 
 impl Statement {
+    /// Reads a statement.
     pub fn of(text: &str) -> Self {
         let plain = plain(text);
         let tokens = tokens(&plain);
@@ -104,6 +105,7 @@ impl Statement {
         self.who.may_be(&other.who, [&self.plain, &other.plain])
     }
 
+    /// Whether the words of a mark in words.txt occur.
     pub fn says(&self, mark: &str) -> bool {
         self.marks.contains(mark)
     }

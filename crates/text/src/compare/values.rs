@@ -18,7 +18,7 @@ static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Whether a word names a day or a month.
-pub fn is_day(word: &str) -> bool {
+pub(super) fn is_day(word: &str) -> bool {
     !DAYS.find(word, &[word.to_owned()]).anywhere.is_empty()
 }
 

@@ -28,6 +28,6 @@ static WORDS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
 });
 
 /// The base word of a lower-case form; most words are their own.
-pub fn word_of(form: &str) -> &str {
+pub(super) fn word_of(form: &str) -> &str {
     WORDS.get(form).copied().unwrap_or(form)
 }

@@ -46,13 +46,13 @@ const HAN: &str =
     "的了是在我你您他她它们吗呢吧啊这那哪什么怎和与或就也都很有没不会要把被给个着过还";
 
 /// Whether a normalised word is a function word.
-pub fn is_light(word: &str) -> bool {
+pub(super) fn is_light(word: &str) -> bool {
     WORDS.contains(word)
 }
 
 /// Whether one or two characters of an unspaced script are grammatical: they contain a Chinese
 /// function character, or are hiragana only.
-pub fn is_light_gram(gram: &str) -> bool {
+pub(super) fn is_light_gram(gram: &str) -> bool {
     gram.chars().any(|c| HAN.contains(c))
         || gram.chars().all(|c| matches!(c, '\u{3041}'..='\u{309F}'))
 }

@@ -7,7 +7,7 @@ const MAX_QUERY_TERMS: usize = 256;
 
 /// A token's hash. Two of an owner's few thousand words collide with a chance of about one in a
 /// million, which affects only the ranking.
-pub type TermId = u32;
+pub(super) type TermId = u32;
 
 /// The term counts of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

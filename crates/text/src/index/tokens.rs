@@ -10,14 +10,14 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::index::{irregular, stop};
 
 /// Incremented when the same text yields other tokens, so that stored tokens are recomputed.
-pub const VERSION: u8 = 2;
+pub(super) const VERSION: u8 = 2;
 
 /// Maximum length of a token, in characters; longer ones are truncated.
 const MAX_CHARS: usize = 64;
 
 /// The side of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub(super) enum Side {
     /// A searched document.
     Document,
     /// A query.
@@ -26,7 +26,7 @@ pub enum Side {
 
 /// One token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token<'a> {
+pub(super) struct Token<'a> {
     /// Its normalised form.
     pub text: &'a str,
     /// Whether it is a function word; set for queries only.
@@ -39,7 +39,7 @@ pub struct Token<'a> {
 ///
 /// Scripts without spaces yield overlapping pairs of characters; a single character yields itself.
 /// Documents also yield each Chinese character, so that a query of one character finds them.
-pub fn tokens(text: &str, side: Side, mut take: impl FnMut(Token<'_>)) {
+pub(super) fn tokens(text: &str, side: Side, mut take: impl FnMut(Token<'_>)) {
     let text = compatible(text);
     let mut run = Vec::new();
     for segment in text.split_word_bounds() {
@@ -169,7 +169,7 @@ fn stem(word: &str) -> Cow<'_, str> {
 
 /// Removes the accents of alphabetic scripts. In other scripts marks are vowels or change the
 /// letter, so they stay.
-pub fn bare(word: &str) -> Cow<'_, str> {
+pub(super) fn bare(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
         return Cow::Borrowed(word);
     }

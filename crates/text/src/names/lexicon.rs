@@ -10,11 +10,12 @@ use crate::{
     names::words::{Word, words},
 };
 
-pub static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::of(include_str!("names.txt")));
+pub(super) static LEXICON: LazyLock<Lexicon> =
+    LazyLock::new(|| Lexicon::of(include_str!("names.txt")));
 
 /// What something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     Person,
     Pet,
     Place,
@@ -22,7 +23,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Person => "person",
             Self::Pet => "pet",
@@ -34,7 +35,7 @@ impl Kind {
 
 /// Sections of single words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Words {
+pub(super) enum Words {
     NounsAreCapital,
     OnlyNamesAreCapital,
     My,
@@ -54,7 +55,7 @@ pub enum Words {
 
 /// What a phrase before a name says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Phrase {
+pub(super) enum Phrase {
     Called,
     OwnName,
     LivesIn,
@@ -92,7 +93,7 @@ const PHRASES: [(&str, Phrase); 6] = [
 
 impl Phrase {
     /// What is named after it.
-    pub fn kind(self) -> Option<Kind> {
+    pub(super) fn kind(self) -> Option<Kind> {
         match self {
             Self::OwnName => Some(Kind::Person),
             Self::LivesIn | Self::ComesFrom => Some(Kind::Place),
@@ -102,7 +103,7 @@ impl Phrase {
     }
 
     /// How whoever is named before it stands to what is named after it.
-    pub fn predicate(self) -> Option<&'static str> {
+    pub(super) fn predicate(self) -> Option<&'static str> {
         match self {
             Self::LivesIn => Some("lives_in"),
             Self::ComesFrom => Some("comes_from"),
@@ -112,7 +113,7 @@ impl Phrase {
     }
 }
 
-pub struct Lexicon {
+pub(super) struct Lexicon {
     words: HashMap<Words, HashSet<String>>,
     phrases: HashMap<Vec<String>, Phrase>,
     /// Words of the longest phrase.
@@ -140,17 +141,17 @@ impl Lexicon {
     }
 
     /// Whether a word is listed so.
-    pub fn is(&self, word: &Word, kind: Words) -> bool {
+    pub(super) fn is(&self, word: &Word, kind: Words) -> bool {
         self.lists(&word.lower, kind)
     }
 
     /// The same for what is in lower case already.
-    pub fn lists(&self, lower: &str, kind: Words) -> bool {
+    pub(super) fn lists(&self, lower: &str, kind: Words) -> bool {
         self.words.get(&kind).is_some_and(|words| words.contains(lower))
     }
 
     /// The longest phrase that these words end with, and how many of them it is.
-    pub fn phrase_before(
+    pub(super) fn phrase_before(
         &self,
         words: &[Word],
         wanted: impl Fn(Phrase) -> bool,

@@ -23,7 +23,9 @@ use crate::entity::{EntityRelation, Mention, entity_key};
 /// What a statement names.
 #[derive(Debug, Default, PartialEq)]
 pub struct Named {
+    /// The named entities.
     pub mentions: Vec<Mention>,
+    /// How they are related.
     pub relations: Vec<EntityRelation>,
 }
 

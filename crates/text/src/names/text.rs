@@ -13,7 +13,7 @@ const MAX_WORDS: usize = 8;
 
 /// A name in a text.
 #[derive(Debug)]
-pub struct Name {
+pub(super) struct Name {
     pub text: String,
     pub kind: Option<Kind>,
     /// Whether it is one without a look elsewhere.
@@ -27,7 +27,7 @@ pub struct Name {
 }
 
 /// A text in words.
-pub struct Text {
+pub(super) struct Text {
     words: Vec<Word>,
     /// Whether a capital letter within a sentence means a name.
     capitals_tell: bool,
@@ -35,7 +35,7 @@ pub struct Text {
 }
 
 impl Text {
-    pub fn of(text: &str) -> Self {
+    pub(super) fn of(text: &str) -> Self {
         let lexicon = &*LEXICON;
         let words = words(text);
         let count = |kind| words.iter().filter(|word| lexicon.is(word, kind)).count();
@@ -44,7 +44,7 @@ impl Text {
     }
 
     /// Everything that may be a name, in order.
-    pub fn names(&self) -> Vec<Name> {
+    pub(super) fn names(&self) -> Vec<Name> {
         let mut names: Vec<Name> = Vec::new();
         if self.is_shouted() {
             return names;

@@ -4,7 +4,7 @@ use unicode_normalization::UnicodeNormalization;
 
 /// A word of a text.
 #[derive(Debug)]
-pub struct Word {
+pub(super) struct Word {
     /// As it is written.
     pub text: String,
     /// In lower case.
@@ -15,7 +15,7 @@ pub struct Word {
 
 impl Word {
     /// Whether a sentence, a quotation or an item of a list begins here.
-    pub fn opens(&self) -> bool {
+    pub(super) fn opens(&self) -> bool {
         self.gap.chars().any(|c| {
             matches!(
                 c,
@@ -25,7 +25,7 @@ impl Word {
     }
 
     /// Whether it is written as names are: Ana, O'Brien, Aix-en-Provence.
-    pub fn is_name(&self) -> bool {
+    pub(super) fn is_name(&self) -> bool {
         let first = |part: &str| part.chars().next().is_some_and(char::is_uppercase);
         first(&self.text)
             && self.text.rsplit('-').next().is_some_and(first)
@@ -35,13 +35,13 @@ impl Word {
     }
 
     /// Whether it is written as abbreviations are: IBM.
-    pub fn is_abbreviation(&self) -> bool {
+    pub(super) fn is_abbreviation(&self) -> bool {
         (2..=6).contains(&self.text.chars().count())
             && self.text.chars().all(|c| is_latin(c) && c.is_uppercase())
     }
 
     /// Whether only a space stands before it.
-    pub fn follows(&self) -> bool {
+    pub(super) fn follows(&self) -> bool {
         self.gap == " " || self.gap.is_empty()
     }
 }
@@ -52,7 +52,7 @@ fn is_latin(c: char) -> bool {
 }
 
 /// The words of a text. The possessive 's, and what French elides, are words.
-pub fn words(text: &str) -> Vec<Word> {
+pub(super) fn words(text: &str) -> Vec<Word> {
     let text: String = text.nfc().map(|c| if c == '’' { '\'' } else { c }).collect();
     let mut words = Vec::new();
     // As at the beginning of a line.

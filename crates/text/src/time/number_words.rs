@@ -2,7 +2,7 @@
 
 /// What a time expression counts or names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thing {
+pub(crate) enum Thing {
     Day,
     Week,
     Weekend,
@@ -61,14 +61,14 @@ const NUMBERS: [&str; 12] = [
 ];
 
 /// What a word counts or names.
-pub fn thing(word: &str) -> Option<Thing> {
+pub(crate) fn thing(word: &str) -> Option<Thing> {
     let word = fold(word);
     let names = |names: &str| names.split(' ').any(|name| name == word);
     THINGS.iter().find(|(_, words)| names(words)).map(|(thing, _)| *thing)
 }
 
 /// The number that digits or a word stand for, from 1 to 999.
-pub fn number(word: &str) -> Option<i32> {
+pub(crate) fn number(word: &str) -> Option<i32> {
     let word = fold(word);
     if let Ok(number) = word.parse::<i32>() {
         return (1..1_000).contains(&number).then_some(number);
@@ -78,7 +78,7 @@ pub fn number(word: &str) -> Option<i32> {
 }
 
 /// Lower case, without the accents of the languages above, and with the digits that numbers are read by.
-pub fn fold(word: &str) -> String {
+pub(crate) fn fold(word: &str) -> String {
     word.chars().flat_map(char::to_lowercase).map(without_accent).collect()
 }
 

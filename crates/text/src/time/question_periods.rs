@@ -11,7 +11,7 @@ use crate::time::number_words::{Thing, number, thing};
 
 /// Days from the first to the last, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Period {
+pub(crate) struct Period {
     pub from: Date,
     pub until: Date,
 }
@@ -64,7 +64,7 @@ static HIER: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The periods that a query names, asked on a day.
-pub fn named(query: &str, asked: Date) -> impl Iterator<Item = Period> {
+pub(crate) fn named(query: &str, asked: Date) -> impl Iterator<Item = Period> {
     let hier = HIER.is_match(query).then(|| days_ago(1, asked)).flatten();
     let found = PATTERNS.iter().flat_map(move |(pattern, sense)| {
         pattern.captures_iter(query).filter_map(move |found| sense.period(&found, asked))

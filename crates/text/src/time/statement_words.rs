@@ -9,7 +9,7 @@ use regex::{Captures, Regex};
 
 /// What a phrase means, from the day on which it was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meaning {
+pub(crate) enum Meaning {
     /// No date, though it looks like one.
     Nothing,
     Days(i64),
@@ -25,7 +25,7 @@ pub enum Meaning {
 
 /// Which of the days of one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
+pub(crate) enum When {
     /// The first one after today.
     Coming,
     /// The last one before today.
@@ -238,7 +238,7 @@ fn pattern(source: &str) -> Regex {
 }
 
 /// Everything in a text that says a relative date; may overlap.
-pub fn matches(text: &str) -> Vec<(Range<usize>, Meaning)> {
+pub(crate) fn matches(text: &str) -> Vec<(Range<usize>, Meaning)> {
     let mut found = Vec::new();
     for (pattern, kind) in PATTERNS.iter() {
         for captures in pattern.captures_iter(text) {

@@ -72,7 +72,7 @@ impl Book {
     }
 
     /// Replies and tool calls of all turns, in order, one line each.
-    pub async fn told(&self) -> Vec<String> {
+    pub(crate) async fn told(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for row in self
             .rows(
