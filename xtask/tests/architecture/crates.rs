@@ -9,17 +9,17 @@ use std::{
 use crate::repository;
 
 /// A member of the workspace.
-pub struct Package {
+pub(crate) struct Package {
     /// As in its Cargo.toml.
-    pub name: String,
+    pub(crate) name: String,
     /// Where its Cargo.toml is.
-    pub folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// The members it depends on, tests and benches aside.
-    pub needs: BTreeSet<String>,
+    pub(crate) needs: BTreeSet<String>,
 }
 
 /// Every member of the workspace, by `cargo metadata`.
-pub fn packages() -> Vec<Package> {
+pub(crate) fn packages() -> Vec<Package> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
         .current_dir(repository())

@@ -10,7 +10,7 @@ use syn::{
 use crate::modules::{Modules, Names, leaves};
 
 /// The modules that the file of `here` needs.
-pub fn of(modules: &Modules, here: &Names) -> BTreeSet<Names> {
+pub(crate) fn of(modules: &Modules, here: &Names) -> BTreeSet<Names> {
     let Some(module) = modules.files.get(here) else { return BTreeSet::new() };
     let mut reader = Reader { modules, here, inline: Vec::new(), needs: BTreeSet::new() };
     reader.visit_file(&module.syntax);

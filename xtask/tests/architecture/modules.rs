@@ -8,25 +8,25 @@ use std::{
 use syn::{Item, UseTree, Visibility};
 
 /// A path of names, without `crate`.
-pub type Names = Vec<String>;
+pub(crate) type Names = Vec<String>;
 
 /// A file of a crate.
-pub struct Module {
+pub(crate) struct Module {
     /// What it holds.
-    pub syntax: syn::File,
+    pub(crate) syntax: syn::File,
 }
 
 /// The modules of a crate that have a file of their own, by their path.
-pub struct Modules {
+pub(crate) struct Modules {
     /// The files.
-    pub files: BTreeMap<Names, Module>,
+    pub(crate) files: BTreeMap<Names, Module>,
     /// What a module passes on under a name of its own: to the path it comes from.
     reexports: BTreeMap<Names, Names>,
 }
 
 impl Modules {
     /// Reads every file below `source`.
-    pub fn read(source: &Path) -> Self {
+    pub(crate) fn read(source: &Path) -> Self {
         let mut files = BTreeMap::new();
         collect(source, &mut Vec::new(), &mut files);
         let mut modules = Self { files, reexports: BTreeMap::new() };
@@ -49,7 +49,7 @@ impl Modules {
     }
 
     /// An absolute path for one that a `use` in `here` names; `None` for other crates' names.
-    pub fn absolute(&self, here: &Names, path: &Names) -> Option<Names> {
+    pub(crate) fn absolute(&self, here: &Names, path: &Names) -> Option<Names> {
         let mut base = here.clone();
         let mut rest = path.as_slice();
         match rest.first().map(String::as_str) {
@@ -74,7 +74,7 @@ impl Modules {
     }
 
     /// The module whose file defines what an absolute path names.
-    pub fn home(&self, path: &Names) -> Names {
+    pub(crate) fn home(&self, path: &Names) -> Names {
         let mut path = path.clone();
         // Re-exports of re-exports end: each is nearer to the definition.
         for _ in 0..8 {
@@ -96,7 +96,7 @@ impl Modules {
 }
 
 /// The paths of a `use`, each with the name it gets here; a glob has none.
-pub fn leaves(tree: &UseTree) -> Vec<(Names, Option<String>)> {
+pub(crate) fn leaves(tree: &UseTree) -> Vec<(Names, Option<String>)> {
     match tree {
         UseTree::Path(path) => leaves(&path.tree)
             .into_iter()
