@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memgate_core::memory::fence;
+use memgate_core::fence;
 
 fuzz_target!(|text: &str| {
     let line = fence::escape(text);

@@ -6,19 +6,15 @@
 
 mod auth;
 mod cursor;
-mod deserialize_error;
-mod deserializer;
 mod error;
-mod extract;
 mod health;
 mod journal_view;
 mod operations;
-mod requests;
+pub(crate) mod read;
 mod routes;
 mod state;
 mod streams;
 mod transfer_view;
-mod value;
 mod view;
 
 #[cfg(test)]
@@ -36,7 +32,7 @@ pub use journal_view::{
     UndoneView,
 };
 pub use operations::{Export, Operations, Piece};
-pub use requests::{
+pub use read::requests::{
     AllJobsRequest, CreateRequest, ExportAllRequest, ExportRequest, FlushRequest, ForgetRequest,
     ImportAllRequest, JobsRequest, ListRequest, PatchRequest, RetryAllRequest, SearchRequest,
     SessionsRequest, Whose,

@@ -10,13 +10,17 @@ use axum::{
 };
 
 use crate::api::{
-    AllJobsRequest, ApiError, CreateRequest, DeletedView, EndedView, Export, ExportAllRequest,
-    ExportRequest, FlushRequest, FlushedView, ForgetRequest, ForgettingsView, HitsView,
-    ImportAllRequest, ImportedView, JobView, JobsRequest, JobsView, Key, ListRequest, MemoriesView,
-    MemoryView, PatchRequest, RetriedView, RetryAllRequest, SearchRequest, SessionsRequest,
-    SessionsView, StatsView, UndoneView, Whose, auth,
-    extract::{Asked, Json, MAX_BODY, RequestId},
-    health,
+    ApiError, DeletedView, EndedView, Export, FlushedView, ForgettingsView, HitsView, ImportedView,
+    JobView, JobsView, Key, MemoriesView, MemoryView, RetriedView, SessionsView, StatsView,
+    UndoneView, auth, health,
+    read::{
+        extract::{Asked, Json, MAX_BODY, RequestId},
+        requests::{
+            AllJobsRequest, CreateRequest, ExportAllRequest, ExportRequest, FlushRequest,
+            ForgetRequest, ImportAllRequest, JobsRequest, ListRequest, PatchRequest,
+            RetryAllRequest, SearchRequest, SessionsRequest, Whose,
+        },
+    },
     state::{ApiState, Open},
     streams::{self, JsonLines},
 };

@@ -4,12 +4,14 @@ use std::process::ExitCode;
 
 use crate::{
     cli::{
+        backend::Backend,
         failure::Failure,
-        memories::Memories,
         options::Common,
-        print::{print, tell},
+        output::{
+            print::{print, tell},
+            text::{Width, width},
+        },
         reply::Answer,
-        text::{Width, width},
     },
     startup::Need,
 };
@@ -19,7 +21,7 @@ use memgate_telemetry::{LogLevel, Telemetry, TelemetryConfig};
 pub(super) fn run<T>(
     common: Common,
     need: Need,
-    operation: impl AsyncFnOnce(&Memories) -> Result<Answer<T>, Failure>,
+    operation: impl AsyncFnOnce(&Backend) -> Result<Answer<T>, Failure>,
     show: impl FnOnce(&T, Width) -> String,
 ) -> ExitCode {
     let json = common.json;
@@ -41,13 +43,13 @@ pub(super) fn run<T>(
 pub(super) fn ask<T>(
     common: Common,
     need: Need,
-    operation: impl AsyncFnOnce(&Memories) -> Result<T, Failure>,
+    operation: impl AsyncFnOnce(&Backend) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     block_on(async {
         let log = TelemetryConfig { log: LogLevel::Warn, ..TelemetryConfig::default() };
         // If it fails, only warnings are lost.
         let _ = Telemetry::start(&log);
-        let memories = Memories::find(common, need).await?;
+        let memories = Backend::find(common, need).await?;
         let answer = operation(&memories).await;
         memories.close().await;
         answer

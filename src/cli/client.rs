@@ -9,10 +9,12 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     api::{
-        AllJobsRequest, CreateRequest, DeletedView, EndedView, ErrorBody, ExportAllRequest,
-        ExportRequest, ForgetRequest, ForgettingsView, HitsView, ImportedView, JobView,
-        JobsRequest, JobsView, ListRequest, MemoriesView, MemoryView, RetriedView, RetryAllRequest,
-        SearchRequest, SessionsRequest, SessionsView, UndoneView, Whose,
+        DeletedView, EndedView, ErrorBody, ForgettingsView, HitsView, ImportedView, JobView,
+        JobsView, MemoriesView, MemoryView, RetriedView, SessionsView, UndoneView,
+        read::requests::{
+            AllJobsRequest, CreateRequest, ExportAllRequest, ExportRequest, ForgetRequest,
+            JobsRequest, ListRequest, RetryAllRequest, SearchRequest, SessionsRequest, Whose,
+        },
     },
     cli::{failure::Failure, reply::Answer},
 };

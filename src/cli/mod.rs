@@ -5,30 +5,15 @@
 //! docs/cli.md is for users.
 
 mod answer;
-mod check_config;
-mod check_health;
+mod backend;
 mod client;
+mod commands;
 mod config_file;
 mod eval;
-mod export;
-mod export_file;
 mod failure;
-mod forget;
-mod import;
-mod jobs;
-mod list;
-mod memories;
 mod options;
-mod print;
-mod reindex;
-mod remember;
+mod output;
 mod reply;
-mod search;
-mod serve;
-mod sessions;
-mod show;
-mod show_jobs;
-mod text;
 
 use std::process::ExitCode;
 
@@ -45,29 +30,29 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve Envoy and the REST API until SIGINT or SIGTERM; SIGHUP reloads the configuration.
-    Serve(serve::Args),
+    Serve(commands::serve::Args),
     /// Check a configuration file.
-    CheckConfig(check_config::Args),
+    CheckConfig(commands::check_config::Args),
     /// Check whether memory works in a running memgate; for health checks.
-    CheckHealth(check_health::Args),
+    CheckHealth(commands::check_health::Args),
     /// List a user's memories, newest first.
-    List(list::Args),
+    List(commands::list::Args),
     /// Search for memories that are relevant to a query, best first.
-    Search(search::Args),
+    Search(commands::search::Args),
     /// Store a memory.
-    Remember(remember::Args),
+    Remember(commands::remember::Args),
     /// Delete one memory, or all memories of a user or project.
-    Forget(forget::Args),
+    Forget(commands::forget::Args),
     /// Export the memories of one user or of all users.
-    Export(export::Args),
+    Export(commands::export::Args),
     /// Import an export; memories that already exist are skipped.
-    Import(import::Args),
+    Import(commands::import::Args),
     /// List pending and dead jobs, or retry dead ones.
-    Jobs(jobs::Args),
+    Jobs(commands::jobs::Args),
     /// List a user's sessions, the latest first, or end one.
-    Sessions(sessions::Args),
+    Sessions(commands::sessions::Args),
     /// Re-embed all memories with the configured model and switch to the new vectors.
-    Reindex(reindex::Args),
+    Reindex(commands::reindex::Args),
     /// Measure the quality of memory on labelled data.
     Eval(eval::Args),
 }

@@ -9,10 +9,10 @@ use jiff::Timestamp;
 use crate::gateway::{
     budget::Share,
     exchange::{Step, trace},
+    parts::Parts,
     request::{
         Admission, Admitted, Headers, PARSED_INLINE, ReadRequest, RequestHead, named_by_head, read,
     },
-    service::Parts,
 };
 use memgate_capture::{Circumstances, FinishedTurn, InFlight, SessionKey};
 use memgate_dialect::{Ask, Dialect, Reply, ReplyCollector};

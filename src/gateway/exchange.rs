@@ -16,10 +16,10 @@ use envoy_types::pb::envoy::{
 use crate::gateway::{
     capture_side::CaptureSide,
     outcome::{Outcome, Verdict},
+    parts::Parts,
     recall_side::{self, Answer},
     replies,
     request::RequestHead,
-    service::Parts,
     timeout_extension::TimeoutExtension,
 };
 use memgate_dialect::Dialect;

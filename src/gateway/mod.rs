@@ -10,6 +10,7 @@ mod exchange;
 mod history;
 mod metadata;
 mod outcome;
+mod parts;
 mod recall_side;
 mod replies;
 mod request;
@@ -20,5 +21,6 @@ mod timeout_extension;
 
 pub use budget::Budget;
 pub use outcome::{FailedBecause, Outcome};
+pub use parts::{Memory, Parts};
 pub use request::{Admission, Admitted, admit};
-pub use service::{Gateway, Memory, Parts, serve};
+pub use service::{Gateway, serve};

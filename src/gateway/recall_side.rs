@@ -12,13 +12,13 @@ use tokio::time::{Instant, timeout_at};
 use crate::gateway::{
     history,
     outcome::{FailedBecause, Outcome},
+    parts::Parts,
     request::{Admission, Admitted, ReadRequest, RequestHead, Unread, read},
-    service::Parts,
     timeout_extension::TimeoutExtension,
 };
 use memgate_capture::may_become_memory;
 use memgate_config::Config;
-use memgate_core::memory::fence;
+use memgate_core::fence;
 use memgate_dialect::{Ask, Dialect, InvalidField, Placed, Placement, Role};
 use memgate_recall::{
     Context, Conversation, PresentedMemory, RecallError, RecallRequest, context_for_exchange,

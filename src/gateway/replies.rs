@@ -16,6 +16,8 @@ use envoy_types::pb::envoy::{
     r#type::v3::{HttpStatus, StatusCode},
 };
 
+use tonic::Status;
+
 use crate::gateway::{metadata, outcome::Verdict};
 use memgate_dialect::{InvalidField, invalid_request_body};
 
@@ -158,3 +160,6 @@ pub(super) fn response_body() -> ProcessingResponse {
 pub(super) fn response_trailers() -> ProcessingResponse {
     plain(Response::ResponseTrailers(TrailersResponse::default()))
 }
+
+/// An answer on its way to Envoy.
+pub(super) type Answered = Result<ProcessingResponse, Status>;

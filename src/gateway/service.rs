@@ -25,18 +25,11 @@ use tonic::{
 use tracing::Instrument;
 
 use crate::gateway::{
-    budget::Budget,
     exchange::{Exchange, Step},
+    parts::Parts,
+    replies::Answered,
     timeout_extension::TimeoutExtension,
 };
-use memgate_capture::Capture;
-use memgate_config::Live;
-use memgate_models::Models;
-use memgate_recall::Recall;
-use memgate_telemetry::Metrics;
-
-/// An answer on its way to Envoy.
-pub(super) type Answered = Result<ProcessingResponse, Status>;
 
 /// Capacity of the answer channel. Envoy sends the next message only after the last answer, and
 /// there is at most one timeout extension before each answer, so this is never reached.
@@ -53,30 +46,6 @@ const STREAM_WINDOW: u32 = 4 << 20;
 const CONNECTION_WINDOW: u32 = 64 << 20;
 /// Maximum time that exchanges in flight may continue after shutdown was requested.
 const DRAIN: Duration = Duration::from_secs(4);
-
-/// The shared parts that every exchange needs.
-#[derive(Clone)]
-pub struct Parts {
-    /// The current configuration.
-    pub config: Live,
-    /// Recall and capture, set once the data folder is open.
-    pub memory: Arc<OnceLock<Memory>>,
-    /// Byte budget of the watched exchanges.
-    pub budget: Arc<Budget>,
-    /// The trained models: some messages are decided before memory could be opened.
-    pub models: Arc<Models>,
-    /// The metrics.
-    pub metrics: Arc<Metrics>,
-}
-
-/// Recall and capture.
-#[derive(Clone)]
-pub struct Memory {
-    /// Finds memories.
-    pub recall: Recall,
-    /// Learns from turns.
-    pub capture: Arc<Capture>,
-}
 
 /// The ext_proc service.
 pub struct Gateway {

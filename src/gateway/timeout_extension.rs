@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::gateway::{replies, service::Answered};
+use crate::gateway::replies::{self, Answered};
 
 /// Time for Envoy to receive a finished answer and for memgate to splice it: the difference between
 /// the default deadline and `message_timeout` in the configurations in envoy/.

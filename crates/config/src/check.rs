@@ -2,10 +2,13 @@
 //! the schema.
 
 use crate::{
-    ApiConfig, Config, EmbeddingModel, GrpcAddress, IdentityMode, ModelRole, Problem, StoreKind,
-    embedding_check,
-    interpolate::Lookup,
+    Config, embedding_check,
+    parse::{interpolate::Lookup, problem::Problem},
     schema::{check, json_schema},
+    sections::{
+        api::ApiConfig, embedding::EmbeddingModel, identity::IdentityMode, listen::GrpcAddress,
+        memory::StoreKind, models::ModelRole,
+    },
 };
 use memgate_core::memory::MemoryType;
 

@@ -1,6 +1,12 @@
 //! Checks of the embedding models that span several keys, and warnings about likely mistakes.
 
-use crate::{EmbeddingConfig, EmbeddingModel, MemoryConfig, Problem};
+use crate::{
+    parse::problem::Problem,
+    sections::{
+        embedding::{EmbeddingConfig, EmbeddingModel},
+        memory::MemoryConfig,
+    },
+};
 
 /// Shortest realistic deadline with an embedding model on a server, in milliseconds; it includes
 /// the other work of a request.

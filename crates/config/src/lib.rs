@@ -5,54 +5,39 @@
 //! the configuration file and nothing else, and never acts on a value.
 
 mod check;
-mod deserialize_error;
-mod deserializer;
-mod effective;
-mod embedding;
 mod embedding_check;
-mod interpolate;
-mod listen;
 mod live;
 mod load;
-mod memory;
-mod milvus;
-mod models;
-mod placement;
-mod policy;
-mod problem;
+mod parse;
 mod reload_guard;
-mod request;
 mod schema;
-mod server;
-mod suggest;
-mod yaml_tree;
+mod sections;
 
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use effective::Effective;
-pub use embedding::{AdditionalEmbeddingConfig, EmbeddingConfig, EmbeddingModel};
-pub use listen::{GrpcAddress, GrpcTls, Listen};
 pub use live::{Live, Reloaded};
-pub use memgate_embed::{Pooling, Precision, remote::Provider};
 use memgate_telemetry::TelemetryConfig;
-pub use memory::{
+pub use parse::problem::{ConfigError, Problem};
+pub use schema::json_schema;
+pub use sections::api::ApiConfig;
+pub use sections::effective::Effective;
+pub use sections::embedding::{AdditionalEmbeddingConfig, EmbeddingConfig, EmbeddingModel};
+pub use sections::identity::{
+    IdentityConfig, IdentityMode, JwtConfig, SignalHeaders, SignalMetadata, SignalsConfig,
+};
+pub use sections::listen::{GrpcAddress, GrpcTls, Listen};
+pub use sections::memory::{
     CaptureConfig, ExtractionConfig, ExtractionMode, JournalConfig, MemoryConfig,
     PreferencesConfig, ReconcileConfig, ReconcilePolicy, SessionsConfig, SqliteConfig, StoreKind,
     Sync,
 };
-pub use milvus::{MilvusConfig, MilvusTlsConfig};
-pub use models::{Endpoint, ExternalModel, LlmProvider, ModelRole, Scheme};
-pub use placement::Placement;
-pub use policy::{HeaderMatch, Policy, PolicyMatch, Subject};
-pub use problem::{ConfigError, Problem};
-pub use request::{
-    IdentityConfig, IdentityMode, JwtConfig, SignalHeaders, SignalMetadata, SignalsConfig,
-};
-pub use schema::json_schema;
-pub use server::ApiConfig;
+pub use sections::milvus::{MilvusConfig, MilvusTlsConfig};
+pub use sections::models::{Endpoint, ExternalModel, LlmProvider, ModelRole, Scheme};
+pub use sections::placement::Placement;
+pub use sections::policy::{HeaderMatch, Policy, PolicyMatch, Subject};
 
 /// The configuration of memgate. Every key has a default, so `{}` is a valid file. `${NAME}` inside
 /// a string value is replaced by that environment variable; `$${` is a literal `${`.

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, RwLock},
 };
 
-use crate::{Config, ConfigError, reload_guard::weakened};
+use crate::{Config, parse::problem::ConfigError, reload_guard::weakened};
 
 /// Changes applied to a configuration after it was read, for example from command-line flags.
 type Overrides = Box<dyn Fn(&mut Config) + Send + std::marker::Sync>;

@@ -3,10 +3,14 @@
 use std::{fs, path::Path};
 
 use crate::{
-    Config, ConfigError, Problem, deserializer,
-    interpolate::{Lookup, interpolate},
+    Config,
+    parse::{
+        deserializer,
+        interpolate::{Lookup, interpolate},
+        problem::{ConfigError, Problem},
+        yaml_tree::Node,
+    },
     schema::all_keys,
-    yaml_tree::Node,
 };
 
 impl Config {

@@ -4,7 +4,15 @@
 //! The comparison is conservative: it also refuses some harmless changes, which then need a
 //! restart.
 
-use crate::{Config, IdentityMode, MemoryConfig, Policy, PolicyMatch, Problem};
+use crate::{
+    Config,
+    parse::problem::Problem,
+    sections::{
+        identity::IdentityMode,
+        memory::MemoryConfig,
+        policy::{Policy, PolicyMatch},
+    },
+};
 
 /// The protections that `new` would weaken compared with `old`. Any entry refuses the whole reload.
 pub(super) fn weakened(old: &Config, new: &Config) -> Vec<Problem> {

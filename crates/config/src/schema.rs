@@ -6,7 +6,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use crate::{Config, Problem, interpolate::join};
+use crate::{
+    Config,
+    parse::{interpolate::join, problem::Problem},
+};
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let mut schema = schemars::schema_for!(Config).to_value();

@@ -7,26 +7,25 @@
 mod ask;
 mod chat;
 mod decode;
-mod edit;
+mod edits;
 mod error;
 mod json;
 mod message;
 mod options;
-mod place;
 mod reply;
 mod request;
 mod responses;
-mod splice;
+mod seats;
 mod sse;
 
 pub use ask::{Ask, Role, ToolItem, Utterance};
 pub use decode::{DecodeError, decode_body};
-pub use edit::Edits;
+pub use edits::Edits;
 pub use error::ReadError;
 pub use options::{InvalidField, MemoryOptions, invalid_request_body};
-pub use place::{Placed, Placement};
 pub use reply::{Ending, Reply, ReplyCollector, ReplyError, Usage};
 pub use request::{Request, read};
+pub use seats::place::{Placed, Placement};
 
 /// A wire format memory acts on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -5,13 +5,15 @@ use crate::{
     Dialect,
     ask::Ask,
     chat,
-    edit::{Edits, remove_members},
+    edits::{Edits, remove_members},
     error::ReadError,
     json::{Node, Object},
     options::{FIELDS, MemoryOptions},
-    place::{Layout, Placed, Placement},
     responses,
-    splice::Splice,
+    seats::{
+        place::{Layout, Placed, Placement},
+        splice::Splice,
+    },
 };
 
 /// A request that was read. Holds no part of the body itself, only places in it.

@@ -3,6 +3,7 @@
 //! The models are loaded once at start-up and passed down. This module must not depend on what is done with a
 //! prediction, on who embeds, or on a store. docs/models.md describes the models and how they are trained.
 
+mod error;
 mod features;
 mod linear;
 mod manifest;
@@ -20,6 +21,8 @@ use manifest::Manifest;
 use memgate_embed::Space;
 use tensors::Tensors;
 
+pub use error::ModelsError;
+use error::Unreadable;
 pub use features::Features;
 pub use memorable::MemorableModel;
 pub use need::{Need, NeedModel, Opinion};
@@ -59,27 +62,6 @@ const DEFAULT: Folder = folder!("all-MiniLM-L6-v2");
 
 /// A folder for each embedder that models were trained with.
 const FOLDERS: [Folder; 1] = [DEFAULT];
-
-/// Why a folder's models cannot be used: it was not written by the trainers of this version.
-#[derive(Debug, thiserror::Error)]
-#[error("models/{folder}: {cause}")]
-pub struct ModelsError {
-    folder: &'static str,
-    cause: Unreadable,
-}
-
-/// What is wrong with the files of a folder.
-#[derive(Debug, thiserror::Error)]
-enum Unreadable {
-    #[error("manifest.toml: {0}")]
-    Manifest(#[from] toml::de::Error),
-    #[error("manifest.toml: {key} is {found}, and this program reads {read}")]
-    Version { key: &'static str, found: u32, read: u32 },
-    #[error("weights.safetensors: {0}")]
-    Weights(#[from] safetensors::SafeTensorError),
-    #[error("weights.safetensors: {name}: {why}")]
-    Tensor { name: String, why: &'static str },
-}
 
 /// All trained models, for one embedding space.
 #[derive(Debug)]

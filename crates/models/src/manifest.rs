@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::{Unreadable, features};
+use crate::{error::Unreadable, features};
 use memgate_embed::{Pooling, Run, Space};
 
 /// The form of manifest and tensors that is read here.

@@ -2,7 +2,7 @@
 
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 
-use crate::Unreadable;
+use crate::error::Unreadable;
 
 /// The named tensors of a weights file that is compiled in.
 pub(super) struct Tensors {

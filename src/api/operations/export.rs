@@ -4,7 +4,9 @@ use jiff::Timestamp;
 use tokio::task::spawn_blocking;
 
 use crate::api::{
-    ApiError, ExportAllRequest, ExportRequest, operations::Operations, requests::owner,
+    ApiError,
+    operations::Operations,
+    read::requests::{ExportAllRequest, ExportRequest, owner},
 };
 use memgate_core::memory::{Owner, Scan, Status};
 use memgate_store::transfer::{FORMAT, Header, Line};

@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 
 use crate::api::{
-    ApiError, DeletedView, ForgetRequest, ForgettingView, ForgettingsView, UndoneView, Whose,
+    ApiError, DeletedView, ForgettingView, ForgettingsView, UndoneView,
     operations::{Operations, not_empty, write},
-    requests::owner,
+    read::requests::{ForgetRequest, Whose, owner},
 };
 use memgate_capture::Forget;
 use memgate_core::memory::{

@@ -1,10 +1,9 @@
 //! Lists jobs and sessions, and retries jobs.
 
 use crate::api::{
-    AllJobsRequest, ApiError, JobView, JobsRequest, JobsView, RetriedView, SessionsRequest,
-    SessionsView, Whose, cursor,
+    ApiError, JobView, JobsView, RetriedView, SessionsView, cursor,
     operations::{Operations, page},
-    requests::owner,
+    read::requests::{AllJobsRequest, JobsRequest, SessionsRequest, Whose, owner},
 };
 use memgate_capture::{JobQuery, JobStanding};
 use memgate_core::memory::Owner;

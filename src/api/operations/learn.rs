@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use crate::api::{
-    ApiError, EndedView, FlushRequest, FlushedView, Whose, operations::Operations, requests::owner,
+    ApiError, EndedView, FlushedView,
+    operations::Operations,
+    read::requests::{FlushRequest, Whose, owner},
 };
 
 /// Default time to wait, in milliseconds.

@@ -6,10 +6,9 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use crate::api::{
-    ApiError, HitView, HitsView, ListRequest, MemoriesView, MemoryView, SearchRequest, Whose,
-    cursor,
+    ApiError, HitView, HitsView, MemoriesView, MemoryView, cursor,
     operations::{Operations, not_empty, page, share},
-    requests::owner,
+    read::requests::{ListRequest, SearchRequest, Whose, owner},
 };
 use memgate_core::memory::{Filter, ListQuery, MemoryId, ScopeQuery};
 use memgate_recall::{Query, RecallRequest, Selection};

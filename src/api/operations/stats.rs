@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
 
-use crate::api::{ApiError, StatsView, Whose, operations::Operations};
+use crate::api::{ApiError, StatsView, operations::Operations, read::requests::Whose};
 use memgate_core::memory::{Filter, ScopeQuery, Status};
 
 impl Operations {

@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::api::{
-    ApiError, CreateRequest, MemoryView, PatchRequest, Whose,
+    ApiError, MemoryView,
     operations::{Operations, entities, not_empty, share, write},
-    requests::owner,
+    read::requests::{CreateRequest, PatchRequest, Whose, owner},
 };
 use memgate_capture::{
     Author, admit_text, keep_preference_tag, may_become_memory, screened_value, tag_preference,

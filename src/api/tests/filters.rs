@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 
 use crate::api::{
-    deserialize_error::DeserializeError, deserializer::read, tests::*, value::RequestValue,
+    read::{deserialize_error::DeserializeError, deserializer::read, value::RequestValue},
+    tests::*,
 };
 use memgate_core::memory::{Filter, Memory, MemoryId, MemoryType, Source};
 use memgate_text::entity::Mention;

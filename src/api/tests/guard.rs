@@ -14,7 +14,7 @@ async fn all_errors_have_the_same_shape() {
     assert_eq!(error(&server.send(json("{\"user_id\":")).await), (400, "invalid_json", None));
     assert_eq!(error(&server.send(json("")).await), (400, "invalid_json", None));
     assert_eq!(error(&server.send(json("[]")).await).0, 400);
-    let large = server.send(json(&" ".repeat(extract::MAX_BODY + 1))).await;
+    let large = server.send(json(&" ".repeat(crate::api::read::extract::MAX_BODY + 1))).await;
     assert_eq!(error(&large), (413, "too_large", None));
     let form = server.request(Method::POST, "/v1/memory").body("{}");
     let form = server.send(form.header("content-type", "text/plain")).await;

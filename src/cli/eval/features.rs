@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::cli::eval::{
     replay::{Recalled, Scenario},
-    score::{is_stale, items_in},
+    scenarios::score::{is_stale, items_in},
 };
 
 /// Writes one line per scenario, for `tools/calibrate.py`.

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
 use crate::{
-    api::{Operations, SearchRequest},
+    api::{Operations, read::requests::SearchRequest},
     cli::eval::{
         data::{self, Digests, Labelled, none_of},
-        frame::{Frame, with_memory},
+        harness::{EvalArgs, with_memory},
         on_disk::{Disk, repeats},
         replay,
         shares::{between, share, wilson},
@@ -32,7 +32,7 @@ pub(super) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
-    frame: Frame,
+    frame: EvalArgs,
 }
 
 /// The relevant fields of a row.

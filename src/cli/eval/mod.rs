@@ -4,8 +4,7 @@
 
 mod data;
 mod features;
-mod frame;
-mod labels;
+pub(crate) mod harness;
 mod locomo;
 mod memorable;
 mod on_disk;
@@ -13,7 +12,6 @@ mod parse;
 mod placement;
 mod replay;
 mod scenarios;
-mod score;
 mod shares;
 mod signals;
 mod updates;

@@ -12,7 +12,7 @@ use crate::{
     api::Operations,
     cli::eval::{
         data::{self, Digests},
-        frame::{Frame, with_memory},
+        harness::{EvalArgs, with_memory},
         replay::{Scenario, Turn, ask, message, messages, tell},
     },
     startup::Need,
@@ -44,7 +44,7 @@ pub(super) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
-    frame: Frame,
+    frame: EvalArgs,
 }
 
 impl Args {
@@ -251,7 +251,7 @@ impl Report {
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
-    use memgate_core::memory::fence;
+    use memgate_core::fence;
 
     /// A conversation with a different context for every message.
     fn conversation() -> Vec<Asked> {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::{
-    api::{JobsRequest, Operations},
+    api::{Operations, read::requests::JobsRequest},
     cli::eval::parse,
 };
 use memgate_capture::{Circumstances, FinishedTurn};

@@ -1,5 +1,8 @@
 //! `memgate eval scenarios`: recall and precision in scenarios over several sessions.
 
+pub(crate) mod labels;
+pub(crate) mod score;
+
 use std::{fmt::Write as _, path::PathBuf};
 
 use anyhow::{Context, Result};
@@ -9,9 +12,9 @@ use crate::{
     cli::eval::{
         data::{self, Digests},
         features,
-        frame::{Frame, with_memory},
+        harness::{EvalArgs, with_memory},
         replay::{Recalled, Scenario, ask, tell},
-        score::{Outcome, Report, Shares},
+        scenarios::score::{Outcome, Report, Shares},
         shares::{between, percent},
     },
     startup::Need,
@@ -26,7 +29,7 @@ pub(super) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
-    frame: Frame,
+    frame: EvalArgs,
     /// Store all scenarios in one user's memory before asking: a larger memory, most of it
     /// irrelevant to each question
     #[arg(long)]

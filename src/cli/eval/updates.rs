@@ -10,7 +10,7 @@ use crate::{
     api::Operations,
     cli::eval::{
         data::{self, Digests, Labelled, no_language},
-        frame::{Frame, with_memory},
+        harness::{EvalArgs, with_memory},
         replay::Scenario,
     },
     startup::Need,
@@ -26,7 +26,7 @@ pub(super) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
-    frame: Frame,
+    frame: EvalArgs,
     /// Also write the features of every pair to this file, for tools/train_updates.py
     #[arg(long, value_name = "FILE")]
     features: Option<PathBuf>,

@@ -6,7 +6,6 @@ use std::process::{Command, Stdio};
 use anyhow::{Result, bail};
 
 use super::fetch::run;
-use crate::build::cargo;
 
 /// The subcommands that the tests run.
 pub(super) const ALL: [CargoTool; 2] = [
@@ -45,7 +44,8 @@ impl CargoTool {
     /// Compiles it into `bin`, unoptimised: it runs for less time than optimising takes.
     pub(super) fn install(&self, bin: &Path) -> Result<()> {
         let Some(root) = bin.parent() else { bail!("{} has no parent", bin.display()) };
-        let mut install = cargo();
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut install = Command::new(cargo);
         install
             .args(["install", "--locked", "--debug", "--version", self.version, "--root"])
             .arg(root)

@@ -10,7 +10,6 @@ mod load;
 mod machine;
 mod plan;
 mod proc;
-mod programs;
 mod report;
 mod request;
 mod rounds;
@@ -23,7 +22,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 
 use self::plan::Plan;
-use self::programs::Programs;
+use self::seed::Programs;
 use self::servers::Servers;
 use crate::assets::progress::say;
 use crate::assets::{self, Kind, repository};

@@ -5,10 +5,19 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use super::plan::{MEMORIES, Store};
-use super::programs::Programs;
 use crate::assets::progress::say;
 use crate::assets::repository;
 use crate::process::Program;
+use crate::{assets, build};
+use std::path::PathBuf;
+
+/// The programs that run only here.
+pub(super) struct Programs {
+    pub(super) binaries: build::Binaries,
+    pub(super) noop: PathBuf,
+    pub(super) seeder: PathBuf,
+    pub(super) assets: assets::Assets,
+}
 
 /// The data folder of a store.
 pub(super) fn folder(root: &Path, store: &Store) -> PathBuf {

@@ -16,8 +16,7 @@ use tokio::time::Instant;
 
 use super::plan::{Plan, Subject};
 use super::proc::{self, Memory};
-use super::programs::Programs;
-use super::seed;
+use super::seed::{self, Programs};
 use crate::assets::repository;
 use crate::envoy_config::{self, Settings, Upstream};
 use crate::ports;

@@ -5,6 +5,7 @@
 //! to cosines of questions that query_adapter has turned. The program has the models compiled in, so it is built
 //! again before each model that learns from replayed stories.
 
+mod model;
 mod steps;
 
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 
+use self::model::Model;
 use self::steps::{Programs, Stage};
 use crate::assets::progress::say;
 use crate::assets::{Kind, ensure, repository};
@@ -33,43 +35,6 @@ pub(crate) struct Args {
     /// How the program that extracts the features is built.
     #[arg(long, value_enum, default_value_t = Profile::Release)]
     profile: Profile,
-}
-
-/// A model, in the order of training.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum Model {
-    /// Whether a message needs memory.
-    Need,
-    /// Which statements are worth keeping.
-    Memorable,
-    /// Whether a message makes an older sentence outdated.
-    Update,
-    /// How a question is turned before it is compared.
-    QueryAdapter,
-    /// How relevant a memory is.
-    Relevance,
-}
-
-impl Model {
-    const ALL: [Self; 5] =
-        [Self::Need, Self::Memorable, Self::Update, Self::QueryAdapter, Self::Relevance];
-
-    /// Its name in the manifest.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Need => "need",
-            Self::Memorable => "memorable",
-            Self::Update => "update",
-            Self::QueryAdapter => "query_adapter",
-            Self::Relevance => "relevance",
-        }
-    }
-
-    /// Whether it learns from stories replayed with the models before it.
-    fn needs_those_before(self) -> bool {
-        matches!(self, Self::QueryAdapter | Self::Relevance)
-    }
 }
 
 impl Args {

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::Model;
+use super::model::Model;
 use crate::assets::repository;
 use crate::build::{self, Profile};
 

@@ -9,10 +9,8 @@ use crate::{
     session::message_digest,
     turn::FinishedTurn,
 };
-use memgate_core::{
-    memory::fence,
-    screening::{MAX_MESSAGE_BYTES, MAX_TOOL_BYTES, Secret, screen},
-};
+use memgate_core::fence;
+use memgate_core::screening::{MAX_MESSAGE_BYTES, MAX_TOOL_BYTES, Secret, screen};
 use memgate_dialect::ToolItem;
 use memgate_text::command::Commands;
 

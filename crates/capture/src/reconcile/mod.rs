@@ -20,6 +20,7 @@ mod supersede;
 mod turn_text;
 
 #[cfg(test)]
+#[path = "tests/compare.rs"]
 mod compare_tests;
 
 pub(super) use batch::reconcile;

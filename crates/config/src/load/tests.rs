@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use crate::{StoreKind, load::*};
+use crate::{load::*, sections::memory::StoreKind};
 
 fn read(text: &str) -> Result<Config, String> {
     let env = |name: &str| match name {

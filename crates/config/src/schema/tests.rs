@@ -93,7 +93,7 @@ fn the_default_file_has_every_key_at_its_default() {
     let yaml = fs::read_to_string(file("config/config.yaml")).unwrap();
     let read = Config::from_text(Some(&yaml), &|_| {}, &|_| None).unwrap();
     let mut defaults = Config::default();
-    defaults.memory.store = Some(crate::StoreKind::Sqlite);
+    defaults.memory.store = Some(crate::sections::memory::StoreKind::Sqlite);
     assert_eq!(read, defaults);
     visit(json_schema(), "", &mut |key, _| {
         let name = key.rsplit(['.', ']']).next().unwrap();

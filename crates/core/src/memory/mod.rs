@@ -3,7 +3,6 @@
 //! This module depends on nothing else of memgate. It must never know a wire
 //! format, a database, an embedder, or Envoy.
 
-pub mod fence;
 mod filter;
 mod id;
 mod kind;

@@ -9,7 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::{
-    Ask, Dialect, Placed, Placement, ReadError, Reply, ReplyCollector, invalid_request_body, read,
+    Ask, Dialect, ReadError, Reply, ReplyCollector, invalid_request_body, read,
+    seats::place::{Placed, Placement},
 };
 
 const CONTEXT: &str = "CONTEXT\n- \"one\"";

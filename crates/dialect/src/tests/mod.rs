@@ -7,7 +7,7 @@ mod json_text;
 mod options;
 mod requests;
 
-use crate::{Dialect, Edits};
+use crate::{Dialect, edits::Edits};
 
 #[test]
 fn only_the_two_exact_paths_have_a_dialect() {

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use crate::{
-    Ask, Dialect, Placed, Placement, read,
+    Ask, Dialect, read,
+    seats::place::{Placed, Placement},
     tests::json_text::{Tree, anything, gaps, key, literal, means},
 };
 

@@ -11,7 +11,10 @@ use crate::{
     present::{debug::PresentedMemory, line, snippet::Wanted, tokens::tokens},
     request::Budget,
 };
-use memgate_core::memory::{Memory, MemoryId, fence};
+use memgate_core::{
+    fence,
+    memory::{Memory, MemoryId},
+};
 
 /// Characters of one memory that are shown; a turn with a pasted document must
 /// not push out everything else.

@@ -8,7 +8,10 @@ use crate::{
     hit::Hit,
     present::snippet::{Wanted, snippet},
 };
-use memgate_core::memory::{Memory, MemoryKind, Source, fence};
+use memgate_core::{
+    fence,
+    memory::{Memory, MemoryKind, Source},
+};
 
 /// Precedes the user's own words, as in the memory of a turn.
 const USER: &str = "User: ";

@@ -8,15 +8,13 @@ use milvus::v2::types::{ConsistencyLevel, ResultRow};
 use crate::{
     MAX_LIMIT, MAX_SCAN_BYTES,
     milvus::{
+        connection::{fault::Fault, server::WINDOW, session::Session},
         expression::{literal, of_owner, one_of},
-        fault::Fault,
         fields::{KEY, VECTOR},
         overlay::{Overlay, Recent},
         rows::{
             Kind, Part, Placed, RECORD_FIELDS, Stored, assemble, memory_key, read_vector_key, time,
         },
-        server::WINDOW,
-        session::Session,
     },
     validate,
 };

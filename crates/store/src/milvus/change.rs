@@ -11,14 +11,13 @@ use milvus::v2::types::ConsistencyLevel;
 
 use crate::{
     milvus::{
+        connection::{fault::Fault, session::Session},
         expression::{of_owner, one_of},
-        fault::Fault,
         overlay::{Fresh, Overlay, Recent},
         rows::{
             Kind, Placed, RecordRows, Spaces, Stored, is_earlier, memory_key, vector_columns,
             vector_keys,
         },
-        session::Session,
         view::{Known, Reader},
     },
     validate,

@@ -12,17 +12,13 @@
 
 mod bulk;
 mod change;
+mod connection;
 mod expression;
-mod fault;
 mod fields;
-mod link;
 mod overlay;
 mod rows;
 mod schema;
 mod search;
-mod server;
-mod session;
-mod settings;
 mod view;
 
 use std::{
@@ -43,16 +39,16 @@ use tokio::{
 use self::{
     bulk::Bulk,
     change::{Change, Vectors, Writer},
-    link::Link,
+    connection::link::Link,
+    connection::session::Session,
     overlay::Overlay,
     rows::memory_key,
     search::Searcher,
-    session::Session,
     view::{Known, Reader},
 };
 pub use self::{
-    fault::MilvusRefusal,
-    settings::{MilvusSettings, MilvusTls},
+    connection::fault::MilvusRefusal,
+    connection::settings::{MilvusSettings, MilvusTls},
 };
 use crate::{
     MAX_LIMIT,
@@ -81,7 +77,7 @@ impl MilvusStore {
     /// # Errors
     /// [`MilvusRefusal`].
     pub async fn open(settings: MilvusSettings) -> Result<Self, MilvusRefusal> {
-        let overlay = Overlay::new(settings.staleness + link::MARGIN);
+        let overlay = Overlay::new(settings.staleness + connection::link::MARGIN);
         Ok(Self {
             link: Link::open(settings).await?,
             overlay,
@@ -401,7 +397,7 @@ impl MemoryStore for MilvusStore {
 }
 
 /// Waits until every read shows that nothing is left.
-async fn emptied(session: &Arc<Session>, everything: &str) -> Result<(), fault::Fault> {
+async fn emptied(session: &Arc<Session>, everything: &str) -> Result<(), connection::fault::Fault> {
     let end = Instant::now() + session.horizon;
     let bounded = ConsistencyLevel::Bounded;
     loop {

@@ -11,7 +11,7 @@ use milvus::v2::types::{FieldData, ResultRow};
 use serde_json::json;
 
 use crate::milvus::{
-    fault::Fault,
+    connection::fault::Fault,
     fields::{KEY, VECTOR},
     schema::{MAX_TEXT, RECORD_DIMENSION},
 };

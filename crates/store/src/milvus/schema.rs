@@ -33,10 +33,8 @@ use sha2::{Digest, Sha256};
 use tokio::time::sleep;
 
 use crate::milvus::{
-    fault::Fault,
+    connection::{fault::Fault, server::Server, settings::MilvusSettings},
     fields::{KEY, VECTOR},
-    server::Server,
-    settings::MilvusSettings,
 };
 
 /// Maximum size of a text field, in bytes: a limit of Milvus.

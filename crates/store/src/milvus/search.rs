@@ -8,11 +8,9 @@ use jiff::Timestamp;
 use crate::{
     MAX_LIMIT, dense,
     milvus::{
+        connection::{fault::Fault, server::WINDOW, session::Session},
         expression::{of_owner, one_of},
-        fault::Fault,
         rows::read_vector_key,
-        server::WINDOW,
-        session::Session,
         view::{Line, Reader},
     },
     top_k::{Candidate, top_k},

@@ -11,16 +11,18 @@ use jiff::Timestamp;
 use milvus::v2::types::{ConsistencyLevel, ResultRow};
 
 use crate::milvus::{
+    connection::{
+        fault::Fault,
+        server::{Server, WINDOW},
+        session::Session,
+    },
     expression::{of_owner, one_of},
-    fault::Fault,
     fields::KEY,
     overlay::{Fresh, Overlay, Recent},
     rows::{
         Kind, Part, RECORD_FIELDS, Spaces, Stored, assemble, is_earlier, micros, read_spaces,
         read_terms, record_keys, time,
     },
-    server::{Server, WINDOW},
-    session::Session,
 };
 use memgate_core::memory::{Embedding, Memory, MemoryId, Owner, ScopeQuery, Status};
 use memgate_text::index::Terms;

@@ -45,7 +45,7 @@ pub(super) struct Answer {
     pub(super) ranked: Ranking,
     /// What a request would be given.
     pub(super) presented: Ranking,
-    /// Memories and tokens of that context.
+    /// Backend and tokens of that context.
     pub(super) shown: usize,
     pub(super) tokens: usize,
     /// The nearest by cosine alone, and the best by BM25 alone.

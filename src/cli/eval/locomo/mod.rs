@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use crate::{
     cli::eval::{
         data::Digests,
-        frame::{Frame, with_memory},
+        harness::{EvalArgs, with_memory},
     },
     startup::Need,
 };
@@ -26,7 +26,7 @@ pub(super) struct Args {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    frame: Frame,
+    frame: EvalArgs,
 }
 
 impl Args {

@@ -13,7 +13,7 @@ use self::{report::Report, row::Row};
 use crate::{
     cli::eval::{
         data::{self, Digests},
-        frame::{Frame, with_memory},
+        harness::{EvalArgs, with_memory},
         replay::PATIENCE,
     },
     startup::Need,
@@ -28,7 +28,7 @@ pub(super) struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
-    frame: Frame,
+    frame: EvalArgs,
 }
 
 impl Args {

@@ -11,7 +11,8 @@ use crate::{
     candidate::{Candidate, Tense},
     extract::llm::parts::Shown,
 };
-use memgate_core::memory::{MemoryType, Source, fence};
+use memgate_core::fence;
+use memgate_core::memory::{MemoryType, Source};
 use memgate_text::{
     entity::{EntityRelation, Mention},
     sentences,

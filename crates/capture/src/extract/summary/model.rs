@@ -6,7 +6,8 @@ use crate::{
     extract::{local::holds_back, summary::memory::MAX_CHARS},
     turn::StoredTurn,
 };
-use memgate_core::{memory::fence, screening::screen};
+use memgate_core::fence;
+use memgate_core::screening::screen;
 use memgate_embed::llm::Helper;
 
 /// The most that is shown of a session, in bytes: about 6,000 tokens. Of a

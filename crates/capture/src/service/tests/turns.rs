@@ -113,7 +113,7 @@ async fn a_reply_that_repeats_a_memory_is_not_learnt_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_memory_put_there_is_not_learnt() {
     let house = House::new();
-    let context = memgate_core::memory::fence::render(&[], &["User: zanzibar is nice"]);
+    let context = memgate_core::fence::render(&[], &["User: zanzibar is nice"]);
     house.offer(said("alice", 1, "Echo, please").reply(&format!("{context}\n\nEcho, it is echo.")));
     house.flush("alice").await;
     assert_eq!(house.contents("alice").await, ["User: Echo, please\nAssistant: Echo, it is echo."]);

@@ -1,0 +1,98 @@
+//! Replaces `${NAME}` in string values by environment variables. Values are never printed: they may
+//! be secrets.
+
+use crate::parse::{
+    problem::Problem,
+    yaml_tree::{Node, Value},
+};
+
+/// Looks up an environment variable.
+pub(crate) type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Replaces `${NAME}` in all string values below `node`; `$${` becomes `${`.
+pub(crate) fn interpolate(
+    node: &mut Node,
+    key: &str,
+    env: Lookup<'_>,
+    problems: &mut Vec<Problem>,
+) {
+    match &mut node.value {
+        Value::Text { text, from_environment } if text.contains("${") => match replace(text, env) {
+            Ok(replaced) => {
+                *text = replaced;
+                *from_environment = true;
+            }
+            Err(cause) => problems.push(Problem::new(key, cause).at(node.line)),
+        },
+        Value::List(items) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                interpolate(item, &format!("{key}[{index}]"), env, problems);
+            }
+        }
+        Value::Map(entries) => {
+            for entry in entries {
+                let key = join(key, &entry.key);
+                interpolate(&mut entry.node, &key, env, problems);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The full key of a member.
+pub(crate) fn join(parent: &str, member: &str) -> String {
+    if parent.is_empty() { member.to_owned() } else { format!("{parent}.{member}") }
+}
+
+fn replace(text: &str, env: Lookup<'_>) -> Result<String, String> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("${") {
+        if rest[..start].ends_with('$') {
+            out.push_str(&rest[..start - 1]);
+            out.push_str("${");
+            rest = &rest[start + 2..];
+            continue;
+        }
+        out.push_str(&rest[..start]);
+        let inner = &rest[start + 2..];
+        let Some(end) = inner.find('}') else {
+            return Err("`${` without `}`; write `$${` for a literal `${`".into());
+        };
+        let name = &inner[..end];
+        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            return Err("`${…}` must contain the name of an environment variable".into());
+        }
+        let value =
+            env(name).ok_or_else(|| format!("the environment variable {name} is not set"))?;
+        out.push_str(&value);
+        rest = &inner[end + 1..];
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(name: &str) -> Option<String> {
+        (name == "HOST").then(|| "qwen".to_owned())
+    }
+
+    #[test]
+    fn replaces_names_and_unescapes_two_dollars() {
+        assert_eq!(replace("http://${HOST}:1/${HOST}", &env).as_deref(), Ok("http://qwen:1/qwen"));
+        assert_eq!(replace("$${HOST} $5 {}", &env).as_deref(), Ok("${HOST} $5 {}"));
+    }
+
+    #[test]
+    fn refuses_an_unset_name_an_open_brace_and_an_invalid_name() {
+        assert_eq!(
+            replace("${PORT}", &env),
+            Err("the environment variable PORT is not set".to_owned())
+        );
+        assert!(replace("${HOST", &env).is_err());
+        assert!(replace("${HO-ST}", &env).is_err());
+    }
+}

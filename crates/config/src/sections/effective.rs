@@ -1,0 +1,57 @@
+//! The effective settings of one request: the configuration and its policies.
+
+use crate::sections::{
+    memory::MemoryConfig,
+    placement::Placement,
+    policy::{Policy, Subject},
+};
+
+/// The effective settings of one request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effective {
+    /// Whether memory is used.
+    pub enabled: bool,
+    /// Whether turns are stored and learned from.
+    pub auto_store: bool,
+    /// Maximum number of presented memories.
+    pub retrieval_limit: usize,
+    /// Minimum calibrated relevance of a presented memory.
+    pub similarity_threshold: f32,
+    /// Restricts the search to these types; empty means all.
+    pub memory_types: Vec<String>,
+    /// Where the context is placed.
+    pub placement: Placement,
+}
+
+impl MemoryConfig {
+    /// The effective settings of a request: the defaults, then every matching policy in order.
+    #[must_use]
+    pub fn effective(&self, subject: &Subject<'_>) -> Effective {
+        let mut effective = Effective {
+            enabled: self.enabled,
+            auto_store: self.auto_store,
+            retrieval_limit: self.default_retrieval_limit,
+            similarity_threshold: self.default_similarity_threshold,
+            memory_types: Vec::new(),
+            placement: self.placement,
+        };
+        for policy in self.policies.iter().filter(|policy| policy.matches.holds(subject)) {
+            effective.apply(policy);
+        }
+        effective
+    }
+}
+
+impl Effective {
+    fn apply(&mut self, policy: &Policy) {
+        self.enabled = policy.enabled.unwrap_or(self.enabled);
+        self.auto_store = policy.auto_store.unwrap_or(self.auto_store);
+        self.retrieval_limit = policy.retrieval_limit.unwrap_or(self.retrieval_limit);
+        self.similarity_threshold =
+            policy.similarity_threshold.unwrap_or(self.similarity_threshold);
+        self.placement = policy.placement.unwrap_or(self.placement);
+        if let Some(types) = &policy.memory_types {
+            self.memory_types.clone_from(types);
+        }
+    }
+}

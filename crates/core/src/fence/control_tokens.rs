@@ -1,0 +1,85 @@
+//! Control tokens of chat templates: `<|im_start|>`, `[INST]`, `<start_of_turn>` and the like. Model servers tokenise
+//! the rendered template with these enabled, so a memory that spells one out would end the system message and open a
+//! turn of its own. Breaking one character makes it plain text again.
+//!
+//! Tokens are recognised by their shape: families agree on shapes, while every model adds names.
+
+/// Names in angle brackets that no shape tells from HTML: begin and end of text, padding, reasoning, tools.
+const ANGLE: [&str; 16] = [
+    "s",
+    "bos",
+    "eos",
+    "pad",
+    "unk",
+    "mask",
+    "cls",
+    "sep",
+    "sop",
+    "eop",
+    "eot",
+    "think",
+    "tool",
+    "tools",
+    "system",
+    "assistant",
+];
+
+/// Names in square brackets: Mistral's, Llama 2's, Kimi's and GLM's.
+const SQUARE: [&str; 13] = [
+    "inst", "bos", "eos", "img", "think", "args", "prefix", "suffix", "middle", "gmask", "smask",
+    "mask", "unk",
+];
+
+/// The longest name that is looked at, in bytes; `<|reserved_special_token_247|>` has 24.
+const MAX_NAME: usize = 48;
+
+/// How a control token's mark is written when it begins `text`: the replacement of its first character.
+pub(crate) fn broken(text: &str) -> Option<&'static str> {
+    let mut chars = text.chars();
+    let (first, second) = (chars.next()?, chars.next()?);
+    match (first, second) {
+        // ChatML, Llama 3, Phi, Command R, Harmony; DeepSeek writes a full-width bar.
+        ('<', '|' | '｜') => Some("&lt;"),
+        ('|', '>') => Some("&#124;"),
+        ('｜', '>') => Some("&#65372;"),
+        // EXAONE.
+        ('[', '|') => Some("&#91;"),
+        // Llama 2's <<SYS>>.
+        ('<', '<')
+            if text
+                .trim_start_matches('<')
+                .starts_with(|c: char| c == '/' || c.is_ascii_alphabetic()) =>
+        {
+            Some("&lt;")
+        }
+        ('<', _) => name(text, '>')
+            .is_some_and(|name| name.contains('_') || is_one_of(&ANGLE, name))
+            .then_some("&lt;"),
+        ('[', _) => {
+            let is_control =
+                |name: &str| is_one_of(&SQUARE, name) || (name.contains('_') && is_upper(name));
+            name(text, ']').is_some_and(is_control).then_some("&#91;")
+        }
+        _ => None,
+    }
+}
+
+/// The name in `<name>` or `</name>`, where `text` begins so.
+fn name(text: &str, close: char) -> Option<&str> {
+    let inside = text.get(1..)?;
+    let inside = inside.strip_prefix('/').unwrap_or(inside);
+    let end = inside
+        .bytes()
+        .take(MAX_NAME)
+        .position(|byte| !(byte.is_ascii_alphanumeric() || byte == b'_'))?;
+    let (name, rest) = inside.split_at(end);
+    (!name.is_empty() && rest.starts_with(close)).then_some(name)
+}
+
+fn is_one_of(names: &[&str], name: &str) -> bool {
+    names.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+fn is_upper(name: &str) -> bool {
+    !name.bytes().any(|byte| byte.is_ascii_lowercase())
+}

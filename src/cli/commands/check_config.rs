@@ -1,0 +1,174 @@
+//! `memgate check-config`: reports errors and likely mistakes in a configuration.
+
+use std::{fmt, path::PathBuf, process::ExitCode};
+
+use serde::Serialize;
+
+use crate::cli::{answer, config_file::ConfigFile, output::print::print};
+use memgate_config::{Config, ConfigError, Problem};
+
+/// Arguments of `memgate check-config`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    config: ConfigFile,
+    /// Print {file, ok, problems, warnings} as JSON; the lists contain {line, key, cause}.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    pub(crate) fn run(self) -> ExitCode {
+        let findings = Findings::of(self.config.path());
+        let said = match self.json {
+            true => serde_json::to_string(&findings).unwrap_or_default(),
+            false => findings.to_string(),
+        };
+        match print(format!("{said}\n").as_bytes()) {
+            Err(failure) => answer::report(&failure, false),
+            Ok(()) if findings.ok => ExitCode::SUCCESS,
+            Ok(()) => ExitCode::FAILURE,
+        }
+    }
+}
+
+/// The result of a check.
+#[derive(Debug, Serialize)]
+struct Findings {
+    /// The file; null when the defaults were checked.
+    file: Option<PathBuf>,
+    /// Whether memgate accepts it.
+    ok: bool,
+    /// Errors, in the order of the file.
+    problems: Vec<Finding>,
+    /// Settings that are allowed but probably a mistake.
+    warnings: Vec<Finding>,
+}
+
+#[derive(Debug, Serialize)]
+struct Finding {
+    /// Line number, starting at 1; null if no line is concerned.
+    line: Option<u64>,
+    /// Null if the whole file is concerned.
+    key: Option<String>,
+    cause: String,
+}
+
+impl Findings {
+    fn of(file: Option<PathBuf>) -> Self {
+        let (ok, problems, warnings) = match Config::load_with(file.as_deref(), &|_| {}) {
+            Ok(config) => (true, Vec::new(), config.warnings()),
+            Err(ConfigError::Invalid { problems, .. }) => (false, problems, Vec::new()),
+            Err(ConfigError::File { cause, .. }) => {
+                (false, vec![Problem::new("", cause)], Vec::new())
+            }
+        };
+        let findings = |all: Vec<Problem>| all.into_iter().map(Finding::from).collect();
+        Self { file, ok, problems: findings(problems), warnings: findings(warnings) }
+    }
+}
+
+impl From<Problem> for Finding {
+    fn from(Problem { key, line, cause }: Problem) -> Self {
+        Self { line, key: (!key.is_empty()).then_some(key), cause }
+    }
+}
+
+impl fmt::Display for Findings {
+    /// One line per finding, `file:line: key: cause` as in compilers, and a summary.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = match &self.file {
+            Some(file) => file.display().to_string(),
+            None => "the defaults (no file)".to_owned(),
+        };
+        let kinds = [("", &self.problems), ("warning: ", &self.warnings)];
+        for (kind, finding) in
+            kinds.iter().flat_map(|(kind, all)| all.iter().map(move |one| (kind, one)))
+        {
+            write!(f, "{file}:")?;
+            if let Some(line) = finding.line {
+                write!(f, "{line}:")?;
+            }
+            write!(f, " {kind}")?;
+            if let Some(key) = &finding.key {
+                write!(f, "{key}: ")?;
+            }
+            writeln!(f, "{}", finding.cause)?;
+        }
+        match self.problems.len() {
+            0 => write!(f, "{file}: ok"),
+            1 => write!(f, "{file}: 1 problem"),
+            many => write!(f, "{file}: {many} problems"),
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn findings(text: &str) -> (String, Value) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("c.yaml");
+        std::fs::write(&file, text).unwrap();
+        let findings = Findings::of(Some(file));
+        let told = findings.to_string().replace(&format!("{}/", folder.path().display()), "");
+        let mut json = serde_json::to_value(&findings).unwrap();
+        json["file"].take();
+        (told, json)
+    }
+
+    #[test]
+    fn a_valid_file_is_ok() {
+        let (told, json) = findings("{}\n");
+        assert_eq!(told, "c.yaml: ok");
+        assert_eq!(json, json!({"file": null, "ok": true, "problems": [], "warnings": []}));
+    }
+
+    #[test]
+    fn every_problem_has_its_line_key_and_cause() {
+        let (told, json) = findings("memory:\n  deadline_ms: 0\n  max_body_bytes: 5\n");
+        assert_eq!(
+            told,
+            "c.yaml:2: memory.deadline_ms: must be between 1 and 60000\n\
+             c.yaml:3: memory.max_body_bytes: must be between 1024 and 1073741824\n\
+             c.yaml: 2 problems"
+        );
+        assert_eq!(json["ok"], false);
+        let first =
+            json!({"line": 2, "key": "memory.deadline_ms", "cause": "must be between 1 and 60000"});
+        assert_eq!(json["problems"][0], first);
+    }
+
+    #[test]
+    fn an_unknown_key_comes_with_a_suggestion() {
+        let (told, _) = findings("memory:\n  deadline: 5\n");
+        assert_eq!(
+            told,
+            "c.yaml:2: memory.deadline: unknown key; did you mean \"deadline_ms\"?\nc.yaml: 1 problem"
+        );
+    }
+
+    #[test]
+    fn an_unused_model_is_a_warning() {
+        for key in ["hyde", "self_query"] {
+            let (told, json) = findings(&format!("memory: {{query: {{{key}: true}}}}\n"));
+            assert!(told.contains(&format!("warning: memory.query.{key}: ")), "{told}");
+            assert!(told.ends_with("c.yaml: ok"), "{told}");
+            let warnings = json["warnings"].as_array().unwrap().len();
+            assert_eq!((&json["ok"], warnings), (&json!(true), 1));
+        }
+    }
+
+    #[test]
+    fn a_missing_file_is_a_problem() {
+        let findings = Findings::of(Some("/nowhere/c.yaml".into()));
+        assert_eq!(
+            findings.to_string(),
+            "/nowhere/c.yaml: no such file\n/nowhere/c.yaml: 1 problem"
+        );
+    }
+}

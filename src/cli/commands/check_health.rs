@@ -1,0 +1,55 @@
+//! `memgate check-health`: checks whether memory works in a running memgate. For container health
+//! checks, since an image may contain no other program; it never opens the data folder.
+
+use std::process::ExitCode;
+
+use reqwest::Url;
+
+use crate::cli::{
+    answer::{block_on, report},
+    backend::at_listen,
+    client::Client,
+    config_file::ConfigFile,
+    failure::Failure,
+    options::server,
+    output::print::print,
+};
+use memgate_config::Config;
+
+/// Arguments of `memgate check-health`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    config: ConfigFile,
+    /// URL of the memgate to check [default: the one at listen.http].
+    #[arg(long, value_name = "URL", value_parser = server)]
+    server: Option<Url>,
+}
+
+impl Args {
+    pub(crate) fn run(self) -> ExitCode {
+        let ready = block_on(self.ask());
+        match ready.and_then(|server| print(format!("{server} is ready\n").as_bytes())) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => report(&failure, false),
+        }
+    }
+
+    /// The URL of the memgate that is ready.
+    async fn ask(self) -> Result<Url, Failure> {
+        let server = match self.server {
+            Some(server) => server,
+            None => {
+                let config = Config::load_with(self.config.path().as_deref(), &|config| {
+                    // Helper models are not used here, so their keys need not be set.
+                    config.external_models.clear();
+                })?;
+                at_listen(&config).ok_or_else(|| {
+                    Failure::new("no_address", "listen.http has no fixed port; use --server")
+                })?
+            }
+        };
+        Client::new(server.clone(), None)?.ready().await?;
+        Ok(server)
+    }
+}

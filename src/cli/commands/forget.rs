@@ -1,0 +1,106 @@
+//! `memgate forget`: deletes one memory or all memories of a project or user, and restores what a
+//! user asked to be forgotten in a message.
+
+use std::process::ExitCode;
+
+use crate::{
+    api::{self, DeletedView, ForgettingsView, UndoneView, read::requests::ForgetRequest},
+    cli::{
+        answer,
+        backend::Backend,
+        options::{Common, Whose, memory_id},
+    },
+    startup::Need,
+};
+
+/// Arguments of `memgate forget`.
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("what").required(true).args(["id", "all", "pending", "undo"])))]
+pub(crate) struct Args {
+    /// Id of the memory.
+    #[arg(value_parser = memory_id)]
+    id: Option<String>,
+    /// Delete all memories, including turns that are not learned from yet.
+    #[arg(long)]
+    all: bool,
+    /// List memories that the user asked to forget in a message and that can still be restored.
+    #[arg(long)]
+    pending: bool,
+    /// Restore the memories of one of these requests; --pending lists their ids.
+    #[arg(long, value_name = "ID", value_parser = forgetting_id)]
+    undo: Option<String>,
+    /// With --all: delete only this project's memories.
+    #[arg(long, value_name = "ID", requires = "all", conflicts_with = "id")]
+    project: Option<String>,
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    whose: Whose,
+}
+
+impl Args {
+    pub(crate) fn run(self) -> ExitCode {
+        let (user_id, tenant_id) = (self.whose.user, self.whose.tenant);
+        if self.pending || self.undo.is_some() {
+            let whose = api::Whose { user_id, tenant_id };
+            return match self.undo {
+                None => answer::run(
+                    self.common,
+                    Need::Stored,
+                    async |memories: &Backend| memories.forgettings(&whose).await,
+                    |found, _| listed(found),
+                ),
+                Some(id) => answer::run(
+                    self.common,
+                    Need::Stored,
+                    async |memories: &Backend| memories.undo_forgetting(&id, &whose).await,
+                    |done, _| restored(done),
+                ),
+            };
+        }
+        let forget = async |memories: &Backend| match &self.id {
+            Some(id) => memories.forget(id, &api::Whose { user_id, tenant_id }).await,
+            None => {
+                let project_id = self.project;
+                memories.forget_scope(&ForgetRequest { user_id, tenant_id, project_id }).await
+            }
+        };
+        answer::run(self.common, Need::Stored, forget, |done, _| told(done))
+    }
+}
+
+fn told(done: &DeletedView) -> String {
+    match done.deleted {
+        0 => "Nothing to forget.".to_owned(),
+        1 => "Forgot 1 memory.".to_owned(),
+        many => format!("Forgot {many} memories."),
+    }
+}
+
+/// Checks the id of a request to forget, which becomes part of a path.
+fn forgetting_id(text: &str) -> Result<String, &'static str> {
+    text.parse::<i64>().map(|id| id.to_string()).map_err(|_| "must be a number, see --pending")
+}
+
+fn listed(found: &ForgettingsView) -> String {
+    if found.forgettings.is_empty() {
+        return "No pending requests to forget.".to_owned();
+    }
+    let line = |it: &api::ForgettingView| {
+        format!(
+            "{}  {} memories, requested {}, erased at {}",
+            it.id,
+            it.memories.len(),
+            it.asked_at,
+            it.erase_at
+        )
+    };
+    found.forgettings.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn restored(done: &UndoneView) -> String {
+    match done.restored {
+        1 => "Restored 1 memory.".to_owned(),
+        many => format!("Restored {many} memories."),
+    }
+}

@@ -1,0 +1,106 @@
+//! `memgate jobs`: lists jobs and retries dead ones.
+
+use std::process::ExitCode;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use crate::{
+    api::read::requests::{AllJobsRequest, JobsRequest, Whose},
+    cli::{
+        answer,
+        backend::Backend,
+        options::{Common, count},
+        output::show_jobs,
+    },
+    startup::Need,
+};
+use memgate_capture::JobStanding;
+
+/// Arguments of `memgate jobs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    common: Common,
+    /// Show only this user's jobs [default: those of all users, for operators; content is never
+    /// shown].
+    #[arg(long, value_name = "ID")]
+    user: Option<String>,
+    /// Tenant of the user [default: default].
+    #[arg(long, value_name = "ID", requires = "user")]
+    tenant: Option<String>,
+    /// Retry one job or all dead jobs; a waiting job runs at once.
+    #[arg(long, value_name = "JOB|all", value_parser = which,
+          conflicts_with_all = ["state", "limit", "cursor"])]
+    retry: Option<Which>,
+    /// Show only jobs in this state.
+    #[arg(long, value_parser = standing())]
+    state: Option<JobStanding>,
+    /// Maximum number of jobs, 1 to 100 [default: 20].
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    limit: Option<usize>,
+    /// Cursor printed at the end of the previous page.
+    #[arg(long)]
+    cursor: Option<String>,
+}
+
+/// The jobs to retry.
+#[derive(Clone, Debug)]
+enum Which {
+    One(i64),
+    AllDead,
+}
+
+fn which(text: &str) -> Result<Which, &'static str> {
+    match text {
+        "all" => Ok(Which::AllDead),
+        number => number.parse().map(Which::One).map_err(|_| "must be the number of a job, or all"),
+    }
+}
+
+fn standing() -> impl TypedValueParser<Value = JobStanding> {
+    PossibleValuesParser::new(JobStanding::ALL.map(JobStanding::name)).map(|name| {
+        let named = |standing: &JobStanding| standing.name() == name;
+        JobStanding::ALL.into_iter().find(named).unwrap_or(JobStanding::Dead)
+    })
+}
+
+impl Args {
+    /// Checks that retrying a single job names its user.
+    pub(crate) fn check(&self) -> Result<(), clap::Error> {
+        if self.user.is_none() && matches!(self.retry, Some(Which::One(_))) {
+            let kind = clap::error::ErrorKind::MissingRequiredArgument;
+            return Err(clap::Error::raw(kind, "--retry JOB requires --user ID\n"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn run(self) -> ExitCode {
+        if let Err(error) = self.check() {
+            error.exit();
+        }
+        let tenant_id = self.tenant;
+        let whose = self.user.map(|user_id| Whose { user_id, tenant_id });
+        match (self.retry, whose) {
+            (Some(Which::One(id)), Some(whose)) => {
+                let retry =
+                    async |memories: &Backend| memories.retry_job(&id.to_string(), &whose).await;
+                answer::run(self.common, Need::Stored, retry, show_jobs::job)
+            }
+            (Some(_), whose) => {
+                let retry = async |memories: &Backend| memories.retry_jobs(whose.as_ref()).await;
+                answer::run(self.common, Need::Stored, retry, |done, _| show_jobs::retried(done))
+            }
+            (None, whose) => {
+                let (state, limit, cursor) = (self.state, self.limit, self.cursor);
+                let list = async |memories: &Backend| match whose {
+                    Some(Whose { user_id, tenant_id }) => {
+                        let request = JobsRequest { user_id, tenant_id, state, limit, cursor };
+                        memories.jobs(&request).await
+                    }
+                    None => memories.all_jobs(&AllJobsRequest { state, limit, cursor }).await,
+                };
+                answer::run(self.common, Need::Stored, list, show_jobs::jobs)
+            }
+        }
+    }
+}

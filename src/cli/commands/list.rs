@@ -1,0 +1,66 @@
+//! `memgate list`: a user's memories, newest first.
+
+use std::process::ExitCode;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use crate::{
+    api::read::requests::ListRequest,
+    cli::{
+        answer,
+        backend::Backend,
+        options::{Common, Whose, count},
+        output::show,
+    },
+    startup::Need,
+};
+use memgate_core::memory::Status;
+
+/// Arguments of `memgate list`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    whose: Whose,
+    /// Show only memories of this project.
+    #[arg(long, value_name = "ID")]
+    project: Option<String>,
+    /// Show only memories of this type.
+    #[arg(long = "type", value_name = "TYPE")]
+    memory_type: Option<String>,
+    /// Show only memories with this status [default: active and review].
+    #[arg(long, value_parser = status())]
+    status: Option<Status>,
+    /// Show only memories that mention this person or thing.
+    #[arg(long, value_name = "NAME")]
+    entity: Option<String>,
+    /// Maximum number of memories, 1 to 100 [default: 20].
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    limit: Option<usize>,
+    /// Cursor printed at the end of the previous page.
+    #[arg(long)]
+    cursor: Option<String>,
+}
+
+fn status() -> impl TypedValueParser<Value = Status> {
+    PossibleValuesParser::new(Status::ALL.map(Status::name))
+        .map(|name| Status::from_name(&name).unwrap_or_default())
+}
+
+impl Args {
+    pub(crate) fn run(self) -> ExitCode {
+        let request = ListRequest {
+            user_id: self.whose.user,
+            tenant_id: self.whose.tenant,
+            project_id: self.project,
+            memory_type: self.memory_type,
+            status: self.status,
+            entity: self.entity,
+            limit: self.limit,
+            cursor: self.cursor,
+        };
+        let list = async |memories: &Backend| memories.list(&request).await;
+        answer::run(self.common, Need::Stored, list, show::memories)
+    }
+}

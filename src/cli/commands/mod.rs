@@ -1,0 +1,14 @@
+//! One file a subcommand.
+
+pub(super) mod check_config;
+pub(super) mod check_health;
+pub(super) mod export;
+pub(super) mod forget;
+pub(super) mod import;
+pub(super) mod jobs;
+pub(super) mod list;
+pub(super) mod reindex;
+pub(super) mod remember;
+pub(super) mod search;
+pub(super) mod serve;
+pub(super) mod sessions;

@@ -1,0 +1,7 @@
+//! How answers are printed.
+
+pub(super) mod export_file;
+pub(super) mod print;
+pub(super) mod show;
+pub(super) mod show_jobs;
+pub(super) mod text;
