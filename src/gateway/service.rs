@@ -1,11 +1,6 @@
 //! The gRPC service: one task per stream, and a graceful shutdown.
 
-use std::{
-    io,
-    pin::Pin,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{io, pin::Pin, time::Duration};
 
 use envoy_types::pb::envoy::service::ext_proc::v3::{
     ProcessingRequest, ProcessingResponse,

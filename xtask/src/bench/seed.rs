@@ -9,7 +9,6 @@ use crate::assets::progress::say;
 use crate::assets::repository;
 use crate::process::Program;
 use crate::{assets, build};
-use std::path::PathBuf;
 
 /// The programs that run only here.
 pub(super) struct Programs {

@@ -20,8 +20,7 @@ mod supersede;
 mod turn_text;
 
 #[cfg(test)]
-#[path = "tests/compare.rs"]
-mod compare_tests;
+mod tests;
 
 pub(super) use batch::reconcile;
 pub(super) use error::ReconcileError;
