@@ -26,7 +26,7 @@ struct Args {
     /// JSON Lines: objects with `text`; for `texts`, strings.
     files: Vec<PathBuf>,
     /// The configuration, for another embedder than the default one.
-    #[arg(long)]
+    #[arg(long, env = "MEMGATE_CONFIG")]
     config: Option<PathBuf>,
 }
 

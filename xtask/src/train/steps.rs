@@ -84,9 +84,7 @@ impl Stage<'_> {
         let file = self.scratch.join(name);
         let mut eval = Command::new(&self.programs.memgate);
         eval.args(["eval", what]).arg(data.as_ref()).arg("--features").arg(&file);
-        // config/config.yaml, whatever the developer uses otherwise.
-        eval.env_remove("MEMGATE_CONFIG").stdout(Stdio::null());
-        run(&mut eval)?;
+        run(eval.stdout(Stdio::null()))?;
         Ok(file)
     }
 
@@ -104,7 +102,9 @@ impl Stage<'_> {
 
 fn run(command: &mut Command) -> Result<()> {
     let program = command.get_program().display().to_string();
-    let status = command.current_dir(repository()).stdin(Stdio::null()).status();
+    // The default embedder's models, whatever the developer has configured.
+    command.env_remove("MEMGATE_CONFIG").current_dir(repository()).stdin(Stdio::null());
+    let status = command.status();
     match status.with_context(|| format!("cannot run {program}"))? {
         status if status.success() => Ok(()),
         status => bail!("{command:?} ended with {status}"),
