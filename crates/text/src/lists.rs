@@ -1,4 +1,4 @@
-//! The lists that the trainers read too: sections with a name in brackets,
+//! Parses the word lists beside this file: sections with a name in brackets,
 //! one entry or several a line.
 
 /// The sections of a list, with their lines.

@@ -1,6 +1,6 @@
 //! Times that a query tells from the day of asking ("yesterday", "last summer", "vor zwei Wochen", "上个月"), in
-//! the languages of `dates.rs`, Chinese, Japanese and Hindi. Seasons are those of the north. What a word means
-//! stands in `words.rs`; days are counted in UTC.
+//! the languages of `question_dates.rs`, Chinese, Japanese and Hindi. Seasons are those of the north. What a word means
+//! stands in `number_words.rs`; days are counted in UTC.
 
 use std::sync::LazyLock;
 
