@@ -8,10 +8,11 @@ use jiff::Timestamp;
 
 use crate::gateway::{
     budget::Share,
-    exchange::{Step, trace},
     parts::Parts,
+    replies::Step,
     request::{
         Admission, Admitted, Headers, PARSED_INLINE, ReadRequest, RequestHead, named_by_head, read,
+        trace,
     },
 };
 use memgate_capture::{Circumstances, FinishedTurn, InFlight, SessionKey};

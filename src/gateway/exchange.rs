@@ -19,24 +19,12 @@ use crate::gateway::{
     parts::Parts,
     recall_side::{self, Answer},
     replies,
-    request::RequestHead,
+    replies::Step,
+    request::{RequestHead, trace},
     timeout_extension::TimeoutExtension,
 };
 use memgate_dialect::Dialect;
-use memgate_telemetry::{Phase, join_trace};
-
-/// What to do after a message.
-#[derive(Debug, PartialEq)]
-pub(super) enum Step {
-    /// Send this answer and continue.
-    Reply(Box<ProcessingResponse>),
-    /// Send this answer; no more messages are needed.
-    Last(Box<ProcessingResponse>),
-    /// Continue without an answer.
-    Wait,
-    /// No more messages are needed, and there is no answer.
-    Over,
-}
+use memgate_telemetry::Phase;
 
 /// The state of one exchange.
 pub(super) enum Exchange {
@@ -240,13 +228,4 @@ impl Inline {
             }
         })
     }
-}
-
-/// Makes the exchange's span a child of the request's trace.
-pub(super) fn trace(head: &RequestHead) {
-    let span = tracing::Span::current();
-    if let Some(id) = head.request_id() {
-        span.record("request_id", id);
-    }
-    join_trace(&span, head.headers().text("traceparent"), head.headers().text("tracestate"));
 }

@@ -163,3 +163,16 @@ pub(super) fn response_trailers() -> ProcessingResponse {
 
 /// An answer on its way to Envoy.
 pub(super) type Answered = Result<ProcessingResponse, Status>;
+
+/// What to do after a message.
+#[derive(Debug, PartialEq)]
+pub(super) enum Step {
+    /// Send this answer and continue.
+    Reply(Box<ProcessingResponse>),
+    /// Send this answer; no more messages are needed.
+    Last(Box<ProcessingResponse>),
+    /// Continue without an answer.
+    Wait,
+    /// No more messages are needed, and there is no answer.
+    Over,
+}

@@ -20,9 +20,7 @@ use tonic::{
 use tracing::Instrument;
 
 use crate::gateway::{
-    exchange::{Exchange, Step},
-    parts::Parts,
-    replies::Answered,
+    exchange::Exchange, parts::Parts, replies::Answered, replies::Step,
     timeout_extension::TimeoutExtension,
 };
 

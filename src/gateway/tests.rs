@@ -20,9 +20,7 @@ use envoy_types::pb::{
 };
 
 use crate::gateway::{
-    Budget, Memory, Parts,
-    exchange::{Exchange, Step},
-    timeout_extension::TimeoutExtension,
+    Budget, Memory, Parts, exchange::Exchange, replies::Step, timeout_extension::TimeoutExtension,
 };
 use memgate_capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools};
 use memgate_config::{Config, IdentityMode, Live};

@@ -10,6 +10,7 @@ use memgate_config::Config;
 use memgate_core::identity::Claims;
 use memgate_dialect::Dialect;
 use memgate_recall::signals::{Earlier, Name};
+use memgate_telemetry::join_trace;
 
 /// The head of a request.
 #[derive(Clone, Debug, Default)]
@@ -127,4 +128,13 @@ impl RequestHead {
     pub fn request_id(&self) -> Option<&str> {
         self.headers.text("x-request-id")
     }
+}
+
+/// Makes the exchange's span a child of the request's trace.
+pub(in crate::gateway) fn trace(head: &RequestHead) {
+    let span = tracing::Span::current();
+    if let Some(id) = head.request_id() {
+        span.record("request_id", id);
+    }
+    join_trace(&span, head.headers().text("traceparent"), head.headers().text("tracestate"));
 }

@@ -8,6 +8,6 @@ mod read;
 pub use self::admission::{Admission, Admitted, admit};
 pub(super) use self::{
     admission::named_by_head,
-    head::{Headers, RequestHead},
+    head::{Headers, RequestHead, trace},
     read::{PARSED_INLINE, ReadRequest, Unread, read},
 };
