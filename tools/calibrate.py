@@ -1,4 +1,4 @@
-"""Fits the relevance (src/models/relevance.rs) to what `memgate eval scenarios --features` wrote.
+"""Fits the relevance (crates/models/src/relevance.rs) to what `memgate eval scenarios --features` wrote.
 
     memgate eval scenarios testdata/scenarios/train.jsonl --features target/train.features
     python3 tools/cross_scenarios.py testdata/scenarios/train.jsonl > target/crossed.jsonl

@@ -5,7 +5,7 @@
 
 Prints the figures for memory.sessions.drift_threshold (docs/quality.md). A turn's vector is the mean of its two stored
 vectors, the user's words and the reply's. The centre is the mean of the turns since the topic last changed, and the
-distance is 1 - cosine. The algorithm is that of src/capture/jobs/drift.rs: a detected change starts a new centre, and a topic
+distance is 1 - cosine. The algorithm is that of crates/capture/src/jobs/drift.rs: a detected change starts a new centre, and a topic
 of fewer than TURNS turns does not end.
 
 Turns that only ask (recognised by a question mark) make no memory and are skipped; a change of topic that begins with
@@ -23,7 +23,7 @@ import rust_features
 from model_file import ROOT
 
 THRESHOLDS = [0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0]
-TURNS = 3  # src/capture/jobs/drift.rs, FEWEST_TURNS
+TURNS = 3  # crates/capture/src/jobs/drift.rs, FEWEST_TURNS
 
 
 class Embedder:

@@ -1,5 +1,5 @@
 """The files of models/<embedder>/: weights.safetensors (named tensors) and manifest.toml (what they are and how
-they were made). Every trainer writes through `save`; src/models reads both.
+they were made). Every trainer writes through `save`; crates/models/src reads both.
 
 The same tensors give the same bytes: tensors stand by the size of their numbers, then by name.
 """

@@ -29,7 +29,7 @@ def log_odds(share):
 
 
 def gate(sums, threshold):
-    """The indexes of the hits that selection presents by default, as in src/recall/select/threshold.rs."""
+    """The indexes of the hits that selection presents by default, as in crates/recall/src/select/threshold.rs."""
     # The file lists the hits in their final order, by all ranking features.
     return [place for place, total in enumerate(sums) if total >= log_odds(threshold)][:LIMIT]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains what turns a question's vector towards the memories that answer it (src/models/query_adapter.rs).
+"""Trains what turns a question's vector towards the memories that answer it (crates/models/src/query_adapter.rs).
 
     memgate eval scenarios testdata/scenarios/adapter.jsonl --features target/adapter.features
     .assets/train/bin/python tools/train_adapter.py target/adapter.features [--check]

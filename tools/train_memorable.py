@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains the model that decides which statements are worth keeping (src/models/memorable.rs).
+"""Trains the model that decides which statements are worth keeping (crates/models/src/memorable.rs).
 
     python tools/train_memorable.py [--check] [--into models/all-MiniLM-L6-v2]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains the model that decides whether a message makes an older sentence outdated (src/models/update.rs).
+"""Trains the model that decides whether a message makes an older sentence outdated (crates/models/src/update.rs).
 
     memgate eval updates testdata/scenarios/train.jsonl --features target/train.pairs      # adapter, dev likewise
     memgate eval updates testdata/reconcile/messages.jsonl --features target/own.pairs
