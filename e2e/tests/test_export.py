@@ -117,7 +117,7 @@ def test_one_users_export_is_only_that_users(either, tmp_path):
     text = file.read_text()
     assert "Lyon" in text and '"bob"' not in text and "vectors\":[" not in text
     refused = target.run("import", file, "--user", "alice")
-    assert refused.returncode == 1 and "line 2: memory.owner: is not the user" in refused.stderr.decode()
+    assert refused.returncode == 1 and "line 2: memory.owner: is a different user" in refused.stderr.decode()
     assert target.json("list", "--user", ODD)["memories"] == []
     assert target.json("import", file, "--user", ODD)["written"] == 2
     assert target.json("list", "--user", ODD) == source.json("list", "--user", ODD)
