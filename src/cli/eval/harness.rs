@@ -163,6 +163,6 @@ mod tests {
         });
         let told = format!("{:#}", measured.unwrap_err());
         assert!(told.starts_with("memory.embedding (openai/away): "), "{told}");
-        assert!(!told.contains("not asked"), "the cause, and not what came of it: {told}");
+        assert!(!told.contains("not sent"), "the cause, and not what came of it: {told}");
     }
 }
