@@ -145,8 +145,12 @@ async fn a_server_in_trouble_is_asked_again_later() {
 async fn an_outage_of_the_server_costs_no_batch_its_tries() {
     let (helper, model) = model([(StatusCode::SERVICE_UNAVAILABLE, String::new())]).await;
     let house = House::learning(helper);
-    for user in ["alice", "bob", "carol", "dave"] {
+    for (stored, user) in (1..).zip(["alice", "bob", "carol", "dave"]) {
         house.offer(said(user, 1, "I have a budget").session("s"));
+        // Only a stored turn can be extracted from, however short the flush.
+        let line =
+            format!(r#"memgate_job_runs_total{{kind="store_turn",outcome="done"}} {stored}"#);
+        eventually(|| async { house.metrics.encode().contains(&line).then_some(()) }).await;
         assert!(house.capture.flush(&owner(user), Duration::from_millis(20)).await.is_ok());
     }
     // The third failure opens the breaker, and the fourth is its trial after a rest.
