@@ -56,6 +56,13 @@ impl Assets {
         Venv::at(self.root.join("venv"))
     }
 
+    /// The program of a cargo subcommand: the one in the assets, else the machine's.
+    pub(crate) fn cargo_tool(&self, name: &str) -> PathBuf {
+        let program = format!("cargo-{name}");
+        let ours = self.cargo_tools().join(&program);
+        if ours.exists() { ours } else { program.into() }
+    }
+
     /// The folder of the cargo subcommands' programs.
     pub(crate) fn cargo_tools(&self) -> PathBuf {
         self.root.join("cargo-tools").join("bin")

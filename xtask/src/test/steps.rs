@@ -72,8 +72,7 @@ fn clippy(_: &mut Servers) -> Result<(bool, Counts)> {
 
 /// Licences, bans and sources; known vulnerabilities where the database can be fetched.
 fn dependencies(_: &mut Servers) -> Result<(bool, Counts)> {
-    let (kept, _) = show(with_tools(cargo())?.args([
-        "deny",
+    let (kept, _) = show(subcommand("deny")?.args([
         "--offline",
         "--log-level",
         "error",
@@ -87,14 +86,14 @@ fn dependencies(_: &mut Servers) -> Result<(bool, Counts)> {
         say(&format!("known vulnerabilities are not checked: {error:#}"));
         return Ok((kept, Counts::default()));
     }
-    let (safe, _) = show(with_tools(cargo())?.args(["deny", "--offline", "check", "advisories"]))?;
+    let (safe, _) = show(subcommand("deny")?.args(["--offline", "check", "advisories"]))?;
     Ok((kept && safe, Counts::default()))
 }
 
 /// Fetches the database of known vulnerabilities.
 fn advisories_fetched() -> Result<()> {
-    let output = with_tools(cargo())?
-        .args(["deny", "--log-level", "off", "fetch", "db"])
+    let output = subcommand("deny")?
+        .args(["--log-level", "off", "fetch", "db"])
         .stdin(Stdio::null())
         .output()
         .context("cannot run cargo deny")?;
@@ -104,13 +103,12 @@ fn advisories_fetched() -> Result<()> {
     Ok(())
 }
 
-/// A cargo that finds the subcommands of the assets first.
-fn with_tools(mut cargo: Command) -> Result<Command> {
-    let tools = assets::ensure(&[Kind::CargoTools])?.cargo_tools();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::join_paths(std::iter::once(tools).chain(std::env::split_paths(&path)))?;
-    cargo.env("PATH", path);
-    Ok(cargo)
+/// A cargo subcommand of the assets, run by its own program: with another `PATH`, cargo would compile again what
+/// reads it.
+fn subcommand(name: &str) -> Result<Command> {
+    let mut command = Command::new(assets::ensure(&[Kind::CargoTools])?.cargo_tool(name));
+    command.arg(name).current_dir(repository());
+    Ok(command)
 }
 
 /// Real servers for the tests that follow; end-to-end tests start their own, to kill them.
@@ -138,10 +136,10 @@ fn unit_long(servers: &mut Servers) -> Result<(bool, Counts)> {
 
 /// Runs the Rust tests that are not marked `#[ignore]`, or only those.
 fn nextest(servers: &mut Servers, ignored: &str) -> Result<(bool, Counts)> {
-    let mut cargo = with_tools(cargo())?;
-    servers.tell(&mut cargo);
-    cargo.args(["nextest", "run", "--workspace", "--profile", "ci", "--run-ignored", ignored]);
-    show(&mut cargo)
+    let mut nextest = subcommand("nextest")?;
+    servers.tell(&mut nextest);
+    nextest.args(["run", "--workspace", "--profile", "ci", "--run-ignored", ignored]);
+    show(&mut nextest)
 }
 
 /// Validates with Envoy the configurations that users copy.

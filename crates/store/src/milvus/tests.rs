@@ -30,14 +30,18 @@ fn server(variable: &str) -> Option<String> {
     address
 }
 
-/// Settings with a separate collection for this process.
+/// Settings with collections that all tests of this run share, and no other run: nextest gives each test a process.
 fn settings(address: String, collection: &str) -> MilvusSettings {
+    let run = std::env::var("NEXTEST_RUN_ID").map_or_else(
+        |_| std::process::id().to_string(),
+        |run| run.chars().filter(char::is_ascii_alphanumeric).collect(),
+    );
     MilvusSettings {
         address,
         tls: None,
         token: None,
         database: String::new(),
-        collection: format!("test_{collection}_{}", std::process::id()),
+        collection: format!("test_{collection}_{run}"),
         space: "test/4/mean".into(),
         dimension: 4,
         reindexing: false,
