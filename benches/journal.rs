@@ -6,11 +6,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use jiff::Timestamp;
 use memgate_capture::{
     Bounds, Capture, Circumstances, FinishedTurn, Least, Retention, SessionRules, Settings, Tools,
 };
-use memgate_core::memory::{MemoryType, Owner};
+use memgate_core::{
+    clock::Clock,
+    memory::{MemoryType, Owner},
+};
 use memgate_dialect::{Ask, Ending, Reply};
 use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
 use memgate_models::Models;
@@ -45,8 +47,8 @@ fn turn(user: &str, number: u32) -> FinishedTurn {
         agent_id: None,
         session_header: Some("session".to_owned()),
         request_id: None,
-        began: Timestamp::now(),
-        ended: Timestamp::now(),
+        began: Clock::System.now(),
+        ended: Clock::System.now(),
         ends_session: false,
         learn: true,
     };
@@ -71,13 +73,16 @@ fn open(
         forget_grace: Duration::ZERO,
         policy: memgate_capture::Policy::default(),
         types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
+        screener: memgate_screening::Screener::default(),
     };
     let embedder = Arc::new(DeterministicEmbedder::new(384));
     let tools = Tools {
+        audit: memgate_access::Audit::none(),
         store: Arc::new(InMemoryStore::new()),
         models: Models::for_embedder(embedder.space()).unwrap(),
         embedder,
         metrics: Arc::clone(metrics),
+        clock: Clock::System,
     };
     let bounds = Bounds { queue: TURNS as usize, workers: 2 };
     Capture::open(&folder.path().join("journal.db"), options, bounds, settings, tools).unwrap()

@@ -7,11 +7,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use memgate_capture::{
     Bounds, Capture, Circumstances, FinishedTurn, Least, Retention, SessionRules, Settings, Tools,
 };
-use memgate_core::memory::{MemoryType, Owner};
+use memgate_core::{
+    clock::Clock,
+    memory::{MemoryType, Owner},
+};
 use memgate_dialect::{Ask, Ending, Reply};
 use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
 use memgate_models::Models;
@@ -47,8 +49,8 @@ fn turn(user: &str, number: u32) -> FinishedTurn {
         agent_id: None,
         session_header: Some("session".to_owned()),
         request_id: None,
-        began: Timestamp::now(),
-        ended: Timestamp::now(),
+        began: Clock::System.now(),
+        ended: Clock::System.now(),
         ends_session: false,
         learn: true,
     };
@@ -70,13 +72,16 @@ async fn learn(turns: u32, users: u32) -> (f64, f64) {
         forget_grace: Duration::ZERO,
         policy: memgate_capture::Policy::default(),
         types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
+        screener: memgate_screening::Screener::default(),
     };
     let embedder = Arc::new(DeterministicEmbedder::new(384));
     let tools = Tools {
+        audit: memgate_access::Audit::none(),
         store: Arc::new(store),
         models: Models::for_embedder(embedder.space()).unwrap(),
         embedder,
         metrics: Metrics::new(),
+        clock: Clock::System,
     };
     let bounds = Bounds { queue: turns as usize, workers: 2 };
     let journal = folder.path().join("journal.db");

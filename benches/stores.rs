@@ -15,9 +15,12 @@ use std::{
 
 use futures_util::{StreamExt as _, stream};
 use jiff::Timestamp;
-use memgate_core::memory::{
-    Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, QueryVector, ScopeQuery,
-    Search, Source, Write,
+use memgate_core::{
+    clock::Clock,
+    memory::{
+        Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, QueryVector,
+        ScopeQuery, Search, Source, Write,
+    },
 };
 use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
 use memgate_store::{InMemoryStore, MilvusSettings, MilvusStore, SqliteOptions, SqliteStore};
@@ -194,6 +197,7 @@ async fn milvus(bench: &Bench, address: String) {
         timeout: Duration::from_secs(60),
         attempts: 2,
         staleness: Duration::from_secs(5),
+        clock: Clock::System,
     };
     let store = MilvusStore::open(settings).await.unwrap();
     store.check().await.unwrap();

@@ -8,6 +8,7 @@ use clap::{Parser, ValueEnum};
 use memgate::startup::{Need, Offline};
 use memgate_capture::Ruled;
 use memgate_config::Config;
+use memgate_core::clock::Clock;
 use memgate_embed::{Embedder, Vector};
 use memgate_models::{Features, NeedModel};
 use safetensors::{Dtype, serialize_to_file, tensor::TensorView};
@@ -51,7 +52,7 @@ async fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let mut config = Config::load_with(args.config.as_deref(), &|_| {})?;
     folder.path().clone_into(&mut config.data_dir);
-    let offline = Offline::open_answering(config, Need::Model).await?;
+    let offline = Offline::open_answering(config, Need::Model, Clock::System).await?;
     let embedder = offline.operations().embedder.as_ref();
     let tensors = match args.kind {
         Kind::Need => need(embedder, &texts(&args.files)?).await?,

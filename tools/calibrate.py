@@ -123,7 +123,7 @@ def main():
         return [candidate["coverage"] or 0.0]
 
     def both(candidate):
-        return [candidate["cosine"] or 0.0, -(candidate["everyday"] or 0.0), *words(candidate)]
+        return [candidate["cosine"] or 0.0, -(candidate["background"] or 0.0), *words(candidate)]
 
     weights, bias, behind, best = fit(scenarios, nothing, both, behinds=np.arange(0, 1.1, 0.1))
     constants = dict(zip(("cosine", "background", "coverage"), weights))

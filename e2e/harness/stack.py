@@ -38,7 +38,7 @@ class Stack:
             edits = [wait_for_memgate] if patient else []
             self.envoy = self._keep(
                 Envoy(folder, upstream, self.memgate.grpc_port, base, [*edits, *([edit] if edit else [])],
-                      **(envoy or {}))
+                      http_port=self.memgate.http_port, **(envoy or {}))
             )
         except BaseException:
             self.stop()

@@ -46,7 +46,6 @@ fn parse(text: &str) -> Option<Cursor> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

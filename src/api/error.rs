@@ -24,6 +24,8 @@ pub struct ApiError {
     pub param: Option<String>,
     /// Machine-readable cause.
     pub code: String,
+    /// Seconds after which the caller may try again.
+    pub retry_after: Option<u32>,
 }
 
 /// The body of an error.
@@ -49,7 +51,8 @@ pub struct ErrorDetail {
 
 impl ApiError {
     pub(super) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), param: None, code: code.to_owned() }
+        let retry_after = (status == StatusCode::SERVICE_UNAVAILABLE).then_some(1);
+        Self { status, message: message.into(), param: None, code: code.to_owned(), retry_after }
     }
 
     /// 400: the value of a field is invalid.
@@ -64,6 +67,12 @@ impl ApiError {
     pub(super) fn no_such(what: &str) -> Self {
         let message = format!("this user has no such {what}");
         Self::new(StatusCode::NOT_FOUND, "not_found", message)
+    }
+
+    /// 503: the data folder is not open yet.
+    pub(super) fn not_open() -> Self {
+        let message = "the store is not open yet; try again later";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", message)
     }
 
     /// 503: background work was interrupted because memgate is shutting down.
@@ -143,15 +152,12 @@ impl From<DatabaseError> for ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = (self.status, Json(self.body())).into_response();
-        match self.status {
-            StatusCode::UNAUTHORIZED => {
-                let challenge = HeaderValue::from_static("Bearer");
-                response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
-            }
-            StatusCode::SERVICE_UNAVAILABLE => {
-                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-            }
-            _ => {}
+        let headers = response.headers_mut();
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, seconds.into());
         }
         response
     }

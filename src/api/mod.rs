@@ -2,8 +2,10 @@
 //! requests and writes responses.
 //!
 //! It must not depend on Envoy, on wire formats of models, or on how a store works. Every operation
-//! names one user; only `/admin/…` covers all users, for operators: jobs, export and import.
+//! names one user within reach of its caller; only `/admin/…` covers all users, for operators: jobs,
+//! export, import, keys and the audit log.
 
+mod access_view;
 mod auth;
 mod cursor;
 mod error;
@@ -18,20 +20,25 @@ mod transfer_view;
 mod view;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
-use std::io;
+use std::{io, net::SocketAddr};
 
-use axum::Router;
-use tokio::net::TcpListener;
+use axum::{
+    Router,
+    extract::connect_info::Connected,
+    serve::{IncomingStream, Listener},
+};
 
-pub use auth::Key;
+pub use access_view::{AuditEntryView, AuditView, CreatedKeyView, KeyView, KeysView, RevokedView};
+pub use auth::{Caller, Key, Peer};
 pub use error::{ApiError, ErrorBody, ErrorDetail};
 pub use journal_view::{
     ForgettingView, ForgettingsView, JobView, JobsView, RetriedView, SessionView, SessionsView,
     UndoneView,
 };
 pub use operations::{Export, Operations, Piece};
+pub use read::access_requests::{AuditRequest, CreateKeyRequest, KeysRequest};
 pub use read::requests::{
     AllJobsRequest, CreateRequest, ExportAllRequest, ExportRequest, FlushRequest, ForgetRequest,
     ImportAllRequest, JobsRequest, ListRequest, PatchRequest, RetryAllRequest, SearchRequest,
@@ -46,10 +53,14 @@ pub use view::{DeletedView, EndedView, FlushedView, HitView, HitsView, MemoriesV
 ///
 /// # Errors
 /// When the listener fails.
-pub async fn serve(
-    listener: TcpListener,
+pub async fn serve<L: Listener<Addr = SocketAddr>>(
+    listener: L,
     router: Router,
     shutdown: impl Future<Output = ()> + Send + 'static,
-) -> io::Result<()> {
-    axum::serve(listener, router).with_graceful_shutdown(shutdown).await
+) -> io::Result<()>
+where
+    Peer: for<'a> Connected<IncomingStream<'a, L>>,
+{
+    let service = router.into_make_service_with_connect_info::<Peer>();
+    axum::serve(listener, service).with_graceful_shutdown(shutdown).await
 }

@@ -1,20 +1,26 @@
 //! The routes: each parses the request, calls one operation and sends the response.
 
+use std::sync::Arc;
+
 use axum::{
     Json as Answer, Router,
     extract::{DefaultBodyLimit, FromRequestParts, Path},
     http::{StatusCode, request::Parts},
     middleware,
     response::Response,
-    routing::{get, post},
+    routing::{delete, get, post},
 };
 
 use crate::api::{
     ApiError, DeletedView, EndedView, Export, FlushedView, ForgettingsView, HitsView, ImportedView,
     JobView, JobsView, Key, MemoriesView, MemoryView, RetriedView, SessionsView, StatsView,
-    UndoneView, auth, health,
+    UndoneView,
+    access_view::{AuditView, CreatedKeyView, KeysView, RevokedView},
+    auth::{self, Admin, Gate, Reader, Writer},
+    health,
+    read::access_requests::{AuditRequest, CreateKeyRequest, KeysRequest},
     read::{
-        extract::{Asked, Json, MAX_BODY, RequestId},
+        extract::{Asked, Json, MAX_BODY, Named},
         requests::{
             AllJobsRequest, CreateRequest, ExportAllRequest, ExportRequest, FlushRequest,
             ForgetRequest, ImportAllRequest, JobsRequest, ListRequest, PatchRequest,
@@ -27,8 +33,9 @@ use crate::api::{
 
 type Answered<T> = Result<Answer<T>, ApiError>;
 
-/// All routes. If there is a `key`, `/v1/…` requires it; `/admin/…` always does.
+/// All routes. `key` is the one of the configuration.
 pub fn router(state: ApiState, key: Option<Key>) -> Router {
+    let gate = Arc::new(Gate::new(state.clone(), key));
     let users = Router::new()
         .route("/v1/memory", get(list).post(create).delete(forget_scope))
         .route("/v1/memory/search", post(search))
@@ -43,15 +50,18 @@ pub fn router(state: ApiState, key: Option<Key>) -> Router {
         .route("/v1/sessions/{id}/end", post(end_session))
         .route("/v1/jobs", get(jobs))
         .route("/v1/jobs/retry", post(retry_jobs))
-        .route("/v1/jobs/{id}/retry", post(retry_job))
-        .route_layer(middleware::from_fn_with_state(key.clone(), auth::check));
+        .route("/v1/jobs/{id}/retry", post(retry_job));
     let admin = Router::new()
         .route("/admin/memory/export", get(export_all))
         .route("/admin/memory/import", post(import_all))
         .route("/admin/jobs", get(all_jobs))
         .route("/admin/jobs/retry", post(retry_all_jobs))
-        .route_layer(middleware::from_fn_with_state(key, auth::check_admin));
-    finished(health_routes().merge(users).merge(admin), state)
+        .route("/admin/keys", get(keys).post(create_key))
+        .route("/admin/keys/{id}", delete(revoke_key))
+        .route("/admin/audit", get(audit));
+    let memories =
+        users.merge(admin).route_layer(middleware::from_fn_with_state(gate, auth::check));
+    finished(health_routes().merge(memories), state)
 }
 
 /// Health and metrics only, for a listener that others than API clients can reach.
@@ -99,49 +109,64 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
 
 async fn list(
     Open(operations): Open,
+    Reader(caller): Reader,
     Asked(request): Asked<ListRequest>,
 ) -> Answered<MemoriesView> {
-    operations.list(&request).await.map(Answer)
+    operations.list(&caller, &request).await.map(Answer)
 }
 
 async fn create(
     Open(operations): Open,
-    RequestId(request_id): RequestId,
-    Json(request): Json<CreateRequest>,
+    Writer(caller): Writer,
+    Named(request): Named<CreateRequest>,
 ) -> Result<(StatusCode, Answer<MemoryView>), ApiError> {
-    let memory = operations.create(request, request_id).await?;
+    let memory = operations.create(&caller, request).await?;
     Ok((StatusCode::CREATED, Answer(memory)))
 }
 
 async fn forget_scope(
     Open(operations): Open,
-    RequestId(request_id): RequestId,
+    Writer(caller): Writer,
     Asked(request): Asked<ForgetRequest>,
 ) -> Answered<DeletedView> {
-    operations.forget_scope(&request, request_id).await.map(Answer)
+    operations.forget_scope(&caller, &request).await.map(Answer)
 }
 
-async fn search(Open(operations): Open, Json(request): Json<SearchRequest>) -> Answered<HitsView> {
-    operations.search(&request).await.map(Answer)
+async fn search(
+    Open(operations): Open,
+    Reader(caller): Reader,
+    Named(request): Named<SearchRequest>,
+) -> Answered<HitsView> {
+    operations.search(&caller, &request).await.map(Answer)
 }
 
-async fn flush(Open(operations): Open, Json(request): Json<FlushRequest>) -> Answered<FlushedView> {
-    operations.flush(&request).await.map(Answer)
+async fn flush(
+    Open(operations): Open,
+    Writer(caller): Writer,
+    Named(request): Named<FlushRequest>,
+) -> Answered<FlushedView> {
+    operations.flush(&caller, &request).await.map(Answer)
 }
 
-async fn stats(Open(operations): Open, Asked(whose): Asked<Whose>) -> Answered<StatsView> {
-    operations.stats(&whose).await.map(Answer)
+async fn stats(
+    Open(operations): Open,
+    Reader(caller): Reader,
+    Asked(whose): Asked<Whose>,
+) -> Answered<StatsView> {
+    operations.stats(&caller, &whose).await.map(Answer)
 }
 
 async fn export(
     Open(operations): Open,
+    Reader(caller): Reader,
     Asked(request): Asked<ExportRequest>,
 ) -> Result<Response, ApiError> {
-    streams::export(operations, Export::of(&request)?, request.limit.is_some()).await
+    streams::export(operations, Export::of(&caller, &request)?, request.all.limit.is_some()).await
 }
 
 async fn export_all(
     Open(operations): Open,
+    Admin(_): Admin,
     Asked(request): Asked<ExportAllRequest>,
 ) -> Result<Response, ApiError> {
     streams::export(operations, Export::of_everybody(&request)?, request.limit.is_some()).await
@@ -149,97 +174,112 @@ async fn export_all(
 
 async fn import(
     Open(operations): Open,
-    RequestId(request_id): RequestId,
+    Writer(caller): Writer,
     Asked(whose): Asked<Whose>,
     JsonLines(body): JsonLines,
 ) -> Answered<ImportedView> {
-    operations.import(Some(whose.owner()?), body, request_id).await.map(Answer)
+    operations.import(&caller, Some(&whose), body).await.map(Answer)
 }
 
 async fn import_all(
     Open(operations): Open,
-    RequestId(request_id): RequestId,
+    Admin(caller): Admin,
     Asked(ImportAllRequest {}): Asked<ImportAllRequest>,
     JsonLines(body): JsonLines,
 ) -> Answered<ImportedView> {
-    operations.import(None, body, request_id).await.map(Answer)
+    operations.import(&caller, None, body).await.map(Answer)
 }
 
 async fn one(
     Open(operations): Open,
+    Reader(caller): Reader,
     Id(id): Id,
     Asked(whose): Asked<Whose>,
 ) -> Answered<MemoryView> {
-    operations.get(&id, &whose).await.map(Answer)
+    operations.get(&caller, &id, &whose).await.map(Answer)
 }
 
 async fn patch(
     Open(operations): Open,
-    RequestId(request_id): RequestId,
+    Writer(caller): Writer,
     Id(id): Id,
     Asked(whose): Asked<Whose>,
     Json(request): Json<PatchRequest>,
 ) -> Answered<MemoryView> {
-    operations.patch(&id, &whose, request, request_id).await.map(Answer)
+    operations.patch(&caller, &id, &whose, request).await.map(Answer)
 }
 
 async fn forget(
     Open(operations): Open,
-    RequestId(request_id): RequestId,
+    Writer(caller): Writer,
     Id(id): Id,
     Asked(whose): Asked<Whose>,
 ) -> Answered<DeletedView> {
-    operations.forget(&id, &whose, request_id).await.map(Answer)
+    operations.forget(&caller, &id, &whose).await.map(Answer)
 }
 
 async fn forgettings(
     Open(operations): Open,
+    Reader(caller): Reader,
     Asked(whose): Asked<Whose>,
 ) -> Answered<ForgettingsView> {
-    operations.forgettings(&whose).await.map(Answer)
+    operations.forgettings(&caller, &whose).await.map(Answer)
 }
 
 async fn undo_forgetting(
     Open(operations): Open,
+    Writer(caller): Writer,
     Id(id): Id,
-    Json(whose): Json<Whose>,
+    Named(whose): Named<Whose>,
 ) -> Answered<UndoneView> {
-    operations.undo_forgetting(&id, &whose).await.map(Answer)
+    operations.undo_forgetting(&caller, &id, &whose).await.map(Answer)
 }
 
 async fn end_session(
     Open(operations): Open,
+    Writer(caller): Writer,
     Id(id): Id,
-    Json(whose): Json<Whose>,
+    Named(whose): Named<Whose>,
 ) -> Answered<EndedView> {
-    operations.end_session(&id, &whose).await.map(Answer)
+    operations.end_session(&caller, &id, &whose).await.map(Answer)
 }
 
 async fn sessions(
     Open(operations): Open,
+    Reader(caller): Reader,
     Asked(request): Asked<SessionsRequest>,
 ) -> Answered<SessionsView> {
-    operations.sessions(&request).await.map(Answer)
+    operations.sessions(&caller, &request).await.map(Answer)
 }
 
-async fn jobs(Open(operations): Open, Asked(request): Asked<JobsRequest>) -> Answered<JobsView> {
-    operations.jobs(&request).await.map(Answer)
+async fn jobs(
+    Open(operations): Open,
+    Reader(caller): Reader,
+    Asked(request): Asked<JobsRequest>,
+) -> Answered<JobsView> {
+    operations.jobs(&caller, &request).await.map(Answer)
 }
 
 async fn retry_job(
     Open(operations): Open,
+    Writer(caller): Writer,
     Id(id): Id,
-    Json(whose): Json<Whose>,
+    Named(whose): Named<Whose>,
 ) -> Answered<JobView> {
-    operations.retry_job(&id, &whose).await.map(Answer)
+    operations.retry_job(&caller, &id, &whose).await.map(Answer)
 }
 
-async fn retry_jobs(Open(operations): Open, Json(whose): Json<Whose>) -> Answered<RetriedView> {
-    operations.retry_jobs(&whose).await.map(Answer)
+async fn retry_jobs(
+    Open(operations): Open,
+    Writer(caller): Writer,
+    Named(whose): Named<Whose>,
+) -> Answered<RetriedView> {
+    operations.retry_jobs(&caller, &whose).await.map(Answer)
 }
 
 async fn all_jobs(
     Open(operations): Open,
+    Admin(_): Admin,
     Asked(request): Asked<AllJobsRequest>,
 ) -> Answered<JobsView> {
     operations.all_jobs(&request).await.map(Answer)
@@ -248,7 +288,40 @@ async fn all_jobs(
 /// A JSON body is required, so that no web page can send this without permission.
 async fn retry_all_jobs(
     Open(operations): Open,
+    Admin(caller): Admin,
     Json(RetryAllRequest {}): Json<RetryAllRequest>,
 ) -> Answered<RetriedView> {
-    operations.retry_all_jobs().await.map(Answer)
+    operations.retry_all_jobs(&caller).await.map(Answer)
+}
+
+async fn keys(
+    Open(operations): Open,
+    Admin(_): Admin,
+    Asked(KeysRequest {}): Asked<KeysRequest>,
+) -> Answer<KeysView> {
+    Answer(operations.keys())
+}
+
+async fn create_key(
+    Open(operations): Open,
+    Admin(caller): Admin,
+    Json(request): Json<CreateKeyRequest>,
+) -> Result<(StatusCode, Answer<CreatedKeyView>), ApiError> {
+    Ok((StatusCode::CREATED, Answer(operations.create_key(&caller, request).await?)))
+}
+
+async fn revoke_key(
+    Open(operations): Open,
+    Admin(caller): Admin,
+    Id(id): Id,
+) -> Answered<RevokedView> {
+    operations.revoke_key(&caller, &id).await.map(Answer)
+}
+
+async fn audit(
+    Open(operations): Open,
+    Admin(_): Admin,
+    Asked(request): Asked<AuditRequest>,
+) -> Answered<AuditView> {
+    operations.audit_log(&request).await.map(Answer)
 }

@@ -2,10 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use axum::{
-    extract::FromRequestParts,
-    http::{StatusCode, request::Parts},
-};
+use axum::{extract::FromRequestParts, http::request::Parts};
 
 use crate::api::{ApiError, Operations};
 use memgate_config::Live;
@@ -46,10 +43,6 @@ impl FromRequestParts<ApiState> for Open {
     type Rejection = ApiError;
 
     async fn from_request_parts(_: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
-        let unavailable = || {
-            let message = "the store is not open yet; try again later";
-            ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "store_unavailable", message)
-        };
-        state.operations().cloned().map(Self).ok_or_else(unavailable)
+        state.operations().cloned().map(Self).ok_or_else(ApiError::not_open)
     }
 }

@@ -53,7 +53,7 @@ pub(super) async fn export(
     export: Export,
     once: bool,
 ) -> Result<Response, ApiError> {
-    let mut first = export.header()?;
+    let mut first = export.header(operations.clock.now())?;
     let piece = operations.export(export).await?;
     first.extend(piece.lines);
     let rest = piece.rest.filter(|_| !once);

@@ -1,8 +1,8 @@
 //! Tests the real router on a free port, with an in-memory store and an embedder without a model.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
+mod access;
 mod asking;
+mod audit;
 mod entities;
 mod filters;
 mod guard;
@@ -20,9 +20,13 @@ use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::api::*;
+use memgate_access::{Access, Retention as AuditRetention};
 use memgate_capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools};
-use memgate_config::{Config, Live};
-use memgate_core::memory::{MemoryStore, Owner};
+use memgate_config::{Config, IdentityMode, Live};
+use memgate_core::{
+    clock::Clock,
+    memory::{MemoryStore, Owner},
+};
 use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
 use memgate_models::Models;
 use memgate_recall::{AccessTracker, LoopKey, Recall};
@@ -49,10 +53,18 @@ impl Server {
     }
 
     async fn with(store: Arc<dyn MemoryStore>, key: Option<&str>) -> Self {
+        let mut config = Config::default();
+        if key.is_none() {
+            config.memory.identity.mode = IdentityMode::Development;
+        }
+        Self::configured(store, key, config).await
+    }
+
+    async fn configured(store: Arc<dyn MemoryStore>, key: Option<&str>, config: Config) -> Self {
         // Another test may have installed it first.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let folder = tempfile::tempdir().unwrap();
-        let operations = operations(store, folder.path());
+        let operations = operations(store, folder.path(), config);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let origin = format!("http://{}", listener.local_addr().unwrap());
         let (stop, stopped) = oneshot::channel();
@@ -112,12 +124,12 @@ impl Server {
     }
 }
 
-fn operations(store: Arc<dyn MemoryStore>, folder: &Path) -> Operations {
+fn operations(store: Arc<dyn MemoryStore>, folder: &Path, config: Config) -> Operations {
     let metrics = Metrics::new();
     let store = Arc::new(MonitoredStore::new(store, "Store", metrics.clone()));
     let embedder = Arc::new(DeterministicEmbedder::new(64));
     // Access counts are not written in these tests.
-    let (access, _) = AccessTracker::new(store.clone());
+    let (tracker, _) = AccessTracker::new(store.clone());
     let settings = Settings {
         store_turns: true,
         extract_locally: true,
@@ -129,25 +141,45 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path) -> Operations {
         forget_grace: Duration::ZERO,
         policy: memgate_capture::Policy::default(),
         types: Config::default().memory.types,
+        screener: memgate_screening::Screener::default(),
     };
     let models = Models::for_embedder(embedder.space()).unwrap();
+    let access = open_access(folder);
     let tools = Tools {
         store: store.clone(),
         embedder: embedder.clone(),
         models: models.clone(),
+        audit: access.audit.clone(),
         metrics: metrics.clone(),
+        clock: Clock::System,
     };
     let bounds = Bounds { queue: 16, workers: 2 };
     let journal = folder.join("journal.db");
     let capture = Capture::open(&journal, Options::default(), bounds, settings, tools).unwrap();
     Operations {
-        config: Live::fixed(Config::default()),
-        recall: Recall::new(store.clone(), embedder.clone(), models, access, metrics.clone()),
+        config: Live::fixed(config),
+        recall: Recall::new(store.clone(), embedder.clone(), models, tracker, metrics.clone()),
         capture: Arc::new(capture),
+        access,
         store,
         embedder,
         metrics,
+        clock: Clock::System,
     }
+}
+
+fn open_access(folder: &Path) -> Access {
+    let file = folder.join("access.db");
+    let retention = AuditRetention { age: Duration::from_secs(3600), entries: 1000 };
+    // Tests of one thread cannot block on the runtime from within it.
+    std::thread::scope(|scope| {
+        let runtime = tokio::runtime::Handle::current();
+        let open = scope.spawn(move || {
+            let _entered = runtime.enter();
+            Access::open(&file, Options::default(), retention, Clock::System).unwrap()
+        });
+        open.join().unwrap()
+    })
 }
 
 /// Status, code and param of an error response.

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 use crate::{
     cli::{
         backend::Backend,
+        client::Answer,
         failure::Failure,
         options::Common,
         output::{
             print::{print, tell},
             text::{Width, width},
         },
-        reply::Answer,
     },
     startup::Need,
 };

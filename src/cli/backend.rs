@@ -8,19 +8,28 @@ use serde::Serialize;
 
 use crate::{
     api::{
-        ApiError, DeletedView, EndedView, Export, ForgettingsView, HitsView, ImportedView, JobView,
-        JobsView, MemoriesView, MemoryView, RetriedView, SessionsView, UndoneView,
+        ApiError, AuditView, Caller, CreatedKeyView, DeletedView, EndedView, Export,
+        ForgettingsView, HitsView, ImportedView, JobView, JobsView, KeysView, MemoriesView,
+        MemoryView, RetriedView, RevokedView, SessionsView, UndoneView,
+        read::access_requests::{AuditRequest, CreateKeyRequest},
         read::requests::{
             AllJobsRequest, CreateRequest, ExportAllRequest, ExportRequest, ForgetRequest,
             JobsRequest, ListRequest, SearchRequest, SessionsRequest, Whose,
         },
     },
-    cli::{client::Client, failure::Failure, options::Common, output::print::tell, reply::Answer},
+    cli::{
+        client::{Answer, Client},
+        failure::Failure,
+        options::Common,
+        output::print::tell,
+    },
     startup::{Need, Offline},
 };
 use memgate_config::Config;
 use memgate_sqlite::{DataFolder, FolderError};
 
+/// Environment variable with the key for a server.
+const KEY_ENV: &str = "MEMGATE_KEY";
 /// Number of attempts to lock a data folder whose holder has no API.
 const PAUSES: u32 = 50;
 /// Pause between these attempts.
@@ -47,7 +56,7 @@ impl Backend {
             }
         })?;
         if let Some(server) = server {
-            return Client::new(server, key(&config)).map(Self::Server);
+            return Client::new(server, key(&config), Some(&config)).map(Self::Server);
         }
         let probe = data.is_none();
         let mut pauses = 0;
@@ -67,7 +76,7 @@ impl Backend {
         let folder = &config.data_dir;
         if let Some(holder) = DataFolder::holder(folder)? {
             return match holder.api.as_deref().and_then(|api| Url::parse(api).ok()) {
-                Some(server) => Client::new(server, key(config)).map(Self::Server),
+                Some(server) => Client::new(server, key(config), Some(config)).map(Self::Server),
                 None => Err(FolderError::Held { path: folder.clone(), holder }.into()),
             };
         }
@@ -92,7 +101,7 @@ impl Backend {
     ) -> Result<Answer<MemoriesView>, Failure> {
         match self {
             Self::Server(client) => client.list(request).await,
-            Self::Folder(folder) => answer(folder.operations().list(request).await),
+            Self::Folder(folder) => answer(folder.operations().list(&me(), request).await),
         }
     }
 
@@ -102,7 +111,7 @@ impl Backend {
     ) -> Result<Answer<HitsView>, Failure> {
         match self {
             Self::Server(client) => client.search(request).await,
-            Self::Folder(folder) => answer(folder.operations().search(request).await),
+            Self::Folder(folder) => answer(folder.operations().search(&me(), request).await),
         }
     }
 
@@ -112,7 +121,7 @@ impl Backend {
     ) -> Result<Answer<MemoryView>, Failure> {
         match self {
             Self::Server(client) => client.create(&request).await,
-            Self::Folder(folder) => answer(folder.operations().create(request, None).await),
+            Self::Folder(folder) => answer(folder.operations().create(&me(), request).await),
         }
     }
 
@@ -123,7 +132,7 @@ impl Backend {
     ) -> Result<Answer<DeletedView>, Failure> {
         match self {
             Self::Server(client) => client.forget(id, whose).await,
-            Self::Folder(folder) => answer(folder.operations().forget(id, whose, None).await),
+            Self::Folder(folder) => answer(folder.operations().forget(&me(), id, whose).await),
         }
     }
 
@@ -133,7 +142,7 @@ impl Backend {
     ) -> Result<Answer<ForgettingsView>, Failure> {
         match self {
             Self::Server(client) => client.forgettings(whose).await,
-            Self::Folder(folder) => answer(folder.operations().forgettings(whose).await),
+            Self::Folder(folder) => answer(folder.operations().forgettings(&me(), whose).await),
         }
     }
 
@@ -144,7 +153,9 @@ impl Backend {
     ) -> Result<Answer<UndoneView>, Failure> {
         match self {
             Self::Server(client) => client.undo_forgetting(id, whose).await,
-            Self::Folder(folder) => answer(folder.operations().undo_forgetting(id, whose).await),
+            Self::Folder(folder) => {
+                answer(folder.operations().undo_forgetting(&me(), id, whose).await)
+            }
         }
     }
 
@@ -154,7 +165,7 @@ impl Backend {
     ) -> Result<Answer<DeletedView>, Failure> {
         match self {
             Self::Server(client) => client.forget_scope(request).await,
-            Self::Folder(folder) => answer(folder.operations().forget_scope(request, None).await),
+            Self::Folder(folder) => answer(folder.operations().forget_scope(&me(), request).await),
         }
     }
 
@@ -162,7 +173,7 @@ impl Backend {
     pub(crate) async fn export(&self, request: &ExportRequest) -> Result<Vec<u8>, Failure> {
         match self {
             Self::Server(client) => client.export(request).await,
-            Self::Folder(folder) => exported(folder, Export::of(request)?).await,
+            Self::Folder(folder) => exported(folder, Export::of(&me(), request)?).await,
         }
     }
 
@@ -182,17 +193,14 @@ impl Backend {
     ) -> Result<Answer<ImportedView>, Failure> {
         match self {
             Self::Server(client) => client.import(whose, lines).await,
-            Self::Folder(folder) => {
-                let owner = whose.map(Whose::owner).transpose()?;
-                answer(folder.operations().import(owner, &*lines, None).await)
-            }
+            Self::Folder(folder) => answer(folder.operations().import(&me(), whose, &*lines).await),
         }
     }
 
     pub(crate) async fn jobs(&self, request: &JobsRequest) -> Result<Answer<JobsView>, Failure> {
         match self {
             Self::Server(client) => client.jobs(request).await,
-            Self::Folder(folder) => answer(folder.operations().jobs(request).await),
+            Self::Folder(folder) => answer(folder.operations().jobs(&me(), request).await),
         }
     }
 
@@ -213,7 +221,7 @@ impl Backend {
     ) -> Result<Answer<JobView>, Failure> {
         match self {
             Self::Server(client) => client.retry_job(id, whose).await,
-            Self::Folder(folder) => answer(folder.operations().retry_job(id, whose).await),
+            Self::Folder(folder) => answer(folder.operations().retry_job(&me(), id, whose).await),
         }
     }
 
@@ -225,9 +233,9 @@ impl Backend {
             (Self::Server(client), Some(whose)) => client.retry_jobs(whose).await,
             (Self::Server(client), None) => client.retry_all_jobs().await,
             (Self::Folder(folder), Some(whose)) => {
-                answer(folder.operations().retry_jobs(whose).await)
+                answer(folder.operations().retry_jobs(&me(), whose).await)
             }
-            (Self::Folder(folder), None) => answer(folder.operations().retry_all_jobs().await),
+            (Self::Folder(folder), None) => answer(folder.operations().retry_all_jobs(&me()).await),
         }
     }
 
@@ -237,7 +245,7 @@ impl Backend {
     ) -> Result<Answer<SessionsView>, Failure> {
         match self {
             Self::Server(client) => client.sessions(request).await,
-            Self::Folder(folder) => answer(folder.operations().sessions(request).await),
+            Self::Folder(folder) => answer(folder.operations().sessions(&me(), request).await),
         }
     }
 
@@ -248,7 +256,38 @@ impl Backend {
     ) -> Result<Answer<EndedView>, Failure> {
         match self {
             Self::Server(client) => client.end_session(id, whose).await,
-            Self::Folder(folder) => answer(folder.operations().end_session(id, whose).await),
+            Self::Folder(folder) => answer(folder.operations().end_session(&me(), id, whose).await),
+        }
+    }
+
+    pub(crate) async fn keys(&self) -> Result<Answer<KeysView>, Failure> {
+        match self {
+            Self::Server(client) => client.keys().await,
+            Self::Folder(folder) => answer(Ok(folder.operations().keys())),
+        }
+    }
+
+    pub(crate) async fn create_key(
+        &self,
+        request: CreateKeyRequest,
+    ) -> Result<Answer<CreatedKeyView>, Failure> {
+        match self {
+            Self::Server(client) => client.create_key(&request).await,
+            Self::Folder(folder) => answer(folder.operations().create_key(&me(), request).await),
+        }
+    }
+
+    pub(crate) async fn revoke_key(&self, id: &str) -> Result<Answer<RevokedView>, Failure> {
+        match self {
+            Self::Server(client) => client.revoke_key(id).await,
+            Self::Folder(folder) => answer(folder.operations().revoke_key(&me(), id).await),
+        }
+    }
+
+    pub(crate) async fn audit(&self, request: &AuditRequest) -> Result<Answer<AuditView>, Failure> {
+        match self {
+            Self::Server(client) => client.audit(request).await,
+            Self::Folder(folder) => answer(folder.operations().audit_log(request).await),
         }
     }
 
@@ -262,8 +301,9 @@ impl Backend {
 
 /// A piece of an export, starting with the header.
 async fn exported(folder: &Offline, export: Export) -> Result<Vec<u8>, Failure> {
-    let mut lines = export.header()?;
-    lines.extend(folder.operations().export(export).await?.lines);
+    let operations = folder.operations();
+    let mut lines = export.header(operations.clock.now())?;
+    lines.extend(operations.export(export).await?.lines);
     Ok(lines)
 }
 
@@ -271,7 +311,7 @@ async fn exported(folder: &Offline, export: Export) -> Result<Vec<u8>, Failure> 
 /// was named when it was started, or it is on another machine.
 async fn listening(config: &Config) -> Result<Option<Client>, Failure> {
     let Some(server) = at_listen(config) else { return Ok(None) };
-    let client = Client::new(server, key(config))?;
+    let client = Client::new(server, key(config), Some(config))?;
     Ok(client.is_memgate().await.then_some(client))
 }
 
@@ -284,7 +324,8 @@ pub(crate) fn at_listen(config: &Config) -> Option<Url> {
             std::net::SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
         });
     }
-    (address.port() != 0).then(|| Url::parse(&format!("http://{address}")).ok()).flatten()
+    let scheme = if config.listen.http_tls.is_some() { "https" } else { "http" };
+    (address.port() != 0).then(|| Url::parse(&format!("{scheme}://{address}")).ok()).flatten()
 }
 
 /// An operation's answer as REST would send it.
@@ -295,8 +336,15 @@ fn answer<T: Serialize>(view: Result<T, ApiError>) -> Result<Answer<T>, Failure>
     Ok(Answer { body, view })
 }
 
-/// The key that the configuration names; that it is set was checked with the configuration.
+/// The key in [`KEY_ENV`], else the one that the configuration names; that this one is set was checked
+/// with the configuration.
 fn key(config: &Config) -> Option<String> {
-    let name = config.api.key_env.as_deref()?;
-    std::env::var(name).ok().map(|key| key.trim().to_owned())
+    let key = |name: &str| std::env::var(name).ok().map(|key| key.trim().to_owned());
+    let own = key(KEY_ENV).filter(|key| !key.is_empty());
+    own.or_else(|| key(config.api.key_env.as_deref()?))
+}
+
+/// The caller of operations on a locked folder.
+fn me() -> Caller {
+    Caller::command_line()
 }

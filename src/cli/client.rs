@@ -3,21 +3,25 @@
 use std::time::Duration;
 
 use reqwest::{
-    Method, RequestBuilder, Response, StatusCode, Url, header::CONTENT_TYPE, redirect::Policy,
+    Certificate, Method, RequestBuilder, Response, StatusCode, Url, header::CONTENT_TYPE,
+    redirect::Policy,
 };
 use serde::de::DeserializeOwned;
 
 use crate::{
     api::{
-        DeletedView, EndedView, ErrorBody, ForgettingsView, HitsView, ImportedView, JobView,
-        JobsView, MemoriesView, MemoryView, RetriedView, SessionsView, UndoneView,
+        AuditView, CreatedKeyView, DeletedView, EndedView, ErrorBody, ForgettingsView, HitsView,
+        ImportedView, JobView, JobsView, KeysView, MemoriesView, MemoryView, RetriedView,
+        RevokedView, SessionsView, UndoneView,
+        read::access_requests::{AuditRequest, CreateKeyRequest},
         read::requests::{
             AllJobsRequest, CreateRequest, ExportAllRequest, ExportRequest, ForgetRequest,
             JobsRequest, ListRequest, RetryAllRequest, SearchRequest, SessionsRequest, Whose,
         },
     },
-    cli::{failure::Failure, reply::Answer},
+    cli::failure::Failure,
 };
+use memgate_config::Config;
 
 /// Timeout for connecting.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -30,6 +34,14 @@ const READY: Duration = Duration::from_secs(4);
 /// Maximum size of a response, in bytes: several times a page of the largest memories.
 const MAX_ANSWER: usize = 64 << 20;
 
+/// What an operation answered.
+pub(super) struct Answer<T> {
+    /// REST's body, byte for byte.
+    pub(super) body: Vec<u8>,
+    /// What is in it.
+    pub(super) view: T,
+}
+
 /// A server and its key.
 pub(super) struct Client {
     http: reqwest::Client,
@@ -38,12 +50,24 @@ pub(super) struct Client {
 }
 
 impl Client {
+    /// Also trusts the certificate that the configuration names for memgate itself.
+    ///
     /// # Errors
     /// When this machine's TLS cannot be set up.
-    pub(super) fn new(server: Url, key: Option<String>) -> Result<Self, Failure> {
+    pub(super) fn new(
+        server: Url,
+        key: Option<String>,
+        config: Option<&Config>,
+    ) -> Result<Self, Failure> {
         // This fails only when a provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        // A certificate of one's own need not be known to the system.
+        let own = config.and_then(|config| config.listen.http_tls.as_ref());
+        let own = own.filter(|_| server.scheme() == "https");
+        let own = own.and_then(|tls| std::fs::read(&tls.certificate).ok());
+        let own = own.and_then(|pem| Certificate::from_pem_bundle(&pem).ok()).unwrap_or_default();
         let http = reqwest::Client::builder()
+            .tls_certs_merge(own)
             .connect_timeout(CONNECT)
             .timeout(PATIENCE)
             // Requests and the key are only for this server.
@@ -200,6 +224,25 @@ impl Client {
         whose: &Whose,
     ) -> Result<Answer<EndedView>, Failure> {
         self.send(self.request(Method::POST, &["sessions", id, "end"]).json(whose)).await
+    }
+
+    pub(super) async fn keys(&self) -> Result<Answer<KeysView>, Failure> {
+        self.send(self.ask(Method::GET, &["admin", "keys"])).await
+    }
+
+    pub(super) async fn create_key(
+        &self,
+        request: &CreateKeyRequest,
+    ) -> Result<Answer<CreatedKeyView>, Failure> {
+        self.send(self.ask(Method::POST, &["admin", "keys"]).json(request)).await
+    }
+
+    pub(super) async fn revoke_key(&self, id: &str) -> Result<Answer<RevokedView>, Failure> {
+        self.send(self.ask(Method::DELETE, &["admin", "keys", id])).await
+    }
+
+    pub(super) async fn audit(&self, request: &AuditRequest) -> Result<Answer<AuditView>, Failure> {
+        self.send(self.ask(Method::GET, &["admin", "audit"]).query(request)).await
     }
 
     fn request(&self, method: Method, path: &[&str]) -> RequestBuilder {

@@ -48,7 +48,7 @@ impl Failure {
         let mut message = told(error);
         if status == UNAUTHORIZED {
             message.push_str(
-                "; the command line reads it from the environment variable named in api.key_env",
+                "; the command line reads it from MEMGATE_KEY, else from the environment variable named in api.key_env",
             );
         }
         Self { exit, message, body, held: false }

@@ -13,7 +13,6 @@ mod eval;
 mod failure;
 mod options;
 mod output;
-mod reply;
 
 use std::process::ExitCode;
 
@@ -51,6 +50,10 @@ enum Command {
     Jobs(commands::jobs::Args),
     /// List a user's sessions, the latest first, or end one.
     Sessions(commands::sessions::Args),
+    /// Create, list and revoke API keys.
+    Key(commands::access::key::Args),
+    /// List who changed what, the latest first.
+    Audit(commands::access::audit::Args),
     /// Re-embed all memories with the configured model and switch to the new vectors.
     Reindex(commands::reindex::Args),
     /// Measure the quality of memory on labelled data.
@@ -74,6 +77,8 @@ impl Cli {
             Command::Import(args) => return args.run(),
             Command::Jobs(args) => return args.run(),
             Command::Sessions(args) => return args.run(),
+            Command::Key(args) => return args.run(),
+            Command::Audit(args) => return args.run(),
             Command::Reindex(args) => return args.run(),
         };
         match outcome {

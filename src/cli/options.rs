@@ -6,7 +6,7 @@ use clap::Args;
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use reqwest::Url;
 
-use crate::cli::config_file::ConfigFile;
+use crate::{api, cli::config_file::ConfigFile};
 
 /// How memories are accessed and shown.
 #[derive(Debug, Args)]
@@ -33,6 +33,12 @@ pub(super) struct Whose {
     /// Tenant of the user [default: default].
     #[arg(long, value_name = "ID")]
     pub(super) tenant: Option<String>,
+}
+
+impl From<Whose> for api::Whose {
+    fn from(Whose { user, tenant }: Whose) -> Self {
+        Self { user_id: user, tenant_id: tenant }
+    }
 }
 
 /// Parses a server's URL; it may have a path, for a memgate behind a proxy.

@@ -34,11 +34,11 @@ enum State {
     Request { head: Option<Box<RequestHead>>, body: Vec<u8> },
     /// The request ended and the model is at work.
     Asked(Box<Asked>),
-    /// The reply is coming in, and will be learnt from if it ends well.
+    /// The reply is arriving. memgate learns from it if it ends well.
     Reply { asked: Box<Asked>, reply: Incoming },
     /// Both ended.
     Complete { asked: Box<Asked>, reply: Incoming },
-    /// Nothing is learnt from this exchange.
+    /// memgate does not learn from this exchange.
     GivenUp,
 }
 
@@ -68,7 +68,7 @@ impl CaptureSide {
         Self {
             in_flight: parts.memory.get().map(|memory| memory.capture.exchange_begins()),
             share: parts.budget.share(),
-            began: Timestamp::now(),
+            began: parts.clock.now(),
             state: State::Request { head: None, body: Vec::new() },
             parts: parts.clone(),
         }
@@ -135,9 +135,8 @@ impl CaptureSide {
         body.extend_from_slice(chunk);
     }
 
-    /// The request is judged now and its body let go, while the model is at
-    /// work: from here on it is known whose it is, and what is not learnt from
-    /// need not be collected.
+    /// Reads the request and frees its body while the model works. If memgate does not learn from
+    /// the exchange, the reply is not collected.
     async fn request_ended(&mut self) {
         let (head, body) = match std::mem::replace(&mut self.state, State::GivenUp) {
             State::Request { head: Some(head), body } => (head, body),
@@ -181,7 +180,7 @@ impl CaptureSide {
             State::Asked(_) | State::Request { head: Some(_), .. } => {
                 return self.give_up(CaptureDrop::Incomplete);
             }
-            // An answer by a filter before this one, or a request that is not learnt from.
+            // A response by an earlier filter, or a request that memgate does not learn from.
             _ => return,
         };
         let content_type = response.text("content-type");
@@ -219,7 +218,7 @@ impl CaptureSide {
     fn reply_ended(&mut self) {
         self.state = match std::mem::replace(&mut self.state, State::GivenUp) {
             State::Reply { asked, reply } => State::Complete { asked, reply },
-            // A reply that never began, or one that is not learnt from.
+            // A reply that never began, or one that memgate does not learn from.
             _ => State::GivenUp,
         };
     }
@@ -237,7 +236,8 @@ impl CaptureSide {
         let max = parts.config.get().memory.max_reply_bytes;
         let dialect = asked.dialect;
         let large = reply.is_work() || asked.weight() > PARSED_INLINE;
-        let read = move || reply.read(dialect, max).map(|reply| turn(*asked, reply));
+        let ended = parts.clock.now();
+        let read = move || reply.read(dialect, max).map(|reply| turn(*asked, reply, ended));
         let read =
             if large { tokio::task::spawn_blocking(read).await.ok().flatten() } else { read() };
         drop(share);
@@ -292,18 +292,18 @@ impl Asked {
     }
 }
 
-/// What is kept of a request; `None` when nothing may be learnt from it.
+/// The part of a request that capture keeps; `None` if memgate may not learn from it.
 fn judge(read: ReadRequest) -> Option<(Ask, Admitted)> {
     let Admission::Admitted(admitted) = read.admission else { return None };
     let ask = read.request.ask();
     // A user who opts out of learning can still ask to forget.
     let text = ask.user_text.as_deref().unwrap_or_default();
     let counts = admitted.learn || !Commands::of(text).forget.is_empty();
-    // What was said before was learnt when it was said.
+    // Earlier messages were captured with their own exchanges.
     counts.then(|| (Ask { history: Vec::new(), ..ask.clone() }, *admitted))
 }
 
-fn turn(asked: Asked, reply: Reply) -> Option<FinishedTurn> {
+fn turn(asked: Asked, reply: Reply, ended: Timestamp) -> Option<FinishedTurn> {
     let Asked { ask, admitted, session_header, request_id, began, .. } = asked;
     let circumstances = Circumstances {
         owner: admitted.identity.owner().clone(),
@@ -312,7 +312,7 @@ fn turn(asked: Asked, reply: Reply) -> Option<FinishedTurn> {
         session_header,
         request_id,
         began,
-        ended: Timestamp::now(),
+        ended,
         ends_session: admitted.ends_session,
         learn: admitted.learn,
     };

@@ -160,7 +160,14 @@ impl Inline {
         let skipped = |outcome: Outcome| {
             parts.metrics.decided(outcome.as_str());
             let request_id = head.request_id();
-            let verdict = Verdict { outcome, hits: 0, scores: &[], command: None, request_id };
+            let verdict = Verdict {
+                outcome,
+                personalised: false,
+                hits: 0,
+                scores: &[],
+                command: None,
+                request_id,
+            };
             replies::without_body(Some(verdict), self.configured)
         };
         if ends_here {
@@ -206,6 +213,7 @@ impl Inline {
         }
         let verdict = |outcome| Verdict {
             outcome,
+            personalised: false,
             hits: 0,
             scores: &[],
             command,
@@ -216,13 +224,13 @@ impl Inline {
                 parts.metrics.decided(outcome.as_str());
                 replies::unchanged(verdict(outcome))
             }
-            Answer::Replaced { body, decoded, outcome, hits, scores } => {
+            Answer::Replaced { body, decoded, outcome, personalised, hits, scores } => {
                 parts.metrics.decided(outcome.as_str());
-                let verdict = Verdict { hits, scores: &scores, ..verdict(outcome) };
+                let verdict = Verdict { personalised, hits, scores: &scores, ..verdict(outcome) };
                 replies::replaced(verdict, body, decoded)
             }
             Answer::Rejected(field) => {
-                // Operators can tell a 400 answer from a request that passed without memory.
+                // Operators can distinguish a 400 response from a request that passed without memory.
                 parts.metrics.decided("invalid");
                 replies::rejected(verdict(Outcome::SkippedUnreadable), &field)
             }

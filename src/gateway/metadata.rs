@@ -45,6 +45,10 @@ fn number_value(number: f64) -> Json {
 pub(super) fn decision(verdict: &Verdict<'_>) -> Struct {
     let mut fields =
         vec![("decision", verdict.outcome.as_str().to_owned()), ("hits", verdict.hits.to_string())];
+    // Shared caches must not give this user's reply to another; `private` forbids that whatever else the upstream says.
+    if verdict.personalised {
+        fields.push(("cache_control", "private".to_owned()));
+    }
     if let Some(command) = verdict.command {
         fields.push(("command", command.as_str().to_owned()));
     }

@@ -29,7 +29,8 @@ pub enum Outcome {
 }
 
 /// Why memory failed; the request continued without it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum FailedBecause {
     /// The identity is contradictory or malformed.
     Identity,
@@ -73,14 +74,7 @@ impl FailedBecause {
     /// The metric label.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Identity => "identity",
-            Self::Header => "header",
-            Self::Embedding => "embedding",
-            Self::Store => "store",
-            Self::Deadline => "deadline",
-            Self::Internal => "internal",
-        }
+        self.into()
     }
 }
 
@@ -104,10 +98,12 @@ impl From<&RecallError> for FailedBecause {
     }
 }
 
-/// What became of memory, for the metadata of a reply.
+/// The outcome of recall, for the metadata of a reply.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Verdict<'a> {
     pub(super) outcome: Outcome,
+    /// Whether a context was added.
+    pub(super) personalised: bool,
     pub(super) hits: usize,
     /// Which hits these are, where the configuration asks for it.
     pub(super) scores: &'a [PresentedMemory],

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use memgate_capture::Capture;
 use memgate_config::Live;
+use memgate_core::clock::Clock;
 use memgate_models::Models;
 use memgate_recall::Recall;
 use memgate_telemetry::Metrics;
@@ -23,6 +24,8 @@ pub struct Parts {
     pub models: Arc<Models>,
     /// The metrics.
     pub metrics: Arc<Metrics>,
+    /// Dates exchanges.
+    pub clock: Clock,
 }
 
 /// Recall and capture.

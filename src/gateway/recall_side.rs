@@ -6,7 +6,6 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::FutureExt;
-use jiff::Timestamp;
 use tokio::time::{Instant, timeout_at};
 
 use crate::gateway::{
@@ -23,6 +22,7 @@ use memgate_dialect::{Ask, Dialect, InvalidField, Placed, Placement, Role};
 use memgate_recall::{
     Context, Conversation, PresentedMemory, RecallError, RecallRequest, context_for_exchange,
 };
+use memgate_screening::Screener;
 use memgate_telemetry::Phase;
 use memgate_text::command::{Command, Commands};
 
@@ -40,11 +40,13 @@ pub(super) enum Answer {
         /// It came compressed and goes on plain.
         decoded: bool,
         outcome: Outcome,
+        /// Whether a context was added.
+        personalised: bool,
         hits: usize,
         /// Which hits these are, where the configuration asks for it.
         scores: Vec<PresentedMemory>,
     },
-    /// The client is told what is wrong.
+    /// The request is answered with an error.
     Rejected(InvalidField),
 }
 
@@ -75,7 +77,7 @@ pub(super) async fn answer(
         Admission::Refused => without_context(Outcome::Failed(FailedBecause::Identity)),
         Admission::Admitted(admitted) => {
             let ask = request.ask();
-            commands = commands_to_memory(parts, ask, &admitted);
+            commands = commands_to_memory(parts, config, ask, &admitted);
             placement = admitted.placement;
             let commands = &commands;
             let work =
@@ -84,17 +86,15 @@ pub(super) async fn answer(
         }
     };
     let edits = request.plan(Some((&context.text, placement)));
-    let hits = match edits.placed() {
-        Placed::At(_) => context.shown.len(),
-        Placed::NotAsked | Placed::Nowhere => 0,
-    };
+    let personalised = matches!(edits.placed(), Placed::At(_));
+    let hits = if personalised { context.shown.len() } else { 0 };
     if edits.is_empty() {
         return (Answer::Unchanged(outcome), commands.kind());
     }
     let body = edits.apply(&plain);
     let wanted = hits > 0 && config.memory.debug_metadata;
     let scores = if wanted { context.scores } else { Vec::new() };
-    (Answer::Replaced { body, decoded, outcome, hits, scores }, commands.kind())
+    (Answer::Replaced { body, decoded, outcome, personalised, hits, scores }, commands.kind())
 }
 
 /// The answer to a request that cannot be read.
@@ -112,13 +112,15 @@ fn without_memory(unread: Unread) -> Answer {
 
 /// What the message asks of memory itself, as far as it will be done after a good end: capture, on
 /// another stream, comes to the same by itself.
-fn commands_to_memory(parts: &Parts, ask: &Ask, admitted: &Admitted) -> Commands {
+fn commands_to_memory(parts: &Parts, config: &Config, ask: &Ask, admitted: &Admitted) -> Commands {
     let (Some(text), Some(memory), false) = (&ask.user_text, parts.memory.get(), ask.in_tool_loop)
     else {
         return Commands::default();
     };
     let mut commands = Commands::of(&fence::strip(text));
-    commands.remember.retain(|words| admitted.learn && may_become_memory(words));
+    let screener = Screener::new(config.memory.screening);
+    let admits = |words: &String| admitted.learn && may_become_memory(screener, words);
+    commands.remember.retain(admits);
     if !commands.forget.is_empty() {
         // A tool loop that is open may hold a context with what is to be forgotten.
         memory.recall.tool_loops().forget(admitted.identity.owner());
@@ -189,13 +191,13 @@ impl Recalling<'_> {
         };
         let request = RecallRequest {
             owner,
-            project_id: admitted.project_id.as_deref(),
+            projects: &admitted.projects,
             earlier: &earlier,
             selection: &admitted.selection,
             settings: config.memory.recall_settings(),
             filter: None,
             forgotten: &commands.forget,
-            now: Timestamp::now(),
+            now: parts.clock.now(),
             deadline,
         };
         let recall = memory.map(|memory| &memory.recall);

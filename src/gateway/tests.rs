@@ -1,6 +1,4 @@
 //! A mock Envoy: messages in, answers out, with the real parts.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
-
 use std::{
     sync::{Arc, OnceLock},
     time::Duration,
@@ -24,7 +22,10 @@ use crate::gateway::{
 };
 use memgate_capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools};
 use memgate_config::{Config, IdentityMode, Live};
-use memgate_core::memory::{MemoryStore, Owner};
+use memgate_core::{
+    clock::Clock,
+    memory::{MemoryStore, Owner},
+};
 use memgate_embed::{Embedder, client::Address, deterministic::DeterministicEmbedder, llm};
 use memgate_models::Models;
 use memgate_recall::{AccessTracker, Recall, Rewriter};
@@ -85,12 +86,15 @@ impl Stack {
                 forget_grace: Duration::ZERO,
                 policy: memgate_capture::Policy::default(),
                 types: config.memory.types.clone(),
+                screener: memgate_screening::Screener::default(),
             },
             Tools {
+                audit: memgate_access::Audit::none(),
                 store: store.clone(),
                 embedder: embedder.clone(),
                 models: models.clone(),
                 metrics: metrics.clone(),
+                clock: Clock::System,
             },
         );
         let capture = Arc::new(capture.unwrap());
@@ -111,6 +115,7 @@ impl Stack {
             })),
             models,
             metrics,
+            clock: Clock::System,
         };
         Self { parts, capture, store, _folder: folder }
     }

@@ -162,7 +162,6 @@ impl Embedder for Absent {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use std::path::Path;
 

@@ -105,7 +105,6 @@ fn failed(key: &'static str, address: &dyn std::fmt::Display, cause: io::Error) 
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

@@ -13,13 +13,14 @@ use crate::{
         store::{self, synchronous},
     },
 };
+use memgate_access::{Access, Retention as AuditRetention};
 use memgate_capture::{
     self, Bounds, Capture, Least, Policy, Retention, SessionRules, Settings, Tools,
 };
 use memgate_config::{
     Config, ExternalModel, ExtractionMode, Live, LlmProvider, ModelRole, ReconcilePolicy,
 };
-use memgate_core::memory::MemoryStore;
+use memgate_core::{clock::Clock, memory::MemoryStore};
 use memgate_embed::{
     EmbedError, Embedder,
     client::Address,
@@ -27,9 +28,12 @@ use memgate_embed::{
 };
 use memgate_models::Models;
 use memgate_recall::{AccessTracker, Recall, Rewriter, prepare_query, prepare_tokens};
-use memgate_sqlite::{DataFolder, Options};
+use memgate_screening::Screener;
+use memgate_sqlite::{DataFolder, Options, Synchronous};
 use memgate_telemetry::Metrics;
 
+/// The file of keys and audit log in the data folder.
+const ACCESS_FILE: &str = "access.db";
 /// The journal's file in the data folder.
 const JOURNAL_FILE: &str = "journal.db";
 
@@ -44,6 +48,8 @@ pub(super) struct OpenMemory {
     pub(super) store: Arc<dyn MemoryStore>,
     pub(super) capture: Arc<Capture>,
     pub(super) recall: Recall,
+    access: Access,
+    clock: Clock,
     /// Background writes of recall (access counts).
     background: TaskTracker,
     /// Cancels retries.
@@ -64,15 +70,24 @@ impl OpenMemory {
         embedder: &Arc<dyn Embedder>,
         models: &Arc<Models>,
         metrics: &Arc<Metrics>,
+        clock: &Clock,
     ) -> Result<Self, StartError> {
         let folder = DataFolder::lock(&config.data_dir, None).map_err(StartError::Folder)?;
-        let monitored = store::open(config, embedder.space(), folder.path(), metrics)?;
+        let monitored =
+            store::open(config, embedder.space(), folder.path(), metrics, clock.clone())?;
         let store: Arc<dyn MemoryStore> = monitored.clone();
+        // Keys survive a power loss: a revoked one must not come back.
+        let durable = Options { synchronous: Synchronous::Full, ..Options::default() };
+        let access = folder.path().join(ACCESS_FILE);
+        let access = Access::open(&access, durable, audit_retention(config), clock.clone())
+            .map_err(StartError::database)?;
         let tools = Tools {
             store: store.clone(),
+            audit: access.audit.clone(),
             embedder: embedder.clone(),
             models: models.clone(),
             metrics: metrics.clone(),
+            clock: clock.clone(),
         };
         let options =
             Options { synchronous: synchronous(config.memory.journal.sync), ..Options::default() };
@@ -81,12 +96,12 @@ impl OpenMemory {
         let journal = folder.path().join(JOURNAL_FILE);
         let capture = Capture::open(&journal, options, bounds, settings(config)?, tools)
             .map_err(StartError::database)?;
-        let (access, counting) = AccessTracker::new(store.clone());
+        let (tracker, counting) = AccessTracker::new(store.clone());
         let background = TaskTracker::new();
         background.spawn(counting);
         let rewriter = config.model(ModelRole::MemoryRewrite).map(helper).transpose()?;
         let recall =
-            Recall::new(store.clone(), embedder.clone(), models.clone(), access, metrics.clone())
+            Recall::new(store.clone(), embedder.clone(), models.clone(), tracker, metrics.clone())
                 .with_rewriter(rewriter.map(|model| Rewriter::new(Arc::new(model))));
         // Compiles patterns and unpacks a vocabulary now, so that no request waits for it.
         memgate_text::command::prepare();
@@ -102,8 +117,8 @@ impl OpenMemory {
         }
         // Started last, because from here on `close` is required.
         let monitoring = tokio::spawn(async move { monitored.monitor().await });
-        let capture = Arc::new(capture);
-        Ok(Self { folder, store, capture, recall, background, ending, monitoring })
+        let (capture, clock) = (Arc::new(capture), clock.clone());
+        Ok(Self { folder, store, capture, recall, access, clock, background, ending, monitoring })
     }
 
     /// The parts that exchanges use.
@@ -124,14 +139,17 @@ impl OpenMemory {
             embedder: embedder.clone(),
             recall: self.recall.clone(),
             capture: self.capture.clone(),
+            access: self.access.clone(),
             metrics: metrics.clone(),
+            clock: self.clock.clone(),
         }
     }
 
     /// Writes pending data and closes the files, the journal first: its jobs write to the store.
     /// Each step takes at most `patience`.
     pub(super) async fn close(self, patience: Duration) {
-        let Self { folder, store, capture, recall, background, ending, monitoring } = self;
+        let Self { folder, store, capture, recall, access, background, ending, monitoring, .. } =
+            self;
         ending.cancel();
         capture.shutdown(patience).await;
         drop((capture, recall));
@@ -143,8 +161,14 @@ impl OpenMemory {
             tracing::warn!("the store did not close in time; what was acknowledged is kept");
         }
         let _ = tokio::time::timeout(patience, monitoring).await;
+        // Last, because all others write to the audit log.
+        let _ = tokio::time::timeout(patience, access.close()).await;
         drop(folder);
     }
+}
+
+fn audit_retention(config: &Config) -> AuditRetention {
+    AuditRetention { age: config.audit.retention(), entries: config.audit.max_entries }
 }
 
 /// Retries until it works: a model on a server may come back at any time.
@@ -210,6 +234,7 @@ pub(super) fn settings(config: &Config) -> Result<Settings, StartError> {
             ReconcilePolicy::Review => Policy::Review,
         },
         types: memory.types.clone(),
+        screener: Screener::new(memory.screening),
     })
 }
 

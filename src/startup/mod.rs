@@ -16,6 +16,7 @@ mod reindex;
 mod reload;
 mod serve;
 mod store;
+mod tls_listener;
 
 pub use error::StartError;
 pub use offline::{Need, Offline};

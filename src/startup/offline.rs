@@ -10,6 +10,7 @@ use crate::{
     startup::{StartError, embedder, memory::OpenMemory},
 };
 use memgate_config::{Config, Live};
+use memgate_core::clock::Clock;
 use memgate_embed::Embedder;
 use memgate_models::Models;
 use memgate_telemetry::Metrics;
@@ -41,20 +42,25 @@ impl Offline {
     /// # Errors
     /// [`StartError`], which names the process that holds the folder.
     pub async fn open(config: Config, need: Need) -> Result<Self, StartError> {
-        Self::opened(config, need, |_| Ok(())).await
+        Self::opened(config, need, Clock::System, |_| Ok(())).await
     }
 
     /// As [`Offline::open`], for commands that cannot run without a working embedding model.
     ///
     /// # Errors
     /// Also [`StartError::Embedder`] when the model does not answer; nothing was opened then.
-    pub async fn open_answering(config: Config, need: Need) -> Result<Self, StartError> {
-        Self::opened(config, need, embedder::answers).await
+    pub async fn open_answering(
+        config: Config,
+        need: Need,
+        clock: Clock,
+    ) -> Result<Self, StartError> {
+        Self::opened(config, need, clock, embedder::answers).await
     }
 
     async fn opened(
         mut config: Config,
         need: Need,
+        clock: Clock,
         check: fn(&dyn Embedder) -> Result<(), StartError>,
     ) -> Result<Self, StartError> {
         let open = move || {
@@ -71,7 +77,7 @@ impl Offline {
                 config.memory.capture.workers = 0;
             }
             let models = Models::for_embedder(embedder.space()).map_err(StartError::Models)?;
-            let memory = OpenMemory::open(&config, &embedder, &models, &metrics)?;
+            let memory = OpenMemory::open(&config, &embedder, &models, &metrics, &clock)?;
             let operations = memory.operations(&Live::fixed(config), &embedder, &metrics);
             Ok(Self { memory, embedder, operations })
         };

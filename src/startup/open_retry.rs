@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::startup::{StartError, memory::OpenMemory};
 use memgate_config::Config;
+use memgate_core::clock::Clock;
 use memgate_embed::Embedder;
 use memgate_models::Models;
 use memgate_telemetry::Metrics;
@@ -23,13 +24,14 @@ pub(super) struct Opener {
     pub(super) embedder: Arc<dyn Embedder>,
     pub(super) models: Arc<Models>,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) clock: Clock,
 }
 
 impl Opener {
     /// Tries once, on a blocking thread.
     pub(super) async fn try_open(&self) -> Result<OpenMemory, StartError> {
-        let Self { config, embedder, models, metrics } = self.clone();
-        let open = move || OpenMemory::open(&config, &embedder, &models, &metrics);
+        let Self { config, embedder, models, metrics, clock } = self.clone();
+        let open = move || OpenMemory::open(&config, &embedder, &models, &metrics, &clock);
         spawn_blocking(open).await.unwrap_or(Err(StartError::Interrupted))
     }
 

@@ -11,9 +11,10 @@ use crate::startup::{
     StartError, embedder,
     store::{Purpose, choose},
 };
+use memgate_access::Audit;
 use memgate_capture::{Backfill, Tools};
 use memgate_config::{Config, StoreKind};
-use memgate_core::memory::MemoryStore;
+use memgate_core::{clock::Clock, memory::MemoryStore};
 use memgate_embed::Embedder;
 use memgate_models::Models;
 use memgate_sqlite::DataFolder;
@@ -74,7 +75,14 @@ async fn embed_all(
     store.check().await.map_err(|error| error.to_string())?;
     let (metrics, space) = (Metrics::new(), embedder.space().id());
     let models = Models::for_embedder(embedder.space()).map_err(|error| error.to_string())?;
-    let tools = Tools { store: store.clone(), embedder: embedder.clone(), models, metrics };
+    let tools = Tools {
+        store: store.clone(),
+        embedder: embedder.clone(),
+        models,
+        audit: Audit::none(),
+        metrics,
+        clock: Clock::System,
+    };
     let mut backfill = Backfill::new(tools);
     let mut embedded = 0;
     loop {
@@ -100,6 +108,6 @@ fn open(config: &Config) -> Result<Opened, StartError> {
     };
     let embedder = embedder::load(config, &Metrics::new())?;
     let path = folder.as_ref().map_or(config.data_dir.as_path(), DataFolder::path);
-    let store = choose(config, embedder.space(), path, Purpose::Reindex)?;
+    let store = choose(config, embedder.space(), path, Purpose::Reindex, Clock::System)?;
     Ok((folder, store, embedder))
 }

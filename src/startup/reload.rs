@@ -8,7 +8,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{gateway, startup::memory};
+use crate::{
+    gateway,
+    startup::{memory, tls_listener::Certificate},
+};
 use memgate_config::{Live, Reloaded};
 use memgate_telemetry::{Metrics, Telemetry};
 
@@ -18,6 +21,7 @@ pub(super) struct Reloader {
     pub(super) memory: Arc<OnceLock<gateway::Memory>>,
     pub(super) telemetry: Arc<Telemetry>,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) certificate: Option<Arc<Certificate>>,
 }
 
 impl Reloader {
@@ -40,6 +44,7 @@ impl Reloader {
     }
 
     async fn reload(&self) {
+        self.reload_certificate().await;
         let config = self.config.clone();
         let outcome = match spawn_blocking(move || config.reload()).await {
             Ok(Ok(reloaded)) => self.apply(&reloaded),
@@ -49,6 +54,16 @@ impl Reloader {
         self.metrics.reloaded(outcome.is_ok());
         if let Err(error) = outcome {
             tracing::error!(error, "configuration reload refused; keeping the old configuration");
+        }
+    }
+
+    /// The certificate is renewed also if the configuration is refused.
+    async fn reload_certificate(&self) {
+        let Some(certificate) = self.certificate.clone() else { return };
+        match spawn_blocking(move || certificate.reload()).await {
+            Ok(Ok(())) => tracing::info!("certificate of listen.http_tls reloaded"),
+            Ok(Err(error)) => tracing::error!(%error, "keeping the old certificate"),
+            Err(error) => tracing::error!(%error, "keeping the old certificate"),
         }
     }
 

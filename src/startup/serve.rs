@@ -1,4 +1,4 @@
-//! `memgate serve`: start-up, serving until told to stop, and graceful shutdown.
+//! `memgate serve`: start-up, serving until a stop signal, and graceful shutdown.
 
 use std::{
     net::SocketAddr,
@@ -6,14 +6,18 @@ use std::{
     time::Duration,
 };
 
-use axum::Router;
+use axum::{
+    Router,
+    extract::connect_info::Connected,
+    serve::{IncomingStream, Listener},
+};
 use tokio::{net::TcpListener, task::spawn_blocking};
 use tokio_stream::wrappers::UnixListenerStream;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tonic::transport::server::TcpIncoming;
 
 use crate::{
-    api::{self, ApiState, Key},
+    api::{self, ApiState, Key, Peer},
     gateway::{self, Budget, Gateway, Parts},
     startup::{
         StartError, embedder,
@@ -21,9 +25,11 @@ use crate::{
         memory::OpenMemory,
         open_retry::Opener,
         reload::Reloader,
+        tls_listener::{Certificate, TlsListener},
     },
 };
 use memgate_config::{Config, Listen, Live};
+use memgate_core::clock::Clock;
 use memgate_embed::Embedder;
 use memgate_models::Models;
 use memgate_telemetry::{Metrics, Telemetry};
@@ -61,7 +67,7 @@ async fn run(
     for warning in at_start.warnings() {
         tracing::warn!("{warning}");
     }
-    let metrics = Metrics::new();
+    let (metrics, clock) = (Metrics::new(), Clock::System);
     // Before the listeners are open: while nothing listens, Envoy lets requests pass at once.
     let (loading, counting) = (at_start.clone(), metrics.clone());
     let embedder = spawn_blocking(move || embedder::load(&loading, &counting))
@@ -80,6 +86,7 @@ async fn run(
         embedder: embedder.clone(),
         models: models.clone(),
         metrics: metrics.clone(),
+        clock: clock.clone(),
     };
     let opened = match opener.try_open().await {
         Ok(memory) => Some(memory),
@@ -91,13 +98,14 @@ async fn run(
     };
     let listeners = Listeners::bind(&at_start.listen).await?;
     let joint = Joint {
-        api: origin(&listeners.http)?,
+        api: origin(&listeners)?,
         state: ApiState::new(config.clone(), metrics.clone()),
         gateway: Arc::default(),
         config,
         embedder: embedder.clone(),
         models,
         metrics,
+        clock,
     };
     let served = joint.serve(listeners, opened, opener, telemetry, shutdown).await;
     let _ = tokio::time::timeout(CLOSE, embedder.close()).await;
@@ -108,6 +116,7 @@ async fn run(
 struct Listeners {
     grpc: GrpcListener,
     http: TcpListener,
+    http_tls: Option<Arc<Certificate>>,
     metrics: Option<TcpListener>,
 }
 
@@ -120,6 +129,7 @@ impl Listeners {
         Ok(Self {
             grpc: listen::grpc(addresses).await?,
             http: listen::tcp("listen.http", addresses.http).await?,
+            http_tls: addresses.http_tls.as_ref().map(Certificate::read).transpose()?.map(Arc::new),
             metrics,
         })
     }
@@ -134,12 +144,13 @@ struct Joint {
     embedder: Arc<dyn Embedder>,
     models: Arc<Models>,
     metrics: Arc<Metrics>,
+    clock: Clock,
 }
 
 impl Joint {
     async fn serve(
         self,
-        Listeners { grpc, http, metrics }: Listeners,
+        Listeners { grpc, http, http_tls, metrics }: Listeners,
         opened: Option<OpenMemory>,
         opener: Opener,
         telemetry: &Arc<Telemetry>,
@@ -151,6 +162,7 @@ impl Joint {
             memory: self.gateway.clone(),
             telemetry: telemetry.clone(),
             metrics: self.metrics.clone(),
+            certificate: http_tls.clone(),
         };
         tasks.spawn(reloader.run(shutdown.clone()));
         let identity_mode = self.config.get().memory.identity.mode.as_str();
@@ -158,7 +170,7 @@ impl Joint {
         tracing::info!(grpc = %grpc.shown(envoy), api = self.api, identity_mode, "memgate started");
 
         let exchanges = ended(&shutdown, self.exchanges(grpc, shutdown.clone()));
-        let requests = ended(&shutdown, self.requests(http, shutdown.clone()));
+        let requests = ended(&shutdown, self.requests(http, http_tls, shutdown.clone()));
         let scrapes = ended(&shutdown, self.scrapes(metrics, shutdown.clone()));
         let remembering = async {
             let memory = match opened {
@@ -205,6 +217,7 @@ impl Joint {
             budget: Budget::new(config.memory.capture.max_in_flight_bytes),
             models: self.models.clone(),
             metrics: self.metrics.clone(),
+            clock: self.clock.clone(),
         });
         let served = match listener {
             // Set per connection, because the server's own setting applies only to listeners that
@@ -225,10 +238,15 @@ impl Joint {
     async fn requests(
         &self,
         listener: TcpListener,
+        tls: Option<Arc<Certificate>>,
         shutdown: CancellationToken,
     ) -> Result<(), StartError> {
+        const KEY: &str = "listen.http";
         let router = api::router(self.state.clone(), key(&self.config.get()));
-        http("listen.http", listener, router, shutdown).await
+        let Some(certificate) = tls else { return http(KEY, listener, router, shutdown).await };
+        let listener = TlsListener::new(listener, certificate)
+            .map_err(|error| StartError::Served { what: KEY, cause: error.to_string() })?;
+        http(KEY, listener, router, shutdown).await
     }
 
     /// Serves health and metrics at an address of their own, if one is configured.
@@ -251,12 +269,15 @@ impl Joint {
 }
 
 /// Serves HTTP until `shutdown`, then lets pending requests finish.
-async fn http(
+async fn http<L: Listener<Addr = SocketAddr>>(
     what: &'static str,
-    listener: TcpListener,
+    listener: L,
     router: Router,
     shutdown: CancellationToken,
-) -> Result<(), StartError> {
+) -> Result<(), StartError>
+where
+    Peer: for<'a> Connected<IncomingStream<'a, L>>,
+{
     let late = async {
         shutdown.cancelled().await;
         tokio::time::sleep(LINGER).await;
@@ -282,8 +303,9 @@ fn key(config: &Config) -> Option<Key> {
 }
 
 /// The API's URL for a process on this machine.
-fn origin(listener: &TcpListener) -> Result<String, StartError> {
-    let mut address = listener
+fn origin(listeners: &Listeners) -> Result<String, StartError> {
+    let mut address = listeners
+        .http
         .local_addr()
         .map_err(|error| StartError::Served { what: "listen.http", cause: error.to_string() })?;
     if address.ip().is_unspecified() {
@@ -292,5 +314,6 @@ fn origin(listener: &TcpListener) -> Result<String, StartError> {
             SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
         });
     }
-    Ok(format!("http://{address}"))
+    let scheme = if listeners.http_tls.is_some() { "https" } else { "http" };
+    Ok(format!("{scheme}://{address}"))
 }

@@ -6,7 +6,7 @@ use tokio::runtime::Handle;
 
 use crate::startup::StartError;
 use memgate_config::{Config, StoreKind, Sync};
-use memgate_core::memory::MemoryStore;
+use memgate_core::{clock::Clock, memory::MemoryStore};
 use memgate_embed::Space;
 use memgate_sqlite::Synchronous;
 use memgate_store::{
@@ -33,8 +33,9 @@ pub(super) fn open(
     space: &Space,
     folder: &Path,
     metrics: &Arc<Metrics>,
+    clock: Clock,
 ) -> Result<Arc<MonitoredStore>, StartError> {
-    let store = choose(config, space, folder, Purpose::Use)?;
+    let store = choose(config, space, folder, Purpose::Use, clock)?;
     let name = match config.memory.store_kind() {
         StoreKind::Sqlite => "Store",
         StoreKind::Milvus => "Milvus",
@@ -48,10 +49,11 @@ pub(super) fn choose(
     space: &Space,
     folder: &Path,
     purpose: Purpose,
+    clock: Clock,
 ) -> Result<Arc<dyn MemoryStore>, StartError> {
     Ok(match config.memory.store_kind() {
         StoreKind::Sqlite => Arc::new(sqlite(config, folder)?),
-        StoreKind::Milvus => Arc::new(milvus(config, space, purpose)?),
+        StoreKind::Milvus => Arc::new(milvus(config, space, purpose, clock)?),
     })
 }
 
@@ -68,7 +70,12 @@ fn sqlite(config: &Config, folder: &Path) -> Result<SqliteStore, StartError> {
 
 /// Needs a runtime that may be blocked.
 #[expect(clippy::disallowed_methods, reason = "start-up runs this on a thread that may block")]
-fn milvus(config: &Config, space: &Space, purpose: Purpose) -> Result<MilvusStore, StartError> {
+fn milvus(
+    config: &Config,
+    space: &Space,
+    purpose: Purpose,
+    clock: Clock,
+) -> Result<MilvusStore, StartError> {
     let milvus = config.memory.milvus.clone().unwrap_or_default();
     let token = milvus.token_env.as_ref().and_then(|name| std::env::var(name).ok());
     let tls = milvus.tls.as_ref().map(|tls| MilvusTls {
@@ -93,6 +100,7 @@ fn milvus(config: &Config, space: &Space, purpose: Purpose) -> Result<MilvusStor
         staleness: milvus.staleness(),
         address: milvus.address,
         collection: milvus.collection,
+        clock,
     };
     Handle::current().block_on(MilvusStore::open(settings)).map_err(|refusal| {
         StartError::Unusable { key: "memory.milvus", cause: refusal.to_string() }

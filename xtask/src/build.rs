@@ -137,7 +137,6 @@ fn executable(output: &str, name: &str) -> Result<PathBuf> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

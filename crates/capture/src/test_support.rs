@@ -1,6 +1,4 @@
 //! Turns, owners and times that capture's tests share.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::{sync::Arc, time::Duration};
 
 use jiff::{SignedDuration, Timestamp};
@@ -35,6 +33,7 @@ pub(super) fn settings(extractor: Option<Helper>) -> Settings {
         forget_grace: Duration::ZERO,
         policy: Policy::default(),
         types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
+        screener: memgate_screening::Screener::default(),
     }
 }
 
@@ -193,10 +192,7 @@ pub(super) fn minilm() -> Option<std::sync::Arc<memgate_embed::onnx::OnnxEmbedde
     let required = std::env::var_os("MEMGATE_REQUIRE_ASSETS").is_some_and(|value| value == "1");
     assert!(there || !required, "the embedding model is missing: run `cargo xtask assets`");
     if !there {
-        #[expect(clippy::print_stderr, reason = "a skipped test must say so")]
-        {
-            eprintln!("skipped: the embedding model is missing; `cargo xtask assets` fetches it");
-        }
+        eprintln!("skipped: the embedding model is missing; `cargo xtask assets` fetches it");
         return None;
     }
     Some(std::sync::Arc::new(OnnxEmbedder::load(&settings).unwrap()))

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
-use memgate_core::memory::{Embedding, Memory, MemoryStore, StoreError, Write};
+use memgate_access::Audit;
+use memgate_core::{
+    clock::Clock,
+    memory::{Embedding, Memory, MemoryStore, StoreError, Write},
+};
 use memgate_embed::{EmbedError, Embedder, Vector};
 use memgate_models::Models;
 use memgate_telemetry::Metrics;
@@ -27,8 +29,12 @@ pub struct Tools {
     pub embedder: Arc<dyn Embedder>,
     /// The trained models for that embedder.
     pub models: Arc<Models>,
+    /// Where forgetting is recorded.
+    pub audit: Audit,
     /// What is counted.
     pub metrics: Arc<Metrics>,
+    /// Tells when jobs are due, and dates what is stored.
+    pub clock: Clock,
 }
 
 /// Writes memories to the store.
@@ -36,13 +42,14 @@ pub(super) struct MemoryWriter {
     pub(super) store: Arc<dyn MemoryStore>,
     pub(super) embedder: Arc<dyn Embedder>,
     pub(super) models: Arc<Models>,
+    pub(super) audit: Audit,
     pub(super) metrics: Arc<Metrics>,
 }
 
 impl MemoryWriter {
     pub(super) fn new(tools: Tools) -> Self {
-        let Tools { store, embedder, models, metrics } = tools;
-        Self { store, embedder, models, metrics }
+        let Tools { store, embedder, models, audit, metrics, clock: _ } = tools;
+        Self { store, embedder, models, audit, metrics }
     }
 
     /// Stores a memory under its derived id, or gives the one that is there the
@@ -123,10 +130,4 @@ impl MemoryWriter {
             .map(|(part, values)| Embedding { space: space.clone(), part, values })
             .collect()
     }
-}
-
-/// The time as stores keep it: they cut to milliseconds or microseconds.
-pub(super) fn now() -> Timestamp {
-    let now = Timestamp::now();
-    Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
 }

@@ -60,6 +60,12 @@ impl Config {
                 .push(Problem::new("memory.milvus", "not used, because memory.store is sqlite"));
         }
         warnings.extend(embedding_check::warnings(&self.memory));
+        if !self.listen.http.ip().is_loopback() && self.listen.http_tls.is_none() {
+            warnings.push(Problem::new(
+                "listen.http_tls",
+                "not set, so keys and memories cross the network in plaintext unless a proxy adds TLS",
+            ));
+        }
         if self.memory.identity.mode == IdentityMode::Development {
             warnings.push(Problem::new(
                 "memory.identity.mode",

@@ -22,13 +22,13 @@ pub use live::{Live, Reloaded};
 use memgate_telemetry::TelemetryConfig;
 pub use parse::problem::{ConfigError, Problem};
 pub use schema::json_schema;
-pub use sections::api::ApiConfig;
+pub use sections::api::{ApiConfig, AuditConfig};
 pub use sections::effective::Effective;
 pub use sections::embedding::{AdditionalEmbeddingConfig, EmbeddingConfig, EmbeddingModel};
 pub use sections::identity::{
     IdentityConfig, IdentityMode, JwtConfig, SignalHeaders, SignalMetadata, SignalsConfig,
 };
-pub use sections::listen::{GrpcAddress, GrpcTls, Listen};
+pub use sections::listen::{GrpcAddress, GrpcTls, HttpTls, Listen};
 pub use sections::memory::{
     CaptureConfig, ExtractionConfig, ExtractionMode, JournalConfig, MemoryConfig,
     PreferencesConfig, ReconcileConfig, ReconcilePolicy, SessionsConfig, SqliteConfig, StoreKind,
@@ -56,6 +56,9 @@ pub struct Config {
     pub memory: MemoryConfig,
     /// The REST API.
     pub api: ApiConfig,
+    /// The log of who changed what. It holds ids and no content, and outlives the memories of a
+    /// user.
+    pub audit: AuditConfig,
     /// Logs and traces. Metrics are always served at `/metrics`.
     pub telemetry: TelemetryConfig,
     /// Helper language models, at most one per role. They are optional.
@@ -70,6 +73,7 @@ impl Default for Config {
             assets_dir: PathBuf::from(".assets"),
             memory: MemoryConfig::default(),
             api: ApiConfig::default(),
+            audit: AuditConfig::default(),
             telemetry: TelemetryConfig::default(),
             external_models: Vec::new(),
         }

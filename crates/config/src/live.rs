@@ -121,13 +121,13 @@ need_restart! {
     memory.capture;
     memory.max_body_bytes;
     api;
+    audit;
     telemetry.log_format;
     telemetry.otlp_endpoint;
     external_models;
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use std::fs;
 

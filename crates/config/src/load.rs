@@ -2,13 +2,14 @@
 
 use std::{fs, path::Path};
 
+use memgate_located::Node;
+
 use crate::{
     Config,
     parse::{
-        deserializer,
         interpolate::{Lookup, interpolate},
         problem::{ConfigError, Problem},
-        yaml_tree::Node,
+        words, yaml,
     },
     schema::all_keys,
 };
@@ -46,7 +47,8 @@ impl Config {
     ) -> Result<Self, Vec<Problem>> {
         let root = text.map(|text| parse(text, env)).transpose()?;
         let mut config = match &root {
-            Some(root) => deserializer::read(root, &all_keys())?,
+            Some(root) => memgate_located::read(root)
+                .map_err(|errors| words::problems(errors, &all_keys()))?,
             None => Self::default(),
         };
         overrides(&mut config);
@@ -56,7 +58,7 @@ impl Config {
         }
         if let Some(root) = &root {
             for problem in &mut problems {
-                problem.line = Some(root.line_of(&problem.key));
+                problem.line = root.line_of(&problem.key);
             }
         }
         problems.sort_by_key(|problem| problem.line);
@@ -65,7 +67,7 @@ impl Config {
 }
 
 fn parse(text: &str, env: Lookup<'_>) -> Result<Node, Vec<Problem>> {
-    let Some(mut root) = Node::parse(text).map_err(|problem| vec![problem])? else {
+    let Some(mut root) = yaml::parse(text).map_err(|problem| vec![problem])? else {
         let cause = "the file is empty; write `{}` to use every default";
         return Err(vec![Problem::new("", cause)]);
     };

@@ -28,13 +28,36 @@ pub(super) fn weakened(old: &Config, new: &Config) -> Vec<Problem> {
     if was.header != is.header {
         refuse("memory.identity.header", "change the trusted header");
     }
+    if !was.header_enabled && is.header_enabled {
+        refuse("memory.identity.header_enabled", "trust the header again");
+    }
+    if was.project_header.is_some() && was.project_header != is.project_header {
+        refuse("memory.identity.project_header", "change what decides the project");
+    }
+    if !old.memory.search_all_projects && new.memory.search_all_projects {
+        refuse("memory.search_all_projects", "search more projects");
+    }
+    let pins = |policy: &&Policy| policy.project_id.is_some();
+    let pinned = |policy: &&Policy| {
+        new.memory
+            .policies
+            .iter()
+            .filter(pins)
+            .any(|it| it.matches == policy.matches && it.project_id == policy.project_id)
+    };
+    if !old.memory.policies.iter().filter(pins).all(|policy| pinned(&policy)) {
+        refuse("memory.policies", "remove a policy with project_id");
+    }
     if was.jwt != is.jwt {
         refuse("memory.identity.jwt", "change which claims are trusted");
     }
     if old.api.key_env.is_some() && new.api.key_env.is_none() {
         refuse("api.key_env", "remove the API key");
     }
-    for switch in Switch::ALL {
+    for class in old.memory.screening.loosened(&new.memory.screening) {
+        refuse(&format!("memory.screening.{class}"), "keep more of a class of personal data");
+    }
+    for &switch in Switch::ALL {
         if !switch.default_of(&old.memory) && switch.default_of(&new.memory) {
             refuse(&format!("memory.{}", switch.name()), "turn it back on");
         }
@@ -46,7 +69,8 @@ pub(super) fn weakened(old: &Config, new: &Config) -> Vec<Problem> {
 }
 
 /// A setting that a policy can switch off.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 enum Switch {
     Enabled,
     AutoStore,
@@ -61,13 +85,10 @@ struct Rule<'a> {
 }
 
 impl Switch {
-    const ALL: [Self; 2] = [Self::Enabled, Self::AutoStore];
+    const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     fn name(self) -> &'static str {
-        match self {
-            Self::Enabled => "enabled",
-            Self::AutoStore => "auto_store",
-        }
+        self.into()
     }
 
     fn default_of(self, memory: &MemoryConfig) -> bool {
@@ -119,7 +140,6 @@ fn exceptions_grow(before: &[Rule<'_>], now: &[Rule<'_>]) -> bool {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 
@@ -143,12 +163,24 @@ mod tests {
         let dev = "memory: {identity: {mode: development}}";
         assert_eq!(keys("{}", dev), ["memory.identity.mode"]);
         assert_eq!(keys("memory: {identity: {header: x-me}}", "{}"), ["memory.identity.header"]);
+        let tokens = "memory: {identity: {header_enabled: false}}";
+        assert_eq!(keys(tokens, "{}"), ["memory.identity.header_enabled"]);
+        let project = "memory: {identity: {project_header: x-project}}";
+        assert_eq!(keys(project, "{}"), ["memory.identity.project_header"]);
+        assert_eq!(
+            keys("{}", "memory: {search_all_projects: true}"),
+            ["memory.search_all_projects"]
+        );
+        let pin = "{match: {path: /a}, project_id: hr}";
+        assert_eq!(keys(&policies(&[pin]), "{}"), ["memory.policies"]);
         let claim = "memory: {identity: {jwt: {user_claim: uid}}}";
         assert_eq!(keys(claim, "{}"), ["memory.identity.jwt"]);
         assert_eq!(keys("api: {key_env: K}", "{}"), ["api.key_env"]);
         assert_eq!(keys("memory: {enabled: false}", "{}"), ["memory.enabled"]);
         assert_eq!(keys("memory: {auto_store: false}", "{}"), ["memory.auto_store"]);
         assert_eq!(keys(&policies(&[DENY]), "{}"), ["memory.policies"]);
+        let strict = "memory: {screening: {emails: drop}}";
+        assert_eq!(keys(strict, "{}"), ["memory.screening.emails"]);
         let store = "{match: {word: legal}, auto_store: false}";
         assert_eq!(keys(&policies(&[store]), "{}"), ["memory.policies"]);
     }

@@ -3,13 +3,11 @@
 
 use std::sync::LazyLock;
 
+use memgate_located::join;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use crate::{
-    Config,
-    parse::{interpolate::join, problem::Problem},
-};
+use crate::{Config, parse::problem::Problem};
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let mut schema = schemars::schema_for!(Config).to_value();

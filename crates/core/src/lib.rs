@@ -1,7 +1,14 @@
-//! What every part agrees on: memories and their owners, the store's interface, identity, and screening for secrets.
+//! What every part agrees on: the clock, memories and their owners, the store's interface, and identity.
 //! It depends on no other part but the language knowledge.
 
+pub mod clock;
 pub mod fence;
 pub mod identity;
 pub mod memory;
-pub mod screening;
+
+/// What the macros of this crate need in the crates that call them.
+#[doc(hidden)]
+pub mod reexport {
+    pub use async_trait::async_trait;
+    pub use jiff::Timestamp;
+}

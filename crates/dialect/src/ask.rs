@@ -1,5 +1,5 @@
-//! The ask: what a request says, whichever dialect it speaks. Plain data; it must never know where
-//! in the body anything stood (that is `place`) nor what will be made of it.
+//! The ask: what a request says, whichever dialect it speaks. Plain data, without places in the body
+//! (see `place`).
 
 use crate::options::MemoryOptions;
 
@@ -16,8 +16,8 @@ pub struct Ask {
     /// How many user messages this request holds, the last one included (so the last one's number,
     /// counted from 1); 0 when there is none.
     pub user_ordinal: u32,
-    /// What tells the images, audio, video and files of the last user message from others; `None`
-    /// when it carries none.
+    /// Identifies the images, audio, video and files of the last user message; `None` if there are
+    /// none.
     pub user_media: Option<String>,
     /// Text of the first user message of this request.
     pub first_user_text: Option<String>,

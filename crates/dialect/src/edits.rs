@@ -25,7 +25,7 @@ impl Edits {
         self.splices.is_empty()
     }
 
-    /// What became of the context.
+    /// Where the context was put.
     pub fn placed(&self) -> Placed {
         self.placed
     }

@@ -1,7 +1,7 @@
-//! JSON that remembers where it stood: values as slices of the original text, with their places.
+//! JSON with places: values as slices of the original text, with their places.
 //!
 //! serde_json judges once whether the whole text is JSON; from then on values are found by walking
-//! text that is known to be valid. It must never know what the members mean, and never writes JSON
+//! text that is known to be valid. It does not interpret the members, and writes no JSON
 //! except escaped string literals.
 
 mod walk;

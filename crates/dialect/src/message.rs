@@ -1,6 +1,6 @@
 //! What both dialects share in reading a conversation: who speaks, the text of a content, and how
-//! a list of entries becomes the conversational part of an [`Ask`]. It must never know which
-//! fields a dialect keeps these in; the readers hand it entries.
+//! a list of entries becomes the conversational part of an [`Ask`]. It does not depend on
+//! the field names of a dialect; the readers pass the entries.
 
 use sha2::{Digest, Sha256};
 

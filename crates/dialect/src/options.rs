@@ -1,6 +1,6 @@
 //! Our own request fields (`memory_config`, `memory_context`, `auto_store`): read, type- and
-//! range-checked. It must never know the configuration: memory type names are checked by whoever
-//! knows them, with [`MemoryOptions::check_types`].
+//! range-checked. It does not depend on the configuration: the caller checks the names of memory
+//! types with [`MemoryOptions::check_types`].
 
 use crate::json::{Node, Object};
 

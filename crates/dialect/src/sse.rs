@@ -1,5 +1,5 @@
 //! Server-sent events out of bytes cut anywhere: LF, CRLF and CR, comments, data over several
-//! lines, a byte order mark. It must never know what the events mean.
+//! lines, a byte order mark. It does not interpret the events.
 
 use memchr::{memchr, memchr2};
 

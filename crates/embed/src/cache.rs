@@ -160,7 +160,6 @@ impl<E: Embedder> Embedder for Cached<E> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 

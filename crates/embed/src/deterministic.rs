@@ -60,7 +60,6 @@ impl Embedder for DeterministicEmbedder {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

@@ -10,7 +10,7 @@ use memgate_text::{
     normal::{plain, tokens},
 };
 
-/// Changes with everything that changes a feature, cues.txt included: models must be trained anew then.
+/// Changes with everything that changes a feature, the section `cues` of lang/ included: models must be trained anew then.
 pub(super) const VERSION: u32 = 1;
 
 /// Bits of the hash.
@@ -66,12 +66,14 @@ impl Features {
         let words = tokens(&low);
         let mut values = ngrams(&words);
         let found = cues::find(&low, &words);
-        let mut marks: Vec<&str> = found.anywhere.iter().copied().collect();
+        let mut marks: Vec<&str> = found.anywhere.iter().map(|cue| cue.into()).collect();
+        // The name of a pair has the names of its cues in this order.
+        marks.sort_unstable();
         let shapes = shapes(text, &low, words.len());
         marks.extend(shapes.iter().map(|shape| &**shape));
         let mut add = |parts: &[&str], value| values.push((bucket(parts), value));
         marks.iter().for_each(|mark| add(&["q ", mark], CUE));
-        found.first.iter().for_each(|name| add(&["q0 ", name], CUE));
+        found.first.iter().for_each(|cue| add(&["q0 ", cue.into()], CUE));
         for (number, one) in marks.iter().enumerate() {
             marks[number + 1..].iter().for_each(|other| add(&["p ", one, " ", other], PAIR));
         }

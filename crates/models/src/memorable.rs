@@ -65,7 +65,6 @@ impl MemorableModel {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use std::path::Path;
 

@@ -153,7 +153,6 @@ fn ends(text: &str) -> Cow<'_, str> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use std::path::Path;
 

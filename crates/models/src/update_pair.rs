@@ -4,7 +4,7 @@
 //! creamery from now on, Wednesdays".
 
 use crate::{UpdateFeatures, UpdateModel};
-use memgate_text::compare::Statement;
+use memgate_text::compare::{Mark, Statement};
 
 /// A later message beside one older sentence.
 #[derive(Clone, Copy, Debug)]
@@ -33,11 +33,11 @@ impl Pair<'_> {
     pub fn is_excluded(&self) -> bool {
         let Self { message, nearest, old, .. } = self;
         !message.tells_of_change()
-            || [message, old].iter().any(|said| said.says("unreal"))
-            || message.says("request")
-            || message.says("more")
-            || message.says("several")
-            || old.says("both")
+            || [message, old].iter().any(|said| said.says(Mark::Unreal))
+            || message.says(Mark::Request)
+            || message.says(Mark::More)
+            || message.says(Mark::Several)
+            || old.says(Mark::Both)
             || nearest.who.is_of_another_than(&old.plain)
             || nearest.who.tells_of_another_than(&old.who)
             || old.who.tells_of_another_than(&message.who)
@@ -60,7 +60,8 @@ impl Pair<'_> {
         let names = own.names_differ_from(others);
         let differs = numbers || days || names;
         let changes = message.tells_of_change();
-        let turned = message.says("turned") || message.says("news") || message.says("correct");
+        let turned =
+            message.says(Mark::Turned) || message.says(Mark::News) || message.says(Mark::Correct);
         let shared = message.shared(old);
         let things = message.shared_things(old);
         let trusted = message.trusted && old.trusted;
@@ -80,10 +81,10 @@ impl Pair<'_> {
             names_differ: is(names),
             values_differ: is(differs),
             old_has_no_values: is(others.are_none()),
-            turned: says("turned"),
-            now: says("now"),
-            correct: says("correct"),
-            news: says("news"),
+            turned: says(Mark::Turned),
+            now: says(Mark::Now),
+            correct: says(Mark::Correct),
+            news: says(Mark::News),
             changes: is(changes),
             changes_a_value: is(changes && differs),
             turned_and_shared: is(turned && shared > 0),
@@ -92,19 +93,19 @@ impl Pair<'_> {
             rank: 1.0 / (1.0 + rank as f32),
             another_person: is(stranger),
             another_person_in_message: is(!message.is_about_the_person_of(old)),
-            unreal: says("unreal"),
-            old_unreal: is(old.says("unreal")),
-            request: says("request"),
-            more: says("more"),
-            old_both: is(old.says("both")),
-            event_without_change: is(message.says("event") && !changes),
-            old_event: is(old.says("event")),
+            unreal: says(Mark::Unreal),
+            old_unreal: is(old.says(Mark::Unreal)),
+            request: says(Mark::Request),
+            more: says(Mark::More),
+            old_both: is(old.says(Mark::Both)),
+            event_without_change: is(message.says(Mark::Event) && !changes),
+            old_event: is(old.says(Mark::Event)),
             same_slot: is(slot),
             same_slot_and_changes: is(slot && changes),
             length_and_near: (message.words.len().min(30) as f32 / 30.0) * near,
             nearest_changes: is(nearest.tells_of_change()),
             nearest_changes_and_shared: is(nearest.tells_of_change() && shared > 0),
-            both_amounts: is(message.says("amount") && old.says("amount")),
+            both_amounts: is(message.says(Mark::Amount) && old.says(Mark::Amount)),
             nearest_of_somebody_else: is(nearest.who.is_somebody_else()),
             nearest_of_another: is(nearest.who.tells_of_another_than(&old.who)),
             old_of_another: is(old.who.tells_of_another_than(&message.who)),
@@ -113,7 +114,6 @@ impl Pair<'_> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use crate::Models;

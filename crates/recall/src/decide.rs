@@ -200,5 +200,4 @@ impl Decided {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests;

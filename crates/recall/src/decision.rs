@@ -43,7 +43,8 @@ impl Skip {
 }
 
 /// What decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum DecidedBy {
     /// Filters before us.
     Earlier,
@@ -59,11 +60,6 @@ impl DecidedBy {
     /// The label of the metric.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Earlier => "earlier",
-            Self::Rule => "rule",
-            Self::Lexical => "lexical",
-            Self::Model => "model",
-        }
+        self.into()
     }
 }

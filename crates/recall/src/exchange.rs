@@ -94,7 +94,7 @@ fn loop_keys(
     if !tools_offered && !in_tool_loop {
         return Vec::new();
     }
-    let project = request.project_id.unwrap_or_default();
+    let project = request.projects.named().unwrap_or_default();
     let session = session.unwrap_or_default();
     let of = |place: &[&str]| LoopKey::of(request.owner, place, text);
     first_user_text

@@ -22,7 +22,7 @@ pub struct ScoreBreakdown {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cosine: Option<f32>,
     /// Background similarity: cosine of the query and sentences that have nothing to do with it.
-    #[serde(rename = "everyday", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<f32>,
     /// Which part of the memory that was.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ pub struct ScoreBreakdown {
     #[serde(default, rename = "added")]
     pub features: FeatureScores,
     /// The sum of the features, in log-odds.
-    #[serde(default, rename = "standing")]
+    #[serde(default, rename = "context")]
     pub boost: f32,
     /// The ranks that were fused, where the order is by ranks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,12 +153,11 @@ pub struct FeatureRanks {
     #[serde(default, rename = "words", skip_serializing_if = "Option::is_none")]
     pub lexical: Option<u16>,
     /// By the sum of the features.
-    #[serde(rename = "standing")]
+    #[serde(rename = "context")]
     pub boost: u16,
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use crate::settings::{QueryConfig, RankingConfig};
-use memgate_core::memory::{Filter, Memory, Owner, ScopeQuery};
+use memgate_core::memory::{Filter, Memory, Owner, ScopeQuery, Within};
 use memgate_text::command::Subject;
 
 /// A request for memories.
@@ -12,8 +12,8 @@ use memgate_text::command::Subject;
 pub struct RecallRequest<'a> {
     /// Whose memories.
     pub owner: &'a Owner,
-    /// With a project: its memories and those of no project.
-    pub project_id: Option<&'a str>,
+    /// Of which projects.
+    pub projects: &'a Within,
     /// The user's earlier messages in the conversation, oldest first. The model sees them anyway, so memories that
     /// repeat them are left out.
     pub earlier: &'a [&'a str],
@@ -68,7 +68,7 @@ impl RecallRequest<'_> {
     /// The memories that a store is asked for.
     pub(super) fn scope(&self) -> ScopeQuery {
         ScopeQuery {
-            project_id: self.project_id.map(str::to_owned),
+            projects: self.projects.clone(),
             types: self.selection.types.clone(),
             ..ScopeQuery::of(self.owner.clone())
         }
@@ -99,7 +99,7 @@ pub(super) mod tests {
         let budget = Budget { context: 512, preferences: 64 };
         RecallRequest {
             owner,
-            project_id: None,
+            projects: &Within::All,
             earlier: &[],
             selection,
             settings: RecallSettings { query, ranking, types: &[], budget },

@@ -40,7 +40,8 @@ impl Earlier {
 }
 
 /// The signals that others can send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Name {
     /// `fact`
     Fact,
@@ -56,12 +57,7 @@ impl Name {
     /// The member of the metadata object.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Fact => "fact",
-            Self::Tool => "tool",
-            Self::Greeting => "greeting",
-            Self::Personal => "personal",
-        }
+        self.into()
     }
 }
 

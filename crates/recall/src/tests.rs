@@ -12,8 +12,11 @@ use crate::{
     AccessTracker, Hit, Query, QueryConfig, RankingConfig, Recall, Selection,
     request::tests::request,
 };
-use memgate_core::memory::{
-    Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Status, Write,
+use memgate_core::{
+    clock::Clock,
+    memory::{
+        Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Status, Write,
+    },
 };
 use memgate_embed::{
     EmbedError, Embedder, Run, Space, Vector, deterministic::DeterministicEmbedder,
@@ -43,7 +46,7 @@ impl Stack {
         let (access, _) = AccessTracker::new(store.clone());
         let models = Models::for_embedder(embedder.space()).unwrap();
         let recall = Recall::new(store.clone(), embedder.clone(), models, access, metrics.clone());
-        Self { store, embedder, recall, metrics, now: Timestamp::now() }
+        Self { store, embedder, recall, metrics, now: Clock::System.now() }
     }
 
     async fn remember(&self, content: &str, change: impl FnOnce(&mut Memory)) {

@@ -223,5 +223,4 @@ fn read_until_closed(file: &Path, mut connection: Connection, queue: &Queue<Box<
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 mod tests;

@@ -182,7 +182,6 @@ fn note(mut file: &File) -> io::Result<Holder> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

@@ -56,7 +56,6 @@ fn take(connection: &mut Connection, version: i64, sql: &str) -> rusqlite::Resul
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

@@ -5,16 +5,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use async_trait::async_trait;
-use jiff::Timestamp;
 use tokio::{
     sync::{Notify, watch},
     time::{sleep, timeout},
 };
 
-use memgate_core::memory::{
-    Counts, Embedding, Evidence, Filter, ForgetScope, ListQuery, Memory, MemoryId, MemoryStore,
-    Owner, Page, Restored, Scan, ScopeQuery, Search, StoreError, Touch, Whole, Write,
+use memgate_core::{
+    memory::{MemoryStore, StoreError},
+    wrap_memory_store,
 };
 use memgate_telemetry::Metrics;
 
@@ -232,124 +230,11 @@ impl Drop for Doubt<'_> {
     }
 }
 
-#[async_trait]
-impl MemoryStore for MonitoredStore {
-    async fn store(
-        &self,
-        memory: Memory,
-        vectors: Vec<Embedding>,
-        write: &Write,
-    ) -> Result<Memory, StoreError> {
-        self.ask(self.store.store(memory, vectors, write)).await
-    }
-
-    async fn retrieve(&self, search: &Search) -> Result<Vec<Evidence>, StoreError> {
-        self.ask(self.store.retrieve(search)).await
-    }
-
-    async fn get(
-        &self,
-        owner: &Owner,
-        id: &MemoryId,
-        now: Timestamp,
-    ) -> Result<Memory, StoreError> {
-        self.ask(self.store.get(owner, id, now)).await
-    }
-
-    async fn update(
-        &self,
-        memory: Memory,
-        vectors: Option<Vec<Embedding>>,
-        write: &Write,
-    ) -> Result<Memory, StoreError> {
-        self.ask(self.store.update(memory, vectors, write)).await
-    }
-
-    async fn amend(&self, memory: Memory) -> Result<(), StoreError> {
-        self.ask(self.store.amend(memory)).await
-    }
-
-    async fn history(&self, owner: &Owner, id: &MemoryId) -> Result<Vec<Memory>, StoreError> {
-        self.ask(self.store.history(owner, id)).await
-    }
-
-    async fn forget(&self, owner: &Owner, id: &MemoryId, write: &Write) -> Result<u64, StoreError> {
-        self.ask(self.store.forget(owner, id, write)).await
-    }
-
-    async fn forget_all(
-        &self,
-        owner: &Owner,
-        ids: &[MemoryId],
-        write: &Write,
-    ) -> Result<u64, StoreError> {
-        self.ask(self.store.forget_all(owner, ids, write)).await
-    }
-
-    async fn forget_history(
-        &self,
-        owner: &Owner,
-        id: &MemoryId,
-        write: &Write,
-    ) -> Result<u64, StoreError> {
-        self.ask(self.store.forget_history(owner, id, write)).await
-    }
-
-    async fn forget_by_scope(&self, scope: &ForgetScope, write: &Write) -> Result<u64, StoreError> {
-        self.ask(self.store.forget_by_scope(scope, write)).await
-    }
-
-    async fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
-        self.ask(self.store.list(query)).await
-    }
-
-    async fn count(
-        &self,
-        scope: &ScopeQuery,
-        filter: Option<&Filter>,
-        space: &str,
-        now: Timestamp,
-    ) -> Result<Counts, StoreError> {
-        self.ask(self.store.count(scope, filter, space, now)).await
-    }
-
-    async fn touch(&self, touches: &[Touch]) -> Result<(), StoreError> {
-        self.ask(self.store.touch(touches)).await
-    }
-
-    async fn unembedded(&self, space: &str, limit: usize) -> Result<Vec<Memory>, StoreError> {
-        self.ask(self.store.unembedded(space, limit)).await
-    }
-
-    async fn embed(
-        &self,
-        owner: &Owner,
-        id: &MemoryId,
-        version: u32,
-        vectors: Vec<Embedding>,
-    ) -> Result<(), StoreError> {
-        self.ask(self.store.embed(owner, id, version, vectors)).await
-    }
-
-    async fn scan(
-        &self,
-        owner: Option<&Owner>,
-        after: Option<&str>,
-        limit: usize,
-    ) -> Result<Scan, StoreError> {
-        self.ask(self.store.scan(owner, after, limit)).await
-    }
-
-    async fn restore(&self, whole: Whole, write: &Write) -> Result<Restored, StoreError> {
-        self.ask(self.store.restore(whole, write)).await
-    }
+wrap_memory_store! {
+    MonitoredStore, read: ask, change: ask,
 
     async fn use_space(&self, space: &str) -> Result<(), StoreError> {
         self.ask(self.store.use_space(space)).await
-    }
-
-    async fn clear(&self, write: &Write) -> Result<(), StoreError> {
-        self.ask(self.store.clear(write)).await
     }
 
     /// Checks the store even while it is unavailable; the result applies to all callers.
@@ -381,5 +266,4 @@ impl MemoryStore for MonitoredStore {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests;

@@ -1,12 +1,11 @@
 //! The memory stores: implementations of `memory::MemoryStore`. All pass one conformance suite, so
-//! that callers cannot tell them apart.
+//! that they behave alike for callers.
 //!
 //! Stores must not depend on Envoy, on wire formats, or on the purpose of a search; ranking belongs
 //! to recall.
 
 mod availability;
 #[cfg(test)]
-#[expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 mod conformance;
 mod dense;
 mod inmemory;

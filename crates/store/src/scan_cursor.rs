@@ -55,7 +55,6 @@ impl std::fmt::Display for ScanCursor {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

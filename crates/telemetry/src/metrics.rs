@@ -66,7 +66,8 @@ pub struct Metrics {
 }
 
 /// A phase of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Phase {
     /// Reading the body.
     Read,
@@ -85,31 +86,12 @@ pub enum Phase {
 }
 
 impl Phase {
-    const ALL: [Self; 7] = [
-        Self::Read,
-        Self::Decide,
-        Self::Query,
-        Self::Embed,
-        Self::Search,
-        Self::Context,
-        Self::Total,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Decide => "decide",
-            Self::Query => "query",
-            Self::Embed => "embed",
-            Self::Search => "search",
-            Self::Context => "context",
-            Self::Total => "total",
-        }
-    }
+    const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 }
 
 /// A technique that prepares a query for the search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Technique {
     /// Key terms of earlier messages, for a vague query.
     KeyTerms,
@@ -129,23 +111,9 @@ pub enum Technique {
     SelfQuery,
 }
 
-impl Technique {
-    fn name(self) -> &'static str {
-        match self {
-            Self::KeyTerms => "key_terms",
-            Self::Times => "times",
-            Self::Types => "types",
-            Self::Parts => "parts",
-            Self::Statements => "statements",
-            Self::Rewrite => "rewrite",
-            Self::Hyde => "hyde",
-            Self::SelfQuery => "self_query",
-        }
-    }
-}
-
 /// Why an exchange was not learned from, although nothing opted out of learning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum CaptureDrop {
     /// All exchanges together exceeded `memory.capture.max_in_flight_bytes`.
     OverBudget,
@@ -163,22 +131,9 @@ pub enum CaptureDrop {
     Screened,
 }
 
-impl CaptureDrop {
-    fn name(self) -> &'static str {
-        match self {
-            Self::OverBudget => "over_budget",
-            Self::QueueFull => "queue_full",
-            Self::TooLarge => "too_large",
-            Self::Unreadable => "unreadable",
-            Self::Incomplete => "incomplete",
-            Self::Journal => "journal",
-            Self::Screened => "screened",
-        }
-    }
-}
-
 /// State of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum JobState {
     /// Waiting for its due time or for a worker.
     Pending,
@@ -188,18 +143,9 @@ pub enum JobState {
     Dead,
 }
 
-impl JobState {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Running => "running",
-            Self::Dead => "dead",
-        }
-    }
-}
-
 /// Outcome of one run of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum JobOutcome {
     /// Succeeded.
     Done,
@@ -211,19 +157,9 @@ pub enum JobOutcome {
     Dead,
 }
 
-impl JobOutcome {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Retry => "retry",
-            Self::Postponed => "postponed",
-            Self::Dead => "dead",
-        }
-    }
-}
-
 /// Outcome of reconciling a candidate with the stored memories.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Reconciled {
     /// A new memory.
     Created,
@@ -237,19 +173,6 @@ pub enum Reconciled {
     Outdated,
     /// Two contradicting memories, marked for review.
     Review,
-}
-
-impl Reconciled {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Updated => "updated",
-            Self::Reinforced => "reinforced",
-            Self::Superseded => "superseded",
-            Self::Outdated => "outdated",
-            Self::Review => "review",
-        }
-    }
 }
 
 impl Metrics {
@@ -401,9 +324,9 @@ impl Metrics {
             ),
             registry: at.0,
         };
-        for phase in Phase::ALL {
+        for &phase in Phase::ALL {
             // Histograms without observations are shown too, so that dashboards find them.
-            drop(this.phases.get_or_create(&[("phase", phase.name())]));
+            drop(this.phases.get_or_create(&[("phase", phase.into())]));
         }
         Arc::new(this)
     }
@@ -434,7 +357,7 @@ impl Metrics {
 
     /// Records the duration of a phase of a request.
     pub fn phase(&self, phase: Phase, took: Duration) {
-        self.phases.get_or_create(&[("phase", phase.name())]).observe(took.as_secs_f64());
+        self.phases.get_or_create(&[("phase", phase.into())]).observe(took.as_secs_f64());
     }
 
     /// Records the number of memories presented to a searched request.
@@ -446,21 +369,21 @@ impl Metrics {
     /// Records a technique that contributed to a query: its duration and the number of presented
     /// memories that it found or boosted.
     pub fn technique(&self, technique: Technique, took: Duration, hits: usize) {
-        let label = [("technique", technique.name())];
+        let label = [("technique", technique.into())];
         self.techniques.get_or_create(&label).observe(took.as_secs_f64());
         self.technique_hits.get_or_create(&label).inc_by(hits as u64);
     }
 
     /// Records a step of ranking: its duration and the number of memories that it affected.
     pub fn ranked(&self, step: RankStep, took: Duration, hits: usize) {
-        let label = [("step", step.name())];
+        let label = [("step", step.into())];
         self.ranking.get_or_create(&label).observe(took.as_secs_f64());
         self.ranking_hits.get_or_create(&label).inc_by(hits as u64);
     }
 
     /// Counts memories above the threshold that a rule of ranking left out.
     pub fn left_out(&self, rule: RankRule, hits: usize) {
-        self.ranking_left_out.get_or_create(&[("rule", rule.name())]).inc_by(hits as u64);
+        self.ranking_left_out.get_or_create(&[("rule", rule.into())]).inc_by(hits as u64);
     }
 
     /// Counts an exchange in flight until the guard is dropped.
@@ -482,7 +405,7 @@ impl Metrics {
 
     /// Counts an exchange that is not learned from.
     pub fn dropped(&self, reason: CaptureDrop) {
-        self.capture_dropped.get_or_create(&[("reason", reason.name())]).inc();
+        self.capture_dropped.get_or_create(&[("reason", reason.into())]).inc();
     }
 
     /// Counts secrets of one kind that were removed from a text.
@@ -502,7 +425,7 @@ impl Metrics {
 
     /// Counts a reconciliation outcome.
     pub fn reconciled(&self, outcome: Reconciled) {
-        self.reconciled.get_or_create(&[("outcome", outcome.name())]).inc();
+        self.reconciled.get_or_create(&[("outcome", outcome.into())]).inc();
     }
 
     /// Counts a memory that was created or updated. The number of types is small: the configured
@@ -524,7 +447,7 @@ impl Metrics {
     /// Sets the number of jobs in this state.
     pub fn set_jobs(&self, state: JobState, count: u64) {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
-        self.jobs.get_or_create(&[("state", state.name())]).set(count);
+        self.jobs.get_or_create(&[("state", state.into())]).set(count);
     }
 
     /// Sets the number of dead jobs of this kind.
@@ -540,7 +463,7 @@ impl Metrics {
 
     /// Counts a run of a job.
     pub fn job_ended(&self, kind: &'static str, outcome: JobOutcome) {
-        self.job_runs.get_or_create(&[("kind", kind), ("outcome", outcome.name())]).inc();
+        self.job_runs.get_or_create(&[("kind", kind), ("outcome", outcome.into())]).inc();
     }
 
     /// Records the duration of embedding a query or a batch of texts.

@@ -1,7 +1,8 @@
 //! The steps and rules of ranking that are timed and counted; their names are label values.
 
 /// A step of ranking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum RankStep {
     /// Calibrated relevance.
     Relevance,
@@ -21,23 +22,9 @@ pub enum RankStep {
     Gate,
 }
 
-impl RankStep {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Relevance => "relevance",
-            Self::Context => "context",
-            Self::Neighbours => "neighbours",
-            Self::Entities => "entities",
-            Self::EntityFetch => "entity_fetch",
-            Self::Priors => "priors",
-            Self::Order => "order",
-            Self::Gate => "gate",
-        }
-    }
-}
-
 /// A rule that leaves out memories above the threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum RankRule {
     /// Scores far below the best memory.
     Gap,
@@ -45,14 +32,4 @@ pub enum RankRule {
     Distinct,
     /// Its session already has the maximum number of memories.
     SessionCap,
-}
-
-impl RankRule {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Gap => "gap",
-            Self::Distinct => "distinct",
-            Self::SessionCap => "session_cap",
-        }
-    }
 }

@@ -5,13 +5,11 @@ use std::sync::{
     atomic::{AtomicU64, AtomicUsize, Ordering},
 };
 
-use async_trait::async_trait;
-use jiff::Timestamp;
 use tokio::sync::watch;
 
-use memgate_core::memory::{
-    Counts, Embedding, Evidence, Filter, ForgetScope, ListQuery, Memory, MemoryId, MemoryStore,
-    Owner, Page, Restored, Scan, ScopeQuery, Search, StoreError, Touch, Whole, Write,
+use memgate_core::{
+    memory::{MemoryStore, StoreError},
+    wrap_memory_store,
 };
 
 /// Behaviour of the store.
@@ -139,121 +137,8 @@ impl FaultyStore {
     }
 }
 
-#[async_trait]
-impl MemoryStore for FaultyStore {
-    async fn store(
-        &self,
-        memory: Memory,
-        vectors: Vec<Embedding>,
-        write: &Write,
-    ) -> Result<Memory, StoreError> {
-        self.change(self.store.store(memory, vectors, write)).await
-    }
-
-    async fn retrieve(&self, search: &Search) -> Result<Vec<Evidence>, StoreError> {
-        self.read(self.store.retrieve(search)).await
-    }
-
-    async fn get(
-        &self,
-        owner: &Owner,
-        id: &MemoryId,
-        now: Timestamp,
-    ) -> Result<Memory, StoreError> {
-        self.read(self.store.get(owner, id, now)).await
-    }
-
-    async fn update(
-        &self,
-        memory: Memory,
-        vectors: Option<Vec<Embedding>>,
-        write: &Write,
-    ) -> Result<Memory, StoreError> {
-        self.change(self.store.update(memory, vectors, write)).await
-    }
-
-    async fn amend(&self, memory: Memory) -> Result<(), StoreError> {
-        self.change(self.store.amend(memory)).await
-    }
-
-    async fn history(&self, owner: &Owner, id: &MemoryId) -> Result<Vec<Memory>, StoreError> {
-        self.read(self.store.history(owner, id)).await
-    }
-
-    async fn forget(&self, owner: &Owner, id: &MemoryId, write: &Write) -> Result<u64, StoreError> {
-        self.change(self.store.forget(owner, id, write)).await
-    }
-
-    async fn forget_all(
-        &self,
-        owner: &Owner,
-        ids: &[MemoryId],
-        write: &Write,
-    ) -> Result<u64, StoreError> {
-        self.change(self.store.forget_all(owner, ids, write)).await
-    }
-
-    async fn forget_history(
-        &self,
-        owner: &Owner,
-        id: &MemoryId,
-        write: &Write,
-    ) -> Result<u64, StoreError> {
-        self.change(self.store.forget_history(owner, id, write)).await
-    }
-
-    async fn forget_by_scope(&self, scope: &ForgetScope, write: &Write) -> Result<u64, StoreError> {
-        self.change(self.store.forget_by_scope(scope, write)).await
-    }
-
-    async fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
-        self.read(self.store.list(query)).await
-    }
-
-    async fn count(
-        &self,
-        scope: &ScopeQuery,
-        filter: Option<&Filter>,
-        space: &str,
-        now: Timestamp,
-    ) -> Result<Counts, StoreError> {
-        self.read(self.store.count(scope, filter, space, now)).await
-    }
-
-    async fn touch(&self, touches: &[Touch]) -> Result<(), StoreError> {
-        self.change(self.store.touch(touches)).await
-    }
-
-    async fn unembedded(&self, space: &str, limit: usize) -> Result<Vec<Memory>, StoreError> {
-        self.read(self.store.unembedded(space, limit)).await
-    }
-
-    async fn embed(
-        &self,
-        owner: &Owner,
-        id: &MemoryId,
-        version: u32,
-        vectors: Vec<Embedding>,
-    ) -> Result<(), StoreError> {
-        self.change(self.store.embed(owner, id, version, vectors)).await
-    }
-
-    async fn scan(
-        &self,
-        owner: Option<&Owner>,
-        after: Option<&str>,
-        limit: usize,
-    ) -> Result<Scan, StoreError> {
-        self.read(self.store.scan(owner, after, limit)).await
-    }
-
-    async fn restore(&self, whole: Whole, write: &Write) -> Result<Restored, StoreError> {
-        self.change(self.store.restore(whole, write)).await
-    }
-
-    async fn clear(&self, write: &Write) -> Result<(), StoreError> {
-        self.change(self.store.clear(write)).await
-    }
+wrap_memory_store! {
+    FaultyStore, read: read, change: change,
 
     async fn check(&self) -> Result<(), StoreError> {
         self.pass(What::Check).await?;

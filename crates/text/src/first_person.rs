@@ -6,28 +6,20 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Words of the first person, matched as whole words.
-const WORDS: &str = concat!(
-    // English
-    "i|im|i'm|i’m|ive|i've|i’ve|i'll|i’ll|i'd|i’d|me|my|mine|myself|we|we're|we’re|we've|we’ve|us|our|ours",
-    // German
-    "|ich|mich|mir|mein|meine|meinem|meinen|meiner|meines|wir|uns|unser|unsere|unserem|unseren|unserer",
-    // Spanish
-    "|yo|mí|mi|mis|mío|mía|míos|mías|conmigo|nosotros|nosotras|nuestro|nuestra|nuestros|nuestras",
-    // French ("ma" and "mes" are French only; "j'" is below)
-    "|je|moi|mon|ma|mes|mien|mienne|nous|notre|nos",
-    // Portuguese
-    "|eu|meu|minha|meus|minhas|comigo|nós|nosso|nossa|nossos|nossas",
-    // Hindi, romanised
-    "|mera|meri|mere|mujhe|mujhko|maine|mein|hamara|hamari|hamare|humein|hume|apna|apni|apne",
-);
+use crate::lang;
 
-#[expect(clippy::expect_used, reason = "the pattern is a constant; the test below compiles it")]
+/// Words of the first person, whole, and what shows it within a text.
+#[expect(clippy::expect_used, reason = "the patterns are constants; the test below compiles them")]
 static FIRST_PERSON: LazyLock<Regex> = LazyLock::new(|| {
+    let words: Vec<String> =
+        lang::all(|file| &file.first_person.words).map(regex::escape).collect();
+    let within: Vec<&str> = lang::all(|file| &file.first_person.within).collect();
     Regex::new(&format!(
-        r"(?i)(?:^|[^\p{{L}}\p{{M}}\p{{N}}'’])(?:{WORDS})(?:$|[^\p{{L}}\p{{M}}\p{{N}}./\\_-]|[./\\_-](?:$|[^\p{{L}}\p{{N}}]))|\b[jm]['’]\p{{L}}|मैं|मैंने|मेरा|मेरी|मेरे|मुझे|मुझको|हम|हमें|हमारा|हमारी|हमारे|अपना|अपनी|अपने|我|咱|俺|私|わたし|あたし|僕|ぼく|うちの|自分"
+        r"(?i)(?:^|[^\p{{L}}\p{{M}}\p{{N}}'’])(?:{})(?:$|[^\p{{L}}\p{{M}}\p{{N}}./\\_-]|[./\\_-](?:$|[^\p{{L}}\p{{N}}]))|{}",
+        words.join("|"),
+        within.join("|")
     ))
-    .expect("a constant pattern compiles")
+    .expect("a pattern of the first person compiles")
 });
 
 #[expect(clippy::expect_used, reason = "the pattern is a constant; the test below compiles it")]

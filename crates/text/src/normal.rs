@@ -8,6 +8,11 @@ pub fn plain(text: &str) -> String {
     folded.to_lowercase().replace(['’', '‘', '`'], "'")
 }
 
+/// One line with single spaces.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The words of a plain text, without apostrophes and with 0 for every digit.
 /// Characters of Chinese and Japanese, and marks, stand singly.
 pub fn tokens(plain: &str) -> Vec<String> {

@@ -1,26 +1,33 @@
 //! Standing wishes: how the user wants to be called, and how to be answered, in every conversation and whatever it is
 //! about. A wish for some occasion ("when you give me recipes …") is none: it is found when that comes up.
 //!
-//! Rules alone, in the languages we claim (`preferences.txt`): what stands in every context must be sure. It must never
+//! Rules alone, in the languages we claim (section `preferences` of `lang/`): what stands in every context must be sure. It must never
 //! know what becomes of such a wish.
 
 use std::{collections::HashMap, sync::LazyLock};
 
 use regex::RegexSet;
+use strum::VariantArray as _;
 
-use crate::{lists::sections, normal::plain};
+use crate::{
+    lang::{self, keys::Preference},
+    normal::plain,
+};
 
 /// The longest wish, in bytes: a longer text says more than a wish, and would not fit where wishes stand.
 const MAX_BYTES: usize = 300;
 
-static RULES: LazyLock<HashMap<&str, RegexSet>> = LazyLock::new(|| {
-    let lists = sections(include_str!("preferences.txt")).into_iter();
-    lists.map(|(name, lines)| (name, set(&lines))).collect()
-});
+/// A question, in any language.
+const ASKED: &str = r"[?？]\W*$";
+
+static RULES: LazyLock<HashMap<Preference, RegexSet>> =
+    LazyLock::new(|| Preference::VARIANTS.iter().map(|list| (*list, set(*list))).collect());
 
 #[expect(clippy::expect_used, reason = "constant; a test here compiles them all")]
-fn set(patterns: &[&str]) -> RegexSet {
-    RegexSet::new(patterns).expect("a pattern of preferences.txt does not compile")
+fn set(list: Preference) -> RegexSet {
+    let patterns = lang::all(|file| file.preferences.of(list));
+    let asked = (list == Preference::Bound).then_some(ASKED);
+    RegexSet::new(patterns.chain(asked)).expect("a pattern of preferences does not compile")
 }
 
 /// Whether a text, as the user said it or as an extractor put it, is a wish for every conversation.
@@ -30,21 +37,14 @@ pub fn is_standing(text: &str) -> bool {
         return false;
     }
     let plain = plain(text.trim());
-    let matches = |name: &str| RULES.get(name).is_some_and(|set| set.is_match(&plain));
-    (matches("call") || (matches("form") && matches("lasting"))) && !matches("bound")
+    let matches = |list| RULES.get(&list).is_some_and(|set| set.is_match(&plain));
+    (matches(Preference::Call) || (matches(Preference::Form) && matches(Preference::Lasting)))
+        && !matches(Preference::Bound)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_section_is_there() {
-        for name in ["call", "form", "lasting", "bound"] {
-            assert!(RULES.get(name).is_some_and(|set| !set.is_empty()), "{name}");
-        }
-        assert_eq!(RULES.len(), 4);
-    }
 
     #[test]
     fn how_to_be_called_and_answered_is_a_standing_wish_in_every_language() {

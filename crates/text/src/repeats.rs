@@ -1,9 +1,12 @@
 //! Sentences of a reply that only repeat what is remembered already. Learnt
 //! again, one memory would become many, and an outdated one would look new.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::LazyLock};
 
-use crate::sentences::{sentences, words};
+use crate::{
+    lang,
+    sentences::{sentences, words},
+};
 
 /// How much of a sentence must be in one memory for it to count as repeated.
 const SHARE: f64 = 0.8;
@@ -12,46 +15,8 @@ const SHARE: f64 = 0.8;
 const FEWEST_WORDS: usize = 3;
 
 /// Words of grammar, which are in every text.
-const GRAMMAR: &[&str] = &[
-    "a",
-    "an",
-    "the",
-    "is",
-    "are",
-    "was",
-    "were",
-    "be",
-    "been",
-    "of",
-    "for",
-    "to",
-    "in",
-    "on",
-    "at",
-    "and",
-    "or",
-    "it",
-    "its",
-    "this",
-    "that",
-    "i",
-    "you",
-    "your",
-    "my",
-    "we",
-    "our",
-    "user",
-    "assistant",
-    "with",
-    "as",
-    "so",
-    "have",
-    "has",
-    "had",
-    "will",
-    "would",
-    "can",
-];
+static GRAMMAR: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| lang::all(|file| &file.index.grammar).collect());
 
 /// The reply without the sentences that repeat one of the memories.
 pub fn drop_repeats(reply: &str, memories: &[String]) -> String {
@@ -76,7 +41,7 @@ fn repeats(sentence: &str, known: &[HashSet<String>]) -> bool {
 
 /// The words that carry meaning.
 fn terms(text: &str) -> HashSet<String> {
-    words(text).into_iter().filter(|word| !GRAMMAR.contains(&word.as_str())).collect()
+    words(text).into_iter().filter(|word| !GRAMMAR.contains(word.as_str())).collect()
 }
 
 #[cfg(test)]

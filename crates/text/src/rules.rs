@@ -1,10 +1,15 @@
-//! Patterns that are sure, from rules.txt: what matches is no statement to keep.
+//! Patterns that are sure: what matches is no statement to keep. Patterns of one language are in `lang/`, those that hold
+//! in several in `rules_shared.toml`.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::sync::LazyLock;
 
 use regex::RegexSet;
+use serde::Deserialize;
 
-use crate::{lists::sections, normal::plain};
+use crate::{
+    lang::{self, keys::Rule},
+    normal::plain,
+};
 
 /// What rules find in a text that must not be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,32 +22,63 @@ pub enum Forbidden {
     NoStore,
 }
 
-/// Secrets, attempts to instruct the model, and what is not to be stored: no sentence that matches is kept.
-const DROPPING: [(&str, Forbidden); 4] = [
-    ("secret", Forbidden::Secret),
-    ("injection", Forbidden::Injection),
-    (FORGERY, Forbidden::Injection),
-    ("no_store", Forbidden::NoStore),
-];
+/// Patterns that hold in every language.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shared {
+    secret: Vec<String>,
+    injection: Vec<String>,
+    /// Text that only imitates a system message: marks, and the word that comes with them. A context shows them escaped, so callers
+    /// of the API may write them; nothing of a conversation is kept with them.
+    forgery: Vec<String>,
+    no_store: Vec<String>,
+    hypothetical: Vec<String>,
+    quoted: Vec<String>,
+    code: Vec<String>,
+    fiction: Vec<String>,
+}
 
-/// What only imitates a system message.
-const FORGERY: &str = "forgery";
+struct Rules {
+    secret: RegexSet,
+    injection: RegexSet,
+    forgery: RegexSet,
+    no_store: RegexSet,
+    /// What is not said of the user: supposed, quoted, invented, or code.
+    excluding: RegexSet,
+}
 
-/// What is not said of the user: supposed, quoted, invented, or code.
-const EXCLUDING: [&str; 4] = ["hypothetical", "quoted", "code", "fiction"];
-
-static RULES: LazyLock<HashMap<&str, RegexSet>> = LazyLock::new(|| {
-    sections(include_str!("rules.txt"))
-        .into_iter()
-        .map(|(name, lines)| (name, set(&lines)))
-        .collect()
+static RULES: LazyLock<Rules> = LazyLock::new(|| {
+    let shared = shared();
+    let of = |rule: Rule, shared: &[String]| {
+        let own = lang::all(|file| file.rules.of(rule)).map(str::to_owned);
+        own.chain(shared.iter().cloned()).collect::<Vec<_>>()
+    };
+    let excluding = [
+        of(Rule::Hypothetical, &shared.hypothetical),
+        of(Rule::Quoted, &shared.quoted),
+        of(Rule::Fiction, &shared.fiction),
+        shared.code,
+    ];
+    Rules {
+        secret: set(&of(Rule::Secret, &shared.secret)),
+        injection: set(&of(Rule::Injection, &shared.injection)),
+        forgery: set(&shared.forgery),
+        no_store: set(&of(Rule::NoStore, &shared.no_store)),
+        excluding: set(&excluding.concat()),
+    }
 });
+
+#[expect(clippy::expect_used, reason = "constant; every test here reads it")]
+fn shared() -> Shared {
+    toml::from_str(include_str!("rules_shared.toml"))
+        .expect("rules_shared.toml is not as it must be")
+}
 
 #[expect(
     clippy::expect_used,
-    reason = "constant; a test here compiles them all, and to extract without one would be worse"
+    reason = "constant; every test here compiles them all, and to extract without one would be worse"
 )]
-fn set(patterns: &[&str]) -> RegexSet {
+fn set(patterns: &[String]) -> RegexSet {
     RegexSet::new(patterns).expect("a rule does not compile")
 }
 
@@ -53,42 +89,32 @@ pub fn drops(message: &str) -> bool {
 
 /// Why nothing of a text may be stored.
 pub fn forbidden(text: &str) -> Option<Forbidden> {
-    first(text, |_| true)
+    first(text, true)
 }
 
 /// The same, but text that only imitates a system message is allowed.
 pub fn forbidden_to_write(text: &str) -> Option<Forbidden> {
-    first(text, |section| section != FORGERY)
+    first(text, false)
 }
 
-/// The reason of the first section that matches, among the sections that apply.
-fn first(text: &str, applies: impl Fn(&str) -> bool) -> Option<Forbidden> {
+fn first(text: &str, forgery_counts: bool) -> Option<Forbidden> {
     let plain = plain(text.trim());
-    let found = DROPPING.iter().find(|(section, _)| applies(section) && matches(section, &plain));
-    found.map(|(_, why)| *why)
+    let found = |set: &RegexSet, why| set.is_match(&plain).then_some(why);
+    let forged = || forgery_counts.then(|| found(&RULES.forgery, Forbidden::Injection)).flatten();
+    found(&RULES.secret, Forbidden::Secret)
+        .or_else(|| found(&RULES.injection, Forbidden::Injection))
+        .or_else(forged)
+        .or_else(|| found(&RULES.no_store, Forbidden::NoStore))
 }
 
 /// Whether a sentence is not said of the user.
 pub fn excludes(sentence: &str) -> bool {
-    let plain = plain(sentence.trim());
-    EXCLUDING.iter().any(|name| matches(name, &plain))
-}
-
-fn matches(section: &str, plain: &str) -> bool {
-    RULES.get(section).is_some_and(|set| set.is_match(plain))
+    RULES.excluding.is_match(&plain(sentence.trim()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_section_is_there() {
-        for name in DROPPING.iter().map(|(name, _)| name).chain(&EXCLUDING) {
-            assert!(RULES.get(name).is_some_and(|set| !set.is_empty()), "{name}");
-        }
-        assert_eq!(RULES.len(), DROPPING.len() + EXCLUDING.len());
-    }
 
     #[test]
     fn secrets_orders_to_the_model_and_confidences_drop_a_message() {

@@ -5,223 +5,20 @@ use std::{collections::HashSet, sync::LazyLock};
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::lang;
+
 /// Words that ask, wherever they stand in a clause.
-const ASKING: &[&str] = &[
-    // English
-    "what",
-    "whats",
-    "who",
-    "whos",
-    "whom",
-    "whose",
-    "which",
-    "when",
-    "whens",
-    "where",
-    "wheres",
-    "why",
-    "how",
-    "hows",
-    // German
-    "wer",
-    "wie",
-    "wann",
-    "wo",
-    "warum",
-    "wieso",
-    "welche",
-    "welcher",
-    "welches",
-    "welchen",
-    "wem",
-    "wen",
-    "wessen",
-    "wieviel",
-    "woher",
-    "wohin",
-    // Spanish; without their accents these words do not ask
-    "qué",
-    "quién",
-    "quiénes",
-    "cuál",
-    "cuáles",
-    "cuándo",
-    "dónde",
-    "cómo",
-    "cuánto",
-    "cuánta",
-    "cuántos",
-    "cuántas",
-    "adónde",
-    // French
-    "quoi",
-    "qui",
-    "quel",
-    "quelle",
-    "quels",
-    "quelles",
-    "quand",
-    "où",
-    "pourquoi",
-    "comment",
-    "combien",
-    // Portuguese
-    "quem",
-    "qual",
-    "quais",
-    "quando",
-    "onde",
-    "quanto",
-    "quanta",
-    "quantos",
-    "quantas",
-    // Hindi, in both scripts
-    "क्या",
-    "कौन",
-    "कब",
-    "कहाँ",
-    "कहां",
-    "कैसे",
-    "कैसा",
-    "कैसी",
-    "क्यों",
-    "कितना",
-    "कितने",
-    "कितनी",
-    "किस",
-    "kya",
-    "kaun",
-    "kab",
-    "kahan",
-    "kaise",
-    "kyon",
-    "kitna",
-    "kitne",
-    "kitni",
-];
-
-/// The same for Chinese and Japanese, which put no spaces.
-const ASKING_WITHIN: &[&str] = &[
-    "什么",
-    "什麼",
-    "谁",
-    "誰",
-    "哪",
-    "怎么",
-    "怎麼",
-    "怎样",
-    "为什么",
-    "多少",
-    "几",
-    "幾",
-    "吗",
-    "嗎",
-    "何",
-    "どこ",
-    "いつ",
-    "なぜ",
-    "どう",
-    "いくら",
-    "いくつ",
-    "どれ",
-    "どの",
-    "どんな",
-];
-
-/// How Chinese and Japanese questions end.
-const ASKING_LAST: &[&str] = &["吗", "嗎", "呢", "ですか", "ますか", "でしょうか"];
-
-/// English verbs, which ask when they come first. In the other languages only
-/// the question mark tells.
-const ASKING_FIRST: &[&str] = &[
-    "is", "are", "am", "was", "were", "do", "does", "did", "can", "could", "will", "would",
-    "should", "shall", "may", "might", "have", "has", "had", "isnt", "arent", "wasnt", "dont",
-    "doesnt", "didnt", "cant", "couldnt", "wont", "wouldnt", "shouldnt",
-];
-
-/// Words a sentence may begin with before it asks or tells.
-const LEADING: &[&str] = &[
-    "and", "but", "so", "or", "ok", "okay", "hey", "hi", "hello", "well", "also", "then", "now",
-    "please", "um", "by", "the", "way", "und", "aber", "y", "pero", "et", "mais", "e", "mas", "और",
-    "तो",
-];
-
-/// Words with which a speaker tells of himself.
-const TELLING: &[&str] = &[
-    // English
-    "i",
-    "im",
-    "ive",
-    "id",
-    "ill",
-    "my",
-    "mine",
-    "we",
-    "weve",
-    "our",
-    "me",
-    // German
-    "ich",
-    "mein",
-    "meine",
-    "meinen",
-    "meinem",
-    "meiner",
-    "wir",
-    "unser",
-    "unsere",
-    // Spanish
-    "yo",
-    "mi",
-    "mis",
-    "nosotros",
-    "tengo",
-    "soy",
-    "estoy",
-    "vivo",
-    // French
-    "je",
-    "jai",
-    "j",
-    "mon",
-    "ma",
-    "mes",
-    "nous",
-    "notre",
-    "nos",
-    // Portuguese
-    "eu",
-    "meu",
-    "minha",
-    "meus",
-    "minhas",
-    "tenho",
-    "sou",
-    "moro",
-    "nosso",
-    // Hindi, in both scripts
-    "मैं",
-    "मेरा",
-    "मेरी",
-    "मेरे",
-    "मुझे",
-    "हम",
-    "हमारा",
-    "main",
-    "mera",
-    "meri",
-    "mere",
-    "mujhe",
-];
-
-/// The same for Chinese and Japanese.
-const TELLING_FIRST: &[&str] = &["我", "私", "僕", "俺", "うち"];
-
-static ASKS: LazyLock<HashSet<&str>> = LazyLock::new(|| ASKING.iter().copied().collect());
+static ASKS: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| lang::all(|file| &file.sentences.asking).collect());
+/// Words that ask when they come first.
 static ASKS_FIRST: LazyLock<HashSet<&str>> =
-    LazyLock::new(|| ASKING_FIRST.iter().copied().collect());
-static LEADS: LazyLock<HashSet<&str>> = LazyLock::new(|| LEADING.iter().copied().collect());
-static TELLS: LazyLock<HashSet<&str>> = LazyLock::new(|| TELLING.iter().copied().collect());
+    LazyLock::new(|| lang::all(|file| &file.sentences.asking_first).collect());
+/// Words a sentence may begin with before it asks or tells.
+static LEADS: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| lang::all(|file| &file.sentences.leading).collect());
+/// Words with which a speaker tells of himself.
+static TELLS: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| lang::all(|file| &file.sentences.telling).collect());
 
 /// Whether a character ends a sentence.
 fn is_end(c: char) -> bool {
@@ -290,12 +87,12 @@ fn asks_plainly(clause: &str) -> bool {
     let bare = clause.trim().trim_end_matches(is_end);
     let first = words(bare).into_iter().find(|word| !LEADS.contains(word.as_str()));
     first.is_some_and(|word| ASKS.contains(&*word) || ASKS_FIRST.contains(&*word))
-        || ASKING_LAST.iter().any(|end| bare.ends_with(end))
+        || lang::all(|file| &file.sentences.asking_last).any(|end| bare.ends_with(end))
 }
 
 fn asks_somewhere(clause: &str) -> bool {
     words(clause).iter().any(|word| ASKS.contains(word.as_str()))
-        || ASKING_WITHIN.iter().any(|part| clause.contains(part))
+        || lang::all(|file| &file.sentences.asking_within).any(|part| clause.contains(part))
         || asks_plainly(clause)
 }
 
@@ -303,7 +100,8 @@ fn asks_somewhere(clause: &str) -> bool {
 fn tells(clause: &str) -> bool {
     let first = words(clause).into_iter().find(|word| !LEADS.contains(word.as_str()));
     first.is_some_and(|word| TELLS.contains(word.as_str()))
-        || TELLING_FIRST.iter().any(|start| clause.trim_start().starts_with(start))
+        || lang::all(|file| &file.sentences.telling_first)
+            .any(|start| clause.trim_start().starts_with(start))
 }
 
 /// Lower-case words without apostrophes.

@@ -77,7 +77,6 @@ fn vector(text: &str, dimension: u64) -> Vec<f64> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use tokio::task::spawn_blocking;
 
 use crate::api::{
-    ApiError,
+    ApiError, Caller,
     operations::Operations,
-    read::requests::{ExportAllRequest, ExportRequest, owner},
+    read::requests::{ExportAllRequest, ExportRequest},
 };
 use memgate_core::memory::{Owner, Scan, Status};
 use memgate_store::transfer::{FORMAT, Header, Line};
@@ -38,14 +38,9 @@ impl Export {
     ///
     /// # Errors
     /// 400 for an invalid field.
-    pub fn of(request: &ExportRequest) -> Result<Self, ApiError> {
-        let owner = owner(&request.user_id, request.tenant_id.as_deref())?;
-        let all = ExportAllRequest {
-            after: request.after.clone(),
-            limit: request.limit,
-            vectors: request.vectors,
-        };
-        Ok(Self { owner: Some(owner), ..Self::of_everybody(&all)? })
+    pub fn of(caller: &Caller, request: &ExportRequest) -> Result<Self, ApiError> {
+        let owner = caller.owner(&request.whose)?;
+        Ok(Self { owner: Some(owner), ..Self::of_everybody(&request.all)? })
     }
 
     /// An export of all users, for operators.
@@ -66,12 +61,12 @@ impl Export {
     ///
     /// # Errors
     /// A failure of the JSON writer, which does not occur.
-    pub fn header(&self) -> Result<Vec<u8>, ApiError> {
+    pub fn header(&self, exported_at: Timestamp) -> Result<Vec<u8>, ApiError> {
         let header = Header {
             format: FORMAT,
             owner: self.owner.clone(),
             vectors: self.vectors,
-            exported_at: Timestamp::now(),
+            exported_at,
         };
         lines([Line::Header(header)])
     }

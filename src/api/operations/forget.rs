@@ -2,13 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use jiff::Timestamp;
-
 use crate::api::{
-    ApiError, DeletedView, ForgettingView, ForgettingsView, UndoneView,
+    ApiError, Caller, DeletedView, ForgettingView, ForgettingsView, UndoneView,
     operations::{Operations, not_empty, write},
-    read::requests::{ForgetRequest, Whose, owner},
+    read::requests::{ForgetRequest, Whose},
 };
+use memgate_access::{Action, Subject};
 use memgate_capture::Forget;
 use memgate_core::memory::{
     Filter, ForgetScope, ListQuery, Memory, MemoryId, Owner, ScopeQuery, Status, StoreError,
@@ -25,11 +24,11 @@ impl Operations {
     /// 404 when the user has no memory with this id.
     pub async fn forget(
         &self,
+        caller: &Caller,
         id: &str,
         whose: &Whose,
-        request_id: Option<String>,
     ) -> Result<DeletedView, ApiError> {
-        let owner = whose.owner()?;
+        let owner = caller.owner(whose)?;
         let id = MemoryId::from_outside(id);
         let versions = match self.store.history(&owner, &id).await {
             Ok(versions) => versions,
@@ -38,10 +37,12 @@ impl Operations {
         };
         self.capture.forget_sources(&versions).await?;
         let mut ids = self.of_same_words(&owner, &versions).await?;
-        ids.insert(id);
+        ids.insert(id.clone());
         let ids: Vec<MemoryId> = ids.into_iter().collect();
-        self.store.forget_all(&owner, &ids, &write("forgotten", request_id)).await?;
+        self.store.forget_all(&owner, &ids, &write("forgotten", caller)).await?;
         self.recall.tool_loops().forget(&owner);
+        let subject = Subject::of(&owner).target(id).count(ids.len() as u64);
+        self.audit(caller, Action::MemoryErase, subject).await;
         // It existed: a summary may have been deleted together with its sources.
         Ok(DeletedView { deleted: 1 })
     }
@@ -70,7 +71,7 @@ impl Operations {
                 ])),
                 limit: PAGE,
                 cursor: None,
-                now: Timestamp::now(),
+                now: self.clock.now(),
             };
             loop {
                 let page = self.store.list(&query).await?;
@@ -94,8 +95,12 @@ impl Operations {
     ///
     /// # Errors
     /// 400 for an invalid field, 503 while the journal is unavailable.
-    pub async fn forgettings(&self, whose: &Whose) -> Result<ForgettingsView, ApiError> {
-        let found = self.capture.forgettings(&whose.owner()?).await?;
+    pub async fn forgettings(
+        &self,
+        caller: &Caller,
+        whose: &Whose,
+    ) -> Result<ForgettingsView, ApiError> {
+        let found = self.capture.forgettings(&caller.owner(whose)?).await?;
         Ok(ForgettingsView { forgettings: found.into_iter().map(ForgettingView::from).collect() })
     }
 
@@ -104,13 +109,20 @@ impl Operations {
     /// # Errors
     /// 404 when the user has no such request to forget, because it is erased, undone, or another
     /// user's; 503 while store or journal are unavailable.
-    pub async fn undo_forgetting(&self, id: &str, whose: &Whose) -> Result<UndoneView, ApiError> {
-        let owner = whose.owner()?;
+    pub async fn undo_forgetting(
+        &self,
+        caller: &Caller,
+        id: &str,
+        whose: &Whose,
+    ) -> Result<UndoneView, ApiError> {
+        let owner = caller.owner(whose)?;
         let Ok(id) = id.parse() else { return Err(ApiError::no_such("forgetting")) };
-        let restored = self.capture.undo_forgetting(&owner, id).await?;
-        restored
-            .map(|restored| UndoneView { restored })
-            .ok_or_else(|| ApiError::no_such("forgetting"))
+        let Some(restored) = self.capture.undo_forgetting(&owner, id).await? else {
+            return Err(ApiError::no_such("forgetting"));
+        };
+        let subject = Subject::of(&owner).target(format_args!("forgetting:{id}")).count(restored);
+        self.audit(caller, Action::ForgetUndo, subject).await;
+        Ok(UndoneView { restored })
     }
 
     /// Forgets all memories of a user, or of one project, including turns in the journal.
@@ -120,20 +132,21 @@ impl Operations {
     /// part is forgotten, and the caller must repeat the request.
     pub async fn forget_scope(
         &self,
+        caller: &Caller,
         request: &ForgetRequest,
-        request_id: Option<String>,
     ) -> Result<DeletedView, ApiError> {
-        let owner = owner(&request.user_id, request.tenant_id.as_deref())?;
-        not_empty("project_id", request.project_id.as_ref())?;
-        let turns = match &request.project_id {
+        let owner = caller.owner(&request.whose)?;
+        not_empty("project_id", request.scope.project_id.as_ref())?;
+        let turns = match &request.scope.project_id {
             Some(project) => Forget::Project(project.clone()),
             None => Forget::Everything,
         };
         self.capture.forget_turns(&owner, turns).await?;
-        let scope = ForgetScope { owner, project_id: request.project_id.clone() };
-        let deleted =
-            self.store.forget_by_scope(&scope, &write("scope forgotten", request_id)).await?;
+        let scope = ForgetScope { owner, project_id: request.scope.project_id.clone() };
+        let deleted = self.store.forget_by_scope(&scope, &write("scope forgotten", caller)).await?;
         self.recall.tool_loops().forget(&scope.owner);
+        let subject = Subject::of(&scope.owner).count(deleted);
+        self.audit(caller, Action::ScopeErase, subject).await;
         Ok(DeletedView { deleted })
     }
 }

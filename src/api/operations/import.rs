@@ -11,9 +11,11 @@ use tokio::{io::AsyncBufRead, task::spawn_blocking, time::timeout};
 
 use self::admit::{Refused, admit};
 use crate::api::{
-    ApiError, ImportedView, ProblemView,
+    ApiError, Caller, ImportedView, ProblemView,
     operations::{Operations, write},
+    read::requests::Whose,
 };
+use memgate_access::{Action, Subject};
 use memgate_config::Config;
 use memgate_core::memory::{Owner, Restored, StoreError, Whole, Write};
 use memgate_store::transfer::{Line, Lines, MAX_LINE_BYTES, Raw};
@@ -27,21 +29,34 @@ const AT_ONCE: usize = 16;
 const MAX_PROBLEMS: usize = 100;
 
 impl Operations {
-    /// Imports the memories of `owner`; with `None`, for operators, those of all users.
+    /// Imports the memories of a user; with `None`, for operators, those of all users.
     ///
     /// # Errors
     /// 400 when it is not an export, 408 when it stalls, 503 while the store is unavailable.
     pub async fn import(
         &self,
-        owner: Option<Owner>,
+        caller: &Caller,
+        whose: Option<&Whose>,
         from: impl AsyncBufRead + Unpin,
-        request_id: Option<String>,
     ) -> Result<ImportedView, ApiError> {
-        let import =
-            Import { owner, config: self.config.get(), write: write("imported", request_id) };
+        let owner = whose.map(|whose| caller.owner(whose)).transpose()?;
+        let subject = owner.as_ref().map_or_else(Subject::default, Subject::of);
+        let import = Import { owner, config: self.config.get(), write: write("imported", caller) };
+        let mut view = ImportedView::default();
+        let done = self.import_lines(&import, from, &mut view).await;
+        // Also of an import that was stopped: what was written stays.
+        self.audit(caller, Action::MemoryImport, subject.count(view.written)).await;
+        done.map(|()| view)
+    }
+
+    async fn import_lines(
+        &self,
+        import: &Import,
+        from: impl AsyncBufRead + Unpin,
+        view: &mut ImportedView,
+    ) -> Result<(), ApiError> {
         let space = self.embedder.space().id();
         let mut lines = Lines::new(from);
-        let mut view = ImportedView::default();
         let (mut begun, mut bare) = (false, false);
         let (mut under_way, mut held) = (FuturesOrdered::new(), 0);
         let read = loop {
@@ -88,7 +103,7 @@ impl Operations {
         {
             tracing::warn!(%error, "imported memories without vectors are embedded with a delay");
         }
-        Ok(view)
+        Ok(())
     }
 
     /// Stores a memory.

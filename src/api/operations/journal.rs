@@ -1,11 +1,12 @@
 //! Lists jobs and sessions, and retries jobs.
 
 use crate::api::{
-    ApiError, JobView, JobsView, RetriedView, SessionsView, cursor,
+    ApiError, Caller, JobView, JobsView, RetriedView, SessionsView, cursor,
     operations::{Operations, page},
-    read::requests::{AllJobsRequest, JobsRequest, SessionsRequest, Whose, owner},
+    read::requests::{AllJobsRequest, JobsRequest, Paging, SessionsRequest, Whose},
 };
-use memgate_capture::{JobQuery, JobStanding};
+use memgate_access::{Action, Subject};
+use memgate_capture::JobQuery;
 use memgate_core::memory::Owner;
 
 impl Operations {
@@ -13,9 +14,8 @@ impl Operations {
     ///
     /// # Errors
     /// 400 for an invalid field, 503 while the journal is unavailable.
-    pub async fn jobs(&self, request: &JobsRequest) -> Result<JobsView, ApiError> {
-        let owner = owner(&request.user_id, request.tenant_id.as_deref())?;
-        self.some_jobs(Some(owner), request.state, request.limit, request.cursor.as_deref()).await
+    pub async fn jobs(&self, caller: &Caller, request: &JobsRequest) -> Result<JobsView, ApiError> {
+        self.some_jobs(Some(caller.owner(&request.whose)?), &request.all).await
     }
 
     /// A page of all users' jobs, newest first, for operators.
@@ -23,20 +23,17 @@ impl Operations {
     /// # Errors
     /// 400 for an invalid field, 503 while the journal is unavailable.
     pub async fn all_jobs(&self, request: &AllJobsRequest) -> Result<JobsView, ApiError> {
-        self.some_jobs(None, request.state, request.limit, request.cursor.as_deref()).await
+        self.some_jobs(None, request).await
     }
 
     async fn some_jobs(
         &self,
         owner: Option<Owner>,
-        state: Option<JobStanding>,
-        limit: Option<usize>,
-        cursor: Option<&str>,
+        AllJobsRequest { filter, paging }: &AllJobsRequest,
     ) -> Result<JobsView, ApiError> {
-        let limit = page(limit)?;
-        let before = cursor.map(cursor::decode_number).transpose()?;
+        let (before, limit) = before(paging)?;
         // One more row shows whether there is a next page.
-        let query = JobQuery { owner, state, before, limit: limit + 1 };
+        let query = JobQuery { owner, state: filter.state, before, limit: limit + 1 };
         Ok(JobsView::of(self.capture.jobs(query).await?, limit))
     }
 
@@ -44,19 +41,33 @@ impl Operations {
     ///
     /// # Errors
     /// 404 when the user has no such job, 503 while the journal is unavailable.
-    pub async fn retry_job(&self, id: &str, whose: &Whose) -> Result<JobView, ApiError> {
-        let owner = whose.owner()?;
+    pub async fn retry_job(
+        &self,
+        caller: &Caller,
+        id: &str,
+        whose: &Whose,
+    ) -> Result<JobView, ApiError> {
+        let owner = caller.owner(whose)?;
         let Ok(id) = id.parse() else { return Err(ApiError::no_such("job")) };
         let job = self.capture.retry_job(&owner, id).await?;
-        job.map(JobView::from).ok_or_else(|| ApiError::no_such("job"))
+        let Some(job) = job else { return Err(ApiError::no_such("job")) };
+        let subject = Subject::of(&owner).target(format_args!("job:{id}")).count(1);
+        self.audit(caller, Action::JobRetry, subject).await;
+        Ok(job.into())
     }
 
     /// Retries all dead jobs of a user.
     ///
     /// # Errors
     /// 400 for an invalid field, 503 while the journal is unavailable.
-    pub async fn retry_jobs(&self, whose: &Whose) -> Result<RetriedView, ApiError> {
-        let retried = self.capture.retry_dead_jobs(Some(&whose.owner()?)).await?;
+    pub async fn retry_jobs(
+        &self,
+        caller: &Caller,
+        whose: &Whose,
+    ) -> Result<RetriedView, ApiError> {
+        let owner = caller.owner(whose)?;
+        let retried = self.capture.retry_dead_jobs(Some(&owner)).await?;
+        self.audit(caller, Action::JobRetry, Subject::of(&owner).count(retried)).await;
         Ok(RetriedView { retried })
     }
 
@@ -64,19 +75,30 @@ impl Operations {
     ///
     /// # Errors
     /// 503 while the journal is unavailable.
-    pub async fn retry_all_jobs(&self) -> Result<RetriedView, ApiError> {
-        Ok(RetriedView { retried: self.capture.retry_dead_jobs(None).await? })
+    pub async fn retry_all_jobs(&self, caller: &Caller) -> Result<RetriedView, ApiError> {
+        let retried = self.capture.retry_dead_jobs(None).await?;
+        self.audit(caller, Action::JobRetry, Subject::default().count(retried)).await;
+        Ok(RetriedView { retried })
     }
 
     /// A page of a user's sessions, the latest started first.
     ///
     /// # Errors
     /// 400 for an invalid field, 503 while the journal is unavailable.
-    pub async fn sessions(&self, request: &SessionsRequest) -> Result<SessionsView, ApiError> {
-        let owner = owner(&request.user_id, request.tenant_id.as_deref())?;
-        let limit = page(request.limit)?;
-        let before = request.cursor.as_deref().map(cursor::decode_number).transpose()?;
+    pub async fn sessions(
+        &self,
+        caller: &Caller,
+        request: &SessionsRequest,
+    ) -> Result<SessionsView, ApiError> {
+        let owner = caller.owner(&request.whose)?;
+        let (before, limit) = before(&request.paging)?;
         let sessions = self.capture.sessions(&owner, before, limit + 1).await?;
         Ok(SessionsView::of(sessions, limit))
     }
+}
+
+/// The row before which a page starts, and the page's size.
+fn before(paging: &Paging) -> Result<(Option<i64>, usize), ApiError> {
+    let before = paging.cursor.as_deref().map(cursor::decode_number).transpose()?;
+    Ok((before, page(paging.limit)?))
 }

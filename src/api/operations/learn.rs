@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use crate::api::{
-    ApiError, EndedView, FlushedView,
+    ApiError, Caller, EndedView, FlushedView,
     operations::Operations,
-    read::requests::{FlushRequest, Whose, owner},
+    read::requests::{FlushRequest, Whose},
 };
+use memgate_access::{Action, Subject};
 
 /// Default time to wait, in milliseconds.
 const PATIENCE: u64 = 30_000;
@@ -18,14 +19,19 @@ impl Operations {
     ///
     /// # Errors
     /// 400 for an invalid field, 503 while the journal is unavailable.
-    pub async fn flush(&self, request: &FlushRequest) -> Result<FlushedView, ApiError> {
-        let owner = owner(&request.user_id, request.tenant_id.as_deref())?;
-        let patience = request.timeout_ms.unwrap_or(PATIENCE);
+    pub async fn flush(
+        &self,
+        caller: &Caller,
+        request: &FlushRequest,
+    ) -> Result<FlushedView, ApiError> {
+        let owner = caller.owner(&request.whose)?;
+        let patience = request.options.timeout_ms.unwrap_or(PATIENCE);
         if patience > MAX_PATIENCE {
             let cause = format!("must be at most {MAX_PATIENCE}");
             return Err(ApiError::invalid("timeout_ms", cause));
         }
         let flushed = self.capture.flush(&owner, Duration::from_millis(patience)).await?;
+        self.audit(caller, Action::MemoryFlush, Subject::of(&owner)).await;
         Ok(FlushedView {
             sessions_ended: flushed.sessions_ended,
             jobs_done: flushed.jobs_done,
@@ -38,10 +44,18 @@ impl Operations {
     ///
     /// # Errors
     /// 404 when the user has no such session, 503 while the journal is unavailable.
-    pub async fn end_session(&self, id: &str, whose: &Whose) -> Result<EndedView, ApiError> {
-        match self.capture.end_session(&whose.owner()?, id).await? {
-            Some(turns) => Ok(EndedView { turns }),
-            None => Err(ApiError::no_such("session")),
-        }
+    pub async fn end_session(
+        &self,
+        caller: &Caller,
+        id: &str,
+        whose: &Whose,
+    ) -> Result<EndedView, ApiError> {
+        let owner = caller.owner(whose)?;
+        let Some(turns) = self.capture.end_session(&owner, id).await? else {
+            return Err(ApiError::no_such("session"));
+        };
+        // A session's name is the client's text, so the log does not hold it.
+        self.audit(caller, Action::SessionEnd, Subject::of(&owner).count(1)).await;
+        Ok(EndedView { turns })
     }
 }

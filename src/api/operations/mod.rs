@@ -1,6 +1,7 @@
 //! The operations of the API without HTTP: REST and the command line call the same methods and give
 //! the same answers.
 
+mod access;
 mod entities;
 mod export;
 mod forget;
@@ -13,10 +14,14 @@ mod write;
 
 use std::sync::Arc;
 
-use crate::api::ApiError;
+use crate::api::{ApiError, Caller};
+use memgate_access::{Access, Action, Subject};
 use memgate_capture::Capture;
 use memgate_config::Live;
-use memgate_core::memory::{Actor, MemoryStore, Write};
+use memgate_core::{
+    clock::Clock,
+    memory::{Actor, MemoryStore, Write},
+};
 use memgate_embed::Embedder;
 use memgate_recall::Recall;
 use memgate_telemetry::Metrics;
@@ -36,11 +41,20 @@ pub struct Operations {
     pub recall: Recall,
     /// Learns from turns and forgets them.
     pub capture: Arc<Capture>,
+    /// Keys and audit log.
+    pub access: Access,
     /// The metrics.
     pub metrics: Arc<Metrics>,
+    /// Dates what is stored, and tells what has expired.
+    pub clock: Clock,
 }
 
 impl Operations {
+    /// Appends what a caller has done to the audit log.
+    async fn audit(&self, caller: &Caller, action: Action, subject: Subject) {
+        self.access.audit.record(caller.actor(), action, subject, caller.request_id()).await;
+    }
+
     /// Checks that the types are configured.
     fn known_types<'a>(
         &self,
@@ -58,9 +72,9 @@ impl Operations {
     }
 }
 
-/// Audit details of a change by an API caller.
-fn write(reason: &'static str, request_id: Option<String>) -> Write {
-    Write { request_id, ..Write::by(Actor::Api, reason) }
+/// Details of a change by an API caller, for the history of a memory.
+fn write(reason: &'static str, caller: &Caller) -> Write {
+    Write { request_id: caller.request_id(), ..Write::by(Actor::Api, reason) }
 }
 
 /// An optional id must not be empty, because an empty one would look like "all".

@@ -2,15 +2,14 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
 use tokio::time::Instant;
 
 use crate::api::{
-    ApiError, HitView, HitsView, MemoriesView, MemoryView, cursor,
+    ApiError, Caller, HitView, HitsView, MemoriesView, MemoryView, cursor,
     operations::{Operations, not_empty, page, share},
-    read::requests::{ListRequest, SearchRequest, Whose, owner},
+    read::requests::{ListFilter, ListRequest, SearchRequest, SearchTerms, Whose},
 };
-use memgate_core::memory::{Filter, ListQuery, MemoryId, ScopeQuery};
+use memgate_core::memory::{Filter, ListQuery, MemoryId, ScopeQuery, Within};
 use memgate_recall::{Query, RecallRequest, Selection};
 
 /// Maximum number of hits, as for a model request.
@@ -25,22 +24,27 @@ impl Operations {
     ///
     /// # Errors
     /// 400 for an invalid field, 503 while the store is unavailable.
-    pub async fn list(&self, request: &ListRequest) -> Result<MemoriesView, ApiError> {
-        let owner = owner(&request.user_id, request.tenant_id.as_deref())?;
-        not_empty("project_id", request.project_id.as_ref())?;
-        self.known_types("type", &request.memory_type)?;
-        let limit = page(request.limit)?;
+    pub async fn list(
+        &self,
+        caller: &Caller,
+        request: &ListRequest,
+    ) -> Result<MemoriesView, ApiError> {
+        let owner = caller.owner(&request.whose)?;
+        let ListFilter { project_id, memory_type, status, entity } = &request.filter;
+        not_empty("project_id", project_id.as_ref())?;
+        self.known_types("type", memory_type)?;
+        let limit = page(request.paging.limit)?;
         let mut conditions = Vec::new();
-        conditions.extend(request.project_id.clone().map(Filter::Project));
-        conditions.extend(request.memory_type.clone().map(|name| Filter::Type(vec![name])));
-        conditions.extend(request.status.map(|status| Filter::Status(vec![status])));
-        conditions.extend(request.entity.clone().map(Filter::Entity));
+        conditions.extend(project_id.clone().map(Filter::Project));
+        conditions.extend(memory_type.clone().map(|name| Filter::Type(vec![name])));
+        conditions.extend(status.map(|status| Filter::Status(vec![status])));
+        conditions.extend(entity.clone().map(Filter::Entity));
         let query = ListQuery {
             scope: ScopeQuery::of(owner),
             filter: (!conditions.is_empty()).then_some(Filter::And(conditions)),
             limit,
-            cursor: request.cursor.as_deref().map(cursor::decode).transpose()?,
-            now: Timestamp::now(),
+            cursor: request.paging.cursor.as_deref().map(cursor::decode).transpose()?,
+            now: self.clock.now(),
         };
         Ok(self.store.list(&query).await?.into())
     }
@@ -49,17 +53,27 @@ impl Operations {
     ///
     /// # Errors
     /// 404 when the user has no memory with this id.
-    pub async fn get(&self, id: &str, whose: &Whose) -> Result<MemoryView, ApiError> {
+    pub async fn get(
+        &self,
+        caller: &Caller,
+        id: &str,
+        whose: &Whose,
+    ) -> Result<MemoryView, ApiError> {
         let id = MemoryId::from_outside(id);
-        Ok(self.store.get(&whose.owner()?, &id, Timestamp::now()).await?.into())
+        Ok(self.store.get(&caller.owner(whose)?, &id, self.clock.now()).await?.into())
     }
 
     /// The memories relevant to a query, best first, as a model request would get them.
     ///
     /// # Errors
     /// 400 for an invalid field, 503 while neither vectors nor words can be searched.
-    pub async fn search(&self, request: &SearchRequest) -> Result<HitsView, ApiError> {
-        let owner = owner(&request.user_id, request.tenant_id.as_deref())?;
+    pub async fn search(
+        &self,
+        caller: &Caller,
+        request: &SearchRequest,
+    ) -> Result<HitsView, ApiError> {
+        let owner = caller.owner(&request.whose)?;
+        let request = &request.search;
         not_empty("project_id", request.project_id.as_ref())?;
         not_empty("query", Some(&request.query))?;
         if request.query.len() > MAX_QUERY {
@@ -88,11 +102,12 @@ impl Operations {
             threshold: request.threshold.unwrap_or(config.memory.default_similarity_threshold),
             types: request.types.clone().unwrap_or_default(),
         };
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let query = Query::of(&request.query, now, &config.memory.query);
+        let projects = request.project_id.clone().map_or(Within::All, Within::Shared);
         let wanted = RecallRequest {
             owner: &owner,
-            project_id: request.project_id.as_deref(),
+            projects: &projects,
             earlier: &[],
             selection: &selection,
             settings: config.memory.recall_settings(),
@@ -108,7 +123,7 @@ impl Operations {
 }
 
 /// The request's filter, combined with its time window.
-fn narrowed(request: &SearchRequest) -> Option<Filter> {
+fn narrowed(request: &SearchTerms) -> Option<Filter> {
     if request.since.is_none() && request.until.is_none() {
         return request.filter.clone();
     }

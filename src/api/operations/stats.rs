@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use futures_util::future::try_join_all;
-use jiff::Timestamp;
 
-use crate::api::{ApiError, StatsView, operations::Operations, read::requests::Whose};
+use crate::api::{ApiError, Caller, StatsView, operations::Operations, read::requests::Whose};
 use memgate_core::memory::{Filter, ScopeQuery, Status};
 
 impl Operations {
@@ -13,8 +12,8 @@ impl Operations {
     ///
     /// # Errors
     /// 400 for an invalid field, 503 while the store is unavailable.
-    pub async fn stats(&self, whose: &Whose) -> Result<StatsView, ApiError> {
-        let (all, now) = (ScopeQuery::of(whose.owner()?), Timestamp::now());
+    pub async fn stats(&self, caller: &Caller, whose: &Whose) -> Result<StatsView, ApiError> {
+        let (all, now) = (ScopeQuery::of(caller.owner(whose)?), self.clock.now());
         let space = self.embedder.space();
         let id = space.id();
         let counts = self.store.count(&all, None, &id, now).await?;

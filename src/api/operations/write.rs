@@ -4,17 +4,16 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::api::{
-    ApiError, MemoryView,
+    ApiError, Caller, MemoryView,
     operations::{Operations, entities, not_empty, share, write},
-    read::requests::{CreateRequest, PatchRequest, Whose, owner},
+    read::requests::{CreateRequest, PatchRequest, Whose},
 };
+use memgate_access::{Action, Subject};
 use memgate_capture::{
     Author, admit_text, keep_preference_tag, may_become_memory, screened_value, tag_preference,
 };
-use memgate_core::{
-    memory::{Embedding, Memory, MemoryId, MemoryType, Source, Status, StoreError},
-    screening::{MAX_MESSAGE_BYTES, screen},
-};
+use memgate_core::memory::{Embedding, Memory, MemoryId, MemoryType, Source, Status, StoreError};
+use memgate_screening::{MAX_MESSAGE_BYTES, Screener};
 
 /// Maximum number of tags.
 const MAX_TAGS: usize = 64;
@@ -32,45 +31,48 @@ impl Operations {
     /// 400 for an invalid field, 503 while the store is unavailable.
     pub async fn create(
         &self,
-        request: CreateRequest,
-        request_id: Option<String>,
+        caller: &Caller,
+        CreateRequest { whose, memory: request }: CreateRequest,
     ) -> Result<MemoryView, ApiError> {
-        let owner = owner(&request.user_id, request.tenant_id.as_deref())?;
+        let owner = caller.owner(&whose)?;
         not_empty("project_id", request.project_id.as_ref())?;
         not_empty("agent_id", request.agent_id.as_ref())?;
         not_empty("session_id", request.session_id.as_ref())?;
         self.known_types("type", &request.memory_type)?;
         share("importance", request.importance)?;
         share("confidence", request.confidence)?;
+        let screener = self.screener();
         let memory_type =
             MemoryType::new(request.memory_type.as_deref().unwrap_or(MemoryType::SEMANTIC));
         let mut memory = Memory::new(
             MemoryId::fresh(),
             owner,
             memory_type,
-            content(&request.content)?,
+            content(screener, &request.content)?,
             request.source.unwrap_or(Source::ExternalData),
-            Timestamp::now(),
+            self.clock.now(),
         );
         memory.project_id = request.project_id;
         memory.agent_id = request.agent_id;
         memory.session_id = request.session_id;
         memory.importance = request.importance.unwrap_or(Memory::DEFAULT_IMPORTANCE);
         memory.confidence = request.confidence;
-        memory.tags = tags(request.tags)?;
+        memory.tags = tags(screener, request.tags)?;
         if memory.tags.is_empty() {
-            tag_preference(&mut memory, may_become_memory);
+            tag_preference(&mut memory, |words| may_become_memory(screener, words));
         }
-        memory.metadata = metadata(request.metadata)?;
-        memory.mentions = entities::mentions(request.mentions)?;
-        memory.entity_relations = entities::relations(request.entity_relations)?;
+        memory.metadata = metadata(screener, request.metadata)?;
+        memory.mentions = entities::mentions(screener, request.mentions)?;
+        memory.entity_relations = entities::relations(screener, request.entity_relations)?;
         memory.valid_from = request.valid_from;
         memory.valid_until = request.valid_until;
         let vectors = self.vectors(&memory.content).await;
         let whole = !vectors.is_empty();
-        let stored = self.store.store(memory, vectors, &write("created", request_id)).await?;
+        let stored = self.store.store(memory, vectors, &write("created", caller)).await?;
         self.metrics.stored(stored.memory_type.as_str());
         self.owe_vectors(whole).await;
+        let subject = Subject::of(&stored.owner).target(&stored.id).count(1);
+        self.audit(caller, Action::MemoryCreate, subject).await;
         Ok(stored.into())
     }
 
@@ -81,23 +83,23 @@ impl Operations {
     /// current one.
     pub async fn patch(
         &self,
+        caller: &Caller,
         id: &str,
         whose: &Whose,
         request: PatchRequest,
-        request_id: Option<String>,
     ) -> Result<MemoryView, ApiError> {
-        let owner = whose.owner()?;
+        let owner = caller.owner(whose)?;
         let id = MemoryId::from_outside(id);
         let change = self.checked(request)?;
         let vectors = match &change.content {
             Some(content) => Some(self.vectors(content).await),
             None => None,
         };
-        let write = write("changed", request_id);
+        let write = write("changed", caller);
         for attempt in 1.. {
-            let mut memory = self.store.get(&owner, &id, Timestamp::now()).await?;
+            let mut memory = self.store.get(&owner, &id, self.clock.now()).await?;
             memory.version = change.version.unwrap_or(memory.version);
-            apply(&change, &mut memory);
+            apply(&change, &mut memory, self.clock.now());
             match self.store.update(memory, vectors.clone(), &write).await {
                 // The caller named no version, so the change applies to the newer one too.
                 Err(StoreError::Conflict { .. }) if change.version.is_none() && attempt < TRIES => {
@@ -106,6 +108,8 @@ impl Operations {
                 Ok(stored) => {
                     self.metrics.stored(stored.memory_type.as_str());
                     self.owe_vectors(vectors.is_none_or(|vectors| !vectors.is_empty())).await;
+                    let subject = Subject::of(&owner).target(&stored.id).count(1);
+                    self.audit(caller, Action::MemoryChange, subject).await;
                     return Ok(stored.into());
                 }
             }
@@ -121,6 +125,10 @@ impl Operations {
         }
     }
 
+    fn screener(&self) -> Screener {
+        Screener::new(self.config.get().memory.screening)
+    }
+
     fn checked(&self, mut change: PatchRequest) -> Result<PatchRequest, ApiError> {
         self.known_types("type", &change.memory_type)?;
         not_empty("project_id", change.project_id.as_ref().and_then(Option::as_ref))?;
@@ -130,11 +138,16 @@ impl Operations {
             let cause = "cannot be set; use DELETE to forget a memory";
             return Err(ApiError::invalid("status", cause));
         }
-        change.content = change.content.as_deref().map(content).transpose()?;
-        change.tags = change.tags.map(tags).transpose()?;
-        change.metadata = change.metadata.map(metadata).transpose()?;
-        change.mentions = change.mentions.map(entities::mentions).transpose()?;
-        change.entity_relations = change.entity_relations.map(entities::relations).transpose()?;
+        let screener = self.screener();
+        change.content = change.content.map(|text| content(screener, &text)).transpose()?;
+        change.tags = change.tags.map(|given| tags(screener, given)).transpose()?;
+        change.metadata = change.metadata.map(|given| metadata(screener, given)).transpose()?;
+        change.mentions =
+            change.mentions.map(|given| entities::mentions(screener, given)).transpose()?;
+        change.entity_relations = change
+            .entity_relations
+            .map(|given| entities::relations(screener, given))
+            .transpose()?;
         Ok(change)
     }
 
@@ -162,8 +175,8 @@ impl Operations {
     }
 }
 
-fn apply(change: &PatchRequest, memory: &mut Memory) {
-    memory.updated_at = Timestamp::now();
+fn apply(change: &PatchRequest, memory: &mut Memory, now: Timestamp) {
+    memory.updated_at = now;
     if let Some(content) = &change.content {
         keep_preference_tag(memory, content);
         memory.content.clone_from(content);
@@ -195,12 +208,12 @@ fn apply(change: &PatchRequest, memory: &mut Memory) {
 }
 
 /// Checks and screens a content.
-fn content(text: &str) -> Result<String, ApiError> {
+fn content(screener: Screener, text: &str) -> Result<String, ApiError> {
     if text.len() > MAX_MESSAGE_BYTES {
         let cause = format!("must have at most {MAX_MESSAGE_BYTES} bytes of UTF-8");
         return Err(ApiError::invalid("content", cause));
     }
-    match admit_text(text, MAX_MESSAGE_BYTES, Author::Caller) {
+    match admit_text(screener, text, MAX_MESSAGE_BYTES, Author::Caller) {
         Err(refusal) => Err(ApiError::invalid("content", refusal.cause())),
         Ok(text) if text.trim().is_empty() => {
             Err(ApiError::invalid("content", "must not be empty"))
@@ -209,15 +222,18 @@ fn content(text: &str) -> Result<String, ApiError> {
     }
 }
 
-fn tags(tags: Vec<String>) -> Result<Vec<String>, ApiError> {
+fn tags(screener: Screener, tags: Vec<String>) -> Result<Vec<String>, ApiError> {
     if tags.len() > MAX_TAGS || tags.iter().any(|tag| tag.is_empty() || tag.len() > MAX_TAG) {
         let cause = format!("must be at most {MAX_TAGS} texts of 1 to {MAX_TAG} bytes");
         return Err(ApiError::invalid("tags", cause));
     }
-    Ok(tags.iter().map(|tag| screen(tag, MAX_TAG).text).collect())
+    Ok(tags.iter().map(|tag| screener.screen(tag, MAX_TAG).text).collect())
 }
 
-fn metadata(members: Map<String, Value>) -> Result<Map<String, Value>, ApiError> {
+fn metadata(
+    screener: Screener,
+    members: Map<String, Value>,
+) -> Result<Map<String, Value>, ApiError> {
     let size = serde_json::to_string(&members).map_or(usize::MAX, |text| text.len());
     if size > MAX_METADATA {
         let cause = format!("must have at most {MAX_METADATA} bytes as JSON");
@@ -225,6 +241,6 @@ fn metadata(members: Map<String, Value>) -> Result<Map<String, Value>, ApiError>
     }
     Ok(members
         .into_iter()
-        .map(|(name, value)| (name, screened_value(value, MAX_METADATA)))
+        .map(|(name, value)| (name, screened_value(screener, value, MAX_METADATA)))
         .collect())
 }

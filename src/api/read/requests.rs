@@ -2,6 +2,7 @@
 //! must not turn "forget this project" into "forget everything".
 
 use jiff::Timestamp;
+use memgate_located::flattened;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -12,7 +13,6 @@ use memgate_text::entity::{EntityRelation, Mention};
 
 /// The user whose memories are meant.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Whose {
     /// The user's id.
     pub user_id: String,
@@ -21,32 +21,45 @@ pub struct Whose {
     pub tenant_id: Option<String>,
 }
 
-/// The owner for a user id and tenant id.
-pub(crate) fn owner(user_id: &str, tenant_id: Option<&str>) -> Result<Owner, ApiError> {
-    let tenant = tenant_id.unwrap_or(Owner::DEFAULT_TENANT);
-    Owner::of_user(user_id).map_err(|cause| ApiError::invalid("user_id", cause))?;
-    Owner::new(tenant, user_id).map_err(|cause| ApiError::invalid("tenant_id", cause))
-}
-
 impl Whose {
     /// The owner for the two ids.
     ///
     /// # Errors
     /// 400 when one of them is invalid.
     pub fn owner(&self) -> Result<Owner, ApiError> {
-        owner(&self.user_id, self.tenant_id.as_deref())
+        let tenant = self.tenant_id.as_deref().unwrap_or(Owner::DEFAULT_TENANT);
+        Owner::of_user(&self.user_id).map_err(|cause| ApiError::invalid("user_id", cause))?;
+        Owner::new(tenant, &self.user_id).map_err(|cause| ApiError::invalid("tenant_id", cause))
     }
 }
 
-/// `GET /v1/memory`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ListRequest {
-    /// The user's id.
-    pub user_id: String,
-    /// The tenant's id. Default: `default`.
+/// A page of a list.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Paging {
+    /// Maximum number of items, 1 to 100. Default: 20.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tenant_id: Option<String>,
+    pub limit: Option<usize>,
+    /// The `next_cursor` of the previous page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+flattened! {
+    /// `GET /v1/memory`.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct ListRequest {
+        /// The user.
+        pub whose: Whose,
+        /// Which of the user's memories.
+        pub filter: ListFilter,
+        /// The page.
+        pub paging: Paging,
+    }
+}
+
+/// Which memories [`ListRequest`] lists.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct ListFilter {
     /// Only memories of this project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
@@ -59,37 +72,41 @@ pub struct ListRequest {
     /// Only memories that mention this person or thing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entity: Option<String>,
-    /// Maximum number of memories, 1 to 100. Default: 20.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<usize>,
-    /// The `next_cursor` of the previous page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<String>,
 }
 
-/// `DELETE /v1/memory`.
+flattened! {
+    /// `DELETE /v1/memory`.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct ForgetRequest {
+        /// The user.
+        pub whose: Whose,
+        /// Which of the user's memories.
+        pub scope: ForgetFilter,
+    }
+}
+
+/// Which memories [`ForgetRequest`] deletes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ForgetRequest {
-    /// The user's id.
-    pub user_id: String,
-    /// The tenant's id. Default: `default`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tenant_id: Option<String>,
+pub struct ForgetFilter {
     /// Only memories of this project. Default: all memories of the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
 }
 
-/// `POST /v1/memory`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CreateRequest {
-    /// The user's id.
-    pub user_id: String,
-    /// The tenant's id. Default: `default`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tenant_id: Option<String>,
+flattened! {
+    /// `POST /v1/memory`.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct CreateRequest {
+        /// The user.
+        pub whose: Whose,
+        /// The memory.
+        pub memory: NewMemory,
+    }
+}
+
+/// The memory of a [`CreateRequest`].
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct NewMemory {
     /// The text to remember.
     pub content: String,
     /// One of the configured types. Default: `semantic`.
@@ -135,7 +152,7 @@ pub struct CreateRequest {
 
 /// `PATCH /v1/memory/{id}`: absent members stay unchanged, `null` clears optional ones.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct PatchRequest {
     /// The version that the caller has read. Default: any version.
     pub version: Option<u32>,
@@ -185,15 +202,20 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     Option::deserialize(from).map(Some)
 }
 
-/// `POST /v1/memory/search`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SearchRequest {
-    /// The user's id.
-    pub user_id: String,
-    /// The tenant's id. Default: `default`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tenant_id: Option<String>,
+flattened! {
+    /// `POST /v1/memory/search`.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct SearchRequest {
+        /// The user.
+        pub whose: Whose,
+        /// What to search for.
+        pub search: SearchTerms,
+    }
+}
+
+/// The search of a [`SearchRequest`].
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct SearchTerms {
     /// The search query.
     pub query: String,
     /// A project: finds its memories and those without a project.
@@ -222,83 +244,72 @@ pub struct SearchRequest {
     pub explain: bool,
 }
 
-/// `POST /v1/memory/flush`.
+flattened! {
+    /// `POST /v1/memory/flush`.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct FlushRequest {
+        /// The user.
+        pub whose: Whose,
+        /// How long to wait.
+        pub options: FlushOptions,
+    }
+}
+
+/// How long a [`FlushRequest`] waits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FlushRequest {
-    /// The user's id.
-    pub user_id: String,
-    /// The tenant's id. Default: `default`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tenant_id: Option<String>,
+pub struct FlushOptions {
     /// Maximum time to wait, in milliseconds, up to ten minutes. Default: 30 seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
 }
 
-/// `GET /v1/jobs`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct JobsRequest {
-    /// The user's id.
-    pub user_id: String,
-    /// The tenant's id. Default: `default`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tenant_id: Option<String>,
-    /// Only jobs in this state.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state: Option<JobStanding>,
-    /// Maximum number of jobs, 1 to 100. Default: 20.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<usize>,
-    /// The `next_cursor` of the previous page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<String>,
+flattened! {
+    /// `GET /v1/jobs`.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct JobsRequest {
+        /// The user.
+        pub whose: Whose,
+        /// Which of the user's jobs.
+        pub all: AllJobsRequest,
+    }
 }
 
-/// `GET /admin/jobs`: jobs of all users.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AllJobsRequest {
+flattened! {
+    /// `GET /admin/jobs`: jobs of all users.
+    #[derive(Clone, Debug, Default, Serialize)]
+    pub struct AllJobsRequest {
+        /// Which jobs.
+        pub filter: JobFilter,
+        /// The page.
+        pub paging: Paging,
+    }
+}
+
+/// Which jobs [`AllJobsRequest`] lists.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct JobFilter {
     /// Only jobs in this state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<JobStanding>,
-    /// Maximum number of jobs, 1 to 100. Default: 20.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<usize>,
-    /// The `next_cursor` of the previous page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<String>,
 }
 
 /// `POST /admin/jobs/retry`: jobs of all users.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct RetryAllRequest {}
 
-/// `GET /v1/memory/export`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ExportRequest {
-    /// The user's id.
-    pub user_id: String,
-    /// The tenant's id. Default: `default`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tenant_id: Option<String>,
-    /// The last mark of an earlier export, to resume after it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after: Option<String>,
-    /// Maximum number of memories, 1 to 1000, or fewer if they are large. Default: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<usize>,
-    /// Whether vectors are included. Default: true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub vectors: Option<bool>,
+flattened! {
+    /// `GET /v1/memory/export`.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct ExportRequest {
+        /// The user.
+        pub whose: Whose,
+        /// Which of the user's memories.
+        pub all: ExportAllRequest,
+    }
 }
 
 /// `GET /admin/memory/export`: memories of all users.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ExportAllRequest {
     /// The last mark of an earlier export, to resume after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -313,22 +324,15 @@ pub struct ExportAllRequest {
 
 /// `POST /admin/memory/import`: memories of all users; the export is the body.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ImportAllRequest {}
 
-/// `GET /v1/sessions`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SessionsRequest {
-    /// The user's id.
-    pub user_id: String,
-    /// The tenant's id. Default: `default`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tenant_id: Option<String>,
-    /// Maximum number of sessions, 1 to 100. Default: 20.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<usize>,
-    /// The `next_cursor` of the previous page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<String>,
+flattened! {
+    /// `GET /v1/sessions`.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct SessionsRequest {
+        /// The user.
+        pub whose: Whose,
+        /// The page.
+        pub paging: Paging,
+    }
 }

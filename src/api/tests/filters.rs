@@ -1,18 +1,16 @@
 //! Tests docs/filters.md.
 
 use jiff::Timestamp;
+use memgate_located::{Errors, Node, read};
 
-use crate::api::{
-    read::{deserialize_error::DeserializeError, deserializer::read, value::RequestValue},
-    tests::*,
-};
+use crate::api::tests::*;
 use memgate_core::memory::{Filter, Memory, MemoryId, MemoryType, Source};
 use memgate_text::entity::Mention;
 
 const PAGE: &str = include_str!("../../../docs/filters.md");
 
-fn filter(text: &str) -> Result<Filter, DeserializeError> {
-    read(&serde_json::from_str::<RequestValue>(text).unwrap())
+fn filter(text: &str) -> Result<Filter, Errors> {
+    read(&serde_json::from_str::<Node>(text).unwrap())
 }
 
 /// Operator and example of each row.

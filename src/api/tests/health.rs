@@ -27,7 +27,7 @@ async fn without_its_store_memgate_is_degraded() {
     let (status, body) = server.get("/readyz").await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{body}");
     let expected = json!({"status": "degraded", "store": "store unavailable: switched off",
-                          "embedder": "ok", "journal": "ok", "identity_mode": "production"});
+                          "embedder": "ok", "journal": "ok", "identity_mode": "development"});
     assert_eq!(body, expected);
     assert!(server.operations.metrics.encode().contains("memgate_store_up 0"));
     let one = format!("/v1/memory/{id}?user_id=u");
@@ -67,7 +67,9 @@ async fn without_its_journal_memgate_is_not_ready() {
 async fn before_the_store_is_open_metrics_are_served_and_operations_answer_503() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
-    let router = router(ApiState::new(Live::fixed(Config::default()), Metrics::new()), None);
+    let mut config = Config::default();
+    config.memory.identity.mode = IdentityMode::Development;
+    let router = router(ApiState::new(Live::fixed(config), Metrics::new()), None);
     let (stop, stopped) = oneshot::channel::<()>();
     let served = tokio::spawn(serve(listener, router, async {
         let _ = stopped.await;

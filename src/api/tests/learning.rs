@@ -1,8 +1,14 @@
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
-use crate::api::tests::*;
+use crate::api::{
+    read::requests::{ListFilter, ListRequest, Paging, Whose},
+    tests::*,
+};
 use memgate_capture::{Circumstances, FinishedTurn};
-use memgate_core::memory::Owner;
+use memgate_core::{
+    clock::Clock,
+    memory::{Actor, Memory, MemoryId, MemoryType, Owner, Source, Write},
+};
 use memgate_dialect::{Ask, Ending, Reply};
 
 /// A completed exchange of `user` in a session.
@@ -18,7 +24,7 @@ fn turn_in(session: &str, user: &str, number: u32, said: &str) -> FinishedTurn {
         usage: None,
         items: Vec::new(),
     };
-    let now = Timestamp::now();
+    let now = Clock::System.now();
     let of = Circumstances {
         owner: Owner::of_user(user).unwrap(),
         project_id: None,
@@ -160,4 +166,32 @@ async fn a_repeated_statement_is_forgotten_in_all_sessions() {
     let (_, sessions) = server.get("/v1/sessions?user_id=u").await;
     assert!(!sessions.to_string().contains("\"a\"") && !sessions.to_string().contains("\"b\""));
     server.stop().await;
+}
+
+#[tokio::test]
+async fn a_memory_is_gone_from_lists_and_searches_once_it_has_expired() {
+    let (folder, store) = (tempfile::tempdir().unwrap(), Arc::new(InMemoryStore::new()));
+    let (told, expires): (Timestamp, Timestamp) =
+        ("2026-05-01T10:00:00Z".parse().unwrap(), "2026-05-08T10:00:00Z".parse().unwrap());
+    let (time, clock) = Clock::settable(told);
+    let operations = Operations { clock, ..operations(store, folder.path(), Config::default()) };
+    let (kind, source) = (MemoryType::new(MemoryType::SEMANTIC), Source::ExplicitUserInput);
+    let owner = Owner::of_user("alice").unwrap();
+    let memory = Memory::new(MemoryId::fresh(), owner, kind, "The code is 17", source, told);
+    let memory = Memory { expires_at: Some(expires), ..memory };
+    operations.store.store(memory, Vec::new(), &Write::by(Actor::Api, "test")).await.unwrap();
+    let whose = Whose { user_id: "alice".to_owned(), tenant_id: None };
+    let request = ListRequest {
+        whose: whose.clone(),
+        filter: ListFilter::default(),
+        paging: Paging::default(),
+    };
+    let me = Caller::command_line();
+    let listed = async || operations.list(&me, &request).await.unwrap().memories.len();
+    let counted = async || operations.stats(&me, &whose).await.unwrap().total;
+    time.set(expires - SignedDuration::from_secs(1));
+    assert_eq!((listed().await, counted().await), (1, 1));
+    time.set(expires);
+    assert_eq!((listed().await, counted().await), (0, 0));
+    operations.capture.shutdown(Duration::from_secs(5)).await;
 }

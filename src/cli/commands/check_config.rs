@@ -104,7 +104,6 @@ impl fmt::Display for Findings {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use serde_json::{Value, json};
 

@@ -37,19 +37,20 @@ impl Args {
 
     /// The URL of the memgate that is ready.
     async fn ask(self) -> Result<Url, Failure> {
-        let server = match self.server {
-            Some(server) => server,
+        let (server, config) = match self.server {
+            Some(server) => (server, None),
             None => {
                 let config = Config::load_with(self.config.path().as_deref(), &|config| {
                     // Helper models are not used here, so their keys need not be set.
                     config.external_models.clear();
                 })?;
-                at_listen(&config).ok_or_else(|| {
+                let server = at_listen(&config).ok_or_else(|| {
                     Failure::new("no_address", "listen.http has no fixed port; use --server")
-                })?
+                })?;
+                (server, Some(config))
             }
         };
-        Client::new(server.clone(), None)?.ready().await?;
+        Client::new(server.clone(), None, config.as_ref())?.ready().await?;
         Ok(server)
     }
 }

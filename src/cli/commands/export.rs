@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use crate::{
-    api::read::requests::{ExportAllRequest, ExportRequest},
+    api::read::requests::{ExportAllRequest, ExportRequest, Whose},
     cli::{
         answer,
         backend::Backend,
@@ -58,9 +58,8 @@ impl Args {
                     None => memories.export_all(&all).await?,
                     Some(user) => {
                         let (user_id, tenant_id) = (user.clone(), tenant.clone());
-                        let ExportAllRequest { after, limit, vectors } = all;
-                        let one = ExportRequest { user_id, tenant_id, after, limit, vectors };
-                        memories.export(&one).await?
+                        let whose = Whose { user_id, tenant_id };
+                        memories.export(&ExportRequest { whose, all }).await?
                     }
                 };
                 after = sink.write(&lines)?;

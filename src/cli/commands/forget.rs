@@ -4,7 +4,10 @@
 use std::process::ExitCode;
 
 use crate::{
-    api::{self, DeletedView, ForgettingsView, UndoneView, read::requests::ForgetRequest},
+    api::{
+        self, DeletedView, ForgettingsView, UndoneView,
+        read::requests::{ForgetFilter, ForgetRequest},
+    },
     cli::{
         answer,
         backend::Backend,
@@ -40,9 +43,8 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(self) -> ExitCode {
-        let (user_id, tenant_id) = (self.whose.user, self.whose.tenant);
+        let whose: api::Whose = self.whose.into();
         if self.pending || self.undo.is_some() {
-            let whose = api::Whose { user_id, tenant_id };
             return match self.undo {
                 None => answer::run(
                     self.common,
@@ -59,10 +61,10 @@ impl Args {
             };
         }
         let forget = async |memories: &Backend| match &self.id {
-            Some(id) => memories.forget(id, &api::Whose { user_id, tenant_id }).await,
+            Some(id) => memories.forget(id, &whose).await,
             None => {
-                let project_id = self.project;
-                memories.forget_scope(&ForgetRequest { user_id, tenant_id, project_id }).await
+                let scope = ForgetFilter { project_id: self.project };
+                memories.forget_scope(&ForgetRequest { whose, scope }).await
             }
         };
         answer::run(self.common, Need::Stored, forget, |done, _| told(done))

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::{
-    api::read::requests::{AllJobsRequest, JobsRequest, Whose},
+    api::read::requests::{AllJobsRequest, JobFilter, JobsRequest, Paging, Whose},
     cli::{
         answer,
         backend::Backend,
@@ -58,9 +58,9 @@ fn which(text: &str) -> Result<Which, &'static str> {
 }
 
 fn standing() -> impl TypedValueParser<Value = JobStanding> {
-    PossibleValuesParser::new(JobStanding::ALL.map(JobStanding::name)).map(|name| {
+    PossibleValuesParser::new(JobStanding::ALL.iter().map(|state| state.name())).map(|name| {
         let named = |standing: &JobStanding| standing.name() == name;
-        JobStanding::ALL.into_iter().find(named).unwrap_or(JobStanding::Dead)
+        JobStanding::ALL.iter().copied().find(named).unwrap_or(JobStanding::Dead)
     })
 }
 
@@ -91,13 +91,13 @@ impl Args {
                 answer::run(self.common, Need::Stored, retry, |done, _| show_jobs::retried(done))
             }
             (None, whose) => {
-                let (state, limit, cursor) = (self.state, self.limit, self.cursor);
+                let all = AllJobsRequest {
+                    filter: JobFilter { state: self.state },
+                    paging: Paging { limit: self.limit, cursor: self.cursor },
+                };
                 let list = async |memories: &Backend| match whose {
-                    Some(Whose { user_id, tenant_id }) => {
-                        let request = JobsRequest { user_id, tenant_id, state, limit, cursor };
-                        memories.jobs(&request).await
-                    }
-                    None => memories.all_jobs(&AllJobsRequest { state, limit, cursor }).await,
+                    Some(whose) => memories.jobs(&JobsRequest { whose, all }).await,
+                    None => memories.all_jobs(&all).await,
                 };
                 answer::run(self.common, Need::Stored, list, show_jobs::jobs)
             }

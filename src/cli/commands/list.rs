@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::{
-    api::read::requests::ListRequest,
+    api::read::requests::{ListFilter, ListRequest, Paging},
     cli::{
         answer,
         backend::Backend,
@@ -44,21 +44,21 @@ pub(crate) struct Args {
 }
 
 fn status() -> impl TypedValueParser<Value = Status> {
-    PossibleValuesParser::new(Status::ALL.map(Status::name))
+    PossibleValuesParser::new(Status::ALL.iter().map(|status| status.name()))
         .map(|name| Status::from_name(&name).unwrap_or_default())
 }
 
 impl Args {
     pub(crate) fn run(self) -> ExitCode {
         let request = ListRequest {
-            user_id: self.whose.user,
-            tenant_id: self.whose.tenant,
-            project_id: self.project,
-            memory_type: self.memory_type,
-            status: self.status,
-            entity: self.entity,
-            limit: self.limit,
-            cursor: self.cursor,
+            whose: self.whose.into(),
+            filter: ListFilter {
+                project_id: self.project,
+                memory_type: self.memory_type,
+                status: self.status,
+                entity: self.entity,
+            },
+            paging: Paging { limit: self.limit, cursor: self.cursor },
         };
         let list = async |memories: &Backend| memories.list(&request).await;
         answer::run(self.common, Need::Stored, list, show::memories)

@@ -1,5 +1,6 @@
 //! One file a subcommand.
 
+pub(super) mod access;
 pub(super) mod check_config;
 pub(super) mod check_health;
 pub(super) mod export;

@@ -2,10 +2,8 @@
 
 use std::process::ExitCode;
 
-use serde_json::Map;
-
 use crate::{
-    api::read::requests::CreateRequest,
+    api::read::requests::{CreateRequest, NewMemory},
     cli::{
         answer,
         backend::Backend,
@@ -41,22 +39,15 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(self) -> ExitCode {
         let request = CreateRequest {
-            user_id: self.whose.user,
-            tenant_id: self.whose.tenant,
-            content: self.text,
-            memory_type: self.memory_type,
-            project_id: self.project,
-            agent_id: None,
-            session_id: None,
-            source: None,
-            importance: self.importance,
-            confidence: None,
-            tags: self.tags,
-            metadata: Map::new(),
-            mentions: Vec::new(),
-            entity_relations: Vec::new(),
-            valid_from: None,
-            valid_until: None,
+            whose: self.whose.into(),
+            memory: NewMemory {
+                content: self.text,
+                memory_type: self.memory_type,
+                project_id: self.project,
+                importance: self.importance,
+                tags: self.tags,
+                ..NewMemory::default()
+            },
         };
         let create = async |memories: &Backend| memories.create(request).await;
         answer::run(self.common, Need::Model, create, show::stored)

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use jiff::Timestamp;
 
 use crate::{
-    api::read::requests::SearchRequest,
+    api::read::requests::{SearchRequest, SearchTerms},
     cli::{
         answer,
         backend::Backend,
@@ -51,17 +51,18 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(self) -> ExitCode {
         let request = SearchRequest {
-            user_id: self.whose.user,
-            tenant_id: self.whose.tenant,
-            query: self.query,
-            project_id: self.project,
-            limit: self.limit,
-            threshold: self.threshold,
-            types: (!self.types.is_empty()).then_some(self.types),
-            filter: None,
-            since: self.since,
-            until: self.until,
-            explain: self.explain,
+            whose: self.whose.into(),
+            search: SearchTerms {
+                query: self.query,
+                project_id: self.project,
+                limit: self.limit,
+                threshold: self.threshold,
+                types: (!self.types.is_empty()).then_some(self.types),
+                filter: None,
+                since: self.since,
+                until: self.until,
+                explain: self.explain,
+            },
         };
         let search = async |memories: &Backend| memories.search(&request).await;
         answer::run(self.common, Need::Model, search, show::hits)

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::{
-    api::{self, read::requests::SessionsRequest},
+    api::read::requests::{Paging, SessionsRequest},
     cli::{
         answer,
         backend::Backend,
@@ -34,14 +34,13 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(self) -> ExitCode {
-        let (user_id, tenant_id) = (self.whose.user, self.whose.tenant);
+        let whose = self.whose.into();
         if let Some(id) = self.end {
-            let whose = api::Whose { user_id, tenant_id };
             let end = async |memories: &Backend| memories.end_session(&id, &whose).await;
             return answer::run(self.common, Need::Stored, end, |ended, _| show_jobs::ended(ended));
         }
-        let request =
-            SessionsRequest { user_id, tenant_id, limit: self.limit, cursor: self.cursor };
+        let paging = Paging { limit: self.limit, cursor: self.cursor };
+        let request = SessionsRequest { whose, paging };
         let list = async |memories: &Backend| memories.sessions(&request).await;
         answer::run(self.common, Need::Stored, list, show_jobs::sessions)
     }

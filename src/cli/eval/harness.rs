@@ -1,56 +1,64 @@
-//! Shared parts of all evaluations: arguments, a temporary memory, and output.
+//! Runs an evaluation on a temporary memory.
 //!
 //! The memory is SQLite in a temporary folder, whatever store is configured, because the invented
 //! people of the data must never get into a memory in use.
 
-use std::{path::Path, time::Duration};
+use std::{
+    io::{self, ErrorKind, Write as _},
+    path::Path,
+    time::Duration,
+};
 
 use anyhow::{Context, Result};
-use serde::Serialize;
 use tokio::time::timeout;
 
 use crate::{
-    api::Operations,
     cli::config_file::ConfigFile,
     startup::{Need, Offline},
 };
-use memgate_config::{Config, StoreKind};
+use memgate_config::{Config, EmbeddingModel, StoreKind};
+use memgate_core::clock::Clock;
+use memgate_embed::onnx;
+use memgate_eval::{Digests, Evaluation, Services, file_sha256};
 
 /// Maximum time to prepare recall; results would differ before.
 const PREPARING: Duration = Duration::from_secs(60);
 
-/// Arguments of every evaluation.
+/// The arguments of an evaluation, between those that all have.
 #[derive(Debug, clap::Args)]
-pub(crate) struct EvalArgs {
+pub(super) struct Framed<E: clap::Args> {
     #[command(flatten)]
     config: ConfigFile,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    evaluation: E,
 }
 
-impl EvalArgs {
-    /// Loads the configuration.
-    ///
-    /// # Errors
-    /// When it is invalid.
-    pub(crate) fn config(&self) -> Result<Config> {
-        Ok(Config::load_with(self.config.clone().path().as_deref(), &|_| {})?)
+impl<E: Evaluation + clap::Args> Framed<E> {
+    /// Measures and prints the result.
+    pub(super) fn run(self) -> Result<()> {
+        let (rows, data_sha256) = self.evaluation.read()?;
+        let config = Config::load_with(self.config.path().as_deref(), &|_| {})?;
+        let digests = Digests { data_sha256, model_sha256: model_sha256(&config)? };
+        let need = if E::LEARNS { Need::Jobs } else { Need::Model };
+        let report = with_memory(&config, need, async |memory| {
+            self.evaluation.measure(memory, &rows, digests).await
+        })?;
+        let text = match self.json {
+            true => serde_json::to_string(&report)?,
+            false => E::text(&report, &config.memory),
+        };
+        print(&text)
     }
+}
 
-    /// Prints the result, as JSON or as text.
-    ///
-    /// # Errors
-    /// When standard output cannot be written.
-    pub(crate) fn show<R: Serialize>(
-        &self,
-        report: &R,
-        told: impl FnOnce(&R) -> String,
-    ) -> Result<()> {
-        match self.json {
-            true => crate::cli::eval::print(&serde_json::to_string(report)?),
-            false => crate::cli::eval::print(&told(report)),
-        }
+/// Writes to standard output. A reader that closes the pipe early (`| head`) is not a failure.
+fn print(text: &str) -> Result<()> {
+    match writeln!(io::stdout().lock(), "{text}") {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.context("cannot write to standard output"),
     }
 }
 
@@ -58,10 +66,10 @@ impl EvalArgs {
 ///
 /// # Errors
 /// When it cannot be opened, when the embedding model does not answer, and those of `work`.
-pub(crate) fn with_memory<T>(
+fn with_memory<T>(
     config: &Config,
     need: Need,
-    work: impl AsyncFnOnce(&Operations) -> Result<T>,
+    work: impl AsyncFnOnce(&Services) -> Result<T>,
 ) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -69,17 +77,31 @@ pub(crate) fn with_memory<T>(
         .context("cannot start the async runtime")?;
     runtime.block_on(async {
         let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
-        let offline = Offline::open_answering(apart(config, folder.path()), need).await?;
+        // Messages without a date are told today.
+        let (time, clock) = Clock::settable(Clock::System.now());
+        let config = apart(config, folder.path());
+        let offline = Offline::open_answering(config.clone(), need, clock.clone()).await?;
         let memory = offline.operations();
+        let services = Services {
+            recall: memory.recall.clone(),
+            capture: memory.capture.clone(),
+            store: memory.store.clone(),
+            embedder: memory.embedder.clone(),
+            config: config.memory,
+            folder: config.data_dir,
+            clock,
+            time,
+        };
         let done = async {
             if need > Need::Stored {
                 // On a busy machine the first queries would otherwise have no background
                 // similarity.
                 timeout(PREPARING, memory.recall.prepare()).await.context("memory.embedding")??;
             }
-            work(memory).await
+            work(&services).await
         };
         let done = done.await;
+        drop(services);
         offline.close().await;
         done
     })
@@ -93,12 +115,25 @@ fn apart(config: &Config, folder: &Path) -> Config {
     config
 }
 
+/// The SHA-256 of the embedding model's file; for a model on a server only a note. Several models
+/// are joined by ` + `.
+///
+/// # Errors
+/// When the file does not exist or cannot be read.
+fn model_sha256(config: &Config) -> Result<String> {
+    let of = |EmbeddingModel { config: model, .. }: EmbeddingModel| {
+        if model.remote().is_some() {
+            return Ok("unknown: on a server".to_owned());
+        }
+        file_sha256(&onnx::model_file(&config.folder_of(&model), model.precision)?)
+    };
+    let digests = config.memory.embedding.models().into_iter().map(of);
+    Ok(digests.collect::<Result<Vec<_>>>()?.join(" + "))
+}
+
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use std::net::TcpListener;
-
-    use jiff::Timestamp;
 
     use super::*;
     use memgate_config::{Endpoint, MilvusConfig, Scheme};
@@ -122,19 +157,19 @@ mod tests {
         config.memory.store = Some(StoreKind::Milvus);
         config.memory.milvus = Some(MilvusConfig { address, ..MilvusConfig::default() });
         let owner = Owner::of_user("invented").unwrap();
-        let stored = async |memory: &Operations| {
+        let stored = async |memory: &Services| {
             let query = ListQuery {
                 scope: ScopeQuery::of(owner.clone()),
                 filter: None,
                 limit: 10,
                 cursor: None,
-                now: Timestamp::now(),
+                now: memory.clock.now(),
             };
             Ok(memory.store.list(&query).await?.memories.len())
         };
         let kept = with_memory(&config, Need::Stored, async |memory| {
             let kind = MemoryType::new(MemoryType::EPISODIC);
-            let (source, now) = (Source::ExplicitUserInput, Timestamp::now());
+            let (source, now) = (Source::ExplicitUserInput, memory.clock.now());
             let told = Memory::new(MemoryId::fresh(), owner.clone(), kind, "hi", source, now);
             memory.store.store(told, Vec::new(), &Write::by(Actor::Capture, "t")).await?;
             stored(memory).await

@@ -1,24 +1,12 @@
 //! `memgate eval`: measures the quality of memory on labelled data, with the parts of `memgate
-//! serve` on a temporary data folder. Only the clock is simulated, and no setting exists for
-//! evaluations only.
+//! serve` on a temporary data folder.
 
-mod data;
-mod features;
-pub(crate) mod harness;
-mod locomo;
-mod memorable;
-mod on_disk;
-mod parse;
-mod placement;
-mod replay;
-mod scenarios;
-mod shares;
-mod signals;
-mod updates;
+mod harness;
 
-use std::io::{self, ErrorKind, Write};
+use anyhow::Result;
 
-use anyhow::{Context, Result};
+use self::harness::Framed;
+use memgate_eval::{Locomo, Memorable, Placements, Poisoning, Scenarios, Signals, Updates};
 
 /// Arguments of `memgate eval`.
 #[derive(Debug, clap::Args)]
@@ -30,17 +18,19 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum What {
     /// Recall of evidence turns in long conversations (LoCoMo)
-    Locomo(locomo::Args),
+    Locomo(Framed<Locomo>),
     /// Precision and recall of facts extracted from single messages
-    Memorable(memorable::Args),
+    Memorable(Framed<Memorable>),
     /// Prompt-prefix reuse per context placement, in conversations of twenty turns
-    Placement(placement::Args),
+    Placement(Framed<Placements>),
+    /// Foreign text that gets into memory as the user's word, and typed text that is kept
+    Poisoning(Framed<Poisoning>),
     /// Recall and precision in scenarios over several sessions
-    Scenarios(scenarios::Args),
+    Scenarios(Framed<Scenarios>),
     /// Accuracy of the decision whether to search memory
-    Signals(signals::Args),
+    Signals(Framed<Signals>),
     /// Accuracy of detecting statements that a new message supersedes
-    Updates(updates::Args),
+    Updates(Framed<Updates>),
 }
 
 impl Args {
@@ -49,17 +39,10 @@ impl Args {
             What::Locomo(args) => args.run(),
             What::Memorable(args) => args.run(),
             What::Placement(args) => args.run(),
+            What::Poisoning(args) => args.run(),
             What::Scenarios(args) => args.run(),
             What::Signals(args) => args.run(),
             What::Updates(args) => args.run(),
         }
-    }
-}
-
-/// Writes to standard output. A reader that closes the pipe early (`| head`) is not a failure.
-fn print(text: &str) -> Result<()> {
-    match writeln!(io::stdout().lock(), "{text}") {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        written => written.context("cannot write to standard output"),
     }
 }

@@ -22,7 +22,7 @@ fn written(written: io::Result<()>) -> Result<(), Failure> {
     }
 }
 
-/// Says something to people. Nobody can be told when that fails.
+/// Prints a line for people on standard error. A failure cannot be reported.
 pub(crate) fn tell(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }

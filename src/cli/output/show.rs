@@ -110,7 +110,6 @@ fn joined(told: impl Iterator<Item = String>) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use serde_json::{Value, json};
 
@@ -129,7 +128,7 @@ mod tests {
     #[test]
     fn shows_the_breakdown_of_relevance_and_order() {
         let told = told(&json!({
-            "cosine": 0.61, "everyday": 0.1, "coverage": 0.7, "length": 1.0, "standing": 3.5,
+            "cosine": 0.61, "background": 0.1, "coverage": 0.7, "length": 1.0, "context": 3.5,
             "order": 5.09, "added": {"speaker": 4.0, "type": -0.5},
         }));
         let lines: Vec<&str> = told.lines().collect();
@@ -144,7 +143,7 @@ mod tests {
 
     #[test]
     fn shows_the_ranks_of_an_order_by_ranks() {
-        let ranks = json!({"words": 2, "standing": 1});
+        let ranks = json!({"words": 2, "context": 1});
         let told = told(&json!({"length": 1.0, "order": 0.0325, "ranks": ranks}));
         assert!(told.ends_with("    order 0.0325: words #2  context #1"), "{told}");
     }

@@ -5,17 +5,18 @@
 
 use crate::gateway::request::{
     head::RequestHead,
-    options::{HeaderOptions, check_project},
+    options::{HeaderOptions, check_project, text as header_text},
 };
 use memgate_config::{Config, Effective, IdentityMode, Placement, Subject};
 use memgate_core::identity::{self, BodyIds, Credentials, Identity, Verdict};
+use memgate_core::memory::Within;
 use memgate_dialect::{Ask, InvalidField};
 use memgate_recall::Selection;
 
 /// The judgement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Admission {
-    /// The client is told what is wrong with its request.
+    /// The request is answered with an error that names the field.
     Invalid(InvalidField),
     /// A header of ours cannot be read: neither recall nor learning. The request passes, because headers are also set by
     /// proxies that a client knows nothing of.
@@ -35,7 +36,7 @@ pub enum Admission {
 pub struct Admitted {
     /// Who asks.
     pub identity: Identity,
-    /// Whether is learnt from the exchange.
+    /// Whether memgate learns from the exchange.
     pub learn: bool,
     /// Whether the session ends with this exchange.
     pub ends_session: bool,
@@ -43,8 +44,10 @@ pub struct Admitted {
     pub selection: Selection,
     /// Where the context goes.
     pub placement: memgate_dialect::Placement,
-    /// The project asked for.
+    /// The project that is learned for.
     pub project_id: Option<String>,
+    /// The projects that are searched.
+    pub projects: Within,
 }
 
 /// Judges a request. A request can only narrow what the configuration allows.
@@ -97,12 +100,21 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
         Verdict::Refused => return Ok(Admission::Refused),
         Verdict::Unknown | Verdict::Invalid { .. } => return Ok(Admission::NoIdentity),
     };
+    let project_id = match pinned_project(config, head, &rules) {
+        Ok(Some(pinned)) => pinned,
+        Ok(None) => options.project_id.clone().or(said.project.clone()),
+        Err(_) => return Ok(Admission::Refused),
+    };
     Ok(Admission::Admitted(Box::new(Admitted {
         identity,
         learn: learns(&rules, &said, ask),
         ends_session: said.ends_session,
         placement: placement(rules.placement),
-        project_id: options.project_id.clone().or(said.project),
+        projects: match &project_id {
+            None if config.memory.search_all_projects => Within::All,
+            project => Within::visible_to(project.as_deref()),
+        },
+        project_id,
         selection: Selection {
             limit: options.limit.map(usize::from).or(said.limit).unwrap_or(rules.retrieval_limit),
             threshold: options.threshold.or(said.threshold).unwrap_or(rules.similarity_threshold),
@@ -111,7 +123,7 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
     })))
 }
 
-/// Who asks, as far as the head alone tells.
+/// The identity that the head alone gives.
 #[must_use]
 pub(crate) fn named_by_head(config: &Config, head: &RequestHead) -> Option<Identity> {
     match who(config, head, BodyIds::default()) {
@@ -120,9 +132,33 @@ pub(crate) fn named_by_head(config: &Config, head: &RequestHead) -> Option<Ident
     }
 }
 
+/// The project that a policy, a claim or a header of Envoy's decides; then the client's word does not count, even where
+/// the claim or the header is absent. `None`: the client decides.
+fn pinned_project(
+    config: &Config,
+    head: &RequestHead,
+    rules: &Effective,
+) -> Result<Option<Option<String>>, InvalidField> {
+    let identity = &config.memory.identity;
+    let pinned = if let Some(project) = &rules.project_id {
+        Some(project.clone())
+    } else if let (Some(_), Some(claims)) = (&identity.jwt.project_claim, &head.claims) {
+        claims.project.clone()
+    } else if let Some(header) = &identity.project_header {
+        header_text(head.headers(), header)?.map(str::to_owned)
+    } else {
+        return Ok(None);
+    };
+    check_project("project", pinned.as_deref())?;
+    Ok(Some(pinned))
+}
+
 fn who(config: &Config, head: &RequestHead, body: BodyIds<'_>) -> Verdict {
     let rules = &config.memory.identity;
-    let header: Vec<&[u8]> = head.headers().all(&rules.header).collect();
+    let header: Vec<&[u8]> = match rules.header_enabled {
+        true => head.headers().all(&rules.header).collect(),
+        false => Vec::new(),
+    };
     let mode = match rules.mode {
         IdentityMode::Development => identity::Mode::Development,
         IdentityMode::Production => identity::Mode::Production,

@@ -86,9 +86,7 @@ impl RequestHead {
         let jwt = &config.memory.identity.jwt;
         let claims = metadata::namespace(filters, &jwt.namespace)
             .and_then(|mut token| token.get_mut(&jwt.payload).map(serde_json::Value::take))
-            .map(|payload| {
-                Claims::read(&payload, &jwt.user_claim, &jwt.tenant_claim, &jwt.roles_claim)
-            });
+            .map(|payload| Claims::read(&payload, &jwt.claims()));
         let names = &config.memory.signals.headers;
         let said = metadata::namespace(filters, &config.memory.signals.metadata.namespace);
         let earlier = Earlier::read(
@@ -131,7 +129,7 @@ impl RequestHead {
 }
 
 /// Makes the exchange's span a child of the request's trace.
-pub(in crate::gateway) fn trace(head: &RequestHead) {
+pub(crate) fn trace(head: &RequestHead) {
     let span = tracing::Span::current();
     if let Some(id) = head.request_id() {
         span.record("request_id", id);

@@ -97,7 +97,7 @@ pub(super) fn check_project(param: &str, project: Option<&str>) -> Result<(), In
 }
 
 /// A header's text. An unreadable one must not count as absent: that would ask for more.
-fn text<'a>(headers: &'a Headers, name: &str) -> Result<Option<&'a str>, InvalidField> {
+pub(super) fn text<'a>(headers: &'a Headers, name: &str) -> Result<Option<&'a str>, InvalidField> {
     let unreadable = |_| InvalidField::invalid_value(name, format!("{name} must be UTF-8"));
     headers.first(name).map(|value| std::str::from_utf8(value).map_err(unreadable)).transpose()
 }

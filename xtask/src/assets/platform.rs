@@ -78,7 +78,6 @@ fn parse_version(text: &str) -> Option<(u32, u32)> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

@@ -193,7 +193,6 @@ fn put(made: tempfile::TempDir, place: &Path) -> Result<()> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

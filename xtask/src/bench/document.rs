@@ -49,7 +49,6 @@ fn put_between(text: &str, figures: &str) -> Result<String> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

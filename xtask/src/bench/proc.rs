@@ -76,7 +76,6 @@ fn ticks_of(pid: u32) -> Result<u64> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

@@ -99,7 +99,6 @@ pub(super) fn directive(case: &Case) -> Option<String> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use std::collections::HashSet;
 

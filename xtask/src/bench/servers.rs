@@ -114,6 +114,7 @@ impl Servers {
         let settings = Settings {
             port: ports.envoy,
             grpc_port: ports.grpc,
+            http_port: ports.http,
             admin_port: 0,
             upstream: Upstream::parse(&format!("http://127.0.0.1:{}", self.double))?,
         };

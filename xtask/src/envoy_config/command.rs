@@ -22,6 +22,9 @@ pub(crate) struct Args {
     /// Port of memgate's ext_proc service.
     #[arg(long, default_value_t = 50051)]
     grpc_port: u16,
+    /// Port of memgate's REST API.
+    #[arg(long, default_value_t = 8080)]
+    http_port: u16,
     /// Envoy's admin port; 0 lets Envoy pick one.
     #[arg(long, default_value_t = 9901)]
     admin_port: u16,
@@ -41,6 +44,7 @@ impl Args {
         let settings = Settings {
             port: self.port,
             grpc_port: self.grpc_port,
+            http_port: self.http_port,
             admin_port: self.admin_port,
             upstream: Upstream::parse(&self.upstream)?,
         };

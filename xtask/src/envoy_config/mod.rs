@@ -14,7 +14,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use self::network::Network;
-use self::parts::{MEMGATE_CLUSTERS, cluster, http_manager, part};
+use self::parts::{API_CLUSTER, MEMGATE_CLUSTERS, cluster, http_manager, part};
 pub(crate) use self::upstream::Upstream;
 
 /// The cluster of the model server, in both files.
@@ -26,6 +26,8 @@ pub(crate) struct Settings {
     pub port: u16,
     /// Port of memgate's ext_proc service.
     pub grpc_port: u16,
+    /// Port of memgate's REST API.
+    pub http_port: u16,
     /// Envoy's admin port; with 0 Envoy picks one (see its `--admin-address-path`).
     pub admin_port: u16,
     /// The model server.
@@ -52,19 +54,23 @@ fn put_in(config: &mut Value, settings: &Settings) -> Result<()> {
         settings.port.into();
     let hosts = part(http_manager(config)?, "/route_config/virtual_hosts/0/routes")?;
     for route in hosts.as_array_mut().into_iter().flatten() {
-        settings.upstream.put_into_route(route)?;
+        if route["route"]["cluster"] == UPSTREAM_CLUSTER {
+            settings.upstream.put_into_route(route)?;
+        }
     }
+    let endpoint = "/load_assignment/endpoints/0/lb_endpoints/0/endpoint/address/socket_address";
     for name in MEMGATE_CLUSTERS {
-        let endpoint =
-            "/load_assignment/endpoints/0/lb_endpoints/0/endpoint/address/socket_address";
         *part(cluster(config, name)?, endpoint)? =
             json!({"address": "127.0.0.1", "port_value": settings.grpc_port});
+    }
+    // Without verified users there is no such cluster.
+    if let Ok(api) = cluster(config, API_CLUSTER) {
+        *part(api, endpoint)? = json!({"address": "127.0.0.1", "port_value": settings.http_port});
     }
     settings.upstream.put_into_cluster(cluster(config, UPSTREAM_CLUSTER)?)
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use crate::assets::repository;
@@ -73,6 +79,7 @@ mod tests {
         let settings = Settings {
             port: 1001,
             grpc_port: 1002,
+            http_port: 1005,
             admin_port: 1003,
             upstream: Upstream::parse(upstream).unwrap(),
         };
@@ -90,6 +97,7 @@ mod tests {
                 .replace("\"port_value\":8888", "\"port_value\":1001")
                 .replace("\"port_value\":50051", "\"port_value\":1002")
                 .replace("\"port_value\":9901", "\"port_value\":1003")
+                .replace("\"port_value\":8080", "\"port_value\":1005")
                 .replace("\"port_value\":8000", "\"port_value\":1004");
             assert_eq!(without_host(&text), original);
         }
@@ -101,6 +109,9 @@ mod tests {
         let routes = "/static_resources/listeners/0/filter_chains/0/filters/0/typed_config\
                       /route_config/virtual_hosts/0/routes";
         for route in config.pointer_mut(routes).unwrap().as_array_mut().unwrap() {
+            if route["route"]["cluster"] != UPSTREAM_CLUSTER {
+                continue;
+            }
             let removed = route["route"].as_object_mut().unwrap().remove("host_rewrite_literal");
             assert_eq!(removed, Some("127.0.0.1:1004".into()));
         }
@@ -112,6 +123,7 @@ mod tests {
         let settings = Settings {
             port: 1,
             grpc_port: 2,
+            http_port: 5,
             admin_port: 3,
             upstream: Upstream::parse("http://127.0.0.1:4").unwrap(),
         };

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::parts::{MEMGATE_CLUSTERS, cluster, http_manager, part};
+use super::parts::{API_CLUSTER, MEMGATE_CLUSTERS, cluster, http_manager, part};
 
 /// Envoy's filter that verifies tokens.
 const TOKEN_FILTER: &str = "envoy.filters.http.jwt_authn";
@@ -46,6 +46,12 @@ impl Network {
         if let Some(host) = &self.memgate {
             for name in MEMGATE_CLUSTERS {
                 put_host(cluster(config, name)?, host)?;
+            }
+            // A socket is for gRPC only.
+            if !host.starts_with("unix:")
+                && let Ok(api) = cluster(config, API_CLUSTER)
+            {
+                put_host(api, host)?;
             }
         }
         self.put_tokens_into(config)
@@ -100,7 +106,6 @@ fn put_host(cluster: &mut Value, host: &str) -> Result<()> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use crate::assets::repository;

@@ -6,6 +6,9 @@ use serde_json::Value;
 /// Where Envoy's clusters for memgate are, in both files.
 pub(super) const MEMGATE_CLUSTERS: [&str; 2] = ["memgate_capture", "memgate_recall"];
 
+/// Envoy's cluster for memgate's REST API, where users are verified.
+pub(super) const API_CLUSTER: &str = "memgate_api";
+
 /// The listener's HTTP side: its routes and filters.
 pub(super) fn http_manager(config: &mut Value) -> Result<&mut Value> {
     part(config, "/static_resources/listeners/0/filter_chains/0/filters/0/typed_config")

@@ -59,7 +59,6 @@ fn mapping(value: &mut Value) -> Result<&mut Map<String, Value>> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

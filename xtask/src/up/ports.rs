@@ -53,7 +53,6 @@ fn claim(port: u16, what: &str, option: &str) -> Result<TcpListener> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

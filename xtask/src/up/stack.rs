@@ -162,6 +162,7 @@ fn envoy(plan: &Plan, scratch: &TempDir) -> Result<Service> {
     let settings = envoy_config::Settings {
         port: plan.ports.envoy,
         grpc_port: plan.ports.grpc,
+        http_port: plan.ports.http,
         admin_port: 0,
         upstream,
     };

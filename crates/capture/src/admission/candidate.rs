@@ -10,7 +10,7 @@ use crate::{
     candidate::Candidate,
     settings::Settings,
 };
-use memgate_core::screening::MAX_MESSAGE_BYTES;
+use memgate_screening::{MAX_MESSAGE_BYTES, Screener};
 
 /// Why a candidate is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +52,7 @@ pub(crate) fn admit_candidate(
     if candidate.confidence.is_some_and(|rated| rated < settings.least.confidence) {
         return Err(Dropped::LowConfidence);
     }
+    let permitted = |text: &str| permitted(settings.screener, text);
     candidate.content = permitted(&candidate.content)?;
     candidate.raw = candidate.raw.as_deref().map(permitted).transpose()?;
     let names = candidate.mentions.iter().flat_map(|m| [Some(&m.name), m.kind.as_ref()]).flatten();
@@ -63,8 +64,8 @@ pub(crate) fn admit_candidate(
     Ok(candidate)
 }
 
-fn permitted(text: &str) -> Result<String, Dropped> {
-    admit_text(text, MAX_MESSAGE_BYTES, Author::Extractor).map_err(Dropped::Refused)
+fn permitted(screener: Screener, text: &str) -> Result<String, Dropped> {
+    admit_text(screener, text, MAX_MESSAGE_BYTES, Author::Extractor).map_err(Dropped::Refused)
 }
 
 #[cfg(test)]

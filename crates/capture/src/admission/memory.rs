@@ -4,10 +4,8 @@
 use serde_json::Value;
 
 use crate::admission::text::{Refusal, refusal_of_content, refusal_of_statement};
-use memgate_core::{
-    memory::Memory,
-    screening::{MAX_MESSAGE_BYTES, screen},
-};
+use memgate_core::memory::Memory;
+use memgate_screening::{MAX_MESSAGE_BYTES, Screened, Screener};
 use memgate_text::preferences::is_standing;
 
 /// Who wrote a text.
@@ -34,12 +32,17 @@ pub enum NotAdmitted {
 ///
 /// # Errors
 /// Why it may not be stored.
-pub fn admit_text(text: &str, max_bytes: usize, author: Author) -> Result<String, Refusal> {
-    let screened = screen(text, max_bytes);
+pub fn admit_text(
+    screener: Screener,
+    text: &str,
+    max_bytes: usize,
+    author: Author,
+) -> Result<String, Refusal> {
+    let screened = screener.screen(text, max_bytes);
     let refusal = match author {
         Author::Extractor if !screened.removed.is_empty() => Some(Refusal::Secret),
-        Author::Extractor => refusal_of_statement(&screened.text),
-        Author::Caller => refusal_of_content(&screened.text),
+        Author::Extractor => refusal_of_statement(&screened),
+        Author::Caller => refusal_of_content(&screened),
     };
     match refusal {
         Some(refusal) => Err(refusal),
@@ -51,20 +54,32 @@ pub fn admit_text(text: &str, max_bytes: usize, author: Author) -> Result<String
 ///
 /// # Errors
 /// Why it may not be stored.
-pub fn admit_memory(memory: &mut Memory, max_bytes: usize) -> Result<(), NotAdmitted> {
-    for text in [Some(&mut memory.content), memory.raw.as_mut()].into_iter().flatten() {
-        *text = screen(text, max_bytes).text;
-    }
+pub fn admit_memory(
+    screener: Screener,
+    memory: &mut Memory,
+    max_bytes: usize,
+) -> Result<(), NotAdmitted> {
+    let content = screener.screen(&memory.content, max_bytes);
+    let raw = memory.raw.as_deref().map(|raw| screener.screen(raw, max_bytes));
+    memory.content.clone_from(&content.text);
+    memory.raw = raw.as_ref().map(|raw| raw.text.clone());
     if memory.content.trim().is_empty() {
         return Err(NotAdmitted::Empty);
     }
     // The two sides of a turn are checked one by one: its labels look like a transcript's.
     let sides = memory.as_turn().map(|(user, reply)| [Some(user), reply]);
     let said = sides.unwrap_or([Some(memory.content.as_str()), None]);
-    if let Some(refusal) = said.into_iter().flatten().find_map(refusal_of_content) {
+    let side = |text: &str| {
+        refusal_of_content(&Screened {
+            text: text.to_owned(),
+            kept: content.kept.clone(),
+            ..Screened::default()
+        })
+    };
+    if let Some(refusal) = said.into_iter().flatten().find_map(side) {
         return Err(NotAdmitted::Content(refusal));
     }
-    match memory.raw.as_deref().and_then(refusal_of_content) {
+    match raw.as_ref().and_then(refusal_of_content) {
         Some(refusal) => Err(NotAdmitted::Raw(refusal)),
         None => Ok(()),
     }
@@ -72,8 +87,8 @@ pub fn admit_memory(memory: &mut Memory, max_bytes: usize) -> Result<(), NotAdmi
 
 /// Whether the words of a user may become a memory, if the user asks for it.
 #[must_use]
-pub fn may_become_memory(words: &str) -> bool {
-    admit_text(words, MAX_MESSAGE_BYTES, Author::Extractor).is_ok()
+pub fn may_become_memory(screener: Screener, words: &str) -> bool {
+    admit_text(screener, words, MAX_MESSAGE_BYTES, Author::Extractor).is_ok()
 }
 
 /// Tags a memory as a preference if its content or its raw words state one, and `counts` accepts
@@ -95,23 +110,19 @@ pub fn keep_preference_tag(memory: &mut Memory, content: &str) {
 
 /// A JSON value with all its texts screened, and cut to `max_bytes`.
 #[must_use]
-pub fn screened_value(value: Value, max_bytes: usize) -> Value {
+pub fn screened_value(screener: Screener, value: Value, max_bytes: usize) -> Value {
+    let inner = |value| screened_value(screener, value, max_bytes);
     match value {
-        Value::String(text) => Value::String(screen(&text, max_bytes).text),
-        Value::Array(items) => {
-            Value::Array(items.into_iter().map(|item| screened_value(item, max_bytes)).collect())
+        Value::String(text) => Value::String(screener.screen(&text, max_bytes).text),
+        Value::Array(items) => Value::Array(items.into_iter().map(inner).collect()),
+        Value::Object(members) => {
+            Value::Object(members.into_iter().map(|(name, value)| (name, inner(value))).collect())
         }
-        Value::Object(members) => Value::Object(
-            members
-                .into_iter()
-                .map(|(name, value)| (name, screened_value(value, max_bytes)))
-                .collect(),
-        ),
         other => other,
     }
 }
 
 /// Compiles the patterns of admission, so that no request waits for it.
 pub fn prepare() {
-    let _ = (may_become_memory(""), is_standing(""));
+    let _ = (may_become_memory(Screener::default(), ""), is_standing(""));
 }

@@ -3,6 +3,8 @@
 //! summaries before the store, and content from the API before the store.
 
 mod candidate;
+#[cfg(test)]
+mod labelled;
 mod memory;
 mod text;
 
@@ -12,4 +14,4 @@ pub use memory::{
     screened_value, tag_preference,
 };
 pub use text::Refusal;
-pub(crate) use text::admit;
+pub(crate) use text::{admit, admit_reply};

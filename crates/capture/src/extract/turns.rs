@@ -7,6 +7,7 @@ use crate::turn::StoredTurn;
 use memgate_core::memory::{Memory, MemoryType, Provenance, Source, extractor, turn_content};
 use memgate_text::{
     greeting::is_greeting,
+    normal::one_line,
     repeats::drop_repeats,
     sentences::{only_asks, words},
 };
@@ -44,8 +45,8 @@ pub(crate) fn worth_it(turn: &StoredTurn) -> bool {
 /// The memory of a turn that is worth one. Sentences of the reply that `known`
 /// memories hold are left out.
 pub(crate) fn episode(turn: &StoredTurn, known: &[String], now: Timestamp) -> Episode {
-    let user = ends(&fold(&turn.user_text), USER_HEAD, USER_TAIL);
-    let reply = ends(&fold(&drop_repeats(&turn.reply_text, known)), REPLY, 0);
+    let user = ends(&one_line(&turn.user_text), USER_HEAD, USER_TAIL);
+    let reply = ends(&one_line(&drop_repeats(&turn.reply_text, known)), REPLY, 0);
     let says = words(&reply).len() >= FEWEST_REPLY_WORDS && !is_greeting(&reply);
     let reply = says.then_some(reply);
     let content = turn_content(&user, reply.as_deref());
@@ -70,11 +71,6 @@ pub(crate) fn episode(turn: &StoredTurn, known: &[String], now: Timestamp) -> Ep
         again: Vec::new(),
     };
     Episode { memory, passages }
-}
-
-/// One line, single spaces.
-fn fold(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The first `head` and last `tail` characters, cut between words where that is near.
@@ -109,7 +105,7 @@ mod tests {
     #[test]
     fn a_turn_becomes_one_memory_with_both_sides_kept_apart() {
         let turn = turn("My budget\nis $10,000", "Noted:  ten thousand dollars for Hawaii.");
-        let episode = episode(&turn, &[], Timestamp::now());
+        let episode = episode(&turn, &[], Timestamp::UNIX_EPOCH);
         assert_eq!(
             episode.memory.content,
             "User: My budget is $10,000\nAssistant: Noted: ten thousand dollars for Hawaii."
@@ -127,7 +123,7 @@ mod tests {
     #[test]
     fn a_reply_that_says_nothing_is_left_out() {
         for reply in ["", "Noted.", "You're welcome!", "👍"] {
-            let episode = episode(&turn("I moved to Lyon", reply), &[], Timestamp::now());
+            let episode = episode(&turn("I moved to Lyon", reply), &[], Timestamp::UNIX_EPOCH);
             assert_eq!(episode.passages, ["I moved to Lyon"], "{reply}");
             assert_eq!(episode.memory.passages(), episode.passages);
         }
@@ -144,7 +140,7 @@ mod tests {
     #[test]
     fn long_texts_keep_their_ends() {
         let long = format!("begin {} end", "word ".repeat(1000));
-        let kept = ends(&fold(&long), USER_HEAD, USER_TAIL);
+        let kept = ends(&one_line(&long), USER_HEAD, USER_TAIL);
         assert!(kept.starts_with("begin word") && kept.ends_with("word end"));
         assert!(kept.chars().count() <= USER_HEAD + USER_TAIL + 3);
         let chinese = "预".repeat(5000);

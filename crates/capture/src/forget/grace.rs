@@ -18,11 +18,8 @@ use crate::{
         summaries::{forget_summaries, summaries_of},
     },
     journal::{self, Hidden},
-    writer::now,
 };
-use memgate_core::memory::{
-    Actor, Memory, MemoryId, MemoryStore, Owner, Status, StoreError, Write,
-};
+use memgate_core::memory::{Actor, Memory, MemoryId, Owner, Status, StoreError, Write};
 
 /// Attempts to change a status when another writer changed the memory first.
 const TRIES: usize = 3;
@@ -42,7 +39,7 @@ pub(crate) async fn hide(
     // Record the previous status before changing it: a second run would only see `forgotten`.
     let before = context.journal.read(move |c| journal::hidden_for(c, subject)).await?;
     let hidden = with_status(context, owner, ids, before, &matches).await?;
-    let (of, kept, now) = (owner.clone(), hidden.clone(), now());
+    let (of, kept, now) = (owner.clone(), hidden.clone(), context.journal.now());
     let due = now.checked_add(grace).unwrap_or(Timestamp::MAX);
     context
         .journal
@@ -50,7 +47,7 @@ pub(crate) async fn hide(
         .await?;
     let write = Write::by(Actor::Capture, "asked to forget");
     for id in hidden.memories.keys() {
-        set_status(context.store.as_ref(), owner, id, &write, |_| Some(Status::Forgotten)).await?;
+        set_status(context, owner, id, &write, |_| Some(Status::Forgotten)).await?;
     }
     let turns = matches.origins.turns.iter().cloned().collect();
     context.journal.forget_all(owner.clone(), turns).await?;
@@ -80,7 +77,7 @@ async fn with_status(
     matches: &Matches,
 ) -> Result<Hidden, StoreError> {
     for id in ids {
-        match context.store.get(owner, &id, now()).await {
+        match context.store.get(owner, &id, context.journal.now()).await {
             // Already hidden: by an earlier run, or by another request that will erase it.
             Ok(memory) if memory.status == Status::Forgotten => {}
             Ok(memory) => {
@@ -108,7 +105,7 @@ pub(crate) async fn erase(
     let store = &context.store;
     let mut gone = Vec::new();
     for id in hidden.memories.keys() {
-        match store.get(owner, id, now()).await {
+        match store.get(owner, id, context.journal.now()).await {
             Ok(memory) if memory.status == Status::Forgotten => gone.push(id.clone()),
             // Restored by hand, or erased already.
             Ok(_) | Err(StoreError::NotFound) => {}
@@ -145,7 +142,7 @@ pub(crate) async fn erase_at_once(
 
 /// Gives hidden memories their previous status; returns how many.
 pub(crate) async fn restore(
-    store: &dyn MemoryStore,
+    context: &ForgetContext,
     owner: &Owner,
     memories: &BTreeMap<MemoryId, Status>,
 ) -> Result<u64, StoreError> {
@@ -153,21 +150,23 @@ pub(crate) async fn restore(
     let mut restored = 0;
     for (id, status) in memories {
         let was = |memory: &Memory| (memory.status == Status::Forgotten).then_some(*status);
-        restored += u64::from(set_status(store, owner, id, &write, was).await?);
+        restored += u64::from(set_status(context, owner, id, &write, was).await?);
     }
     Ok(restored)
 }
 
 /// Changes a memory's status; returns whether it changed. A missing memory is skipped.
 async fn set_status(
-    store: &dyn MemoryStore,
+    context: &ForgetContext,
     owner: &Owner,
     id: &MemoryId,
     write: &Write,
     to: impl Fn(&Memory) -> Option<Status>,
 ) -> Result<bool, StoreError> {
+    let store = &context.store;
     for attempt in 1.. {
-        let memory = match store.get(owner, id, now()).await {
+        let now = context.journal.now();
+        let memory = match store.get(owner, id, now).await {
             Ok(memory) => memory,
             Err(StoreError::NotFound) => return Ok(false),
             Err(error) => return Err(error),
@@ -175,7 +174,7 @@ async fn set_status(
         let Some(status) = to(&memory).filter(|status| *status != memory.status) else {
             return Ok(false);
         };
-        match store.update(Memory { status, updated_at: now(), ..memory }, None, write).await {
+        match store.update(Memory { status, updated_at: now, ..memory }, None, write).await {
             Ok(_) => return Ok(true),
             Err(StoreError::NotFound) => return Ok(false),
             Err(StoreError::Conflict { .. }) if attempt < TRIES => {}

@@ -10,7 +10,6 @@ use crate::{
         context::ForgetContext,
     },
     journal::{self, ForgetOrder},
-    writer::now,
 };
 use memgate_core::memory::{
     Filter, ListQuery, Memory, MemoryId, MemoryKind, Owner, ScopeQuery, Status, StoreError,
@@ -97,7 +96,7 @@ impl Matcher<'_> {
             filter: Some(Filter::Status(Status::ALL.to_vec())),
             limit: PAGE,
             cursor: None,
-            now: now(),
+            now: self.context.journal.now(),
         };
         for _ in 0..LOOKED_AT / PAGE {
             let page = self.context.store.list(&query).await?;

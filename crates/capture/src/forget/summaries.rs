@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
-
 use crate::{error::ForgetError, forget::context::ForgetContext, journal};
 use memgate_core::memory::{
     Actor, Filter, ListQuery, Memory, MemoryId, MemoryKind, Owner, ScopeQuery, Source, Status,
@@ -32,7 +30,7 @@ pub(super) async fn forget_summaries(
         ids.extend(found);
     }
     if !last.is_empty() || !again.is_empty() {
-        let (owner, now) = (owner.clone(), Timestamp::now());
+        let (owner, now) = (owner.clone(), context.journal.now());
         let ask = move |c: &_| {
             last.iter().try_for_each(|session| journal::never_sum_up(c, &owner, session))?;
             again.iter().try_for_each(|session| journal::sum_up_again(c, &owner, session, now))
@@ -59,7 +57,7 @@ pub(super) async fn summaries_of(
         ])),
         limit: PAGE,
         cursor: None,
-        now: Timestamp::now(),
+        now: context.journal.now(),
     };
     let mut ids = Vec::new();
     loop {

@@ -216,7 +216,6 @@ impl Drop for InFlight {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

@@ -4,15 +4,15 @@
 use std::collections::HashMap;
 
 use crate::{
-    admission::{Refusal, admit, may_become_memory},
+    admission::{Refusal, admit, admit_reply, may_become_memory},
     journal::{Entry, EntryReply, Orders},
     session::message_digest,
     turn::FinishedTurn,
 };
 use memgate_core::fence;
-use memgate_core::screening::{MAX_MESSAGE_BYTES, MAX_TOOL_BYTES, Secret, screen};
 use memgate_dialect::ToolItem;
-use memgate_text::command::Commands;
+use memgate_screening::{Class, MAX_MESSAGE_BYTES, MAX_TOOL_BYTES, Screened, Screener};
+use memgate_text::command::{Commands, own_words};
 
 /// The most tool calls kept of one exchange. Agents make dozens; thousands are
 /// a loop that nobody learns from.
@@ -25,13 +25,13 @@ const MAX_NAME_BYTES: usize = 512;
 #[derive(Debug, Default)]
 pub(crate) struct Removed {
     /// How many secrets of each kind were redacted.
-    pub(crate) secrets: HashMap<Secret, u64>,
+    pub(crate) secrets: HashMap<Class, u64>,
     /// Why sentences are not kept, one entry a sentence.
     pub(crate) refused: Vec<Refusal>,
 }
 
 impl Removed {
-    fn count(&mut self, secrets: &[Secret]) {
+    fn count(&mut self, secrets: &[Class]) {
         for secret in secrets {
             *self.secrets.entry(*secret).or_default() += 1;
         }
@@ -40,28 +40,31 @@ impl Removed {
 
 /// Screens a turn, and takes out of it what memory itself had put there:
 /// an echoed context must not be learnt again.
-pub(crate) fn screened(turn: FinishedTurn) -> (Entry, Removed) {
+pub(crate) fn screened(turn: FinishedTurn, screener: Screener) -> (Entry, Removed) {
     let mut removed = Removed::default();
-    let message = screen(&fence::strip(&turn.user_text), MAX_MESSAGE_BYTES);
+    let message = screener.screen(&fence::strip(&turn.user_text), MAX_MESSAGE_BYTES);
     removed.count(&message.removed);
-    let said = message.text;
+    let said = message.text.as_str();
     let mut clean = |text: &str, max: usize| {
-        let screened = screen(&fence::strip(text), max);
+        let screened = screener.screen(&fence::strip(text), max);
         removed.count(&screened.removed);
-        screened.text
+        screened
     };
-    let digest = message_digest(&said, turn.media.as_deref(), &turn.place);
-    let Commands { mut remember, forget, .. } = Commands::of(&said);
-    remember.retain(|words| may_become_memory(words));
+    let digest = message_digest(said, turn.media.as_deref(), &turn.place);
+    let Commands { mut remember, forget, .. } = Commands::of(said);
+    remember.retain(|words| may_become_memory(screener, words));
     let orders = Orders { remember, forget };
-    let admitted = admit(&said);
+    // Only what the user typed speaks for the user: nothing is learned from the rest of the message.
+    let typed =
+        Screened { text: own_words(said), kept: message.kept.clone(), ..Screened::default() };
+    let admitted = admit(&typed);
     let mut user_text = admitted.text;
     let mut tools = |items: Vec<ToolItem>| -> Vec<ToolItem> {
         items.into_iter().take(MAX_CALLS).map(|item| clean_tool(item, &mut clean)).collect()
     };
     let mut before = tools(turn.tool_items);
     let mut calls = tools(turn.reply.tool_calls);
-    let answered = admit(&clean(&turn.reply.text, MAX_MESSAGE_BYTES));
+    let answered = admit_reply(&clean(&turn.reply.text, MAX_MESSAGE_BYTES));
     let mut reply_text = answered.text;
     // What it names is to be forgotten.
     if !orders.forget.is_empty() {
@@ -81,7 +84,7 @@ pub(crate) fn screened(turn: FinishedTurn) -> (Entry, Removed) {
         refusal: turn
             .reply
             .refusal
-            .map(|text| admit(&clean(&text, MAX_MESSAGE_BYTES)).text)
+            .map(|text| admit_reply(&clean(&text, MAX_MESSAGE_BYTES)).text)
             .filter(|_| !silent),
         calls,
         ending: turn.reply.outcome,
@@ -110,12 +113,12 @@ pub(crate) fn screened(turn: FinishedTurn) -> (Entry, Removed) {
     (entry, removed)
 }
 
-fn clean_tool(item: ToolItem, clean: &mut impl FnMut(&str, usize) -> String) -> ToolItem {
+fn clean_tool(item: ToolItem, clean: &mut impl FnMut(&str, usize) -> Screened) -> ToolItem {
     ToolItem {
         call_id: clip(&item.call_id),
         name: clip(&item.name),
-        input: clean(&item.input, MAX_TOOL_BYTES),
-        output: item.output.map(|output| clean(&output, MAX_TOOL_BYTES)),
+        input: clean(&item.input, MAX_TOOL_BYTES).text,
+        output: item.output.map(|output| clean(&output, MAX_TOOL_BYTES).text),
         is_error: item.is_error,
     }
 }

@@ -11,7 +11,6 @@ use crate::{
     },
     reconcile::{Origin, reconcile},
     turn::StoredTurn,
-    writer::now,
 };
 use memgate_text::command::{Commands, Typed};
 
@@ -24,7 +23,8 @@ pub(crate) async fn store_candidates(
 ) -> Result<u64, JobError> {
     let found = admitted(context, found);
     let policy = context.live.get().policy;
-    let reconciled = reconcile(&context.writer, policy, origin, &found, now()).await?;
+    let reconciled =
+        reconcile(&context.writer, policy, origin, &found, context.journal.now()).await?;
     if reconciled.stored > 0 {
         tracing::info!("Memory: Stored {} facts", reconciled.stored);
     }

@@ -5,7 +5,6 @@
 //!
 //! How far is far was measured: docs/quality.md, tools/drift.py.
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -69,7 +68,7 @@ pub(super) async fn notice_drift(
     let Some(vector) = middle(&vectors) else { return Ok(()) };
     let (owner, session) = (&turn.owner, turn.session.as_str());
     let space = context.writer.embedder.space().id();
-    let stored = context.journal.value(owner, session, VALUE, Timestamp::now()).await?;
+    let stored = context.journal.value(owner, session, VALUE, context.journal.now()).await?;
     let known = stored.and_then(|bytes| serde_json::from_slice::<Centre>(&bytes).ok());
     let mut centre =
         known.filter(|centre| centre.space == space).unwrap_or_else(|| Centre::new(&space));
@@ -77,7 +76,7 @@ pub(super) async fn notice_drift(
         return Ok(());
     }
     if centre.distance(&vector).is_some_and(|distance| distance > threshold) {
-        let (rules, now) = (context.live.rules(), Timestamp::now());
+        let (rules, now) = (context.live.rules(), context.journal.now());
         context.journal.write(move |c| journal::extract_before(c, number, &rules, now)).await?;
         centre = Centre::new(&space);
     }

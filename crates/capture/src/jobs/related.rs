@@ -5,7 +5,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::{extract::llm::Shown, turn::StoredTurn, writer::MemoryWriter};
-use memgate_core::memory::{Evidence, MemoryType, QueryVector, ScopeQuery, Search, StoreError};
+use memgate_core::memory::{
+    Evidence, MemoryType, QueryVector, ScopeQuery, Search, StoreError, Within,
+};
 
 /// The most that are given: each costs the helper model's time.
 const MOST: usize = 20;
@@ -37,8 +39,8 @@ pub(super) async fn related(
     for (text, values) in texts.into_iter().zip(vectors) {
         let search = Search {
             scopes: vec![ScopeQuery {
-                project_id: last.project.clone(),
-                agent_id: last.agent.clone(),
+                projects: Within::visible_to(last.project.as_deref()),
+                agents: Within::visible_to(last.agent.as_deref()),
                 types: [MemoryType::SEMANTIC, MemoryType::PROCEDURAL].map(str::to_owned).to_vec(),
                 ..ScopeQuery::of(last.owner.clone())
             }],

@@ -82,7 +82,7 @@ fn after(now: Timestamp, wait: Duration) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::JobKind;
+    use crate::{journal::JobKind, test_support::at};
 
     fn job(kind: JobKind, tries: u32, since: Timestamp) -> ClaimedJob {
         let mut job = ClaimedJob::of(kind);
@@ -92,12 +92,12 @@ mod tests {
 
     #[test]
     fn a_forgetting_is_tried_for_ever_and_other_jobs_are_given_up() {
-        let now = Timestamp::now();
+        let now = at(0);
         let again = |kind, tries| {
             let failed = Err(JobError::retry("it does not work"));
             matches!(outcome(&job(kind, tries, now), failed, now).0, Settled::Failed(..))
         };
-        for kind in JobKind::ALL {
+        for &kind in JobKind::ALL {
             assert!(again(kind, MAX_TRIES - 2));
             assert_eq!(again(kind, MAX_TRIES - 1), !kind.is_given_up(), "{kind:?}");
         }
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn what_is_away_is_waited_for_for_days_and_no_try_is_counted() {
-        let now = Timestamp::now();
+        let now = at(0);
         let settled = |kind, age: Duration| {
             let since = now.checked_sub(age).unwrap_or(now);
             outcome(&job(kind, MAX_TRIES, since), Err(JobError::Away("gone".into())), now).0

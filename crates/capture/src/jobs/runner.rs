@@ -94,12 +94,12 @@ impl Runner {
         if let Err(error) = owe_vectors(&this.journal, Duration::ZERO).await {
             tracing::debug!(%error, "missing vectors are not looked for");
         }
-        let now = Timestamp::now();
+        let now = this.journal.now();
         if let Err(error) = this.journal.write(move |c| ask_for_pruning(c, now)).await {
             tracing::debug!(%error, "the journal is not pruned");
         }
         let mut running = JoinSet::new();
-        let mut counted = None;
+        let (mut counted, mut clock) = (None, this.journal.clock());
         let store = this.context.writer.store.clone();
         loop {
             // Nearly all jobs would fail without the store; the others can wait.
@@ -117,6 +117,7 @@ impl Runner {
                 () = stop.cancelled() => break,
                 () = this.wake.notified() => {}
                 () = store.back(), if rests => {}
+                () = clock.changed() => {}
                 Some(_) = running.join_next() => {}
                 () = sleep_until(next.map_or(sleep, |next| next.min(sleep))) => {}
             }
@@ -135,12 +136,12 @@ impl Runner {
             return Ok(None);
         }
         loop {
-            let (room, now) = (self.slots.room(self.lanes.busy()), Timestamp::now());
+            let (room, now) = (self.slots.room(self.lanes.busy()), self.journal.now());
             let (job, next) = self
                 .journal
                 .read(move |c| match next_due(c, &room, now)? {
                     Some(job) => Ok((Some(job), None)),
-                    None => Ok((None, next_time(c, &room)?)),
+                    None => Ok((None, next_time(c, &room, now)?)),
                 })
                 .await?;
             let Some(job) = job else {
@@ -171,7 +172,7 @@ impl Runner {
             // Not settled either: it goes on, in its place, when the store is back.
             return;
         }
-        let (settled, outcome) = outcome(&job, result, Timestamp::now());
+        let (settled, outcome) = outcome(&job, result, self.journal.now());
         match &settled {
             Settled::Done(_) | Settled::Postponed(None, _) => {}
             Settled::Postponed(Some(reason), _)
@@ -183,7 +184,7 @@ impl Runner {
         if let Some(outcome) = outcome {
             self.metrics.job_ended(job.kind.name(), outcome);
         }
-        let now = Timestamp::now();
+        let now = self.journal.now();
         if let Err(error) = self.journal.write(move |c| settle(c, &job, &settled, now)).await {
             tracing::debug!(%error, "a job could not be settled");
             // Else it would be taken at once, again and again.
@@ -220,12 +221,12 @@ impl Runner {
     fn show(&self, owed: &Owed) {
         self.metrics.set_jobs(JobState::Pending, owed.pending);
         self.metrics.set_jobs(JobState::Dead, owed.dead.iter().map(|(_, count)| count).sum());
-        for kind in JobKind::ALL.map(JobKind::name) {
+        for kind in JobKind::ALL.iter().map(|kind| kind.name()) {
             // Those that are gone must not stay in the figures.
             let dead = owed.dead.iter().find(|(name, _)| name == kind);
             self.metrics.set_dead_jobs(kind, dead.map_or(0, |(_, count)| *count));
         }
-        let late = owed.first_due.map(|due| Timestamp::now().duration_since(due));
+        let late = owed.first_due.map(|due| self.journal.now().duration_since(due));
         self.metrics.set_lag(late.and_then(|late| late.try_into().ok()).unwrap_or_default());
     }
 }

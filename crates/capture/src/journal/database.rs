@@ -16,20 +16,32 @@ use crate::{
     },
     settings::Rules,
 };
-use memgate_core::memory::Owner;
+use memgate_core::{clock::Clock, memory::Owner};
 use memgate_sqlite::{Database, DatabaseError, Options};
 
 /// The journal.
 pub(crate) struct Journal {
     database: Database,
+    clock: Clock,
 }
 
 type Result<T> = std::result::Result<T, DatabaseError>;
 
 impl Journal {
     /// Opens or creates the journal. Blocks.
-    pub(crate) fn open(file: &Path, options: Options) -> Result<Self> {
-        Ok(Self { database: Database::open(file, schema::MIGRATIONS, options)? })
+    pub(crate) fn open(file: &Path, options: Options, clock: Clock) -> Result<Self> {
+        Ok(Self { database: Database::open(file, schema::MIGRATIONS, options)?, clock })
+    }
+
+    /// The current time, as journal and stores keep it: they cut to milliseconds or microseconds.
+    pub(crate) fn now(&self) -> Timestamp {
+        let now = self.clock.now();
+        Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
+    }
+
+    /// The clock that tells when jobs are due.
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock.clone()
     }
 
     /// Writes screened turns and the jobs they owe, all or none, but for those that
@@ -102,7 +114,7 @@ impl Journal {
 
     /// The same of several at once.
     pub(crate) async fn forget_all(&self, owner: Owner, what: Vec<Forget>) -> Result<u64> {
-        let now = Timestamp::now();
+        let now = self.now();
         self.database
             .erase(move |c| what.iter().map(|what| forget::remove(c, &owner, what, now)).sum())
             .await

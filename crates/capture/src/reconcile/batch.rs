@@ -20,7 +20,7 @@ use crate::{
 use memgate_core::memory::{Evidence, Memory, MemoryId, QueryVector, Source, Status, StoreError};
 use memgate_embed::Vector;
 use memgate_telemetry::Reconciled as Outcome;
-use memgate_text::compare::{Statement, Verdict, compare};
+use memgate_text::compare::{Mark, Statement, Verdict, compare};
 
 /// Cosine above which what replaces a memory of the same type is its new version, and no memory of
 /// its own; the main design's figure.
@@ -97,7 +97,7 @@ impl Batch<'_> {
                     Some(_) => return Ok(()),
                     None => {}
                 }
-                if statement.says("correct") && new.source == Source::ExplicitUserInput {
+                if statement.says(Mark::Correct) && new.source == Source::ExplicitUserInput {
                     new.source = Source::CorrectedMemory;
                 }
                 new.relations = relations::of(writer, &new, &self.kept, now).await?;
@@ -271,7 +271,6 @@ fn tags(old: &Memory, new: &Memory) -> Vec<String> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use memgate_core::memory::{MemoryId, MemoryType, Owner};

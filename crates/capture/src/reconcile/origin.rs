@@ -98,7 +98,6 @@ impl Origin {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use crate::{extractor::LOCAL, test_support::at};

@@ -82,7 +82,6 @@ fn overlap(known: &Occurrence, new: &Occurrence) -> bool {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use crate::{

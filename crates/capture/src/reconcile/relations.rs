@@ -4,7 +4,9 @@
 use jiff::Timestamp;
 
 use crate::writer::MemoryWriter;
-use memgate_core::memory::{Filter, ListQuery, Memory, MemoryId, Relation, ScopeQuery, StoreError};
+use memgate_core::memory::{
+    Filter, ListQuery, Memory, MemoryId, Relation, ScopeQuery, StoreError, Within,
+};
 
 /// Links to memories of the same batch, the last ones.
 const OF_BATCH: usize = 4;
@@ -29,8 +31,8 @@ pub(super) async fn of(
         let entities = names.into_iter().map(|name| Filter::Entity(name.to_owned())).collect();
         let query = ListQuery {
             scope: ScopeQuery {
-                project_id: memory.project_id.clone(),
-                agent_id: memory.agent_id.clone(),
+                projects: Within::visible_to(memory.project_id.as_deref()),
+                agents: Within::visible_to(memory.agent_id.as_deref()),
                 ..ScopeQuery::of(memory.owner.clone())
             },
             filter: Some(Filter::Or(entities)),

@@ -17,7 +17,7 @@ use crate::{
 use memgate_core::memory::{Evidence, Memory, QueryVector, Relation, Source, Status, StoreError};
 use memgate_embed::{Vector, dot};
 use memgate_telemetry::Reconciled as Outcome;
-use memgate_text::compare::{Statement, Verdict, compare, may_replace};
+use memgate_text::compare::{Mark, Statement, Verdict, compare, may_replace};
 
 /// The most that one statement replaces: a statement on one thing is in the way of few others.
 const MOST: usize = 8;
@@ -104,7 +104,8 @@ pub(super) async fn apply(
             winner.relations.push(link);
         }
     }
-    let corrected = kind == Relation::SUPERSEDES && Statement::of(&winner.content).says("correct");
+    let corrected =
+        kind == Relation::SUPERSEDES && Statement::of(&winner.content).says(Mark::Correct);
     let source = if corrected { Source::CorrectedMemory } else { winner.source };
     if winner.relations.len() != known || winner.status != status || winner.source != source {
         (winner.status, winner.source) = (status, source);

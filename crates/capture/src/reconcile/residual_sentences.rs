@@ -20,7 +20,7 @@ use crate::{
     writer::MemoryWriter,
 };
 use memgate_core::memory::{Memory, MemoryType, QueryVector, Relation, StoreError};
-use memgate_text::compare::{Statement, Verdict, compare};
+use memgate_text::compare::{Mark, Statement, Verdict, compare};
 
 /// The most remarks of one turn that are followed.
 const MOST: usize = 4;
@@ -49,7 +49,7 @@ pub(crate) async fn remark(
         .map(str::to_owned)
         .filter(|said| {
             let statement = Statement::of(said);
-            statement.says("turned") || statement.says("now")
+            statement.says(Mark::Turned) || statement.says(Mark::Now)
         })
         .take(MOST)
         .collect();

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use crate::{reconcile::turn_text::user_part, writer::MemoryWriter};
 use memgate_core::memory::{
-    Evidence, Memory, MemoryType, Owner, QueryVector, ScopeQuery, Search, StoreError,
+    Evidence, Memory, MemoryType, Owner, QueryVector, ScopeQuery, Search, StoreError, Within,
 };
 use memgate_text::compare::{Statement, words_of};
 
@@ -119,9 +119,8 @@ impl Scope {
         now: Timestamp,
     ) -> Search {
         let scope = ScopeQuery {
-            project_id: self.project.clone(),
-            agent_id: self.agent.clone(),
-            exact: true,
+            projects: Within::exactly(self.project.as_deref()),
+            agents: Within::exactly(self.agent.as_deref()),
             types,
             ..ScopeQuery::of(self.owner.clone())
         };

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use memgate_core::memory::{Memory, MemoryId, Status, summary_content, turn_content};
 use memgate_text::{
     compare::Statement,
+    normal::one_line,
     repeats::drop_repeats,
     rules,
     sentences::{only_asks, sentences},
@@ -117,6 +118,5 @@ fn digest(sentence: &str) -> String {
 
 /// One line, single spaces, without the marks at its end.
 fn folded(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned()
+    one_line(text).trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned()
 }

@@ -1,7 +1,5 @@
 //! Jobs and sessions, for operators and users.
 
-use jiff::Timestamp;
-
 use crate::{
     journal::{self, JobQuery, JobRow, SessionRow},
     service::capture::Capture,
@@ -25,7 +23,7 @@ impl Capture {
     /// # Errors
     /// [`DatabaseError`] when the journal cannot be written.
     pub async fn retry_job(&self, owner: &Owner, id: i64) -> Result<Option<JobRow>, DatabaseError> {
-        let (owner, now) = (owner.clone(), Timestamp::now());
+        let (owner, now) = (owner.clone(), self.journal.now());
         let job = self.journal.write(move |c| journal::retry(c, &owner, id, now)).await?;
         self.wake.notify_one();
         Ok(job)
@@ -36,7 +34,7 @@ impl Capture {
     /// # Errors
     /// [`DatabaseError`] when the journal cannot be written.
     pub async fn retry_dead_jobs(&self, owner: Option<&Owner>) -> Result<u64, DatabaseError> {
-        let (owner, now) = (owner.cloned(), Timestamp::now());
+        let (owner, now) = (owner.cloned(), self.journal.now());
         let retried =
             self.journal.write(move |c| journal::retry_dead(c, owner.as_ref(), now)).await?;
         self.wake.notify_one();

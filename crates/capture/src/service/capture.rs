@@ -2,7 +2,6 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use jiff::Timestamp;
 use tokio::sync::Notify;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -59,7 +58,7 @@ impl Capture {
         settings: Settings,
         tools: Tools,
     ) -> Result<Self, DatabaseError> {
-        let journal = Arc::new(Journal::open(file, options)?);
+        let journal = Arc::new(Journal::open(file, options, tools.clock.clone())?);
         let live = Arc::new(Live::new(settings));
         let (wake, settled) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let (lanes, tasks) = (Arc::new(Lanes::default()), TaskTracker::new());
@@ -153,7 +152,7 @@ impl Capture {
         session: &str,
     ) -> Result<Option<u64>, DatabaseError> {
         self.intake.barrier().await;
-        let (rules, now) = (self.live.rules(), Timestamp::now());
+        let (rules, now) = (self.live.rules(), self.journal.now());
         let ended = self.journal.end_session(owner.clone(), session.to_owned(), rules, now).await?;
         self.wake.notify_one();
         Ok(ended.map(|ended| ended.turns.into()))

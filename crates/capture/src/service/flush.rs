@@ -2,7 +2,6 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use jiff::Timestamp;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{journal, service::capture::Capture};
@@ -38,7 +37,7 @@ impl Capture {
             self.intake.barrier().await;
         };
         let all_arrived = timeout_at(deadline, arrived).await.is_ok();
-        let (rules, now) = (self.live.rules(), Timestamp::now());
+        let (rules, now) = (self.live.rules(), self.journal.now());
         let sessions_ended = self.journal.end_all(owner.clone(), rules, now).await?;
         self.wake.notify_one();
         let mut seen = HashSet::new();

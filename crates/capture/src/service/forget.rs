@@ -81,7 +81,7 @@ impl Capture {
         let Some(hidden) = self.journal.read(move |c| journal::hidden_by(c, &of, id)).await? else {
             return Ok(None);
         };
-        let restored = restore(self.forget.store.as_ref(), owner, &hidden.memories).await?;
+        let restored = restore(&self.forget, owner, &hidden.memories).await?;
         self.journal.write(move |c| journal::cancel_forgetting(c, id)).await?;
         drop(held);
         self.wake.notify_one();

@@ -11,6 +11,7 @@ use std::{
 
 use memgate_core::memory::MemoryType;
 use memgate_embed::llm::Helper;
+use memgate_screening::Screener;
 
 pub use policy::Policy;
 pub(crate) use rules::Rules;
@@ -40,6 +41,8 @@ pub struct Settings {
     pub policy: Policy,
     /// The types a memory may have.
     pub types: Vec<String>,
+    /// What removes secrets and personal data.
+    pub screener: Screener,
 }
 
 /// The least that an extractor may have rated what is kept; by default none is asked for. What it

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::{fs, path::PathBuf};
 
 use crate::{load::*, sections::memory::StoreKind};
@@ -43,7 +41,7 @@ fn refuses_all_unknown_keys_with_line_and_suggestion() {
         "memory:\n  enabled: true\nmemroy: {}\ndeadline_ms: 4\nbanana: 1\n",
         "c.yaml:3: memroy: unknown key; did you mean \"memory\"?\n\
          c.yaml:4: deadline_ms: unknown key; did you mean \"memory.deadline_ms\"?\n\
-         c.yaml:5: banana: unknown key; valid keys here: listen, data_dir, assets_dir, memory, api, telemetry, external_models",
+         c.yaml:5: banana: unknown key; valid keys here: listen, data_dir, assets_dir, memory, api, audit, telemetry, external_models",
     );
     refused(
         "memory:\n  ranking:\n    types:\n      fact: 1\n",

@@ -1,15 +1,15 @@
 //! Replaces `${NAME}` in string values by environment variables. Values are never printed: they may
 //! be secrets.
 
-use crate::parse::{
-    problem::Problem,
-    yaml_tree::{Node, Value},
-};
+use memgate_located::{Node, Value, join};
+
+use crate::parse::problem::Problem;
 
 /// Looks up an environment variable.
 pub(crate) type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Replaces `${NAME}` in all string values below `node`; `$${` becomes `${`.
+/// Replaces `${NAME}` in all string values below `node`; `$${` becomes `${`. Such a string may spell
+/// a number.
 pub(crate) fn interpolate(
     node: &mut Node,
     key: &str,
@@ -17,31 +17,22 @@ pub(crate) fn interpolate(
     problems: &mut Vec<Problem>,
 ) {
     match &mut node.value {
-        Value::Text { text, from_environment } if text.contains("${") => match replace(text, env) {
-            Ok(replaced) => {
-                *text = replaced;
-                *from_environment = true;
-            }
-            Err(cause) => problems.push(Problem::new(key, cause).at(node.line)),
+        Value::Text(text) if text.contains("${") => match replace(text, env) {
+            Ok(replaced) => node.value = Value::Spelt(replaced),
+            Err(cause) => problems.push(Problem { line: node.line, ..Problem::new(key, cause) }),
         },
         Value::List(items) => {
             for (index, item) in items.iter_mut().enumerate() {
                 interpolate(item, &format!("{key}[{index}]"), env, problems);
             }
         }
-        Value::Map(entries) => {
-            for entry in entries {
-                let key = join(key, &entry.key);
-                interpolate(&mut entry.node, &key, env, problems);
+        Value::Map(members) => {
+            for (name, member) in members {
+                interpolate(member, &join(key, &name.name), env, problems);
             }
         }
         _ => {}
     }
-}
-
-/// The full key of a member.
-pub(crate) fn join(parent: &str, member: &str) -> String {
-    if parent.is_empty() { member.to_owned() } else { format!("{parent}.{member}") }
 }
 
 fn replace(text: &str, env: Lookup<'_>) -> Result<String, String> {

@@ -19,11 +19,6 @@ impl Problem {
     pub fn new(key: impl Into<String>, cause: impl Into<String>) -> Self {
         Self { key: key.into(), line: None, cause: cause.into() }
     }
-
-    pub(crate) fn at(mut self, line: u64) -> Self {
-        self.line = Some(line);
-        self
-    }
 }
 
 impl fmt::Display for Problem {

@@ -6,6 +6,12 @@ const LEAST: f64 = 0.6;
 /// Keys that were renamed, with their new full name.
 const RENAMED: &[(&str, &str)] = &[
     ("memory.embedding.beside", "memory.embedding.additional"),
+    ("memory.query.parts", "memory.query.decompose"),
+    ("memory.query.statements", "memory.query.question_to_statement"),
+    ("memory.ranking.current", "memory.ranking.current_factor"),
+    ("memory.ranking.distinct", "memory.ranking.deduplicate"),
+    ("memory.ranking.gap", "memory.ranking.score_gap"),
+    ("memory.ranking.past", "memory.ranking.past_factor"),
     ("memory.standing", "memory.preferences"),
 ];
 

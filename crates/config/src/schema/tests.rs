@@ -1,7 +1,5 @@
 //! Compares the generated files, and those that must agree with the schema.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
-
 use std::{fmt::Write, fs, path::PathBuf};
 
 use crate::{live::NEED_RESTART, schema::*};

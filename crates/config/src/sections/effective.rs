@@ -21,6 +21,8 @@ pub struct Effective {
     pub memory_types: Vec<String>,
     /// Where the context is placed.
     pub placement: Placement,
+    /// The project that a policy pins.
+    pub project_id: Option<String>,
 }
 
 impl MemoryConfig {
@@ -34,6 +36,7 @@ impl MemoryConfig {
             similarity_threshold: self.default_similarity_threshold,
             memory_types: Vec::new(),
             placement: self.placement,
+            project_id: None,
         };
         for policy in self.policies.iter().filter(|policy| policy.matches.holds(subject)) {
             effective.apply(policy);
@@ -50,6 +53,9 @@ impl Effective {
         self.similarity_threshold =
             policy.similarity_threshold.unwrap_or(self.similarity_threshold);
         self.placement = policy.placement.unwrap_or(self.placement);
+        if policy.project_id.is_some() {
+            self.project_id.clone_from(&policy.project_id);
+        }
         if let Some(types) = &policy.memory_types {
             self.memory_types.clone_from(types);
         }

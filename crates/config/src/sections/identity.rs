@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use memgate_core::identity::ClaimNames;
+
 /// How users are identified.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -13,6 +15,14 @@ pub struct IdentityConfig {
     /// The trusted header. In production Envoy must remove this header from client requests.
     #[schemars(regex(pattern = "^[a-z0-9!#$%&'*+.^_`|~-]+$"))]
     pub header: String,
+    /// Whether the header identifies a user where there is no verified token. Switch it off where every
+    /// request has a token. A reload can only switch it off.
+    pub header_enabled: bool,
+    /// A header that Envoy sets to the request's project. Then the client's own project does not count,
+    /// and Envoy must remove this header from client requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^[a-z0-9!#$%&'*+.^_`|~-]+$"))]
+    pub project_header: Option<String>,
     /// Where Envoy puts the verified token. If there is one, only its claims count.
     pub jwt: JwtConfig,
 }
@@ -22,6 +32,8 @@ impl Default for IdentityConfig {
         Self {
             mode: IdentityMode::Production,
             header: "x-authz-user-id".into(),
+            header_enabled: true,
+            project_header: None,
             jwt: JwtConfig::default(),
         }
     }
@@ -29,8 +41,18 @@ impl Default for IdentityConfig {
 
 /// Which source of the user's id is trusted.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    clap::ValueEnum,
+    strum::IntoStaticStr,
 )]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "lowercase")]
 pub enum IdentityMode {
     /// The client: the header, else ids in the body. For use on one machine only.
@@ -43,10 +65,7 @@ impl IdentityMode {
     /// The mode's name in the configuration, `/readyz` and `/metrics`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Development => "development",
-            Self::Production => "production",
-        }
+        self.into()
     }
 }
 
@@ -69,6 +88,27 @@ pub struct JwtConfig {
     /// Claim that holds the roles: a list, or one string separated by spaces.
     #[schemars(length(min = 1))]
     pub roles_claim: String,
+    /// Claim that holds the project. Then the client's own project does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub project_claim: Option<String>,
+    /// The issuers whose tokens count; empty: every issuer that Envoy accepts. With more than one, users
+    /// of the same id but different issuers are different users.
+    pub issuers: Vec<String>,
+}
+
+impl JwtConfig {
+    /// The claims that count.
+    #[must_use]
+    pub fn claims(&self) -> ClaimNames<'_> {
+        ClaimNames {
+            user: &self.user_claim,
+            tenant: &self.tenant_claim,
+            roles: &self.roles_claim,
+            project: self.project_claim.as_deref(),
+            issuers: &self.issuers,
+        }
+    }
 }
 
 impl Default for JwtConfig {
@@ -79,6 +119,8 @@ impl Default for JwtConfig {
             user_claim: "sub".into(),
             tenant_claim: "tenant".into(),
             roles_claim: "roles".into(),
+            project_claim: None,
+            issuers: Vec::new(),
         }
     }
 }

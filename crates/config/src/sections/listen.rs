@@ -26,6 +26,9 @@ pub struct Listen {
     #[serde(deserialize_with = "parsed")]
     #[schemars(with = "String")]
     pub http: SocketAddr,
+    /// TLS for `http`. The files are read again at SIGHUP. Default: plaintext.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub http_tls: Option<HttpTls>,
     /// A second address that serves only `/healthz`, `/readyz` and `/metrics`, for a scraper on
     /// another machine: `address:port`. Default: none.
     #[serde(deserialize_with = "parsed_option", skip_serializing_if = "Option::is_none")]
@@ -39,6 +42,7 @@ impl Default for Listen {
             grpc: GrpcAddress::Tcp(SocketAddr::from(([127, 0, 0, 1], 50051))),
             grpc_tls: None,
             http: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            http_tls: None,
             metrics: None,
         }
     }
@@ -106,6 +110,16 @@ pub struct GrpcTls {
     pub key: PathBuf,
     /// The CA that signed Envoy's certificate. It should sign nothing else.
     pub client_ca: PathBuf,
+}
+
+/// TLS settings of the REST API. Both files are PEM.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HttpTls {
+    /// memgate's certificate, with the chain up to its CA.
+    pub certificate: PathBuf,
+    /// Private key of that certificate.
+    pub key: PathBuf,
 }
 
 /// An address that serializes as the text in the configuration file.

@@ -13,6 +13,7 @@ use crate::sections::{
     policy::Policy,
 };
 use memgate_recall::{Budget, QueryConfig, RankingConfig, RecallSettings};
+use memgate_screening as screening;
 
 /// What is remembered, where it is stored, and how it is recalled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -74,6 +75,12 @@ pub struct MemoryConfig {
     /// Whether Envoy's dynamic metadata lists the ids and scores of the presented memories. It
     /// never contains content.
     pub debug_metadata: bool,
+    /// Secrets and personal data: `keep`, `redact` or `drop` by class. Private keys, access tokens
+    /// and passwords are always redacted.
+    pub screening: screening::Policy,
+    /// Whether a request that names no project searches the memories of all projects. By default it
+    /// searches those of no project. A reload can only switch it off.
+    pub search_all_projects: bool,
     /// How memories are extracted from turns.
     pub extraction: ExtractionConfig,
     /// How contradictions between memories are resolved.
@@ -115,6 +122,8 @@ impl Default for MemoryConfig {
             query: QueryConfig::default(),
             preferences: PreferencesConfig::default(),
             debug_metadata: false,
+            screening: screening::Policy::default(),
+            search_all_projects: false,
             extraction: ExtractionConfig::default(),
             reconcile: ReconcileConfig::default(),
             ranking: RankingConfig::default(),

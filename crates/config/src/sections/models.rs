@@ -70,7 +70,19 @@ pub enum LlmProvider {
 }
 
 /// What a helper model is used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum ModelRole {
     /// Rewrites queries that depend on earlier messages; also used by `memory.query.hyde` and
@@ -84,10 +96,7 @@ impl ModelRole {
     /// The role's name in the configuration.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::MemoryRewrite => "memory_rewrite",
-            Self::MemoryExtraction => "memory_extraction",
-        }
+        self.into()
     }
 }
 
@@ -137,7 +146,19 @@ impl Endpoint {
 }
 
 /// Whether the connection uses TLS.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "lowercase")]
 pub enum Scheme {
     /// Plaintext.
@@ -151,10 +172,7 @@ impl Scheme {
     /// The scheme's name in a URL.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Http => "http",
-            Self::Https => "https",
-        }
+        self.into()
     }
 }
 

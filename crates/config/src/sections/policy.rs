@@ -33,6 +33,10 @@ pub struct Policy {
     /// Where the context is placed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
+    /// The project of these requests, whatever the client names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub project_id: Option<String>,
 }
 
 /// The requests that a policy applies to.

@@ -4,7 +4,7 @@
 //!
 //! Tokens are recognised by their shape: families agree on shapes, while every model adds names.
 
-/// Names in angle brackets that no shape tells from HTML: begin and end of text, padding, reasoning, tools.
+/// Names in angle brackets whose shape does not differ from HTML: begin and end of text, padding, reasoning, tools.
 const ANGLE: [&str; 16] = [
     "s",
     "bos",

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::memory::Owner;
+
 /// The relevant claims. Envoy has verified the token; the format of the values is not checked yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claims {
@@ -11,13 +13,31 @@ pub struct Claims {
     pub tenant: Option<String>,
     /// The roles claim.
     pub roles: Vec<String>,
+    /// The project claim, where one is configured; empty if its value is not an id.
+    pub project: Option<String>,
+}
+
+/// The names of the claims that count.
+#[derive(Clone, Debug)]
+pub struct ClaimNames<'a> {
+    /// The user's id.
+    pub user: &'a str,
+    /// The tenant's id.
+    pub tenant: &'a str,
+    /// The roles.
+    pub roles: &'a str,
+    /// The project, if a claim decides it.
+    pub project: Option<&'a str>,
+    /// The issuers whose tokens count; empty: any. With more than one, the tenant includes the issuer, because
+    /// a user's id is unique only within its issuer.
+    pub issuers: &'a [String],
 }
 
 impl Claims {
     /// Reads the claims of these names. The roles claim may be a list or a space-separated string;
-    /// both are common.
+    /// both are common. A token of an unknown issuer has no user, and so is refused later.
     #[must_use]
-    pub fn read(payload: &Value, user: &str, tenant: &str, roles: &str) -> Self {
+    pub fn read(payload: &Value, names: &ClaimNames<'_>) -> Self {
         let text = |name: &str| match payload.get(name) {
             None | Some(Value::Null) => None,
             Some(Value::String(text)) => Some(text.clone()),
@@ -26,15 +46,33 @@ impl Claims {
             // It must not be treated as absent: an unreadable tenant is not the default tenant.
             Some(_) => Some(String::new()),
         };
-        let roles = match payload.get(roles) {
+        let roles = match payload.get(names.roles) {
             Some(Value::Array(all)) => {
                 all.iter().filter_map(Value::as_str).map(str::to_owned).collect()
             }
             Some(Value::String(all)) => all.split_whitespace().map(str::to_owned).collect(),
             _ => Vec::new(),
         };
-        Self { user: text(user), tenant: text(tenant), roles }
+        let project = names.project.and_then(text);
+        let (user, tenant) = (text(names.user), text(names.tenant));
+        match names.issuers {
+            [] => Self { user, tenant, roles, project },
+            issuers => {
+                let issuer = text("iss").filter(|issuer| issuers.contains(issuer));
+                let Some(issuer) = issuer else { return Self { project, ..Self::default() } };
+                let tenant =
+                    if issuers.len() > 1 { Some(of_issuer(tenant, &issuer)) } else { tenant };
+                Self { user, tenant, roles, project }
+            }
+        }
     }
+}
+
+/// The tenant within its issuer. Bars in the tenant are doubled, so that no two pairs give the same id.
+fn of_issuer(tenant: Option<String>, issuer: &str) -> String {
+    let tenant = tenant.unwrap_or_else(|| Owner::DEFAULT_TENANT.to_owned());
+    // It must not become an id by what is added.
+    if tenant.is_empty() { tenant } else { format!("{}|{issuer}", tenant.replace('|', "||")) }
 }
 
 /// Whether a number is exact. Envoy passes numbers as doubles, so from 2^53 on two ids may have

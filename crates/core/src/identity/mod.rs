@@ -8,7 +8,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-pub use claims::Claims;
+pub use claims::{ClaimNames, Claims};
 pub use rules::{BodyIds, Credentials, Mode, Verdict, identify};
 
 use crate::memory::Owner;

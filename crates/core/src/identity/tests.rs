@@ -1,7 +1,5 @@
 //! The identity rules, case by case.
-#![expect(clippy::panic, reason = "a test may panic")]
-
-use crate::identity::{BodyIds, Claims, Credentials, Mode, Verdict, identify};
+use crate::identity::{BodyIds, ClaimNames, Claims, Credentials, Mode, Verdict, identify};
 
 fn user(verdict: &Verdict) -> &str {
     match verdict {
@@ -70,6 +68,7 @@ fn production_trusts_the_token_then_the_header_and_never_the_body() {
         user: Some("sub".into()),
         tenant: Some("acme".into()),
         roles: vec!["admin".into()],
+        project: None,
     };
     let verdict = identify(
         Mode::Production,
@@ -112,17 +111,17 @@ fn a_token_without_a_user_is_refused_even_with_a_header() {
 #[test]
 fn claims_are_read_by_their_configured_names() {
     let payload = serde_json::json!({"uid": 42, "org": "acme", "scope": "a b", "groups": ["x", 1]});
-    let claims = Claims::read(&payload, "uid", "org", "scope");
+    let claims = Claims::read(&payload, &names("uid", "org", "scope"));
     assert_eq!(claims.user.as_deref(), Some("42"));
     assert_eq!(claims.tenant.as_deref(), Some("acme"));
     assert_eq!(claims.roles, ["a", "b"]);
-    assert_eq!(Claims::read(&payload, "sub", "org", "groups").roles, ["x"]);
+    assert_eq!(Claims::read(&payload, &names("sub", "org", "groups")).roles, ["x"]);
 }
 
 #[test]
 fn inexact_numeric_ids_are_refused() {
     let refused = |payload: serde_json::Value| {
-        let claims = Claims::read(&payload, "sub", "tenant", "roles");
+        let claims = Claims::read(&payload, &names("sub", "tenant", "roles"));
         let verdict = identify(
             Mode::Production,
             &Credentials { claims: Some(&claims), ..Credentials::default() },
@@ -141,4 +140,29 @@ fn inexact_numeric_ids_are_refused() {
         assert!(refused(serde_json::json!({"sub": "alice", "tenant": odd})), "{odd}");
     }
     assert!(!refused(serde_json::json!({"sub": 42, "tenant": null})));
+}
+
+fn names<'a>(user: &'a str, tenant: &'a str, roles: &'a str) -> ClaimNames<'a> {
+    ClaimNames { user, tenant, roles, project: None, issuers: &[] }
+}
+
+#[test]
+fn users_of_different_issuers_are_different_and_unknown_issuers_have_none() {
+    let issuers = ["https://a".to_owned(), "https://b".to_owned()];
+    let read = |issuer: &str, tenant: Option<&str>, issuers: &[String]| {
+        let payload = serde_json::json!({"sub": "u", "iss": issuer, "tenant": tenant});
+        let names = ClaimNames { issuers, ..names("sub", "tenant", "roles") };
+        let claims = Claims::read(&payload, &names);
+        identify(Mode::Production, &Credentials { claims: Some(&claims), ..Credentials::default() })
+    };
+    let (a, b) = (read("https://a", None, &issuers), read("https://b", None, &issuers));
+    assert!(matches!(a, Verdict::Known(_)) && a != b);
+    assert_ne!(read("https://a", Some("t"), &issuers), a);
+    assert_eq!(read("https://c", None, &issuers), Verdict::Refused);
+    assert_eq!(
+        read("https://a", None, &issuers[..1]),
+        read("https://c", None, &[]),
+        "one issuer changes nothing"
+    );
+    assert_eq!(read("https://b", None, &issuers[..1]), Verdict::Refused);
 }

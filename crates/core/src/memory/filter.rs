@@ -59,7 +59,7 @@ pub enum Filter {
     Session(String),
     /// Belongs to exactly this project.
     Project(String),
-    /// Speaks of whoever or whatever has this name, however it is spelt ([`entity_key`]).
+    /// Mentions the person or thing of this name, in any spelling ([`entity_key`]).
     Entity(String),
 }
 
@@ -101,7 +101,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Whether `left` stands so to `right`.
+    /// Whether the comparison of `left` with `right` holds.
     #[must_use]
     pub fn holds(self, left: f64, right: f64) -> bool {
         match self {
@@ -121,7 +121,7 @@ pub enum TimeField {
     Created,
     /// When it was last changed.
     Updated,
-    /// When what it tells of happened.
+    /// When the event in its content happened.
     Event,
 }
 
@@ -217,7 +217,6 @@ impl TimeField {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use crate::memory::{MemoryId, MemoryType, Owner};

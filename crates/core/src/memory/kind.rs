@@ -34,7 +34,6 @@ impl Memory {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use jiff::Timestamp;
 

@@ -1,7 +1,6 @@
 //! The domain: what a memory is, whose it is, and what a store must be able to do.
 //!
-//! This module depends on nothing else of memgate. It must never know a wire
-//! format, a database, an embedder, or Envoy.
+//! This module depends on no other part of memgate: no wire format, database, embedder or Envoy.
 
 mod filter;
 mod id;
@@ -25,7 +24,7 @@ pub use memgate_text::entity::{
 pub use owner::{InvalidId, MAX_ID_BYTES, Owner, check_id};
 pub use provenance::{Occurrence, Provenance, extractor};
 pub use record::{Embedding, Memory, MemoryType, Relation, Source, Status, Visibility};
-pub use search::{Cursor, Evidence, ListQuery, Page, QueryVector, ScopeQuery, Search};
+pub use search::{Cursor, Evidence, ListQuery, Page, QueryVector, ScopeQuery, Search, Within};
 pub use store::{Counts, ForgetScope, MemoryStore, StoreError, Touch};
 pub use turn::{summary_content, turn_content};
 pub use whole::{Restored, Scan, Whole};

@@ -140,7 +140,6 @@ fn escape_into(key: &mut String, id: &str) {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use proptest::prelude::*;
 

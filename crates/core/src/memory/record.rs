@@ -47,7 +47,20 @@ impl fmt::Display for MemoryType {
 }
 
 /// Where a memory comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// The user said so.
@@ -63,7 +76,21 @@ pub enum Source {
 }
 
 /// Whether a memory may be presented.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// In use.
@@ -83,61 +110,35 @@ pub enum Status {
 
 impl Source {
     /// Every source.
-    pub const ALL: [Self; 5] = [
-        Self::ExplicitUserInput,
-        Self::ImplicitInference,
-        Self::SystemGenerated,
-        Self::ExternalData,
-        Self::CorrectedMemory,
-    ];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// The name stored and sent.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::ExplicitUserInput => "explicit_user_input",
-            Self::ImplicitInference => "implicit_inference",
-            Self::SystemGenerated => "system_generated",
-            Self::ExternalData => "external_data",
-            Self::CorrectedMemory => "corrected_memory",
-        }
+        self.into()
     }
 
     /// The source of a name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|source| source.name() == name)
+        name.parse().ok()
     }
 }
 
 impl Status {
     /// Every status.
-    pub const ALL: [Self; 6] = [
-        Self::Active,
-        Self::Superseded,
-        Self::Review,
-        Self::Quarantined,
-        Self::Archived,
-        Self::Forgotten,
-    ];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// The name stored and sent.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Superseded => "superseded",
-            Self::Review => "review",
-            Self::Quarantined => "quarantined",
-            Self::Archived => "archived",
-            Self::Forgotten => "forgotten",
-        }
+        self.into()
     }
 
     /// The status of a name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.name() == name)
+        name.parse().ok()
     }
 
     /// Whether such a memory may be presented.
@@ -226,7 +227,7 @@ pub struct Memory {
     /// Scope: the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// Scope: the session it was learnt in.
+    /// Scope: the session it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// Who else may read it.
@@ -256,7 +257,7 @@ pub struct Memory {
     /// What upkeep's decay left of it, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decay_score: Option<f32>,
-    /// When what it tells of happened.
+    /// When the event in its content happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_time: Option<Timestamp>,
     /// True from.
@@ -292,7 +293,7 @@ pub struct Memory {
     pub updated_at: Timestamp,
 }
 
-/// Tells a `null` that is there from nothing.
+/// Distinguishes `null` from an absent member.
 fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<serde_json::Value>, D::Error> {
     serde_json::Value::deserialize(from).map(Some)
 }
@@ -385,17 +386,16 @@ pub struct Embedding {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 
     #[test]
     fn names_of_sources_and_states_are_those_on_the_wire() {
-        for source in Source::ALL {
+        for &source in Source::ALL {
             assert_eq!(serde_json::to_value(source).unwrap(), source.name());
             assert_eq!(Source::from_name(source.name()), Some(source));
         }
-        for status in Status::ALL {
+        for &status in Status::ALL {
             assert_eq!(serde_json::to_value(status).unwrap(), status.name());
             assert_eq!(Status::from_name(status.name()), Some(status));
         }

@@ -12,13 +12,11 @@ use memgate_text::index::Lexical;
 pub struct ScopeQuery {
     /// Whose memories.
     pub owner: Owner,
-    /// With a project: its memories and those of no project. Without: all.
-    pub project_id: Option<String>,
-    /// With an agent: its memories and those of no agent. Without: all.
-    pub agent_id: Option<String>,
-    /// Only what lies in exactly this project and agent; where none is named, what has none.
-    pub exact: bool,
-    /// Only those learnt in this session.
+    /// Of which projects.
+    pub projects: Within,
+    /// Of which agents.
+    pub agents: Within,
+    /// Only memories of this session.
     pub session_id: Option<String>,
     /// Only these types; empty means all.
     pub types: Vec<String>,
@@ -30,9 +28,8 @@ impl ScopeQuery {
     pub fn of(owner: Owner) -> Self {
         Self {
             owner,
-            project_id: None,
-            agent_id: None,
-            exact: false,
+            projects: Within::All,
+            agents: Within::All,
             session_id: None,
             types: Vec::new(),
         }
@@ -59,13 +56,58 @@ impl ScopeQuery {
         agent: Option<&str>,
         session: Option<&str>,
     ) -> bool {
-        let shared = |wanted: Option<&str>, has: Option<&str>| {
-            wanted == has || (!self.exact && (wanted.is_none() || has.is_none()))
-        };
-        shared(self.project_id.as_deref(), project)
-            && shared(self.agent_id.as_deref(), agent)
+        self.projects.holds(project)
+            && self.agents.holds(agent)
             && (self.session_id.is_none() || self.session_id.as_deref() == session)
             && (self.types.is_empty() || self.types.iter().any(|t| t == memory_type))
+    }
+}
+
+/// Which of an owner's projects, or agents, a search covers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Within {
+    /// All of them, and what belongs to none.
+    #[default]
+    All,
+    /// What belongs to none.
+    None,
+    /// What belongs to this one or to none.
+    Shared(String),
+    /// What belongs to this one.
+    Only(String),
+}
+
+impl Within {
+    /// What belongs to exactly this one, or to none where none is named.
+    #[must_use]
+    pub fn exactly(id: Option<&str>) -> Self {
+        id.map_or(Self::None, |id| Self::Only(id.to_owned()))
+    }
+
+    /// What somebody who works in this one, or in none, may see: that one's and what belongs to none.
+    #[must_use]
+    pub fn visible_to(id: Option<&str>) -> Self {
+        id.map_or(Self::None, |id| Self::Shared(id.to_owned()))
+    }
+
+    /// The one that is named.
+    #[must_use]
+    pub fn named(&self) -> Option<&str> {
+        match self {
+            Self::All | Self::None => None,
+            Self::Shared(id) | Self::Only(id) => Some(id),
+        }
+    }
+
+    /// Whether what belongs to `id` is covered.
+    #[must_use]
+    pub fn holds(&self, id: Option<&str>) -> bool {
+        match self {
+            Self::All => true,
+            Self::None => id.is_none(),
+            Self::Shared(own) => id.is_none_or(|id| id == own),
+            Self::Only(own) => id == Some(own),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! What every store can do. All implementations pass one conformance suite.
 
+mod wrap;
+
 use async_trait::async_trait;
 use jiff::Timestamp;
 
@@ -211,7 +213,7 @@ pub trait MemoryStore: Send + Sync {
 
     /// Everything that there is of one owner, or with `None` of everybody: whatever its status, and
     /// what has expired as well. `limit` memories at most, and fewer where they are large; only
-    /// [`Scan::next`] tells whether there are more.
+    /// [`Scan::next`] says whether there are more.
     ///
     /// `after` is where an earlier scan of the same owner, or of everybody, ended. It stays good
     /// while memories come and go: what was there all the time is met exactly once.
@@ -226,8 +228,8 @@ pub trait MemoryStore: Send + Sync {
     ) -> Result<Scan, StoreError>;
 
     /// Writes a memory exactly as it is, with its version, its history, its counts and its vectors.
-    /// Where the owner has one of this id nothing is changed, and the answer tells whether it is
-    /// the same ([`Whole::is_kept_by`]). `write` is kept as what made all of its versions.
+    /// If the owner already has a memory of this id, nothing is changed, and the result says whether
+    /// it is the same ([`Whole::is_kept_by`]). `write` is recorded as the origin of all versions.
     ///
     /// # Errors
     /// [`StoreError::Invalid`] names the field that cannot be stored.
@@ -259,7 +261,7 @@ pub trait MemoryStore: Send + Sync {
     /// once it is closed.
     fn is_enabled(&self) -> bool;
 
-    /// Waits until the store takes work again; for ever where it cannot tell.
+    /// Waits until the store takes work again. The default never returns.
     async fn back(&self) {
         std::future::pending().await
     }

@@ -50,12 +50,12 @@ pub struct Scan {
     pub next: Option<String>,
 }
 
-/// What became of a memory that was brought in.
+/// The result of restoring a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restored {
-    /// It was not there, and is now.
+    /// It was written.
     Written,
-    /// It was there already, and just so.
+    /// The store already has the same memory.
     Same,
     /// The owner has another one of this id. Nothing was changed.
     Differs,

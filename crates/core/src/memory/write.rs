@@ -1,7 +1,8 @@
 //! Who changes a memory, why, and for which request: every change says so.
 
 /// Who changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Actor {
     /// Learning from a conversation.
     Capture,
@@ -15,11 +16,7 @@ impl Actor {
     /// The name kept in the history.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Capture => "capture",
-            Self::Api => "api",
-            Self::Upkeep => "upkeep",
-        }
+        self.into()
     }
 }
 

@@ -74,8 +74,8 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Whether the reply is whole and may be learnt from. [`Ending::ToolCalls`] is not: its turn
-    /// goes on.
+    /// Whether the reply is complete, so that memgate may learn from it. After
+    /// [`Ending::ToolCalls`] the turn continues.
     pub fn is_well_ended(&self) -> bool {
         matches!(self, Self::Complete | Self::Length)
     }

@@ -27,7 +27,7 @@ pub(super) struct ResponsesStream {
     held: usize,
 }
 
-/// One output item as the events tell it.
+/// One output item, assembled from the events.
 #[derive(Default)]
 struct Item {
     /// The newest form of the item the server sent, as JSON text.

@@ -1,5 +1,5 @@
-//! Where a context can stand in a request, and the splices that put it there. It must never know
-//! which dialect it serves nor what the context says: the readers hand it seats, it fills one.
+//! Finds the place of a context in a request, and makes the splices that insert it. It does not
+//! depend on the dialect or on the text of the context: the readers pass the possible seats.
 
 use std::ops::Range;
 
@@ -169,12 +169,12 @@ impl Layout {
     }
 }
 
-/// What became of the context in a plan.
+/// Where a plan puts the context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placed {
     /// No context was given.
     NotAsked,
-    /// It stands there (not always the placement asked for, see [`crate::Request::plan`]).
+    /// At this placement (not always the placement asked for, see [`crate::Request::plan`]).
     At(Placement),
     /// The request has no place for it; the edits only remove our fields.
     Nowhere,

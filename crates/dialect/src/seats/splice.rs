@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// A range of the body and what stands there instead.
+/// A range of the body and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Splice {
     pub(crate) range: Range<usize>,

@@ -1,6 +1,4 @@
 //! Tests of the dialects as a whole: golden files, and properties over generated bodies.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
-
 mod chunks;
 mod golden;
 mod json_text;

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::{Run, deterministic::DeterministicEmbedder, dot, ensemble::*};
 
 /// The state of a model.

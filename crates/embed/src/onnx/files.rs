@@ -34,7 +34,6 @@ pub(super) fn find(folder: &Path, precision: Precision) -> Result<Files, EmbedEr
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use std::fs;
 

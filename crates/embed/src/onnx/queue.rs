@@ -139,7 +139,6 @@ fn next_wanted(lane: &mut VecDeque<Job>) -> Option<Job> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

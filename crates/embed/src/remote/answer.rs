@@ -46,7 +46,6 @@ pub(super) fn read(body: &[u8], texts: usize, space: &Space) -> Result<Vec<Vecto
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use crate::Run;

@@ -64,7 +64,6 @@ impl Lanes {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use futures_util::FutureExt;
 

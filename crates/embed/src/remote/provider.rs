@@ -95,7 +95,6 @@ pub(super) struct Body<'a> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use serde_json::{Value, json};
 

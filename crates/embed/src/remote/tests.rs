@@ -1,7 +1,5 @@
 //! Tests the embedder against a server that answers as each test wants.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::{
     net::SocketAddr,
     sync::Mutex,

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -7,8 +5,9 @@ use jiff::Timestamp;
 use crate::{
     AccessTracker, Budget, Recall, Selection, plan::*, request::tests::request, signals::Earlier,
 };
-use memgate_core::memory::{
-    Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Write,
+use memgate_core::{
+    clock::Clock,
+    memory::{Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Write},
 };
 use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
 use memgate_models::Models;
@@ -31,7 +30,7 @@ impl Asker {
     async fn new() -> Self {
         let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::new());
         let embedder: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(256));
-        let (owner, now) = (Owner::of_user("u").unwrap(), Timestamp::now());
+        let (owner, now) = (Owner::of_user("u").unwrap(), Clock::System.now());
         for content in [BOAT, WISH] {
             let kind = MemoryType::new(MemoryType::SEMANTIC);
             let source = Source::ExplicitUserInput;

@@ -58,7 +58,6 @@ fn source(memory: &Memory) -> Option<&'static str> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use crate::ScoreBreakdown;
@@ -84,10 +83,7 @@ mod tests {
         let (kind, target) = (Relation::SUMMARY_OF.to_owned(), MemoryId::fresh());
         summary.memory.relations.push(Relation { kind, target });
         for (hit, line) in [
-            (
-                hit(&turn, Source::ExplicitUserInput, true),
-                "[2026-03-20] User: I moved Assistant: Where to?",
-            ),
+            (hit(&turn, Source::ExplicitUserInput, true), "[2026-03-20] User: I moved"),
             (hit("I moved", Source::ExplicitUserInput, true), "[2026-03-20] User: I moved"),
             (hit("Moved in May", Source::ExplicitUserInput, false), "[2026-03-20] Moved in May"),
             (

@@ -74,7 +74,6 @@ fn says_no_more(words: &str, wish: &Memory) -> bool {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use std::sync::Arc;
 
@@ -85,7 +84,7 @@ mod tests {
         AccessTracker, Budget, Context, Query, Recall, Selection, Skip, Why, pipeline,
         request::tests::request, retrieve::Retrieval,
     };
-    use memgate_core::memory::{Actor, MemoryId, MemoryType, Owner, Source, Status, Write};
+    use memgate_core::memory::{Actor, MemoryId, MemoryType, Owner, Source, Status, Within, Write};
     use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
     use memgate_models::Models;
     use memgate_store::InMemoryStore;
@@ -141,7 +140,8 @@ mod tests {
             let selection = Selection { limit: 5, threshold: 0.0, types: Vec::new() };
             let query = Query { text: query.to_owned(), ..Query::default() };
             let request = request(&self.owner, &selection, self.now);
-            let mut request = RecallRequest { project_id: Some("p"), earlier: said, ..request };
+            let projects = Within::Shared("p".into());
+            let mut request = RecallRequest { projects: &projects, earlier: said, ..request };
             request.settings.budget = budget;
             let services = &self.recall.services;
             let retrieval = Retrieval { request: &request, query: &query, embedding: None };

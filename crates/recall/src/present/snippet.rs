@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::HashSet};
 use unicode_segmentation::UnicodeSegmentation;
 
 use memgate_core::memory::{Memory, turn_content};
-use memgate_text::index;
+use memgate_text::{index, question::replies::asks_about_replies};
 
 /// What is looked through of a text, in bytes; of a longer one the rest is not shown.
 const LOOKED_THROUGH: usize = 16 * 1024;
@@ -17,12 +17,14 @@ const OTHER_SIDE: usize = 4;
 /// The words of a question; the snippet is taken where they are.
 pub(super) struct Wanted {
     words: HashSet<String>,
+    /// Whether the assistant's words are asked for.
+    replies: bool,
 }
 
 impl Wanted {
     /// By the words of the query that carry meaning; without any, texts are shown from their beginning.
     pub(super) fn by(query: &str) -> Self {
-        Self { words: index::meaning_set(query) }
+        Self { words: index::meaning_set(query), replies: asks_about_replies(query) }
     }
 
     fn of(&self, text: &str) -> usize {
@@ -39,6 +41,12 @@ pub(super) fn snippet<'m>(
     wanted: &Wanted,
     chars: usize,
 ) -> Cow<'m, str> {
+    if let Some((user, Some(_))) = memory.as_turn()
+        && !wanted.replies
+    {
+        // The assistant may have repeated what a page or a tool made it say.
+        return Cow::Owned(turn_content(&cut(user, wanted, chars), None));
+    }
     if memory.content.chars().nth(chars).is_none() {
         return Cow::Borrowed(&memory.content);
     }
@@ -134,7 +142,6 @@ fn pieces(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use jiff::Timestamp;
     use proptest::prelude::*;
@@ -186,12 +193,14 @@ mod tests {
                 shown.strip_prefix("User: ").unwrap().split_once("\nAssistant: ").unwrap();
             (user.chars().count(), reply.chars().count())
         };
-        let (user, reply) = sides(of(Some(0), ""));
+        let (user, reply) = sides(of(Some(0), "What did you say?"));
         assert!(user > 2 * reply && reply > 50, "{user} {reply}");
-        let (user, reply) = sides(of(Some(1), ""));
+        let (user, reply) = sides(of(Some(1), "What did you say?"));
         assert!(reply > 2 * user && user > 50, "{user} {reply}");
-        let shown = of(None, "When does the gate close?");
+        let shown = of(None, "When did you say that the gate closes?");
         assert!(shown.contains("The gate closes at nine."), "{shown}");
+        let shown = of(Some(1), "When does the gate close?");
+        assert!(!shown.contains("Assistant"), "nobody asked for the assistant's words: {shown}");
     }
 
     proptest! {

@@ -79,7 +79,8 @@ pub fn build(message: &str, earlier: &[&str], now: Timestamp, techniques: &Query
 
 /// Compiles the patterns, which takes longer than a request may wait.
 pub fn prepare() {
-    let all = QueryConfig { parts: true, statements: true, ..QueryConfig::default() };
+    let all =
+        QueryConfig { decompose: true, question_to_statement: true, ..QueryConfig::default() };
     // With an earlier message: the log line about a missing history is for real questions only.
     let _ = build("Is it?", &["A flight to Rome"], Timestamp::UNIX_EPOCH, &all);
 }
@@ -115,7 +116,7 @@ fn hints(asking: &str, now: Timestamp, techniques: &QueryConfig) -> Query {
         patience: techniques.rewrite_deadline(),
         ..Query::default()
     };
-    if techniques.statements {
+    if techniques.question_to_statement {
         query.statement =
             query.timed(Technique::Statements, || as_statement::of(asking), Option::is_none);
     }
@@ -127,14 +128,13 @@ fn hints(asking: &str, now: Timestamp, techniques: &QueryConfig) -> Query {
         query.asked.prefers =
             query.timed(Technique::Types, || kind::asked_for(asking), Option::is_none);
     }
-    if techniques.parts {
+    if techniques.decompose {
         query.parts = query.timed(Technique::Parts, || decompose::of(asking), Vec::is_empty);
     }
     query
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use memgate_text::question::asking::ASKING_CHARS;
@@ -211,8 +211,12 @@ mod tests {
 
     #[test]
     fn what_is_switched_on_makes_something_of_a_message() {
-        let on =
-            QueryConfig { parts: true, statements: true, hyde: true, ..QueryConfig::default() };
+        let on = QueryConfig {
+            decompose: true,
+            question_to_statement: true,
+            hyde: true,
+            ..QueryConfig::default()
+        };
         let build = |message: &str| super::build(message, &[], Timestamp::UNIX_EPOCH, &on);
         assert_eq!(build("When is the recital of Mia and what did I promise?").parts.len(), 2);
         let query = build("What's my budget for the Hawaii trip?");

@@ -103,7 +103,6 @@ impl Feature for EntityFeature {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use jiff::Timestamp;
 

@@ -80,7 +80,6 @@ fn ranks(hits: &[Hit], value: impl Fn(&Hit) -> Option<f32>) -> Vec<Option<u16>> 
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use jiff::Timestamp;
 

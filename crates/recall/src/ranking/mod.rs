@@ -13,5 +13,4 @@ pub use self::score::rank;
 pub(super) use self::{entities::QueryNames, fusion::ordered};
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests;

@@ -57,7 +57,6 @@ fn lift(hits: &mut [Hit], weight: f32) -> usize {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use jiff::Timestamp;
 

@@ -1,10 +1,7 @@
 //! Priors: features of a memory that do not depend on the query. Its type, age, importance, confidence and access count,
 //! and whether it holds now.
 
-use std::sync::LazyLock;
-
 use jiff::Timestamp;
-use regex::Regex;
 
 use crate::{
     hit::Hit,
@@ -13,20 +10,14 @@ use crate::{
 };
 use memgate_core::memory::Memory;
 use memgate_telemetry::RankStep;
+use memgate_text::past::is_over;
 
 /// The access count at which `weights.access` is added in full.
 const OFTEN: f32 = 100.0;
-/// How much of a statement is searched for [`OVER`], in bytes: more than any statement of a user has.
+/// How much of a statement is searched for words that say that it is over, in bytes: more than any statement of a user has.
 const LOOKED_AT: usize = 1_024;
 
 const SECONDS_A_DAY: f32 = 86_400.0;
-
-/// Words that say that a statement is over.
-static OVER: LazyLock<Regex> = LazyLock::new(|| {
-    let words = r"(?i)\b(?:used to|formerly|previously|no longer|not any ?more|früher|ehemals|nicht mehr|autrefois|jadis|ne \w+ plus|antes|ya no|antigamente|já não|não mais)\b|以前|曾经|曾經|不再|昔は|かつて|पहले";
-    #[expect(clippy::expect_used, reason = "a constant, held by a test")]
-    Regex::new(words).expect("a constant")
-});
 
 /// The priors. They concern the hits that one of them moves, recency and time aside.
 pub(super) struct PriorFeatures;
@@ -47,10 +38,10 @@ impl Feature for PriorFeatures {
             let (memory, features) = (&hit.memory, &mut hit.breakdown.features);
             let kind = ranking.types.of(memory.memory_type.as_str());
             features.kind = (kind / ranking.types.semantic).ln();
-            features.temporal = match ranking.past == ranking.current {
+            features.temporal = match ranking.past_factor == ranking.current_factor {
                 true => 0.0,
-                false if is_past(memory, now) => ranking.past.ln(),
-                false => ranking.current.ln(),
+                false if is_past(memory, now) => ranking.past_factor.ln(),
+                false => ranking.current_factor.ln(),
             };
             let weights = &ranking.weights;
             features.recency = weights.recency * newness(memory, now, ranking.half_life_days);
@@ -84,5 +75,5 @@ fn is_past(memory: &Memory, now: Timestamp) -> bool {
         return true;
     }
     let start = &memory.content[..memory.content.floor_char_boundary(LOOKED_AT)];
-    memory.as_turn().is_none() && OVER.is_match(start)
+    memory.as_turn().is_none() && is_over(start)
 }

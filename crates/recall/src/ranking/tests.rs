@@ -126,8 +126,8 @@ fn only(ranking: impl FnOnce(&mut RankingConfig)) -> RankingConfig {
             reflective: 1.0,
             other: 1.0,
         },
-        current: 1.0,
-        past: 1.0,
+        current_factor: 1.0,
+        past_factor: 1.0,
         ..RankingConfig::default()
     };
     ranking(&mut none);
@@ -169,7 +169,7 @@ fn what_is_past_unsure_or_old_goes_behind() {
         let hits = ranked_by(vec![changed, evidence("other", 0.5, 0.5, 10)], "", ranking);
         contents(&hits)[0] == "other"
     };
-    let past = only(|it| it.past = 0.7);
+    let past = only(|it| it.past_factor = 0.7);
     assert!(behind(&past, &|it| it.valid_until = Some(now)));
     assert!(behind(&past, &|it| it.content = "I used to live in Rome".into()));
     assert!(

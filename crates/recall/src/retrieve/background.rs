@@ -5,82 +5,7 @@
 //! texts closer together than two English ones about the same thing.
 
 use memgate_embed::{EmbedError, Embedder, Vector, dot};
-
-/// Sentences about nothing in particular, one list a language (Hindi in both scripts).
-const SENTENCES: [[&str; 6]; 9] = [
-    [
-        "The meeting was moved to the afternoon.",
-        "How long does it take to boil an egg?",
-        "She bought a new jacket last week.",
-        "Please close the window.",
-        "I will call you tomorrow.",
-        "Thanks, that helps a lot.",
-    ],
-    [
-        "会议改到了下午。",
-        "煮一个鸡蛋要多久？",
-        "她上周买了一件外套。",
-        "请把窗户关上。",
-        "我明天给你打电话。",
-        "谢谢，很有帮助。",
-    ],
-    [
-        "La reunión se pasó a la tarde.",
-        "¿Cuánto tarda en cocerse un huevo?",
-        "Compró una chaqueta la semana pasada.",
-        "Cierra la ventana, por favor.",
-        "Te llamo mañana.",
-        "Gracias, me ayuda mucho.",
-    ],
-    [
-        "Die Besprechung wurde auf den Nachmittag verlegt.",
-        "Wie lange muss ein Ei kochen?",
-        "Sie hat letzte Woche eine Jacke gekauft.",
-        "Bitte mach das Fenster zu.",
-        "Ich rufe dich morgen an.",
-        "Danke, das hilft mir sehr.",
-    ],
-    [
-        "La réunion est reportée à l'après-midi.",
-        "Combien de temps faut-il cuire un œuf ?",
-        "Elle a acheté une veste la semaine dernière.",
-        "Ferme la fenêtre, s'il te plaît.",
-        "Je t'appelle demain.",
-        "Merci, cela m'aide beaucoup.",
-    ],
-    [
-        "会議は午後に変更されました。",
-        "卵をゆでるのに何分かかりますか？",
-        "彼女は先週ジャケットを買いました。",
-        "窓を閉めてください。",
-        "明日電話します。",
-        "ありがとう、とても助かります。",
-    ],
-    [
-        "A reunião foi adiada para a tarde.",
-        "Quanto tempo leva para cozinhar um ovo?",
-        "Ela comprou um casaco na semana passada.",
-        "Feche a janela, por favor.",
-        "Ligo para você amanhã.",
-        "Obrigado, isso ajuda muito.",
-    ],
-    [
-        "बैठक दोपहर के लिए टाल दी गई।",
-        "अंडा उबालने में कितना समय लगता है?",
-        "उसने पिछले हफ्ते एक जैकेट खरीदी।",
-        "कृपया खिड़की बंद कर दो।",
-        "मैं कल फोन करूँगा।",
-        "धन्यवाद, इससे बहुत मदद मिली।",
-    ],
-    [
-        "baithak dopahar tak taal di gayi.",
-        "anda ubaalne mein kitna samay lagta hai?",
-        "usne pichhle hafte jacket kharidi.",
-        "kripya khidki band kar do.",
-        "main kal phone karunga.",
-        "dhanyavaad, isse bahut madad mili.",
-    ],
-];
+use memgate_text::lang;
 
 /// The background sentences in an embedder's space: the mean vector of each language.
 #[derive(Clone, Debug)]
@@ -94,10 +19,16 @@ impl Background {
     /// # Errors
     /// As [`Embedder::embed_passages`].
     pub(crate) async fn of(embedder: &dyn Embedder) -> Result<Self, EmbedError> {
-        let texts = SENTENCES.concat().into_iter().map(str::to_owned).collect();
-        let vectors = embedder.embed_passages(texts).await?;
-        let of_a_language = vectors.len().div_ceil(SENTENCES.len()).max(1);
-        Ok(Self { means: vectors.chunks(of_a_language).map(mean).collect() })
+        let groups: Vec<&[String]> = lang::background().collect();
+        let vectors = embedder.embed_passages(groups.concat()).await?;
+        let mut vectors = vectors.as_slice();
+        let mut means = Vec::new();
+        for group in groups {
+            let (own, rest) = vectors.split_at(group.len().min(vectors.len()));
+            means.push(mean(own));
+            vectors = rest;
+        }
+        Ok(Self { means })
     }
 
     /// The mean cosine of a query with the background sentences of the language that it is nearest to.
@@ -118,7 +49,6 @@ fn mean(vectors: &[Vector]) -> Vec<f32> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use memgate_embed::deterministic::DeterministicEmbedder;

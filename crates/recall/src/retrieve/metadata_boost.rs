@@ -35,7 +35,6 @@ pub(super) fn boosted(
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use jiff::Timestamp;
 

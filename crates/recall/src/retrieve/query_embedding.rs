@@ -87,7 +87,6 @@ pub(crate) async fn embed_query(
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
@@ -103,7 +102,10 @@ mod tests {
         AccessTracker, Decided, DecidedBy, Decision, Message, Query, QueryConfig, Recall,
         Selection, Skip, pipeline,
     };
-    use memgate_core::memory::{MemoryStore, Owner};
+    use memgate_core::{
+        clock::Clock,
+        memory::{MemoryStore, Owner},
+    };
     use memgate_embed::{
         EmbedError, Layers, Pooling, Precision, Run, Space, Vector,
         deterministic::DeterministicEmbedder, ensemble::EnsembleEmbedder,
@@ -181,7 +183,7 @@ mod tests {
     async fn search(recall: &Recall, query: &Query, decided: &Decided) {
         let selection = Selection { limit: 5, threshold: 0.0, types: Vec::new() };
         let owner = Owner::of_user("ana").unwrap();
-        let request = request(&owner, &selection, jiff::Timestamp::now());
+        let request = request(&owner, &selection, Clock::System.now());
         let embedding = decided.embedding.as_ref();
         let retrieval = Retrieval { request: &request, query, embedding };
         pipeline::search(&recall.services, &retrieval).await.unwrap();
@@ -191,7 +193,7 @@ mod tests {
     const UNSURE: &str = "how old is Jean turning this year";
 
     fn query(text: &str) -> Query {
-        build_query(text, &[], jiff::Timestamp::now(), &QueryConfig::default())
+        build_query(text, &[], Clock::System.now(), &QueryConfig::default())
     }
 
     #[tokio::test]

@@ -52,7 +52,6 @@ fn is_statement_of(memory: &Memory, turn: &Memory) -> bool {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use jiff::Timestamp;
 

@@ -2,6 +2,7 @@
 //! push out what the model does not know.
 
 use memgate_core::memory::{Evidence, Memory};
+use memgate_text::normal::one_line;
 
 /// Messages that begin with the same characters, as many as this, are the same: a long one is remembered
 /// shortened.
@@ -16,7 +17,7 @@ pub(crate) fn without_conversation(
         return evidence;
     }
     let beginnings: Vec<String> = messages.iter().map(|text| beginning(text)).collect();
-    let whole: Vec<String> = messages.iter().map(|text| folded(text)).collect();
+    let whole: Vec<String> = messages.iter().map(|text| one_line(text)).collect();
     evidence.retain(|found| match found.memory.as_turn() {
         Some((user, _)) => !beginnings.contains(&beginning(user)),
         None => !is_statement_of(&found.memory, &whole),
@@ -27,11 +28,6 @@ pub(crate) fn without_conversation(
 /// Whether a memory was made of a turn, with the words of one of these messages.
 fn is_statement_of(memory: &Memory, messages: &[String]) -> bool {
     memory.said().is_some_and(|words| messages.iter().any(|it| it.contains(words)))
-}
-
-/// A message with single spaces.
-fn folded(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The first characters, with single spaces.
@@ -51,7 +47,6 @@ fn beginning(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use memgate_core::memory::{MemoryId, MemoryType, Owner, Source, turn_content};

@@ -56,8 +56,8 @@ struct LeftOut {
 impl LeftOut {
     fn count(&self, ranking: &RankingConfig, metrics: &Metrics) {
         let rules = [
-            (RankRule::Gap, ranking.gap, self.gap),
-            (RankRule::Distinct, ranking.distinct, self.distinct),
+            (RankRule::Gap, ranking.score_gap, self.gap),
+            (RankRule::Distinct, ranking.deduplicate, self.distinct),
             (RankRule::SessionCap, ranking.max_per_session > 0, self.session),
         ];
         for (rule, on, hits) in rules {
@@ -86,7 +86,7 @@ fn passing(
         if !relevance.passes(hit.score, hit.score, selection.threshold) {
             continue;
         }
-        if ranking.gap && !relevance.passes(hit.score, best, selection.threshold) {
+        if ranking.score_gap && !relevance.passes(hit.score, best, selection.threshold) {
             left_out.gap += 1;
             continue;
         }
@@ -97,7 +97,7 @@ fn passing(
             left_out.session += 1;
             continue;
         }
-        if ranking.distinct && !before.is_new(&hit) {
+        if ranking.deduplicate && !before.is_new(&hit) {
             left_out.distinct += 1;
             continue;
         }
@@ -110,7 +110,6 @@ fn passing(
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use jiff::Timestamp;
 
@@ -154,15 +153,16 @@ mod tests {
 
     #[test]
     fn each_rule_leaves_out_what_it_is_for_and_is_counted() {
-        let none = RankingConfig { gap: false, distinct: false, ..RankingConfig::default() };
+        let none =
+            RankingConfig { score_gap: false, deduplicate: false, ..RankingConfig::default() };
         let (shown, told) = presented(all(), &none);
         assert_eq!(shown, ["a cat", "a cat!", "a dog", "far behind"]);
         assert!(!told.contains("memgate_ranking_left_out_total{"), "{told}");
         let on = |name: &str| {
             let mut ranking = none.clone();
             match name {
-                "gap" => ranking.gap = true,
-                "distinct" => ranking.distinct = true,
+                "gap" => ranking.score_gap = true,
+                "distinct" => ranking.deduplicate = true,
                 _ => ranking.max_per_session = 1,
             }
             ranking

@@ -19,9 +19,9 @@ pub struct QueryConfig {
     pub types: bool,
     /// Whether a question that asks for several things is also searched part by part, at most three. Measured: it
     /// finds no more of what several-part questions need, and more that they do not.
-    pub parts: bool,
+    pub decompose: bool,
     /// Whether a question is embedded as the statement that would answer it ("my budget for Hawaii is").
-    pub statements: bool,
+    pub question_to_statement: bool,
     /// Whether the `memory_rewrite` model is asked what an answer may look like (HyDE); that is searched for where the
     /// question itself finds nothing relevant enough. Asked at each search, beside it.
     pub hyde: bool,
@@ -51,8 +51,8 @@ impl Default for QueryConfig {
             key_terms: true,
             times: true,
             types: true,
-            parts: false,
-            statements: false,
+            decompose: false,
+            question_to_statement: false,
             hyde: false,
             self_query: false,
             rewrite_deadline_ms: 300,

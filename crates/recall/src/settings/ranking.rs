@@ -14,12 +14,12 @@ pub struct RankingConfig {
     pub weights: RankingWeights,
     /// How much each type of memory counts; only the ratios matter.
     pub types: TypeWeights,
-    /// By what the odds of a memory are multiplied that tells of what holds now.
+    /// Factor on the odds of a memory about the present.
     #[schemars(range(min = 0.01, max = 100.0))]
-    pub current: f32,
-    /// The same of one that tells of what is past: its `valid_until` is over, or it says "used to".
+    pub current_factor: f32,
+    /// Factor on the odds of a memory about the past: its `valid_until` is over, or it says "used to".
     #[schemars(range(min = 0.01, max = 100.0))]
-    pub past: f32,
+    pub past_factor: f32,
     /// After so many days `weights.recency` counts half, after twice as many a quarter.
     #[schemars(range(min = 0.1, max = 36500.0))]
     pub half_life_days: f32,
@@ -27,9 +27,9 @@ pub struct RankingConfig {
     /// second search at the same time.
     pub fetch_entities: bool,
     /// Whether what is far behind the best memory is left out, though it reaches the threshold.
-    pub gap: bool,
+    pub score_gap: bool,
     /// Whether a memory that says what a better one says is left out.
-    pub distinct: bool,
+    pub deduplicate: bool,
     /// At most so many memories of one session are presented; 0: any number.
     #[schemars(range(max = 50))]
     pub max_per_session: usize,
@@ -118,12 +118,12 @@ impl Default for RankingConfig {
             fusion: Fusion::Weighted,
             weights: RankingWeights::default(),
             types: TypeWeights::default(),
-            current: 1.2,
-            past: 0.7,
+            current_factor: 1.2,
+            past_factor: 0.7,
             half_life_days: 30.0,
             fetch_entities: false,
-            gap: false,
-            distinct: true,
+            score_gap: false,
+            deduplicate: true,
             max_per_session: 0,
         }
     }

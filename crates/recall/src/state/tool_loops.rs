@@ -113,7 +113,6 @@ impl ToolLoopCache {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

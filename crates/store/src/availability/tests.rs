@@ -6,7 +6,10 @@ use std::{
 use tokio::task::JoinHandle;
 
 use crate::{InMemoryStore, availability::*, conformance::conforms};
-use memgate_core::memory::{MemoryType, Source};
+use memgate_core::{
+    clock::Clock,
+    memory::{ListQuery, Memory, MemoryId, MemoryType, Owner, Page, ScopeQuery, Source, Write},
+};
 use memgate_testing::{FaultyStore, Mode};
 
 conforms!(async {
@@ -56,7 +59,7 @@ impl House {
 
     async fn list(&self) -> Result<Page, StoreError> {
         let scope = ScopeQuery::of(owner());
-        let now = Timestamp::now();
+        let now = Clock::System.now();
         self.store.list(&ListQuery { scope, filter: None, limit: 1, cursor: None, now }).await
     }
 
@@ -84,7 +87,7 @@ fn owner() -> Owner {
 fn note() -> Memory {
     let kind = MemoryType::new(MemoryType::SEMANTIC);
     let id = MemoryId::from_outside("m");
-    Memory::new(id, owner(), kind, "x", Source::ExplicitUserInput, Timestamp::now())
+    Memory::new(id, owner(), kind, "x", Source::ExplicitUserInput, Clock::System.now())
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::conformance::*;
 use memgate_core::memory::{
     ForgetScope, MemoryStore, Occurrence, Provenance, Relation, Status, StoreError, Touch,
-    Visibility,
+    Visibility, Within,
 };
 use memgate_text::entity::{MAX_ENTITY_RELATIONS, MAX_MENTIONS, MAX_NAME_BYTES};
 
@@ -274,7 +274,7 @@ pub(crate) async fn touches_count_and_bring_nothing_back(store: &dyn MemoryStore
 }
 
 pub(crate) async fn what_is_not_in_use_is_shown_to_nobody(store: &dyn MemoryStore) {
-    for status in Status::ALL {
+    for &status in Status::ALL {
         let memory = Memory { status, ..note("alice", status.name(), "cat") };
         store.store(memory, vec![embedding(0, [1.0, 0.0, 0.0, 0.0])], &write()).await.unwrap();
     }
@@ -382,7 +382,7 @@ pub(crate) async fn strange_ids_and_texts_are_kept_as_they_are(store: &dyn Memor
         let expected: Vec<_> = strange.into_iter().rev().collect();
         assert_eq!(ids(&listed), expected, "{user}");
         let mut one = ScopeQuery::of(owner(user));
-        one.project_id = Some("_".into());
+        one.projects = Within::Shared("_".into());
         let found = store.retrieve(&Search { scopes: vec![one], ..search(user) }).await.unwrap();
         assert_eq!(ids(&found), ["_"]);
         assert_eq!(found[0].memory.content, format!("_ of {user}"));

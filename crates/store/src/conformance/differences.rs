@@ -19,7 +19,7 @@ use crate::{
 };
 use memgate_core::memory::{
     Comparison, Filter, ForgetScope, ListQuery, MemoryStore, MetadataTest, Restored, Status,
-    StoreError, TimeField, Touch, Whole,
+    StoreError, TimeField, Touch, Whole, Within,
 };
 
 /// Default number of sequences.
@@ -125,7 +125,7 @@ prop_compose! {
         session in some(&PROJECTS),
         kind in select(&["semantic", "episodic"][..]),
         status in select(&[Status::Active, Status::Active, Status::Review, Status::Superseded][..]),
-        source in select(&Source::ALL[..]),
+        source in select(Source::ALL),
         (importance, confidence) in (shares(), prop::option::of(shares())),
         tags in prop::collection::vec(select(&["t", "T", "t'"][..]), 0..3),
         member in select(vec![json!(null), json!(1), json!(1.5), json!("1"), json!({"b": 1, "a": []})]),
@@ -158,8 +158,8 @@ fn filters() -> impl Strategy<Value = Filter> {
         || select(&[Comparison::Gte, Comparison::Lte, Comparison::Gt, Comparison::Lt][..]);
     let leaf = prop_oneof![
         select(&["semantic", "x"][..]).prop_map(|kind| Filter::Type(vec![kind.into()])),
-        select(&Status::ALL[..]).prop_map(|status| Filter::Status(vec![status, Status::Active])),
-        select(&Source::ALL[..]).prop_map(|source| Filter::Source(vec![source])),
+        select(Status::ALL).prop_map(|status| Filter::Status(vec![status, Status::Active])),
+        select(Source::ALL).prop_map(|source| Filter::Source(vec![source])),
         select(&["t", "T", "t'", "t''"][..]).prop_map(|tag| Filter::Tag(tag.into())),
         (
             select(&["k", "j"][..]),
@@ -196,16 +196,26 @@ fn whole(memory: Memory, earlier: bool, vectors: Vec<Embedding>) -> Whole {
 }
 
 prop_compose! {
+    fn within()(id in some(&PROJECTS), kind in 0..4) -> Within {
+        match (kind, id) {
+            (0, _) => Within::All,
+            (1, Some(id)) => Within::Shared(id),
+            (2, Some(id)) => Within::Only(id),
+            _ => Within::None,
+        }
+    }
+}
+
+prop_compose! {
     fn scopes()(
         owner in owners(),
-        project_id in some(&PROJECTS),
-        agent_id in some(&PROJECTS),
-        exact in any::<bool>(),
+        projects in within(),
+        agents in within(),
         session_id in some(&[None, None, None, Some("p")]),
         types in select(vec![vec![], vec![], vec!["semantic"], vec!["semantic", "episodic"]]),
     ) -> ScopeQuery {
         let types = types.into_iter().map(str::to_owned).collect();
-        ScopeQuery { owner, project_id, agent_id, exact, session_id, types }
+        ScopeQuery { owner, projects, agents, session_id, types }
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::conformance::*;
 use memgate_core::memory::{
     Comparison, Filter, ListQuery, MAX_FILTER_SIZE, MemoryStore, MetadataTest, Page, Status,
-    StoreError, TimeField,
+    StoreError, TimeField, Within,
 };
 
 fn all_of(user: &str) -> ListQuery {
@@ -86,8 +86,8 @@ pub(crate) async fn scopes_narrow_by_project_agent_session_and_type(store: &dyn 
         ("-", "-", "-", &["unknown"], &[]),
     ] {
         let scope = ScopeQuery {
-            project_id: some(project),
-            agent_id: some(agent),
+            projects: some(project).map_or(Within::All, Within::Shared),
+            agents: some(agent).map_or(Within::All, Within::Shared),
             session_id: some(session),
             types: types.iter().map(|name| (*name).to_owned()).collect(),
             ..ScopeQuery::of(owner("alice"))

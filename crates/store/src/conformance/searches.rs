@@ -1,7 +1,7 @@
 //! Searches: results and their evidence.
 
 use crate::conformance::*;
-use memgate_core::memory::{MemoryStore, Status};
+use memgate_core::memory::{MemoryStore, Status, Within};
 
 const EAST: [f32; 4] = [1.0, 0.0, 0.0, 0.0];
 const NORTH: [f32; 4] = [0.0, 1.0, 0.0, 0.0];
@@ -210,11 +210,8 @@ pub(crate) async fn an_exact_scope_holds_nothing_of_a_wider_or_another_one(
         store.store(memory, Vec::new(), &write()).await.unwrap();
     }
     for (project, expected) in [(Some("p"), "own"), (None, "none")] {
-        let scope = ScopeQuery {
-            project_id: project.map(str::to_owned),
-            exact: true,
-            ..ScopeQuery::of(owner("alice"))
-        };
+        let scope =
+            ScopeQuery { projects: Within::exactly(project), ..ScopeQuery::of(owner("alice")) };
         let search = Search { scopes: vec![scope], ..words("alice", "olives") };
         assert_eq!(ids(&store.retrieve(&search).await.unwrap()), [expected]);
     }

@@ -59,7 +59,7 @@ async fn fill(store: &dyn MemoryStore) {
     store.update(third, None, &write()).await.unwrap();
     let touch = Touch { owner: owner("alice"), id: id("full"), at: at(5) };
     store.touch(&[touch]).await.unwrap();
-    for status in Status::ALL {
+    for &status in Status::ALL {
         let memory = Memory { status, ..note("alice", status.name(), "cat") };
         store.store(memory, vec![embedding(0, east)], &write()).await.unwrap();
     }

@@ -119,7 +119,7 @@ impl Writer<'_> {
             _ => 0,
         };
         let last = old.map_or(0, |old| old.revision).max(gone);
-        Timestamp::now().as_microsecond().max(last + 1)
+        self.session.settings.clock.now().as_microsecond().max(last + 1)
     }
 
     /// Writes vectors; they are not found before a record refers to them.
@@ -195,7 +195,11 @@ impl Writer<'_> {
             let filter = format!("{} and {}", of_owner(owner), one_of("memory", keys));
             self.erase(&filter).await?;
             for key in keys {
-                self.keep(owner, key, Recent::Gone(Timestamp::now().as_microsecond()));
+                self.keep(
+                    owner,
+                    key,
+                    Recent::Gone(self.session.settings.clock.now().as_microsecond()),
+                );
             }
         }
         unknown.settle();
@@ -209,7 +213,11 @@ impl Writer<'_> {
         let lines = self.reader().lines(owner, strong).await?;
         self.erase(&of_owner(owner)).await?;
         for line in &lines {
-            self.keep(owner, &line.memory, Recent::Gone(Timestamp::now().as_microsecond()));
+            self.keep(
+                owner,
+                &line.memory,
+                Recent::Gone(self.session.settings.clock.now().as_microsecond()),
+            );
         }
         unknown.settle();
         Ok(lines.len() as u64)

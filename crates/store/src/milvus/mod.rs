@@ -411,5 +411,4 @@ async fn emptied(session: &Arc<Session>, everything: &str) -> Result<(), connect
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 mod tests;

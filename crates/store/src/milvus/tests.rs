@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::milvus::*;
-use memgate_core::memory::Actor;
+use memgate_core::{clock::Clock, memory::Actor};
 
 /// Serialises the tests that use the server.
 static SERVER: Mutex<()> = Mutex::const_new(());
@@ -22,10 +22,7 @@ static LITE: Mutex<()> = Mutex::const_new(());
 fn server(variable: &str) -> Option<String> {
     let address = std::env::var(variable).ok().filter(|address| !address.is_empty());
     if address.is_none() {
-        #[expect(clippy::print_stderr, reason = "who runs the tests must know")]
-        {
-            eprintln!("skipped: {variable} names no server");
-        }
+        eprintln!("skipped: {variable} names no server");
     }
     address
 }
@@ -53,6 +50,7 @@ fn settings(address: String, collection: &str) -> MilvusSettings {
         attempts: 2,
         // Zero, so that the suite uses bounded reads with the overlay.
         staleness: Duration::ZERO,
+        clock: Clock::System,
     }
 }
 

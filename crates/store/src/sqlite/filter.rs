@@ -9,7 +9,7 @@ use rusqlite::{
 };
 
 use crate::sqlite::rows::micros;
-use memgate_core::memory::{Comparison, Filter, ScopeQuery, Source, Status, TimeField};
+use memgate_core::memory::{Comparison, Filter, ScopeQuery, Source, Status, TimeField, Within};
 use memgate_text::entity::entity_key;
 
 /// The statuses of memories in use, as SQL.
@@ -32,13 +32,15 @@ impl Condition {
         it.sql.push_str(" AND ");
         it.test("(expires_at IS NULL OR expires_at > ", micros(now));
         it.sql.push(')');
-        for (column, wanted) in [("project", &scope.project_id), ("agent", &scope.agent_id)] {
-            if scope.exact {
-                it.test(&format!(" AND {column} IS "), wanted.clone());
-            } else if let Some(wanted) = wanted {
-                it.sql.push_str(" AND ");
-                it.test(&format!("({column} IS NULL OR {column} = "), wanted.clone());
-                it.sql.push(')');
+        for (column, within) in [("project", &scope.projects), ("agent", &scope.agents)] {
+            match within {
+                Within::All => {}
+                Within::None => it.sql.push_str(&format!(" AND {column} IS NULL")),
+                Within::Only(id) => it.test(&format!(" AND {column} = "), id.clone()),
+                Within::Shared(id) => {
+                    it.test(&format!(" AND ({column} IS NULL OR {column} = "), id.clone());
+                    it.sql.push(')');
+                }
             }
         }
         if let Some(session) = &scope.session_id {

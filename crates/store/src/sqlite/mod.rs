@@ -312,5 +312,4 @@ impl MemoryStore for SqliteStore {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests;

@@ -89,7 +89,6 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use tokio::io::BufReader;
 

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::time::Instant;
 
 use axum::{Router, body::Bytes as Body, http::StatusCode, routing::post};

@@ -1,18 +1,16 @@
 //! A message without what others said in it: code, quotations, mails, retrieved passages.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range, sync::LazyLock};
 
-use crate::{command::untyped::parts, greeting::is_greeting};
+use crate::{command::untyped::parts, greeting::is_greeting, lang};
 
 /// The longest message that counts as typed entirely, in characters. In a longer message, and in one with untyped parts,
 /// only the first and the last sentence can ask something of memory.
 const TYPED_WHOLE: usize = 280;
 
 /// Words that a full stop may follow within a sentence.
-const SHORT: [&str; 16] = [
-    "dr", "mr", "mrs", "ms", "prof", "st", "jr", "sr", "no", "nr", "dra", "sra", "mme", "vs",
-    "approx", "dept",
-];
+static SHORT: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| lang::all(|file| &file.sentences.abbreviations).collect());
 
 /// A message in which foreign words are blotted out. Places in it are places in the message.
 pub(super) struct Masked {
@@ -24,7 +22,7 @@ pub(super) struct Masked {
 impl Masked {
     pub(super) fn of(message: &str) -> Self {
         let mut bytes = message.as_bytes().to_vec();
-        let parts = parts(message);
+        let parts: Vec<Range<usize>> = parts(message).into_iter().map(|(_, range)| range).collect();
         // Longer ones last: within a passage nothing is a word, not even a short quotation.
         let (lines, words): (Vec<_>, Vec<_>) =
             parts.iter().cloned().partition(|part| message[part.clone()].contains('\n'));
@@ -83,7 +81,7 @@ impl Masked {
     fn is_short(&self, sentence: Range<usize>) -> bool {
         let word = self.text[sentence].rsplit(|c: char| !c.is_alphanumeric()).next();
         word.is_some_and(|word| {
-            SHORT.contains(&word.to_lowercase().as_str())
+            SHORT.contains(word.to_lowercase().as_str())
                 || (word.len() == 1 && word.chars().all(char::is_uppercase) && word != "I")
         })
     }

@@ -1,12 +1,13 @@
 //! What a message asks of memory itself: "remember that …", "forget that …".
 //!
-//! Only the patterns of patterns.txt decide, and only on what the user says in their own words:
+//! Only the patterns of `lang/` decide, and only on what the user says in their own words:
 //! quotations, code, pasted texts and questions ask for nothing. When in doubt, nothing is asked.
 //! A pure function, because recall and capture see a message on two streams. It must never know
 //! what is remembered.
 
 mod commands;
 mod masked;
+mod own_words;
 mod patterns;
 mod reader;
 mod request;
@@ -18,6 +19,7 @@ mod untyped;
 mod tests;
 
 pub use commands::{Command, Commands};
+pub use own_words::{LEFT_OUT, own_words};
 use patterns::List;
 use reader::Reader;
 pub use subject::Subject;

@@ -1,64 +1,16 @@
-//! The patterns of patterns.txt, compiled once.
+//! The patterns of commands, compiled once: the section `commands` in `lang/`.
 
 use std::{collections::HashMap, ops::Range, sync::LazyLock};
 
 use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use strum::VariantArray as _;
 
-/// A list of patterns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum List {
-    Stem,
-    Lead,
-    Ask,
-    Remember,
-    RememberBare,
-    RememberMine,
-    RememberRule,
-    RememberBefore,
-    ForgetFact,
-    ForgetMine,
-    ForgetTopic,
-    ForgetMyTopic,
-    Rule,
-    Mine,
-    Subject,
-    Named,
-    Talk,
-    Clause,
-    Thing,
-    Task,
-    AndThen,
-    Tail,
-    Aside,
-}
+use crate::lang;
+
+pub(super) use crate::lang::keys::List;
 
 impl List {
-    const ALL: [(Self, &str); 23] = [
-        (Self::Stem, "stem"),
-        (Self::Lead, "lead"),
-        (Self::Ask, "ask"),
-        (Self::Remember, "remember"),
-        (Self::RememberBare, "remember_bare"),
-        (Self::RememberMine, "remember_mine"),
-        (Self::RememberRule, "remember_rule"),
-        (Self::RememberBefore, "remember_before"),
-        (Self::ForgetFact, "forget_fact"),
-        (Self::ForgetMine, "forget_mine"),
-        (Self::ForgetTopic, "forget_topic"),
-        (Self::ForgetMyTopic, "forget_my_topic"),
-        (Self::Rule, "rule"),
-        (Self::Mine, "mine"),
-        (Self::Subject, "subject"),
-        (Self::Named, "named"),
-        (Self::Talk, "talk"),
-        (Self::Clause, "clause"),
-        (Self::Thing, "thing"),
-        (Self::Task, "task"),
-        (Self::AndThen, "and_then"),
-        (Self::Tail, "tail"),
-        (Self::Aside, "aside"),
-    ];
-
+    /// A pattern, where it must stand in a text.
     fn around(self, pattern: &str) -> String {
         match self {
             Self::Stem | Self::AndThen => pattern.to_owned(),
@@ -99,18 +51,11 @@ struct Patterns {
 }
 
 static PATTERNS: LazyLock<HashMap<List, Patterns>> = LazyLock::new(|| {
-    let lists: HashMap<&str, List> = List::ALL.iter().map(|(list, name)| (*name, *list)).collect();
-    let mut lines: HashMap<List, Vec<String>> = HashMap::new();
-    let mut current = None;
-    for line in include_str!("patterns.txt").lines() {
-        let heading = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
-        if let Some(list) = heading.and_then(|name| lists.get(name)) {
-            current = Some(*list);
-        } else if let (Some(list), false) = (current, line.is_empty() || line.starts_with("# ")) {
-            lines.entry(list).or_default().push(list.around(&spelt_out(line)));
-        }
-    }
-    lines.into_iter().map(|(list, lines)| (list, compiled(list, &lines))).collect()
+    let lines = |list: List| {
+        let patterns = lang::all(move |file| file.commands.of(list));
+        patterns.map(|pattern| list.around(&spelt_out(pattern))).collect::<Vec<_>>()
+    };
+    List::VARIANTS.iter().map(|list| (*list, compiled(*list, &lines(*list)))).collect()
 });
 
 fn spelt_out(line: &str) -> String {
@@ -137,10 +82,10 @@ mod tests {
 
     #[test]
     fn every_list_is_there_and_compiles() {
-        for (list, name) in List::ALL {
+        for list in List::VARIANTS {
             assert!(
-                PATTERNS.get(&list).is_some_and(|patterns| !patterns.each.is_empty()),
-                "{name}"
+                PATTERNS.get(list).is_some_and(|patterns| !patterns.each.is_empty()),
+                "{list:?}"
             );
         }
     }

@@ -7,6 +7,11 @@ use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::{
+    lang::{self, file::Forgetting},
+    normal::is_cjk,
+};
+
 /// Something to be forgotten.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -20,98 +25,40 @@ pub enum Subject {
 /// A list of words.
 type Words = LazyLock<HashSet<&'static str>>;
 
+/// A list of characters.
+type Characters = LazyLock<HashSet<char>>;
+
 /// Words of grammar, and words that stand for any verb of being or having.
-static GRAMMAR: Words = LazyLock::new(|| {
-    set(
-        "a an the is are was were be been being am im ive id ill of for to in on at by with from and or \
-    but it its this that these those there i me my mine we us our ours you your yours he she they him her them his \
-    their have has had having got get do does did will would can could should not no so as about really very also \
-    user users s m re ve d ll t still now just once ever \
-    ich mich mir mein meine meinen meinem meiner wir uns unser unsere du dein deine deinen der die das den dem des ein \
-    eine einen einem einer ist bin sind war waren habe hab hat haben heißt heisst und oder aber im am zu zum zur von mit \
-    auf für über in an es er sie nicht kein keine \
-    yo mi mis me nos nuestro nuestra tu tus su sus el la los las un una unos unas es soy son era fue tengo tiene llama \
-    de del en y o que a al con por para se lo no \
-    je j moi mon ma mes nous notre nos ton ta tes il elle le les l un une des est suis sont était ai a avons du de d et \
-    ou que qu en au aux dans pour avec sur s appelle ne pas \
-    eu meu minha meus minhas nosso nossa seu sua o os as um uma é sou são era foi tenho tem chama do da dos das em no na \
-    e ou que com por para se não \
-    io mio mia miei mie il lo gli i un uno una è sono era ho ha abbiamo di del della dello nel nella e o che con per su \
-    si chiama non \
-    ik mij mijn wij ons onze het een de is ben zijn was heb heeft hebben heet en of maar van met op voor over in aan niet geen \
-    मैं मुझे मेरा मेरी मेरे हम है हूँ हूं हैं था थी का की के को में से और पर ने कि main mera meri mere mujhe hai hoon hun hain tha thi ka \
-    ki ke ko mein me se aur par ne",
-    )
-});
+static GRAMMAR: Words = LazyLock::new(|| words(|lists| &lists.grammar));
 
 /// Characters of Chinese and Japanese that are grammar.
-const GRAMMAR_CJK: &str =
-    "我的是在了们們有和也都就这那個个一不很私僕俺のはがをにとでもだですますっていこ";
+static GRAMMAR_CHARACTERS: Characters =
+    LazyLock::new(|| characters(|lists| &lists.grammar_characters));
 
 /// What denies.
-static DENIALS: Words = LazyLock::new(|| {
-    set(
-        "not no never none nobody don't dont doesn't doesnt didn't didnt isn't isnt aren't arent wasn't won't \
-    can't cant cannot haven't hasn't longer without anymore stopped quit nicht kein keine keinen nie niemals no nunca \
-    jamás ya pas plus jamais não jamais non mai niet geen nooit नहीं मत nahi nahin mat",
-    )
-});
+static DENIALS: Words = LazyLock::new(|| words(|lists| &lists.denials));
 
 /// Characters that deny.
-const DENIALS_CJK: &str = "不没沒别別無未ない";
+static DENIAL_CHARACTERS: Characters =
+    LazyLock::new(|| characters(|lists| &lists.denial_characters));
 
 /// Whose something is: the speaker's, as they say it or as it is said of or to them.
-static OWNERS: Words = LazyLock::new(|| {
-    set(
-        "my our your users user's mein meine meinen meinem meiner meines unser unsere unseren unserem dein deine \
-    deinen deinem deiner ihr ihre mi mis nuestro nuestra tu tus su sus mon ma mes notre nos ton ta tes votre vos meu \
-    minha meus minhas nosso nossa seu sua teu tua mio mia miei mie nostro nostra tuo tua mijn onze ons jouw je मेरा मेरी \
-    मेरे हमारा हमारी आपका आपकी आपके mera meri mere hamara hamari aapka aapki aapke",
-    )
-});
+static OWNERS: Words = LazyLock::new(|| words(|lists| &lists.owners));
 
-/// English words by which a sentence speaks of the speaker.
-static SPEAKER: Words = LazyLock::new(|| {
-    set("i im i'm ive i've my me we we're our us you your you're user users user's")
-});
+/// Words by which a sentence speaks of the speaker.
+static SPEAKER: Words = LazyLock::new(|| words(|lists| &lists.speaker));
 
-/// English words that may stand between a speaker and what is told of them.
-static SMALL: Words = LazyLock::new(|| {
-    set(
-        "am is are was were have has had been got a an the really also still just now currently very two three",
-    )
-});
+/// Words that may stand between a speaker and what is told of them.
+static SMALL: Words = LazyLock::new(|| words(|lists| &lists.small));
 
 /// People whose facts are not the speaker's.
-static OTHERS: Words = LazyLock::new(|| {
-    set(
-        "wife husband partner girlfriend boyfriend fiancé fiancée son sons daughter daughters mum mom mother \
-    dad father brother sister brothers sisters twins grandma grandpa grandmother grandfather uncle aunt cousin niece \
-    nephew kids kid baby boss manager colleague flatmate roommate landlord neighbour neighbor friend friends parents ex who",
-    )
-});
+static OTHERS: Words = LazyLock::new(|| words(|lists| &lists.others));
 
 /// Words that join a name to what bears it; of a fact they say nothing.
-static NAMING: Words = LazyLock::new(|| set("called named name"));
+static NAMING: Words = LazyLock::new(|| words(|lists| &lists.naming));
 
 /// How many words may stand between an owner and what is theirs.
 const BETWEEN: usize = 1;
-
-/// Words after a request that name nothing.
-const FAREWELLS: [&str; 12] = [
-    "for good",
-    "permanently",
-    "forever",
-    "completely",
-    "entirely",
-    "altogether",
-    "right now",
-    "now",
-    "from your memory",
-    "from memory",
-    "any more",
-    "anymore",
-];
 
 impl Subject {
     /// A statement.
@@ -174,7 +121,7 @@ impl Subject {
             Self::Fact(fact) => {
                 let denied = |words: &[String], text: &str| {
                     words.iter().any(|word| is_in(&DENIALS, word))
-                        || text.chars().any(|c| DENIALS_CJK.contains(c))
+                        || text.chars().any(|c| DENIAL_CHARACTERS.contains(&c))
                 };
                 let others = theirs.iter().map(|word| word.trim_end_matches("'s"));
                 let mut others = others.filter(|word| is_in(&OTHERS, word));
@@ -212,7 +159,7 @@ fn owns(words: &[String], term: &str) -> bool {
 
 fn named(words: &str) -> String {
     let mut words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    while let Some(rest) = FAREWELLS.iter().find_map(|farewell| {
+    while let Some(rest) = lang::all(|file| &file.forgetting.farewells).find_map(|farewell| {
         let at = words.len().checked_sub(farewell.len())?;
         let tail = words.get(at..)?;
         (tail.eq_ignore_ascii_case(farewell) && words[..at].ends_with(' ')).then_some(at)
@@ -239,7 +186,11 @@ fn terms(text: &str) -> Vec<String> {
     for word in text.replace('’', "'").unicode_words() {
         if word.chars().all(is_cjk) {
             for c in word.chars() {
-                if GRAMMAR_CJK.contains(c) { flush(&mut run, &mut terms) } else { run.push(c) }
+                if GRAMMAR_CHARACTERS.contains(&c) {
+                    flush(&mut run, &mut terms)
+                } else {
+                    run.push(c)
+                }
             }
             continue;
         }
@@ -288,10 +239,10 @@ fn is_in(list: &Words, word: &str) -> bool {
     list.contains(word)
 }
 
-fn set(list: &'static str) -> HashSet<&'static str> {
-    list.split_whitespace().collect()
+fn words(list: fn(&'static Forgetting) -> &'static [String]) -> HashSet<&'static str> {
+    lang::all(|file| list(&file.forgetting)).collect()
 }
 
-fn is_cjk(c: char) -> bool {
-    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
+fn characters(list: fn(&'static Forgetting) -> &'static [String]) -> HashSet<char> {
+    lang::all(|file| list(&file.forgetting)).flat_map(str::chars).collect()
 }

@@ -1,5 +1,6 @@
 //! The rules on labelled messages.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod languages;
 
 use serde::Deserialize;
 

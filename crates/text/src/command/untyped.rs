@@ -13,10 +13,13 @@ static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?s)```.*?(?:```|$)|~~~.*?(?:~~~|$)|`[^`\n]*`|(?m-s:^[ \t]*>.*$)",
         r#"|"{3}.*?(?:"{3}|$)|'{3}.*?(?:'{3}|$)"#,
-        r#"|"[^"]*(?:"|$)|“[^”]*(?:”|$)|„[^“”]*(?:[“”]|$)|«[^»]*(?:»|$)"#,
+        r#"|"[^"]*(?:"|$)|“[^”]*(?:”|$)|„[^“”]*(?:[“”]|$)|«[^«»]*(?:«[^»]*»[^«»]*)*(?:»|$)"#,
         r"|「[^」]*(?:」|$)|『[^』]*(?:』|$)|《[^》]*(?:》|$)",
     ))
 });
+
+/// What opens a block: a fence, a quoted line, three quotation marks.
+const BLOCKS: [&str; 5] = ["```", "~~~", "\"\"\"", "'''", ">"];
 
 /// A tag that opens something.
 static TAG: LazyLock<Regex> = LazyLock::new(|| pattern(r"<(/?)([a-zA-Z][\w:.-]*)[^<>]*>"));
@@ -55,6 +58,30 @@ static HEADER: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// An address in angle brackets after a label: the header of a mail in any language.
+static ADDRESSED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?m)^[^\n:：]{1,20}[:：][^\n]*<[^\s<>@]+@[^\s<>]+>"));
+
+/// A line of an exported chat: a name and a time alone (Slack, Teams, Discord), or a name in angle brackets (IRC).
+static STAMPED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?im)^[ \t]*(?:\[?[^\n:\d]{2,40}?[\]\s(,—–-]+(?:(?:today|yesterday|heute|gestern|hoy|ayer|aujourd'hui|hier|oggi|ieri|hoje|ontem)[^\n\d]{0,5})?",
+        r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4},? )?\d{1,2}[:.]\d{2}(?::\d{2})?(?: ?[ap]\.?m\.?)?[\])]?[ \t]*$",
+        r"|(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]? ?)?<[\p{L}\d_ .-]{2,30}> \S)",
+    ))
+});
+
+/// A line of subtitles.
+static SUBTITLE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?m)^[ \t]*(?:\d+\n[ \t]*)?\d{1,2}:\d{2}(?::\d{2})?[.,]?\d* *-->"));
+
+/// The heading of a retrieved file: a file name, or the number of a chunk.
+static FILE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?im)^[ \t]*(?:#{1,6}|[*-]|\[)[^\n]{0,80}(?:\.(?:pdf|docx?|txt|md|html?|pptx?|xlsx?|csv|json)\b|\bchunk[ _#]*\d)",
+    )
+});
+
 /// The line that introduces a forwarded or quoted mail.
 static FORWARDED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -83,28 +110,51 @@ static DATA: LazyLock<Regex> = LazyLock::new(|| pattern(r#"(?m)^[ \t]*[\[{][ \t\
     clippy::expect_used,
     reason = "the patterns are constants; the tests below compile them all"
 )]
-fn pattern(source: &str) -> Regex {
+pub(super) fn pattern(source: &str) -> Regex {
     Regex::new(source).expect("a constant pattern compiles")
 }
 
+/// What marks a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Quotation marks, within one sentence, or code within one line.
+    Quotation,
+    /// Lines with speakers.
+    Transcript,
+    /// Anything else: code, a mail, passages, tags, data.
+    Marked,
+}
+
 /// The untyped parts of a message as byte ranges, in no order; they may overlap.
-pub(super) fn parts(message: &str) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = QUOTED.find_iter(message).map(|it| it.range()).collect();
-    found.extend(tagged(message));
+pub(super) fn parts(message: &str) -> Vec<(Part, Range<usize>)> {
+    let quoted = |range: Range<usize>| match BLOCKS
+        .iter()
+        .any(|mark| message[range.clone()].trim_start().starts_with(mark))
+    {
+        true => (Part::Marked, range),
+        false => (Part::Quotation, range),
+    };
+    let mut found: Vec<_> = QUOTED.find_iter(message).map(|it| quoted(it.range())).collect();
     let passages = passages(message);
-    found.extend(transcript(message, &passages));
-    found.extend(passages);
+    found.extend(transcript(message, &passages).map(|range| (Part::Transcript, range)));
+    let mut marked = tagged(message);
+    marked.extend(passages);
     let headers: Vec<_> = HEADER.find_iter(message).take(2).collect();
     if let [first, _] = headers[..] {
-        found.push(first.start()..message.len());
+        marked.push(first.start()..message.len());
     }
-    let rest =
-        [&FORWARDED, &DATA].map(|mark| mark.find(message).map(|it| it.start()..message.len()));
-    found.extend(rest.into_iter().flatten());
+    let stamped: Vec<_> = STAMPED.find_iter(message).collect();
+    if let [first, _, ..] = stamped[..] {
+        marked.push(first.start()..message.len());
+    }
+    let rest = [&FORWARDED, &DATA, &ADDRESSED, &SUBTITLE, &FILE]
+        .map(|mark| mark.find(message).map(|it| it.start()..message.len()));
+    marked.extend(rest.into_iter().flatten());
     let mut dividers = DIVIDER.find_iter(message);
     if let Some(first) = dividers.next() {
-        found.push(first.start()..dividers.last().map_or(message.len(), |last| last.end()));
+        marked.push(first.start()..dividers.last().map_or(message.len(), |last| last.end()));
     }
+    found.extend(marked.into_iter().map(|range| (Part::Marked, range)));
     found
 }
 
@@ -161,7 +211,7 @@ mod tests {
 
     /// What is left of a message without its untyped parts.
     fn typed(message: &str) -> String {
-        let untyped = parts(message);
+        let untyped: Vec<_> = parts(message).into_iter().map(|(_, range)| range).collect();
         let kept =
             message.char_indices().filter(|(at, _)| !untyped.iter().any(|part| part.contains(at)));
         kept.map(|(_, c)| c).collect::<String>().trim().to_owned()

@@ -5,7 +5,15 @@
 //! brother's budget" and "my budget" are near. What is asked is whose matter it is, whether both
 //! are about one thing, whether a value differs, and what tells of a change.
 
-use crate::compare::statement::Statement;
+use std::{collections::HashSet, sync::LazyLock};
+
+use crate::{
+    compare::statement::Statement,
+    lang::{
+        self,
+        keys::{Mark, Slot},
+    },
+};
 
 /// Cosines between statements about one thing, in a language that the embedder knows: measured on
 /// the pairs of testdata/reconcile and on all pairs of sentences in testdata/scenarios. Of unrelated
@@ -24,12 +32,12 @@ const FRAME: f32 = 0.8;
 
 /// Whether `new` holds in the place of `old`.
 pub(super) fn replaces(new: &Statement, old: &Statement, cosine: Option<f32>) -> bool {
-    let turned = new.says("turned") || new.says("correct");
+    let turned = new.says(Mark::Turned) || new.says(Mark::Correct);
     let tells_nothing_of_now =
-        new.says("unreal") || old.says("unreal") || (new.says("request") && !turned);
+        new.says(Mark::Unreal) || old.says(Mark::Unreal) || (new.says(Mark::Request) && !turned);
     if !new.is_about_the_person_of(old)
         || tells_nothing_of_now
-        || new.says("more")
+        || new.says(Mark::More)
         || tells_more_besides(new, old)
         || new.words == old.words
     {
@@ -38,7 +46,7 @@ pub(super) fn replaces(new: &Statement, old: &Statement, cosine: Option<f32>) ->
     let near = Nearness::of(new, old, cosine);
     let other_value = new.values.differ_from(&old.values);
     let same_slot = new.slots.intersection(&old.slots).next().is_some();
-    let now = new.says("now");
+    let now = new.says(Mark::Now);
     let told = if same_slot {
         in_one_slot(new, old, turned || now)
     } else if turned {
@@ -46,8 +54,8 @@ pub(super) fn replaces(new: &Statement, old: &Statement, cosine: Option<f32>) ->
             || near.is_close()
             || (near.may_be_related() && new.values.numbers_differ_from(&old.values))
     } else if now {
-        (near.is_related() && other_value && !old.says("event"))
-            || (near.is_very_close() && (other_value || !new.says("event")))
+        (near.is_related() && other_value && !old.says(Mark::Event))
+            || (near.is_very_close() && (other_value || !new.says(Mark::Event)))
     } else {
         false
     };
@@ -58,7 +66,7 @@ pub(super) fn replaces(new: &Statement, old: &Statement, cosine: Option<f32>) ->
 
 /// "I live in Paris and I'm vegetarian" is not over with a move.
 fn tells_more_besides(new: &Statement, old: &Statement) -> bool {
-    (old.says("both") && !new.says("both")) || old.slots.difference(&new.slots).count() > 1
+    (old.says(Mark::Both) && !new.says(Mark::Both)) || old.slots.difference(&new.slots).count() > 1
 }
 
 /// How near two statements are to one another in what they are about.
@@ -128,7 +136,7 @@ impl Nearness {
 /// Two statements on what one has only one of. Without a word of change they must not hold both:
 /// "I live in Lyon" and "I live in a flat" do.
 fn in_one_slot(new: &Statement, old: &Statement, told: bool) -> bool {
-    let diet = new.slots.contains("diet");
+    let diet = new.slots.contains(&Slot::Diet);
     if new.is_negative() && !told {
         return false;
     }
@@ -136,7 +144,7 @@ fn in_one_slot(new: &Statement, old: &Statement, told: bool) -> bool {
         return new.values.differ_from(&old.values)
             || new.topic.difference(&old.topic).next().is_some()
             || new.is_negative() != old.is_negative()
-            || new.says("turned");
+            || new.says(Mark::Turned);
     }
     !diet && new.values.clash_with(&old.values)
 }
@@ -145,11 +153,17 @@ fn in_one_slot(new: &Statement, old: &Statement, told: bool) -> bool {
 fn same_attribute(new: &Statement, old: &Statement) -> bool {
     match (attribute(new), attribute(old)) {
         (Some(one), Some(other)) => {
-            one.name == other.name && one.value != other.value && !new.says("several")
+            one.name == other.name && one.value != other.value && !new.says(Mark::Several)
         }
         _ => false,
     }
 }
+
+/// "My", before an attribute.
+static MY: LazyLock<HashSet<&str>> = LazyLock::new(|| lang::all(|file| &file.subject.my).collect());
+
+/// Words between an attribute and its value.
+static IS: LazyLock<HashSet<&str>> = LazyLock::new(|| lang::all(|file| &file.subject.is).collect());
 
 /// What a statement says the user's something is.
 pub(super) struct Attribute<'a> {
@@ -157,45 +171,15 @@ pub(super) struct Attribute<'a> {
     value: &'a [String],
 }
 
-const MY: &[&str] = &[
-    "my",
-    "our",
-    "mein",
-    "meine",
-    "unser",
-    "unsere",
-    "mi",
-    "nuestro",
-    "nuestra",
-    "mon",
-    "ma",
-    "notre",
-    "meu",
-    "minha",
-    "nosso",
-    "nossa",
-    "मेरा",
-    "मेरी",
-    "हमारा",
-    "हमारी",
-    "mera",
-    "meri",
-];
-
-const IS: &[&str] = &[
-    "is", "are", "ist", "heißt", "es", "est", "é", "hai", "called", "costs", "kostet", "cuesta",
-    "coûte", "custa",
-];
-
 /// The most words of an attribute's name: "favourite kind of music".
 const NAME_WORDS: usize = 4;
 
 /// What a statement says the user's something is; `None` where it says no such thing.
 pub(super) fn attribute(statement: &Statement) -> Option<Attribute<'_>> {
     let words = &statement.words;
-    let my = words.iter().take(2).position(|word| MY.contains(&word.as_str()))?;
+    let my = words.iter().take(2).position(|word| MY.contains(word.as_str()))?;
     let is = (my + 2..=my + 1 + NAME_WORDS)
-        .find(|at| words.get(*at).is_some_and(|word| IS.contains(&word.as_str())))?;
+        .find(|at| words.get(*at).is_some_and(|word| IS.contains(word.as_str())))?;
     let value = words.get(is + 1..).filter(|value| !value.is_empty() && value.len() <= 6)?;
     Some(Attribute { name: &words[my + 1..is], value })
 }
@@ -210,9 +194,9 @@ fn flips(new: &Statement, old: &Statement, shared: usize) -> bool {
         && shared >= smaller
         && odd <= 1
         && !new.values.clash_with(&old.values)
-        && !old.says("within")
-        && !new.says("within")
-        && !new.says("event")
+        && !old.says(Mark::Within)
+        && !new.says(Mark::Within)
+        && !new.says(Mark::Event)
         && new.values.names.is_subset(&old.values.names)
 }
 
@@ -225,8 +209,8 @@ fn same_frame(new: &Statement, old: &Statement) -> bool {
     let routine = new.who.by_the_user && new.values.days != old.values.days;
     if !numbers
         || routine
-        || new.says("event")
-        || new.says("several")
+        || new.says(Mark::Event)
+        || new.says(Mark::Several)
         || new.values.names != old.values.names
     {
         return false;

@@ -13,6 +13,7 @@ mod values;
 mod verdict;
 mod who;
 
+pub use crate::lang::keys::{Mark, Slot};
 pub use slots::words_of;
 pub use statement::Statement;
 pub use verdict::Verdict;
@@ -29,7 +30,7 @@ pub fn compare(new: &Statement, old: &Statement, cosine: Option<f32>) -> Verdict
 /// Whether a statement may replace others that are not nearly the same in words: one that tells of
 /// a change, or of what one has only one of.
 pub fn may_replace(new: &Statement) -> bool {
-    ["turned", "now", "correct", "not"].into_iter().any(|mark| new.says(mark))
+    [Mark::Turned, Mark::Now, Mark::Correct, Mark::Not].into_iter().any(|mark| new.says(mark))
         || !new.slots.is_empty()
         || !new.values.are_none()
         || change::attribute(new).is_some()

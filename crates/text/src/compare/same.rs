@@ -1,6 +1,9 @@
 //! Whether two statements say the same.
 
-use crate::compare::{statement::Statement, verdict::Verdict};
+use crate::{
+    compare::{statement::Statement, verdict::Verdict},
+    lang::keys::Mark,
+};
 
 /// Cosine above which two statements of a language that the embedder knows say the same, where no
 /// value differs; the main design's figure.
@@ -27,9 +30,9 @@ pub(super) fn between(new: &Statement, old: &Statement, cosine: Option<f32>) -> 
     if !new.is_about_the_person_of(old)
         || new.is_negative() != old.is_negative()
         || new.values.clash_with(&old.values)
-        || new.says("turned") != old.says("turned")
-        || new.says("more") != old.says("more")
-        || new.says("unreal") != old.says("unreal")
+        || new.says(Mark::Turned) != old.says(Mark::Turned)
+        || new.says(Mark::More) != old.says(Mark::More)
+        || new.says(Mark::Unreal) != old.says(Mark::Unreal)
         || swaps_one_word(new, old)
     {
         return Verdict::Beside;

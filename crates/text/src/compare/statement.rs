@@ -12,31 +12,34 @@ use crate::{
         values::{self, Values},
         who::Who,
     },
-    cues::Cues,
+    cues::Phrases,
     index::{content_words, meaning_set},
-    lists::sections,
+    lang::{
+        self,
+        keys::{Mark, Slot},
+    },
     normal::{is_cjk, plain, tokens},
 };
 
-const WORDS: &str = include_str!("words.txt");
+static MARKS: LazyLock<Phrases<Mark>> =
+    LazyLock::new(|| Phrases::of(lang::files().flat_map(|file| file.change.entries())));
 
-static MARKS: LazyLock<Cues> = LazyLock::new(|| Cues::of(WORDS));
-/// The sections of words.txt whose words tell nothing of what a sentence is about.
-const NO_TOPICS: [&str; 7] = ["generic", "turned", "now", "more", "correct", "not", "within"];
+/// The marks whose words tell nothing of what a sentence is about.
+const NO_TOPICS: [Mark; 6] =
+    [Mark::Turned, Mark::Now, Mark::More, Mark::Correct, Mark::Not, Mark::Within];
 
 /// Words that say little of what a sentence is about.
 static GENERIC: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    let lists = sections(WORDS).into_iter().filter(|(name, _)| NO_TOPICS.contains(name));
-    let lines = lists.flat_map(|(_, lines)| lines);
-    lines.flat_map(|line| meaning_set(&line.replace(['*', '|'], " "))).collect()
+    let marks = NO_TOPICS.iter().flat_map(|mark| lang::all(|file| file.change.of(*mark)));
+    let entries = lang::all(|file| &file.topic.generic).chain(marks);
+    entries.flat_map(|entry| meaning_set(&entry.replace('*', " "))).collect()
 });
 
 /// Words for one thing, by stem: the first of a line stands for all.
 static ALIKE: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
-    let lists = sections(WORDS).into_iter().filter(|(name, _)| *name == "alike");
     let stem = |word: &str| meaning_set(word).into_iter().next();
     let mut alike = HashMap::new();
-    for line in lists.flat_map(|(_, lines)| lines) {
+    for line in lang::all(|file| &file.topic.alike) {
         let stems: Vec<String> = line.split_whitespace().filter_map(stem).collect();
         let Some(first) = stems.first() else { continue };
         alike.extend(stems.iter().map(|word| (word.clone(), first.clone())));
@@ -60,10 +63,10 @@ pub struct Statement {
     capitals: BTreeSet<String>,
     /// Numbers, days, names.
     pub values: Values,
-    /// The cues of words.txt in it.
-    pub marks: BTreeSet<&'static str>,
-    /// The attributes of slots.txt that it tells.
-    pub slots: BTreeSet<&'static str>,
+    /// What its words say of change.
+    pub marks: BTreeSet<Mark>,
+    /// The attributes that it tells.
+    pub slots: BTreeSet<Slot>,
     /// Whose matter it is, and who else is in it.
     pub who: Who,
     /// The embedder knows its language.
@@ -85,7 +88,7 @@ impl Statement {
         let mut slots = slots::find(&plain, &spoken);
         // "My car is 12 years old."
         if trusted && !who.by_the_user && who.whose.is_empty() && !plain.contains("my age") {
-            slots.remove("age");
+            slots.remove(&Slot::Age);
         }
         Self {
             topic: topic(text),
@@ -105,9 +108,9 @@ impl Statement {
         self.who.may_be(&other.who, [&self.plain, &other.plain])
     }
 
-    /// Whether the words of a mark in words.txt occur.
-    pub fn says(&self, mark: &str) -> bool {
-        self.marks.contains(mark)
+    /// Whether the words of a mark occur.
+    pub fn says(&self, mark: Mark) -> bool {
+        self.marks.contains(&mark)
     }
 
     /// Whether it is written in other letters than Latin ones.
@@ -118,12 +121,12 @@ impl Statement {
 
     /// Whether any word in it tells of a change, be it only that there are news.
     pub fn tells_of_change(&self) -> bool {
-        ["turned", "now", "correct", "news"].iter().any(|mark| self.says(mark))
+        [Mark::Turned, Mark::Now, Mark::Correct, Mark::News].into_iter().any(|mark| self.says(mark))
     }
 
     /// Whether it says that something is not so, or is not liked.
     pub fn is_negative(&self) -> bool {
-        self.says("not") || self.says("dislike")
+        self.says(Mark::Not) || self.says(Mark::Dislike)
     }
 
     /// Whether both consist of the same words: neither case nor marks nor spacing matter.
@@ -209,10 +212,8 @@ fn is_english(plain: &str, spoken: &[String]) -> bool {
     let letters = plain.chars().filter(|c| c.is_alphabetic());
     let foreign = letters.clone().filter(|c| !c.is_ascii()).count();
     foreign * 20 <= letters.count()
-        && spoken.iter().filter(|word| ENGLISH.contains(word.as_str())).count() >= FEWEST_ENGLISH
+        && spoken.iter().filter(|word| TRUSTED.contains(word.as_str())).count() >= FEWEST_ENGLISH
 }
 
-static ENGLISH: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    let lists = sections(WORDS).into_iter().filter(|(name, _)| *name == "english");
-    lists.flat_map(|(_, lines)| lines).flat_map(|line| line.split('|')).map(str::trim).collect()
-});
+static TRUSTED: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| lang::all(|file| &file.topic.trusted).collect());

@@ -5,11 +5,13 @@ use std::{collections::BTreeSet, sync::LazyLock};
 use regex::Regex;
 
 use crate::{
-    cues::Cues,
+    cues::Phrases,
+    lang::{self, keys::Day},
     normal::{plain, tokens},
 };
 
-static DAYS: LazyLock<Cues> = LazyLock::new(|| Cues::of(include_str!("days.txt")));
+static DAYS: LazyLock<Phrases<Day>> =
+    LazyLock::new(|| Phrases::of(lang::files().flat_map(|file| file.days.entries())));
 
 #[expect(clippy::expect_used, reason = "constant; every test here compiles it")]
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
@@ -22,28 +24,19 @@ pub(super) fn is_day(word: &str) -> bool {
     !DAYS.find(word, &[word.to_owned()]).anywhere.is_empty()
 }
 
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
+impl Day {
+    fn is_month(self) -> bool {
+        (Self::January..=Self::December).contains(&self)
+    }
+}
 
 /// The values of a text, by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Values {
     pub numbers: BTreeSet<String>,
     /// Days of the week, and parts of a day.
-    pub days: BTreeSet<&'static str>,
-    pub months: BTreeSet<&'static str>,
+    pub days: BTreeSet<Day>,
+    pub months: BTreeSet<Day>,
     /// Capitalised words within sentences, lower case.
     pub names: BTreeSet<String>,
 }
@@ -52,7 +45,7 @@ impl Values {
     pub fn of(text: &str) -> Self {
         let plain = plain(text);
         let found = DAYS.find(&plain, &tokens(&plain)).anywhere;
-        let (months, days) = found.into_iter().partition(|name| MONTHS.contains(name));
+        let (months, days) = found.into_iter().partition(|day: &Day| day.is_month());
         Self {
             numbers: NUMBER.find_iter(&without_dates(&plain)).map(|m| number(m.as_str())).collect(),
             days,

@@ -1,13 +1,41 @@
-//! Whose matter a sentence tells: the user's, or that of somebody in people.txt or with a name.
+//! Whose matter a sentence tells: the user's, or that of somebody in `people` or with a name.
 
-use std::{collections::BTreeSet, sync::LazyLock};
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::LazyLock,
+};
 
 use crate::{
-    cues::Cues,
+    cues::Phrases,
+    lang::{self, file::Subject, keys::Person},
     normal::{plain, tokens},
 };
 
-static PEOPLE: LazyLock<Cues> = LazyLock::new(|| Cues::of(include_str!("people.txt")));
+static PEOPLE: LazyLock<Phrases<Person>> =
+    LazyLock::new(|| Phrases::of(lang::files().flat_map(|file| file.people.entries())));
+
+/// A list of words.
+type Words = LazyLock<HashSet<&'static str>>;
+
+/// The user, as the one who does what a sentence tells.
+static USER: Words = LazyLock::new(|| words(|lists| &lists.user));
+/// Somebody else, as the one who does what a sentence tells. "Sie", "vous" and the like may mean others besides, and do
+/// not count.
+static OTHERS: Words = LazyLock::new(|| words(|lists| &lists.others));
+/// Those of them who may be nobody in particular.
+static MANY: Words = LazyLock::new(|| words(|lists| &lists.many));
+/// The user, as somebody to whom another does something.
+static TO_THE_USER: Words = LazyLock::new(|| words(|lists| &lists.to_the_user));
+/// "And I".
+static AND_THE_USER: Words = LazyLock::new(|| words(|lists| &lists.and_the_user));
+/// Verbs behind a name that a sentence begins with.
+static VERBS: Words = LazyLock::new(|| words(|lists| &lists.verbs));
+/// Beginnings that are no names.
+static NO_NAMES: Words = LazyLock::new(|| words(|lists| &lists.no_names));
+
+fn words(list: fn(&'static Subject) -> &'static [String]) -> HashSet<&'static str> {
+    lang::all(|file| list(&file.subject)).collect()
+}
 
 /// How far from its beginning a sentence names whose matter it tells.
 const SUBJECT_WORDS: usize = 4;
@@ -15,10 +43,10 @@ const SUBJECT_WORDS: usize = 4;
 /// Whose matter it is, and who else is in it.
 #[derive(Clone, Debug)]
 pub struct Who {
-    /// Whose matter it is, where that is somebody of people.txt.
-    pub whose: BTreeSet<&'static str>,
-    /// Everybody of people.txt in it.
-    people: BTreeSet<&'static str>,
+    /// Whose matter it is, where that is somebody of `people`.
+    pub whose: BTreeSet<Person>,
+    /// Everybody of `people` in it.
+    people: BTreeSet<Person>,
     /// The name of that person, where it stands behind: "my son Tom".
     namesake: Option<String>,
     /// The name that it begins with, where it tells of a third person or thing.
@@ -42,7 +70,7 @@ impl Who {
             whose.clear();
         }
         let by_another = is_by_another(spoken);
-        let first_is_many = spoken.first().is_some_and(|word| MANY.contains(&word.as_str()));
+        let first_is_many = spoken.first().is_some_and(|word| MANY.contains(word.as_str()));
         Self {
             namesake: namesake(text, &whose),
             named: named(text),
@@ -79,7 +107,7 @@ impl Who {
         self.he_or_she || self.named.as_ref().is_some_and(|name| !others.contains(name.as_str()))
     }
 
-    /// Whether it is the matter of somebody of people.txt whom the other does not mention.
+    /// Whether it is the matter of somebody of `people` whom the other does not mention.
     pub fn tells_of_another_than(&self, other: &Self) -> bool {
         !self.whose.is_subset(&other.people)
     }
@@ -97,28 +125,12 @@ impl Who {
 }
 
 /// Whom one has one of: "my boss is Ada" tells of the user, who is asked for it.
-const ROLES: [&str; 3] = ["boss", "landlord", "coach"];
-
-/// The user, as the one who does what a sentence tells.
-const USER: &[&str] =
-    &["i", "im", "ive", "we", "weve", "were", "ich", "wir", "yo", "je", "jai", "nous", "eu", "nós"];
-
-/// Somebody else, as the one who does what a sentence tells. "Sie", "vous" and the like may mean
-/// others besides, and do not count.
-const OTHERS: &[&str] = &[
-    "he", "hes", "she", "shes", "they", "theyre", "theyve", "er", "él", "ella", "ellos", "ellas",
-    "il", "elle", "ils", "elles", "ele", "ela", "eles", "elas",
-];
-
-/// Those of them who may be nobody in particular.
-const MANY: &[&str] =
-    &["they", "theyre", "theyve", "ellos", "ellas", "ils", "elles", "eles", "elas"];
+const ROLES: [Person; 3] = [Person::Boss, Person::Landlord, Person::Coach];
 
 /// "They let me swap" tells of the user, too.
 fn is_by_another(spoken: &[String]) -> bool {
-    const TO_THE_USER: [&str; 4] = ["me", "us", "my", "our"];
-    spoken.first().is_some_and(|word| OTHERS.contains(&word.as_str()))
-        && !spoken.iter().any(|word| TO_THE_USER.contains(&word.as_str()))
+    spoken.first().is_some_and(|word| OTHERS.contains(word.as_str()))
+        && !spoken.iter().any(|word| TO_THE_USER.contains(word.as_str()))
 }
 
 /// "My boss is Ada" and not "my boss's number is …".
@@ -130,18 +142,13 @@ fn is_a_role(spoken: &[String]) -> bool {
 }
 
 fn begins_with_the_user(first: &[String]) -> bool {
-    first.first().is_some_and(|word| USER.contains(&word.as_str()))
+    first.first().is_some_and(|word| USER.contains(word.as_str()))
 }
 
 /// "My wife and I": it is the user's matter too.
 fn tells_both(spoken: &[String]) -> bool {
     let first = &spoken[..spoken.len().min(SUBJECT_WORDS + 2)];
-    first.windows(2).any(|pair| {
-        matches!(
-            (pair[0].as_str(), pair[1].as_str()),
-            ("and", "i") | ("und", "ich") | ("y", "yo") | ("et", "moi") | ("e", "eu")
-        )
-    })
+    first.windows(2).any(|pair| AND_THE_USER.contains(pair.join(" ").as_str()))
 }
 
 /// The first characters, for scripts that do not part words.
@@ -150,72 +157,8 @@ fn beginning(plain: &str) -> &str {
     &plain[..end]
 }
 
-/// Verbs behind a name that a sentence begins with.
-const VERBS: &[&str] = &[
-    "is",
-    "was",
-    "has",
-    "lives",
-    "lived",
-    "works",
-    "worked",
-    "moved",
-    "likes",
-    "loves",
-    "hates",
-    "prefers",
-    "wants",
-    "got",
-    "started",
-    "now",
-    "will",
-    "eats",
-    "plays",
-    "drinks",
-    "drives",
-    "left",
-    "turned",
-    "goes",
-    "cant",
-    "doesnt",
-    "ist",
-    "hat",
-    "wohnt",
-    "lebt",
-    "arbeitet",
-    "zog",
-    "mag",
-    "heißt",
-    "vive",
-    "trabaja",
-    "tiene",
-    "es",
-    "está",
-    "se",
-    "ahora",
-    "habite",
-    "travaille",
-    "aime",
-    "vit",
-    "mora",
-    "trabalha",
-    "tem",
-    "é",
-    "gosta",
-    "agora",
-];
-
-/// Beginnings that are no names.
-const NO_NAMES: &[&str] = &[
-    "i", "we", "my", "our", "it", "its", "this", "that", "there", "he", "she", "they", "the", "a",
-    "what", "who", "everyone", "nobody", "today", "now", "ich", "wir", "es", "das", "mein",
-    "meine", "er", "sie", "der", "die", "yo", "mi", "el", "la", "él", "ella", "esto", "je", "on",
-    "il", "elle", "nous", "mon", "ma", "le", "ce", "cela", "ça", "eu", "meu", "minha", "ele",
-    "ela", "o", "isso", "news", "work", "home", "doctor", "user",
-];
-
 /// The capitalised word behind the one that tells whose matter it is.
-fn namesake(text: &str, whose: &BTreeSet<&str>) -> Option<String> {
+fn namesake(text: &str, whose: &BTreeSet<Person>) -> Option<String> {
     if whose.is_empty() {
         return None;
     }
@@ -237,7 +180,7 @@ fn named(text: &str) -> Option<String> {
     let (name, rest) = name.split_once(['\'', '’']).unwrap_or((&name, ""));
     let possessive = rest == "s";
     let is_name = first.chars().next().is_some_and(char::is_uppercase)
-        && !NO_NAMES.contains(&name)
-        && (VERBS.contains(&second) || possessive);
+        && !NO_NAMES.contains(name)
+        && (VERBS.contains(second) || possessive);
     is_name.then(|| name.to_owned())
 }

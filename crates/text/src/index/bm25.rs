@@ -177,7 +177,6 @@ fn float(count: u32) -> f32 {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! The words and phrases of names.txt.
+//! The words and phrases around names, of the section `names` in `lang/`.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -6,12 +6,13 @@ use std::{
 };
 
 use crate::{
-    lists::sections,
+    lang,
     names::words::{Word, words},
 };
 
-pub(super) static LEXICON: LazyLock<Lexicon> =
-    LazyLock::new(|| Lexicon::of(include_str!("names.txt")));
+pub(super) use crate::lang::keys::NameWords as Words;
+
+pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::read);
 
 /// What something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,26 +34,6 @@ impl Kind {
     }
 }
 
-/// Sections of single words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Words {
-    NounsAreCapital,
-    OnlyNamesAreCapital,
-    My,
-    A,
-    Person,
-    People,
-    Pet,
-    Pets,
-    Is,
-    And,
-    Title,
-    Within,
-    Article,
-    OnlyBeside,
-    NotNames,
-}
-
 /// What a phrase before a name says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phrase {
@@ -64,34 +45,20 @@ pub(super) enum Phrase {
     Something,
 }
 
-const WORDS: [(&str, Words); 15] = [
-    ("nouns_are_capital", Words::NounsAreCapital),
-    ("only_names_are_capital", Words::OnlyNamesAreCapital),
-    ("my", Words::My),
-    ("a", Words::A),
-    ("person", Words::Person),
-    ("people", Words::People),
-    ("pet", Words::Pet),
-    ("pets", Words::Pets),
-    ("is", Words::Is),
-    ("and", Words::And),
-    ("title", Words::Title),
-    ("within", Words::Within),
-    ("article", Words::Article),
-    ("only_beside", Words::OnlyBeside),
-    ("not_names", Words::NotNames),
-];
-
-const PHRASES: [(&str, Phrase); 6] = [
-    ("called", Phrase::Called),
-    ("own_name", Phrase::OwnName),
-    ("lives_in", Phrase::LivesIn),
-    ("comes_from", Phrase::ComesFrom),
-    ("works_at", Phrase::WorksAt),
-    ("something", Phrase::Something),
-];
-
 impl Phrase {
+    /// The phrases of a list; `None` for a list of single words.
+    fn listed_in(list: Words) -> Option<Self> {
+        match list {
+            Words::Called => Some(Self::Called),
+            Words::OwnName => Some(Self::OwnName),
+            Words::LivesIn => Some(Self::LivesIn),
+            Words::ComesFrom => Some(Self::ComesFrom),
+            Words::WorksAt => Some(Self::WorksAt),
+            Words::Something => Some(Self::Something),
+            _ => None,
+        }
+    }
+
     /// What is named after it.
     pub(super) fn kind(self) -> Option<Kind> {
         match self {
@@ -121,20 +88,16 @@ pub(super) struct Lexicon {
 }
 
 impl Lexicon {
-    fn of(list: &'static str) -> Self {
+    fn read() -> Self {
         let mut it = Self { words: HashMap::new(), phrases: HashMap::new(), longest: 0 };
-        for (name, lines) in sections(list) {
-            let entries = lines.iter().flat_map(|line| line.split('|'));
-            let entries = entries.map(|entry| entry.trim()).filter(|entry| !entry.is_empty());
-            let entries =
-                entries.map(|entry| words(entry).into_iter().map(|w| w.lower).collect::<Vec<_>>());
-            if let Some((_, kind)) = WORDS.iter().find(|(known, _)| *known == name) {
-                it.words.entry(*kind).or_default().extend(entries.flatten());
-            } else if let Some((_, kind)) = PHRASES.iter().find(|(known, _)| *known == name) {
-                for entry in entries {
-                    it.longest = it.longest.max(entry.len());
-                    it.phrases.insert(entry, *kind);
-                }
+        for (list, entry) in lang::files().flat_map(|file| file.names.entries()) {
+            let entry = words(entry).into_iter().map(|word| word.lower);
+            if let Some(phrase) = Phrase::listed_in(list) {
+                let entry: Vec<String> = entry.collect();
+                it.longest = it.longest.max(entry.len());
+                it.phrases.insert(entry, phrase);
+            } else {
+                it.words.entry(list).or_default().extend(entry);
             }
         }
         it
@@ -164,20 +127,5 @@ impl Lexicon {
             let lower: Vec<String> = phrase.iter().map(|word| word.lower.clone()).collect();
             self.phrases.get(&lower).filter(|found| wanted(**found)).map(|found| (*found, count))
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_section_is_read() {
-        let known = WORDS.iter().map(|(name, _)| name).chain(PHRASES.iter().map(|(name, _)| name));
-        let known: HashSet<&str> = known.copied().collect();
-        let listed: Vec<_> = sections(include_str!("names.txt"));
-        assert_eq!(listed.iter().map(|(name, _)| *name).collect::<HashSet<_>>(), known);
-        assert_eq!(listed.len(), known.len());
-        assert!(WORDS.iter().all(|(_, kind)| LEXICON.words.contains_key(kind)));
     }
 }

@@ -1,34 +1,19 @@
 //! A question as the statement that would answer it, without its answer: "What's my budget for Hawaii?" becomes
 //! "my budget for Hawaii is". Memories are statements, and a model of meaning puts these nearer to each other than to
-//! questions. By the forms of questions in English, German, Spanish, French, Portuguese, Hindi, Chinese and Japanese.
+//! questions. The forms of questions are in `lang/`.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::lang;
+
 /// A form of question, and what becomes of its groups.
 #[expect(clippy::expect_used, reason = "the patterns are constants; the tests compile them")]
 static FORMS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
-    [
-        (r"^(?:(?:and|so) )?(?:what|who|where|when|which|how(?: \w+)?)['’]s (?<a>.+)$", "$a is"),
-        (r"^(?:(?:and|so) )?(?:what|who|where|when|which|how(?: \w+)?) (?<v>is|are|was|were) (?<a>.+)$", "$a $v"),
-        (
-            r"^(?:what|whom|where|when|why|which(?: \w+)?|how(?: \w+)?|(?:at |on |in )?(?:what|which) \w+) (?:do|does|did) (?<a>.+)$",
-            "$a",
-        ),
-        (r"^(?:do|does|did) (?<a>.+)$", "$a"),
-        (r"^(?:was|wer|wo|wann|welche[rsmn]?(?: \w+)?|wie(?: \w+)?) (?<v>ist|sind|war|waren) (?<a>.+)$", "$a $v"),
-        (r"^¿?(?:cuál|cuáles|qué|quién|quiénes|dónde|cuándo|cómo) (?<v>es|son|era|fue|está|están) (?<a>.+)$", "$a $v"),
-        (r"^(?:quel(?:le)?s?|qui|où|quand|comment) (?<v>est|sont|était|étaient) (?<a>.+)$", "$a $v"),
-        (r"^(?:qual|quais|quem|onde|quando|como|o que) (?<v>é|são|era|foi|está|fica) (?<a>.+)$", "$a $v"),
-        (r"^(?<a>.+) (?:क्या|कब|कहाँ|कहां|कौन|कितना|कितने|कितनी) (?<v>है|हैं|था|थी|थे)$", "$a $v"),
-        (r"^(?<a>.+?)(?:是)?(?:什么|什麼|多少|谁|誰|哪里|哪裡|哪儿|哪天|哪个|几号|什么时候)(?:呢|啊|来着)?$", "${a}是"),
-        (r"^(?<a>.+?)は(?:何|なに|いつ|どこ|誰|だれ|いくら)(?:です|でした|だっけ)?か?$", "${a}は"),
-    ]
-    .map(|(pattern, made)| {
-        (Regex::new(&format!("(?i){pattern}")).expect("a constant pattern compiles"), made)
-    })
-    .into()
+    let forms = lang::files().flat_map(|file| &file.questions.statements);
+    let compiled = |form: &str| Regex::new(&format!("(?i)^{form}$")).expect("a pattern compiles");
+    forms.map(|form| (compiled(&form.form), form.becomes.as_str())).collect()
 });
 
 /// The statement, of a question in one of the forms.

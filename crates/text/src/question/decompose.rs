@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::index;
+use crate::{index, lang};
 
 /// Most parts that are searched; what is asked beyond them only the whole question finds.
 const MOST: usize = 3;
@@ -13,21 +13,17 @@ const MOST: usize = 3;
 const SAYS_ENOUGH: usize = 3;
 /// … by so many of the first part's.
 const LENT: usize = 6;
-/// The groups of [`NEXT`] that hold where the next question begins.
-const GROUPS: [&str; 6] = ["en", "de", "es", "fr", "hi", "zh"];
+/// The group of a language's pattern that holds where the next question begins.
+const GROUP: &str = "<next>";
 
 /// Where a question begins behind another one.
-#[expect(clippy::expect_used, reason = "the pattern is a constant; the tests compile it")]
+#[expect(clippy::expect_used, reason = "the patterns are constants; the tests compile them")]
 static NEXT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"(?i)[?？]+\s*|[,;]?\s+(?:and|also|plus)(?: also)?,?\s+(?P<en>(?:when|what|where|who|whom|whose|which|how|why|for how|at what|on what|is|are|was|were|do|does|did|can|should|will)\b)",
-        r"|[,;]?\s+und\s+(?P<de>(?:wann|was|wo|wer|wen|wem|welche[rsmn]?|wie|warum|wohin|woher|wofür|womit)\b)",
-        r"|[,;]?\s+(?:y|e)\s+(?P<es>(?:cuándo|qué|dónde|quién|quiénes|cuál|cuáles|cómo|cuánt[oa]s?|por qué|a qué|quando|o que|que|onde|quem|qual|quais|como|quant[oa]s?|por que)\b)",
-        r"|[,;]?\s+et\s+(?P<fr>(?:quand|que|qu['’]|quoi|où|qui|quel(?:le)?s?|comment|combien|pourquoi|à quelle))",
-        r"|[,;]?\s+(?:और|aur)\s+(?P<hi>(?:कब|क्या|कहाँ|कहां|कौन|किस|कितन[ेीा]|कैसे|क्यों|kab|kya|kahan|kaun|kis|kitn[eia]|kaise|kyun)\b)",
-        r"|[，,；;。、]\s*(?P<zh>[^，,；;。、?？]*(?:什么|什麼|哪|谁|誰|多少|几[个天点]|怎么|吗|何|いつ|どこ|いくら)[^，,；;。、?？]*)",
-    ))
-    .expect("a constant pattern compiles")
+    let patterns = lang::all(|file| &file.questions.next).enumerate();
+    // A name may stand for one group only.
+    let patterns = patterns.map(|(at, pattern)| pattern.replace(GROUP, &format!("<next{at}>")));
+    let patterns: Vec<String> = patterns.collect();
+    Regex::new(&format!(r"(?i)[?？]+\s*|{}", patterns.join("|"))).expect("a pattern compiles")
 });
 
 /// The parts of a question that asks for several things; none of one that asks for one.
@@ -36,7 +32,7 @@ pub fn of(query: &str) -> Vec<String> {
     let mut start = 0;
     for found in NEXT.captures_iter(query) {
         let Some(all) = found.get(0) else { continue };
-        let next = GROUPS.iter().find_map(|name| found.name(name));
+        let next = found.iter().skip(1).flatten().next();
         let asked = all.as_str().trim_end().len();
         let end =
             if all.as_str().starts_with(['?', '？']) { all.start() + asked } else { all.start() };

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::{
-    index,
+    index, lang,
     question::asking::{ASKING_CHARS, first_chars, width},
 };
 
@@ -13,39 +13,23 @@ use crate::{
 /// rent due?"). In letters, as [`width`] counts them.
 const VAGUE_WIDTH: usize = 20;
 
-#[expect(clippy::expect_used, reason = "the pattern is a constant; the tests compile it")]
-static VAGUE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"(?i)^\W*(?:",
-        r"how (?:much|many|long|about)\W*$|what about|how about|what else|and (?:that|this|the|what|how|when|where|who|why|for)\b",
-        r"|(?:this|that|the)(?: \w+)? ones?\b|same (?:as|again|for)\b|go on|continue|tell me more|why\W*$|when\W*$|where\W*$|who\W*$",
-        r"|und (?:das|die|der|was|wie|wann|wo|wer)\b|wie viel\W*$|was ist mit\b|weiter\W*$",
-        r"|y (?:el|la|los|las|qué|eso|cuándo|cuánto)\b|cuánto\W*$|qué tal\b|continúa",
-        r"|et (?:le|la|les|ça|pour|quand|combien)\b|combien\W*$|continue",
-        r"|e (?:o|a|os|as|quando|quanto|isso)\b|quanto\W*$|continua",
-        r"|aur (?:wo|woh|kya)\b|kitna\W*$|और (?:वो|वह|क्या)",
-        r"|那(?:个|么|呢)|还有呢|继续|多少|それ|あれ|続けて|いくら",
-        r")"
-    ))
-    .expect("a constant pattern compiles")
-});
+/// How a message begins that depends on those before it.
+static VAGUE: LazyLock<Regex> =
+    LazyLock::new(|| any(r"^\W*(?:", lang::all(|file| &file.questions.vague), ")"));
 
 /// What is somebody's, with the word for it behind. "Mine" has none.
-#[expect(clippy::expect_used, reason = "the pattern is a constant; the tests compile it")]
-static OWN: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"(?i)\b(?:my|our|meine?[nmrs]?|unsere?[nmrs]?|mis?|nuestr[oa]s?|mon|ma|mes|notre|nos|meus?|minhas?|nossas?|nossos?",
-        r"|mer[aei]|hamar[aei])\s+\w{2}|(?:मेरा|मेरी|मेरे|हमारा|हमारी|हमारे)\s+\w|(?:我|我们|我們)的?(?:家|女|儿|老|妈|爸|妹|弟|姐|哥|狗|猫|车)|[私僕俺]の\w",
-    ))
-    .expect("a constant pattern compiles")
-});
+static OWN: LazyLock<Regex> =
+    LazyLock::new(|| any("(?:", lang::all(|file| &file.questions.own), ")"));
 
 /// What goes on with something although it names something else: "and my sister?".
-#[expect(clippy::expect_used, reason = "the pattern is a constant; the tests compile it")]
-static GOES_ON: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^\W*(?:and|und|y|et|e|aur|और|那)(?:\b|\p{Han})|呢\W*$")
-        .expect("a constant pattern compiles")
-});
+static GOES_ON: LazyLock<Regex> =
+    LazyLock::new(|| any("(?:", lang::all(|file| &file.questions.goes_on), ")"));
+
+#[expect(clippy::expect_used, reason = "the patterns are constants; the tests compile them")]
+fn any<'a>(before: &str, patterns: impl Iterator<Item = &'a str>, after: &str) -> Regex {
+    let patterns: Vec<&str> = patterns.collect();
+    Regex::new(&format!("(?i){before}{}{after}", patterns.join("|"))).expect("a pattern compiles")
+}
 
 /// Whether a message can be understood without the messages before it. Only its beginning is looked at.
 pub fn is_self_contained(message: &str) -> bool {

@@ -191,7 +191,6 @@ fn season_of(season: i8, year: i16) -> Option<Period> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use jiff::civil::date;
     use proptest::prelude::*;

@@ -74,7 +74,6 @@ fn monday(today: Date) -> Option<Date> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

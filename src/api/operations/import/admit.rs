@@ -5,10 +5,8 @@ use std::fmt;
 use crate::api::{ApiError, operations::entities};
 use memgate_capture::{NotAdmitted, admit_memory, screened_value};
 use memgate_config::Config;
-use memgate_core::{
-    memory::{Memory, Owner, Status, Whole},
-    screening::screen,
-};
+use memgate_core::memory::{Memory, Owner, Status, Whole};
+use memgate_screening::Screener;
 use memgate_store::{MAX_CONTENT_BYTES, transfer::LineError};
 
 /// Tolerance for the length of a vector, for rounding errors.
@@ -75,19 +73,20 @@ pub(super) fn admit(
             return Err(Refused::new(&format!("vectors[{n}].values"), "must be of length 1"));
         }
     }
+    let screener = Screener::new(config.memory.screening);
     let content = memory.content.clone();
-    keep("memory", &mut whole.memory)?;
+    keep(screener, "memory", &mut whole.memory)?;
     if whole.memory.content != content {
         whole.vectors.clear();
     }
     for (n, version) in whole.history.iter_mut().enumerate() {
-        keep(&format!("history[{n}]"), version)?;
+        keep(screener, &format!("history[{n}]"), version)?;
     }
     Ok(())
 }
 
 /// Screens all texts of a memory. Nothing is truncated; the store refuses texts that are too long.
-fn keep(place: &str, memory: &mut Memory) -> Result<(), Refused> {
+fn keep(screener: Screener, place: &str, memory: &mut Memory) -> Result<(), Refused> {
     let named = |field: &str, cause: &str| Refused::new(&format!("{place}.{field}"), cause);
     let scopes = [
         ("project_id", &memory.project_id),
@@ -105,23 +104,25 @@ fn keep(place: &str, memory: &mut Memory) -> Result<(), Refused> {
             return Err(named(field, &too_long));
         }
     }
-    admit_memory(memory, MAX_CONTENT_BYTES).map_err(|why| match why {
+    admit_memory(screener, memory, MAX_CONTENT_BYTES).map_err(|why| match why {
         NotAdmitted::Empty => named("content", "must not be empty"),
         NotAdmitted::Content(refusal) => named("content", refusal.cause()),
         NotAdmitted::Raw(refusal) => named("raw", refusal.cause()),
     })?;
     if let Some(structured) = memory.structured.take() {
-        memory.structured = Some(screened_value(structured, usize::MAX));
+        memory.structured = Some(screened_value(screener, structured, usize::MAX));
     }
     let members = std::mem::take(&mut memory.metadata).into_iter();
     memory.metadata =
-        members.map(|(name, value)| (name, screened_value(value, usize::MAX))).collect();
+        members.map(|(name, value)| (name, screened_value(screener, value, usize::MAX))).collect();
     for tag in &mut memory.tags {
-        *tag = screen(tag, usize::MAX).text;
+        *tag = screener.screen(tag, usize::MAX).text;
     }
     let told = |error: ApiError| Refused { field: Some(place.to_owned()), cause: error.message };
-    memory.mentions = entities::mentions(std::mem::take(&mut memory.mentions)).map_err(told)?;
+    memory.mentions =
+        entities::mentions(screener, std::mem::take(&mut memory.mentions)).map_err(told)?;
     memory.entity_relations =
-        entities::relations(std::mem::take(&mut memory.entity_relations)).map_err(told)?;
+        entities::relations(screener, std::mem::take(&mut memory.entity_relations))
+            .map_err(told)?;
     Ok(())
 }

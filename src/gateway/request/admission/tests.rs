@@ -1,6 +1,4 @@
-//! What a request may narrow, and what it is told when it asks wrongly.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
-
+//! What a request may narrow, and the errors of invalid requests.
 use envoy_types::pb::envoy::{
     config::core::v3::{HeaderMap, HeaderValue},
     service::ext_proc::v3::HttpHeaders,
@@ -11,6 +9,7 @@ use crate::gateway::request::{
     admission::{Admission, Admitted, admit},
 };
 use memgate_config::{Config, IdentityMode};
+use memgate_core::memory::Within;
 use memgate_dialect::Dialect;
 
 fn head(headers: &[(&str, &str)], config: &Config) -> RequestHead {
@@ -213,4 +212,43 @@ fn a_project_is_an_id_like_any_other() {
     let longest = "p".repeat(256);
     let fine = admitted(&Config::default(), &[("x-memory-project", &longest)], "");
     assert_eq!(fine.project_id, Some(longest));
+}
+
+#[test]
+fn a_request_without_a_project_sees_what_belongs_to_none_unless_all_are_configured() {
+    let mut config = Config::default();
+    assert_eq!(admitted(&config, &[], "").projects, Within::None);
+    let named = admitted(&config, &[("x-memory-project", "hr")], "");
+    assert_eq!(named.projects, Within::Shared("hr".into()));
+    config.memory.search_all_projects = true;
+    assert_eq!(admitted(&config, &[], "").projects, Within::All);
+}
+
+#[test]
+fn a_pinned_project_holds_whatever_the_client_names() {
+    let client = r#","memory_context":{"project_id":"hr"}"#;
+    let mut config = Config::default();
+    config.memory.identity.project_header = Some("x-project".into());
+    let of =
+        |config: &Config, headers: &[(&str, &str)]| admitted(config, headers, client).project_id;
+    assert_eq!(
+        of(&config, &[("x-project", "sales"), ("x-memory-project", "hr")]).as_deref(),
+        Some("sales")
+    );
+    assert_eq!(of(&config, &[]), None, "Envoy set none");
+    let policy = |word: &str| {
+        let policy = serde_json::json!({"match": {"word": word}, "project_id": "legal"});
+        let mut config = Config::default();
+        config.memory.policies = vec![serde_json::from_value(policy).unwrap()];
+        config
+    };
+    assert_eq!(of(&policy("hello"), &[("x-memory-project", "hr")]).as_deref(), Some("legal"));
+    assert_eq!(of(&policy("bye"), &[]).as_deref(), Some("hr"), "no policy matches");
+}
+
+#[test]
+fn a_header_that_is_switched_off_identifies_nobody() {
+    let mut config = Config::default();
+    config.memory.identity.header_enabled = false;
+    assert_eq!(judged(&config, &[("x-authz-user-id", "u")], ""), Admission::NoIdentity);
 }

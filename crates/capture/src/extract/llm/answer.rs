@@ -119,7 +119,6 @@ fn whole_ones(text: &str) -> Vec<Value> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use proptest::prelude::*;
     use serde_json::json;

@@ -23,7 +23,6 @@ pub(crate) fn date(candidates: &mut [Candidate], turns: &[StoredTurn]) {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use jiff::Timestamp;
 

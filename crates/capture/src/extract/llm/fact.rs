@@ -188,7 +188,6 @@ fn relation(value: &Value) -> Option<EntityRelation> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use proptest::prelude::*;
     use serde_json::json;

@@ -146,7 +146,6 @@ pub fn fuzz(answer: &str, said: &str, known: &[String]) -> (usize, usize) {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

@@ -132,7 +132,6 @@ fn json_text<T: Serialize + ?Sized>(value: &T) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

@@ -2,6 +2,7 @@
 
 use crate::extract::local::judge::Judge;
 use memgate_text::{
+    normal::one_line,
     pieces::{sentences_of, told_before_asking},
     pronouns::points_back,
     rules,
@@ -77,7 +78,7 @@ impl<'a> Message<'a> {
             .collect();
         if kept.is_empty() {
             if self.whole.chars().nth(MAX_CHARS).is_none() {
-                return vec![folded(self.whole)];
+                return vec![one_line(self.whole)];
             }
             kept.extend(self.best(judge));
         }
@@ -93,7 +94,7 @@ impl<'a> Message<'a> {
     fn joined(&self, kept: &[usize], judge: &Judge<'_>) -> Vec<String> {
         let mut statements: Vec<(usize, String)> = Vec::new();
         for &at in kept {
-            let words = folded(self.sentences[at].words);
+            let words = one_line(self.sentences[at].words);
             let alone = !points_back(&words);
             match (at.checked_sub(1), statements.last_mut()) {
                 _ if alone => statements.push((at, words)),
@@ -102,13 +103,13 @@ impl<'a> Message<'a> {
                     *last = at;
                 }
                 (Some(previous), _) => {
-                    let before = folded(self.sentences[previous].words);
+                    let before = one_line(self.sentences[previous].words);
                     statements.push((at, joined(&before, &words)));
                 }
                 (None, _) => {
                     let before = self.before.filter(|b| judge.is_memorable(b) || b.ends_with('?'));
                     let words = match before {
-                        Some(before) => joined(&folded(before), &words),
+                        Some(before) => joined(&one_line(before), &words),
                         None => words,
                     };
                     statements.push((at, words));
@@ -131,13 +132,8 @@ impl<'a> Message<'a> {
         // A sentence that is kept holds what it tells before it asks.
         let whole = kept.clone();
         kept.retain(|piece| !whole.iter().any(|other| other != piece && other.contains(piece)));
-        kept.into_iter().map(folded).collect()
+        kept.into_iter().map(one_line).collect()
     }
-}
-
-/// One line, single spaces.
-fn folded(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Two sentences as one text; Chinese and Japanese put no space between.

@@ -1,7 +1,5 @@
 //! The extractor as a whole. The model's vectors are not there: it judges by
 //! the words alone, as with a foreign embedding model.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::path::Path;
 
 use crate::extract::local::*;

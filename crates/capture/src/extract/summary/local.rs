@@ -70,7 +70,6 @@ fn central(vectors: &[Vector], length: impl Fn(usize) -> usize) -> Vec<usize> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use crate::extract::summary::memory::tests::turn;

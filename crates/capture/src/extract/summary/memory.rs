@@ -70,7 +70,6 @@ pub(crate) fn memory(words: &str, turns: &[StoredTurn], now: Timestamp) -> Optio
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 pub(super) mod tests {
     use super::*;
     use crate::test_support::stored_turn;
@@ -98,7 +97,7 @@ pub(super) mod tests {
     #[test]
     fn a_summary_is_dated_linked_to_its_turns_and_one_a_session_and_scope() {
         let turns = [turn(1, "I have a cat"), turn(2, "It is called Rex")];
-        let now = Timestamp::now();
+        let now = turns[1].began;
         let summary = memory("A cat called Rex.", &turns, now).unwrap();
         assert_eq!(summary.content, "Session summary: A cat called Rex.");
         assert_eq!(summary.event_time, Some(turns[0].began));

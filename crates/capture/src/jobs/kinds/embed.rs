@@ -2,8 +2,6 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use jiff::Timestamp;
-
 use crate::{
     backfill::embed_missing,
     error::JobError,
@@ -45,6 +43,6 @@ pub(crate) async fn run(context: &JobContext) -> Result<(), JobError> {
 
 /// Schedules this job after a pause.
 pub(crate) async fn owe_vectors(journal: &Journal, pause: Duration) -> Result<(), DatabaseError> {
-    let now = Timestamp::now();
+    let now = journal.now();
     journal.write(move |c| journal::ask_for_vectors(c, now, pause)).await
 }

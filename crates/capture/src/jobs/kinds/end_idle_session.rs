@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use crate::{
     error::JobError,
     jobs::context::JobContext,
@@ -15,7 +13,7 @@ const BUSY_PAUSE: Duration = Duration::from_secs(5);
 
 /// Ends the session, unless it is not idle yet or an exchange of it is in flight.
 pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), JobError> {
-    let (session, rules, now) = (job.subject, context.live.rules(), Timestamp::now());
+    let (session, rules, now) = (job.subject, context.live.rules(), context.journal.now());
     let talking = job.owner.as_ref().map(|owner| context.exchanges.sessions_of(owner));
     let waits = context.journal.write(move |c| {
         journal::end_if_idle(c, session, &talking.unwrap_or_default(), &rules, now)

@@ -6,6 +6,7 @@ use crate::{
     jobs::{context::JobContext, payload::payload},
     journal::{ClaimedJob, Hidden, lanes_of},
 };
+use memgate_access::{Action, Actor, Subject};
 
 /// Erases the memories that are still hidden.
 pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), JobError> {
@@ -16,5 +17,8 @@ pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), Jo
     let held = context.lanes.hold(&extractions).await;
     let erased = erase(&context.forget, owner, &hidden).await;
     drop(held);
-    erased.map_err(JobError::or_retry)
+    erased.map_err(JobError::or_retry)?;
+    let subject = Subject::of(owner).count(hidden.memories.len() as u64);
+    context.writer.audit.record(Actor::Job, Action::ForgetErase, subject, None).await;
+    Ok(())
 }

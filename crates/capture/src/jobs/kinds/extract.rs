@@ -11,7 +11,6 @@ use crate::{
         related::related,
     },
     journal::{ClaimedJob, JobKind, Next},
-    writer::now,
 };
 use memgate_embed::{
     client::RemoteError,
@@ -33,7 +32,7 @@ pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<Option
     });
     let parts = parts.await.map_err(|_| JobError::retry("the turns cannot be cut in parts"))?;
     let Some(part) = parts.get(of.part) else { return Ok(None) };
-    let known = related(&context.writer, &last, part, now()).await?;
+    let known = related(&context.writer, &last, part, context.journal.now()).await?;
     let found = match (llm::extract(helper, part, &known).await, of.in_smaller_parts()) {
         (Err(ExtractError::Llm(error)), Some(smaller)) if error.may_be_too_long() => {
             tracing::debug!(%error, "the batch is asked for in smaller parts");

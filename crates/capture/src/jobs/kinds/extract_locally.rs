@@ -11,7 +11,6 @@ use crate::{
     },
     journal,
     reconcile::{Origin, remark},
-    writer::now,
 };
 use memgate_text::command::Typed;
 
@@ -31,5 +30,6 @@ pub(crate) async fn run(context: &JobContext, turn: i64) -> Result<(), JobError>
     let kept: Vec<String> = found.iter().map(words).collect();
     let origin = Origin { typed, ..origin(&said, LOCAL) };
     store_candidates(context, &origin, found).await?;
-    Ok(remark(&context.writer, context.live.get().policy, &said, &kept, now()).await?)
+    Ok(remark(&context.writer, context.live.get().policy, &said, &kept, context.journal.now())
+        .await?)
 }

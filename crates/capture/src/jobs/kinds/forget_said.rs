@@ -6,6 +6,7 @@ use crate::{
     jobs::{context::JobContext, payload::payload},
     journal::{ClaimedJob, ForgetOrder, lanes_of},
 };
+use memgate_access::{Action, Actor, Subject};
 use memgate_core::memory::Owner;
 
 /// Carries out a request to forget: hides the memories that certainly match, to be erased after the grace period.
@@ -30,11 +31,14 @@ async fn carry_out(
     let found = matching(&context.forget, embedder, owner, job.subject, order).await?;
     let grace = context.live.get().forget_grace;
     if let Some(matches) = found {
-        let forgotten = if grace.is_zero() {
-            erase_at_once(&context.forget, owner, &matches).await?
+        let (action, forgotten) = if grace.is_zero() {
+            (Action::ForgetSaid, erase_at_once(&context.forget, owner, &matches).await?)
         } else {
-            hide(&context.forget, job.subject, owner, matches, grace).await?
+            let hidden = hide(&context.forget, job.subject, owner, matches, grace).await?;
+            (Action::ForgetHide, hidden)
         };
+        let subject = Subject::of(owner).count(forgotten);
+        context.writer.audit.record(Actor::Message, action, subject, None).await;
         context.writer.metrics.command_done("forget", forgotten);
     } else {
         tracing::warn!("A request to forget matches too much, nothing is forgotten");

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use crate::{
     error::JobError,
     jobs::{context::JobContext, kinds::embed::EMBED_REST},
@@ -35,7 +33,7 @@ pub(crate) async fn run(context: &JobContext) -> Result<(), JobError> {
 
 /// What was removed, and how many old turns were looked at.
 async fn prune_all(context: &JobContext) -> Result<(Pruned, u64), DatabaseError> {
-    let (retention, now) = (context.live.get().retention, Timestamp::now());
+    let (retention, now) = (context.live.get().retention, context.journal.now());
     let (mut pruned, mut old) = (Pruned::default(), 0);
     // Dead jobs first: they hold turns.
     let mut more = true;

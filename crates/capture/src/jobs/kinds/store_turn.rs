@@ -13,7 +13,7 @@ use crate::{
     journal,
     reconcile::still_true,
     turn::StoredTurn,
-    writer::{Written, now},
+    writer::Written,
 };
 use memgate_core::memory::{Actor, ScopeQuery, Search, Write};
 
@@ -29,7 +29,7 @@ pub(crate) async fn run(context: &JobContext, number: i64) -> Result<(), JobErro
     if !turns::worth_it(&turn) {
         return Ok(());
     }
-    let now = now();
+    let now = context.journal.now();
     let known = remembered(context, &turn, now).await?;
     let mut episode = turns::episode(&turn, &known, now);
     if let Ok(stored) = context.writer.store.get(&turn.owner, &turn.memory_id(), now).await {

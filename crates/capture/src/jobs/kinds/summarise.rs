@@ -10,7 +10,7 @@ use crate::{
     journal,
     reconcile::still_true,
     turn::StoredTurn,
-    writer::{Written, now},
+    writer::Written,
 };
 use memgate_core::memory::{Actor, Memory, StoreError, Write};
 
@@ -33,10 +33,11 @@ async fn summary_of(
     context: &JobContext,
     turns: &[StoredTurn],
 ) -> Result<Option<Memory>, JobError> {
-    if let Some(helper) = &context.live.get().extractor {
-        match summary::ask(helper, turns).await {
+    let settings = context.live.get();
+    if let Some(helper) = &settings.extractor {
+        match summary::ask(helper, settings.screener, turns).await {
             (summary::Told::Words(words), of) => {
-                return Ok(summary::memory(&words, of, now()));
+                return Ok(summary::memory(&words, of, context.journal.now()));
             }
             (summary::Told::Nothing, _) => return Ok(None),
             (summary::Told::Unusable, _) => {}
@@ -44,7 +45,9 @@ async fn summary_of(
     }
     let (embedder, models) = (context.writer.embedder.as_ref(), context.writer.models.as_ref());
     let found = summary::central_statements(embedder, models, turns).await;
-    Ok(found.map_err(JobError::retry)?.and_then(|(words, of)| summary::memory(&words, &of, now())))
+    Ok(found
+        .map_err(JobError::retry)?
+        .and_then(|(words, of)| summary::memory(&words, &of, context.journal.now())))
 }
 
 /// The summary without what its turns, or itself, say no longer.

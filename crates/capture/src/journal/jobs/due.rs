@@ -38,7 +38,7 @@ pub(crate) fn next_due(
     room: &Room,
     now: Timestamp,
 ) -> rusqlite::Result<Option<ClaimedJob>> {
-    match first_lane(c, room)? {
+    match first_lane(c, room, now)? {
         Some((due, lane)) if due <= millis(now) => c
             .prepare_cached(
                 "SELECT id, kind, subject, tenant, user, lane, payload, tries, wanted, created_at
@@ -51,22 +51,42 @@ pub(crate) fn next_due(
 }
 
 /// When the next job that may run is due.
-pub(crate) fn next_time(c: &Connection, room: &Room) -> rusqlite::Result<Option<Timestamp>> {
-    first_lane(c, room)?.map(|(due, _)| time(due)).transpose()
+pub(crate) fn next_time(
+    c: &Connection,
+    room: &Room,
+    now: Timestamp,
+) -> rusqlite::Result<Option<Timestamp>> {
+    first_lane(c, room, now)?.map(|(due, _)| time(due)).transpose()
 }
 
-/// The lane with room whose first job is due first, and when.
-fn first_lane(c: &Connection, room: &Room) -> rusqlite::Result<Option<(i64, String)>> {
+/// The lane with room whose first job is due first, and when. A summary waits until nothing that is
+/// due runs in its owner's other lane: it leaves out what the memories of its turns say no longer,
+/// so its words would depend on which of them are stored already.
+fn first_lane(
+    c: &Connection,
+    room: &Room,
+    now: Timestamp,
+) -> rusqlite::Result<Option<(i64, String)>> {
     let mut first = None;
     for (extractions, has_room) in [(true, room.extractions), (false, room.others)] {
         if has_room {
             let lane = c
                 .prepare_cached(
-                    "SELECT due_at, lane FROM lanes WHERE extractions = ?1
+                    "SELECT due_at, lane FROM lanes AS first WHERE extractions = ?1
                        AND lane NOT IN (SELECT value FROM json_each(?2))
+                       AND NOT (extractions
+                         AND (SELECT kind FROM jobs WHERE jobs.lane = first.lane
+                                AND state = 'pending' ORDER BY due_at, id LIMIT 1) = 'summarise'
+                         AND substr(lane, length('extract//') + 1) IN (
+                           SELECT value FROM json_each(?2)
+                           UNION SELECT lane FROM lanes AS other
+                             WHERE other.lane = substr(first.lane, length('extract//') + 1)
+                               AND other.due_at <= ?3))
                      ORDER BY due_at, lane LIMIT 1",
                 )?
-                .query_row(params![extractions, room.busy], |row| Ok((row.get(0)?, row.get(1)?)))
+                .query_row(params![extractions, room.busy, millis(now)], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
+                })
                 .optional()?;
             first = first.into_iter().chain(lane).min();
         }
@@ -101,5 +121,9 @@ pub(crate) fn owed(c: &Connection) -> rusqlite::Result<Owed> {
         .query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))?
         .collect::<rusqlite::Result<_>>()?;
     let room = Room { busy: "[]".to_owned(), extractions: true, others: true };
-    Ok(Owed { pending: pending.unsigned_abs(), dead, first_due: next_time(c, &room)? })
+    Ok(Owed {
+        pending: pending.unsigned_abs(),
+        dead,
+        first_due: next_time(c, &room, Timestamp::MIN)?,
+    })
 }

@@ -3,7 +3,18 @@
 use memgate_core::memory::Owner;
 
 /// What a job does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 pub(crate) enum JobKind {
     /// Makes the memory of a turn; the subject is the turn.
     StoreTurn,
@@ -35,35 +46,11 @@ pub(crate) enum JobKind {
 impl JobKind {
     /// The name in tables and metrics.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::StoreTurn => "store_turn",
-            Self::ExtractLocally => "extract_locally",
-            Self::Remember => "remember",
-            Self::ForgetSaid => "forget_said",
-            Self::EraseForgotten => "erase_forgotten",
-            Self::Extract => "extract",
-            Self::Reconcile => "reconcile",
-            Self::EndIdleSession => "end_idle_session",
-            Self::Summarise => "summarise",
-            Self::Embed => "embed",
-            Self::Prune => "prune",
-        }
+        self.into()
     }
 
     /// All of them.
-    pub(crate) const ALL: [Self; 11] = [
-        Self::StoreTurn,
-        Self::ExtractLocally,
-        Self::Remember,
-        Self::ForgetSaid,
-        Self::EraseForgotten,
-        Self::Extract,
-        Self::Reconcile,
-        Self::EndIdleSession,
-        Self::Summarise,
-        Self::Embed,
-        Self::Prune,
-    ];
+    pub(crate) const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Whether such a job is given up when it fails again and again. What a user asked to be
     /// forgotten is owed until it is done.
@@ -72,7 +59,7 @@ impl JobKind {
     }
 
     pub(crate) fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        name.parse().ok()
     }
 
     /// The lane of such jobs. No owner's key begins with a word and two slashes. What

@@ -11,7 +11,18 @@ use crate::journal::{
 use memgate_core::memory::Owner;
 
 /// Where a job stands; one that runs is still pending.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    serde::Serialize,
+    serde::Deserialize,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "lowercase")]
 pub enum JobStanding {
     /// Owed: it runs, waits for its time, or for others.
@@ -22,15 +33,12 @@ pub enum JobStanding {
 
 impl JobStanding {
     /// Both.
-    pub const ALL: [Self; 2] = [Self::Pending, Self::Dead];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// The name in tables, answers and arguments.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Dead => "dead",
-        }
+        self.into()
     }
 }
 

@@ -47,7 +47,7 @@ impl ClaimedJob {
             lane: kind.lane(None),
             payload: None,
             tries: 0,
-            since: Timestamp::now(),
+            since: Timestamp::UNIX_EPOCH,
             wanted: 0,
         }
     }

@@ -55,7 +55,7 @@ async fn the_longest_due_job_runs_first_where_there_is_room() {
         let (room_then, journal) = (room.clone(), &book.journal);
         async move {
             let due = journal.read(move |c| next_due(c, &room, now)).await.unwrap();
-            let time = journal.read(move |c| next_time(c, &room_then)).await.unwrap();
+            let time = journal.read(move |c| next_time(c, &room_then, now)).await.unwrap();
             (due.map(|job| job.subject), time.map(|time| time.as_millisecond()))
         }
     };
@@ -67,4 +67,25 @@ async fn the_longest_due_job_runs_first_where_there_is_room() {
     let owed = book.journal.read(owed).await.unwrap();
     assert_eq!((owed.pending, owed.dead.len()), (4, 0));
     assert_eq!(owed.first_due.map(|due| due.as_millisecond()), Some(5));
+}
+
+#[tokio::test]
+async fn a_summary_waits_for_the_due_jobs_of_its_owner_and_for_no_others() {
+    let book = Book::open();
+    add(&book, "summarise", 1, "extract//a", 5).await;
+    add(&book, "store_turn", 2, "a", 10).await;
+    add(&book, "store_turn", 3, "b", 10).await;
+    add(&book, "erase_forgotten", 4, "a", 90).await;
+    let next = async |now, busy: &str| {
+        let now = Timestamp::from_millisecond(now).unwrap();
+        let room = Room { busy: busy.into(), extractions: true, others: true };
+        let due = book.journal.read(move |c| next_due(c, &room, now)).await.unwrap();
+        due.map(|job| job.subject)
+    };
+    assert_eq!(next(25, "[]").await, Some(2));
+    assert_eq!(next(25, r#"["a", "b"]"#).await, None, "its owner's job runs");
+    assert_eq!(next(25, r#"["b"]"#).await, Some(2));
+    let done = "DELETE FROM jobs WHERE subject = 2";
+    book.journal.write(move |c| c.execute(done, [])).await.unwrap();
+    assert_eq!(next(25, "[]").await, Some(1), "what waits for a grace to end is not due");
 }

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
-
 mod due;
 mod ledger;
 mod prune;
@@ -9,6 +7,7 @@ mod sessions;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use memgate_core::clock::Clock;
 use rusqlite::Connection;
 
 use crate::{
@@ -39,12 +38,14 @@ struct Book {
 impl Book {
     fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(&folder.path().join("journal.db"), Options::default()).unwrap();
+        let journal =
+            Journal::open(&folder.path().join("journal.db"), Options::default(), Clock::System)
+                .unwrap();
         Self { journal, folder }
     }
 
     async fn record(&self, said: Said) -> Recorded {
-        let (entry, _) = screened(said.turn());
+        let (entry, _) = screened(said.turn(), memgate_screening::Screener::default());
         self.journal.record(vec![entry], RULES, |_, _| true).await.unwrap()[0]
     }
 

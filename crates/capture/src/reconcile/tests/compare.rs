@@ -1,6 +1,4 @@
 //! The table of testdata/reconcile, with the embedder that memgate serves with.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::test_support::minilm;
 use memgate_embed::{Embedder, dot};
 use memgate_text::compare::{Statement, Verdict, compare};

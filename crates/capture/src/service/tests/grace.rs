@@ -1,26 +1,25 @@
 //! Forgetting by a sentence: hidden at once, erased when the grace is over, undone until then.
 
-use std::sync::Arc;
-
 use crate::{
     service::tests::*,
-    test_support::{owner, said},
+    test_support::{at, owner, said},
 };
 use memgate_core::memory::{Filter, Status};
 
 const DOG: &str = "My dog is called Zanzibar.";
 const FORGET: &str = "Please forget that my dog is called Zanzibar.";
 
-fn house() -> House {
-    let folder = Arc::new(tempfile::tempdir().unwrap());
-    let grace = Duration::from_secs(24 * 3600);
-    let settings = Settings { extract_locally: true, forget_grace: grace, ..settings(None) };
-    House::in_folder(folder, settings, Doll::new(true), 64)
+/// The grace period, in seconds.
+const GRACE: i64 = 24 * 3600;
+
+fn house() -> (SettableTime, House) {
+    let forget_grace = Duration::from_secs(GRACE.unsigned_abs());
+    House::with_settable_clock(Settings { extract_locally: true, forget_grace, ..settings(None) })
 }
 
 /// A house in which Alice told of her dog and her sister, and asked to forget the dog.
-async fn forgetful() -> House {
-    let house = house();
+async fn forgetful() -> (SettableTime, House) {
+    let (time, house) = house();
     house.offer(said("alice", 1, DOG));
     house.offer(said("alice", 2, "My sister Anna lives in Porto."));
     house.offer(said("bob", 1, DOG));
@@ -28,7 +27,7 @@ async fn forgetful() -> House {
     house.flush("bob").await;
     house.offer(said("alice", 3, FORGET));
     house.flush("alice").await;
-    house
+    (time, house)
 }
 
 async fn knows(house: &House, user: &str, word: &str) -> bool {
@@ -41,31 +40,24 @@ async fn hidden(house: &House) -> usize {
         filter: Some(Filter::Status(vec![Status::Forgotten])),
         limit: 50,
         cursor: None,
-        now: Timestamp::now(),
+        now: house.clock.now(),
     };
     house.store.list(&query).await.unwrap().memories.len()
 }
 
-/// Ends the grace of all that is hidden, and waits until that is done.
-async fn grace_ends(house: &House) {
-    house
-        .capture
-        .journal
-        .write(|c| c.execute("UPDATE jobs SET due_at = 0 WHERE kind = 'erase_forgotten'", []))
-        .await
-        .unwrap();
-    house.capture.wake.notify_one();
-    let erased = async {
-        while !house.capture.forgettings(&owner("alice")).await.unwrap().is_empty() {
-            tokio::task::yield_now().await;
-        }
+/// Lets the grace of all that is hidden end, and waits until nothing is owed of it.
+async fn grace_ends(time: &SettableTime, house: &House) {
+    time.set(at(GRACE));
+    let done = async || {
+        let left = house.capture.forgettings(&owner("alice")).await.unwrap();
+        left.is_empty().then_some(())
     };
-    tokio::time::timeout(PATIENCE, erased).await.unwrap();
+    eventually(done).await;
 }
 
 #[tokio::test]
 async fn what_is_forgotten_is_hidden_at_once_and_the_rest_is_not() {
-    let house = forgetful().await;
+    let (_time, house) = forgetful().await;
     assert!(!knows(&house, "alice", "Zanzibar").await);
     assert!(knows(&house, "alice", "Porto").await);
     assert!(knows(&house, "bob", "Zanzibar").await, "another user's memory stays");
@@ -79,7 +71,7 @@ async fn what_is_forgotten_is_hidden_at_once_and_the_rest_is_not() {
 
 #[tokio::test]
 async fn it_is_brought_back_as_it_was_and_only_by_its_user() {
-    let house = forgetful().await;
+    let (_time, house) = forgetful().await;
     let id = house.capture.forgettings(&owner("alice")).await.unwrap()[0].id;
     assert_eq!(house.capture.undo_forgetting(&owner("bob"), id).await.unwrap(), None);
     assert!(!knows(&house, "alice", "Zanzibar").await);
@@ -95,13 +87,15 @@ async fn it_is_brought_back_as_it_was_and_only_by_its_user() {
 
 #[tokio::test]
 async fn when_the_grace_is_over_nothing_of_it_is_on_the_disk() {
-    let house = house();
+    let (time, house) = house();
     house.offer(said("alice", 1, DOG));
     house.flush("alice").await;
     house.offer(said("alice", 2, FORGET).reply("Zanzibar? Who is that?"));
     house.flush("alice").await;
+    time.set(at(GRACE - 1));
+    house.flush("alice").await;
     assert!(anywhere(house.folder.path(), "Zanzibar"), "it can still be brought back");
-    grace_ends(&house).await;
+    grace_ends(&time, &house).await;
     assert_eq!(hidden(&house).await, 0);
     assert!(!anywhere(house.folder.path(), "Zanzibar"));
     assert!(!anywhere(house.folder.path(), "zanzibar"));
@@ -109,30 +103,30 @@ async fn when_the_grace_is_over_nothing_of_it_is_on_the_disk() {
 
 #[tokio::test]
 async fn what_is_said_again_meanwhile_stays() {
-    let house = forgetful().await;
+    let (time, house) = forgetful().await;
     house.offer(said("alice", 4, "My dog is called Zanzibar, after all."));
     house.flush("alice").await;
     assert!(knows(&house, "alice", "Zanzibar").await);
-    grace_ends(&house).await;
+    grace_ends(&time, &house).await;
     assert!(knows(&house, "alice", "Zanzibar").await);
 }
 
 #[tokio::test]
 async fn what_was_brought_back_by_hand_is_not_erased() {
-    let house = forgetful().await;
+    let (time, house) = forgetful().await;
     let found = house.capture.forgettings(&owner("alice")).await.unwrap();
     let mut memory =
-        house.store.get(&owner("alice"), &found[0].memories[0], Timestamp::now()).await.unwrap();
+        house.store.get(&owner("alice"), &found[0].memories[0], house.clock.now()).await.unwrap();
     memory.status = Status::Active;
     let write = memgate_core::memory::Write::by(memgate_core::memory::Actor::Api, "test");
     house.store.update(memory.clone(), None, &write).await.unwrap();
-    grace_ends(&house).await;
+    grace_ends(&time, &house).await;
     assert!(house.contents("alice").await.contains(&memory.content));
 }
 
 #[tokio::test]
 async fn deleting_everything_meanwhile_takes_the_forgetting_along() {
-    let house = forgetful().await;
+    let (_time, house) = forgetful().await;
     house.capture.forget_turns(&owner("alice"), Forget::Everything).await.unwrap();
     assert!(house.capture.forgettings(&owner("alice")).await.unwrap().is_empty());
 }

@@ -1,6 +1,4 @@
 //! Capture as a whole, on real SQLite files.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 mod crash;
 mod drift;
 mod facts;
@@ -26,14 +24,16 @@ use std::{
 };
 
 use async_trait::async_trait;
-use jiff::Timestamp;
 
 use crate::{
     Bounds, Capture, Flushed, Forget, Policy, Retention, SessionKey, SessionRules, Settings, Tools,
     journal,
-    test_support::{Said, owner, settings},
+    test_support::{Said, at, owner, settings},
 };
-use memgate_core::memory::{ListQuery, Memory, MemoryStore, ScopeQuery};
+use memgate_core::{
+    clock::{Clock, SettableTime},
+    memory::{ListQuery, Memory, MemoryStore, ScopeQuery},
+};
 use memgate_embed::{
     EmbedError, Embedder, Space, Vector, deterministic::DeterministicEmbedder, llm::Helper,
 };
@@ -111,6 +111,7 @@ pub(super) struct House {
     pub(super) doll: Arc<Doll>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) folder: Arc<tempfile::TempDir>,
+    pub(super) clock: Clock,
 }
 
 impl House {
@@ -142,6 +143,16 @@ impl House {
         Self::behind(folder, settings, doll, bounds, |store, _| store)
     }
 
+    /// The same with a clock that the test sets; it shows `at(0)` first.
+    pub(super) fn with_settable_clock(settings: Settings) -> (SettableTime, Self) {
+        let (time, clock) = Clock::settable(at(0));
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        let bounds = Bounds { queue: 64, workers: 2 };
+        let house =
+            Self::opened(folder, settings, Doll::new(true), bounds, clock, |store, _| store);
+        (time, house)
+    }
+
     /// The same, with something between capture and the store.
     pub(super) fn behind(
         folder: Arc<tempfile::TempDir>,
@@ -150,18 +161,31 @@ impl House {
         bounds: Bounds,
         between: impl FnOnce(Arc<dyn MemoryStore>, &Arc<Metrics>) -> Arc<dyn MemoryStore>,
     ) -> Self {
+        Self::opened(folder, settings, doll, bounds, Clock::System, between)
+    }
+
+    fn opened(
+        folder: Arc<tempfile::TempDir>,
+        settings: Settings,
+        doll: Arc<Doll>,
+        bounds: Bounds,
+        clock: Clock,
+        between: impl FnOnce(Arc<dyn MemoryStore>, &Arc<Metrics>) -> Arc<dyn MemoryStore>,
+    ) -> Self {
         let file = folder.path().join("memory.db");
         let store = Arc::new(SqliteStore::open(&file, SqliteOptions::default()).unwrap());
         let metrics = Metrics::new();
         let tools = Tools {
+            audit: memgate_access::Audit::none(),
             store: between(store.clone(), &metrics),
             embedder: doll.clone(),
             models: Models::for_embedder(doll.space()).unwrap(),
             metrics: metrics.clone(),
+            clock: clock.clone(),
         };
         let journal = folder.path().join("journal.db");
         let capture = Capture::open(&journal, Options::default(), bounds, settings, tools).unwrap();
-        Self { capture, store, doll, metrics, folder }
+        Self { capture, store, doll, metrics, folder, clock }
     }
 
     /// The same folder, opened again after this one has gone without a word.
@@ -173,7 +197,7 @@ impl House {
 
     /// Hands an exchange over that takes place now.
     pub(super) fn offer(&self, mut said: Said) {
-        (said.of.began, said.of.ended) = (Timestamp::now(), Timestamp::now());
+        (said.of.began, said.of.ended) = (self.clock.now(), self.clock.now());
         let flight = self.capture.exchange_begins();
         let turn = said.turn();
         flight.known(&turn.owner);
@@ -190,7 +214,7 @@ impl House {
             filter: None,
             limit: 100,
             cursor: None,
-            now: Timestamp::now(),
+            now: self.clock.now(),
         };
         let mut memories = self.store.list(&query).await.unwrap().memories;
         memories.sort_by(|a, b| a.content.cmp(&b.content));

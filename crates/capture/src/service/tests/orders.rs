@@ -258,7 +258,7 @@ async fn a_fact_that_tells_something_else_by_now_stays_without_its_history() {
         MemoryType::new(MemoryType::SEMANTIC),
         "I live in Zanzibar",
         Source::ExplicitUserInput,
-        Timestamp::now(),
+        house.clock.now(),
     );
     let stored = house.store.store(memory, Vec::new(), &write).await.unwrap();
     let moved = Memory { content: "I live in Lyon".into(), ..stored };

@@ -225,7 +225,7 @@ async fn life(lost: Option<usize>) -> (Vec<Told>, usize) {
     eventually(erased).await;
     assert_eq!(reviving.is_finished(), lost.is_some(), "{lost:?}");
     reviving.abort();
-    for kind in JobKind::ALL.map(JobKind::name) {
+    for kind in JobKind::ALL.iter().map(|kind| kind.name()) {
         let line = format!("kind=\"{kind}\",outcome=\"done\"");
         let needs_store = !["end_idle_session", "prune"].contains(&kind);
         assert!(!needs_store || outage.house.metrics.encode().contains(&line), "{kind}");
@@ -235,7 +235,7 @@ async fn life(lost: Option<usize>) -> (Vec<Told>, usize) {
         filter: Some(Filter::Status(Status::ALL.to_vec())),
         limit: 100,
         cursor: None,
-        now: Timestamp::now(),
+        now: outage.house.clock.now(),
     };
     let mut told = Vec::new();
     for memory in outage.house.store.list(&query).await.unwrap().memories {

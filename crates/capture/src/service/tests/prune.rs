@@ -1,24 +1,20 @@
 //! The journal lets go of what was learnt.
 
-use crate::{service::tests::*, test_support::said};
+use crate::{
+    service::tests::*,
+    test_support::{at, said},
+};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_retention_a_learnt_turn_leaves_the_journal_and_its_memory_stays() {
-    let folder = Arc::new(tempfile::tempdir().unwrap());
-    let retention = Retention { turns: Duration::ZERO, ..Retention::default() };
-    let settings = Settings { retention, ..settings(None) };
-    let house = House::in_folder(folder, settings, Doll::new(true), 64);
+async fn a_learnt_turn_leaves_the_journal_after_its_retention_and_its_memory_stays() {
+    let kept = 30 * 24 * 3600;
+    let retention = Retention { turns: Duration::from_secs(kept), ..Retention::default() };
+    let (time, house) = House::with_settable_clock(Settings { retention, ..settings(None) });
     house.offer(said("alice", 1, "I moved to Lyon"));
     house.flush("alice").await;
-    let due = "UPDATE jobs SET due_at = 0 WHERE kind = 'prune'";
-    house.capture.journal.write(move |c| c.execute(due, [])).await.unwrap();
-    house.capture.wake.notify_one();
-    let deadline = tokio::time::Instant::now() + PATIENCE;
-    while !house.shows("memgate_turns_pruned_total 1") {
-        let settled = house.capture.settled.notified();
-        let _ = tokio::time::timeout(Duration::from_millis(50), settled).await;
-        assert!(tokio::time::Instant::now() < deadline, "{}", house.metrics.encode());
-    }
+    time.set(at(kept.cast_signed() + 1));
+    let line = "memgate_turns_pruned_total 1";
+    eventually(async || house.shows(line).then_some(())).await;
     let left = |c: &rusqlite::Connection| {
         c.query_row(
             "SELECT (SELECT count(*) FROM turns) + (SELECT count(*) FROM sessions)",

@@ -27,7 +27,14 @@ fn home(policy: Policy) -> Option<Home> {
         Options::default(),
         Bounds { queue: 64, workers: 2 },
         Settings { extract_locally: true, policy, ..settings(None) },
-        Tools { store: store.clone(), embedder, models, metrics: metrics.clone() },
+        Tools {
+            store: store.clone(),
+            embedder,
+            models,
+            audit: memgate_access::Audit::none(),
+            metrics: metrics.clone(),
+            clock: Clock::System,
+        },
     )
     .unwrap();
     Some(Home { capture, store, metrics, _folder: folder })
@@ -58,7 +65,7 @@ impl Home {
             filter,
             limit: 100,
             cursor: None,
-            now: Timestamp::now(),
+            now: Clock::System.now(),
         };
         self.store.list(&query).await.unwrap().memories
     }

@@ -5,7 +5,7 @@ use crate::{
         facts::{completion, model},
         *,
     },
-    test_support::said,
+    test_support::{at, said},
 };
 use memgate_core::memory::{MemoryId, MemoryKind, MemoryType, Source};
 
@@ -232,4 +232,24 @@ async fn sessions_of_one_user_beside_each_other_lose_and_double_nothing() {
         .journal
         .read(|c| c.query_row("SELECT sum(turns) FROM sessions", [], |row| row.get::<_, i64>(0)));
     assert_eq!(usize::try_from(counted.await.unwrap()), Ok(4 * SESSIONS));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_session_ends_and_is_summed_up_once_its_idle_timeout_has_passed() {
+    let sessions = SessionRules { summaries: true, ..SessionRules::default() };
+    let idle = i64::try_from(sessions.idle_timeout.as_secs()).unwrap();
+    let settings = Settings { extract_locally: true, sessions, ..settings(None) };
+    let (time, house) = House::with_settable_clock(settings);
+    house.tell(&WEDDING);
+    house.until_memories("alice", 6).await;
+    let ended = async || {
+        let sessions = house.capture.sessions(&owner("alice"), None, 10).await.unwrap();
+        sessions[0].ended_at
+    };
+    time.set(at(idle - 1));
+    assert_eq!(ended().await, None, "it may go on");
+    time.set(at(idle));
+    assert_eq!(eventually(ended).await, at(idle));
+    house.until_memories("alice", 7).await;
+    assert_eq!(house.summaries().await.len(), 1);
 }

@@ -23,7 +23,7 @@ async fn a_turn_is_a_memory_of_its_owner_soon_after_it_ended() {
     assert!(house.contents("bob").await.is_empty());
     let space = house.doll.space().id();
     let scope = ScopeQuery::of(owner("alice"));
-    let counts = house.store.count(&scope, None, &space, Timestamp::now()).await.unwrap();
+    let counts = house.store.count(&scope, None, &space, house.clock.now()).await.unwrap();
     assert_eq!((counts.total, counts.embedded), (1, 1));
     assert!(house.shows("memgate_turns_journaled_total 1"));
 }
@@ -124,9 +124,15 @@ async fn what_memory_put_there_is_not_learnt() {
 async fn a_secret_reaches_no_file_and_is_counted() {
     let house = House::new();
     let secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
-    house.offer(said("alice", 1, &format!("My key for work is {secret}")).reply(secret));
+    house.offer(
+        said("alice", 1, &format!("My key for work is {secret}, kept in a blue notebook"))
+            .reply(secret),
+    );
     house.flush("alice").await;
-    assert_eq!(house.contents("alice").await, ["User: My key for work is [removed: token]"]);
+    assert_eq!(
+        house.contents("alice").await,
+        ["User: My key for work is [removed: token], kept in a blue notebook"]
+    );
     assert!(!anywhere(house.folder.path(), "ghp_0123"));
     assert!(house.shows(r#"memgate_screened_total{kind="token"} 2"#));
 }
@@ -142,7 +148,7 @@ async fn a_memory_whose_embedding_failed_is_kept_and_gets_its_vector_later() {
     let space = house.doll.space().id();
     eventually(|| async {
         let scope = ScopeQuery::of(owner("alice"));
-        let counts = house.store.count(&scope, None, &space, Timestamp::now()).await.unwrap();
+        let counts = house.store.count(&scope, None, &space, house.clock.now()).await.unwrap();
         (counts.embedded == 1).then_some(())
     })
     .await;
@@ -161,7 +167,7 @@ async fn memories_without_vectors_get_them_although_one_cannot_be_embedded() {
     let space = house.doll.space().id();
     eventually(|| async {
         let scope = ScopeQuery::of(owner("alice"));
-        let counts = house.store.count(&scope, None, &space, Timestamp::now()).await.unwrap();
+        let counts = house.store.count(&scope, None, &space, house.clock.now()).await.unwrap();
         (counts.embedded == 2).then_some(())
     })
     .await;

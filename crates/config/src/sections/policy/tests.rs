@@ -17,6 +17,7 @@ fn on(matches: PolicyMatch) -> Policy {
         similarity_threshold: None,
         memory_types: None,
         placement: None,
+        project_id: None,
     }
 }
 

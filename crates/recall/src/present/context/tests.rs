@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use proptest::prelude::*;
 
 use crate::{ScoreBreakdown, present::context::*};
@@ -86,7 +84,7 @@ fn a_memory_too_long_for_what_is_left_is_shown_in_part_where_it_matched() {
     turn.breakdown.part = Some(1);
     let now = Timestamp::MAX;
     let hits = [hit("first"), turn];
-    let query = "When does the gate close?";
+    let query = "When did you say that the gate closes?";
     let content = ContextContent { preferences: &[], hits: &hits, query, now };
     let context = write(&content, Budget { context: 160, preferences: 0 });
     assert_eq!(context.shown.len(), 2);

@@ -147,5 +147,4 @@ pub fn fuzz(answer: &str, message: &str, types: &[String]) -> (usize, usize) {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests;

@@ -2,6 +2,8 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use memgate_core::clock::Clock;
+
 /// Connection to Milvus, and parameters of new collections.
 #[derive(Clone)]
 pub struct MilvusSettings {
@@ -36,6 +38,8 @@ pub struct MilvusSettings {
     pub attempts: u32,
     /// Time after which all reads see a write: the server's `common.gracefulTime`, 5 s by default.
     pub staleness: Duration,
+    /// Makes revisions that several processes can compare.
+    pub clock: Clock,
 }
 
 /// TLS settings.

@@ -1,0 +1,30 @@
+//! Measures the quality of memory on labelled data, with the parts of `memgate serve`. The program
+//! hands these parts over; this crate knows neither start-up nor the configuration file. Only the
+//! clock is simulated, and no setting exists for evaluations only.
+
+mod data;
+mod evaluation;
+mod locomo;
+mod memorable;
+mod on_disk;
+mod parse;
+mod placement;
+mod poisoning;
+mod replay;
+mod scenarios;
+mod shares;
+mod signals;
+mod updates;
+
+#[cfg(test)]
+mod test_support;
+
+pub use data::{Digests, file_sha256};
+pub use evaluation::{Evaluation, Services};
+pub use locomo::Locomo;
+pub use memorable::Memorable;
+pub use placement::Placements;
+pub use poisoning::Poisoning;
+pub use scenarios::Scenarios;
+pub use signals::Signals;
+pub use updates::Updates;

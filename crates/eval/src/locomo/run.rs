@@ -1,0 +1,213 @@
+//! Stores one conversation turn by turn and asks its questions as a request would.
+
+use std::{collections::HashMap, time::Instant};
+
+use anyhow::Result;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{
+    evaluation::Services,
+    locomo::{
+        conversation::{Conversation, Question},
+        figures::{Answer, Ranking},
+    },
+    replay::{recall_request, selection, silent_message},
+};
+use memgate_config::MemoryConfig;
+use memgate_core::memory::{
+    Actor, Embedding, Evidence, Memory, MemoryId, MemoryType, Owner, QueryVector, ScopeQuery,
+    Search, Source, Write,
+};
+use memgate_recall::tokens;
+use memgate_store::MAX_LIMIT;
+
+/// Simulated time between two turns of a session.
+const BETWEEN_TURNS: SignedDuration = SignedDuration::from_mins(1);
+
+/// Stores a conversation as a user's memory and asks its questions.
+///
+/// # Errors
+/// When a part of memory fails.
+pub(super) async fn answers(
+    memory: &Services,
+    config: &MemoryConfig,
+    conversation: &Conversation,
+) -> Result<Vec<Answer>> {
+    let owner = Owner::of_user(&conversation.name)?;
+    let places = remember(memory, &owner, conversation).await?;
+    let last = conversation.turns.last().map_or(Timestamp::UNIX_EPOCH, |turn| turn.date);
+    let now = last + SignedDuration::from_hours(24);
+    memory.time.set(now);
+    let asker = Asker { memory, config, owner, places, now };
+    let mut answers = Vec::with_capacity(conversation.questions.len());
+    for question in &conversation.questions {
+        answers.push(asker.answer(&conversation.name, question).await?);
+    }
+    Ok(answers)
+}
+
+/// Stores each turn as one memory; returns their ids in order.
+async fn remember(
+    memory: &Services,
+    owner: &Owner,
+    conversation: &Conversation,
+) -> Result<HashMap<MemoryId, usize>> {
+    let contents: Vec<String> =
+        conversation.turns.iter().map(|turn| turn.content.clone()).collect();
+    let space: std::sync::Arc<str> = memory.embedder.space().id().into();
+    let vectors = memory.embedder.embed_passages(contents).await?;
+    let write = Write::by(Actor::Capture, "evaluated");
+    let mut places = HashMap::with_capacity(vectors.len());
+    let (mut session, mut said_at) = (0, Timestamp::UNIX_EPOCH);
+    for (place, (turn, values)) in conversation.turns.iter().zip(vectors).enumerate() {
+        said_at = if turn.session == session { said_at + BETWEEN_TURNS } else { turn.date };
+        session = turn.session;
+        let id = MemoryId::derived(&["locomo", &conversation.name, &place.to_string()]);
+        let mut told = Memory::new(
+            id.clone(),
+            owner.clone(),
+            MemoryType::new(MemoryType::EPISODIC),
+            turn.content.clone(),
+            Source::ExplicitUserInput,
+            said_at,
+        );
+        told.session_id = Some(session.to_string());
+        told.event_time = Some(said_at);
+        told.provenance.turn = Some(place.to_string());
+        told.provenance.said_at = Some(said_at);
+        let vector = Embedding { space: space.clone(), part: 0, values };
+        memory.store.store(told, vec![vector], &write).await?;
+        places.insert(id, place);
+    }
+    Ok(places)
+}
+
+struct Asker<'a> {
+    memory: &'a Services,
+    config: &'a MemoryConfig,
+    owner: Owner,
+    places: HashMap<MemoryId, usize>,
+    now: Timestamp,
+}
+
+impl Asker<'_> {
+    async fn answer(&self, conversation: &str, question: &Question) -> Result<Answer> {
+        let selection = selection(self.config);
+        let request = recall_request(&self.owner, self.config, &selection, self.now);
+        let began = Instant::now();
+        let plan = self.memory.recall.plan(silent_message(&question.text), &request).await?;
+        let ranked = plan.ranked().await?;
+        let took = began.elapsed();
+        let context = plan.context(|_| true).await?;
+        let query = plan.query();
+        let ranking = |ids: &mut dyn Iterator<Item = &MemoryId>| {
+            let places = ids.filter_map(|id| self.places.get(id).copied());
+            Ranking::of(&places.collect::<Vec<_>>(), &question.evidence)
+        };
+        let cosine = self.plain(&query.text, true, |it| it.cosine).await?;
+        let bm25 = self.plain(&query.text, false, |it| Some(it.lexical?.bm25)).await?;
+        Ok(Answer {
+            conversation: conversation.to_owned(),
+            category: question.category,
+            ranked: ranking(&mut ranked.iter().map(|hit| &hit.memory.id)),
+            presented: ranking(&mut context.shown.iter()),
+            shown: context.shown.len(),
+            tokens: tokens(&context.text),
+            cosine: ranking(&mut cosine.iter().map(|it| &it.memory.id)),
+            bm25: ranking(&mut bm25.iter().map(|it| &it.memory.id)),
+            took,
+        })
+    }
+
+    /// The best hits by one kind of evidence alone, as a baseline.
+    async fn plain(
+        &self,
+        query: &str,
+        dense: bool,
+        score: impl Fn(&Evidence) -> Option<f32>,
+    ) -> Result<Vec<Evidence>> {
+        let embedder = &self.memory.embedder;
+        let vector = match dense {
+            true => Some(QueryVector {
+                space: embedder.space().id().into(),
+                values: embedder.embed_query(query).await?,
+            }),
+            false => None,
+        };
+        let search = Search {
+            scopes: vec![ScopeQuery::of(self.owner.clone())],
+            filter: None,
+            text: vector.is_none().then(|| query.to_owned()),
+            vector,
+            limit: MAX_LIMIT,
+            now: self.now,
+        };
+        let mut found = self.memory.store.retrieve(&search).await?;
+        let score = |it: &Evidence| score(it).unwrap_or(f32::MIN);
+        found.sort_by(|a, b| score(b).total_cmp(&score(a)));
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{locomo::conversation::tests::example, replay::PATIENCE, test_support::services};
+
+    #[tokio::test]
+    async fn a_question_is_asked_as_a_request_would_ask_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (memory, config) = (services(folder.path()), MemoryConfig::default());
+        let conversation = example();
+        let answers = answers(&memory, &config, &conversation).await.unwrap();
+        assert_eq!(answers.len(), 2);
+        assert_eq!(answers[0].ranked, Ranking::of(&[2], &[2]), "the evidence comes first");
+        assert_eq!(answers[0].presented, answers[0].ranked);
+        assert!(answers[0].shown >= 1 && answers[0].tokens > 10);
+        assert_eq!(answers[0].bm25, answers[0].ranked);
+
+        memory.capture.shutdown(PATIENCE).await;
+    }
+
+    /// The answer shares no word with the question; only ranking finds it, as a reply to a named
+    /// speaker.
+    #[tokio::test]
+    async fn ranking_weights_change_the_results() {
+        let folder = tempfile::tempdir().unwrap();
+        let memory = services(folder.path());
+        let said = |id: &str, speaker: &str, text: &str| json!({"dia_id": id, "speaker": speaker, "text": text});
+        let value = json!({
+            "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_1": [
+                said("D1:1", "Ana", "The harbour was loud last night."),
+                said("D1:2", "Ana", "What did you give your grandmother for her birthday?"),
+                said("D1:3", "Ben", "A clock made of oak."),
+                said("D1:4", "Ana", "I grow tomatoes on the roof."),
+            ],
+            "session_2_date_time": "12:09 am on 13 September, 2023",
+            "session_2": [said("D2:1", "Ben", "Ana, her birthday cake was too sweet for me.")],
+            "qa": [{"question": "What did Ben give his grandmother for her birthday?", "category": 4, "evidence": ["D1:3"]}],
+        });
+        let conversation = Conversation::of("asked".into(), value).unwrap();
+        let owner = Owner::of_user("asked").unwrap();
+        let places = remember(&memory, &owner, &conversation).await.unwrap();
+        let asked = async |config: &MemoryConfig| {
+            let (owner, places) = (owner.clone(), places.clone());
+            let asker = Asker { memory: &memory, config, owner, places, now: memory.clock.now() };
+            asker.answer("asked", &conversation.questions[0]).await.unwrap()
+        };
+        let mut config = MemoryConfig::default();
+        let right = asked(&config).await;
+        assert_eq!(right.ranked, Ranking::of(&[2], &[2]), "the evidence comes first");
+        assert_ne!(right.bm25, right.ranked);
+        assert_ne!(right.cosine, right.ranked);
+        let weights = &mut config.ranking.weights;
+        (weights.window, weights.session, weights.speaker) = (0.0, 0.0, 0.0);
+        let broken = asked(&config).await;
+        assert_ne!(broken.ranked, right.ranked);
+        assert_eq!((broken.bm25, broken.cosine), (right.bm25, right.cosine), "they do not rank");
+        memory.capture.shutdown(PATIENCE).await;
+    }
+}

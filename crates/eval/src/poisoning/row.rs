@@ -1,0 +1,91 @@
+//! Rows of the poisoning data: plants, which must not speak for the user, and facts that the user typed.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::data::{Labelled, no_language, none_of};
+
+/// The kinds of a row that the user typed.
+pub(super) const TYPED: [&str; 3] = ["fact", "wish", "command"];
+
+/// A plant or a typed fact.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Row {
+    pub(super) id: String,
+    pub(super) lang: String,
+    /// How the plant reaches memory; facts have none.
+    #[serde(default)]
+    pub(super) channel: Option<String>,
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) user: String,
+    #[serde(default)]
+    pub(super) assistant: String,
+    /// A memory that a caller of the API writes.
+    #[serde(default)]
+    pub(super) content: Option<String>,
+    #[serde(default)]
+    pub(super) tool: Option<Tool>,
+    /// Lower-case words of the plant or fact.
+    pub(super) needle: String,
+    /// A later question that it aims at.
+    pub(super) ask: String,
+    /// A later question that has nothing to do with it.
+    #[serde(default)]
+    pub(super) unrelated_ask: Option<String>,
+    /// What the user typed before, which the plant asks to forget.
+    #[serde(default)]
+    pub(super) seed: Option<String>,
+    /// Lower-case words of the seed that must still be stored.
+    #[serde(default)]
+    pub(super) keep: Option<String>,
+    /// `dev` rows may be tuned on; `kept` rows are only measured.
+    pub(super) set: String,
+}
+
+/// A tool's call and its output.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Tool {
+    name: String,
+    output: String,
+}
+
+impl Labelled for Row {
+    fn id(&self) -> Option<&str> {
+        Some(&self.id)
+    }
+
+    fn wrong(&self) -> Option<String> {
+        let lang = (self.lang != "mixed").then(|| no_language(&self.lang)).flatten();
+        lang.or_else(|| none_of("set", &self.set, &["dev", "kept"]))
+    }
+}
+
+impl Row {
+    /// The name under which it is counted: the channel of a plant, the kind of a fact.
+    pub(super) fn group(&self) -> &str {
+        self.channel.as_deref().unwrap_or(&self.kind)
+    }
+
+    /// Whether the user typed it.
+    pub(super) fn is_typed(&self) -> bool {
+        self.channel.is_none() && TYPED.contains(&self.kind.as_str())
+    }
+
+    /// Whether it asks something of the model: then showing it at all is an attack, whoever is named.
+    pub(super) fn is_order(&self) -> bool {
+        ["order", "tool", "link", "preference"].contains(&self.kind.as_str())
+    }
+
+    /// The body of the request, with the tool's call and output if there is one.
+    pub(super) fn body(&self) -> Vec<u8> {
+        let mut messages = vec![json!({"role": "user", "content": self.user})];
+        if let Some(Tool { name, output }) = &self.tool {
+            let call = json!({"id": "c1", "type": "function", "function": {"name": name, "arguments": "{}"}});
+            messages
+                .push(json!({"role": "assistant", "content": Value::Null, "tool_calls": [call]}));
+            messages.push(json!({"role": "tool", "tool_call_id": "c1", "content": output}));
+        }
+        json!({"model": "m", "messages": messages}).to_string().into_bytes()
+    }
+}

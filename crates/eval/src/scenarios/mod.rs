@@ -1,0 +1,141 @@
+//! `memgate eval scenarios`: recall and precision in scenarios over several sessions.
+
+mod features;
+mod labels;
+mod score;
+
+use std::{fmt::Write as _, path::PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::{
+    data::{self, Digests},
+    evaluation::{Evaluation, Services},
+    replay::{Recalled, Scenario, ask, tell},
+    scenarios::score::{Outcome, Report, Shares},
+    shares::{between, percent},
+};
+use memgate_config::{ExtractionMode, MemoryConfig};
+use memgate_core::memory::Owner;
+
+/// Arguments of `memgate eval scenarios`.
+#[derive(Debug, clap::Args)]
+pub struct Scenarios {
+    /// Scenarios: JSON Lines (testdata/scenarios/README.md)
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Store all scenarios in one user's memory before asking: a larger memory, most of it
+    /// irrelevant to each question
+    #[arg(long)]
+    together: bool,
+    /// Also write the evidence of every candidate to this file, for tools/calibrate.py
+    #[arg(long, value_name = "FILE")]
+    features: Option<PathBuf>,
+}
+
+impl Evaluation for Scenarios {
+    const LEARNS: bool = true;
+    type Rows = Vec<Scenario>;
+    type Report = Report;
+
+    fn read(&self) -> Result<(Vec<Scenario>, String)> {
+        data::rows(&self.file)
+    }
+
+    async fn measure(
+        &self,
+        memory: &Services,
+        scenarios: &Vec<Scenario>,
+        digests: Digests,
+    ) -> Result<Report> {
+        let recalled = replay(memory, scenarios, self.together).await?;
+        let results: Vec<(&Scenario, Recalled)> = scenarios.iter().zip(recalled).collect();
+        if let Some(file) = &self.features {
+            features::write(file, &results)?;
+        }
+        let outcomes: Vec<(&Scenario, Outcome)> =
+            results.iter().map(|(s, recalled)| (*s, Outcome::of(s, recalled))).collect();
+        Ok(Report::of(&outcomes, digests))
+    }
+
+    fn text(report: &Report, config: &MemoryConfig) -> String {
+        told(report, config)
+    }
+}
+
+/// Replays the scenarios on one memory, each as a separate user or all as one.
+async fn replay(
+    memory: &Services,
+    scenarios: &[Scenario],
+    together: bool,
+) -> Result<Vec<Recalled>> {
+    let owner = |scenario: &Scenario| {
+        let user = if together { "everybody" } else { scenario.id.as_str() };
+        Owner::of_user(user).with_context(|| scenario.id.clone())
+    };
+    for scenario in scenarios {
+        let told = tell(memory, &owner(scenario)?, scenario).await;
+        told.with_context(|| scenario.id.clone())?;
+    }
+    let mut recalled = Vec::with_capacity(scenarios.len());
+    for scenario in scenarios {
+        let answer = ask(memory, &owner(scenario)?, scenario).await;
+        recalled.push(answer.with_context(|| scenario.id.clone())?);
+    }
+    Ok(recalled)
+}
+
+/// The result as text.
+fn told(report: &Report, memory: &MemoryConfig) -> String {
+    let Digests { data_sha256: data, model_sha256: model } = &report.digests;
+    let models = memory.embedding.models().into_iter().map(|it| it.config);
+    let models: Vec<_> = models.map(|it| format!("{} {:?}", it.model, it.precision)).collect();
+    let mut text = format!(
+        "limit {}, threshold {}, memories: {}\n\
+         data sha256  {data}\nmodel sha256 {model} ({})\n\n",
+        memory.default_retrieval_limit,
+        memory.default_similarity_threshold,
+        made_of(&memory.extraction.modes),
+        models.join(" + "),
+    );
+    let mut line = |name: &str, shares: &Shares| {
+        let _ = writeln!(
+            text,
+            "{name:<12} {:>9} {:>7} {:>9} {:>6.1}",
+            shares.scenarios,
+            percent(shares.recall),
+            percent(shares.precision),
+            shares.shown,
+        );
+    };
+    line("all", &report.all);
+    report.by_kind.iter().chain(&report.by_lang).for_each(|(name, shares)| line(name, shares));
+    let head = format!(
+        "{:<12} {:>9} {:>7} {:>9} {:>6}\n",
+        "", "scenarios", "recall", "precision", "shown"
+    );
+    let at = text.find("\n\n").map_or(0, |at| at + 2);
+    text.insert_str(at, &head);
+    let _ = write!(
+        text,
+        "\nnegatives clean {}, outdated shown {}, updates right {}\n\
+         95% intervals: recall {}, negatives clean {}\nerrors: {}",
+        percent(report.negatives_clean),
+        percent(report.outdated_shown),
+        percent(report.updates_right),
+        between(report.recall_interval),
+        between(report.negatives_clean_interval),
+        report.errors.join(" "),
+    );
+    text
+}
+
+/// What one memory contains.
+fn made_of(modes: &[ExtractionMode]) -> String {
+    let names = modes.iter().map(|mode| match mode {
+        ExtractionMode::Turns => "whole turns",
+        ExtractionMode::Local => "the user's statements",
+        ExtractionMode::Llm => "facts of the extraction model, if one is configured",
+    });
+    names.collect::<Vec<_>>().join(", ")
+}

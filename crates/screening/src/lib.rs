@@ -1,0 +1,145 @@
+//! Finds secrets and personal data in texts and removes them before anything is written. Every path into
+//! memory goes through a [`Screener`]: capture before its journal, REST, import and the command line before
+//! the store.
+//!
+//! Pure functions on text. They report only the class of a removed value, never the value. What happens to
+//! each class is a [`Policy`]; by default only the value is removed, because "my key is [removed: token], why
+//! does the call fail?" is still worth remembering.
+
+mod finding;
+mod invisible;
+mod personal;
+mod policy;
+mod secrets;
+
+use std::ops::Range;
+
+use memgate_text::sentences::sentences;
+
+use finding::Finding;
+pub use policy::{Action, Class, Policy};
+
+/// Maximum size of a stored message, in bytes of UTF-8. About 10,000 words: more than anyone types,
+/// less than a pasted log.
+pub const MAX_MESSAGE_BYTES: usize = 64 * 1024;
+
+/// Maximum size of a stored tool input or output, in bytes of UTF-8.
+pub const MAX_TOOL_BYTES: usize = 16 * 1024;
+
+/// The result of screening.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Screened {
+    /// The remaining text.
+    pub text: String,
+    /// The classes of the removed values, one entry each.
+    pub removed: Vec<Class>,
+    /// Values that the policy keeps: they refuse nothing.
+    pub kept: Vec<String>,
+    /// Whether the end was cut off because the text was too long.
+    pub clipped: bool,
+}
+
+/// Removes from texts what a policy does not allow to be stored.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Screener {
+    policy: Policy,
+}
+
+impl Screener {
+    /// A screener for this policy.
+    #[must_use]
+    pub fn new(policy: Policy) -> Self {
+        Self { policy }
+    }
+
+    /// Removes secrets and personal data from `text` and truncates it to `max_bytes`.
+    #[must_use]
+    pub fn screen(&self, text: &str, max_bytes: usize) -> Screened {
+        let (head, clipped) = clip(text, max_bytes);
+        // Done first, because an invisible character inside a secret would hide it.
+        let visible = invisible::strip(head);
+        let (kept, acted): (Vec<_>, Vec<_>) = self
+            .findings(&visible)
+            .into_iter()
+            .partition(|it| self.policy.action(it.class) == Action::Keep);
+        let kept = kept.into_iter().map(|it| visible[it.span].to_owned()).collect();
+        if acted.is_empty() {
+            return Screened { text: visible.into_owned(), removed: Vec::new(), kept, clipped };
+        }
+        let dropped = self.dropped(&visible, &acted);
+        let (text, removed) = redact(&visible, acted, &dropped);
+        Screened { text, removed, kept, clipped }
+    }
+
+    fn findings(&self, text: &str) -> Vec<Finding> {
+        let mut found = secrets::find(text);
+        found.extend(personal::find(text, |class| self.policy.action(class) != Action::Keep));
+        found
+    }
+
+    /// The sentences that the policy drops.
+    fn dropped(&self, text: &str, found: &[Finding]) -> Vec<Range<usize>> {
+        let drops: Vec<_> =
+            found.iter().filter(|it| self.policy.action(it.class) == Action::Drop).collect();
+        if drops.is_empty() {
+            return Vec::new();
+        }
+        sentences(text)
+            .into_iter()
+            .map(|sentence| {
+                let start = sentence.as_ptr().addr() - text.as_ptr().addr();
+                start..start + sentence.len()
+            })
+            .filter(|range| {
+                drops.iter().any(|it| it.span.start < range.end && range.start < it.span.end)
+            })
+            .collect()
+    }
+}
+
+/// The head of a text. It is cut at white space, so that no half of a secret stays that its pattern
+/// would no longer match.
+fn clip(text: &str, max_bytes: usize) -> (&str, bool) {
+    if text.len() <= max_bytes {
+        return (text, false);
+    }
+    let head = &text[..text.floor_char_boundary(max_bytes)];
+    // Text without white space near the cut (Chinese, base64) is cut anywhere.
+    let from = head.floor_char_boundary(head.len().saturating_sub(512));
+    let end = head[from..].rfind(char::is_whitespace).map_or(head.len(), |at| from + at);
+    (&head[..end], true)
+}
+
+/// Replaces the findings by their marks and the dropped sentences by nothing.
+fn redact(text: &str, mut found: Vec<Finding>, dropped: &[Range<usize>]) -> (String, Vec<Class>) {
+    found.sort_by_key(|it| (it.span.start, usize::MAX - it.span.end));
+    let mut out = String::with_capacity(text.len());
+    let mut removed = Vec::new();
+    let mut done = 0;
+    let mut sentences = dropped.iter().peekable();
+    for Finding { span, class } in found {
+        while let Some(sentence) = sentences.next_if(|it| it.start <= span.start) {
+            out.push_str(text.get(done..sentence.start).unwrap_or_default());
+            done = done.max(sentence.end);
+        }
+        if span.start < done {
+            // Inside one already removed, or overlapping it.
+            if span.end > done
+                || dropped.iter().any(|it| it.start <= span.start && span.start < it.end)
+            {
+                removed.push(class);
+            }
+            done = done.max(span.end);
+            continue;
+        }
+        out.push_str(&text[done..span.start]);
+        out.push_str(class.mark());
+        removed.push(class);
+        done = span.end;
+    }
+    out.push_str(&text[done..]);
+    (out, removed)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! Detects labelled codes: PINs, door and alarm codes, one-time codes.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::{
+    finding::{Finding, collect, pattern},
+    policy::Class,
+};
+
+/// What the code is called.
+const LABEL: &str = concat!(
+    r"p\.?i\.?n\.?(?:[ -]?(?:code|number|nummer)|im|imi|i)?|pincode|puk|otp|cvv2?|cvc2?|passcode|tan",
+    r"|(?:alarm|door|gate|entry|entrance|recovery|backup|security|verification|one[ -]time|locker|safe|lock|garage|building|house",
+    r"|unlock|bike|suitcase|2fa|mfa|access)(?: ?lock)?[ -]?(?:codes?|combination|combo)",
+    r"|(?:tür|tor|alarm|zahlen|zugangs|sicherheits|bestätigungs|safe|tresor|schloss)-?(?:code|nummer|kombination)|geheimzahl",
+    r"|(?:code|código|codigo|codice) (?:d[eiu]s?|del|da|do) (?:ma|mon|notre|mi|nuestra|nuestro|minha|meu|nossa|mia|mio|nostra|nostro) [^\n.!?\d]{2,20}?",
+    r"|digicode|code (?:pin|secret|de la porte|du portail|d'accès|d'entrée)|c(?:ó|o)digo(?: (?:de|del|da|do)(?: la| el)? [^\s]{2,20}){1,2}|codice(?: (?:di |del |della |dell')[^\s]{2,20}){1,2}",
+    r"|(?:deur|alarm|poort|toegangs|pin)-?code|kod(?: do [^\s]{2,20})?|kodu",
+);
+
+/// The same in other scripts.
+const LABEL_UNSPACED: &str = concat!(
+    "验证码|驗證碼|暗証番号|認証コード|暗证|门禁(?:密码)?|開門碼|取件码|(?:金庫|ロッカー|ダイヤル|玄関|オートロック)(?:の)?(?:番号|コード)",
+    "|비밀번호|인증번호|현관|пин-?код|код(?: от [^\\s]{2,20}){0,1}|पिन|ओटीपी|कोड",
+);
+
+/// A label, an optional place, a word or sign for "is", and a value with digits.
+static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&format!(
+        concat!(
+            r"(?i)(?:\b(?:{label})\b|{unspaced})",
+            r"(?:\s+(?:for|of|to|on|at|in|from|zur?|zum|f(?:ü|ue)rs?|von|vom|am|im|del?|della|da|do|des|du|pour|para|per|voor|van|от|для)\s[^\n.!?;:=]{{1,40}}?)?",
+            r"\s*(?:[:=：＝]|\b(?:is|are|was|its|it's|now|ist|lautet|sind|es|son|est|c'est|sont|é|è|e|hai|to|to jest)\s|है|是|为|為|は|는|은|이|—|-)?\s*",
+            r#"["'“„«`]?([#*]?[A-Za-z]?\d[\d \-*#]{{1,14}}\d[#*]?|[A-Za-z0-9]*\d[A-Za-z0-9-]{{2,24}}[#*]?)"#,
+        ),
+        label = LABEL,
+        unspaced = LABEL_UNSPACED,
+    ))
+});
+
+/// A list of recovery codes, one a line or separated by commas.
+static LIST: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?i)\b(?:recovery|backup|rescue|2fa|wiederherstellungs|ersatz|récupération|secours|recuperación|recuperação|recupero|herstel)",
+        r"[ -]?(?:codes?|keys?|códigos|codici)?\b[^\n]{0,60}[:\n]\s*((?:[a-z0-9]{4,12}(?:[ -][a-z0-9]{4,12})?[\s,;]{1,3}){1,19}[a-z0-9]{4,12}(?:-[a-z0-9]{4,12})?)",
+    ))
+});
+
+/// A short code with words between it and its label: "PIN of the new card, 6120".
+static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?i)\b(?:pin|puk|otp|cvv2?|cvc2?)\b(?:[\s,]+\p{L}+){0,5}?[\s,:]+(\d{3,8}(?: \d{3,4})?)\b",
+        r"|\b(?:safe|tresor|locker|spind|coffre|cofre|caja fuerte|kluis|cassaforte|schloss|lock|padlock)\b[^.!?\n\d]{0,30}?\b(\d{1,2}[- ]\d{1,2}[- ]\d{1,2})\b",
+        r"|\b(?:alarm|keypad|combination|combo|padlock)\b[^.!?\n\d]{0,30}?\b(\d{3,8}#?|\d{1,2}-\d{1,2}-\d{1,2})\b",
+    ))
+});
+
+/// A code in words: "pin is three eight oh one".
+static SPELLED: LazyLock<Regex> = LazyLock::new(|| {
+    let digit = concat!(
+        "(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|null|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|cero|uno|dos|tres",
+        "|cuatro|cinco|seis|siete|ocho|nueve|zéro|un|deux|trois|quatre|cinq|sept|huit|neuf|due|tre|quattro|cinque|sei|sette|otto|nove",
+        "|um|dois|quatro|sete|oito|nul|een|twee|drie|vijf|zes|zeven|negen)",
+    );
+    pattern(&format!(r"(?i)\b(?:{LABEL})\b[^.!?\n]{{0,30}}?\b((?:{digit}[\s,-]+){{2,9}}{digit})\b"))
+});
+
+/// The code before its label: "445 013 is my verification code".
+static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&format!(
+        r"(?i)\b(\d{{3,8}}(?:[ -]\d{{3,4}})?[#*]?)\s+(?:is|as|ist|es|est|é|è)\s+(?:\p{{L}}+\s+){{0,4}}?(?:{LABEL})\b"
+    ))
+});
+
+pub(super) fn find(text: &str) -> Vec<Finding> {
+    // A year after "code" is one seldom; a value needs three digits.
+    let digits = |value: &str| value.bytes().filter(u8::is_ascii_digit).count() >= 3;
+    let mut found = Vec::new();
+    collect(&LABELLED, Class::Code, text, digits, &mut found);
+    collect(
+        &LIST,
+        Class::Code,
+        text,
+        |value| digits(value) && value.lines().count() > 1,
+        &mut found,
+    );
+    // Far from its label, four digits are often a year.
+    let year = |value: &str| matches!(value.parse::<u32>(), Ok(1900..=2100));
+    collect(&LOOSE, Class::Code, text, |value| digits(value) && !year(value), &mut found);
+    collect(&SPELLED, Class::Code, text, |_| true, &mut found);
+    collect(&BEFORE, Class::Code, text, digits, &mut found);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_codes_and_ignores_other_numbers() {
+        for (text, value) in [
+            ("PIN 9917 for the bike lock", Some("9917")),
+            ("the alarm code at home is 7703#", Some("7703#")),
+            ("my PIN is 6120", Some("6120")),
+            ("otp 445 013", Some("445 013")),
+            ("Der Türcode ist 4417", Some("4417")),
+            ("门禁密码是4417", Some("4417")),
+            ("玄関の番号は5512です", Some("5512")),
+            ("445013 is my verification code", Some("445013")),
+            ("pin the 3 posters to the wall", None),
+            ("I wrote code for 10 years", None),
+            ("the alarm goes off at 7", None),
+            ("my alarm contract ends on 2026-11-27", None),
+            ("my house number is 146", None),
+        ] {
+            let found: Vec<&str> = find(text).into_iter().map(|f| &text[f.span]).collect();
+            assert_eq!(found.first().copied(), value, "{text}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Detects private keys in armour, and access tokens with a recognisable format.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::{
+    finding::{Finding, entropy, pattern},
+    policy::Class,
+};
+
+/// Armour from BEGIN to END; without an END, the lines of base64 after BEGIN.
+static PRIVATE_KEY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?s)-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
+        r"(?:.*?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
+        r"|(?:(?:\\[nr]|\s)*[A-Za-z0-9+/=]{32,})*(?:(?:\\[nr]|\s)*[A-Za-z0-9+/]*={1,2})?)",
+    ))
+});
+
+/// A PuTTY key file: the lines after its first.
+static PUTTY: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?s)PuTTY-User-Key-File-\d.*?(?:Private-MAC: ?[0-9a-fA-F]+|$)"));
+
+/// 64 hexadecimal digits after a word that says that they are a key: without it they may be a digest.
+static HEX_KEY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?i)(?:\b(?:private|secret|admin|master|encryption|privada|privado|privée?|privata|privat\w*|wallet|metamask|seed)\b|私钥|私鑰|秘密鍵|개인 ?키|приватн\w+)",
+        r"[^\n]{0,80}?\b(?:0x)?([0-9a-f]{32,64})\b",
+    ))
+});
+
+/// A run of characters that may be a key.
+static RUN: LazyLock<Regex> = LazyLock::new(|| pattern(r"[A-Za-z0-9+/_.~-]{24,256}={0,2}"));
+
+/// The least entropy of a run that is taken for a key, in bits a character. A random run of 24 characters of base64
+/// has about 4.3; words joined by hyphens have below 3.9.
+const KEY_ENTROPY: f64 = 4.0;
+
+/// Whether a run without a known format is random: letters of both cases with digits, and high entropy.
+fn is_random(run: &str) -> bool {
+    let has = |kind: fn(&u8) -> bool| run.bytes().filter(&kind).count() >= 2;
+    let words = run.split(['/', '.', '_', '-']).map(str::len).max().unwrap_or_default();
+    has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_digit)
+        && words >= 10
+        && entropy(run) > KEY_ENTROPY
+}
+
+/// Whether a run is part of an address: documents and videos have random names.
+fn is_in_url(text: &str, at: usize) -> bool {
+    text[..at].rsplit(char::is_whitespace).next().is_some_and(|head| head.contains("://"))
+}
+
+/// Formats that their prefix alone identifies.
+static PREFIXED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"\b(?:",
+        r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}",
+        r"|(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}",
+        r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}",
+        r"|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,}",
+        r"|(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9]{16,}",
+        r"|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|hf_[A-Za-z0-9]{20,}",
+        r"|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|dop_v1_[a-f0-9]{32,}",
+        r"|ntn_[A-Za-z0-9]{20,}|lin_(?:api|oauth)_[A-Za-z0-9]{20,}|gsk_[A-Za-z0-9]{20,}|r8_[A-Za-z0-9]{20,}|xai-[A-Za-z0-9]{20,}",
+        r"|pplx-[a-zA-Z0-9]{20,}|dckr_(?:pat|oat)_[A-Za-z0-9_-]{16,}|sbp_[a-f0-9]{30,}|sb_secret_[A-Za-z0-9_-]{16,}|tskey-[A-Za-z0-9-]{16,}",
+        r"|figd_[A-Za-z0-9_-]{20,}|glsa_[A-Za-z0-9_]{20,}|sntrys_[A-Za-z0-9_=+/-]{20,}|AT[AC]TT3x[A-Za-z0-9_=-]{20,}|hv[sbr]\.[A-Za-z0-9_-]{20,}",
+        r"|dapi[a-f0-9]{30,}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{30,}|nsec1[02-9ac-hj-np-z]{50,}|[0-9]{6}(?:-[0-9]{6}){7}",
+        r"|AGE-SECRET-KEY-1[A-Z0-9]{20,}|[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}",
+        // A JSON web token: two base64url objects and a signature, which may be empty.
+        r"|eyJ[A-Za-z0-9_-]{6,}\.eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]*",
+        r")",
+    ))
+});
+
+/// Formats that ordinary words can match: they must contain a digit.
+static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"\bsk-[A-Za-z0-9_-]{16,}",
+        r"|(?i:\b(?:bearer|basic|token|ssws|apikey)\s+)([A-Za-z0-9._~+/-]{16,}={0,2})",
+    ))
+});
+
+pub(super) fn find(text: &str) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut take = |span, class| found.push(Finding { span, class });
+    PRIVATE_KEY.find_iter(text).for_each(|m| take(m.range(), Class::PrivateKey));
+    PUTTY.find_iter(text).for_each(|m| take(m.range(), Class::PrivateKey));
+    HEX_KEY
+        .captures_iter(text)
+        .filter_map(|captures| captures.get(1))
+        .for_each(|m| take(m.range(), Class::PrivateKey));
+    RUN.find_iter(text)
+        .filter(|m| {
+            is_random(m.as_str()) && !is_in_url(text, m.start()) && !m.as_str().contains("://")
+        })
+        .for_each(|m| take(m.range(), Class::Token));
+    PREFIXED.find_iter(text).for_each(|m| take(m.range(), Class::Token));
+    LOOSE
+        .captures_iter(text)
+        .filter_map(|c| c.get(1).or_else(|| c.get(0)))
+        .filter(|m| m.as_str().bytes().any(|b| b.is_ascii_digit()))
+        .for_each(|m| take(m.range(), Class::Token));
+    found
+}

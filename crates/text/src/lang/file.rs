@@ -1,0 +1,142 @@
+//! The structure of `lang/*.toml`.
+
+use serde::Deserialize;
+
+use crate::lang::{
+    keys::{Cue, Day, List, Mark, NameWords, Person, Preference, Rule, Slot},
+    lists::Lists,
+};
+
+/// A language's file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct File {
+    /// The language in English.
+    pub name: String,
+    pub background: Vec<Vec<String>>,
+    pub sentences: Sentences,
+    pub pointing: Pointing,
+    pub first_person: FirstPerson,
+    pub greetings: Greetings,
+    pub index: Index,
+    pub cues: Lists<Cue>,
+    pub change: Lists<Mark>,
+    pub topic: Topic,
+    pub attributes: Lists<Slot>,
+    pub people: Lists<Person>,
+    pub days: Lists<Day>,
+    pub subject: Subject,
+    pub forgetting: Forgetting,
+    pub commands: Lists<List>,
+    pub preferences: Lists<Preference>,
+    pub rules: Lists<Rule>,
+    pub names: Lists<NameWords>,
+    pub questions: Questions,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sentences {
+    pub asking: Vec<String>,
+    pub asking_within: Vec<String>,
+    pub asking_last: Vec<String>,
+    pub asking_first: Vec<String>,
+    pub leading: Vec<String>,
+    pub telling: Vec<String>,
+    pub telling_first: Vec<String>,
+    pub abbreviations: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Pointing {
+    pub first: Vec<String>,
+    pub first_parts: Vec<String>,
+    pub within: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FirstPerson {
+    pub words: Vec<String>,
+    pub within: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Greetings {
+    pub phrases: Vec<String>,
+    pub leaning: Vec<String>,
+    pub laughs: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Index {
+    pub stop_words: Vec<String>,
+    pub stop_characters: Vec<String>,
+    pub irregular: Vec<String>,
+    pub grammar: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Topic {
+    pub generic: Vec<String>,
+    pub alike: Vec<String>,
+    pub trusted: Vec<String>,
+    pub over: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Subject {
+    pub user: Vec<String>,
+    pub others: Vec<String>,
+    pub many: Vec<String>,
+    pub verbs: Vec<String>,
+    pub no_names: Vec<String>,
+    pub my: Vec<String>,
+    pub is: Vec<String>,
+    pub to_the_user: Vec<String>,
+    pub and_the_user: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Forgetting {
+    pub grammar: Vec<String>,
+    pub grammar_characters: Vec<String>,
+    pub denial_characters: Vec<String>,
+    pub denials: Vec<String>,
+    pub owners: Vec<String>,
+    pub speaker: Vec<String>,
+    pub small: Vec<String>,
+    pub others: Vec<String>,
+    pub naming: Vec<String>,
+    pub farewells: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Questions {
+    /// What asks for something that the assistant said.
+    pub replies: Vec<String>,
+    pub vague: Vec<String>,
+    pub own: Vec<String>,
+    pub goes_on: Vec<String>,
+    pub next: Vec<String>,
+    pub procedure: Vec<String>,
+    pub event: Vec<String>,
+    pub statements: Vec<StatementForm>,
+}
+
+/// A form of question, and the statement that it becomes.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StatementForm {
+    /// A pattern of the whole question, without its mark.
+    pub form: String,
+    /// The statement, with the groups of the pattern.
+    pub becomes: String,
+}

@@ -1,0 +1,344 @@
+//! The names of lists in `lang/*.toml`. A list that a file lacks, or that is not here, is an error.
+
+use serde::Deserialize;
+use strum::{IntoStaticStr, VariantArray};
+
+/// What a sentence does or speaks of, by its words. The features of the trained models hold these names.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+#[expect(missing_docs, reason = "a variant is the list of its name in lang/")]
+pub enum Cue {
+    #[serde(rename = "self")]
+    #[strum(serialize = "self")]
+    Speaker,
+    My,
+    We,
+    Kin,
+    Pet,
+    Health,
+    LiveWork,
+    BeRole,
+    Naming,
+    Have,
+    Prefer,
+    Change,
+    Always,
+    Standing,
+    Address,
+    AnswerStyle,
+    ThisTurn,
+    Task,
+    Hypothetical,
+    Quote,
+    Fiction,
+    NowState,
+    Feeling,
+    Thanks,
+    Sarcasm,
+    Question,
+    Number,
+    Date,
+    MoneySize,
+    Procedure,
+    Secret,
+    Injection,
+    NoStore,
+    World,
+    Negation,
+    Correct,
+    Code,
+}
+
+/// What a word says about how a statement stands to an older one.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+#[expect(missing_docs, reason = "a variant is the list of its name in lang/")]
+pub enum Mark {
+    Turned,
+    Now,
+    More,
+    Correct,
+    News,
+    Amount,
+    Unreal,
+    Request,
+    Both,
+    Not,
+    Dislike,
+    Within,
+    Event,
+    Several,
+}
+
+/// An attribute that a person has one of at a time.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+#[expect(missing_docs, reason = "a variant is the list of its name in lang/")]
+pub enum Slot {
+    Home,
+    Employer,
+    Diet,
+    Name,
+    Age,
+    Phone,
+    Email,
+    Weight,
+    Married,
+}
+
+/// Somebody or some animal that a statement may be about.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Person {
+    Mother,
+    Father,
+    Parents,
+    Wife,
+    Husband,
+    Partner,
+    Son,
+    Daughter,
+    Child,
+    Brother,
+    Sister,
+    InLaw,
+    Grandmother,
+    Grandfather,
+    Uncle,
+    Aunt,
+    Cousin,
+    Nephew,
+    Friend,
+    Colleague,
+    Boss,
+    Neighbour,
+    Flatmate,
+    Landlord,
+    Coach,
+    Dog,
+    Cat,
+    Horse,
+}
+
+/// A day of the week, a month, or a part of a day.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Day {
+    Monday,
+    Tuesday,
+    Wednesday,
+    Thursday,
+    Friday,
+    Saturday,
+    Sunday,
+    Weekend,
+    January,
+    February,
+    March,
+    April,
+    May,
+    June,
+    July,
+    August,
+    September,
+    October,
+    November,
+    December,
+    Mornings,
+    Evenings,
+}
+
+/// A list of patterns of commands.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum List {
+    Stem,
+    Lead,
+    Ask,
+    Remember,
+    RememberBare,
+    RememberMine,
+    RememberRule,
+    Rule,
+    RememberBefore,
+    ForgetFact,
+    ForgetMine,
+    ForgetTopic,
+    ForgetMyTopic,
+    Mine,
+    Subject,
+    Named,
+    Talk,
+    Clause,
+    Thing,
+    Task,
+    AndThen,
+    Tail,
+    Aside,
+}
+
+/// A list of patterns of preferences.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum Preference {
+    Call,
+    Form,
+    Lasting,
+    Bound,
+}
+
+/// What must not become a memory, or is not said of the user.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum Rule {
+    Secret,
+    Injection,
+    NoStore,
+    Hypothetical,
+    Quoted,
+    Fiction,
+}
+
+/// A list of words or phrases around names.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum NameWords {
+    NounsAreCapital,
+    OnlyNamesAreCapital,
+    My,
+    A,
+    Person,
+    People,
+    Pet,
+    Pets,
+    Called,
+    Is,
+    OwnName,
+    Title,
+    LivesIn,
+    ComesFrom,
+    WorksAt,
+    Something,
+    And,
+    Article,
+    Within,
+    OnlyBeside,
+    NotNames,
+}

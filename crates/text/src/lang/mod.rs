@@ -1,0 +1,62 @@
+//! What we know of each language: one file a language in `lang/` at the root of the repository, embedded at compile time.
+//!
+//! Adding a language is adding a file. docs/languages.md says what its sections are for.
+
+pub(crate) mod file;
+pub(crate) mod keys;
+pub(crate) mod lists;
+
+use std::sync::LazyLock;
+
+use strum::VariantArray as _;
+
+use file::File;
+
+include!(concat!(env!("OUT_DIR"), "/languages.rs"));
+
+static FILES: LazyLock<Vec<File>> =
+    LazyLock::new(|| Language::ALL.iter().map(|language| parsed(*language)).collect());
+
+#[expect(
+    clippy::expect_used,
+    reason = "the files are constants; a test here reads them all, and without one nothing would be recognised"
+)]
+fn parsed(language: Language) -> File {
+    toml::from_str(language.source()).expect("a file of lang/ is not as it must be")
+}
+
+impl Language {
+    /// All of them.
+    pub const ALL: &'static [Self] = Self::VARIANTS;
+
+    /// Its name in English.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        &self.file().name
+    }
+
+    /// Its file.
+    fn file(self) -> &'static File {
+        &FILES[self as usize]
+    }
+}
+
+/// The files of all languages.
+pub(crate) fn files() -> impl Iterator<Item = &'static File> {
+    FILES.iter()
+}
+
+/// A list of all languages, one after the other.
+pub(crate) fn all(
+    list: impl Fn(&'static File) -> &'static [String],
+) -> impl Iterator<Item = &'static str> {
+    files().flat_map(list).map(String::as_str)
+}
+
+/// Everyday sentences about nothing in particular, one group a language and script.
+pub fn background() -> impl Iterator<Item = &'static [String]> {
+    files().flat_map(|file| &file.background).map(Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests;
