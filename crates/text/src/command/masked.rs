@@ -1,16 +1,12 @@
 //! A message without what others said in it: code, quotations, mails, retrieved passages.
 
-use std::{collections::HashSet, ops::Range, sync::LazyLock};
+use std::ops::Range;
 
-use crate::{command::untyped::parts, greeting::is_greeting, lang};
+use crate::{command::untyped::parts, greeting::is_greeting, sentences};
 
 /// The longest message that counts as typed entirely, in characters. In a longer message, and in one with untyped parts,
 /// only the first and the last sentence can ask something of memory.
 const TYPED_WHOLE: usize = 280;
-
-/// Words that a full stop may follow within a sentence.
-static SHORT: LazyLock<HashSet<&str>> =
-    LazyLock::new(|| lang::all(|file| &file.sentences.abbreviations).collect());
 
 /// A message in which foreign words are blotted out. Places in it are places in the message.
 pub(super) struct Masked {
@@ -58,32 +54,7 @@ impl Masked {
 
     /// The sentences, with the marks that end them.
     pub(super) fn sentences(&self) -> Vec<Range<usize>> {
-        let mut found = Vec::new();
-        let mut start = 0;
-        for (at, c) in self.text.char_indices() {
-            let next = self.text[at + c.len_utf8()..].chars().next();
-            let ends = match c {
-                '.' => next.is_none_or(char::is_whitespace) && !self.is_short(start..at),
-                '!' | '?' | '…' => next.is_none_or(|next| !matches!(next, '!' | '?' | '…')),
-                '。' | '！' | '？' | '؟' | '।' | '\n' => true,
-                _ => false,
-            };
-            if ends {
-                found.push(self.trimmed(start..at + c.len_utf8()));
-                start = at + c.len_utf8();
-            }
-        }
-        found.push(self.trimmed(start..self.text.len()));
-        found.retain(|range| self.text[range.clone()].chars().any(char::is_alphanumeric));
-        found
-    }
-
-    fn is_short(&self, sentence: Range<usize>) -> bool {
-        let word = self.text[sentence].rsplit(|c: char| !c.is_alphanumeric()).next();
-        word.is_some_and(|word| {
-            SHORT.contains(word.to_lowercase().as_str())
-                || (word.len() == 1 && word.chars().all(char::is_uppercase) && word != "I")
-        })
+        sentences::ranges(&self.text)
     }
 
     /// The range without white space at its ends.

@@ -25,7 +25,7 @@ pub(super) fn is_day(word: &str) -> bool {
 }
 
 impl Day {
-    fn is_month(self) -> bool {
+    pub(crate) fn is_month(self) -> bool {
         (Self::January..=Self::December).contains(&self)
     }
 }

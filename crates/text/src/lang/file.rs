@@ -45,6 +45,8 @@ pub(crate) struct Sentences {
     pub telling: Vec<String>,
     pub telling_first: Vec<String>,
     pub abbreviations: Vec<String>,
+    pub closing_abbreviations: Vec<String>,
+    pub before_ordinals: Vec<String>,
 }
 
 #[derive(Deserialize)]

@@ -1,11 +1,11 @@
-//! Sentences, and which of them only ask. By rules, in the languages we claim;
-//! when in doubt a sentence tells something, and is kept.
+//! Which sentences only ask. By rules, in the languages we claim; when in doubt a sentence tells something, and is kept.
 
 use std::{collections::HashSet, sync::LazyLock};
 
-use unicode_segmentation::UnicodeSegmentation;
-
-use crate::lang;
+use crate::{
+    lang,
+    sentences::{boundaries::is_end, sentences, words},
+};
 
 /// Words that ask, wherever they stand in a clause.
 static ASKS: LazyLock<HashSet<&str>> =
@@ -19,35 +19,6 @@ static LEADS: LazyLock<HashSet<&str>> =
 /// Words with which a speaker tells of himself.
 static TELLS: LazyLock<HashSet<&str>> =
     LazyLock::new(|| lang::all(|file| &file.sentences.telling).collect());
-
-/// Whether a character ends a sentence.
-fn is_end(c: char) -> bool {
-    matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？' | '؟' | '।' | '\n')
-}
-
-/// The sentences of a text, trimmed, with the marks that end them.
-pub fn sentences(text: &str) -> Vec<&str> {
-    let mut sentences = Vec::new();
-    let mut start = 0;
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let next = chars.peek().map(|(_, next)| *next);
-        let ends = match c {
-            // Not within "3.5" or "example.org".
-            '.' => next.is_none_or(char::is_whitespace),
-            c if is_end(c) => next.is_none_or(|next| !is_end(next)),
-            _ => false,
-        };
-        if ends {
-            let end = at + c.len_utf8();
-            sentences.push(text[start..end].trim());
-            start = end;
-        }
-    }
-    sentences.push(text[start..].trim());
-    sentences.retain(|sentence| sentence.chars().any(char::is_alphanumeric));
-    sentences
-}
 
 /// Whether a text holds nothing but questions: nothing that could be kept.
 pub fn only_asks(text: &str) -> bool {
@@ -104,25 +75,9 @@ fn tells(clause: &str) -> bool {
             .any(|start| clause.trim_start().starts_with(start))
 }
 
-/// Lower-case words without apostrophes.
-pub fn words(text: &str) -> Vec<String> {
-    text.unicode_words()
-        .map(|word| word.to_lowercase().chars().filter(|c| !matches!(c, '\'' | '’')).collect())
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_text_is_cut_where_sentences_end() {
-        assert_eq!(
-            sentences("I earn 3.5k. Really?! See example.org, ok\nbye。我很好！"),
-            ["I earn 3.5k.", "Really?!", "See example.org, ok", "bye。", "我很好！"]
-        );
-        assert!(sentences(" ... ").is_empty());
-    }
 
     #[test]
     fn bare_questions_are_known_in_every_language() {
