@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
 use memgate::startup::{Need, Offline};
-use memgate_capture::Ruled;
 use memgate_config::Config;
 use memgate_core::clock::Clock;
 use memgate_embed::{Embedder, Vector};
 use memgate_models::{Features, NeedModel};
+use memgate_text::{command::own_words, pieces::Piece, rules};
 use safetensors::{Dtype, serialize_to_file, tensor::TensorView};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// Passages embedded in one call.
 const AT_ONCE: usize = 64;
@@ -35,8 +35,10 @@ struct Args {
 enum Kind {
     /// Features, question vectors and inner layers.
     Need,
-    /// Features, passage vectors and what rules say; the same of what questions tell before they ask (`told.…`).
-    Memorable,
+    /// The sentences and clauses of messages, as JSON Lines: what `statements` reads.
+    Pieces,
+    /// Features of pieces within their messages, vectors of both.
+    Statements,
     /// Passage vectors alone.
     Texts,
 }
@@ -46,9 +48,46 @@ struct Row {
     text: String,
 }
 
+/// A sentence or clause within its message.
+#[derive(Deserialize, Serialize)]
+struct Part {
+    /// The row of the message.
+    row: usize,
+    before: String,
+    text: String,
+    after: String,
+    /// A clause, or else a sentence.
+    clause: bool,
+    /// Rules say that it is not said of the user.
+    excluded: bool,
+    /// Rules say that nothing of the message may be kept.
+    dropped: bool,
+}
+
+impl Part {
+    fn of(row: usize, piece: &Piece<'_>, clause: bool, dropped: bool) -> Self {
+        Self {
+            row,
+            before: piece.before().to_owned(),
+            text: piece.words().to_owned(),
+            after: piece.after().to_owned(),
+            clause,
+            excluded: rules::excludes(piece.words()),
+            dropped,
+        }
+    }
+
+    fn message(&self) -> String {
+        [self.before.as_str(), &self.text, &self.after].concat()
+    }
+}
+
 #[tokio::main]
 async fn main() -> Result<()> {
     let args = Args::parse();
+    if let Kind::Pieces = args.kind {
+        return write_pieces(&texts(&args.files)?, &args.out);
+    }
     let folder = tempfile::tempdir()?;
     let mut config = Config::load_with(args.config.as_deref(), &|_| {})?;
     folder.path().clone_into(&mut config.data_dir);
@@ -56,8 +95,8 @@ async fn main() -> Result<()> {
     let embedder = offline.operations().embedder.as_ref();
     let tensors = match args.kind {
         Kind::Need => need(embedder, &texts(&args.files)?).await?,
-        Kind::Memorable => memorable(embedder, &texts(&args.files)?).await?,
-        Kind::Texts => {
+        Kind::Statements => statements(embedder, &rows(&args.files)?).await?,
+        Kind::Texts | Kind::Pieces => {
             let texts: Vec<String> = rows(&args.files)?;
             vec![numbers("vectors", &vectors(embedder, &texts).await?)]
         }
@@ -82,20 +121,35 @@ async fn need(embedder: &dyn Embedder, texts: &[String]) -> Result<Vec<Tensor>> 
     Ok(tensors)
 }
 
-async fn memorable(embedder: &dyn Embedder, texts: &[String]) -> Result<Vec<Tensor>> {
-    let ruled: Vec<Ruled<'_>> = texts.iter().map(|text| Ruled::of(text)).collect();
-    let told =
-        || ruled.iter().zip(0_u32..).flat_map(|(it, row)| it.told.iter().map(move |t| (row, *t)));
-    let told_texts: Vec<String> = told().map(|(_, text)| text.to_owned()).collect();
-    let of = |texts: &[String]| texts.iter().map(|text| Features::of(text)).collect::<Vec<_>>();
-    let mut tensors = sparse("", &of(texts));
-    tensors.extend(sparse("told.", &of(&told_texts)));
+fn write_pieces(messages: &[String], out: &Path) -> Result<()> {
+    let mut lines = String::new();
+    for (row, message) in messages.iter().enumerate() {
+        let own = own_words(message);
+        let dropped = rules::drops(&own);
+        for sentence in Piece::sentences(&own) {
+            let clauses = sentence.clauses();
+            let clauses = if clauses.len() > 1 { clauses } else { Vec::new() };
+            let parts = [(sentence, false)].into_iter();
+            for (piece, clause) in parts.chain(clauses.into_iter().map(|clause| (clause, true))) {
+                let part = Part::of(row, &piece, clause, dropped);
+                lines.push_str(&serde_json::to_string(&part)?);
+                lines.push('\n');
+            }
+        }
+    }
+    std::fs::write(out, lines).with_context(|| shown(out))
+}
+
+async fn statements(embedder: &dyn Embedder, parts: &[Part]) -> Result<Vec<Tensor>> {
+    let features = |it: &Part| Features::within(&it.before, &it.text, &it.after);
+    let texts: Vec<String> = parts.iter().map(|part| part.text.clone()).collect();
+    let messages: Vec<String> = parts.iter().map(Part::message).collect();
+    let mut tensors = sparse("", &parts.iter().map(features).collect::<Vec<_>>());
+    tensors
+        .extend(sparse("alone.", &texts.iter().map(|text| Features::of(text)).collect::<Vec<_>>()));
     tensors.extend([
-        numbers("vectors", &vectors(embedder, texts).await?),
-        numbers("told.vectors", &vectors(embedder, &told_texts).await?),
-        integers("told.row", told().map(|(row, _)| row)),
-        integers("dropped", ruled.iter().map(|it| it.dropped.into())),
-        integers("excluded", ruled.iter().map(|it| it.excluded.into())),
+        numbers("vectors", &vectors(embedder, &texts).await?),
+        numbers("messages", &vectors(embedder, &messages).await?),
     ]);
     Ok(tensors)
 }

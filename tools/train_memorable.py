@@ -1,40 +1,45 @@
 #!/usr/bin/env python3
-"""Trains the model that decides which statements are worth keeping (crates/models/src/memorable.rs).
+"""Trains the model that finds the statements worth keeping in a message (crates/models/src/memorable.rs).
 
     python tools/train_memorable.py [--check] [--into models/all-MiniLM-L6-v2]
 
-Reads testdata/memorable/*.jsonl; writes the tensors `memorable.…` and, into the project's own folder,
+Reads testdata/memorable/*.jsonl (messages, each worth keeping or not) and testdata/ordinary/*.jsonl (conversations, with
+what is to be kept of each message); writes the tensors `memorable.…` and, into the project's own folder,
 testdata/memorable/parity.json, with which a test compares the program's figures.
---check only cross-validates: it prints F1 with the rules and writes nothing.
+--check only cross-validates: it prints what is found and what is wrongly kept, and writes nothing.
 
-The model: logistic regression on hashed n-grams of words and letters, on cues (alone and in pairs),
-and on the sentence vector of the embedder that memgate uses. Three weight vectors: `keep`;
-`words`, the same without the sentence vector, for other embedders; `procedural`, which gives the
-type. The same input gives the same bytes.
+The model: logistic regression on hashed n-grams of words and letters, on cues (alone and in pairs), on the same of what
+stands before and after a piece in its message, and on the vectors of the piece and its message by the embedder that
+memgate uses. Three weight vectors: `keep` for sentences; `words`, without vectors, for clauses and for other embedders;
+`procedural`, which gives the type. The same input gives the same bytes.
 """
 
 import argparse
 import json
+import os
+import subprocess
 import sys
+import tempfile
+from difflib import SequenceMatcher
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import f1_score, precision_score, recall_score
 
 import model_file
 from model_file import MODEL, ROOT, quantised, scalar
-from rust_features import Exported
+from rust_features import CARGO, Exported
 
-DATA = ROOT / "testdata/memorable"
-FILES = sorted(DATA.glob("*.jsonl"))
+MESSAGES = sorted((ROOT / "testdata/memorable").glob("*.jsonl"))
+STORIES = sorted((ROOT / "testdata/ordinary").glob("*.jsonl"))
 
-# A message is kept above the first; a clause before a question, above the second.
-THRESHOLD, CLAUSE_THRESHOLD = 0.45, 0.7
+# A sentence above the first is kept; by words alone, above the second. A clause above the third is kept out of a sentence
+# that is not; below the fourth it is cut off a sentence that is.
+THRESHOLDS = {"keep": 0.5, "words": 0.5, "clause": 0.8, "trim": 0.15}
 REGULARISATION = 1.0
 FOLDS, BLOCK = 5, 8  # near-minimal pairs stand beside each other and stay in one fold
-VECTOR = 4.0  # how much the sentence vector counts
+VECTOR, MESSAGE = 4.0, 2.0  # how much the vectors of a piece and of its message count
 
 
 def fit(x, y):
@@ -42,53 +47,127 @@ def fit(x, y):
     return model.fit(x, y)
 
 
-def rows():
+def messages():
+    """What users said: the text, the spans to keep (None: the whole of a single sentence), and a group that must not be
+    divided between folds."""
     found = []
-    for file in FILES:
+    for file in MESSAGES:
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines()):
             row = json.loads(line)
-            found.append({**row, "file": file.stem, "group": (file.stem, number // BLOCK)})
+            keep = None if row["memorable"] else []
+            found.append({"text": row["text"].strip(), "keep": keep, "type": row["type"], "lang": row.get("lang", "en"),
+                          "file": file.stem, "group": (file.stem, number // BLOCK)})
+    for file in STORIES:
+        for line in file.read_text(encoding="utf-8").splitlines():
+            story = json.loads(line)
+            for session in story["sessions"]:
+                for turn in session["turns"]:
+                    if "keep" not in turn:
+                        continue
+                    found.append({"text": turn["user"].strip(), "keep": turn["keep"], "type": None, "lang": story["lang"],
+                                  "file": "ordinary/" + file.stem, "group": story["id"]})
     return found
 
 
-def with_vectors(grams, vectors):
-    return sparse.hstack([grams, sparse.csr_matrix(vectors * VECTOR)]).tocsr()
+def pieces(rows):
+    """The sentences and clauses of messages, as the program cuts them."""
+    program = os.environ.get("MEMGATE_EXPORT_FEATURES")
+    with tempfile.TemporaryDirectory() as folder:
+        texts, out = Path(folder) / "texts.jsonl", Path(folder) / "pieces.jsonl"
+        texts.write_text("".join(json.dumps({"text": row["text"]}) + "\n" for row in rows), encoding="utf-8")
+        subprocess.run([*([program] if program else CARGO), "pieces", out, texts], check=True, cwd=ROOT)
+        return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
 
 
-def check(all_rows, exported):
-    """Cross-validated F1 with the rules, by file."""
-    x = with_vectors(exported.grams(), exported["vectors"])
-    y = np.array([row["memorable"] for row in all_rows])
-    # What questions tell before they ask, and of which rows.
-    xt, told = with_vectors(exported.grams("told."), exported["told.vectors"]), exported["told.row"]
-    dropped, excluded = (exported[name].astype(bool) for name in ("dropped", "excluded"))
-    groups = sorted({row["group"] for row in all_rows})
-    kept = []
-    for seed in range(3):
-        order = np.random.RandomState(seed).permutation(len(groups))
-        fold_of = {groups[g]: i % FOLDS for i, g in enumerate(order)}
-        fold = np.array([fold_of[row["group"]] for row in all_rows])
-        keep = np.zeros(len(y), bool)
-        for k in range(FOLDS):
-            model = fit(x[fold != k], y[fold != k])
-            whole = model.predict_proba(x)[:, 1] > THRESHOLD
-            clause = np.zeros(len(y), bool)
-            clause[told[model.predict_proba(xt)[:, 1] > CLAUSE_THRESHOLD]] = True
-            part = fold == k
-            keep[part] = ((whole & ~excluded) | clause)[part] & ~dropped[part]
-        kept.append(keep)
-    files = np.array([row["file"] for row in all_rows])
-    for name in [None, *sorted(set(files))]:
-        some = files == name if name else np.ones(len(y), bool)
-        scores = [np.mean([f(y[some], k[some]) for k in kept]) for f in (f1_score, precision_score, recall_score)]
-        print(f"{name or 'all':<12} rows {some.sum():5} F1 {scores[0]:.3f} precision {scores[1]:.3f} recall {scores[2]:.3f}")
+def features(found):
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
+        file.writelines(json.dumps(piece) + "\n" for piece in found)
+        file.flush()
+        return Exported("statements", [file.name])
+
+
+def shared(piece, span):
+    """How much of the shorter of two texts they have in common, as one stretch."""
+    a, b = piece.lower().strip(" .,;!?。，！？"), span.lower().strip(" .,;!?。，！？")
+    if not a or not b:
+        return 0.0
+    if a in b or b in a:
+        return 1.0
+    return SequenceMatcher(None, a, b, autojunk=False).find_longest_match().size / min(len(a), len(b))
+
+
+def labels(rows, found):
+    """1 for pieces to keep, 0 for others, -1 where nobody said."""
+    sentences = np.bincount([piece["row"] for piece in found if not piece["clause"]], minlength=len(rows))
+    marks = []
+    for piece in found:
+        keep = rows[piece["row"]]["keep"]
+        if keep is None:
+            single = sentences[piece["row"]] == 1 and not piece["clause"]
+            marks.append(1 if single else -1)
+        else:
+            marks.append(int(any(shared(piece["text"], span) >= 0.6 for span in keep)))
+    return np.array(marks)
+
+
+def dense(exported):
+    return sparse.csr_matrix(np.hstack([exported["vectors"] * VECTOR, exported["messages"] * MESSAGE]))
+
+
+def cross_validated(x, y, groups, use, fitted=fit):
+    """The probability of each piece by a model that did not see its group."""
+    names = sorted({str(group) for group in groups})
+    order = np.random.RandomState(0).permutation(len(names))
+    fold_of = {names[g]: i % FOLDS for i, g in enumerate(order)}
+    fold = np.array([fold_of[str(group)] for group in groups])
+    found = np.zeros(len(y))
+    for k in range(FOLDS):
+        train = (fold != k) & use & (y >= 0)
+        found[fold == k] = fitted(x[train], y[train]).predict_proba(x[fold == k])[:, 1]
+    return found
+
+
+def check(rows, found, y, exported):
+    clause = np.array([piece["clause"] for piece in found])
+    excluded = np.array([piece["excluded"] or piece["dropped"] for piece in found])
+    groups = [rows[piece["row"]]["group"] for piece in found]
+    files = np.array([rows[piece["row"]]["file"] for piece in found])
+    langs = np.array([rows[piece["row"]]["lang"] for piece in found])
+    grams = exported.grams()
+    both = sparse.hstack([grams, dense(exported)]).tocsr()
+    print("excluded by rules, to be kept:", (excluded & ~clause & (y == 1)).sum(), "of", ((y == 1) & ~clause).sum())
+    by = {
+        "keep": (cross_validated(both, y, groups, ~clause), ~clause),
+        "words, sentences": (cross_validated(grams, y, groups, np.ones(len(y), bool)), ~clause),
+    }
+    by["words, clauses"] = (by["words, sentences"][0], clause)
+    for name, (likely, some) in by.items():
+        for subset in ["", *sorted(set(files))] if name == "keep" else ["", "ordinary"]:
+            part = some & (y >= 0) & np.array([file.startswith(subset) for file in files])
+            curve(f"{name} {subset or 'all'}", likely[part] * ~excluded[part], y[part])
+        if name == "keep":
+            for lang in sorted(set(langs)):
+                part = some & (y >= 0) & (langs == lang) & np.array([f.startswith("ordinary") for f in files])
+                if part.sum():
+                    curve(f"keep ordinary {lang}", likely[part] * ~excluded[part], y[part])
+
+
+def curve(name, likely, y):
+    best = []
+    for threshold in (0.1, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75):
+        kept = likely > threshold
+        right = (kept & (y == 1)).sum()
+        best.append(f"{threshold}: {right / max(kept.sum(), 1):.2f}/{right / max((y == 1).sum(), 1):.2f}")
+    print(f"{name:<28} {len(y):5} pieces {(y == 1).sum():5} kept; precision/recall " + "  ".join(best))
 
 
 def probabilities(model, grams, vectors):
     """Of rows, as the program computes them."""
     bias, vector_weights, weights = model
     small, step = quantised(weights)
-    score = bias + step * (grams @ small.astype(float)) + vectors @ vector_weights
+    score = bias + step * (grams @ small.astype(float))
+    if vector_weights is not None:
+        score = score + vectors @ vector_weights
     return 1 / (1 + np.exp(-score))
 
 
@@ -97,33 +176,43 @@ def main():
     arguments.add_argument("--check", action="store_true")
     arguments.add_argument("--into", type=model_file.folder, default=MODEL, help="the folder of the model files")
     arguments = arguments.parse_args()
-    all_rows, exported = rows(), Exported("memorable", FILES)
+    rows = messages()
+    found = pieces(rows)
+    y, exported = labels(rows, found), features(found)
     if arguments.check:
-        check(all_rows, exported)
+        check(rows, found, y, exported)
         return
-    grams, vectors = exported.grams(), exported["vectors"]
-    both = with_vectors(grams, vectors)
-    memorable = np.array([row["memorable"] for row in all_rows])
-    procedural = np.array([row["type"] == "procedural" for row in all_rows])
-    size, none = grams.shape[1], np.zeros(vectors.shape[1])
+    clause = np.array([piece["clause"] for piece in found])
+    grams, known = exported.grams(), y >= 0
+    both = sparse.hstack([grams, dense(exported)]).tocsr()
+    size, width = grams.shape[1], exported["vectors"].shape[1]
+    kinds = np.array([rows[piece["row"]]["type"] for piece in found], object)
+    typed = (y == 1) & (kinds != None)  # noqa: E711
+    alone = sparse.hstack([exported.grams("alone."), sparse.csr_matrix(exported["vectors"] * VECTOR)]).tocsr()
+    scale = np.concatenate([np.full(width, VECTOR), np.full(exported["messages"].shape[1], MESSAGE)])
     models = {}
-    for name, x, y in [
-        ("keep", both, memorable),
-        ("words", grams, memorable),
-        ("procedural", both[memorable], procedural[memorable]),
+    for name, x, marks, some in [
+        ("keep", both, y, known & ~clause),
+        ("words", grams, y, known),
+        ("procedural", alone, kinds == "procedural", typed),
     ]:
-        model = fit(x, y)
-        weights = model.coef_[0]
-        vector = weights[size:] * VECTOR if len(weights) > size else none
-        models[name] = (model.intercept_[0], vector, weights[:size])
-    found = {"memorable.threshold": scalar(THRESHOLD), "memorable.clause_threshold": scalar(CLAUSE_THRESHOLD)}
+        weights = fit(x[some], marks[some].astype(int))
+        bias, weights = weights.intercept_[0], weights.coef_[0]
+        vector = weights[size:] * scale[: len(weights) - size] if len(weights) > size else None
+        models[name] = (bias, vector, weights[:size])
+    tensors = {f"memorable.{name}.threshold": scalar(value) for name, value in THRESHOLDS.items()}
     for name, (bias, vector, weights) in models.items():
-        found |= model_file.linear(f"memorable.{name}", bias, weights, vector if vector.any() else None)
-    model_file.save("memorable", found, data=FILES, command="tools/train_memorable.py", folder=arguments.into)
+        tensors |= model_file.linear(f"memorable.{name}", bias, weights, vector)
+    model_file.save("memorable", tensors, data=[*MESSAGES, *STORIES], command="tools/train_memorable.py",
+                    folder=arguments.into)
     if arguments.into == MODEL:
-        figures = {name: probabilities(model, grams, vectors) for name, model in models.items()}
-        sample = range(0, len(all_rows), len(all_rows) // 60)
-        model_file.write_parity(DATA / "parity.json", [row["text"].strip() for row in all_rows], grams, figures, sample)
+        # The first sentence of some messages.
+        firsts = [at for at, piece in enumerate(found) if not piece["before"] and not piece["clause"]]
+        firsts = [at for at in firsts if rows[found[at]["row"]]["text"].startswith(found[at]["text"])]
+        sample = firsts[:: len(firsts) // 60]
+        figures = {"words": probabilities(models["words"], grams, None)}
+        texts = [rows[piece["row"]]["text"] for piece in found]
+        model_file.write_parity(ROOT / "testdata/memorable/parity.json", texts, grams, figures, sample)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ from harness.stack import CHAT, Stack
 
 # Only memgate's own prompt for this contains it.
 PROMPT = "You turn a user's question into a search"
-QUESTION = "What is the number of my locker?"
-LOCKERS = {"gym": "1000", "pool": "2000", "school": "3000", "office": "4000"}
+QUESTION = "What is the number of my parking space?"
+SPACES = {"gym": "1000", "pool": "2000", "school": "3000", "office": "4000"}
 
 
 def config(**query):
@@ -30,8 +30,8 @@ def config(**query):
 def knowing(stack):
     """A person with more matching memories than may be presented."""
     alice = stack.person()
-    for place, number in LOCKERS.items():
-        memory = {"user_id": alice.id, "content": f"The number of my locker at the {place} is {number}", "tags": [place]}
+    for place, number in SPACES.items():
+        memory = {"user_id": alice.id, "content": f"The number of my parking space at the {place} is {number}", "tags": [place]}
         if place == "office":
             memory |= {"type": "procedural", "mentions": [{"name": "Helio", "type": "company"}]}
         assert stack.memgate.api("POST", "/v1/memory", memory).status == 201
@@ -39,13 +39,13 @@ def knowing(stack):
 
 
 def presented(stack, person, question=QUESTION, **fields) -> set[str]:
-    """The lockers in the context that the model received."""
+    """The parking spaces in the context that the model received."""
     messages = [{"role": "user", "content": "Good morning to you"}, {"role": "assistant", "content": "Hi!"},
                 {"role": "user", "content": question}]
     answer = person.post(CHAT, json.dumps({"model": "echo", "messages": messages, **fields}).encode())
     assert (answer.status, answer.decision) == (200, "searched")
     context = context_of(person.received()[-1].json()) or ""
-    return {place for place, number in LOCKERS.items() if number in context}
+    return {place for place, number in SPACES.items() if number in context}
 
 
 def asked(stack) -> list[dict]:
@@ -67,7 +67,7 @@ def test_the_models_conditions_boost_memories(stack):
     plain = presented(stack, alice)
     assert len(plain) == 2
     for told, place in [
-        *(({"tags": [place]}, place) for place in LOCKERS),
+        *(({"tags": [place]}, place) for place in SPACES),
         ({"types": ["procedural"]}, "office"),
         ({"about": ["HELIO"], "since": "2020-01-01"}, "office"),
     ]:
@@ -118,7 +118,7 @@ def test_invented_conditions_do_not_change_the_plain_hits(stack, rule):
 
 def test_conditions_neither_add_irrelevant_memories_nor_widen_a_request(stack):
     alice = knowing(stack)
-    told = {"tags": list(LOCKERS), "types": ["procedural"], "query": "locker", "note": "my locker"}
+    told = {"tags": list(SPACES), "types": ["procedural"], "query": "parking", "note": "my parking space"}
     stack.double.script({"contains": PROMPT, "reply": json.dumps(told)})
     assert presented(stack, alice, "Which wine did I like in Porto last summer?") == set()
     found = stack.memgate.search(alice.id, QUESTION, types=["semantic"])
@@ -130,7 +130,7 @@ def test_conditions_neither_add_irrelevant_memories_nor_widen_a_request(stack):
 def test_words_in_a_question_never_search_another_users_memories(stack):
     bob = stack.person()
     assert stack.memgate.api("POST", "/v1/memory", {
-        "user_id": bob.id, "content": "The number of my locker at the bank is 9999", "tags": ["bank"],
+        "user_id": bob.id, "content": "The number of my parking space at the bank is 9999", "tags": ["bank"],
     }).status == 201
     alice = knowing(stack)
     told = {"tags": ["bank"], "owner": bob.id, "user_id": bob.id, "filter": {"or": []}, "about": [f"' OR '{bob.id}"]}

@@ -38,7 +38,6 @@ pub use backfill::Backfill;
 pub use error::ForgetError;
 #[cfg(fuzzing)]
 pub use extract::llm::fuzz as fuzz_helper_answer;
-pub use extract::local::Ruled;
 pub use intake::InFlight;
 pub use journal::{Forget, Forgetting, JobQuery, JobRow, JobStanding, SessionRow};
 pub use reconcile::{Judged, judged, told};

@@ -20,6 +20,11 @@ const BITS: u32 = 17;
 const NGRAMS: f64 = 12.0;
 const CUE: f64 = 1.2;
 const PAIR: f64 = 1.2;
+/// A word at the beginning of what surrounds a sentence.
+const CONTEXT: f64 = 1.0;
+
+/// How many words of what surrounds a sentence count.
+const BEGINNING: usize = 6;
 
 /// Tokens from which a text is longer, step by step.
 const LENGTHS: [usize; 6] = [3, 5, 8, 12, 18, 30];
@@ -77,6 +82,38 @@ impl Features {
         for (number, one) in marks.iter().enumerate() {
             marks[number + 1..].iter().for_each(|other| add(&["p ", one, " ", other], PAIR));
         }
+        Self::summed(values)
+    }
+
+    /// Those of a sentence within its message: its own, and what stands before and after it. Whether "I am allergic to
+    /// cats" is said of the user shows in "translate:" before it.
+    #[must_use]
+    pub fn within(before: &str, sentence: &str, after: &str) -> Self {
+        let Self(mut values) = Self::of(sentence);
+        for (side, text) in [("b ", before), ("a ", after)] {
+            let words = tokens(&plain(text));
+            let mut add = |parts: &[&str], value| values.push((bucket(parts), value));
+            if words.is_empty() {
+                add(&[side, "nothing"], CUE);
+                continue;
+            }
+            let found = cues::find(&plain(text), &words);
+            found.anywhere.iter().for_each(|cue| add(&[side, cue.into()], CUE));
+            shapes(text, &plain(text), words.len())
+                .iter()
+                .for_each(|shape| add(&[side, "q ", shape], CUE));
+            for at in 0..words.len().min(BEGINNING) {
+                add(&[side, "w ", &words[at]], CONTEXT);
+                if at > 0 {
+                    add(&[side, "w ", &words[at - 1], " ", &words[at]], CONTEXT);
+                }
+            }
+        }
+        Self::summed(values)
+    }
+
+    /// Buckets in order, each once.
+    fn summed(mut values: Vec<(usize, f64)>) -> Self {
         values.sort_by_key(|&(bucket, _)| bucket);
         values.dedup_by(|next, kept| {
             let same = next.0 == kept.0;

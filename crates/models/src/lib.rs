@@ -24,7 +24,7 @@ use tensors::Tensors;
 pub use error::ModelsError;
 use error::Unreadable;
 pub use features::Features;
-pub use memorable::MemorableModel;
+pub use memorable::{Clause, MemorableModel};
 pub use need::{Need, NeedModel, Opinion};
 pub use query_adapter::QueryAdapter;
 pub use relevance::{Nearness, Relevance, log_odds};

@@ -1,5 +1,8 @@
-//! Which statements are worth keeping, and which of them say how something is done. By the statement's words and its
-//! vector, or by the words alone. `tools/train_memorable.py` trains it.
+//! Which sentences and clauses of a message tell something worth keeping of the user, and which of them say how something is
+//! done. By the words, by what stands around them in the message, and by the vectors of both; or by words alone.
+//! `tools/train_memorable.py` trains it.
+
+use memgate_text::pieces::Piece;
 
 use crate::{Features, Unreadable, linear::Linear, tensors::Tensors};
 
@@ -9,51 +12,65 @@ const PROCEDURAL: f64 = 0.5;
 /// Three models over one space of features.
 #[derive(Debug)]
 pub struct MemorableModel {
-    /// A message or sentence above this is kept.
-    threshold: f64,
-    /// A clause above this is kept out of a question.
-    clause_threshold: f64,
-    /// Whether a text is worth keeping.
+    thresholds: Thresholds,
+    /// Whether a sentence is worth keeping, with its vector and its message's.
     keep: Linear,
-    /// The same without a vector.
+    /// Whether a sentence or a clause is, without vectors.
     words: Linear,
-    /// Whether it says how something is done.
+    /// Whether a statement says how something is done.
     procedural: Linear,
+}
+
+/// Probabilities that the trainer finds by what mistakes cost.
+#[derive(Debug)]
+struct Thresholds {
+    /// A sentence above this is kept.
+    keep: f64,
+    /// The same by words alone.
+    words: f64,
+    /// A clause above this is kept out of a sentence that is not.
+    clause: f64,
+    /// At either end of a kept sentence, a clause below this is cut off.
+    trim: f64,
 }
 
 impl MemorableModel {
     pub(super) fn read(tensors: &Tensors) -> Result<Self, Unreadable> {
         let linear = |name: &str| Linear::read(tensors, &format!("memorable.{name}"));
+        let threshold =
+            |name: &str| tensors.number(&format!("memorable.{name}.threshold")).map(f64::from);
         Ok(Self {
-            threshold: f64::from(tensors.number("memorable.threshold")?),
-            clause_threshold: f64::from(tensors.number("memorable.clause_threshold")?),
+            thresholds: Thresholds {
+                keep: threshold("keep")?,
+                words: threshold("words")?,
+                clause: threshold("clause")?,
+                trim: threshold("trim")?,
+            },
             keep: linear("keep")?,
             words: linear("words")?,
             procedural: linear("procedural")?,
         })
     }
 
-    /// How likely a text is worth keeping. `vector`: its passage vector, of the embedder that the models were
-    /// trained with.
+    /// Whether a sentence is worth keeping. `vectors`: the passage vectors of its words and of its message, of the embedder
+    /// that the models were trained with.
     #[must_use]
-    pub fn probability(&self, text: &str, vector: Option<&[f32]>) -> f64 {
-        let features = Features::of(text);
-        match vector {
-            Some(vector) => self.keep.probability(&features, &[vector]),
-            None => self.words.probability(&features, &[]),
+    pub fn is_memorable(&self, sentence: &Piece<'_>, vectors: Option<[&[f32]; 2]>) -> bool {
+        let features = features(sentence);
+        match vectors {
+            Some(vectors) => self.keep.probability(&features, &vectors) > self.thresholds.keep,
+            None => self.words.probability(&features, &[]) > self.thresholds.words,
         }
     }
 
-    /// Whether a whole message, or a sentence of it, is worth keeping.
+    /// What the words alone say of a clause.
     #[must_use]
-    pub fn is_memorable(&self, text: &str, vector: Option<&[f32]>) -> bool {
-        self.probability(text, vector) > self.threshold
-    }
-
-    /// Whether a part of a question is sure to be worth keeping.
-    #[must_use]
-    pub fn is_surely_memorable(&self, text: &str, vector: Option<&[f32]>) -> bool {
-        self.probability(text, vector) > self.clause_threshold
+    pub fn clause(&self, clause: &Piece<'_>) -> Clause {
+        match self.words.probability(&features(clause), &[]) {
+            likely if likely > self.thresholds.clause => Clause::Statement,
+            likely if likely < self.thresholds.trim => Clause::Other,
+            _ => Clause::Unclear,
+        }
     }
 
     /// Whether a text says how something is done or is to be done.
@@ -64,13 +81,30 @@ impl MemorableModel {
     }
 }
 
+/// What a clause is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clause {
+    /// It surely tells something worth keeping, whatever the sentence is.
+    Statement,
+    /// It may belong to a statement beside it.
+    Unclear,
+    /// A greeting, a request, a question, a remark.
+    Other,
+}
+
+fn features(piece: &Piece<'_>) -> Features {
+    Features::within(piece.before(), piece.words(), piece.after())
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
     use serde::Deserialize;
 
-    use crate::{Features, tests::minilm};
+    use memgate_text::pieces::Piece;
+
+    use crate::tests::minilm;
 
     #[derive(Deserialize)]
     struct Figures {
@@ -87,8 +121,9 @@ mod tests {
         let model = &minilm().memorable;
         assert!(rows.len() >= 60);
         for row in rows {
-            assert_eq!(Features::of(&row.text).len(), row.features, "{}", row.text);
-            let words = model.probability(&row.text, None);
+            let piece = &Piece::sentences(&row.text)[0];
+            assert_eq!(super::features(piece).len(), row.features, "{}", row.text);
+            let words = model.words.probability(&super::features(piece), &[]);
             let (theirs, text) = (row.words, row.text);
             assert!((words - theirs).abs() < 1e-4, "{words} and not {theirs} for {text}");
         }

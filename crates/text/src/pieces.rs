@@ -1,52 +1,140 @@
-//! A message in pieces that can be judged and kept alone.
+//! A message in pieces that can be judged and kept alone: sentences, and the clauses in them.
 
-use crate::sentences::sentences;
+use std::ops::Range;
+
+use crate::sentences;
 
 /// The most sentences that are looked at: more is pasted text.
 const MOST: usize = 32;
 
-/// What parts a clause from the next.
-const BETWEEN: [char; 9] = [',', ';', ':', '—', '–', '，', '、', '；', '：'];
-
-/// The sentences of a message.
-pub fn sentences_of(text: &str) -> Vec<&str> {
-    let mut found = sentences(text);
-    found.truncate(MOST);
-    found
+/// A part of a message, in its place. What stands around it says whose words it is: "translate: …".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece<'a> {
+    message: &'a str,
+    range: Range<usize>,
 }
 
-/// Of a question, what stands before its last clause: "I'm coeliac, what can I
-/// eat?" tells something before it asks. `None` when that is nothing.
-pub fn told_before_asking(sentence: &str) -> Option<&str> {
-    let last = [sentence.rfind(BETWEEN), sentence.rfind(" - "), opening(sentence)];
-    let at = last.into_iter().flatten().max()?;
-    let (before, asking) = sentence.split_at(at);
-    let before = before.trim_end_matches(BETWEEN).trim_end_matches([' ', '-']);
-    let before = before.trim_end_matches(BETWEEN).trim();
-    (!before.is_empty() && asking.contains(['?', '？', '؟'])).then_some(before)
+impl<'a> Piece<'a> {
+    /// The sentences of a message.
+    #[must_use]
+    pub fn sentences(message: &'a str) -> Vec<Self> {
+        let ranges = sentences::ranges(message).into_iter().take(MOST);
+        ranges.map(|range| Self { message, range }).collect()
+    }
+
+    /// The whole message.
+    #[must_use]
+    pub fn message(&self) -> &'a str {
+        self.message
+    }
+
+    /// Its own words.
+    #[must_use]
+    pub fn words(&self) -> &'a str {
+        &self.message[self.range.clone()]
+    }
+
+    /// The message before it.
+    #[must_use]
+    pub fn before(&self) -> &'a str {
+        &self.message[..self.range.start]
+    }
+
+    /// The message after it.
+    #[must_use]
+    pub fn after(&self) -> &'a str {
+        &self.message[self.range.end..]
+    }
+
+    /// Its clauses: what commas, dashes and, between words that are written without spaces, spaces part. Within brackets
+    /// and quotation marks nothing is parted.
+    #[must_use]
+    pub fn clauses(&self) -> Vec<Self> {
+        let words = self.words();
+        let mut found = Vec::new();
+        let mut start = 0;
+        let mut enclosed_until = 0;
+        for (at, c) in words.char_indices() {
+            if at < enclosed_until {
+                continue;
+            }
+            if let Some(close) = sentences::closing_mark(words, start, at, c) {
+                enclosed_until = close;
+                continue;
+            }
+            let rest = &words[at + c.len_utf8()..];
+            if parts(&words[..at], c, rest) {
+                found.push(start..at);
+                start = at + c.len_utf8();
+            }
+        }
+        found.push(start..words.len());
+        let clauses = found.into_iter().map(|range| self.part(range));
+        clauses.filter(|clause| clause.words().chars().any(char::is_alphanumeric)).collect()
+    }
+
+    /// From the beginning of one piece of a message to the end of another.
+    #[must_use]
+    pub fn to(&self, last: &Self) -> Self {
+        Self { message: self.message, range: self.range.start..last.range.end }
+    }
+
+    /// A part of it, without white space around it.
+    fn part(&self, range: Range<usize>) -> Self {
+        let start = self.range.start;
+        let range = sentences::trimmed(self.message, start + range.start..start + range.end);
+        Self { message: self.message, range }
+    }
 }
 
-/// Where Spanish begins to ask.
-fn opening(sentence: &str) -> Option<usize> {
-    sentence.rfind('¿').filter(|at| *at > 0)
+/// Whether a mark parts clauses.
+fn parts(before: &str, mark: char, after: &str) -> bool {
+    let unspaced = |c: Option<char>| c.is_some_and(|c| ('\u{3040}'..='\u{9FFF}').contains(&c));
+    match mark {
+        '，' | '；' | '：' | '—' => true,
+        // In Chinese this joins the items of a list.
+        '、' => before.contains(|c| ('\u{3040}'..='\u{30FF}').contains(&c)),
+        ',' | ';' | ':' => {
+            after.starts_with(char::is_whitespace)
+                || (unspaced(before.chars().next_back()) && unspaced(after.chars().next()))
+        }
+        '–' | '-' => before.ends_with(' ') && after.starts_with(' '),
+        ' ' => unspaced(before.chars().next_back()) && unspaced(after.chars().next()),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn clauses(message: &str) -> Vec<&str> {
+        let sentences = Piece::sentences(message);
+        sentences.iter().flat_map(Piece::clauses).map(|clause| clause.words()).collect()
+    }
+
     #[test]
-    fn what_is_told_before_a_question_stands_alone() {
-        for (sentence, told) in [
-            ("I'm coeliac, what can I eat?", Some("I'm coeliac")),
-            ("Soy celíaco ¿qué pan compro?", Some("Soy celíaco")),
-            ("我吃素五年了，早餐吃什么好？", Some("我吃素五年了")),
-            ("we've two kids - which car?", Some("we've two kids")),
-            ("What can I eat?", None),
-            ("¿Qué pan compro?", None),
-            ("I'm coeliac, sadly.", None),
-        ] {
-            assert_eq!(told_before_asking(sentence), told, "{sentence}");
-        }
+    fn a_piece_knows_what_stands_around_it() {
+        let pieces = Piece::sentences("Translate: I'm vegan. Thanks!");
+        assert_eq!(pieces[0].words(), "Translate: I'm vegan.");
+        let clause = &pieces[0].clauses()[1];
+        assert_eq!(
+            (clause.before(), clause.words(), clause.after()),
+            ("Translate: ", "I'm vegan.", " Thanks!")
+        );
+        assert_eq!(clause.to(&pieces[1]).words(), "I'm vegan. Thanks!");
+    }
+
+    #[test]
+    fn clauses_end_at_marks_that_part_them() {
+        assert_eq!(
+            clauses("our db is Postgres 14, 3,5 GB - is 7:30 ok? ok"),
+            ["our db is Postgres 14", "3,5 GB", "is 7:30 ok?", "ok"]
+        );
+        assert_eq!(clauses("女朋友在苏州做药剂师，我俩打算五一领证。有啥要准备的?").len(), 3);
+        assert_eq!(clauses("三亚太潮 豆豆走了,我们在三亚"), ["三亚太潮", "豆豆走了", "我们在三亚"]);
+        assert_eq!(clauses("我吃苹果、香蕉"), ["我吃苹果、香蕉"]);
+        assert_eq!(clauses("猫がいます、名前はタマです"), ["猫がいます", "名前はタマです"]);
+        assert_eq!(clauses("my kids (Al, Bo, Cy) swim"), ["my kids (Al, Bo, Cy) swim"]);
     }
 }

@@ -72,6 +72,8 @@ fn clippy(_: &mut Servers) -> Result<(bool, Counts)> {
 
 /// Licences, bans and sources; known vulnerabilities where the database can be fetched.
 fn dependencies(_: &mut Servers) -> Result<(bool, Counts)> {
+    // Crates of other platforms, too: deny reads them all.
+    show(cargo().args(["fetch", "--locked", "--quiet"]))?;
     let (kept, _) = show(subcommand("deny")?.args([
         "--offline",
         "--log-level",

@@ -115,6 +115,8 @@ fn shape(word: &str) -> Shape {
     }
     let trimmed = word.trim_matches(|c: char| c.is_ascii_digit());
     let inner = trimmed.chars().filter(char::is_ascii_digit).count();
+    // Letters behind the digits: "Halcyon10x" is a name, "gorrion76mar" is none.
+    let behind = trimmed.chars().rev().take_while(|c| !c.is_ascii_digit()).count();
     let lower = word.chars().filter(|c| c.is_lowercase()).count();
     let plain = word.chars().all(|c| c.is_alphanumeric() || is_sign(c) || c == '.' || c == '-');
     let identifier = word.contains('_') && signs == 1 && digits < 2;
@@ -122,7 +124,7 @@ fn shape(word: &str) -> Shape {
         return Shape::Ordinary;
     }
     if (signs > 0 && digits >= 2 && !word.contains('.'))
-        || (inner >= 2 && !word.contains(['-', '.']))
+        || (inner >= 2 && inner + behind >= 4 && !word.contains(['-', '.']))
     {
         return Shape::Password;
     }
@@ -158,6 +160,7 @@ mod tests {
             "commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
             "write to ada99@example.org",
             "I upgraded to Windows11 in 2024",
+            "my boat is called Halcyon10x",
         ] {
             assert!(values(text).is_empty(), "{text} {:?}", values(text));
         }

@@ -59,9 +59,7 @@ impl Masked {
 
     /// The range without white space at its ends.
     pub(super) fn trimmed(&self, range: Range<usize>) -> Range<usize> {
-        let text = &self.text[range.clone()];
-        let start = range.start + (text.len() - text.trim_start().len());
-        start..start + text.trim().len()
+        sentences::trimmed(&self.text, range)
     }
 }
 

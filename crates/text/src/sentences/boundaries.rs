@@ -67,7 +67,7 @@ pub(super) fn is_end(c: char) -> bool {
 }
 
 /// Where what an opening mark encloses ends, on its line and not far away.
-fn closing_mark(text: &str, start: usize, at: usize, mark: char) -> Option<usize> {
+pub(crate) fn closing_mark(text: &str, start: usize, at: usize, mark: char) -> Option<usize> {
     let closing = match mark {
         '(' => ')',
         '[' => ']',
@@ -174,7 +174,7 @@ fn is_initial(word: &str, next: &str) -> bool {
 }
 
 /// The range without white space at its ends.
-fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
+pub(crate) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     let part = &text[range.clone()];
     let start = range.start + (part.len() - part.trim_start().len());
     start..start + part.trim().len()

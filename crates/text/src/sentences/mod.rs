@@ -6,7 +6,7 @@ mod boundaries;
 use unicode_segmentation::UnicodeSegmentation;
 
 pub use asking::only_asks;
-pub(crate) use boundaries::ranges;
+pub(crate) use boundaries::{closing_mark, ranges, trimmed};
 
 /// The sentences of a text, trimmed, with the marks that end them.
 pub fn sentences(text: &str) -> Vec<&str> {

@@ -1,9 +1,10 @@
-//! What the trained model says of texts, with their vectors where it knows the embedder's.
+//! What the trained model says of pieces of messages, with their vectors where it knows the embedder's.
 
 use std::collections::HashMap;
 
 use memgate_embed::{EmbedError, Embedder, Vector, model_of};
-use memgate_models::{MemorableModel, Models};
+use memgate_models::{Clause, MemorableModel, Models};
+use memgate_text::pieces::Piece;
 
 /// The model's predictions for the texts it was made for.
 pub(super) struct Judge<'a> {
@@ -36,24 +37,20 @@ impl<'a> Judge<'a> {
         Ok(Self { model, vectors })
     }
 
-    /// Whether a whole message, or a sentence of it, is worth keeping.
-    pub(super) fn is_memorable(&self, text: &str) -> bool {
-        self.model.is_memorable(text, self.vector(text))
+    /// Whether a sentence is worth keeping.
+    pub(super) fn is_memorable(&self, sentence: &Piece<'_>) -> bool {
+        let vectors = self.vector(sentence.words()).zip(self.vector(sentence.message()));
+        self.model.is_memorable(sentence, vectors.map(|(own, message)| [own, message]))
     }
 
-    /// Whether a part of a question is sure to be worth keeping.
-    pub(super) fn is_surely_memorable(&self, text: &str) -> bool {
-        self.model.is_surely_memorable(text, self.vector(text))
+    /// What a clause of a sentence is.
+    pub(super) fn clause(&self, clause: &Piece<'_>) -> Clause {
+        self.model.clause(clause)
     }
 
     /// Whether a text says how something is done or is to be done.
     pub(super) fn is_procedural(&self, text: &str) -> bool {
         self.model.is_procedural(text, self.vector(text))
-    }
-
-    /// How likely a text is worth keeping.
-    pub(super) fn probability(&self, text: &str) -> f64 {
-        self.model.probability(text, self.vector(text))
     }
 
     fn vector(&self, text: &str) -> Option<&[f32]> {

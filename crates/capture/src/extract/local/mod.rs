@@ -18,7 +18,7 @@ use judge::Judge;
 use memgate_core::memory::MemoryType;
 use memgate_embed::{EmbedError, Embedder};
 use memgate_models::Models;
-use memgate_text::{names, pieces, rules, time::statement_dates};
+use memgate_text::{names, rules, time::statement_dates};
 
 /// The longest message that is looked at, in characters: what is longer is
 /// pasted, and the turn itself is remembered anyway.
@@ -39,7 +39,7 @@ pub(crate) async fn extract(
     {
         return Ok(Vec::new());
     }
-    let before = before.and_then(|turn| last_sentence(&turn.user_text));
+    let before = before.and_then(|turn| earlier(&turn.user_text));
     let message = statements::Message::of(text, before);
     let judge = Judge::of(embedder, models, message.texts()).await?;
     let found = message.statements(&judge);
@@ -63,33 +63,9 @@ pub(crate) fn holds_back(text: &str) -> bool {
     rules::drops(text)
 }
 
-/// What rules make of a message before the trained model is asked, for training that model.
-pub struct Ruled<'a> {
-    /// Nothing of it may be kept.
-    pub dropped: bool,
-    /// It is supposed, quoted, invented, or code.
-    pub excluded: bool,
-    /// What its questions tell before they ask.
-    pub told: Vec<&'a str>,
-}
-
-impl<'a> Ruled<'a> {
-    /// What rules make of a text.
-    #[must_use]
-    pub fn of(text: &'a str) -> Self {
-        let told = pieces::sentences_of(text).into_iter().filter_map(pieces::told_before_asking);
-        Self {
-            dropped: rules::drops(text),
-            excluded: rules::excludes(text),
-            told: told.filter(|told| !rules::excludes(told)).collect(),
-        }
-    }
-}
-
-/// What an earlier message ended with, as far as it may be kept.
-fn last_sentence(text: &str) -> Option<&str> {
-    let fits = text.chars().nth(MAX_CHARS).is_none() && !rules::drops(text);
-    pieces::sentences_of(text).pop().filter(|last| fits && !rules::excludes(last))
+/// An earlier message, as far as it may be kept.
+fn earlier(text: &str) -> Option<&str> {
+    (text.chars().nth(MAX_CHARS).is_none() && !rules::drops(text)).then_some(text)
 }
 
 fn candidate(words: &str, message: &str, judge: &Judge<'_>, at: Timestamp) -> Candidate {

@@ -1,15 +1,10 @@
 //! From a message to the statements in it, by what a judge says of its pieces.
 
 use crate::extract::local::judge::Judge;
-use memgate_text::{
-    normal::one_line,
-    pieces::{sentences_of, told_before_asking},
-    pronouns::points_back,
-    rules,
-};
+use memgate_models::Clause;
+use memgate_text::{normal::one_line, pieces::Piece, pronouns::points_back, rules};
 
-/// The longest statement, in characters: what is longer is kept sentence by
-/// sentence, or cut.
+/// The longest statement, in characters: what is longer is cut.
 const MAX_CHARS: usize = 500;
 
 /// The longest sentence of an earlier message that is put before one of this.
@@ -17,41 +12,27 @@ const MAX_BEFORE_CHARS: usize = 160;
 
 /// A message, in pieces.
 pub(super) struct Message<'a> {
-    whole: &'a str,
-    sentences: Vec<Sentence<'a>>,
+    sentences: Vec<Piece<'a>>,
     /// The sentence before the message, from an earlier one.
-    before: Option<&'a str>,
-}
-
-struct Sentence<'a> {
-    words: &'a str,
-    /// What it tells before it asks.
-    told: Option<&'a str>,
-    /// Supposed, quoted, invented, or code.
-    excluded: bool,
+    before: Option<Piece<'a>>,
 }
 
 impl<'a> Message<'a> {
-    /// `text` is trimmed and not empty.
+    /// `text` is trimmed and not empty; `before` is the message before it.
     pub(super) fn of(text: &'a str, before: Option<&'a str>) -> Self {
-        let sentence = |words: &'a str| Sentence {
-            words,
-            told: told_before_asking(words).filter(|told| !rules::excludes(told)),
-            excluded: rules::excludes(words),
-        };
-        let before = before.filter(|before| before.chars().nth(MAX_BEFORE_CHARS).is_none());
+        let before = before.and_then(|text| Piece::sentences(text).pop());
+        let short = |piece: &Piece<'_>| piece.words().chars().nth(MAX_BEFORE_CHARS).is_none();
         Self {
-            whole: text,
-            sentences: sentences_of(text).into_iter().map(sentence).collect(),
-            before,
+            sentences: Piece::sentences(text),
+            before: before.filter(|it| short(it) && !rules::excludes(it.words())),
         }
     }
 
-    /// Everything that is judged.
+    /// Everything that is judged with a vector.
     pub(super) fn texts(&self) -> Vec<String> {
-        let pieces = self.sentences.iter().flat_map(|s| [Some(s.words), s.told]).flatten();
-        let mut texts: Vec<String> =
-            [self.whole].into_iter().chain(pieces).chain(self.before).map(str::to_owned).collect();
+        let pieces = self.sentences.iter().chain(&self.before);
+        let texts = pieces.flat_map(|piece| [piece.words(), piece.message()]);
+        let mut texts: Vec<String> = texts.map(str::to_owned).collect();
         texts.sort();
         texts.dedup();
         texts
@@ -59,81 +40,83 @@ impl<'a> Message<'a> {
 
     /// What is kept, in the user's words.
     pub(super) fn statements(&self, judge: &Judge<'_>) -> Vec<String> {
-        let mut statements = if judge.is_memorable(self.whole) && !rules::excludes(self.whole) {
-            self.of_memorable(judge)
-        } else {
-            self.told_in_questions(judge)
-        };
+        let mut statements = self.joined(&self.kept(judge), judge);
         statements.iter_mut().for_each(cut);
         statements.dedup();
         statements
     }
 
-    /// A message worth keeping: its sentences that are, or else the best of them.
-    fn of_memorable(&self, judge: &Judge<'_>) -> Vec<String> {
-        let mut kept: Vec<usize> = (0..self.sentences.len())
-            .filter(|&at| {
-                !self.sentences[at].excluded && judge.is_memorable(self.sentences[at].words)
-            })
-            .collect();
-        if kept.is_empty() {
-            if self.whole.chars().nth(MAX_CHARS).is_none() {
-                return vec![one_line(self.whole)];
-            }
-            kept.extend(self.best(judge));
-        }
-        self.joined(&kept, judge)
+    /// The pieces that are kept, with the numbers of their sentences.
+    fn kept(&self, judge: &Judge<'_>) -> Vec<(usize, Piece<'a>)> {
+        let said = self.sentences.iter().enumerate();
+        let said = said.filter(|(_, sentence)| !rules::excludes(sentence.words()));
+        said.flat_map(|(at, sentence)| {
+            let found = match judge.is_memorable(sentence) {
+                true => vec![trimmed(sentence, judge)],
+                false => sure_clauses(sentence, judge),
+            };
+            found.into_iter().map(move |piece| (at, piece))
+        })
+        .collect()
     }
 
-    fn best(&self, judge: &Judge<'_>) -> Option<usize> {
-        let likely = |at: &usize| judge.probability(self.sentences[*at].words);
-        (0..self.sentences.len()).max_by(|a, b| likely(a).total_cmp(&likely(b)))
-    }
-
-    /// The kept sentences; one that points back is joined to what stands before it.
-    fn joined(&self, kept: &[usize], judge: &Judge<'_>) -> Vec<String> {
+    /// The kept pieces; one that points back is joined to what stands before it.
+    fn joined(&self, kept: &[(usize, Piece<'a>)], judge: &Judge<'_>) -> Vec<String> {
         let mut statements: Vec<(usize, String)> = Vec::new();
-        for &at in kept {
-            let words = one_line(self.sentences[at].words);
+        for (at, piece) in kept {
+            let words = one_line(piece.words());
             let alone = !points_back(&words);
             match (at.checked_sub(1), statements.last_mut()) {
-                _ if alone => statements.push((at, words)),
+                _ if alone => statements.push((*at, words)),
                 (Some(previous), Some((last, statement))) if *last == previous => {
                     *statement = joined(statement, &words);
-                    *last = at;
+                    *last = *at;
                 }
                 (Some(previous), _) => {
-                    let before = one_line(self.sentences[previous].words);
-                    statements.push((at, joined(&before, &words)));
+                    let before = one_line(self.sentences[previous].words());
+                    statements.push((*at, joined(&before, &words)));
                 }
                 (None, _) => {
-                    let before = self.before.filter(|b| judge.is_memorable(b) || b.ends_with('?'));
+                    let before = self.before.as_ref();
+                    let before =
+                        before.filter(|it| judge.is_memorable(it) || it.words().ends_with('?'));
                     let words = match before {
-                        Some(before) => joined(&one_line(before), &words),
+                        Some(before) => joined(&one_line(before.words()), &words),
                         None => words,
                     };
-                    statements.push((at, words));
+                    statements.push((*at, words));
                 }
             }
         }
         statements.into_iter().map(|(_, statement)| statement).collect()
     }
+}
 
-    /// A message that only asks may still tell something on the way.
-    fn told_in_questions(&self, judge: &Judge<'_>) -> Vec<String> {
-        if !self.whole.contains(['?', '？', '؟']) {
-            return Vec::new();
-        }
-        let several = self.sentences.len() > 1;
-        let sentences = self.sentences.iter().filter(|s| several && !s.excluded).map(|s| s.words);
-        let told = self.sentences.iter().filter_map(|s| s.told);
-        let mut kept: Vec<&str> =
-            sentences.chain(told).filter(|piece| judge.is_surely_memorable(piece)).collect();
-        // A sentence that is kept holds what it tells before it asks.
-        let whole = kept.clone();
-        kept.retain(|piece| !whole.iter().any(|other| other != piece && other.contains(piece)));
-        kept.into_iter().map(one_line).collect()
+/// A kept sentence without the greetings, requests and questions at its ends.
+fn trimmed<'a>(sentence: &Piece<'a>, judge: &Judge<'_>) -> Piece<'a> {
+    let clauses = sentence.clauses();
+    let stays = |clause: &Piece<'_>| judge.clause(clause) != Clause::Other;
+    let (Some(first), Some(last)) =
+        (clauses.iter().position(stays), clauses.iter().rposition(stays))
+    else {
+        return sentence.clone();
+    };
+    // What points back needs the clauses before it.
+    let first = if points_back(clauses[first].words()) { 0 } else { first };
+    match (first, last + 1 == clauses.len()) {
+        (0, true) => sentence.clone(),
+        _ => clauses[first].to(&clauses[last]),
     }
+}
+
+/// Of a sentence that is not kept, the clauses that surely tell something: "I'm coeliac, what can I eat?"
+fn sure_clauses<'a>(sentence: &Piece<'a>, judge: &Judge<'_>) -> Vec<Piece<'a>> {
+    let clauses = sentence.clauses();
+    if clauses.len() < 2 {
+        return Vec::new();
+    }
+    let sure = clauses.into_iter().filter(|clause| !rules::excludes(clause.words()));
+    sure.filter(|clause| judge.clause(clause) == Clause::Statement).collect()
 }
 
 /// Two sentences as one text; Chinese and Japanese put no space between.
