@@ -107,7 +107,7 @@ mod tests {
     fn what_is_over_says_so_in_its_language() {
         for (code, text) in [
             ("en", "I was a nurse"),
-            ("en", "cast until 22 dec"),
+            ("en", "cast til 22 dec"),
             ("en", "I no longer smoke"),
             ("de", "Ich war Koch"),
             ("de", "gilt bis 3. Mai"),

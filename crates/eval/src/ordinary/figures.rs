@@ -98,6 +98,18 @@ pub(super) fn is_found(fact: usize, memories: &[Stored<'_>]) -> bool {
     few.any(|it| it.facts.contains(&fact))
 }
 
+/// Whether an active memory gives a fact that is over as if it held.
+pub(super) fn is_shown_as_active(fact: usize, story: &Story, memories: &[Stored<'_>]) -> bool {
+    let mut active = memories.iter().filter(|it| it.class.is_active());
+    active.any(|it| it.facts.contains(&fact) && it.is_stale(story))
+}
+
+/// Whether an active memory or a turn holds a fact.
+pub(super) fn is_kept(fact: usize, memories: &[Stored<'_>]) -> bool {
+    let mut shown = memories.iter().filter(|it| it.class != Class::Inactive);
+    shown.any(|it| it.facts.contains(&fact))
+}
+
 impl StoreFigures {
     fn of(story: &Story, memories: &[Stored<'_>]) -> Self {
         let number = |class| memories.iter().filter(|it| it.class == class).count();
@@ -110,20 +122,14 @@ impl StoreFigures {
             ..Self::default()
         };
         for (at, fact) in story.facts.iter().enumerate() {
-            let holding = |it: &&Stored<'_>| it.facts.contains(&at);
-            let mut active = memories.iter().filter(|it| it.class.is_active()).filter(holding);
             match fact.state {
                 State::Now => {
                     let found = is_found(at, memories);
                     figures.fact_recall.add(found);
                     figures.fact_recall_by_kind.entry(fact.kind).or_default().add(found);
                 }
-                State::Past => figures.past_active.add(active.any(|it| it.is_stale(story))),
-                State::Gone => {
-                    let mut turns = memories.iter().filter(|it| it.class == Class::Turn);
-                    let kept = active.next().is_some() || turns.any(|it| holding(&it));
-                    figures.forgotten_kept.add(kept);
-                }
+                State::Past => figures.past_active.add(is_shown_as_active(at, story, memories)),
+                State::Gone => figures.forgotten_kept.add(is_kept(at, memories)),
             }
         }
         for memory in memories.iter().filter(|it| it.is_clean()) {

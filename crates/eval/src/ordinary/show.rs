@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write as _};
 
 use super::{
-    figures::is_found,
+    figures::{is_found, is_kept, is_shown_as_active},
     judged::Judged,
     matching::Text,
     play::{Answer, Played},
@@ -21,12 +21,11 @@ pub(super) fn story(story: &Story, played: &Played) -> String {
     }
     text.push_str("\nFACTS\n");
     for (at, fact) in story.facts.iter().enumerate() {
-        let active = || memories.iter().filter(|it| it.class.is_active() && it.facts.contains(&at));
         let verdict = match fact.state {
             State::Now if is_found(at, &memories) => "found",
             State::Now => "MISSED",
-            State::Past if active().any(|it| it.is_stale(story)) => "SHOWN AS ACTIVE",
-            State::Gone if active().next().is_some() => "KEPT",
+            State::Past if is_shown_as_active(at, story, &memories) => "SHOWN AS ACTIVE",
+            State::Gone if is_kept(at, &memories) => "KEPT",
             State::Past | State::Gone => "ok",
         };
         _ = writeln!(
@@ -58,10 +57,14 @@ fn told(story: &Story, stored: &Stored<'_>) -> String {
     match () {
         () if stored.is_junk() && stored.is_clean() => notes.push("JUNK".to_owned()),
         () if stored.facts.is_empty() && stored.acceptable => notes.push("acceptable".to_owned()),
-        () => notes.extend(stored.facts.iter().map(|at| {
-            let state = story.facts.get(*at).map(|fact| fact.state);
-            format!("#{at}{}", if state == Some(State::Now) { "" } else { "(past)" })
-        })),
+        () => {
+            let facts =
+                stored.facts.iter().filter_map(|at| Some((at, story.facts.get(*at)?.state)));
+            notes.extend(facts.map(|(at, state)| match state {
+                State::Now => format!("#{at}"),
+                State::Past | State::Gone => format!("#{at} {state:?}"),
+            }));
+        }
     }
     format!(
         "  {} [{}] {}\n",
