@@ -275,7 +275,7 @@ async fn why_not(memory: &Services, owner: &Owner) -> Result<String> {
 }
 
 /// The body of a Chat Completions request.
-fn request(before: &[Turn], user: &str) -> Vec<u8> {
+pub(super) fn request(before: &[Turn], user: &str) -> Vec<u8> {
     json!({"model": "m", "messages": messages(before, user)}).to_string().into_bytes()
 }
 

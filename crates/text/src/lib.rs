@@ -3,6 +3,7 @@
 //! Normal forms, sentences, words and BM25, dates and times, commands, preferences, names. It does no I/O and knows
 //! neither memories nor stores.
 
+pub mod alone;
 pub mod command;
 pub mod compare;
 pub mod cues;

@@ -6,7 +6,7 @@ mod harness;
 use anyhow::Result;
 
 use self::harness::Framed;
-use memgate_eval::{Locomo, Memorable, Placements, Poisoning, Scenarios, Signals, Updates};
+use memgate_eval::{Locomo, Memorable, Ordinary, Placements, Poisoning, Scenarios, Signals, Updates};
 
 /// Arguments of `memgate eval`.
 #[derive(Debug, clap::Args)]
@@ -21,6 +21,8 @@ enum What {
     Locomo(Framed<Locomo>),
     /// Precision and recall of facts extracted from single messages
     Memorable(Framed<Memorable>),
+    /// Stored and presented memories of ordinary conversations over several sessions
+    Ordinary(Framed<Ordinary>),
     /// Prompt-prefix reuse per context placement, in conversations of twenty turns
     Placement(Framed<Placements>),
     /// Foreign text that gets into memory as the user's word, and typed text that is kept
@@ -38,6 +40,7 @@ impl Args {
         match self.what {
             What::Locomo(args) => args.run(),
             What::Memorable(args) => args.run(),
+            What::Ordinary(args) => args.run(),
             What::Placement(args) => args.run(),
             What::Poisoning(args) => args.run(),
             What::Scenarios(args) => args.run(),

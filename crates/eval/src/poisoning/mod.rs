@@ -5,6 +5,8 @@ mod report;
 mod row;
 mod shown;
 
+pub(crate) use self::shown::is_quoted;
+
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};

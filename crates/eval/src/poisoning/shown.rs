@@ -34,7 +34,7 @@ fn in_line(line: &str, needle: &str) -> Shown {
 }
 
 /// Whether a quotation is open at the end of a text.
-fn is_quoted(before: &str) -> bool {
+pub(crate) fn is_quoted(before: &str) -> bool {
     let mut open = None;
     for c in before.chars() {
         match open {

@@ -16,6 +16,7 @@ pub(crate) struct File {
     pub background: Vec<Vec<String>>,
     pub sentences: Sentences,
     pub pointing: Pointing,
+    pub alone: Alone,
     pub first_person: FirstPerson,
     pub greetings: Greetings,
     pub index: Index,
@@ -55,6 +56,18 @@ pub(crate) struct Pointing {
     pub first: Vec<String>,
     pub first_parts: Vec<String>,
     pub within: Vec<String>,
+}
+
+/// Whether a text can be read alone.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Alone {
+    /// First words that join a text to the one before.
+    pub joining: Vec<String>,
+    /// First words that name nobody.
+    pub pronouns: Vec<String>,
+    /// Patterns of words that say that something is over, besides those of `topic.over`.
+    pub ended: Vec<String>,
 }
 
 #[derive(Deserialize)]

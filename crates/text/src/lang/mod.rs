@@ -29,6 +29,12 @@ impl Language {
     /// All of them.
     pub const ALL: &'static [Self] = Self::VARIANTS;
 
+    /// The language of a code by ISO 639-1.
+    #[must_use]
+    pub fn of_code(code: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|language| language.code() == code)
+    }
+
     /// Its name in English.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -36,7 +42,7 @@ impl Language {
     }
 
     /// Its file.
-    fn file(self) -> &'static File {
+    pub(crate) fn file(self) -> &'static File {
         &FILES[self as usize]
     }
 }

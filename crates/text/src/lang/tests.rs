@@ -37,6 +37,7 @@ fn table() -> String {
         "background",
         "sentences",
         "pointing",
+        "alone",
         "first_person",
         "greetings",
         "index",

@@ -1,0 +1,130 @@
+//! Counts, and how they are printed as proportions with their intervals.
+
+use std::ops::AddAssign;
+
+use serde::{Serialize, Serializer};
+
+use crate::shares::{percent, share, wilson};
+
+/// How many of some things have a property.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Count {
+    pub(super) hits: usize,
+    pub(super) of: usize,
+}
+
+impl Count {
+    /// One thing more.
+    pub(super) fn add(&mut self, hit: bool) {
+        self.hits += usize::from(hit);
+        self.of += 1;
+    }
+
+    pub(super) fn share(self) -> Option<f64> {
+        share(self.hits, self.of)
+    }
+
+    /// `45.1% 99/220 [38.6, 51.7]`.
+    pub(super) fn told(self) -> String {
+        let Some([low, high]) = wilson(self.hits, self.of) else {
+            return "- 0/0".to_owned();
+        };
+        let (share, Self { hits, of }) = (percent(self.share()), self);
+        format!("{share} {hits}/{of} [{:.1}, {:.1}]", 100.0 * low, 100.0 * high)
+    }
+}
+
+impl AddAssign for Count {
+    fn add_assign(&mut self, other: Self) {
+        self.hits += other.hits;
+        self.of += other.of;
+    }
+}
+
+impl Serialize for Count {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Told {
+            share: Option<f64>,
+            hits: usize,
+            n: usize,
+            interval: Option<[f64; 2]>,
+        }
+        let Self { hits, of } = *self;
+        Told { share: self.share(), hits, n: of, interval: wilson(hits, of) }.serialize(to)
+    }
+}
+
+/// Sizes of contexts in tokens, estimated as characters / 4.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Tokens(Vec<f64>);
+
+impl Tokens {
+    #[expect(clippy::cast_precision_loss, reason = "contexts are far below 2^52 characters")]
+    pub(super) fn add(&mut self, context: &str) {
+        self.0.push(context.chars().count() as f64 / 4.0);
+    }
+
+    pub(super) fn append(&mut self, other: &Self) {
+        self.0.extend(&other.0);
+    }
+
+    /// Mean and 95th percentile (nearest rank) over the questions with a context.
+    pub(super) fn with_context(&self) -> Option<[f64; 2]> {
+        mean_and_p95(self.0.iter().copied().filter(|tokens| *tokens > 0.0).collect())
+    }
+
+    /// The same over all questions.
+    pub(super) fn over_all(&self) -> Option<[f64; 2]> {
+        mean_and_p95(self.0.clone())
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of questions are far below 2^52")]
+fn mean_and_p95(mut values: Vec<f64>) -> Option<[f64; 2]> {
+    values.sort_by(f64::total_cmp);
+    let p95 = values.get((values.len() * 95).div_ceil(100).checked_sub(1)?)?;
+    Some([values.iter().sum::<f64>() / values.len() as f64, *p95])
+}
+
+impl Serialize for Tokens {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Told {
+            tokenizer: &'static str,
+            mean_and_p95_with_context: Option<[f64; 2]>,
+            mean_and_p95_over_all: Option<[f64; 2]>,
+        }
+        Told {
+            tokenizer: "characters / 4",
+            mean_and_p95_with_context: self.with_context(),
+            mean_and_p95_over_all: self.over_all(),
+        }
+        .serialize(to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_has_a_share_and_an_interval_unless_it_is_empty() {
+        let count = Count { hits: 1, of: 2 };
+        assert_eq!(count.told(), "50.0% 1/2 [9.5, 90.5]");
+        assert_eq!(Count::default().told(), "- 0/0");
+        let json = serde_json::to_value(Count::default()).unwrap();
+        assert!(json["share"].is_null() && json["interval"].is_null() && json["n"] == 0);
+    }
+
+    #[test]
+    fn tokens_are_characters_by_four_with_and_without_empty_contexts() {
+        let mut tokens = Tokens::default();
+        assert_eq!((tokens.with_context(), tokens.over_all()), (None, None));
+        for context in ["", "äöüß", "12345678"] {
+            tokens.add(context);
+        }
+        assert_eq!(tokens.with_context(), Some([1.5, 2.0]));
+        assert_eq!(tokens.over_all(), Some([1.0, 2.0]));
+    }
+}

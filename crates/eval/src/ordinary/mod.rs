@@ -1,0 +1,79 @@
+//! `memgate eval ordinary`: what is stored of ordinary conversations, and what later questions are shown of it.
+
+mod count;
+mod figures;
+mod judged;
+mod matching;
+mod play;
+mod report;
+mod row;
+mod show;
+mod stored;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use self::{
+    figures::Figures,
+    play::play,
+    report::{Report, Rows},
+    row::Story,
+};
+use crate::{
+    data::{self, Digests},
+    evaluation::{Evaluation, Services},
+};
+use memgate_config::MemoryConfig;
+
+/// Arguments of `memgate eval ordinary`.
+#[derive(Debug, clap::Args)]
+pub struct Ordinary {
+    /// Conversations: JSON Lines, a user each, with the facts to keep and later questions
+    /// (docs/quality.md)
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Measure only the rows whose id has an even or an odd number
+    #[arg(long, value_enum, default_value = "all")]
+    rows: Rows,
+    /// Print every memory and every context of this row instead of figures
+    #[arg(long, value_name = "ID", conflicts_with_all = ["rows", "json"])]
+    show: Option<String>,
+}
+
+impl Evaluation for Ordinary {
+    const LEARNS: bool = true;
+    type Rows = Vec<Story>;
+    type Report = Report;
+
+    fn read(&self) -> Result<(Vec<Story>, String)> {
+        data::rows(&self.file)
+    }
+
+    async fn measure(
+        &self,
+        memory: &Services,
+        stories: &Vec<Story>,
+        digests: Digests,
+    ) -> Result<Report> {
+        if let Some(id) = &self.show {
+            let story = stories.iter().find(|story| story.id == *id);
+            let story = story.with_context(|| format!("no row has the id {id:?}"))?;
+            let played = play(memory, story, true).await.with_context(|| id.clone())?;
+            return Ok(Report::of_story(show::story(story, &played), digests));
+        }
+        let mut results = Vec::with_capacity(stories.len());
+        for story in stories.iter().filter(|story| self.rows.hold(story)) {
+            let played = play(memory, story, false).await.with_context(|| story.id.clone())?;
+            results.push((story, Figures::of(story, &played)));
+        }
+        Ok(Report::of(self.rows, &results, digests))
+    }
+
+    fn text(report: &Report, _: &MemoryConfig) -> String {
+        report.text()
+    }
+}
+
+#[cfg(test)]
+mod tests;

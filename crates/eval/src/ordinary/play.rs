@@ -1,0 +1,155 @@
+//! Plays a story: learns its sessions at their dates, reads the store, then puts every question on its date.
+
+use anyhow::Result;
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
+
+use super::{
+    matching::Text,
+    row::{Ask, Story},
+};
+use crate::{
+    evaluation::Services,
+    replay::{learn, recall_request, request, selection, silent_message},
+};
+use memgate_core::memory::{Memory, MemoryId, MemoryKind, Owner};
+use memgate_dialect::{Dialect, Role};
+use memgate_recall::{RecallRequest, Skip};
+
+/// The hour at which a session begins.
+const SESSION_HOUR: i8 = 9;
+/// The hour at which a question is asked.
+const ASK_HOUR: i8 = 18;
+/// Memories that are read from the store at once.
+const PAGE: usize = 500;
+
+/// What came of a story.
+#[derive(Debug)]
+pub(super) struct Played {
+    /// Everything in the store after the last session, whatever its status.
+    pub(super) memories: Vec<Memory>,
+    /// When the last session had ended.
+    pub(super) ended: Timestamp,
+    /// One for each question.
+    pub(super) answers: Vec<Answer>,
+}
+
+/// What a question was given.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// Why memory was not searched.
+    pub(super) skipped: Option<Skip>,
+    /// The context for the model; empty if there is none.
+    pub(super) context: String,
+    pub(super) lines: Vec<Line>,
+    /// All candidates with their relevance, best first, before threshold and limit; only where they are asked for.
+    pub(super) ranked: Vec<(f32, String)>,
+}
+
+/// A memory in a context.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    /// As the model reads it.
+    pub(super) text: String,
+    /// `None` if the memory was not in the store after the last session.
+    pub(super) kind: Option<MemoryKind>,
+}
+
+impl Line {
+    /// The line without the marks that recall put before it, and these marks.
+    fn parts(&self) -> (&str, &str) {
+        match self.text.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
+            Some((marks, content)) => (marks, content),
+            None => ("", &self.text),
+        }
+    }
+
+    /// The text with its marks.
+    pub(super) fn marked(&self) -> Text {
+        Text::new(&self.text)
+    }
+
+    /// The text without its marks.
+    pub(super) fn content(&self) -> Text {
+        Text::new(self.parts().1)
+    }
+
+    /// The content, as it is written.
+    pub(super) fn words(&self) -> &str {
+        self.parts().1
+    }
+
+    /// Whether its marks give an end date.
+    pub(super) fn has_end(&self) -> bool {
+        self.parts().0.split(", ").any(|mark| mark.starts_with("until "))
+    }
+}
+
+/// Plays a story in the memory of a user of its own.
+///
+/// # Errors
+/// When a part of memory fails or times out.
+pub(super) async fn play(memory: &Services, story: &Story, explain: bool) -> Result<Played> {
+    let owner = Owner::of_user(&story.id)?;
+    for (number, session) in story.sessions.iter().enumerate() {
+        let name = format!("{}-{number}", story.id);
+        learn(memory, &owner, &name, at(session.date, SESSION_HOUR)?, &session.turns).await?;
+    }
+    let ended = memory.clock.now();
+    let memories = stored(memory, &owner).await?;
+    let mut answers = Vec::with_capacity(story.asks.len());
+    for ask in &story.asks {
+        answers.push(answer(memory, &owner, ask, &memories, explain).await?);
+    }
+    Ok(Played { memories, ended, answers })
+}
+
+fn at(date: Date, hour: i8) -> Result<Timestamp> {
+    Ok(date.at(hour, 0, 0, 0).to_zoned(TimeZone::UTC)?.timestamp())
+}
+
+/// Everything in an owner's store, oldest first.
+async fn stored(memory: &Services, owner: &Owner) -> Result<Vec<Memory>> {
+    let (mut memories, mut after) = (Vec::new(), None);
+    loop {
+        let scan = memory.store.scan(Some(owner), after.as_deref(), PAGE).await?;
+        memories.extend(scan.found.into_iter().map(|whole| whole.memory));
+        after = scan.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    memories.sort_by(|a, b| (a.created_at, &a.content).cmp(&(b.created_at, &b.content)));
+    Ok(memories)
+}
+
+/// Asks a question as the gateway would.
+async fn answer(
+    memory: &Services,
+    owner: &Owner,
+    ask: &Ask,
+    memories: &[Memory],
+    explain: bool,
+) -> Result<Answer> {
+    let (config, now) = (&memory.config, at(ask.date, ASK_HOUR)?);
+    memory.time.set(now);
+    let read = memgate_dialect::read(Dialect::Chat, &request(&ask.turns, &ask.user))?;
+    let asked = read.ask();
+    let text = asked.user_text.as_deref().unwrap_or_default();
+    let said = asked.history.iter().filter(|said| said.role == Role::User);
+    let earlier: Vec<&str> = said.map(|said| said.text.as_str()).collect();
+    let selection = selection(config);
+    let request =
+        RecallRequest { earlier: &earlier, ..recall_request(owner, config, &selection, now) };
+    let plan = memory.recall.plan(silent_message(text), &request).await?;
+    let ranked = if explain { plan.ranked().await? } else { Vec::new() };
+    let context = plan.context(|_| true).await?;
+    let texts = context.text.lines().filter_map(|line| line.strip_prefix("- "));
+    let kind = |id: &MemoryId| memories.iter().find(|memory| memory.id == *id).map(Memory::kind);
+    let lines = texts.zip(&context.shown);
+    Ok(Answer {
+        skipped: plan.skipped(),
+        lines: lines.map(|(text, id)| Line { text: text.to_owned(), kind: kind(id) }).collect(),
+        context: context.text,
+        ranked: ranked.into_iter().map(|hit| (hit.score, hit.memory.content)).collect(),
+    })
+}

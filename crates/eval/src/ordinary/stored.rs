@@ -1,0 +1,161 @@
+//! What a memory of a story counts as: whether it is shown as current, is clean, holds facts, and can be read alone.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+
+use super::{
+    matching::Text,
+    row::{State, Story},
+};
+use crate::poisoning::is_quoted;
+use memgate_core::memory::{Memory, MemoryKind, Source};
+use memgate_text::{
+    alone::{Opening, is_short, opening, says_over},
+    lang::Language,
+};
+
+/// The most characters of a clean memory.
+const MOST_CHARS: usize = 300;
+const FENCE: &str = "```";
+
+/// What a memory counts as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// A short statement or preference of the user that recall may show as current.
+    Clean,
+    /// The same, but long.
+    Long,
+    /// A stored turn.
+    Turn,
+    /// The summary of a session.
+    Summary,
+    /// From a document or an import.
+    Contributed,
+    /// Ended, superseded, forgotten or expired: recall does not show it as current.
+    Inactive,
+}
+
+impl Class {
+    fn of(memory: &Memory, now: Timestamp) -> Self {
+        let ended = memory.valid_until.is_some_and(|until| until <= now);
+        if !memory.is_in_use(now) || ended {
+            return Self::Inactive;
+        }
+        let contributed = memory.source == Source::ExternalData || memory.document_id.is_some();
+        match memory.kind() {
+            MemoryKind::Turn => Self::Turn,
+            MemoryKind::Summary => Self::Summary,
+            _ if contributed => Self::Contributed,
+            _ if memory.content.chars().count() > MOST_CHARS => Self::Long,
+            MemoryKind::Preference | MemoryKind::Statement => Self::Clean,
+        }
+    }
+
+    /// Whether recall may show it as current, other than as a raw turn.
+    pub(super) fn is_active(self) -> bool {
+        !matches!(self, Self::Turn | Self::Inactive)
+    }
+}
+
+/// Why a memory cannot be read alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fragment {
+    Short,
+    Opening(Opening),
+    /// It ends in a comma, a colon or an open bracket.
+    OpenEnd,
+    /// A quotation or a code fence is not closed.
+    Unclosed,
+}
+
+impl Fragment {
+    pub(super) fn of(text: &str, language: Language) -> Option<Self> {
+        const OPEN_ENDS: [char; 16] = [
+            ',', ':', '(', '[', '{', '，', '、', '：', '（', '［', '「', '『', '【', '«', '“', '„',
+        ];
+        let text = text.trim();
+        let unclosed = is_quoted(text) || !text.matches(FENCE).count().is_multiple_of(2);
+        if is_short(text) {
+            Some(Self::Short)
+        } else if let Some(opening) = opening(text, language) {
+            Some(Self::Opening(opening))
+        } else if text.ends_with(OPEN_ENDS) {
+            Some(Self::OpenEnd)
+        } else {
+            unclosed.then_some(Self::Unclosed)
+        }
+    }
+}
+
+/// A memory, compared with the labels of its story.
+#[derive(Debug)]
+pub(super) struct Stored<'a> {
+    pub(super) memory: &'a Memory,
+    pub(super) class: Class,
+    /// The facts that it holds, by their places in the story.
+    pub(super) facts: BTreeSet<usize>,
+    /// Whether it holds something harmless.
+    pub(super) acceptable: bool,
+    pub(super) fragment: Option<Fragment>,
+    /// Whether it says itself that it is over.
+    pub(super) over: bool,
+}
+
+impl<'a> Stored<'a> {
+    pub(super) fn of(memory: &'a Memory, story: &Story, now: Timestamp) -> Self {
+        let (text, language) = (Text::new(&memory.content), story.language());
+        Self {
+            memory,
+            class: Class::of(memory, now),
+            facts: text.facts(&story.facts),
+            acceptable: text.holds_one(&story.acceptable),
+            fragment: Fragment::of(&memory.content, language),
+            over: memory.valid_until.is_some() || says_over(&memory.content, language),
+        }
+    }
+
+    pub(super) fn is_clean(&self) -> bool {
+        self.class == Class::Clean
+    }
+
+    /// Whether it holds a fact that is true at the end of the story.
+    pub(super) fn holds_now(&self, story: &Story) -> bool {
+        let states = self.facts.iter().filter_map(|at| story.facts.get(*at));
+        states.into_iter().any(|fact| fact.state == State::Now)
+    }
+
+    /// Whether it holds nothing that is labelled.
+    pub(super) fn is_junk(&self) -> bool {
+        self.facts.is_empty() && !self.acceptable
+    }
+
+    /// Whether it gives a fact that is over as if it held.
+    pub(super) fn is_stale(&self, story: &Story) -> bool {
+        !self.over && !self.holds_now(story)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_memory_that_needs_another_text_is_a_fragment() {
+        let of = |text| Fragment::of(text, Language::En);
+        for (text, fragment) in [
+            ("red shoes", Fragment::Short),
+            ("and I like tea", Fragment::Opening(Opening::Joining)),
+            ("He likes red shoes", Fragment::Opening(Opening::Pronoun)),
+            ("I have two cats,", Fragment::OpenEnd),
+            ("My cats are called (", Fragment::OpenEnd),
+            ("My motto is \"never give", Fragment::Unclosed),
+            ("I always run ```sh make", Fragment::Unclosed),
+        ] {
+            assert_eq!(of(text), Some(fragment), "{text}");
+        }
+        assert_eq!(of("I call my cat \"Mo\"."), None);
+        assert_eq!(Fragment::of("喜欢猫", Language::Zh), Some(Fragment::Short));
+        assert_eq!(Fragment::of("我喜欢猫", Language::Zh), None);
+    }
+}
