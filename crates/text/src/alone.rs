@@ -44,6 +44,27 @@ pub fn opening(text: &str, language: Language) -> Option<Opening> {
     begins(&words.pronouns).then_some(Opening::Pronoun)
 }
 
+/// A text without the words that join it to one before: "and I moved" is "I moved". Words mean different things in different
+/// languages ("car is new", "car il est neuf"), so only those of the text's language count.
+#[must_use]
+pub fn without_joining(text: &str) -> &str {
+    let mut rest = text.trim();
+    while let Some(language) = Language::likely(rest) {
+        let words = &language.file().alone.joining;
+        let first = rest.split(|c: char| c.is_whitespace() || c == ',').next().unwrap_or_default();
+        let joins = first.len() < rest.len() && words.iter().any(|word| *word == plain(first));
+        if !joins {
+            break;
+        }
+        let left = rest[first.len()..].trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+        if is_short(left) {
+            break;
+        }
+        rest = left;
+    }
+    rest
+}
+
 /// Whether a text begins with these words, and their owner is not named in brackets behind them.
 fn begins_with(text: &str, words: &str) -> bool {
     let Some(rest) = text.strip_prefix(words) else {
@@ -100,6 +121,21 @@ mod tests {
             ("hi", "उसका नाम रवि है", Some(Pronoun)),
         ] {
             assert_eq!(opening(text, language(code)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn joining_words_are_left_out_in_the_language_of_the_text() {
+        for (text, rest) in [
+            ("and my sister is a nurse", "my sister is a nurse"),
+            ("so, and then I moved to Leeds with my wife", "I moved to Leeds with my wife"),
+            ("und meine Schwester ist Ärztin", "meine Schwester ist Ärztin"),
+            ("y mi hermana es médica", "mi hermana es médica"),
+            ("Dan is my brother", "Dan is my brother"),
+            ("car is new and it is red", "car is new and it is red"),
+            ("so tired", "so tired"),
+        ] {
+            assert_eq!(without_joining(text), rest, "{text}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::{
     hit::{FeatureRanks, Hit},
-    select::with_their_turns,
+    select::facts_or_turns,
     settings::Fusion,
 };
 use memgate_models::log_odds;
@@ -17,7 +17,7 @@ const RRF_K: f32 = 60.0;
 /// Best first, turns joined with the statements taken from them.
 pub(crate) fn ordered(mut hits: Vec<Hit>, fusion: Fusion) -> Vec<Hit> {
     order(&mut hits, fusion);
-    with_their_turns(hits)
+    facts_or_turns(hits)
 }
 
 /// Sorts hits, the best first.

@@ -1,10 +1,9 @@
 //! Collapses hits that repeat each other: a turn with the statements taken from it, and a session's summary with the
 //! memories it sums up.
 
-use std::collections::HashMap;
-
 use crate::hit::Hit;
 use memgate_core::memory::{Memory, MemoryKind};
+use memgate_models::log_odds;
 
 /// Takes the summaries of sessions out of the hits. A fact or a turn says it better; beside these a summary repeats
 /// them, or says what they have corrected since.
@@ -12,43 +11,57 @@ pub(super) fn without_summaries(hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
     hits.into_iter().partition(|hit| hit.memory.kind() != MemoryKind::Summary)
 }
 
-/// Keeps of a turn and the statements taken from it only the turn, which holds them and the answer besides. It takes the
-/// place, the score and the breakdown of the best of them.
-pub(crate) fn with_their_turns(mut hits: Vec<Hit>) -> Vec<Hit> {
-    let turns: HashMap<&str, usize> = (0..)
-        .zip(&hits)
-        .filter(|(_, hit)| hit.memory.as_turn().is_some())
-        .filter_map(|(at, hit)| Some((hit.memory.provenance.turn.as_deref()?, at)))
-        .collect();
-    let turn_of = |hit: &Hit| {
-        let at = *turns.get(hit.memory.provenance.turn.as_deref()?)?;
-        is_statement_of(&hit.memory, &hits[at].memory).then_some(at)
-    };
-    let turn_of: Vec<Option<usize>> = hits.iter().map(turn_of).collect();
+/// How much less relevant than its turn a statement may be to stand for it, in log-odds: a turn is longer, and holds words
+/// of the question that its statements do not repeat.
+const NEAR: f32 = 1.0;
+
+/// Keeps of a turn and the statements taken from it either the statements or the turn. A statement says the fact alone, so
+/// the best of them takes the turn's place where it is about as relevant; else what is asked stands in the rest of the turn,
+/// which holds the statements besides, and takes the place of the best of them.
+pub(crate) fn facts_or_turns(mut hits: Vec<Hit>) -> Vec<Hit> {
+    let turns: Vec<usize> = (0..hits.len()).filter(|&at| is_turn(&hits[at].memory)).collect();
     let mut dropped = vec![false; hits.len()];
-    let mut placed = vec![false; hits.len()];
-    for (at, turn) in turn_of.into_iter().enumerate() {
-        let Some(turn) = turn else { continue };
-        if at < turn && !placed[turn] {
-            let (before, from) = hits.split_at_mut(turn);
-            std::mem::swap(&mut before[at].memory, &mut from[0].memory);
-            placed[turn] = true;
-            dropped[turn] = true;
-        } else {
-            dropped[at] = true;
+    for turn in turns {
+        let of_it = |at: &usize| !dropped[*at] && is_statement_of(&hits[*at].memory, &hits[turn].memory);
+        let statements: Vec<usize> = (0..hits.len()).filter(of_it).collect();
+        let relevant = |at: &&usize| log_odds(hits[**at].score);
+        let Some(&best) =
+            statements.iter().max_by(|a, b| relevant(a).total_cmp(&relevant(b)))
+        else {
+            continue;
+        };
+        if log_odds(hits[best].score) + NEAR >= log_odds(hits[turn].score) {
+            if turn < best {
+                hits[turn].memory = hits[best].memory.clone();
+                dropped[best] = true;
+            } else {
+                dropped[turn] = true;
+            }
+            continue;
         }
+        let first = statements.iter().copied().min().unwrap_or(turn);
+        if first < turn {
+            hits[first].memory = hits[turn].memory.clone();
+            dropped[turn] = true;
+        }
+        statements.into_iter().filter(|&at| at != first || first > turn).for_each(|at| dropped[at] = true);
     }
     let mut dropped = dropped.into_iter();
     hits.retain(|_| !dropped.next().unwrap_or(false));
     hits
 }
 
+fn is_turn(memory: &Memory) -> bool {
+    memory.as_turn().is_some() && memory.provenance.turn.is_some()
+}
+
 /// Whether a memory says what the user said in a turn, word for word.
 fn is_statement_of(memory: &Memory, turn: &Memory) -> bool {
-    match (memory.as_turn(), memory.said(), turn.as_turn()) {
-        (None, Some(words), Some((said, _))) => said.contains(words),
-        _ => false,
-    }
+    memory.provenance.turn == turn.provenance.turn
+        && match (memory.as_turn(), memory.said(), turn.as_turn()) {
+            (None, Some(words), Some((said, _))) => said.contains(words),
+            _ => false,
+        }
 }
 
 #[cfg(test)]
@@ -76,27 +89,39 @@ mod tests {
         Hit { memory, score, breakdown }
     }
 
+    const TURN: &str = "Hi! I fly to Rome on Friday. My cat stays.";
+
+    fn shown(hits: Vec<Hit>) -> Vec<(String, f32)> {
+        facts_or_turns(hits).into_iter().map(|hit| (hit.memory.content, hit.score)).collect()
+    }
+
     #[test]
-    fn a_turn_and_the_statements_of_it_are_one_hit_at_the_best_place() {
-        let turn = turn_content("Hi! I fly to Rome on Friday. My cat stays.", Some("Good trip!"));
-        let other = turn_content("I fly home on Sunday", None);
-        let hits = with_their_turns(vec![
-            hit(
-                "I fly to Rome on Friday (2026-03-13).",
-                Some("I fly to Rome on Friday."),
-                "a",
-                0.9,
-            ),
-            hit(&other, None, "b", 0.8),
-            hit("My cat stays.", None, "a", 0.7),
-            hit(&turn, None, "a", 0.6),
-            hit("I fly home on Sunday", None, "b", 0.5),
-            hit("The user's sister lives in Rome.", None, "b", 0.4),
-            hit("My cat stays.", None, "c", 0.3),
-        ]);
-        let shown: Vec<_> = hits.iter().map(|hit| (&*hit.memory.content, hit.score)).collect();
+    fn a_statement_about_as_relevant_as_its_turn_stands_for_it() {
+        let turn = turn_content(TURN, Some("Good trip!"));
+        let flight = "I fly to Rome on Friday (2026-03-13).";
+        let statements = [
+            hit("My cat stays.", None, "a", 0.3),
+            hit(flight, Some("I fly to Rome on Friday."), "a", 0.7),
+            hit("My cat stays.", None, "b", 0.2),
+        ];
+        let found = |turn: Hit| [vec![turn], statements.to_vec()].concat();
+        let expected = [(flight, 0.8), ("My cat stays.", 0.3), ("My cat stays.", 0.2)];
+        let expected = expected.map(|(words, score)| (words.to_owned(), score));
+        assert_eq!(shown(found(hit(&turn, None, "a", 0.8))), expected);
+    }
+
+    #[test]
+    fn a_turn_that_is_far_more_relevant_stands_for_its_statements() {
+        let turn = turn_content(TURN, Some("Good trip!"));
         let fact = "The user's sister lives in Rome.";
-        assert_eq!(shown, [(&*turn, 0.9), (&*other, 0.8), (fact, 0.4), ("My cat stays.", 0.3)]);
-        assert!(hits[0].memory.raw.is_none());
+        let hits = vec![
+            hit("My cat stays.", None, "a", 0.4),
+            hit(fact, None, "a", 0.3),
+            hit(&turn, None, "a", 0.9),
+            hit("My cat stays.", None, "c", 0.2),
+        ];
+        let expected = [(&*turn, 0.4), (fact, 0.3), ("My cat stays.", 0.2)];
+        let expected = expected.map(|(words, score)| (words.to_owned(), score));
+        assert_eq!(shown(hits), expected);
     }
 }

@@ -8,6 +8,6 @@ mod threshold;
 
 pub use self::threshold::select;
 pub(super) use self::{
-    collapse::with_their_turns, conversation::without_conversation, dedup::deduplicated,
+    collapse::facts_or_turns, conversation::without_conversation, dedup::deduplicated,
     owner::of_owner,
 };

@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 
 use strum::VariantArray as _;
 
+use crate::normal::{plain, tokens};
 use file::File;
 
 include!(concat!(env!("OUT_DIR"), "/languages.rs"));
@@ -39,6 +40,19 @@ impl Language {
     #[must_use]
     pub fn name(self) -> &'static str {
         &self.file().name
+    }
+
+    /// The language with most of a text's words among its function words; of several the first. `None` where no word is one.
+    #[must_use]
+    pub(crate) fn likely(text: &str) -> Option<Self> {
+        let words = tokens(&plain(text));
+        let count = |language: &Self| {
+            let known = &language.file().index.stop_words;
+            words.iter().filter(|word| known.contains(word)).count()
+        };
+        // `max_by_key` gives the last of several.
+        let best = Self::ALL.iter().rev().copied().max_by_key(count)?;
+        (count(&best) > 0).then_some(best)
     }
 
     /// Its file.

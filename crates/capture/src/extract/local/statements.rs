@@ -2,7 +2,9 @@
 
 use crate::extract::local::judge::Judge;
 use memgate_models::Clause;
-use memgate_text::{normal::one_line, pieces::Piece, pronouns::points_back, rules};
+use memgate_text::{
+    alone::without_joining, normal::one_line, pieces::Piece, pronouns::points_back, rules,
+};
 
 /// The longest statement, in characters: what is longer is cut.
 const MAX_CHARS: usize = 500;
@@ -64,7 +66,7 @@ impl<'a> Message<'a> {
     fn joined(&self, kept: &[(usize, Piece<'a>)], judge: &Judge<'_>) -> Vec<String> {
         let mut statements: Vec<(usize, String)> = Vec::new();
         for (at, piece) in kept {
-            let words = one_line(piece.words());
+            let words = one_line(without_joining(piece.words()));
             let alone = !points_back(&words);
             match (at.checked_sub(1), statements.last_mut()) {
                 _ if alone => statements.push((*at, words)),
