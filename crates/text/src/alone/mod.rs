@@ -1,9 +1,9 @@
 //! Whether a text of a known language can be read alone: how it begins, and whether it says that something is over.
 //! Unlike `pronouns`, this looks at one language only, for measuring.
 
-use std::{collections::HashMap, sync::LazyLock};
+mod over;
 
-use regex::RegexSet;
+pub use self::over::says_over;
 
 use crate::{
     lang::Language,
@@ -18,18 +18,6 @@ pub enum Opening {
     /// A pronoun whose owner is not named beside it: "he", but not "he (Theo)".
     Pronoun,
 }
-
-/// The patterns of what is over, by language.
-#[expect(clippy::expect_used, reason = "the patterns are constants; the test compiles them")]
-static OVER: LazyLock<HashMap<Language, RegexSet>> = LazyLock::new(|| {
-    let of = |language: Language| {
-        let file = language.file();
-        let patterns = file.alone.ended.iter().chain(&file.topic.over);
-        let patterns = patterns.map(|pattern| format!("(?i){pattern}"));
-        (language, RegexSet::new(patterns).expect("a pattern compiles"))
-    };
-    Language::ALL.iter().copied().map(of).collect()
-});
 
 /// How a text needs the one before it, by its first words.
 #[must_use]
@@ -74,12 +62,6 @@ fn begins_with(text: &str, words: &str) -> bool {
     let unspaced = words.ends_with(|c| is_cjk(c) || ('\u{ac00}'..='\u{d7a3}').contains(&c));
     let is_whole = unspaced || !rest.starts_with(char::is_alphanumeric);
     is_whole && !rest.trim_start().starts_with(['(', '（'])
-}
-
-/// Whether a text says that something is over: "was", "until May", "no longer".
-#[must_use]
-pub fn says_over(text: &str, language: Language) -> bool {
-    OVER.get(&language).is_some_and(|patterns| patterns.is_match(&plain(text)))
 }
 
 /// Whether a text is too short to say anything: fewer than three words, or fewer than four characters in Chinese or
@@ -136,31 +118,6 @@ mod tests {
             ("so tired", "so tired"),
         ] {
             assert_eq!(without_joining(text), rest, "{text}");
-        }
-    }
-
-    #[test]
-    fn what_is_over_says_so_in_its_language() {
-        for (code, text) in [
-            ("en", "I was a nurse"),
-            ("en", "cast til 22 dec"),
-            ("en", "I no longer smoke"),
-            ("de", "Ich war Koch"),
-            ("de", "gilt bis 3. Mai"),
-            ("zh", "我不吃肉了"),
-            ("ja", "猫だった"),
-            ("pt", "morava em Lisboa"),
-        ] {
-            assert!(says_over(text, language(code)), "{text}");
-        }
-        for (code, text) in [
-            ("en", "I work till 6"),
-            ("en", "his left arm"),
-            ("de", "I was a nurse"),
-            ("de", "offen bis 18 Uhr"),
-            ("zh", "我吃素"),
-        ] {
-            assert!(!says_over(text, language(code)), "{text}");
         }
     }
 
