@@ -10,7 +10,10 @@ use std::sync::LazyLock;
 
 use strum::VariantArray as _;
 
+use crate::preferences::AnswerLanguage;
 use file::File;
+use keys::{PreferenceValue, PreferenceWords};
+use lists::Lists;
 
 include!(concat!(env!("OUT_DIR"), "/languages.rs"));
 
@@ -33,6 +36,21 @@ impl Language {
     #[must_use]
     pub fn name(self) -> &'static str {
         &self.file().name
+    }
+
+    /// What surrounds preferences.
+    pub(crate) fn preference_words(self) -> &'static Lists<PreferenceWords> {
+        &self.file().preferences.words
+    }
+
+    /// The patterns that state preferences.
+    pub(crate) fn preference_values(self) -> &'static Lists<PreferenceValue> {
+        &self.file().preferences.values
+    }
+
+    /// What it calls the languages of answers.
+    pub(crate) fn answer_languages(self) -> &'static Lists<AnswerLanguage> {
+        &self.file().preferences.languages
     }
 
     /// Its file.

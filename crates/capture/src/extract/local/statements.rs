@@ -4,6 +4,7 @@ use crate::extract::local::judge::Judge;
 use memgate_text::{
     normal::one_line,
     pieces::{sentences_of, told_before_asking},
+    preferences::wish_topic,
     pronouns::points_back,
     rules,
 };
@@ -59,14 +60,26 @@ impl<'a> Message<'a> {
 
     /// What is kept, in the user's words.
     pub(super) fn statements(&self, judge: &Judge<'_>) -> Vec<String> {
-        let mut statements = if judge.is_memorable(self.whole) && !rules::excludes(self.whole) {
-            self.of_memorable(judge)
-        } else {
-            self.told_in_questions(judge)
-        };
+        let mut statements = self.judged(judge);
+        // A wish is sure by its form.
+        let wishes = self.sentences.iter().filter(|s| wish_topic(s.words).is_some());
+        for wish in wishes.map(|wish| one_line(wish.words)) {
+            if !statements.iter().any(|statement| statement.contains(&wish)) {
+                statements.push(wish);
+            }
+        }
         statements.iter_mut().for_each(cut);
         statements.dedup();
         statements
+    }
+
+    /// What the judge keeps.
+    fn judged(&self, judge: &Judge<'_>) -> Vec<String> {
+        if judge.is_memorable(self.whole) && !rules::excludes(self.whole) {
+            self.of_memorable(judge)
+        } else {
+            self.told_in_questions(judge)
+        }
     }
 
     /// A message worth keeping: its sentences that are, or else the best of them.
