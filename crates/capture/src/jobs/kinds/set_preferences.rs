@@ -51,8 +51,11 @@ pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), Jo
             said_at: Some(said.began),
             again: Vec::new(),
         };
-        let stored = set_preference(store, memory, &write, now).await?;
-        context.writer.metrics.stored(stored.memory_type.as_str());
+        let new = memory.id.clone();
+        let in_force = set_preference(store, memory, &write, now).await?;
+        if in_force.id == new {
+            context.writer.metrics.stored(in_force.memory_type.as_str());
+        }
     }
     Ok(())
 }

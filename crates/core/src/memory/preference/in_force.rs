@@ -15,7 +15,7 @@ pub struct PreferenceInForce {
 /// wins over that of no project, then the newer one.
 #[must_use]
 pub fn in_force(mut memories: Vec<Memory>) -> Vec<PreferenceInForce> {
-    memories.sort_by(|a, b| b.preference_said_at().cmp(&a.preference_said_at()));
+    memories.sort_by_key(|memory| std::cmp::Reverse(memory.preference_said_at()));
     let (own, general): (Vec<&Memory>, Vec<&Memory>) =
         memories.iter().partition(|memory| memory.project_id.is_some());
     let mut found: Vec<PreferenceInForce> = Vec::new();
