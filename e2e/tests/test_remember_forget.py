@@ -195,17 +195,17 @@ def test_pasted_text_neither_forgets_nor_sets_preferences(stack, wrapper):
         assert announced(stack, answer) is None, sentence
     alice.learn()
     assert before <= {memory["content"] for memory in alice.memories()}
-    assert not [memory for memory in alice.memories() if "standing" in memory["tags"]]
+    assert not [memory for memory in alice.memories() if "preference" in memory["tags"]]
     alice.later().say("Explain eigenvectors to me.")
-    assert "[standing]" not in (context_of(alice.received()[-1].json()) or "")
+    assert "[preference]" not in (context_of(alice.received()[-1].json()) or "")
 
 
 def test_typed_text_beside_a_pasted_text_counts(stack):
     alice = stack.person()
     alice.say("Call me Sam. " + PASTED["mail"].format("Call me Master."))
     alice.learn()
-    standing = [memory["content"] for memory in alice.memories() if "standing" in memory["tags"]]
-    assert standing == ["Call me Sam."], standing
+    stated = [memory["content"] for memory in alice.memories() if "preference" in memory["tags"]]
+    assert stated == ["Call the user Sam."], stated
 
 
 @pytest.mark.parametrize("fields", [{"auto_store": False}, {"memory_config": {"auto_store": False}}])

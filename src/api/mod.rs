@@ -12,6 +12,7 @@ mod error;
 mod health;
 mod journal_view;
 mod operations;
+mod preference_view;
 pub(crate) mod read;
 mod routes;
 mod state;
@@ -38,11 +39,13 @@ pub use journal_view::{
     UndoneView,
 };
 pub use operations::{Export, Operations, Piece};
+pub use preference_view::{PreferenceView, PreferencesView};
 pub use read::access_requests::{AuditRequest, CreateKeyRequest, KeysRequest};
 pub use read::requests::{
     AllJobsRequest, CreateRequest, ExportAllRequest, ExportRequest, FlushRequest, ForgetRequest,
-    ImportAllRequest, JobsRequest, ListRequest, PatchRequest, RetryAllRequest, SearchRequest,
-    SessionsRequest, Whose,
+    ImportAllRequest, JobsRequest, ListRequest, NewPreference, PatchRequest, PreferenceScope,
+    PreferencesRequest, RetryAllRequest, SearchRequest, SessionsRequest, SetPreferenceRequest,
+    UnsetPreference, UnsetPreferenceRequest, Whose,
 };
 pub use routes::{health_router, router};
 pub use state::ApiState;

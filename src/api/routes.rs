@@ -13,8 +13,8 @@ use axum::{
 
 use crate::api::{
     ApiError, DeletedView, EndedView, Export, FlushedView, ForgettingsView, HitsView, ImportedView,
-    JobView, JobsView, Key, MemoriesView, MemoryView, RetriedView, SessionsView, StatsView,
-    UndoneView,
+    JobView, JobsView, Key, MemoriesView, MemoryView, PreferenceView, PreferencesView, RetriedView,
+    SessionsView, StatsView, UndoneView,
     access_view::{AuditView, CreatedKeyView, KeysView, RevokedView},
     auth::{self, Admin, Gate, Reader, Writer},
     health,
@@ -24,7 +24,8 @@ use crate::api::{
         requests::{
             AllJobsRequest, CreateRequest, ExportAllRequest, ExportRequest, FlushRequest,
             ForgetRequest, ImportAllRequest, JobsRequest, ListRequest, PatchRequest,
-            RetryAllRequest, SearchRequest, SessionsRequest, Whose,
+            PreferencesRequest, RetryAllRequest, SearchRequest, SessionsRequest,
+            SetPreferenceRequest, UnsetPreferenceRequest, Whose,
         },
     },
     state::{ApiState, Open},
@@ -44,6 +45,7 @@ pub fn router(state: ApiState, key: Option<Key>) -> Router {
         .route("/v1/memory/export", get(export))
         .route("/v1/memory/import", post(import))
         .route("/v1/memory/{id}", get(one).patch(patch).delete(forget))
+        .route("/v1/preferences", get(preferences).put(set_preference).delete(unset_preference))
         .route("/v1/forgettings", get(forgettings))
         .route("/v1/forgettings/{id}/undo", post(undo_forgetting))
         .route("/v1/sessions", get(sessions))
@@ -216,6 +218,30 @@ async fn forget(
     Asked(whose): Asked<Whose>,
 ) -> Answered<DeletedView> {
     operations.forget(&caller, &id, &whose).await.map(Answer)
+}
+
+async fn preferences(
+    Open(operations): Open,
+    Reader(caller): Reader,
+    Asked(request): Asked<PreferencesRequest>,
+) -> Answered<PreferencesView> {
+    operations.preferences(&caller, &request).await.map(Answer)
+}
+
+async fn set_preference(
+    Open(operations): Open,
+    Writer(caller): Writer,
+    Named(request): Named<SetPreferenceRequest>,
+) -> Answered<PreferenceView> {
+    operations.set_preference(&caller, request).await.map(Answer)
+}
+
+async fn unset_preference(
+    Open(operations): Open,
+    Writer(caller): Writer,
+    Asked(request): Asked<UnsetPreferenceRequest>,
+) -> Answered<DeletedView> {
+    operations.unset_preference(&caller, &request).await.map(Answer)
 }
 
 async fn forgettings(

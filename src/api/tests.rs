@@ -10,6 +10,7 @@ mod health;
 mod journal;
 mod learning;
 mod memories;
+mod preferences;
 mod transfer;
 
 use std::{path::Path, sync::Arc, time::Duration};
@@ -109,6 +110,10 @@ impl Server {
 
     async fn post(&self, path: &str, body: Value) -> (StatusCode, Value) {
         self.send(self.request(Method::POST, path).json(&body)).await
+    }
+
+    async fn put(&self, path: &str, body: Value) -> (StatusCode, Value) {
+        self.send(self.request(Method::PUT, path).json(&body)).await
     }
 
     async fn patch(&self, path: &str, body: Value) -> (StatusCode, Value) {

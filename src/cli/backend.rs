@@ -10,11 +10,13 @@ use crate::{
     api::{
         ApiError, AuditView, Caller, CreatedKeyView, DeletedView, EndedView, Export,
         ForgettingsView, HitsView, ImportedView, JobView, JobsView, KeysView, MemoriesView,
-        MemoryView, RetriedView, RevokedView, SessionsView, UndoneView,
+        MemoryView, PreferenceView, PreferencesView, RetriedView, RevokedView, SessionsView,
+        UndoneView,
         read::access_requests::{AuditRequest, CreateKeyRequest},
         read::requests::{
             AllJobsRequest, CreateRequest, ExportAllRequest, ExportRequest, ForgetRequest,
-            JobsRequest, ListRequest, SearchRequest, SessionsRequest, Whose,
+            JobsRequest, ListRequest, PreferencesRequest, SearchRequest, SessionsRequest,
+            SetPreferenceRequest, UnsetPreferenceRequest, Whose,
         },
     },
     cli::{
@@ -143,6 +145,40 @@ impl Backend {
         match self {
             Self::Server(client) => client.forgettings(whose).await,
             Self::Folder(folder) => answer(folder.operations().forgettings(&me(), whose).await),
+        }
+    }
+
+    pub(crate) async fn preferences(
+        &self,
+        request: &PreferencesRequest,
+    ) -> Result<Answer<PreferencesView>, Failure> {
+        match self {
+            Self::Server(client) => client.preferences(request).await,
+            Self::Folder(folder) => answer(folder.operations().preferences(&me(), request).await),
+        }
+    }
+
+    pub(crate) async fn set_preference(
+        &self,
+        request: SetPreferenceRequest,
+    ) -> Result<Answer<PreferenceView>, Failure> {
+        match self {
+            Self::Server(client) => client.set_preference(&request).await,
+            Self::Folder(folder) => {
+                answer(folder.operations().set_preference(&me(), request).await)
+            }
+        }
+    }
+
+    pub(crate) async fn unset_preference(
+        &self,
+        request: &UnsetPreferenceRequest,
+    ) -> Result<Answer<DeletedView>, Failure> {
+        match self {
+            Self::Server(client) => client.unset_preference(request).await,
+            Self::Folder(folder) => {
+                answer(folder.operations().unset_preference(&me(), request).await)
+            }
         }
     }
 

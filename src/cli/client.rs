@@ -11,12 +11,13 @@ use serde::de::DeserializeOwned;
 use crate::{
     api::{
         AuditView, CreatedKeyView, DeletedView, EndedView, ErrorBody, ForgettingsView, HitsView,
-        ImportedView, JobView, JobsView, KeysView, MemoriesView, MemoryView, RetriedView,
-        RevokedView, SessionsView, UndoneView,
+        ImportedView, JobView, JobsView, KeysView, MemoriesView, MemoryView, PreferenceView,
+        PreferencesView, RetriedView, RevokedView, SessionsView, UndoneView,
         read::access_requests::{AuditRequest, CreateKeyRequest},
         read::requests::{
             AllJobsRequest, CreateRequest, ExportAllRequest, ExportRequest, ForgetRequest,
-            JobsRequest, ListRequest, RetryAllRequest, SearchRequest, SessionsRequest, Whose,
+            JobsRequest, ListRequest, PreferencesRequest, RetryAllRequest, SearchRequest,
+            SessionsRequest, SetPreferenceRequest, UnsetPreferenceRequest, Whose,
         },
     },
     cli::failure::Failure,
@@ -146,6 +147,27 @@ impl Client {
         whose: &Whose,
     ) -> Result<Answer<ForgettingsView>, Failure> {
         self.send(self.request(Method::GET, &["forgettings"]).query(whose)).await
+    }
+
+    pub(super) async fn preferences(
+        &self,
+        request: &PreferencesRequest,
+    ) -> Result<Answer<PreferencesView>, Failure> {
+        self.send(self.request(Method::GET, &["preferences"]).query(request)).await
+    }
+
+    pub(super) async fn set_preference(
+        &self,
+        request: &SetPreferenceRequest,
+    ) -> Result<Answer<PreferenceView>, Failure> {
+        self.send(self.request(Method::PUT, &["preferences"]).json(request)).await
+    }
+
+    pub(super) async fn unset_preference(
+        &self,
+        request: &UnsetPreferenceRequest,
+    ) -> Result<Answer<DeletedView>, Failure> {
+        self.send(self.request(Method::DELETE, &["preferences"]).query(request)).await
     }
 
     pub(super) async fn undo_forgetting(

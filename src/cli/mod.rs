@@ -40,6 +40,8 @@ enum Command {
     Search(commands::search::Args),
     /// Store a memory.
     Remember(commands::remember::Args),
+    /// List, set or unset how a user wants to be called and answered.
+    Preferences(commands::preferences::Args),
     /// Delete one memory, or all memories of a user or project.
     Forget(commands::forget::Args),
     /// Export the memories of one user or of all users.
@@ -72,6 +74,7 @@ impl Cli {
             Command::List(args) => return args.run(),
             Command::Search(args) => return args.run(),
             Command::Remember(args) => return args.run(),
+            Command::Preferences(args) => return args.run(),
             Command::Forget(args) => return args.run(),
             Command::Export(args) => return args.run(),
             Command::Import(args) => return args.run(),
@@ -118,6 +121,21 @@ mod tests {
             let line = format!("memgate {line}");
             assert_eq!(wrong(&line), Some(ErrorKind::MissingRequiredArgument), "{line}");
             assert_eq!(wrong(&format!("{line} --user u")), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn preferences_have_known_keys() {
+        for good in ["list", "set name Sam", "set format bullets --project p", "unset name"] {
+            assert_eq!(wrong(&format!("memgate preferences {good} --user u")), None, "{good}");
+        }
+        for (line, kind) in [
+            ("list", ErrorKind::MissingRequiredArgument),
+            ("set name --user u", ErrorKind::MissingRequiredArgument),
+            ("set colour red --user u", ErrorKind::InvalidValue),
+            ("unset colour --user u", ErrorKind::InvalidValue),
+        ] {
+            assert_eq!(wrong(&format!("memgate preferences {line}")), Some(kind), "{line}");
         }
     }
 

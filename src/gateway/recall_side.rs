@@ -87,12 +87,12 @@ pub(super) async fn answer(
     };
     let edits = request.plan(Some((&context.text, placement)));
     let personalised = matches!(edits.placed(), Placed::At(_));
-    let hits = if personalised { context.shown.len() } else { 0 };
+    let hits = if personalised { context.hits() } else { 0 };
     if edits.is_empty() {
         return (Answer::Unchanged(outcome), commands.kind());
     }
     let body = edits.apply(&plain);
-    let wanted = hits > 0 && config.memory.debug_metadata;
+    let wanted = personalised && config.memory.debug_metadata;
     let scores = if wanted { context.scores } else { Vec::new() };
     (Answer::Replaced { body, decoded, outcome, personalised, hits, scores }, commands.kind())
 }

@@ -31,8 +31,8 @@ mod writer;
 mod test_support;
 
 pub use admission::{
-    Author, NotAdmitted, Refusal, admit_memory, admit_text, keep_preference_tag, may_become_memory,
-    prepare, screened_value, tag_preference,
+    Author, NotAdmitted, Refusal, admit_memory, admit_text, may_become_memory, prepare,
+    screened_value,
 };
 pub use backfill::Backfill;
 pub use error::ForgetError;
@@ -40,7 +40,7 @@ pub use error::ForgetError;
 pub use extract::llm::fuzz as fuzz_helper_answer;
 pub use intake::InFlight;
 pub use journal::{Forget, Forgetting, JobQuery, JobRow, JobStanding, SessionRow};
-pub use reconcile::{Judged, judged, told};
+pub use reconcile::{Judged, judged, preference_memory, preferences_of, set_preference, told};
 pub use service::{Bounds, Capture, Flushed};
 pub use session::{Place, SessionKey};
 pub use settings::{Least, Policy, Retention, SessionRules, Settings};

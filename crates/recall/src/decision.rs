@@ -34,11 +34,11 @@ pub enum Skip {
 }
 
 impl Skip {
-    /// Whether the model writes an answer, so that the user's preferences matter. For a tool's result and a greeting
-    /// they do not.
+    /// Whether the model words an answer, so that the user's preferences matter: also to a greeting, where a name and a
+    /// form of address do. For a tool's result they do not.
     #[must_use]
     pub fn is_answered(self) -> bool {
-        self == Self::Fact
+        self != Self::Tool
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
     select::{deduplicated, select},
     services::Services,
 };
-use memgate_core::memory::Memory;
+use memgate_core::memory::PreferenceInForce;
 use memgate_telemetry::{Metrics, Phase, Technique};
 
 /// The selected hits, best first.
@@ -67,7 +67,10 @@ pub(super) async fn context(
     let request = retrieval.request;
     let (hits, preferences) =
         tokio::join!(search(services, retrieval), preferences(services, request));
-    let hits = without_preferences(hits?, &preferences);
+    let hits = match request.settings.budget.preferences {
+        0 => hits?,
+        _ => without_preferences(hits?, &preferences),
+    };
     Ok(present(services, request, &retrieval.query.text, &preferences, &hits))
 }
 
@@ -84,7 +87,7 @@ pub(super) async fn context_of_preferences(
     Context { skipped: Some(why), ..context }
 }
 
-async fn preferences(services: &Services, request: &RecallRequest<'_>) -> Vec<Memory> {
+async fn preferences(services: &Services, request: &RecallRequest<'_>) -> Vec<PreferenceInForce> {
     match request.settings.budget.preferences {
         0 => Vec::new(),
         _ => fetch_preferences(services.store.as_ref(), request).await,
@@ -95,7 +98,7 @@ fn present(
     services: &Services,
     request: &RecallRequest<'_>,
     query: &str,
-    preferences: &[Memory],
+    preferences: &[PreferenceInForce],
     hits: &[Hit],
 ) -> Context {
     let started = Instant::now();
@@ -107,7 +110,7 @@ fn present(
         tracing::debug!("No memories above threshold");
     } else {
         services.metrics.presented(context.shown.len());
-        tracing::info!("Memory: Retrieved {} memories", context.shown.len());
+        tracing::info!("Memory: Retrieved {} memories", context.hits());
         services.access.presented(request.owner, &context.shown, request.now);
     }
     context

@@ -76,7 +76,8 @@ impl RecallRequest<'_> {
 
     /// Whether the user asked to forget a memory that is not yet deleted.
     pub(super) fn forgets(&self, memory: &Memory) -> bool {
-        self.forgotten.iter().any(|it| !it.said_in(&memory.content).is_empty())
+        let texts = || [Some(&memory.content), memory.raw.as_ref()].into_iter().flatten();
+        self.forgotten.iter().any(|it| texts().any(|text| !it.said_in(text).is_empty()))
     }
 }
 

@@ -8,6 +8,7 @@ mod forget;
 mod import;
 mod journal;
 mod learn;
+mod preferences;
 mod read;
 mod stats;
 mod write;

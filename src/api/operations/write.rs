@@ -9,11 +9,12 @@ use crate::api::{
     read::requests::{CreateRequest, PatchRequest, Whose},
 };
 use memgate_access::{Action, Subject};
-use memgate_capture::{
-    Author, admit_text, keep_preference_tag, may_become_memory, screened_value, tag_preference,
+use memgate_capture::{Author, admit_text, may_become_memory, screened_value, set_preference};
+use memgate_core::memory::{
+    Embedding, Memory, MemoryId, MemoryType, Preference, Source, Status, StoreError,
 };
-use memgate_core::memory::{Embedding, Memory, MemoryId, MemoryType, Source, Status, StoreError};
 use memgate_screening::{MAX_MESSAGE_BYTES, Screener};
+use memgate_text::preferences::only_preferences_in;
 
 /// Maximum number of tags.
 const MAX_TAGS: usize = 64;
@@ -58,17 +59,24 @@ impl Operations {
         memory.importance = request.importance.unwrap_or(Memory::DEFAULT_IMPORTANCE);
         memory.confidence = request.confidence;
         memory.tags = tags(screener, request.tags)?;
-        if memory.tags.is_empty() {
-            tag_preference(&mut memory, |words| may_become_memory(screener, words));
-        }
         memory.metadata = metadata(screener, request.metadata)?;
         memory.mentions = entities::mentions(screener, request.mentions)?;
         memory.entity_relations = entities::relations(screener, request.entity_relations)?;
         memory.valid_from = request.valid_from;
         memory.valid_until = request.valid_until;
-        let vectors = self.vectors(&memory.content).await;
-        let whole = !vectors.is_empty();
-        let stored = self.store.store(memory, vectors, &write("created", caller)).await?;
+        let (write, now) = (write("created", caller), self.clock.now());
+        let stated = if memory.tags.is_empty() { stated(screener, &memory.content) } else { None };
+        let (stored, whole) = match stated {
+            Some(preference) => {
+                memory.set_preference(Some(preference));
+                (set_preference(self.store.as_ref(), memory, &write, now).await?, false)
+            }
+            None => {
+                let vectors = self.vectors(&memory.content).await;
+                let whole = !vectors.is_empty();
+                (self.store.store(memory, vectors, &write).await?, whole)
+            }
+        };
         self.metrics.stored(stored.memory_type.as_str());
         self.owe_vectors(whole).await;
         let subject = Subject::of(&stored.owner).target(&stored.id).count(1);
@@ -99,7 +107,7 @@ impl Operations {
         for attempt in 1.. {
             let mut memory = self.store.get(&owner, &id, self.clock.now()).await?;
             memory.version = change.version.unwrap_or(memory.version);
-            apply(&change, &mut memory, self.clock.now());
+            apply(&change, &mut memory, self.screener(), self.clock.now());
             match self.store.update(memory, vectors.clone(), &write).await {
                 // The caller named no version, so the change applies to the newer one too.
                 Err(StoreError::Conflict { .. }) if change.version.is_none() && attempt < TRIES => {
@@ -125,7 +133,7 @@ impl Operations {
         }
     }
 
-    fn screener(&self) -> Screener {
+    pub(super) fn screener(&self) -> Screener {
         Screener::new(self.config.get().memory.screening)
     }
 
@@ -175,10 +183,13 @@ impl Operations {
     }
 }
 
-fn apply(change: &PatchRequest, memory: &mut Memory, now: Timestamp) {
+fn apply(change: &PatchRequest, memory: &mut Memory, screener: Screener, now: Timestamp) {
     memory.updated_at = now;
     if let Some(content) = &change.content {
-        keep_preference_tag(memory, content);
+        if !memory.preferences().is_empty() {
+            memory.tags.retain(|tag| tag != Memory::STANDING);
+            memory.set_preference(stated(screener, content));
+        }
         memory.content.clone_from(content);
         entities::drop_unnamed(memory);
     }
@@ -193,6 +204,7 @@ fn apply(change: &PatchRequest, memory: &mut Memory, now: Timestamp) {
     memory.confidence = change.confidence.unwrap_or(memory.confidence);
     if let Some(tags) = &change.tags {
         memory.tags.clone_from(tags);
+        memory.keep_preference_tag();
     }
     if let Some(metadata) = &change.metadata {
         memory.metadata.clone_from(metadata);
@@ -205,6 +217,13 @@ fn apply(change: &PatchRequest, memory: &mut Memory, now: Timestamp) {
     }
     memory.valid_from = change.valid_from.unwrap_or(memory.valid_from);
     memory.valid_until = change.valid_until.unwrap_or(memory.valid_until);
+}
+
+/// The preference that a content states, if it states one and nothing else.
+fn stated(screener: Screener, content: &str) -> Option<Preference> {
+    let mut stated = only_preferences_in(content);
+    let preference = stated.pop().filter(|_| stated.is_empty());
+    preference.filter(|_| may_become_memory(screener, content))
 }
 
 /// Checks and screens a content.

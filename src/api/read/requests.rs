@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::api::ApiError;
 use memgate_capture::JobStanding;
-use memgate_core::memory::{Filter, Owner, Source, Status};
+use memgate_core::memory::{Filter, Owner, PreferenceKey, Source, Status};
 use memgate_text::entity::{EntityRelation, Mention};
 
 /// The user whose memories are meant.
@@ -335,4 +335,67 @@ flattened! {
         /// The page.
         pub paging: Paging,
     }
+}
+
+flattened! {
+    /// `GET /v1/preferences`.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct PreferencesRequest {
+        /// The user.
+        pub whose: Whose,
+        /// Which of the user's preferences.
+        pub scope: PreferenceScope,
+    }
+}
+
+/// Which preferences [`PreferencesRequest`] lists.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct PreferenceScope {
+    /// A project: lists its preferences and those without a project. Default: those without a project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
+}
+
+flattened! {
+    /// `PUT /v1/preferences`.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct SetPreferenceRequest {
+        /// The user.
+        pub whose: Whose,
+        /// The preference.
+        pub preference: NewPreference,
+    }
+}
+
+/// The preference of a [`SetPreferenceRequest`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NewPreference {
+    /// What it is about.
+    pub key: PreferenceKey,
+    /// One of the values of the key; for `name` a name of at most 40 letters.
+    pub value: String,
+    /// The project it belongs to. Default: none, in force in every project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
+}
+
+flattened! {
+    /// `DELETE /v1/preferences`.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct UnsetPreferenceRequest {
+        /// The user.
+        pub whose: Whose,
+        /// Which of the user's preferences.
+        pub preference: UnsetPreference,
+    }
+}
+
+/// Which preferences an [`UnsetPreferenceRequest`] deletes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct UnsetPreference {
+    /// What they are about.
+    pub key: PreferenceKey,
+    /// The project they belong to. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
 }

@@ -283,19 +283,26 @@ async fn deleted_memories_are_removed_from_tool_loop_contexts() {
 }
 
 #[tokio::test]
-async fn preferences_are_tagged_while_their_content_is_one() {
+async fn a_memory_is_a_preference_while_its_content_states_one() {
     let server = Server::start().await;
     let create = async |content: &str, tags: &[&str]| {
         let body = json!({"user_id": "u", "content": content, "tags": tags});
         server.post("/v1/memory", body).await.1
     };
-    let wish = create("Call me Sam", &[]).await;
-    assert_eq!(wish["tags"], json!(["standing"]));
-    assert_eq!(create("Call me Sam", &["name"]).await["tags"], json!(["name"]));
+    let names = async || {
+        let (_, found) = server.get("/v1/preferences?user_id=u").await;
+        let found = found["preferences"].as_array().unwrap().clone();
+        found.iter().map(|it| it["value"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let sam = create("Call me Sam", &[]).await;
+    assert_eq!((&sam["tags"], &sam["content"]), (&json!(["preference"]), &json!("Call me Sam")));
+    assert_eq!(create("Call me Max", &["name"]).await["tags"], json!(["name"]));
     assert_eq!(create("I live in Oslo", &[]).await["tags"], json!([]));
-    let path = format!("/v1/memory/{}?user_id=u", wish["id"].as_str().unwrap());
-    let (_, changed) = server.patch(&path, json!({"content": "Call me Al"})).await;
-    assert_eq!(changed["tags"], json!(["standing"]));
+    assert_eq!(names().await, ["Sam"]);
+    let path = format!("/v1/memory/{}?user_id=u", sam["id"].as_str().unwrap());
+    let (_, changed) = server.patch(&path, json!({"content": "Call me Al", "tags": []})).await;
+    assert_eq!((&changed["tags"], names().await), (&json!(["preference"]), vec!["Al".to_owned()]));
     let (_, changed) = server.patch(&path, json!({"content": "I live in Oslo"})).await;
-    assert_eq!(changed["tags"], json!([]));
+    assert_eq!((&changed["tags"], names().await), (&json!([]), Vec::new()));
+    server.stop().await;
 }

@@ -8,6 +8,7 @@ pub(super) mod forget;
 pub(super) mod import;
 pub(super) mod jobs;
 pub(super) mod list;
+pub(super) mod preferences;
 pub(super) mod reindex;
 pub(super) mod remember;
 pub(super) mod search;

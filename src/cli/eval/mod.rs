@@ -6,7 +6,9 @@ mod harness;
 use anyhow::Result;
 
 use self::harness::Framed;
-use memgate_eval::{Locomo, Memorable, Ordinary, Placements, Poisoning, Scenarios, Signals, Updates};
+use memgate_eval::{
+    Locomo, Memorable, Ordinary, Placements, Poisoning, Scenarios, Signals, Updates,
+};
 
 /// Arguments of `memgate eval`.
 #[derive(Debug, clap::Args)]

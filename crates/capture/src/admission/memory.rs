@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::admission::text::{Refusal, refusal_of_content, refusal_of_statement};
 use memgate_core::memory::Memory;
 use memgate_screening::{MAX_MESSAGE_BYTES, Screened, Screener};
-use memgate_text::preferences::is_standing;
+use memgate_text::preferences;
 
 /// Who wrote a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,23 +91,6 @@ pub fn may_become_memory(screener: Screener, words: &str) -> bool {
     admit_text(screener, words, MAX_MESSAGE_BYTES, Author::Extractor).is_ok()
 }
 
-/// Tags a memory as a preference if its content or its raw words state one, and `counts` accepts
-/// these words.
-pub fn tag_preference(memory: &mut Memory, counts: impl Fn(&str) -> bool) {
-    let texts = [Some(&memory.content), memory.raw.as_ref()];
-    if texts.into_iter().flatten().any(|words| is_standing(words) && counts(words)) {
-        memory.tags.push(Memory::STANDING.to_owned());
-    }
-}
-
-/// Removes the tag of a preference from a memory whose content changes from words that state one to
-/// words that do not. A tag that was set by hand stays.
-pub fn keep_preference_tag(memory: &mut Memory, content: &str) {
-    if is_standing(&memory.content) {
-        memory.tags.retain(|tag| tag != Memory::STANDING || is_standing(content));
-    }
-}
-
 /// A JSON value with all its texts screened, and cut to `max_bytes`.
 #[must_use]
 pub fn screened_value(screener: Screener, value: Value, max_bytes: usize) -> Value {
@@ -124,5 +107,6 @@ pub fn screened_value(screener: Screener, value: Value, max_bytes: usize) -> Val
 
 /// Compiles the patterns of admission, so that no request waits for it.
 pub fn prepare() {
-    let _ = (may_become_memory(Screener::default(), ""), is_standing(""));
+    let _ = may_become_memory(Screener::default(), "");
+    preferences::prepare();
 }

@@ -10,8 +10,7 @@ mod text;
 
 pub(crate) use candidate::{Dropped, admit_candidate};
 pub use memory::{
-    Author, NotAdmitted, admit_memory, admit_text, keep_preference_tag, may_become_memory, prepare,
-    screened_value, tag_preference,
+    Author, NotAdmitted, admit_memory, admit_text, may_become_memory, prepare, screened_value,
 };
 pub use text::Refusal;
 pub(crate) use text::{admit, admit_reply};

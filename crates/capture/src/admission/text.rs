@@ -9,7 +9,7 @@ use memgate_screening::Screened;
 use memgate_text::{
     command::Commands,
     index::content_words,
-    preferences::is_standing,
+    preferences,
     rules::{self, Forbidden},
     sentences::sentences,
 };
@@ -121,7 +121,7 @@ fn steers(sentence: &str) -> bool {
     let said = sentence.split_once([':', '：']).map_or("", |(_, said)| said.trim());
     [sentence, said]
         .into_iter()
-        .any(|text| Commands::of(text).kind().is_some() || is_standing(text))
+        .any(|text| Commands::of(text).kind().is_some() || preferences::steers(text))
 }
 
 /// The place of a part in its text.

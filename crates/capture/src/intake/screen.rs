@@ -12,7 +12,10 @@ use crate::{
 use memgate_core::fence;
 use memgate_dialect::ToolItem;
 use memgate_screening::{Class, MAX_MESSAGE_BYTES, MAX_TOOL_BYTES, Screened, Screener};
-use memgate_text::command::{Commands, own_words};
+use memgate_text::{
+    command::{Commands, own_words},
+    preferences::{Reading, Stated, only_preferences_in},
+};
 
 /// The most tool calls kept of one exchange. Agents make dozens; thousands are
 /// a loop that nobody learns from.
@@ -51,12 +54,10 @@ pub(crate) fn screened(turn: FinishedTurn, screener: Screener) -> (Entry, Remove
         screened
     };
     let digest = message_digest(said, turn.media.as_deref(), &turn.place);
-    let Commands { mut remember, forget, .. } = Commands::of(said);
-    remember.retain(|words| may_become_memory(screener, words));
-    let orders = Orders { remember, forget };
+    let (orders, rest) = orders(said, screener);
     // Only what the user typed speaks for the user: nothing is learned from the rest of the message.
     let typed =
-        Screened { text: own_words(said), kept: message.kept.clone(), ..Screened::default() };
+        Screened { text: own_words(&rest), kept: message.kept.clone(), ..Screened::default() };
     let admitted = admit(&typed);
     let mut user_text = admitted.text;
     let mut tools = |items: Vec<ToolItem>| -> Vec<ToolItem> {
@@ -111,6 +112,26 @@ pub(crate) fn screened(turn: FinishedTurn, screener: Screener) -> (Entry, Remove
     removed.refused.extend(admitted.refused);
     removed.refused.extend(answered.refused);
     (entry, removed)
+}
+
+/// What a message asks of memory, and the message without the preferences that it states. Their values are stored, and
+/// their words nowhere else.
+fn orders(said: &str, screener: Screener) -> (Orders, String) {
+    let Commands { mut remember, forget, .. } = Commands::of(said);
+    remember.retain(|words| may_become_memory(screener, words));
+    let Reading { stated: mut prefer, rest } = Reading::of(said);
+    prefer.retain(|stated| may_become_memory(screener, &stated.words));
+    remember.retain(|words| {
+        let preferences = only_preferences_in(words);
+        let states_none = preferences.is_empty();
+        for preference in preferences {
+            if !prefer.iter().any(|stated| stated.preference == preference) {
+                prefer.push(Stated { preference, words: words.clone() });
+            }
+        }
+        states_none
+    });
+    (Orders { remember, prefer, forget }, rest)
 }
 
 fn clean_tool(item: ToolItem, clean: &mut impl FnMut(&str, usize) -> Screened) -> ToolItem {

@@ -71,6 +71,7 @@ impl Slots {
             JobKind::StoreTurn
             | JobKind::ExtractLocally
             | JobKind::Remember
+            | JobKind::SetPreferences
             | JobKind::ForgetSaid
             | JobKind::EraseForgotten
             | JobKind::Reconcile

@@ -218,7 +218,8 @@ impl Batch<'_> {
             raw: new.raw.clone(),
             source: new.source,
             sub_type: new.sub_type.clone().or_else(|| old.sub_type.clone()),
-            tags: tags(old, new),
+            structured: new.structured.clone(),
+            tags: tags(old),
             importance: new.importance.max(old.importance),
             confidence: new.confidence,
             event_time: new.event_time,
@@ -260,14 +261,9 @@ fn is_of(memory: &Memory, new: &Memory) -> bool {
         && memory.provenance.extractor == new.provenance.extractor
 }
 
-/// The labels of a new version: those that were given to the memory, and what the new words are.
-fn tags(old: &Memory, new: &Memory) -> Vec<String> {
-    let given = old.tags.iter().filter(|tag| *tag != Memory::STANDING);
-    let mut tags: Vec<String> = given.cloned().collect();
-    tags.extend(
-        new.tags.iter().filter(|tag| !old.tags.contains(tag) || *tag == Memory::STANDING).cloned(),
-    );
-    tags
+/// The labels of a new version: those of the old one, but for the old mark of a preference, which was about its words.
+fn tags(old: &Memory) -> Vec<String> {
+    old.tags.iter().filter(|tag| *tag != Memory::STANDING).cloned().collect()
 }
 
 #[cfg(test)]
@@ -276,18 +272,12 @@ mod tests {
     use memgate_core::memory::{MemoryId, MemoryType, Owner};
 
     #[test]
-    fn a_new_version_keeps_its_labels_and_is_a_standing_wish_only_by_its_own_words() {
-        let memory = |tags: &[&str]| {
-            let owner = Owner::of_user("u").unwrap();
-            let kind = MemoryType::new(MemoryType::PROCEDURAL);
-            let (id, source) = (MemoryId::fresh(), Source::ExplicitUserInput);
-            let mut memory = Memory::new(id, owner, kind, "x", source, Timestamp::UNIX_EPOCH);
-            memory.tags = tags.iter().map(|&tag| tag.to_owned()).collect();
-            memory
-        };
-        let of = |old: &[&str], new: &[&str]| tags(&memory(old), &memory(new));
-        assert_eq!(of(&["mine", Memory::STANDING], &[]), ["mine"]);
-        assert_eq!(of(&["mine"], &[Memory::STANDING]), ["mine", Memory::STANDING]);
-        assert_eq!(of(&[Memory::STANDING], &[Memory::STANDING]), [Memory::STANDING]);
+    fn a_new_version_keeps_its_labels_but_the_old_mark_of_a_preference() {
+        let owner = Owner::of_user("u").unwrap();
+        let kind = MemoryType::new(MemoryType::PROCEDURAL);
+        let (id, source) = (MemoryId::fresh(), Source::ExplicitUserInput);
+        let mut memory = Memory::new(id, owner, kind, "x", source, Timestamp::UNIX_EPOCH);
+        memory.tags = vec!["mine".to_owned(), Memory::STANDING.to_owned()];
+        assert_eq!(tags(&memory), ["mine"]);
     }
 }

@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 
 use crate::{
-    admission::tag_preference,
     candidate::{Candidate, Reach, Tense},
     extractor::Extractor,
 };
@@ -11,6 +10,7 @@ use memgate_core::memory::{Memory, MemoryId, MemoryType, Owner, Provenance, Sour
 use memgate_text::{
     command::Typed,
     entity::{EntityRelation, Mention},
+    preferences::wish_topic,
 };
 
 /// The confidence of what a user said explicitly, where the extractor names none.
@@ -33,8 +33,8 @@ pub(crate) struct Origin {
     /// When that turn was: the order of what was said, whenever it is learnt.
     pub(crate) at: Timestamp,
     pub(crate) request_id: Option<String>,
-    /// What the user typed of it. Standing instructions come from nothing else: not from a document in
-    /// the message, and not from a helper model's own words.
+    /// What the user typed of it. Wishes come from nothing else: not from a document in the message, and not from a
+    /// helper model's own words.
     pub(crate) typed: Typed,
 }
 
@@ -56,7 +56,11 @@ impl Origin {
         memory.session_id = Some(self.session.clone());
         memory.raw.clone_from(&candidate.raw);
         if candidate.tense != Some(Tense::Past) {
-            tag_preference(&mut memory, |words| self.typed.says(words));
+            let texts = [memory.raw.as_ref(), Some(&memory.content)].into_iter().flatten();
+            let topic = texts.filter(|words| self.typed.says(words)).find_map(|it| wish_topic(it));
+            if let Some(topic) = topic {
+                memory.set_wish(topic);
+            }
         }
         memory.importance = candidate.importance.unwrap_or(Memory::DEFAULT_IMPORTANCE);
         let usual = if source == Source::ExplicitUserInput { EXPLICIT } else { IMPLIED };
@@ -131,23 +135,18 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_for_every_conversation_is_tagged_if_the_user_typed_it() {
-        let tags = |message: &str, content: &str, raw: Option<&str>, tense| {
-            let (content, raw) = (content.to_owned(), raw.map(str::to_owned));
-            let candidate = Candidate { content, raw, tense, ..Candidate::default() };
+    fn a_wish_has_its_topic_if_the_user_typed_it() {
+        let topic = |message: &str, content: &str, tense| {
+            let candidate = Candidate { content: content.into(), tense, ..Candidate::default() };
             let origin = Origin { typed: Typed::of(message), ..origin() };
-            origin.memory_of(&candidate, at(9)).tags
+            origin.memory_of(&candidate, at(9)).wish_topic()
         };
-        let wish = "Call me Sam";
-        assert_eq!(tags("Call me Sam, please.", wish, None, None), [Memory::STANDING]);
-        let named = "Sam is the user's name.";
-        assert_eq!(tags("Hi! call me Sam", named, Some("call me Sam"), None), [Memory::STANDING]);
-        assert!(tags("Call me Sam.", wish, None, Some(Tense::Past)).is_empty());
-        assert!(tags("I live in Rome", "I live in Rome", None, None).is_empty());
-        // What a model says of the user nobody typed, and a document least of all.
-        assert!(tags("keep it short", "The user prefers short answers.", None, None).is_empty());
-        let wrapped = "Context: Call me Sam.\nQuestion: When does it arrive?";
-        assert!(tags(wrapped, "Call me Sam.", None, None).is_empty());
+        let wish = "When I ask about recipes, give grams";
+        assert_eq!(topic(&format!("Hi! {wish}."), wish, None).as_deref(), Some("recipes"));
+        assert_eq!(topic(wish, wish, Some(Tense::Past)), None);
+        assert_eq!(topic("I live in Rome", "I live in Rome", None), None);
+        let wrapped = format!("Context: {wish}\nQuestion: When does it arrive?");
+        assert_eq!(topic(&wrapped, wish, None), None);
     }
 
     #[test]

@@ -5,7 +5,8 @@ use jiff::Timestamp;
 
 use crate::{reconcile::turn_text::user_part, writer::MemoryWriter};
 use memgate_core::memory::{
-    Evidence, Memory, MemoryType, Owner, QueryVector, ScopeQuery, Search, StoreError, Within,
+    Evidence, Memory, MemoryKind, MemoryType, Owner, QueryVector, ScopeQuery, Search, StoreError,
+    Within,
 };
 use memgate_text::compare::{Statement, words_of};
 
@@ -52,7 +53,9 @@ impl Scope {
                 }
             }
         }
-        found.retain(|found| found.memory.id != new.id);
+        let other =
+            |memory: &Memory| memory.id != new.id && memory.kind() != MemoryKind::Preference;
+        found.retain(|found| other(&found.memory));
         found.sort_by(|a, b| {
             near(b).total_cmp(&near(a)).then_with(|| a.memory.id.cmp(&b.memory.id))
         });

@@ -268,7 +268,7 @@ impl Default for JournalConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PreferencesConfig {
-    /// Maximum size of the preferences in a context (memories with the tag `standing`), in tokens,
+    /// Maximum size of the preferences in a context (`/v1/preferences`), in tokens,
     /// in addition to `max_context_tokens`. 0: they are presented only when the search finds them.
     #[schemars(range(max = 4096))]
     pub max_tokens: usize,

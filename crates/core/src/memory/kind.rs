@@ -11,6 +11,8 @@ pub enum MemoryKind {
     Summary,
     /// How the user wants to be called and answered in every conversation.
     Preference,
+    /// What the user wants where a topic comes up. It is found by its topic, in the user's words.
+    Wish,
     /// Any other memory: a statement of the user, a fact, or content from the API.
     Statement,
 }
@@ -25,8 +27,10 @@ impl Memory {
             MemoryKind::Summary
         } else if made_by(extractor::TURNS) {
             MemoryKind::Turn
-        } else if self.tags.iter().any(|tag| tag == Self::STANDING) {
+        } else if self.preference().is_some() {
             MemoryKind::Preference
+        } else if self.wish_topic().is_some() {
+            MemoryKind::Wish
         } else {
             MemoryKind::Statement
         }
@@ -57,16 +61,15 @@ mod tests {
     }
 
     #[test]
-    fn the_kind_follows_from_extractor_relations_and_tags() {
-        use MemoryKind::{Preference, Statement, Summary, Turn};
+    fn the_kind_follows_from_extractor_and_relations() {
+        use MemoryKind::{Statement, Summary, Turn};
         for (extractor, tags, link, kind) in [
             (None, &[][..], None, Statement),
             (Some("local"), &["mine"][..], Some(Relation::SUPERSEDES), Statement),
             (Some("turns"), &[][..], None, Turn),
             (Some("summary"), &[][..], None, Summary),
             (None, &[][..], Some(Relation::SUMMARY_OF), Summary),
-            (Some("local"), &[Memory::STANDING][..], None, Preference),
-            (Some("turns"), &[Memory::STANDING][..], None, Turn),
+            (Some("local"), &[Memory::PREFERENCE, Memory::STANDING][..], None, Statement),
         ] {
             assert_eq!(
                 memory(extractor, tags, link).kind(),

@@ -7,6 +7,7 @@ mod id;
 mod kind;
 mod occurrence;
 mod owner;
+pub mod preference;
 mod provenance;
 mod record;
 mod search;
@@ -22,6 +23,10 @@ pub use memgate_text::entity::{
     EntityRelation, MAX_ENTITY_RELATIONS, MAX_MENTIONS, MAX_NAME_BYTES, Mention, entity_key,
 };
 pub use owner::{InvalidId, MAX_ID_BYTES, Owner, check_id};
+pub use preference::{
+    Address, AnswerLanguage, Expertise, Format, InvalidPreference, Length, Preference,
+    PreferenceInForce, PreferenceKey, Tone, Units, UserName,
+};
 pub use provenance::{Occurrence, Provenance, extractor};
 pub use record::{Embedding, Memory, MemoryType, Relation, Source, Status, Visibility};
 pub use search::{Cursor, Evidence, ListQuery, Page, QueryVector, ScopeQuery, Search, Within};

@@ -13,12 +13,14 @@ pub mod extractor {
     pub const EXPLICIT: &str = "explicit";
     /// Asks a helper model for the facts in a batch of turns.
     pub const LLM: &str = "llm";
+    /// Takes the values of preferences from the user's words.
+    pub const PREFERENCES: &str = "preferences";
     /// Summarises a session.
     pub const SUMMARY: &str = "summary";
 
     /// Whether this extractor takes a memory from one turn, in the user's words.
     pub(crate) fn is_of_one_turn(name: Option<&str>) -> bool {
-        name.is_some_and(|name| [TURNS, LOCAL, EXPLICIT].contains(&name))
+        name.is_some_and(|name| [TURNS, LOCAL, EXPLICIT, PREFERENCES].contains(&name))
     }
 }
 

@@ -319,9 +319,6 @@ impl Memory {
         self.mentions.iter().map(|mention| &*mention.name).chain(ends)
     }
 
-    /// The tag of a preference: how the user wants to be called and answered in every conversation.
-    pub const STANDING: &'static str = "standing";
-
     /// The importance of a memory nobody rated.
     pub const DEFAULT_IMPORTANCE: f32 = 0.5;
 

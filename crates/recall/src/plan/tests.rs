@@ -7,7 +7,10 @@ use crate::{
 };
 use memgate_core::{
     clock::Clock,
-    memory::{Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Write},
+    memory::{
+        Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Preference, Source,
+        Units, Write,
+    },
 };
 use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
 use memgate_models::Models;
@@ -16,7 +19,7 @@ use memgate_telemetry::Metrics;
 
 const LATER: Duration = Duration::from_secs(60);
 const BOAT: &str = "The red boat of my uncle lies in Trondheim";
-const WISH: &str = "Answer in metric units";
+const WISH: &str = "Use metric units.";
 
 struct Asker {
     recall: Recall,
@@ -36,7 +39,8 @@ impl Asker {
             let source = Source::ExplicitUserInput;
             let mut memory =
                 Memory::new(MemoryId::fresh(), owner.clone(), kind, content, source, now);
-            memory.tags.extend((content == WISH).then(|| Memory::STANDING.to_owned()));
+            let metric = Preference::Units(Units::Metric);
+            memory.set_preference((content == WISH).then_some(metric));
             let values = embedder.embed_query(content).await.unwrap();
             let vector = Embedding { space: embedder.space().id().into(), part: 0, values };
             store.store(memory, vec![vector], &Write::by(Actor::Api, "t")).await.unwrap();
@@ -75,7 +79,7 @@ impl Asker {
 const FACT: &str = "what is the capital of France, and how many people live there";
 
 #[tokio::test]
-async fn what_memory_can_help_with_gets_hits_and_wishes_and_a_fact_only_wishes() {
+async fn what_memory_can_help_with_gets_hits_and_preferences_and_others_only_preferences() {
     let mut asker = Asker::new().await;
     let (text, skipped) = asker.asks("Where does the red boat of my uncle lie?", &[]).await;
     assert!(text.contains(BOAT) && text.contains(WISH), "{text}");
@@ -83,8 +87,11 @@ async fn what_memory_can_help_with_gets_hits_and_wishes_and_a_fact_only_wishes()
     let (text, skipped) = asker.asks(FACT, &[]).await;
     assert!(!text.contains(BOAT) && text.contains(WISH), "{text}");
     assert_eq!(skipped, Some(Skip::Fact));
-    assert_eq!(asker.asks("hello!", &[]).await, (String::new(), Some(Skip::Greeting)));
+    let (text, skipped) = asker.asks("hello!", &[]).await;
+    assert!(!text.contains(BOAT) && text.contains(WISH), "{text}");
+    assert_eq!(skipped, Some(Skip::Greeting));
     asker.budget.preferences = 0;
+    assert_eq!(asker.asks("hello!", &[]).await, (String::new(), Some(Skip::Greeting)));
     assert_eq!(asker.asks(FACT, &[]).await, (String::new(), Some(Skip::Fact)));
 }
 

@@ -8,12 +8,17 @@ use jiff::Timestamp;
 use crate::{
     decision::Skip,
     hit::Hit,
-    present::{debug::PresentedMemory, line, snippet::Wanted, tokens::tokens},
+    present::{
+        debug::{PresentedMemory, Why},
+        line,
+        snippet::Wanted,
+        tokens::tokens,
+    },
     request::Budget,
 };
 use memgate_core::{
     fence,
-    memory::{Memory, MemoryId},
+    memory::{MemoryId, PreferenceInForce},
 };
 
 /// Characters of one memory that are shown; a turn with a pasted document must
@@ -31,7 +36,7 @@ static FENCE: LazyLock<[usize; 2]> =
 #[derive(Clone, Copy, Debug)]
 pub struct ContextContent<'a> {
     /// The user's preferences, the newest first.
-    pub preferences: &'a [Memory],
+    pub preferences: &'a [PreferenceInForce],
     /// The selected hits, best first.
     pub hits: &'a [Hit],
     /// The query that they were found for.
@@ -54,6 +59,12 @@ pub struct Context {
 }
 
 impl Context {
+    /// The number of memories that were found and are presented; preferences do not count.
+    #[must_use]
+    pub fn hits(&self) -> usize {
+        self.scores.iter().filter(|it| matches!(it.why, Why::Found { .. })).count()
+    }
+
     /// No context, because memory was not searched.
     pub(crate) fn skipped(why: Skip) -> Self {
         Self { skipped: Some(why), ..Self::default() }
@@ -64,16 +75,18 @@ impl Context {
 /// come last. The first hit is always shown, cut if it must be; a preference is shown whole or not at all.
 #[must_use]
 pub fn write(content: &ContextContent<'_>, budget: Budget) -> Context {
-    let (preferences, standing): (Vec<&MemoryId>, Vec<String>) =
+    let (mut preferences, wanted): (Vec<&MemoryId>, Vec<String>) =
         chosen_preferences(content.preferences, budget.preferences).unzip();
-    let fence = FENCE[usize::from(!standing.is_empty())];
+    // A memory of an older version may state several.
+    preferences.dedup();
+    let fence = FENCE[usize::from(!wanted.is_empty())];
     let hits = chosen_hits(content, budget.context.saturating_sub(fence));
     let ended = |hit: &Hit| hit.memory.valid_until.is_some_and(|until| until <= content.now);
     let (past, current): (Vec<_>, Vec<_>) = hits.into_iter().partition(|(hit, _)| ended(hit));
     let (found, lines): (Vec<&MemoryId>, Vec<String>) =
         current.into_iter().chain(past).map(|(hit, line)| (&hit.memory.id, line)).unzip();
     Context {
-        text: fence::render(&standing, &lines),
+        text: fence::render(&wanted, &lines),
         shown: preferences.into_iter().chain(found).cloned().collect(),
         scores: Vec::new(),
         skipped: None,
@@ -82,15 +95,11 @@ pub fn write(content: &ContextContent<'_>, budget: Budget) -> Context {
 
 /// The newest preferences that there is room for.
 fn chosen_preferences(
-    preferences: &[Memory],
+    preferences: &[PreferenceInForce],
     mut left: usize,
 ) -> impl Iterator<Item = (&MemoryId, String)> {
     preferences.iter().filter_map(move |preference| {
-        // Four bytes are a token or more, but for runs of one character.
-        if preference.content.len() > 16 * left {
-            return None;
-        }
-        let line = line::preference(preference);
+        let line = line::preference(&preference.preference);
         left = left.checked_sub(cost(&line))?;
         Some((&preference.id, line))
     })

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::hit::{Hit, ScoreBreakdown};
-use memgate_core::memory::{Memory, MemoryId};
+use memgate_core::memory::{MemoryId, PreferenceInForce};
 
 /// A memory that is presented.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -28,19 +28,26 @@ pub enum Why {
         breakdown: Box<ScoreBreakdown>,
     },
     /// It is a preference, presented whatever is asked.
-    #[serde(rename = "standing")]
     Preference,
 }
 
 impl PresentedMemory {
     /// The preferences and hits that are shown, best first.
-    pub(crate) fn of(preferences: &[Memory], hits: &[Hit], shown: &[MemoryId]) -> Vec<Self> {
+    pub(crate) fn of(
+        preferences: &[PreferenceInForce],
+        hits: &[Hit],
+        shown: &[MemoryId],
+    ) -> Vec<Self> {
         let found = hits.iter().map(|hit| Self {
             id: hit.memory.id.clone(),
             why: Why::Found { score: hit.score, breakdown: Box::new(hit.breakdown) },
         });
         let preferences =
             preferences.iter().map(|it| Self { id: it.id.clone(), why: Why::Preference });
-        preferences.chain(found).filter(|scored| shown.contains(&scored.id)).collect()
+        let mut all: Vec<Self> =
+            preferences.chain(found).filter(|scored| shown.contains(&scored.id)).collect();
+        // A memory of an older version may state several preferences.
+        all.dedup_by(|a, b| a.id == b.id);
+        all
     }
 }

@@ -10,7 +10,7 @@ use crate::{
 };
 use memgate_core::{
     fence,
-    memory::{Memory, MemoryKind, Source},
+    memory::{Memory, MemoryKind, Preference, Source, preference::wording},
 };
 
 /// Precedes the user's own words, as in the memory of a turn.
@@ -29,10 +29,9 @@ pub(super) fn line(hit: &Hit, wanted: &Wanted, chars: usize) -> String {
     fence::escape(&format!("[{}] {}{content}", marks.join(", "), speaker(memory)))
 }
 
-/// The line of a preference, whole: cut short it might say something else. It has no day: it holds
-/// now.
-pub(super) fn preference(memory: &Memory) -> String {
-    fence::escape(&format!("[{}] {}{}", fence::STANDING, speaker(memory), memory.content))
+/// The line of a preference, made of its value alone. It has no day: it holds now.
+pub(super) fn preference(preference: &Preference) -> String {
+    fence::escape(&format!("[{}] {}", fence::PREFERENCE, wording(preference)))
 }
 
 /// The speaker, where a memory is somebody's own words and does not say so itself.
@@ -61,7 +60,9 @@ fn source(memory: &Memory) -> Option<&'static str> {
 mod tests {
     use super::*;
     use crate::ScoreBreakdown;
-    use memgate_core::memory::{MemoryId, MemoryType, Owner, Relation, turn_content};
+    use memgate_core::memory::{
+        MemoryId, MemoryType, Owner, PreferenceKey, Relation, turn_content,
+    };
 
     fn hit(content: &str, source: Source, turn: bool) -> Hit {
         let owner = Owner::of_user("u").unwrap();
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_preference_is_marked_and_has_no_day() {
-        let sam = hit("Call me\nSam </memory-context>", Source::ExplicitUserInput, true);
-        assert_eq!(preference(&sam.memory), "[standing] User: Call me Sam &lt;/memory-context>");
+        let sam = Preference::new(PreferenceKey::Name, "Sam").unwrap();
+        assert_eq!(preference(&sam), "[preference] Call the user Sam.");
     }
 }

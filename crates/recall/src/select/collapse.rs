@@ -22,11 +22,11 @@ pub(crate) fn facts_or_turns(mut hits: Vec<Hit>) -> Vec<Hit> {
     let turns: Vec<usize> = (0..hits.len()).filter(|&at| is_turn(&hits[at].memory)).collect();
     let mut dropped = vec![false; hits.len()];
     for turn in turns {
-        let of_it = |at: &usize| !dropped[*at] && is_statement_of(&hits[*at].memory, &hits[turn].memory);
+        let of_it =
+            |at: &usize| !dropped[*at] && is_statement_of(&hits[*at].memory, &hits[turn].memory);
         let statements: Vec<usize> = (0..hits.len()).filter(of_it).collect();
         let relevant = |at: &&usize| log_odds(hits[**at].score);
-        let Some(&best) =
-            statements.iter().max_by(|a, b| relevant(a).total_cmp(&relevant(b)))
+        let Some(&best) = statements.iter().max_by(|a, b| relevant(a).total_cmp(&relevant(b)))
         else {
             continue;
         };
@@ -44,7 +44,10 @@ pub(crate) fn facts_or_turns(mut hits: Vec<Hit>) -> Vec<Hit> {
             hits[first].memory = hits[turn].memory.clone();
             dropped[turn] = true;
         }
-        statements.into_iter().filter(|&at| at != first || first > turn).for_each(|at| dropped[at] = true);
+        statements
+            .into_iter()
+            .filter(|&at| at != first || first > turn)
+            .for_each(|at| dropped[at] = true);
     }
     let mut dropped = dropped.into_iter();
     hits.retain(|_| !dropped.next().unwrap_or(false));

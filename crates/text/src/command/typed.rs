@@ -1,5 +1,7 @@
 //! What of a message its user typed for certain.
 
+use std::ops::Range;
+
 use crate::command::{is_long, masked::Masked};
 
 /// The sentences of a message that speak for its user. Empty where nothing is known of the message.
@@ -20,6 +22,21 @@ impl Typed {
         let speaking = masked.sentences().into_iter().filter(|range| masked.speaks(range, message));
         let text = |range| masked.text().get(range).map(bare);
         Self { sentences: speaking.filter_map(text).collect() }
+    }
+
+    /// All sentences of a message. Those that speak for its user come with their text, in which the words of others are
+    /// blotted out.
+    #[must_use]
+    pub(crate) fn sentences_of(message: &str) -> Vec<(Range<usize>, Option<String>)> {
+        if is_long(message) {
+            return Vec::new();
+        }
+        let masked = Masked::of(message);
+        let text = |range: &Range<usize>| {
+            let speaks = masked.speaks(range, message);
+            masked.text().get(range.clone()).filter(|_| speaks).map(str::to_owned)
+        };
+        masked.sentences().into_iter().map(|range| (range.clone(), text(&range))).collect()
     }
 
     /// Texts that are known to be typed.

@@ -3,9 +3,10 @@
 use serde::Deserialize;
 
 use crate::lang::{
-    keys::{Cue, Day, List, Mark, NameWords, Person, Preference, Rule, Slot},
+    keys::{Cue, Day, List, Mark, NameWords, Person, PreferenceValue, PreferenceWords, Rule, Slot},
     lists::Lists,
 };
+use crate::preferences::AnswerLanguage;
 
 /// A language's file.
 #[derive(Deserialize)]
@@ -29,7 +30,7 @@ pub(crate) struct File {
     pub subject: Subject,
     pub forgetting: Forgetting,
     pub commands: Lists<List>,
-    pub preferences: Lists<Preference>,
+    pub preferences: Preferences,
     pub rules: Lists<Rule>,
     pub names: Lists<NameWords>,
     pub questions: Questions,
@@ -130,6 +131,15 @@ pub(crate) struct Forgetting {
     pub others: Vec<String>,
     pub naming: Vec<String>,
     pub farewells: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Preferences {
+    pub words: Lists<PreferenceWords>,
+    pub values: Lists<PreferenceValue>,
+    /// The names of languages, as patterns.
+    pub languages: Lists<AnswerLanguage>,
 }
 
 #[derive(Deserialize)]

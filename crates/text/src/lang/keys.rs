@@ -255,7 +255,7 @@ pub(crate) enum List {
     Aside,
 }
 
-/// A list of patterns of preferences.
+/// A list of words and patterns around preferences.
 #[derive(
     Clone,
     Copy,
@@ -271,11 +271,69 @@ pub(crate) enum List {
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
-pub(crate) enum Preference {
-    Call,
-    Form,
+pub(crate) enum PreferenceWords {
+    /// What may stand anywhere: "please".
+    Please,
+    /// What may stand before and after a preference: "please", "hi".
+    Filler,
+    /// What makes it hold from now on.
     Lasting,
+    /// The same, at the beginning of a clause: "I prefer".
+    Prefer,
+    /// What ties it to this answer or to an occasion, so that it is none.
     Bound,
+    /// Words for the answer at hand: with one of them it must say that it lasts.
+    AtHand,
+    /// What parts two clauses.
+    And,
+    /// Verbs of answering.
+    Answer,
+    /// Nouns for answers.
+    Answers,
+    /// Imperatives of wishes.
+    Do,
+    /// What a name does not begin with.
+    NoName,
+    /// Wishes with a topic.
+    Wish,
+}
+
+/// A value of a preference, with the patterns that state it: a key, and a value unless the pattern holds it.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum PreferenceValue {
+    Name,
+    Language,
+    AddressFormal,
+    AddressInformal,
+    LengthShort,
+    LengthDetailed,
+    FormatBullets,
+    FormatProse,
+    FormatTables,
+    FormatCodeFirst,
+    FormatNoEmoji,
+    UnitsMetric,
+    UnitsImperial,
+    TonePlain,
+    ToneFriendly,
+    ToneFormal,
+    ToneNoSmallTalk,
+    ExpertiseBeginner,
+    ExpertiseExpert,
 }
 
 /// What must not become a memory, or is not said of the user.

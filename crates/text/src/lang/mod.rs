@@ -11,7 +11,10 @@ use std::sync::LazyLock;
 use strum::VariantArray as _;
 
 use crate::normal::{plain, tokens};
+use crate::preferences::AnswerLanguage;
 use file::File;
+use keys::{PreferenceValue, PreferenceWords};
+use lists::Lists;
 
 include!(concat!(env!("OUT_DIR"), "/languages.rs"));
 
@@ -53,6 +56,21 @@ impl Language {
         // `max_by_key` gives the last of several.
         let best = Self::ALL.iter().rev().copied().max_by_key(count)?;
         (count(&best) > 0).then_some(best)
+    }
+
+    /// What surrounds preferences.
+    pub(crate) fn preference_words(self) -> &'static Lists<PreferenceWords> {
+        &self.file().preferences.words
+    }
+
+    /// The patterns that state preferences.
+    pub(crate) fn preference_values(self) -> &'static Lists<PreferenceValue> {
+        &self.file().preferences.values
+    }
+
+    /// What it calls the languages of answers.
+    pub(crate) fn answer_languages(self) -> &'static Lists<AnswerLanguage> {
+        &self.file().preferences.languages
     }
 
     /// Its file.

@@ -3,7 +3,8 @@
 use crate::extract::local::judge::Judge;
 use memgate_models::Clause;
 use memgate_text::{
-    alone::without_joining, normal::one_line, pieces::Piece, pronouns::points_back, rules,
+    alone::without_joining, normal::one_line, pieces::Piece, preferences::wish_topic,
+    pronouns::points_back, rules,
 };
 
 /// The longest statement, in characters: what is longer is cut.
@@ -43,6 +44,13 @@ impl<'a> Message<'a> {
     /// What is kept, in the user's words.
     pub(super) fn statements(&self, judge: &Judge<'_>) -> Vec<String> {
         let mut statements = self.joined(&self.kept(judge), judge);
+        // A wish is sure by its form.
+        let wishes = self.sentences.iter().filter(|s| wish_topic(s.words()).is_some());
+        for wish in wishes.map(|wish| one_line(wish.words())) {
+            if !statements.iter().any(|statement| statement.contains(&wish)) {
+                statements.push(wish);
+            }
+        }
         statements.iter_mut().for_each(cut);
         statements.dedup();
         statements

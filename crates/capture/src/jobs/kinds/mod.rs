@@ -10,6 +10,7 @@ mod forget_said;
 mod prune;
 mod reconcile;
 mod remember;
+mod set_preferences;
 mod store_turn;
 mod summarise;
 
@@ -27,6 +28,7 @@ pub(super) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<Option
         JobKind::StoreTurn => store_turn::run(context, job.subject).await?,
         JobKind::ExtractLocally => extract_locally::run(context, job.subject).await?,
         JobKind::Remember => remember::run(context, job).await?,
+        JobKind::SetPreferences => set_preferences::run(context, job).await?,
         JobKind::ForgetSaid => forget_said::run(context, job).await?,
         JobKind::EraseForgotten => erase_forgotten::run(context, job).await?,
         JobKind::Extract => return extract::run(context, job).await,

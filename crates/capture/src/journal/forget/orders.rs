@@ -15,7 +15,7 @@ use crate::{
     session::digest,
 };
 use memgate_core::memory::Owner;
-use memgate_text::command::Subject;
+use memgate_text::{command::Subject, preferences::Stated};
 
 /// What a turn asks of memory, as it stands in the tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub(crate) struct Orders {
     /// To be remembered, in the user's words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) remember: Vec<String>,
+    /// Preferences, with the user's words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) prefer: Vec<Stated>,
     /// To be forgotten.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) forget: Vec<Subject>,
@@ -39,7 +42,7 @@ pub(crate) struct ForgetOrder {
 
 impl Orders {
     pub(crate) fn are_none(&self) -> bool {
-        self.remember.is_empty() && self.forget.is_empty()
+        self.remember.is_empty() && self.prefer.is_empty() && self.forget.is_empty()
     }
 
     /// As it stands in the tables; `None` when nothing is asked.
@@ -73,6 +76,10 @@ pub(crate) fn owe(c: &Connection, turn: i64, now: Timestamp) -> rusqlite::Result
     if !orders.remember.is_empty() {
         let payload = serde_json::json!(orders.remember).to_string();
         jobs::ask_for_order(c, JobKind::Remember, turn, &owner, payload, now)?;
+    }
+    if !orders.prefer.is_empty() {
+        let payload = serde_json::json!(orders.prefer).to_string();
+        jobs::ask_for_order(c, JobKind::SetPreferences, turn, &owner, payload, now)?;
     }
     Ok(forgets)
 }

@@ -22,6 +22,8 @@ pub(crate) enum JobKind {
     ExtractLocally,
     /// Makes memories of what a user asked to be remembered; the subject is the turn.
     Remember,
+    /// Stores the preferences that a user stated; the subject is the turn.
+    SetPreferences,
     /// Deletes what a user asked to be forgotten; the subject is the turn, or a
     /// negative number where no turn is kept.
     ForgetSaid,

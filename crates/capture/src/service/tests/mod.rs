@@ -8,6 +8,7 @@ mod limits;
 mod meaning;
 mod orders;
 mod outage;
+mod preferences;
 mod prune;
 mod reconcile;
 mod statements;

@@ -201,6 +201,8 @@ async fn life(lost: Option<usize>) -> (Vec<Told>, usize) {
         "I'm allergic to peanuts.",
         "Forget that my dog is called Rex.",
         "My boat is called Halcyon.",
+        "Call me Sam.",
+        "Call me Max.",
     ];
     for (ordinal, text) in (1..).zip(texts) {
         doll.broken.store(ordinal == 7, Ordering::SeqCst);

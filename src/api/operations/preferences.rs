@@ -1,0 +1,98 @@
+//! Lists, sets and unsets a user's preferences.
+
+use crate::api::{
+    ApiError, Caller, DeletedView, PreferenceView, PreferencesView,
+    operations::{Operations, not_empty, write},
+    read::requests::{PreferencesRequest, SetPreferenceRequest, UnsetPreferenceRequest},
+};
+use memgate_access::{Action, Subject};
+use memgate_capture::{may_become_memory, preference_memory, preferences_of, set_preference};
+use memgate_core::memory::{
+    Memory, MemoryId, Preference, PreferenceKey, Source, Status, preference::in_force,
+};
+
+/// The states of a memory that holds.
+const IN_USE: [Status; 2] = [Status::Active, Status::Review];
+
+impl Operations {
+    /// Lists the preferences in force, the newest first. For a project these are its own and those of no project.
+    ///
+    /// # Errors
+    /// 400 for an invalid field, 503 while the store is unavailable.
+    pub async fn preferences(
+        &self,
+        caller: &Caller,
+        PreferencesRequest { whose, scope }: &PreferencesRequest,
+    ) -> Result<PreferencesView, ApiError> {
+        let (owner, now) = (caller.owner(whose)?, self.clock.now());
+        not_empty("project_id", scope.project_id.as_ref())?;
+        let store = self.store.as_ref();
+        let mut found = preferences_of(store, &owner, None, &IN_USE, now).await?;
+        if let Some(project) = &scope.project_id {
+            found.extend(preferences_of(store, &owner, Some(project), &IN_USE, now).await?);
+        }
+        let view = |it: memgate_core::memory::PreferenceInForce| {
+            let memory = found.iter().find(|memory| memory.id == it.id)?;
+            Some(PreferenceView::of(&it.preference, memory))
+        };
+        Ok(PreferencesView {
+            preferences: in_force(found.clone()).into_iter().filter_map(view).collect(),
+        })
+    }
+
+    /// Sets a preference; those that it replaces are superseded.
+    ///
+    /// # Errors
+    /// 400 for a value that the key cannot have, 503 while the store is unavailable.
+    pub async fn set_preference(
+        &self,
+        caller: &Caller,
+        SetPreferenceRequest { whose, preference: new }: SetPreferenceRequest,
+    ) -> Result<PreferenceView, ApiError> {
+        let owner = caller.owner(&whose)?;
+        not_empty("project_id", new.project_id.as_ref())?;
+        let preference = Preference::new(new.key, &new.value)
+            .map_err(|cause| ApiError::invalid("value", cause))?;
+        if new.key == PreferenceKey::Name && !may_become_memory(self.screener(), &new.value) {
+            return Err(ApiError::invalid("value", "must be a name"));
+        }
+        let now = self.clock.now();
+        let (id, source) = (MemoryId::fresh(), Source::ExternalData);
+        let mut memory = preference_memory(id, owner, preference.clone(), source, now);
+        memory.project_id = new.project_id;
+        let write = write("preference", caller);
+        let stored = set_preference(self.store.as_ref(), memory, &write, now).await?;
+        self.metrics.stored(stored.memory_type.as_str());
+        self.recall.tool_loops().forget(&stored.owner);
+        let subject = Subject::of(&stored.owner).target(&stored.id).count(1);
+        self.audit(caller, Action::MemoryCreate, subject).await;
+        Ok(PreferenceView::of(&preference, &stored))
+    }
+
+    /// Deletes the preferences with a key, the superseded ones too, and the turns that stated them. A memory of an older
+    /// version that states several preferences is deleted as a whole.
+    ///
+    /// # Errors
+    /// 400 for an invalid field, 503 while the store is unavailable.
+    pub async fn unset_preference(
+        &self,
+        caller: &Caller,
+        UnsetPreferenceRequest { whose, preference }: &UnsetPreferenceRequest,
+    ) -> Result<DeletedView, ApiError> {
+        let (owner, now) = (caller.owner(whose)?, self.clock.now());
+        not_empty("project_id", preference.project_id.as_ref())?;
+        let project = preference.project_id.as_deref();
+        let mut found =
+            preferences_of(self.store.as_ref(), &owner, project, Status::ALL, now).await?;
+        found.retain(|memory| memory.preferences().iter().any(|it| it.key() == preference.key));
+        if found.is_empty() {
+            return Ok(DeletedView { deleted: 0 });
+        }
+        self.capture.forget_sources(&found).await?;
+        let ids: Vec<MemoryId> = found.iter().map(|memory: &Memory| memory.id.clone()).collect();
+        let deleted = self.store.forget_all(&owner, &ids, &write("unset", caller)).await?;
+        self.recall.tool_loops().forget(&owner);
+        self.audit(caller, Action::MemoryErase, Subject::of(&owner).count(deleted)).await;
+        Ok(DeletedView { deleted })
+    }
+}

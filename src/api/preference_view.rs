@@ -1,0 +1,44 @@
+//! Preferences as JSON.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use memgate_core::memory::{Memory, Preference, PreferenceKey, preference::wording};
+
+/// A preference.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreferenceView {
+    /// What it is about.
+    pub key: PreferenceKey,
+    /// Its value.
+    pub value: String,
+    /// What the model reads of it.
+    pub shown_as: String,
+    /// Its project; absent for a preference of every project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
+    /// The id of the memory that holds it.
+    pub memory_id: String,
+    /// When it was set.
+    pub updated_at: Timestamp,
+}
+
+impl PreferenceView {
+    pub(super) fn of(preference: &Preference, memory: &Memory) -> Self {
+        Self {
+            key: preference.key(),
+            value: preference.value().to_owned(),
+            shown_as: wording(preference),
+            project_id: memory.project_id.clone(),
+            memory_id: memory.id.to_string(),
+            updated_at: memory.updated_at,
+        }
+    }
+}
+
+/// The preferences in force.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreferencesView {
+    /// The preferences, the newest first.
+    pub preferences: Vec<PreferenceView>,
+}
