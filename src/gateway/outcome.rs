@@ -16,6 +16,8 @@ pub enum Outcome {
     SkippedTool,
     /// The message is only a greeting.
     SkippedGreeting,
+    /// A chat client's own prompt.
+    SkippedHousekeeping,
     /// The request has no user id.
     SkippedNoIdentity,
     /// The request has no user message.
@@ -56,6 +58,7 @@ impl Outcome {
             Self::SkippedFact => "skipped:fact",
             Self::SkippedTool => "skipped:tool",
             Self::SkippedGreeting => "skipped:greeting",
+            Self::SkippedHousekeeping => "skipped:housekeeping",
             Self::SkippedNoIdentity => "skipped:no_identity",
             Self::SkippedNoUserMessage => "skipped:no_user_message",
             Self::SkippedTooLarge => "skipped:too_large",
@@ -84,6 +87,7 @@ impl From<Skip> for Outcome {
             Skip::Fact => Self::SkippedFact,
             Skip::Tool => Self::SkippedTool,
             Skip::Greeting => Self::SkippedGreeting,
+            Skip::Housekeeping => Self::SkippedHousekeeping,
         }
     }
 }

@@ -19,6 +19,7 @@ use memgate_telemetry::Phase;
 use memgate_text::{
     first_person::is_personal,
     greeting::is_greeting,
+    housekeeping::is_housekeeping,
     question::{asking::asking, vague::is_follow_up},
 };
 
@@ -91,6 +92,9 @@ fn at_first<'a>(message: &'a Message<'a>, model: &'a NeedModel) -> First<'a> {
     let opinion = model.opinion(text);
     let need = opinion.by_words().probability;
     let sure = |decision, by| First::Sure(Decided::new(decision, by, Some(need)));
+    if is_housekeeping(text) {
+        return sure(Decision::Skip(Skip::Housekeeping), DecidedBy::Rule);
+    }
     if let Some(decision) = by_signals(text, signals, &opinion) {
         return sure(decision, DecidedBy::Earlier);
     }
@@ -156,6 +160,7 @@ impl Unsure<'_> {
             Skip::Fact => signals.fact,
             Skip::Tool => signals.tool,
             Skip::Greeting => signals.greeting,
+            Skip::Housekeeping => None,
         };
         match denied {
             // Somebody who knows better says that it is none.
@@ -193,6 +198,9 @@ impl Decided {
             }
             Decision::Skip(Skip::Greeting) => {
                 tracing::debug!(by, need, "Memory: Skipping - greeting");
+            }
+            Decision::Skip(Skip::Housekeeping) => {
+                tracing::debug!(by, need, "Memory: Skipping - a client's own prompt");
             }
         }
         self

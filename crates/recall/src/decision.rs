@@ -31,14 +31,16 @@ pub enum Skip {
     Tool,
     /// Nothing was asked.
     Greeting,
+    /// A chat client asks on its own: for a title, for questions that might follow.
+    Housekeeping,
 }
 
 impl Skip {
     /// Whether the model words an answer, so that the user's preferences matter: also to a greeting, where a name and a
-    /// form of address do. For a tool's result they do not.
+    /// form of address do. For a tool's result and a client's own prompt they do not.
     #[must_use]
     pub fn is_answered(self) -> bool {
-        self != Self::Tool
+        matches!(self, Self::Fact | Self::Greeting)
     }
 }
 

@@ -10,6 +10,7 @@ pub mod cues;
 pub mod entity;
 pub mod first_person;
 pub mod greeting;
+pub mod housekeeping;
 pub mod index;
 pub mod lang;
 pub mod names;

@@ -36,6 +36,8 @@ struct Shared {
     quoted: Vec<String>,
     code: Vec<String>,
     fiction: Vec<String>,
+    /// Prompts that chat clients send on their own.
+    housekeeping: Vec<String>,
 }
 
 struct Rules {
@@ -45,6 +47,7 @@ struct Rules {
     no_store: RegexSet,
     /// What is not said of the user: supposed, quoted, invented, or code.
     excluding: RegexSet,
+    housekeeping: RegexSet,
 }
 
 static RULES: LazyLock<Rules> = LazyLock::new(|| {
@@ -65,6 +68,7 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| {
         forgery: set(&shared.forgery),
         no_store: set(&of(Rule::NoStore, &shared.no_store)),
         excluding: set(&excluding.concat()),
+        housekeeping: set(&shared.housekeeping),
     }
 });
 
@@ -110,6 +114,11 @@ fn first(text: &str, forgery_counts: bool) -> Option<Forbidden> {
 /// Whether a sentence is not said of the user.
 pub fn excludes(sentence: &str) -> bool {
     RULES.excluding.is_match(&plain(sentence.trim()))
+}
+
+/// Whether a plain text is a prompt that a chat client sends on its own.
+pub(crate) fn housekeeping(plain: &str) -> bool {
+    RULES.housekeeping.is_match(plain)
 }
 
 #[cfg(test)]

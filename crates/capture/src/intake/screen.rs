@@ -14,6 +14,7 @@ use memgate_dialect::ToolItem;
 use memgate_screening::{Class, MAX_MESSAGE_BYTES, MAX_TOOL_BYTES, Screened, Screener};
 use memgate_text::{
     command::{Commands, own_words},
+    housekeeping::is_housekeeping,
     preferences::{Reading, Stated, only_preferences_in},
 };
 
@@ -54,7 +55,7 @@ pub(crate) fn screened(turn: FinishedTurn, screener: Screener) -> (Entry, Remove
         screened
     };
     let digest = message_digest(said, turn.media.as_deref(), &turn.place);
-    let (orders, rest) = orders(said, screener);
+    let (orders, rest, withdrawn) = orders(said, screener);
     // Only what the user typed speaks for the user: nothing is learned from the rest of the message.
     let typed =
         Screened { text: own_words(&rest), kept: message.kept.clone(), ..Screened::default() };
@@ -67,13 +68,14 @@ pub(crate) fn screened(turn: FinishedTurn, screener: Screener) -> (Entry, Remove
     let mut calls = tools(turn.reply.tool_calls);
     let answered = admit_reply(&clean(&turn.reply.text, MAX_MESSAGE_BYTES));
     let mut reply_text = answered.text;
-    // What it names is to be forgotten.
-    if !orders.forget.is_empty() {
+    // What it names is to be forgotten, or what it tells; and nobody learns from a client's own prompt.
+    let forgets = withdrawn || !orders.forget.is_empty();
+    let silent_message = forgets || is_housekeeping(said);
+    if silent_message {
         user_text.clear();
     }
     // The reply and the tools may say it again, a secret without the label that it was known by.
-    let silent =
-        !orders.forget.is_empty() || !admitted.refused.is_empty() || !message.removed.is_empty();
+    let silent = silent_message || !admitted.refused.is_empty() || !message.removed.is_empty();
     if silent {
         reply_text.clear();
         before.iter_mut().chain(&mut calls).for_each(without_words);
@@ -114,10 +116,10 @@ pub(crate) fn screened(turn: FinishedTurn, screener: Screener) -> (Entry, Remove
     (entry, removed)
 }
 
-/// What a message asks of memory, and the message without the preferences that it states. Their values are stored, and
-/// their words nowhere else.
-fn orders(said: &str, screener: Screener) -> (Orders, String) {
-    let Commands { mut remember, forget, .. } = Commands::of(said);
+/// What a message asks of memory, the message without the preferences that it states (their values are stored, and their
+/// words nowhere else), and whether it takes back what it tells.
+fn orders(said: &str, screener: Screener) -> (Orders, String, bool) {
+    let Commands { mut remember, forget, withdrawn, .. } = Commands::of(said);
     remember.retain(|words| may_become_memory(screener, words));
     let Reading { stated: mut prefer, rest } = Reading::of(said);
     prefer.retain(|stated| may_become_memory(screener, &stated.words));
@@ -131,7 +133,7 @@ fn orders(said: &str, screener: Screener) -> (Orders, String) {
         }
         states_none
     });
-    (Orders { remember, prefer, forget }, rest)
+    (Orders { remember, prefer, forget }, rest, withdrawn)
 }
 
 fn clean_tool(item: ToolItem, clean: &mut impl FnMut(&str, usize) -> Screened) -> ToolItem {

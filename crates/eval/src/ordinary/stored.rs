@@ -48,7 +48,7 @@ impl Class {
             MemoryKind::Summary => Self::Summary,
             _ if contributed => Self::Contributed,
             _ if memory.content.chars().count() > MOST_CHARS => Self::Long,
-            MemoryKind::Preference | MemoryKind::Statement => Self::Clean,
+            MemoryKind::Preference | MemoryKind::Wish | MemoryKind::Statement => Self::Clean,
         }
     }
 

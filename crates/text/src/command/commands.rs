@@ -9,6 +9,8 @@ pub struct Commands {
     pub remember: Vec<String>,
     /// To be forgotten.
     pub forget: Vec<Subject>,
+    /// Whether the message takes back what it tells: "I have a 5 in physics. Forget that."
+    pub withdrawn: bool,
     /// Whether there are requests that the user did not type for certain. Nobody does them.
     pub others: bool,
     /// The message without all these requests, where there are any.

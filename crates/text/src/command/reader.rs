@@ -29,6 +29,7 @@ pub(super) struct Reader<'a> {
 enum Asked {
     Remember(Range<usize>),
     RememberBefore,
+    ForgetBefore,
     Forget(Subject),
 }
 
@@ -70,6 +71,7 @@ impl<'a> Reader<'a> {
                         let before = before.clone().filter(|_| self.masked.is_typed_whole());
                         commands.remember.extend(before.and_then(|b| self.statement(b)));
                     }
+                    Asked::ForgetBefore => commands.withdrawn = true,
                     Asked::Forget(subject) => commands.forget.push(subject),
                 }
             }
@@ -98,16 +100,21 @@ impl<'a> Reader<'a> {
         all
     }
 
-    /// "My flight is on Friday, remember that."
+    /// "My flight is on Friday, remember that." "I failed the exam, forget that."
     fn told_and_asked(&self, sentence: &Range<usize>) -> Option<Asked> {
         let text = &self.masked.text()[sentence.clone()];
         let joints = [", ", "; ", " - ", " – ", " — ", "—", "，", "、"];
         let (at, joint) = joints.iter().filter_map(|j| Some((text.rfind(j)?, j.len()))).max()?;
         let asking = self.masked.trimmed(sentence.start + at + joint..sentence.end);
         let (range, modal) = self.without_leads(asking);
-        let asks = List::RememberBefore.is_match(self.bare(range.clone()));
-        (asks && (modal || !is_question(text)))
-            .then(|| Asked::Remember(sentence.start..sentence.start + at))
+        let asking = self.bare(range);
+        if is_question(text) && !modal {
+            None
+        } else if List::RememberBefore.is_match(asking) {
+            Some(Asked::Remember(sentence.start..sentence.start + at))
+        } else {
+            List::ForgetBefore.is_match(asking).then_some(Asked::ForgetBefore)
+        }
     }
 
     fn request(&self, sentence: Range<usize>) -> Option<Asked> {
@@ -120,6 +127,7 @@ impl<'a> Reader<'a> {
         Some(match request::read(self.bare(range.clone()), can)? {
             Request::Remember(what) => Asked::Remember(at(what)),
             Request::RememberBefore => Asked::RememberBefore,
+            Request::ForgetBefore => Asked::ForgetBefore,
             Request::ForgetFact(what) => Asked::Forget(Subject::fact(self.said(at(what)))),
             Request::ForgetTopic(what) => Asked::Forget(Subject::topic(self.said(at(what)))),
         })

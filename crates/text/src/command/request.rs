@@ -14,6 +14,8 @@ pub(super) enum Request {
     Remember(Range<usize>),
     /// What was said before is to be remembered.
     RememberBefore,
+    /// What was said before is to be forgotten.
+    ForgetBefore,
     /// A statement to be forgotten.
     ForgetFact(Range<usize>),
     /// A topic to be forgotten.
@@ -25,6 +27,9 @@ pub(super) enum Request {
 pub(super) fn read(text: &str, can: bool) -> Option<Request> {
     if List::RememberBefore.is_match(text) {
         return Some(Request::RememberBefore);
+    }
+    if List::ForgetBefore.is_match(text) {
+        return Some(Request::ForgetBefore);
     }
     let english = is_english(text);
     to_remember(text, english, can).map(Request::Remember).or_else(|| to_forget(text, english))

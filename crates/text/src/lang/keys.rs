@@ -239,6 +239,7 @@ pub(crate) enum List {
     RememberRule,
     Rule,
     RememberBefore,
+    ForgetBefore,
     ForgetFact,
     ForgetMine,
     ForgetTopic,

@@ -3,8 +3,12 @@
 use crate::extract::local::judge::Judge;
 use memgate_models::Clause;
 use memgate_text::{
-    alone::without_joining, normal::one_line, pieces::Piece, preferences::wish_topic,
-    pronouns::points_back, rules,
+    alone::{is_short, without_joining},
+    normal::one_line,
+    pieces::Piece,
+    preferences::wish_topic,
+    pronouns::points_back,
+    rules,
 };
 
 /// The longest statement, in characters: what is longer is cut.
@@ -46,7 +50,7 @@ impl<'a> Message<'a> {
         let mut statements = self.joined(&self.kept(judge), judge);
         // A wish is sure by its form.
         let wishes = self.sentences.iter().filter(|s| wish_topic(s.words()).is_some());
-        for wish in wishes.map(|wish| one_line(wish.words())) {
+        for wish in wishes.map(|wish| one_line(without_joining(wish.words()))) {
             if !statements.iter().any(|statement| statement.contains(&wish)) {
                 statements.push(wish);
             }
@@ -70,12 +74,12 @@ impl<'a> Message<'a> {
         .collect()
     }
 
-    /// The kept pieces; one that points back is joined to what stands before it.
+    /// The kept pieces; one that points back, or says too little alone, is joined to what stands before it.
     fn joined(&self, kept: &[(usize, Piece<'a>)], judge: &Judge<'_>) -> Vec<String> {
         let mut statements: Vec<(usize, String)> = Vec::new();
         for (at, piece) in kept {
             let words = one_line(without_joining(piece.words()));
-            let alone = !points_back(&words);
+            let alone = !points_back(&words) && !is_short(&words);
             match (at.checked_sub(1), statements.last_mut()) {
                 _ if alone => statements.push((*at, words)),
                 (Some(previous), Some((last, statement))) if *last == previous => {
@@ -113,10 +117,9 @@ fn trimmed<'a>(sentence: &Piece<'a>, judge: &Judge<'_>) -> Piece<'a> {
     };
     // What points back needs the clauses before it.
     let first = if points_back(clauses[first].words()) { 0 } else { first };
-    match (first, last + 1 == clauses.len()) {
-        (0, true) => sentence.clone(),
-        _ => clauses[first].to(&clauses[last]),
-    }
+    let kept = clauses[first].to(&clauses[last]);
+    let whole = (first == 0 && last + 1 == clauses.len()) || is_short(kept.words());
+    if whole { sentence.clone() } else { kept }
 }
 
 /// Of a sentence that is not kept, the clauses that surely tell something: "I'm coeliac, what can I eat?"
