@@ -31,9 +31,9 @@ enum Command {
     /// Serve Envoy and the REST API until SIGINT or SIGTERM; SIGHUP reloads the configuration.
     Serve(commands::serve::Args),
     /// Check a configuration file.
-    CheckConfig(commands::check_config::Args),
+    CheckConfig(commands::check::config::Args),
     /// Check whether memory works in a running memgate; for health checks.
-    CheckHealth(commands::check_health::Args),
+    CheckHealth(commands::check::health::Args),
     /// List a user's memories, newest first.
     List(commands::list::Args),
     /// Search for memories that are relevant to a query, best first.

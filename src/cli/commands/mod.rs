@@ -1,8 +1,7 @@
 //! One file a subcommand.
 
 pub(super) mod access;
-pub(super) mod check_config;
-pub(super) mod check_health;
+pub(super) mod check;
 pub(super) mod export;
 pub(super) mod forget;
 pub(super) mod import;

@@ -79,6 +79,15 @@ impl Language {
     }
 }
 
+impl AnswerLanguage {
+    /// Its name in English, as a reader sees it.
+    #[must_use]
+    pub fn english_name(self) -> &'static str {
+        let names = Language::En.answer_languages().of(self);
+        names.first().map_or(self.into(), String::as_str)
+    }
+}
+
 /// The files of all languages.
 pub(crate) fn files() -> impl Iterator<Item = &'static File> {
     FILES.iter()

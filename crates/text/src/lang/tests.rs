@@ -81,3 +81,10 @@ fn the_documentation_says_what_each_language_has() {
     }
     assert!(page == expected, "docs/languages.md is old: run again with UPDATE_EXPECT=1");
 }
+
+#[test]
+fn languages_of_answers_have_the_names_of_the_english_file() {
+    use crate::preferences::AnswerLanguage;
+    assert_eq!(AnswerLanguage::De.english_name(), "German");
+    assert_eq!(AnswerLanguage::Zh.english_name(), "Chinese");
+}

@@ -5,13 +5,16 @@ use regex::Regex;
 use crate::{
     normal::one_line,
     preferences::{
-        AnswerLanguage, MAX_BYTES, Preference, PreferenceKey, UserName,
+        AnswerLanguage, Preference, PreferenceKey, UserName,
         patterns::{PATTERNS, Patterns},
     },
 };
 
 /// Marks between clauses in every language.
 const MARKS: [char; 8] = [',', ';', '，', '；', '、', '—', '–', '।'];
+
+/// The longest sentence that is read, in bytes: a longer one says more than a preference.
+const MAX_BYTES: usize = 300;
 
 /// The most clauses that are read.
 const MOST: usize = 8;

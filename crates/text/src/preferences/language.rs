@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::lang::Language;
-
 /// A language of answers, by its code of ISO 639-1.
 #[derive(
     Clone,
@@ -52,24 +50,4 @@ pub enum AnswerLanguage {
     Uk,
     Vi,
     Zh,
-}
-
-impl AnswerLanguage {
-    /// Its name in English, as a reader sees it.
-    #[must_use]
-    pub fn english_name(self) -> &'static str {
-        let names = Language::En.answer_languages().of(self);
-        names.first().map_or(self.into(), String::as_str)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_those_of_the_english_file() {
-        assert_eq!(AnswerLanguage::De.english_name(), "German");
-        assert_eq!(AnswerLanguage::Zh.english_name(), "Chinese");
-    }
 }

@@ -27,9 +27,6 @@ pub use value::{
     Address, Expertise, Format, InvalidPreference, Length, Preference, PreferenceKey, Tone, Units,
 };
 
-/// The longest sentence that is read, in bytes: a longer one says more than a preference.
-const MAX_BYTES: usize = 300;
-
 /// A preference, and the sentence that states it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stated {

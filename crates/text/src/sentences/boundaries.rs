@@ -169,7 +169,7 @@ fn is_initial(word: &str, next: &str) -> bool {
     let (Some(letter), None) = (letters.next(), letters.next()) else { return false };
     let next_single = next.chars().nth(1) == Some('.') && next.chars().count() == 2;
     letter.is_alphabetic()
-        && letter.to_ascii_uppercase() != 'I'
+        && !letter.eq_ignore_ascii_case(&'I')
         && (next_single || (letter.is_uppercase() && next.starts_with(char::is_uppercase)))
 }
 

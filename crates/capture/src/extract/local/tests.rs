@@ -84,8 +84,8 @@ async fn nothing_unsafe_is_kept() {
 #[tokio::test]
 async fn a_question_may_tell_something_and_only_that_is_kept() {
     assert_eq!(
-        found("Do you know a good groomer? I've got two standard poodles.").await,
-        ["I've got two standard poodles."]
+        found("Do you know a good groomer? My poodles are called Ole and Kari.").await,
+        ["My poodles are called Ole and Kari."]
     );
 }
 

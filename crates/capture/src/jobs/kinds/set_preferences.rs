@@ -6,7 +6,7 @@ use crate::{
     error::JobError,
     jobs::{context::JobContext, payload::payload},
     journal::{self, ClaimedJob},
-    reconcile::{preference_memory, set_preference},
+    preferences::{preference_memory, set_preference},
 };
 use memgate_core::memory::{Actor, MemoryId, Provenance, Source, Write, extractor};
 use memgate_text::preferences::Stated;
