@@ -16,6 +16,7 @@ PLAIN = "What is my favourite colour?"
         (PLAIN, {}, "searched"),
         ("Hi there!", {}, "skipped:greeting"),
         ("good morning", {}, "skipped:greeting"),
+        ("### Task:\nGenerate a concise, 3-5 word title for the chat history.", {}, "skipped:housekeeping"),
         ("What is the capital of France?", {"x-memgate-signal-fact": "true"}, "skipped:fact"),
         (PLAIN, {"x-memgate-signal-fact": "true"}, "searched"),
         (PLAIN, {"x-memgate-signal-tool": "true"}, "skipped:tool"),

@@ -47,7 +47,7 @@ pub fn select(
 
 /// How much more relevant than a fact a raw turn must be to be presented, in log-odds: what is worth telling of it stands in
 /// statements, and the rest is mostly small talk.
-const TURN: f32 = 0.7;
+const TURN: f32 = 0.5;
 
 fn doubt(hit: &Hit) -> f32 {
     if hit.memory.as_turn().is_some() { TURN } else { 0.0 }

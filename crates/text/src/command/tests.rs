@@ -106,3 +106,46 @@ fn what_is_forgotten_is_what_says_it_and_nothing_else() {
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(found * 20 >= all * 19, "{found} of {all}");
 }
+
+#[test]
+fn what_a_message_tells_and_takes_back_is_withdrawn_in_every_language() {
+    for text in [
+        "My salary is 4000 a month. Forget that please",
+        "I have a crush on Tom, delete that",
+        "My knees are bad. I don't want that stored though",
+        "Ich hab in Mathe ne 6. Vergiss das bitte wieder",
+        "mein Gehalt ist 4000, das vergiss bitte wieder",
+        "tengo deudas con mi hermano, olvídalo por favor",
+        "je dois 300 euros à Paul, oublie ça",
+        "devo 300 euro a Paolo, dimenticalo",
+        "tive nota 8 em direito, esquece isso por favor",
+        "ik heb schulden bij mijn broer. vergeet dat maar",
+        "я должен брату денег. забудь это пожалуйста",
+        "我欠我哥五千块，忘了吧",
+        "借金が300万あります。忘れてください",
+        "나 빚이 있어. 그건 잊어줘",
+        "maine dost se 5000 udhaar liya hai, ye bhool jao",
+    ] {
+        assert!(Commands::of(text).withdrawn, "{text}");
+    }
+    for text in [
+        "Don't forget that my salary is 4000",
+        "My flight is on Friday, don't forget that",
+        "Ich fliege am Freitag, vergiss das bitte nicht",
+        "How do I forget my ex?",
+        "He said \"forget that\" and left",
+        "My notes app keeps everything, can I delete that?",
+    ] {
+        assert!(!Commands::of(text).withdrawn, "{text}");
+    }
+}
+
+#[test]
+fn a_thing_or_everything_about_somebody_is_forgotten() {
+    for (text, topic) in [
+        ("ok forget the promotion thing pls", "promotion"),
+        ("vergiss alles zu jannik, bitte", "jannik"),
+    ] {
+        assert_eq!(Commands::of(text).forget, [Subject::topic(topic)], "{text}");
+    }
+}
