@@ -32,21 +32,24 @@ def test_the_message_and_earlier_filters_determine_the_decision(stack, dialect, 
     assert (answer.status, answer.decision) == (200, decision)
 
 
-def test_a_skipped_general_question_gets_the_preferences(stack):
+def test_a_skipped_greeting_or_general_question_gets_the_preferences(stack):
     person = stack.person()
     person.say("From now on always answer in metric units, please")
     person.say("My dog Rex was born in Norway")
     person.learn()
     question = "How high is the highest mountain of Norway?"
     fact = {"x-memgate-signal-fact": "true"}
-    answer = person.later().say(question, fact)
-    context = context_of(json.loads(person.received()[-1].body))
-    assert (answer.decision, answer.headers["x-memgate-hits"]) == ("skipped:fact", "1")
-    assert "metric" in context and "Rex" not in context
-    for text, headers in (("Hi there!", {}), (question, {"x-memgate-signal-tool": "true"})):
+    for text, headers, decision in (
+        (question, fact, "skipped:fact"),
+        ("Hi there!", {}, "skipped:greeting"),
+    ):
         answer = person.later().say(text, headers)
-        assert answer.headers["x-memgate-hits"] == "0", text
-        assert context_of(json.loads(person.received()[-1].body)) is None, text
+        context = context_of(json.loads(person.received()[-1].body))
+        assert (answer.decision, answer.headers["x-memgate-hits"]) == (decision, "0"), text
+        assert "metric" in context and "Rex" not in context, text
+    answer = person.later().say(question, {"x-memgate-signal-tool": "true"})
+    assert (answer.decision, answer.headers["x-memgate-hits"]) == ("skipped:tool", "0")
+    assert context_of(json.loads(person.received()[-1].body)) is None
 
 
 def test_a_request_without_a_user_message_is_not_searched(stack):
