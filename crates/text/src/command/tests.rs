@@ -109,7 +109,7 @@ fn what_is_forgotten_is_what_says_it_and_nothing_else() {
 
 #[test]
 fn what_a_message_tells_and_takes_back_is_withdrawn_in_every_language() {
-    for text in [
+    let taken_back = [
         "My salary is 4000 a month. Forget that please",
         "I have a crush on Tom, delete that",
         "My knees are bad. I don't want that stored though",
@@ -125,19 +125,19 @@ fn what_a_message_tells_and_takes_back_is_withdrawn_in_every_language() {
         "借金が300万あります。忘れてください",
         "나 빚이 있어. 그건 잊어줘",
         "maine dost se 5000 udhaar liya hai, ye bhool jao",
-    ] {
-        assert!(Commands::of(text).withdrawn, "{text}");
-    }
-    for text in [
+    ];
+    let kept = [
         "Don't forget that my salary is 4000",
         "My flight is on Friday, don't forget that",
         "Ich fliege am Freitag, vergiss das bitte nicht",
         "How do I forget my ex?",
         "He said \"forget that\" and left",
         "My notes app keeps everything, can I delete that?",
-    ] {
-        assert!(!Commands::of(text).withdrawn, "{text}");
-    }
+    ];
+    let withdrawn = |text: &&&str| Commands::of(text).withdrawn;
+    let missed: Vec<_> = taken_back.iter().filter(|text| !withdrawn(text)).collect();
+    let wrong: Vec<_> = kept.iter().filter(withdrawn).collect();
+    assert!(missed.is_empty() && wrong.is_empty(), "missed {missed:?}, wrong {wrong:?}");
 }
 
 #[test]
