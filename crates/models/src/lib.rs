@@ -27,7 +27,7 @@ pub use features::Features;
 pub use memorable::{Clause, MemorableModel};
 pub use need::{Need, NeedModel, Opinion};
 pub use query_adapter::QueryAdapter;
-pub use relevance::{Nearness, Relevance, log_odds};
+pub use relevance::{Nearness, Relevance, Wording, log_odds};
 pub use update::{UpdateFeatures, UpdateModel};
 
 /// The files of one folder below `models/`, compiled in so that the program needs no other file.

@@ -8,23 +8,29 @@ use crate::{Unreadable, tensors::Tensors};
 /// The calibrated weights.
 #[derive(Clone, Copy, Debug)]
 pub struct Relevance {
-    /// Added to every sum.
-    bias: f32,
-    /// Weight of the best cosine of a memory's parts.
-    cosine: f32,
-    /// Weight of the query's background similarity, which is subtracted.
-    background: f32,
-    /// Weight of the lexical coverage.
-    coverage: f32,
-    /// Weight of the length.
-    length: f32,
-    /// The same three where there is no vector.
-    lexical_bias: f32,
-    lexical_coverage: f32,
-    lexical_length: f32,
+    /// For queries in English, the language that the embedder was trained with.
+    english: Weights,
+    /// For queries in other languages, in which cosines tell little and shared words more.
+    others: Weights,
+    /// Where there is no vector.
+    words: Weights,
     /// How far a hit must be beyond the threshold for every step that it is behind the best hit, in log-odds: where
     /// one memory answers, those that are only near are left out.
     behind: f32,
+}
+
+/// What each part of the evidence counts, in log-odds.
+#[derive(Clone, Copy, Debug)]
+struct Weights {
+    bias: f32,
+    /// Of the best cosine of a memory's parts.
+    cosine: f32,
+    /// Of the query's background similarity; below zero.
+    background: f32,
+    coverage: f32,
+    length: f32,
+    /// Of being a raw turn; below zero.
+    turn: f32,
 }
 
 /// The cosines of a memory and of unrelated texts with a query.
@@ -34,39 +40,62 @@ pub struct Nearness {
     pub cosine: f32,
     /// Of texts that have nothing to do with the query.
     pub background: f32,
+    /// Whether the query is in English.
+    pub in_english: bool,
+}
+
+/// What a memory's text alone says of its relevance.
+#[derive(Clone, Copy, Debug)]
+pub struct Wording {
+    /// The part of the query's weight in rare words that it holds, 0 to 1.
+    pub coverage: f32,
+    /// From 0 for nothing to 1 for a sentence or more, since a short remark seldom holds what is asked for.
+    pub length: f32,
+    /// Whether it is a turn as it was said. What a turn tells stands in statements of their own; the rest is mostly
+    /// requests and small talk.
+    pub is_turn: bool,
 }
 
 impl Relevance {
     pub(super) fn read(tensors: &Tensors) -> Result<Self, Unreadable> {
-        let number = |name: &str| tensors.number(&format!("relevance.{name}"));
+        let weights = |group: &str| {
+            let number = |name: &str| tensors.number(&format!("relevance.{group}.{name}"));
+            Ok::<_, Unreadable>(Weights {
+                bias: number("bias")?,
+                cosine: number("cosine")?,
+                background: number("background")?,
+                coverage: number("coverage")?,
+                length: number("length")?,
+                turn: number("turn")?,
+            })
+        };
         Ok(Self {
-            bias: number("bias")?,
-            cosine: number("cosine")?,
-            background: number("background")?,
-            coverage: number("coverage")?,
-            length: number("length")?,
-            lexical_bias: number("lexical_bias")?,
-            lexical_coverage: number("lexical_coverage")?,
-            lexical_length: number("lexical_length")?,
-            behind: number("behind")?,
+            english: weights("english")?,
+            others: weights("others")?,
+            words: weights("words")?,
+            behind: tensors.number("relevance.behind")?,
         })
     }
 
-    /// How relevant a memory is for a query: by its nearness, where both sides have a vector; by the part of the
-    /// query's weight in rare words that it holds; and by its length, from 0 for nothing to 1 for a sentence or more,
-    /// since a short remark seldom holds what is asked for.
+    /// How relevant a memory is for a query: by its nearness, where both sides have a vector, and by its wording.
     #[must_use]
-    pub fn score(&self, nearness: Option<Nearness>, coverage: f32, length: f32) -> f32 {
-        let sum = match nearness {
-            Some(Nearness { cosine, background }) => {
-                self.bias + self.cosine * cosine - self.background * background
-                    + self.coverage * coverage
-                    + self.length * length
+    pub fn score(&self, nearness: Option<Nearness>, wording: Wording) -> f32 {
+        let Wording { coverage, length, is_turn } = wording;
+        let (weights, cosine, background) = match nearness {
+            Some(Nearness { cosine, background, in_english: true }) => {
+                (&self.english, cosine, background)
             }
-            None => {
-                self.lexical_bias + self.lexical_coverage * coverage + self.lexical_length * length
+            Some(Nearness { cosine, background, in_english: false }) => {
+                (&self.others, cosine, background)
             }
+            None => (&self.words, 0.0, 0.0),
         };
+        let sum = weights.bias
+            + weights.cosine * cosine
+            + weights.background * background
+            + weights.coverage * coverage
+            + weights.length * length
+            + weights.turn * f32::from(u8::from(is_turn));
         1.0 / (1.0 + (-sum).exp())
     }
 
@@ -92,7 +121,7 @@ mod tests {
     use crate::tests::minilm;
 
     fn relevance(nearness: Option<Nearness>, coverage: f32, length: f32) -> f32 {
-        minilm().relevance.score(nearness, coverage, length)
+        minilm().relevance.score(nearness, Wording { coverage, length, is_turn: false })
     }
 
     fn passes(score: f32, best: f32, threshold: f32) -> bool {
@@ -100,7 +129,7 @@ mod tests {
     }
 
     fn near(cosine: f32) -> Option<Nearness> {
-        Some(Nearness { cosine, background: 0.15 })
+        Some(Nearness { cosine, background: 0.15, in_english: true })
     }
 
     #[test]
@@ -116,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_cosine_counts_less_for_a_query_that_is_near_everything() {
-        let foreign = Some(Nearness { cosine: 0.5, background: 0.5 });
+        let foreign = Some(Nearness { cosine: 0.5, background: 0.5, in_english: false });
         assert!(relevance(foreign, 0.0, 1.0) < relevance(near(0.5), 0.0, 1.0));
     }
 

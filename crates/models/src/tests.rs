@@ -53,8 +53,8 @@ fn a_tensor_that_is_missing_and_other_features_are_named() {
         file[at..at + from.len()].copy_from_slice(to.as_bytes());
         Models::read(DEFAULT.manifest, Vec::leak(file), &minilm_space()).unwrap_err().to_string()
     };
-    let told = renamed("relevance.cosine", "relevance.cosinx");
-    assert!(told.contains("relevance.cosine"), "{told}");
+    let told = renamed("relevance.english.cosine", "relevance.english.cosinx");
+    assert!(told.contains("relevance.english.cosine"), "{told}");
     let told = renamed("near_untrusted", "near_untrustex");
     assert!(told.contains("update.features: a feature is missing"), "{told}");
     let other = DEFAULT.manifest.replace("\nfeatures = 1\n", "\nfeatures = 2\n");

@@ -1,5 +1,6 @@
 //! What each model is trained with: measurements of the program that write features, and a trainer in tools/.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -60,13 +61,28 @@ impl Stage<'_> {
     pub(super) fn relevance(&self) -> Result<()> {
         let stories = "testdata/scenarios/train.jsonl";
         let features = self.features("scenarios", stories, "train")?;
+        let conversations = self.conversations()?;
+        let conversations = self.features("ordinary", conversations, "conversations")?;
         let crossed = self.scratch.join("crossed.jsonl");
-        let out = std::fs::File::create(&crossed)?;
+        let out = fs::File::create(&crossed)?;
         let mut cross = self.python("cross_scenarios.py");
         run(cross.arg(stories).stdout(out))?;
         let crossed = self.features("scenarios", crossed, "crossed")?;
         let nothing = [Path::new("--nothing"), &crossed, Path::new("--write")];
-        self.train("calibrate.py", &[&[features.as_path()], &nothing[..]].concat())
+        self.train("calibrate.py", &[&[features.as_path(), &conversations], &nothing[..]].concat())
+    }
+
+    /// All conversations of testdata/ordinary in one file.
+    fn conversations(&self) -> Result<PathBuf> {
+        let folder = repository().join("testdata/ordinary");
+        let files = fs::read_dir(&folder)?.map(|entry| Ok(entry?.path()));
+        let mut files = files.collect::<Result<Vec<PathBuf>>>()?;
+        files.retain(|file| file.extension().is_some_and(|it| it == "jsonl"));
+        files.sort();
+        let all = self.scratch.join("conversations.jsonl");
+        let texts = files.iter().map(fs::read_to_string).collect::<Result<Vec<_>, _>>()?;
+        fs::write(&all, texts.concat())?;
+        Ok(all)
     }
 
     /// Compares what was trained with what is committed.

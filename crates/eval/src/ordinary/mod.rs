@@ -1,6 +1,7 @@
 //! `memgate eval ordinary`: what is stored of ordinary conversations, and what later questions are shown of it.
 
 mod count;
+mod features;
 mod figures;
 mod judged;
 mod matching;
@@ -10,7 +11,7 @@ mod row;
 mod show;
 mod stored;
 
-use std::path::PathBuf;
+use std::{fs, path::PathBuf};
 
 use anyhow::{Context, Result};
 
@@ -39,6 +40,9 @@ pub struct Ordinary {
     /// Print every memory and every context of this row instead of figures
     #[arg(long, value_name = "ID", conflicts_with_all = ["rows", "json"])]
     show: Option<String>,
+    /// Also write the evidence of every candidate to this file, for tools/calibrate.py
+    #[arg(long, value_name = "FILE", conflicts_with = "show")]
+    features: Option<PathBuf>,
 }
 
 impl Evaluation for Ordinary {
@@ -63,9 +67,15 @@ impl Evaluation for Ordinary {
             return Ok(Report::of_story(show::story(story, &played), digests));
         }
         let mut results = Vec::with_capacity(stories.len());
+        let mut features = String::new();
         for story in stories.iter().filter(|story| self.rows.hold(story)) {
-            let played = play(memory, story, false).await.with_context(|| story.id.clone())?;
+            let explain = self.features.is_some();
+            let played = play(memory, story, explain).await.with_context(|| story.id.clone())?;
+            features::append(&mut features, story, &played)?;
             results.push((story, Figures::of(story, &played)));
+        }
+        if let Some(file) = &self.features {
+            fs::write(file, features).with_context(|| format!("{}", file.display()))?;
         }
         Ok(Report::of(self.rows, &results, digests))
     }

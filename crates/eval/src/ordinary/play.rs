@@ -13,7 +13,7 @@ use crate::{
 };
 use memgate_core::memory::{Memory, MemoryId, MemoryKind, Owner};
 use memgate_dialect::{Dialect, Role};
-use memgate_recall::{RecallRequest, Skip};
+use memgate_recall::{Hit, RecallRequest, Skip};
 
 /// The hour at which a session begins.
 const SESSION_HOUR: i8 = 9;
@@ -42,7 +42,7 @@ pub(super) struct Answer {
     pub(super) context: String,
     pub(super) lines: Vec<Line>,
     /// All candidates with their relevance, best first, before threshold and limit; only where they are asked for.
-    pub(super) ranked: Vec<(f32, String)>,
+    pub(super) ranked: Vec<Hit>,
 }
 
 /// A memory in a context.
@@ -150,6 +150,6 @@ async fn answer(
         skipped: plan.skipped(),
         lines: lines.map(|(text, id)| Line { text: text.to_owned(), kind: kind(id) }).collect(),
         context: context.text,
-        ranked: ranked.into_iter().map(|hit| (hit.score, hit.memory.content)).collect(),
+        ranked,
     })
 }

@@ -93,11 +93,10 @@ fn question(story: &Story, ask: &Ask, answer: &Answer) -> String {
     }
     for (item, _) in ask.must.iter().zip(&judged.met).filter(|(_, met)| !**met) {
         let held = answer.ranked.iter().zip(1..);
-        let mut held = held.filter(|((_, content), _)| Text::new(content).holds_any(item));
-        let place =
-            held.next().map_or("no candidate holds it".to_owned(), |((score, content), rank)| {
-                format!("rank {rank}, score {score:.2}: {}", one_line(content))
-            });
+        let mut held = held.filter(|(hit, _)| Text::new(&hit.memory.content).holds_any(item));
+        let place = held.next().map_or("no candidate holds it".to_owned(), |(hit, rank)| {
+            format!("rank {rank}, score {:.2}: {}", hit.score, one_line(&hit.memory.content))
+        });
         _ = writeln!(text, "      MISSED {}; {place}", item.join(" | "));
     }
     text

@@ -3,12 +3,14 @@
 use std::{fs, io::Write, path::Path};
 
 use anyhow::{Context, Result};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     replay::{Recalled, Scenario},
     scenarios::score::{is_stale, items_in},
 };
+use memgate_recall::Hit;
+use memgate_text::lang::Language;
 
 /// Writes one line per scenario, for `tools/calibrate.py`.
 ///
@@ -21,17 +23,10 @@ pub(super) fn write(file: &Path, results: &[(&Scenario, Recalled)]) -> Result<()
             .ranked
             .iter()
             .map(|hit| {
-                json!({
-                    "cosine": hit.breakdown.cosine,
-                    "coverage": hit.breakdown.coverage,
-                    "bm25": hit.breakdown.bm25,
-                    "score": hit.score,
-                    "background": hit.breakdown.background,
-                    "length": hit.breakdown.length,
-                    "content": hit.memory.content,
-                    "items": items_in(scenario, hit),
-                    "stale": is_stale(scenario, hit),
-                })
+                let mut candidate = evidence(hit);
+                candidate["items"] = json!(items_in(scenario, hit));
+                candidate["stale"] = json!(is_stale(scenario, hit));
+                candidate
             })
             .collect();
         let line = json!({
@@ -39,6 +34,7 @@ pub(super) fn write(file: &Path, results: &[(&Scenario, Recalled)]) -> Result<()
             "kind": scenario.kind,
             "lang": scenario.lang,
             "needed": scenario.must_recall.len(),
+            "english": Language::may_be_english(&recalled.query),
             "searched": recalled.searched,
             "query": recalled.query,
             "candidates": candidates,
@@ -46,4 +42,18 @@ pub(super) fn write(file: &Path, results: &[(&Scenario, Recalled)]) -> Result<()
         writeln!(text, "{line}")?;
     }
     fs::write(file, text).with_context(|| format!("{}", file.display()))
+}
+
+/// The evidence that relevance is made of.
+pub(crate) fn evidence(hit: &Hit) -> Value {
+    json!({
+        "cosine": hit.breakdown.cosine,
+        "coverage": hit.breakdown.coverage,
+        "bm25": hit.breakdown.bm25,
+        "score": hit.score,
+        "background": hit.breakdown.background,
+        "length": hit.breakdown.length,
+        "turn": hit.memory.as_turn().is_some(),
+        "content": hit.memory.content,
+    })
 }

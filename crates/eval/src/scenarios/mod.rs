@@ -4,6 +4,8 @@ mod features;
 mod labels;
 mod score;
 
+pub(crate) use features::evidence;
+
 use std::{fmt::Write as _, path::PathBuf};
 
 use anyhow::{Context, Result};

@@ -15,7 +15,7 @@ use crate::{
     settings::RankingConfig,
 };
 use memgate_core::memory::{Evidence, Memory};
-use memgate_models::{Nearness, Relevance};
+use memgate_models::{Nearness, Wording};
 use memgate_telemetry::{Metrics, RankStep};
 use memgate_text::question::asking::width;
 
@@ -35,7 +35,7 @@ pub fn rank(
     metrics: &Metrics,
 ) -> Vec<Hit> {
     let started = Instant::now();
-    let scored = |found| scored(found, question.background, question.relevance);
+    let scored = |found| scored(found, question);
     let mut hits: Vec<Hit> = evidence.into_iter().map(scored).collect();
     metrics.ranked(RankStep::Relevance, started.elapsed(), hits.len());
     for feature in FEATURES.iter().filter(|feature| feature.is_on(ranking)) {
@@ -54,8 +54,9 @@ pub fn rank(
 }
 
 /// A hit with its calibrated relevance.
-fn scored(evidence: Evidence, background: f32, relevance: &Relevance) -> Hit {
-    let nearness = evidence.cosine.map(|cosine| Nearness { cosine, background });
+fn scored(evidence: Evidence, question: &Question<'_>) -> Hit {
+    let Question { background, in_english, relevance, .. } = *question;
+    let nearness = evidence.cosine.map(|cosine| Nearness { cosine, background, in_english });
     let breakdown = ScoreBreakdown {
         cosine: evidence.cosine,
         background: evidence.cosine.map(|_| background),
@@ -66,8 +67,12 @@ fn scored(evidence: Evidence, background: f32, relevance: &Relevance) -> Hit {
         window: evidence.lexical.map(|l| l.window),
         ..ScoreBreakdown::default()
     };
-    let coverage = breakdown.coverage.unwrap_or(0.0);
-    let score = relevance.score(nearness, coverage, breakdown.length);
+    let wording = Wording {
+        coverage: breakdown.coverage.unwrap_or(0.0),
+        length: breakdown.length,
+        is_turn: evidence.memory.as_turn().is_some(),
+    };
+    let score = relevance.score(nearness, wording);
     Hit { memory: evidence.memory, score, breakdown }
 }
 

@@ -47,7 +47,8 @@ fn ranked_by(evidence: Vec<Evidence>, text: &str, ranking: &RankingConfig) -> Ve
     let now = Timestamp::from_second(1_700_000_000).unwrap();
     let asked = Asked::default();
     let relevance = &relevance();
-    let question = Question { text, asked: &asked, background: 0.15, relevance, now };
+    let question =
+        Question { text, asked: &asked, background: 0.15, in_english: true, relevance, now };
     rank(evidence, &question, ranking, &Metrics::new())
 }
 

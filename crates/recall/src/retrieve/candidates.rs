@@ -20,6 +20,7 @@ use crate::{
 };
 use memgate_core::memory::{Search, StoreError};
 use memgate_telemetry::Phase;
+use memgate_text::lang::Language;
 
 /// The store is asked for this many times what is presented, since ranking
 /// reorders and drops near-duplicates.
@@ -90,7 +91,8 @@ pub(super) async fn candidates(
     }
     let asked = &retrieval.query.asked;
     let relevance = &services.models.relevance;
-    let question = Question { text, asked, background, relevance, now: request.now };
+    let in_english = Language::may_be_english(text);
+    let question = Question { text, asked, background, in_english, relevance, now: request.now };
     Ok(rank(evidence, &question, request.settings.ranking, &services.metrics))
 }
 

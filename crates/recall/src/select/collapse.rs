@@ -3,7 +3,6 @@
 
 use crate::hit::Hit;
 use memgate_core::memory::{Memory, MemoryKind};
-use memgate_models::log_odds;
 
 /// Takes the summaries of sessions out of the hits. A fact or a turn says it better; beside these a summary repeats
 /// them, or says what they have corrected since.
@@ -11,12 +10,8 @@ pub(super) fn without_summaries(hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
     hits.into_iter().partition(|hit| hit.memory.kind() != MemoryKind::Summary)
 }
 
-/// How much less relevant than its turn a statement may be to stand for it, in log-odds: a turn is longer, and holds words
-/// of the question that its statements do not repeat.
-const NEAR: f32 = 1.0;
-
 /// Keeps of a turn and the statements taken from it either the statements or the turn. A statement says the fact alone, so
-/// the best of them takes the turn's place where it is about as relevant; else what is asked stands in the rest of the turn,
+/// the best of them takes the turn's place where it is as relevant; else what is asked stands in the rest of the turn,
 /// which holds the statements besides, and takes the place of the best of them.
 pub(crate) fn facts_or_turns(mut hits: Vec<Hit>) -> Vec<Hit> {
     let turns: Vec<usize> = (0..hits.len()).filter(|&at| is_turn(&hits[at].memory)).collect();
@@ -25,14 +20,14 @@ pub(crate) fn facts_or_turns(mut hits: Vec<Hit>) -> Vec<Hit> {
         let of_it =
             |at: &usize| !dropped[*at] && is_statement_of(&hits[*at].memory, &hits[turn].memory);
         let statements: Vec<usize> = (0..hits.len()).filter(of_it).collect();
-        let relevant = |at: &&usize| log_odds(hits[**at].score);
+        let relevant = |at: &&usize| hits[**at].score;
         let Some(&best) = statements.iter().max_by(|a, b| relevant(a).total_cmp(&relevant(b)))
         else {
             continue;
         };
-        if log_odds(hits[best].score) + NEAR >= log_odds(hits[turn].score) {
+        if hits[best].score >= hits[turn].score {
             if turn < best {
-                hits[turn].memory = hits[best].memory.clone();
+                hits.swap(turn, best);
                 dropped[best] = true;
             } else {
                 dropped[turn] = true;
@@ -41,7 +36,7 @@ pub(crate) fn facts_or_turns(mut hits: Vec<Hit>) -> Vec<Hit> {
         }
         let first = statements.iter().copied().min().unwrap_or(turn);
         if first < turn {
-            hits[first].memory = hits[turn].memory.clone();
+            hits.swap(first, turn);
             dropped[turn] = true;
         }
         statements
@@ -99,12 +94,12 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_about_as_relevant_as_its_turn_stands_for_it() {
+    fn a_statement_as_relevant_as_its_turn_stands_for_it() {
         let turn = turn_content(TURN, Some("Good trip!"));
         let flight = "I fly to Rome on Friday (2026-03-13).";
         let statements = [
             hit("My cat stays.", None, "a", 0.3),
-            hit(flight, Some("I fly to Rome on Friday."), "a", 0.7),
+            hit(flight, Some("I fly to Rome on Friday."), "a", 0.8),
             hit("My cat stays.", None, "b", 0.2),
         ];
         let found = |turn: Hit| [vec![turn], statements.to_vec()].concat();
@@ -123,7 +118,7 @@ mod tests {
             hit(&turn, None, "a", 0.9),
             hit("My cat stays.", None, "c", 0.2),
         ];
-        let expected = [(&*turn, 0.4), (fact, 0.3), ("My cat stays.", 0.2)];
+        let expected = [(&*turn, 0.9), (fact, 0.3), ("My cat stays.", 0.2)];
         let expected = expected.map(|(words, score)| (words.to_owned(), score));
         assert_eq!(shown(hits), expected);
     }

@@ -45,19 +45,6 @@ pub fn select(
     presented
 }
 
-/// How much more relevant than a fact a raw turn must be to be presented, in log-odds: what is worth telling of it stands in
-/// statements, and the rest is mostly small talk.
-const TURN: f32 = 0.5;
-
-fn doubt(hit: &Hit) -> f32 {
-    if hit.memory.as_turn().is_some() { TURN } else { 0.0 }
-}
-
-/// The probability of log-odds.
-fn probability(log_odds: f32) -> f32 {
-    1.0 / (1.0 + (-log_odds).exp())
-}
-
 /// How many hits each rule left out.
 #[derive(Default)]
 struct LeftOut {
@@ -96,8 +83,7 @@ fn passing(
         if shown.len() == selection.limit {
             break;
         }
-        let score = probability(log_odds(hit.score) - doubt(&hit));
-        if !relevance.passes(score, score, selection.threshold) {
+        if !relevance.passes(hit.score, hit.score, selection.threshold) {
             continue;
         }
         if ranking.score_gap && !relevance.passes(hit.score, best, selection.threshold) {

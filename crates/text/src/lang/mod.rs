@@ -58,6 +58,16 @@ impl Language {
         (count(&best) > 0).then_some(best)
     }
 
+    /// Whether a text is, as far as few words tell, in English: letters of its script, and no other language's function
+    /// words.
+    #[must_use]
+    pub fn may_be_english(text: &str) -> bool {
+        let letters = || text.chars().filter(|c| c.is_alphabetic());
+        let foreign = letters().filter(|c| !c.is_ascii()).count();
+        foreign * 20 <= letters().count()
+            && Self::likely(text).is_none_or(|language| language == Self::En)
+    }
+
     /// What surrounds preferences.
     pub(crate) fn preference_words(self) -> &'static Lists<PreferenceWords> {
         &self.file().preferences.words

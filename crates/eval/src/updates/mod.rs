@@ -1,69 +1,32 @@
 //! `memgate eval updates`: does a new message supersede the outdated statements, and only those?
 
+mod rows;
+
 use std::{fs, io::Write, path::PathBuf};
 
 use anyhow::{Context, Result};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::{
-    data::{self, Digests, Labelled, no_language},
+    data::{self, Digests},
     evaluation::{Evaluation, Services},
-    replay::Scenario,
+    updates::rows::{Later, Row, messages},
 };
-use memgate_capture::{Judged, judged, told};
+use memgate_capture::{Judged, judged};
 use memgate_config::MemoryConfig;
 use memgate_models::{Models, UpdateFeatures};
 
 /// Arguments of `memgate eval updates`.
 #[derive(Debug, clap::Args)]
 pub struct Updates {
-    /// Scenarios (testdata/scenarios/README.md), or pairs of a sentence and a later message
-    /// (testdata/reconcile), as JSON Lines
+    /// Scenarios (testdata/scenarios/README.md), pairs of a sentence and a later message
+    /// (testdata/reconcile), or labelled conversations (testdata/ordinary), as JSON Lines
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Also write the features of every pair to this file, for tools/train_updates.py
     #[arg(long, value_name = "FILE")]
     features: Option<PathBuf>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub enum Row {
-    Pair(Pair),
-    Story(Box<Scenario>),
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub struct Pair {
-    lang: String,
-    old: String,
-    new: String,
-    replaces: bool,
-}
-
-impl Labelled for Row {
-    fn id(&self) -> Option<&str> {
-        match self {
-            Self::Pair(_) => None,
-            Self::Story(story) => story.id(),
-        }
-    }
-
-    fn wrong(&self) -> Option<String> {
-        match self {
-            Self::Pair(pair) => no_language(&pair.lang),
-            Self::Story(story) => story.wrong(),
-        }
-    }
-}
-
-/// A message, and the earlier statements with whether it supersedes them.
-struct Later {
-    lang: String,
-    group: String,
-    message: String,
-    olds: Vec<(String, bool)>,
 }
 
 impl Evaluation for Updates {
@@ -103,35 +66,6 @@ async fn judge(memory: &Services, messages: &[Later]) -> Result<Vec<Vec<Judged>>
         all.push(judged(embedder, &models.update, &message.message, &olds).await?);
     }
     Ok(all)
-}
-
-/// The messages of a row that follow earlier sessions.
-fn messages((number, row): (usize, &Row)) -> Vec<Later> {
-    let story = match row {
-        Row::Pair(Pair { lang, old, new, replaces }) => {
-            return vec![Later {
-                lang: lang.clone(),
-                // Near misses are grouped with the pair they resemble.
-                group: format!("pairs-{}", number / 8),
-                message: new.clone(),
-                olds: vec![(old.clone(), *replaces)],
-            }];
-        }
-        Row::Story(story) => story,
-    };
-    let sessions = story.told();
-    let mut later = Vec::new();
-    for (at, session) in sessions.iter().enumerate() {
-        let before = sessions[..at].iter().flatten().flat_map(|turn| told(turn));
-        let before: Vec<&str> = before.collect();
-        for message in session {
-            let olds = before.iter().map(|old| ((*old).to_owned(), story.is_over(old, message)));
-            let olds: Vec<_> = olds.collect();
-            let (lang, group) = (story.lang.clone(), story.id.clone());
-            later.push(Later { lang, group, message: (*message).to_owned(), olds });
-        }
-    }
-    later
 }
 
 fn write(file: &std::path::Path, messages: &[Later], judged: &[Vec<Judged>]) -> Result<()> {
@@ -190,34 +124,5 @@ impl Report {
              pairs {}\noutdated and detected  {}\noutdated and missed    {}\nvalid but superseded   {}",
             self.pairs, self.found, self.missed, self.put_away_wrongly,
         )
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_message_is_paired_with_statements_of_earlier_sessions() {
-        let turn = |user: &str| json!({"user": user, "assistant": "Ok."});
-        let session = |day: u8, turns: &[serde_json::Value]| json!({"date": format!("2026-01-0{day}T10:00:00Z"), "turns": turns});
-        let story: Row = serde_json::from_value(json!({
-            "id": "u", "lang": "en", "kind": "update",
-            "sessions": [
-                session(1, &[turn("My rent is 900. I like it here."), turn("what is a lease?")]),
-                session(2, &[turn("Rent went up to 950")]),
-            ],
-            "ask": {"date": "2026-05-01T10:00:00Z", "turns": [], "user": "?"},
-            "must_recall": [["950"]], "must_not_recall": ["900"],
-        }))
-        .unwrap();
-        let later = messages((0, &story));
-        assert_eq!(later.len(), 3);
-        assert!(later[0].olds.is_empty(), "of the same session");
-        let olds = [("My rent is 900.".to_owned(), true), ("I like it here.".to_owned(), false)];
-        assert_eq!(later[2].olds, olds);
-        let pair = json!({"lang": "en", "old": "a", "new": "b", "replaces": true});
-        let pair = messages((0, &serde_json::from_value(pair).unwrap()));
-        assert_eq!((pair[0].message.as_str(), pair[0].olds.len()), ("b", 1));
     }
 }
