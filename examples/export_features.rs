@@ -9,7 +9,7 @@ use memgate::startup::{Need, Offline};
 use memgate_config::Config;
 use memgate_core::clock::Clock;
 use memgate_embed::{Embedder, Vector};
-use memgate_models::{Features, NeedModel};
+use memgate_models::Features;
 use memgate_text::{command::own_words, pieces::Piece, rules};
 use safetensors::{Dtype, serialize_to_file, tensor::TensorView};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -115,7 +115,7 @@ async fn need(embedder: &dyn Embedder, texts: &[String]) -> Result<Vec<Tensor>> 
         layers.push(reading.layers.context("the embedding model gives no inner layers")?);
         vectors.push(reading.vector);
     }
-    let features: Vec<Features> = texts.iter().map(|text| NeedModel::features(text)).collect();
+    let features: Vec<Features> = texts.iter().map(|text| Features::of_message(text)).collect();
     let mut tensors = sparse("", &features);
     tensors.extend([numbers("vectors", &vectors), numbers("layers", &layers)]);
     Ok(tensors)

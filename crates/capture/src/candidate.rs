@@ -31,6 +31,8 @@ pub(crate) struct Candidate {
     pub(crate) tense: Option<Tense>,
     /// When the event in it happened or will happen, if the words name a day.
     pub(crate) event_time: Option<Timestamp>,
+    /// When what it tells is over, if that is known.
+    pub(crate) ends: Option<Timestamp>,
     /// Who and what it speaks of.
     pub(crate) mentions: Vec<Mention>,
     /// How these stand to one another.

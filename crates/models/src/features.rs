@@ -26,6 +26,10 @@ const CONTEXT: f64 = 1.0;
 /// How many words of what surrounds a sentence count.
 const BEGINNING: usize = 6;
 
+/// Characters of each end of a longer message that are looked at: between them is what was pasted, and the work is
+/// bounded.
+const ENDS: usize = 600;
+
 /// Tokens from which a text is longer, step by step.
 const LENGTHS: [usize; 6] = [3, 5, 8, 12, 18, 30];
 
@@ -85,6 +89,12 @@ impl Features {
         Self::summed(values)
     }
 
+    /// Those of a whole message, of whatever length.
+    #[must_use]
+    pub fn of_message(text: &str) -> Self {
+        Self::of(&ends(text.trim()))
+    }
+
     /// Those of a sentence within its message: its own, and what stands before and after it. Whether "I am allergic to
     /// cats" is said of the user shows in "translate:" before it.
     #[must_use]
@@ -134,6 +144,19 @@ impl Features {
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.0.len()
+    }
+}
+
+/// The two ends of a long text, a short one whole.
+fn ends(text: &str) -> Cow<'_, str> {
+    let from = |mut places: Box<dyn Iterator<Item = usize> + '_>| places.nth(ENDS);
+    let head = from(Box::new(text.char_indices().map(|(at, _)| at)));
+    let behind = from(Box::new(text.char_indices().rev().map(|(at, c)| at + c.len_utf8())));
+    match (head, behind) {
+        (Some(head), Some(tail)) if head < tail => {
+            Cow::Owned(format!("{} {}", &text[..head], &text[tail..]))
+        }
+        _ => Cow::Borrowed(text),
     }
 }
 
@@ -189,4 +212,16 @@ fn bucket(parts: &[&str]) -> usize {
     let hash = bytes
         .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     (hash ^ (hash >> 15)) as usize & (Features::BUCKETS - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_to_its_ends_only_where_it_is_longer_than_both() {
+        let whole = "é".repeat(2 * ENDS);
+        assert_eq!(ends(&whole), whole);
+        assert_eq!(ends(&format!("{whole}é")).chars().count(), 2 * ENDS + 1);
+    }
 }

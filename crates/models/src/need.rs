@@ -1,13 +1,7 @@
 //! Whether a message needs memory, and what kind of message it is. By its words; where an embedding model has read
 //! it, by that model's inner layers and vector, too. `tools/train_signals.py` trains it.
 
-use std::borrow::Cow;
-
 use crate::{Features, Unreadable, linear::Linear, tensors::Tensors};
-
-/// Characters of each end of a longer message that are looked at: between them is what was pasted, and the work is
-/// bounded.
-const ENDS: usize = 600;
 
 /// A kind of message is named when it is likelier than not.
 const LIKELY: f64 = 0.5;
@@ -57,16 +51,10 @@ impl NeedModel {
         })
     }
 
-    /// The features of a message.
-    #[must_use]
-    pub fn features(text: &str) -> Features {
-        Features::of(&ends(text.trim()))
-    }
-
     /// Reads a message.
     #[must_use]
     pub fn opinion(&self, text: &str) -> Opinion<'_> {
-        let features = Self::features(text);
+        let features = Features::of_message(text);
         let words = self.words.probability(&features, &[]);
         Opinion { model: self, features, words }
     }
@@ -139,19 +127,6 @@ fn need(probability: f64, threshold: f64) -> Need {
     Need { probability: probability as f32, searches: probability > threshold }
 }
 
-/// The two ends of a long text, a short one whole.
-fn ends(text: &str) -> Cow<'_, str> {
-    let from = |mut places: Box<dyn Iterator<Item = usize> + '_>| places.nth(ENDS);
-    let head = from(Box::new(text.char_indices().map(|(at, _)| at)));
-    let behind = from(Box::new(text.char_indices().rev().map(|(at, c)| at + c.len_utf8())));
-    match (head, behind) {
-        (Some(head), Some(tail)) if head < tail => {
-            Cow::Owned(format!("{} {}", &text[..head], &text[tail..]))
-        }
-        _ => Cow::Borrowed(text),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -202,9 +177,6 @@ mod tests {
         assert!(began.elapsed() < std::time::Duration::from_secs(2));
         assert!(asking.is_personal());
         assert_ne!(of(&pasted).words, asking.words);
-        let whole = "é".repeat(2 * ENDS);
-        assert_eq!(ends(&whole), whole);
-        assert_eq!(ends(&format!("{whole}é")).chars().count(), 2 * ENDS + 1);
     }
 
     #[test]

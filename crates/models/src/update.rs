@@ -2,7 +2,8 @@
 //! that something changed. `tools/train_updates.py` trains it; reconciliation extracts the features.
 
 use crate::{
-    Unreadable,
+    Features, Unreadable,
+    linear::Linear,
     tensors::{Tensors, wrong},
 };
 
@@ -112,11 +113,23 @@ features! {
     nearest_of_another,
     /// The older sentence names a person whom the message does not.
     old_of_another,
+    /// How likely the message announces a change of anything.
+    announced,
+    /// The same in log-odds, a tenth of them.
+    announced_odds,
+    /// How likely it announces one, times how near they are.
+    near_if_announced,
+    /// How likely it announces one, times `rank`.
+    rank_if_announced,
 }
 
-/// Logistic regression over [`UpdateFeatures`].
+/// Two logistic regressions: whether a message announces a change of anything, and, over [`UpdateFeatures`], whether it
+/// outdates one older sentence.
 #[derive(Debug)]
 pub struct UpdateModel {
+    announces: Linear,
+    /// Of what is found in the training data, three in a hundred have less than this likelihood of an announcement.
+    announces_least: f32,
     /// In the order of the features.
     weights: [f32; UpdateFeatures::COUNT],
     bias: f32,
@@ -138,7 +151,25 @@ impl UpdateModel {
         }
         let (bias, threshold) =
             (tensors.number("update.bias")?, tensors.number("update.threshold")?);
-        Ok(Self { weights, bias, threshold })
+        let announces = Linear::read(tensors, "update.announces")?;
+        let announces_least = tensors.number("update.announces.least")?;
+        Ok(Self { announces, announces_least, weights, bias, threshold })
+    }
+
+    /// How likely a message announces that something which its user told before has changed, 0 to 1. By its words and,
+    /// where there is one, by its passage vector.
+    #[must_use]
+    pub fn announces(&self, message: &str, vector: &[f32]) -> f32 {
+        let features = Features::of_message(message);
+        #[expect(clippy::cast_possible_truncation, reason = "between 0 and 1")]
+        let likelihood = self.announces.probability(&features, &[vector]) as f32;
+        likelihood
+    }
+
+    /// Whether a message with this likelihood of an announcement may outdate anything, so that it is worth comparing.
+    #[must_use]
+    pub fn may_outdate(&self, announced: f32) -> bool {
+        announced >= self.announces_least
     }
 
     /// How likely the older sentence is outdated, 0 to 1.

@@ -45,11 +45,14 @@ impl Stage<'_> {
 
     /// Gives the pairs of near misses.
     pub(super) fn update(&self) -> Result<PathBuf> {
-        let own = self.features("updates", "testdata/reconcile/messages.jsonl", "own.pairs")?;
-        let train = self.features("updates", "testdata/scenarios/train.jsonl", "train.pairs")?;
-        let adapter =
-            self.features("updates", "testdata/scenarios/adapter.jsonl", "adapter.pairs")?;
-        self.train("train_updates.py", &[&own, &train, &adapter, Path::new("--write")])?;
+        let pairs = |data: &str, name| self.features("updates", data, name);
+        let own = pairs("testdata/reconcile/messages.jsonl", "own.pairs")?;
+        let changes = pairs("testdata/reconcile/changes.jsonl", "changes.pairs")?;
+        let ordinary = self.features("updates", self.conversations()?, "ordinary.pairs")?;
+        let train = pairs("testdata/scenarios/train.jsonl", "train.pairs")?;
+        let adapter = pairs("testdata/scenarios/adapter.jsonl", "adapter.pairs")?;
+        let all = [&own, &changes, &ordinary, &train, &adapter].map(PathBuf::as_path);
+        self.train("train_updates.py", &[&all, &[Path::new("--write")][..]].concat())?;
         Ok(own)
     }
 

@@ -24,8 +24,8 @@ mod tests;
 
 pub(super) use batch::reconcile;
 pub(super) use error::ReconcileError;
-pub use implicit_update::{Judged, judged};
 pub(super) use origin::Origin;
 pub(super) use residual_sentences::remark;
+pub use supersede::{Judged, judged};
 pub(super) use turn_text::still_true;
 pub use turn_text::told;

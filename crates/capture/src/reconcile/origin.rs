@@ -68,9 +68,10 @@ impl Origin {
         let said_at = candidate.said_at.unwrap_or(self.at);
         memory.event_time = Some(candidate.event_time.unwrap_or(said_at));
         memory.valid_from = Some(said_at);
-        if candidate.tense == Some(Tense::Past) {
-            memory.valid_until = Some(said_at);
-        }
+        memory.valid_until = match candidate.tense {
+            Some(Tense::Past) => Some(said_at),
+            _ => candidate.ends,
+        };
         memory.mentions = Mention::keepable(candidate.mentions.iter().cloned());
         memory.entity_relations =
             EntityRelation::keepable(candidate.entity_relations.iter().cloned());

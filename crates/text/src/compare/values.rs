@@ -25,8 +25,24 @@ pub(super) fn is_day(word: &str) -> bool {
 }
 
 impl Day {
+    /// The months, in order.
+    pub(crate) const MONTHS: [Self; 12] = [
+        Self::January,
+        Self::February,
+        Self::March,
+        Self::April,
+        Self::May,
+        Self::June,
+        Self::July,
+        Self::August,
+        Self::September,
+        Self::October,
+        Self::November,
+        Self::December,
+    ];
+
     pub(crate) fn is_month(self) -> bool {
-        (Self::January..=Self::December).contains(&self)
+        Self::MONTHS.contains(&self)
     }
 }
 

@@ -3,7 +3,10 @@
 use serde::Deserialize;
 
 use crate::lang::{
-    keys::{Cue, Day, List, Mark, NameWords, Person, PreferenceValue, PreferenceWords, Rule, Slot},
+    keys::{
+        Cue, DateWord, Day, List, Mark, NameWords, Person, PreferenceValue, PreferenceWords, Rule,
+        Slot,
+    },
     lists::Lists,
 };
 use crate::preferences::AnswerLanguage;
@@ -27,6 +30,7 @@ pub(crate) struct File {
     pub attributes: Lists<Slot>,
     pub people: Lists<Person>,
     pub days: Lists<Day>,
+    pub dates: Lists<DateWord>,
     pub subject: Subject,
     pub forgetting: Forgetting,
     pub commands: Lists<List>,

@@ -213,6 +213,19 @@ pub enum Day {
     Evenings,
 }
 
+/// What words beside a date say of it.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, IntoStaticStr, VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum DateWord {
+    /// Something begins then, and goes on: "since 4 May".
+    Begins,
+    /// It comes again: "my birthday is on 4 May".
+    Repeats,
+}
+
 /// A list of patterns of commands.
 #[derive(
     Clone,

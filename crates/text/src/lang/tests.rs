@@ -47,6 +47,7 @@ fn table() -> String {
         "attributes",
         "people",
         "days",
+        "dates",
         "subject",
         "forgetting",
         "commands",

@@ -96,6 +96,7 @@ impl<'a> Evidence<'a> {
             reach: named_value(&item["scope"]).unwrap_or_default(),
             tense: named_value::<Tense>(&item["tense"]),
             event_time: text(item, "event_time").and_then(time),
+            ends: None,
             mentions: list(&item["entities"]).filter_map(mention).take(MOST_ENTITIES).collect(),
             entity_relations: list(&item["relations"])
                 .filter_map(relation)
@@ -225,6 +226,7 @@ mod tests {
         assert_eq!(
             read(&item).unwrap(),
             Candidate {
+                ends: None,
                 memory_type: "semantic".into(),
                 sub_type: Some("life_event".into()),
                 content: "Ada starts at Helio on 2 March 2026.".into(),

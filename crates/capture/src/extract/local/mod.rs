@@ -11,14 +11,22 @@ mod statements;
 #[cfg(test)]
 mod tests;
 
-use jiff::Timestamp;
+use jiff::{
+    Timestamp,
+    tz::{TimeZone, offset},
+};
 
 use crate::{candidate::Candidate, turn::StoredTurn};
 use judge::Judge;
 use memgate_core::memory::MemoryType;
 use memgate_embed::{EmbedError, Embedder};
-use memgate_models::Models;
-use memgate_text::{names, rules, time::statement_dates};
+use memgate_models::{Clause, Models};
+use memgate_text::{
+    names,
+    pieces::Piece,
+    rules,
+    time::{ending, statement_dates},
+};
 
 /// The longest message that is looked at, in characters: what is longer is
 /// pasted, and the turn itself is remembered anyway.
@@ -72,14 +80,31 @@ fn candidate(words: &str, message: &str, judge: &Judge<'_>, at: Timestamp) -> Ca
     let memory_type =
         if judge.is_procedural(words) { MemoryType::PROCEDURAL } else { MemoryType::SEMANTIC };
     let content = statement_dates::dated(words, at);
+    let ends = ends(&content, judge, at);
     let raw = (content != words).then(|| words.to_owned());
     let named = names::named(words, message);
     Candidate {
         memory_type: memory_type.to_owned(),
         content,
         raw,
+        ends,
         mentions: named.mentions,
         entity_relations: named.relations,
         ..Candidate::default()
     }
+}
+
+/// When a plan with a day is over: when that day has ended everywhere on Earth. A statement that surely tells something
+/// beside the plan does not end with it.
+fn ends(content: &str, judge: &Judge<'_>, at: Timestamp) -> Option<Timestamp> {
+    let last = ending::last_day(content, at)?;
+    let clauses = Piece::sentences(content).into_iter().flat_map(|sentence| sentence.clauses());
+    let (dated, others): (Vec<_>, Vec<_>) =
+        clauses.partition(|clause| ending::last_day(clause.words(), at).is_some());
+    let tells = |clause: &Piece<'_>| judge.clause(clause) == Clause::Statement;
+    if dated.is_empty() || others.iter().any(tells) {
+        return None;
+    }
+    let westernmost = TimeZone::fixed(offset(-12));
+    Some(last.at(23, 59, 59, 0).to_zoned(westernmost).ok()?.timestamp())
 }

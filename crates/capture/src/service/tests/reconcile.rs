@@ -267,7 +267,8 @@ async fn a_change_that_only_a_whole_message_tells_puts_the_older_words_away() {
     home.tell("My cousin's visa interview was moved to Delhi, by letter", 100).await;
     let told = home.in_use().await;
     assert!(told.contains("in Chennai"), "somebody else's: {told}");
-    home.tell("They sent a new letter, interview's at the consulate in Hyderabad", 200).await;
+    home.tell("Got a new letter: interview moved, it's at the consulate in Hyderabad now", 200)
+        .await;
     let told = home.in_use().await;
     assert!(!told.contains("in Chennai") && told.contains("Hyderabad"), "{told}");
     assert!(told.contains("Delhi") && told.contains("I like trains"), "{told}");

@@ -3,7 +3,10 @@
 use jiff::Timestamp;
 
 use crate::{
-    reconcile::{error::ReconcileError, scope::said_at, turn_text::without},
+    reconcile::{
+        error::ReconcileError, scope::said_at, supersede::still_holds::still_holds,
+        turn_text::without,
+    },
     turn::StoredTurn,
     writer::MemoryWriter,
 };
@@ -11,7 +14,7 @@ use memgate_core::memory::{Actor, Memory, MemoryId, Relation, Status, StoreError
 use memgate_telemetry::Reconciled as Outcome;
 
 /// Lets a turn's memory hold in the place of statements, and of sentences of other turns.
-pub(super) async fn put_away(
+pub(in crate::reconcile) async fn put_away(
     writer: &MemoryWriter,
     own: &Memory,
     turn: &StoredTurn,
@@ -46,14 +49,22 @@ pub(super) async fn put_away(
     Ok(())
 }
 
-/// Puts a memory away because of another, and its words in the turn that it was taken from.
-pub(super) async fn supersede(
+/// Puts a memory away because of another, and its words in the turn that it was taken from. What of it still holds stays.
+pub(in crate::reconcile) async fn supersede(
     writer: &MemoryWriter,
     old: Memory,
     winner: &Memory,
     write: &Write,
 ) -> Result<(), StoreError> {
     say_no_longer(writer, &old, winner, write).await?;
+    if let Some(content) = still_holds(writer, &old, winner).await {
+        let left = Memory { content, raw: None, updated_at: winner.updated_at, ..old };
+        let passages = left.passages();
+        // Vectors that could not be made are made later.
+        let _ = writer.replace(left, passages, write).await?;
+        writer.metrics.reconciled(Outcome::Outdated);
+        return Ok(());
+    }
     let old = Memory {
         status: Status::Superseded,
         valid_until: Some(winner.valid_from.unwrap_or_else(|| said_at(winner))),
@@ -66,7 +77,7 @@ pub(super) async fn supersede(
 }
 
 /// Takes the words of a memory out of the turns that said them.
-pub(super) async fn say_no_longer(
+pub(in crate::reconcile) async fn say_no_longer(
     writer: &MemoryWriter,
     memory: &Memory,
     winner: &Memory,
@@ -98,7 +109,7 @@ async fn leave_out_of_summary(
 }
 
 /// Lets a turn's memory, and the summary of its session, say these words no longer.
-pub(super) async fn leave_out(
+pub(in crate::reconcile) async fn leave_out(
     writer: &MemoryWriter,
     turn: &Memory,
     words: &str,

@@ -1,0 +1,8 @@
+//! Superseding: whether a message outdates older sentences, what becomes of these, and what of them still holds.
+
+mod judged;
+mod put_away;
+mod still_holds;
+
+pub use judged::{Judged, judged};
+pub(super) use put_away::{leave_out, put_away, say_no_longer, supersede};
