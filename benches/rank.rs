@@ -84,7 +84,14 @@ fn ranking(c: &mut Criterion) {
     let query = Query::of(QUERY, now, &QueryConfig::default());
     let models = Models::for_embedder(embedder.space()).unwrap();
     let relevance = &models.relevance;
-    let question = Question { text: QUERY, asked: &query.asked, background: 0.15, relevance, now };
+    let question = Question {
+        text: QUERY,
+        asked: &query.asked,
+        background: 0.15,
+        in_english: true,
+        relevance,
+        now,
+    };
     // Everything passes: the selection has most to do.
     let selection = Selection { limit: 5, threshold: 0.01, types: Vec::new() };
     let metrics = Metrics::new();
