@@ -180,7 +180,7 @@ def test_a_flush_does_not_wait_for_others(stack):
 
 @pytest.mark.parametrize("unit", ["«`x` ", "x?x", "मौसम अच्छा है. ", "word "], ids=["quotes", "questions", "hindi", "words"])
 def test_no_message_blocks_memory(stack, unit):
-    """A message of some hundred kilobytes, and requests beside it, are answered at once."""
+    """A message of some hundred kilobytes, and requests beside it, are answered at once; all is learned soon after."""
     person, neighbour = stack.person(), stack.person()
     asking = threading.Thread(target=person.say, args=(unit * (400_000 // len(unit.encode())),), kwargs={"auto_store": True})
     asking.start()
@@ -190,3 +190,5 @@ def test_no_message_blocks_memory(stack, unit):
     asking.join()
     assert time.monotonic() - began < 5
     assert b"auto_store" not in person.received()[-1].body[-100:]
+    for learner in (person, neighbour):
+        learner.learn()

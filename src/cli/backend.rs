@@ -33,7 +33,7 @@ use memgate_sqlite::{DataFolder, FolderError};
 /// Environment variable with the key for a server.
 const KEY_ENV: &str = "MEMGATE_KEY";
 /// Number of attempts to lock a data folder whose holder has no API.
-const PAUSES: u32 = 50;
+const PAUSES: u32 = 150;
 /// Pause between these attempts.
 const PAUSE: Duration = Duration::from_millis(100);
 

@@ -87,8 +87,9 @@ pub(crate) fn closing_mark(text: &str, start: usize, at: usize, mark: char) -> O
 fn closing_of(text: &str, at: usize, mark: char, closing: &[char]) -> Option<usize> {
     let rest = text.get(at + mark.len_utf8()..)?;
     let line = rest.split('\n').next()?;
-    let (end, found) = line.char_indices().find(|(_, c)| closing.contains(c))?;
-    (end <= MAX_ENCLOSED).then(|| at + mark.len_utf8() + end + found.len_utf8())
+    let mut near = line.char_indices().take_while(|(end, _)| *end <= MAX_ENCLOSED);
+    let (end, found) = near.find(|(_, c)| closing.contains(c))?;
+    Some(at + mark.len_utf8() + end + found.len_utf8())
 }
 
 /// Whether quoted words end as a sentence does.
