@@ -3,8 +3,9 @@
 
     python tools/train_memorable.py [--check] [--into models/all-MiniLM-L6-v2]
 
-Reads testdata/memorable/*.jsonl (messages, each worth keeping or not) and testdata/ordinary/*.jsonl (conversations, with
-what is to be kept of each message); writes the tensors `memorable.…` and, into the project's own folder,
+Reads testdata/memorable/*.jsonl (messages, each worth keeping or not), testdata/ordinary/*.jsonl (conversations, with
+what is to be kept of each message) and testdata/profiles/*.jsonl (statements to keep, and messages that tell nothing);
+writes the tensors `memorable.…` and, into the project's own folder,
 testdata/memorable/parity.json, with which a test compares the program's figures.
 --check only cross-validates: it prints what is found and what is wrongly kept, and writes nothing.
 
@@ -33,18 +34,21 @@ from rust_features import CARGO, Exported
 
 MESSAGES = sorted((ROOT / "testdata/memorable").glob("*.jsonl"))
 STORIES = sorted((ROOT / "testdata/ordinary").glob("*.jsonl"))
+PROFILES = sorted((ROOT / "testdata/profiles").glob("*.jsonl"))
+# How much a piece of a profile counts: it stands alone, which in conversations few statements do.
+PROFILE = 0.3
 
 # A sentence above the first is kept; by words alone, above the second. A clause above the third is kept out of a sentence
 # that is not; below the fourth it is cut off a sentence that is.
-THRESHOLDS = {"keep": 0.5, "words": 0.3, "clause": 0.8, "trim": 0.15}
+THRESHOLDS = {"keep": 0.55, "words": 0.3, "clause": 0.8, "trim": 0.15}
 REGULARISATION = 1.0
 FOLDS, BLOCK = 5, 8  # near-minimal pairs stand beside each other and stay in one fold
 VECTOR, MESSAGE = 4.0, 2.0  # how much the vectors of a piece and of its message count
 
 
-def fit(x, y):
+def fit(x, y, weight=None):
     model = LogisticRegression(C=REGULARISATION, solver="liblinear", dual=True, random_state=0, max_iter=2000)
-    return model.fit(x, y)
+    return model.fit(x, y, sample_weight=weight)
 
 
 def messages():
@@ -66,6 +70,13 @@ def messages():
                         continue
                     found.append({"text": turn["user"].strip(), "keep": turn["keep"], "type": None, "lang": story["lang"],
                                   "file": "ordinary/" + file.stem, "group": story["id"]})
+    for file in PROFILES:
+        for line in file.read_text(encoding="utf-8").splitlines():
+            user = json.loads(line)
+            told = [(text, [text]) for text in user["memories"]] + [(ask["text"], []) for ask in user["asks"]]
+            for text, keep in told:
+                found.append({"text": text.strip(), "keep": keep, "type": None, "lang": user["lang"],
+                              "file": "profiles/" + file.stem, "group": user["id"]})
     return found
 
 
@@ -114,7 +125,12 @@ def dense(exported):
     return sparse.csr_matrix(np.hstack([exported["vectors"] * VECTOR, exported["messages"] * MESSAGE]))
 
 
-def cross_validated(x, y, groups, use, fitted=fit):
+def weights(rows, found):
+    """How much each piece counts."""
+    return np.array([PROFILE if rows[piece["row"]]["file"].startswith("profiles") else 1.0 for piece in found])
+
+
+def cross_validated(x, y, weight, groups, use):
     """The probability of each piece by a model that did not see its group."""
     names = sorted({str(group) for group in groups})
     order = np.random.RandomState(0).permutation(len(names))
@@ -123,22 +139,22 @@ def cross_validated(x, y, groups, use, fitted=fit):
     found = np.zeros(len(y))
     for k in range(FOLDS):
         train = (fold != k) & use & (y >= 0)
-        found[fold == k] = fitted(x[train], y[train]).predict_proba(x[fold == k])[:, 1]
+        found[fold == k] = fit(x[train], y[train], weight[train]).predict_proba(x[fold == k])[:, 1]
     return found
 
 
 def check(rows, found, y, exported):
     clause = np.array([piece["clause"] for piece in found])
     excluded = np.array([piece["excluded"] or piece["dropped"] for piece in found])
-    groups = [rows[piece["row"]]["group"] for piece in found]
+    groups, weight = [rows[piece["row"]]["group"] for piece in found], weights(rows, found)
     files = np.array([rows[piece["row"]]["file"] for piece in found])
     langs = np.array([rows[piece["row"]]["lang"] for piece in found])
     grams = exported.grams()
     both = sparse.hstack([grams, dense(exported)]).tocsr()
     print("excluded by rules, to be kept:", (excluded & ~clause & (y == 1)).sum(), "of", ((y == 1) & ~clause).sum())
     by = {
-        "keep": (cross_validated(both, y, groups, ~clause), ~clause),
-        "words, sentences": (cross_validated(grams, y, groups, np.ones(len(y), bool)), ~clause),
+        "keep": (cross_validated(both, y, weight, groups, ~clause), ~clause),
+        "words, sentences": (cross_validated(grams, y, weight, groups, np.ones(len(y), bool)), ~clause),
     }
     by["words, clauses"] = (by["words, sentences"][0], clause)
     for name, (likely, some) in by.items():
@@ -190,20 +206,20 @@ def main():
     typed = (y == 1) & (kinds != None)  # noqa: E711
     alone = sparse.hstack([exported.grams("alone."), sparse.csr_matrix(exported["vectors"] * VECTOR)]).tocsr()
     scale = np.concatenate([np.full(width, VECTOR), np.full(exported["messages"].shape[1], MESSAGE)])
-    models = {}
+    models, weight = {}, weights(rows, found)
     for name, x, marks, some in [
         ("keep", both, y, known & ~clause),
         ("words", grams, y, known),
         ("procedural", alone, kinds == "procedural", typed),
     ]:
-        weights = fit(x[some], marks[some].astype(int))
-        bias, weights = weights.intercept_[0], weights.coef_[0]
-        vector = weights[size:] * scale[: len(weights) - size] if len(weights) > size else None
-        models[name] = (bias, vector, weights[:size])
+        fitted = fit(x[some], marks[some].astype(int), weight[some])
+        bias, factors = fitted.intercept_[0], fitted.coef_[0]
+        vector = factors[size:] * scale[: len(factors) - size] if len(factors) > size else None
+        models[name] = (bias, vector, factors[:size])
     tensors = {f"memorable.{name}.threshold": scalar(value) for name, value in THRESHOLDS.items()}
-    for name, (bias, vector, weights) in models.items():
-        tensors |= model_file.linear(f"memorable.{name}", bias, weights, vector)
-    model_file.save("memorable", tensors, data=[*MESSAGES, *STORIES], command="tools/train_memorable.py",
+    for name, (bias, vector, factors) in models.items():
+        tensors |= model_file.linear(f"memorable.{name}", bias, factors, vector)
+    model_file.save("memorable", tensors, data=[*MESSAGES, *STORIES, *PROFILES], command="tools/train_memorable.py",
                     folder=arguments.into)
     if arguments.into == MODEL:
         # The first sentence of some messages.

@@ -127,3 +127,17 @@ async fn how_something_is_done_is_procedural() {
 async fn pasted_text_makes_no_statements() {
     assert!(found(&"I live in Lyon. ".repeat(200)).await.is_empty());
 }
+
+#[tokio::test]
+async fn a_plan_ends_when_its_day_is_over_everywhere_and_a_state_does_not() {
+    let ends = async |text: &str| candidates(text, None).await.first().and_then(|found| found.ends);
+    let over = "2026-05-15T11:59:59Z".parse().ok();
+    assert_eq!(ends("My driving exam is on 14 May.").await, over);
+    for text in [
+        "My daughter's birthday is on 14 May.",
+        "From 14 May I work at the Leeds office.",
+        "I live in Leeds.",
+    ] {
+        assert_eq!(ends(text).await, None, "{text}");
+    }
+}

@@ -292,3 +292,14 @@ async fn what_was_said_in_the_same_session_is_no_change() {
     home.flush().await;
     assert!(home.in_use().await.contains("by Kat at work"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_change_leaves_of_a_statement_of_two_things_stays() {
+    let Some(home) = home(Policy::PreferNew) else { return };
+    home.tell("Our database is Postgres 14 and our migrations run with goose.", 0).await;
+    home.tell("We upgraded to Postgres 16 last night, so our database is Postgres 16 now.", 9000)
+        .await;
+    let facts: Vec<_> = home.facts().await.into_iter().map(|memory| memory.content).collect();
+    assert!(facts.iter().any(|fact| fact.contains("goose")), "{facts:#?}");
+    assert!(!facts.iter().any(|fact| fact.contains("Postgres 14")), "{facts:#?}");
+}
