@@ -3,7 +3,7 @@
 
     python tools/train_signals.py [--check] [--doubts N] [--into models/all-MiniLM-L6-v2]
 
-Reads testdata/signals/*.jsonl; writes the tensors `need.…` and, into the project's own folder, testdata/signals/parity.json,
+Reads testdata/signals/*.jsonl and the later messages of testdata/profiles/*.jsonl; writes the tensors `need.…` and, into the project's own folder, testdata/signals/parity.json,
 with which a test compares the program's figures.
 --check only cross-validates: it prints agreement by file and language. What it prints is decided as the product does it
 (by words where they are sure, else by the whole model) but for the two rules before that: on these rows the rule for
@@ -20,6 +20,7 @@ n-grams and cues: what kind of message it is. The same input gives the same byte
 import argparse
 import json
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,7 @@ from rust_features import Exported
 
 DATA = ROOT / "testdata/signals"
 FILES = sorted(DATA.glob("*.jsonl"))
+PROFILES = sorted((ROOT / "testdata/profiles").glob("*.jsonl"))
 
 # How much the means of the inner layers count, once each is brought to mean 0 and deviation 1.
 LAYERS = 8.0
@@ -59,6 +61,13 @@ def rows():
             row = json.loads(line)
             text = row["text"].strip()
             found.append({**row, "text": text, "file": file.stem, "group": (file.stem, number // BLOCK)})
+    for file in PROFILES:
+        for line in file.read_text(encoding="utf-8").splitlines():
+            user = json.loads(line)
+            for number, ask in enumerate(user["asks"]):
+                helps = bool(ask["needs"])
+                found.append({"id": f"{user['id']}-{number}", "lang": user["lang"], "text": ask["text"].strip(), "signal": None,
+                              "personal": helps, "search": helps, "file": "profiles", "group": ("profiles", user["id"])})
     return found
 
 
@@ -71,7 +80,10 @@ class Data:
     """The rows as numbers."""
 
     def __init__(self, all_rows):
-        exported = Exported("need", FILES)
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
+            file.writelines(json.dumps({"text": row["text"]}) + "\n" for row in all_rows)
+            file.flush()
+            exported = Exported("need", [file.name])
         self.rows = all_rows
         self.grams, vectors, self.layers = exported.grams(), exported["vectors"], exported["layers"]
         self.weight = LAYERS / vectors.shape[1] ** 0.5
@@ -81,8 +93,9 @@ class Data:
         self.all = sparse.hstack([self.grams, sparse.csr_matrix(np.hstack([layers, vectors * VECTOR]))]).tocsr()
         self.search = np.array([row["search"] for row in all_rows])
         self.personal = np.array([row["personal"] for row in all_rows])
-        signal = np.array([row["signal"] for row in all_rows])
+        signal = np.array([row["signal"] for row in all_rows], object)
         self.tool, self.greeting = signal == "tool", signal == "greeting"
+        self.kind_known = signal != None  # noqa: E711
         self.files = np.array([row["file"] for row in all_rows])
         self.langs = np.array([row["lang"] for row in all_rows])
         ordinary, english = np.isin(self.files, ORDINARY), self.langs == "en"
@@ -217,13 +230,13 @@ def main():
             print(f"{mean[at]:.2f} {row['id']} {row['lang']} {kind} {json.dumps(row['text'], ensure_ascii=False)}")
     if arguments.check or arguments.doubts:
         return
-    fitted = [(data.all, data.search), (data.grams, data.search)]
-    fitted += [(data.grams, y) for y in (data.tool, data.greeting, data.personal)]
+    fitted, known = [(data.all, data.search), (data.grams, data.search)], data.kind_known
+    fitted += [(data.grams[known], y[known]) for y in (data.tool, data.greeting, data.personal)]
     models = [linear(fit(x, y), data) for x, y in fitted]
     models[0] = sum_of(*models[:2])
     found = tensors(models, (threshold, words_threshold, surely_not))
     command = "tools/train_signals.py"
-    model_file.save("need", found, data=FILES, command=command, folder=arguments.into, scores=scores)
+    model_file.save("need", found, data=[*FILES, *PROFILES], command=command, folder=arguments.into, scores=scores)
     if arguments.into == MODEL:
         figures = dict(zip(NAMES, (probabilities(model, data.grams, data.dense) for model in models)))
         sample = range(0, len(data.rows), len(data.rows) // 60)
