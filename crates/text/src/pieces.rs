@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::sentences;
+use crate::{lang::Language, normal::plain, sentences};
 
 /// The most sentences that are looked at: more is pasted text.
 const MOST: usize = 32;
@@ -73,6 +73,19 @@ impl<'a> Piece<'a> {
         clauses.filter(|clause| clause.words().chars().any(char::is_alphanumeric)).collect()
     }
 
+    /// Its two sides at each word that joins clauses in its language: "our database is Postgres", "and we deploy with
+    /// Argo". Most such words join less than clauses: "salt and pepper".
+    pub fn sides(&self) -> impl Iterator<Item = (Self, Self)> {
+        let words = self.words();
+        let joining = Language::likely(words).map_or(&[][..], |it| &it.file().alone.joining);
+        let spaces = words.char_indices().filter(|(_, c)| c.is_whitespace()).map(|(at, _)| at);
+        let begins = spaces.filter(|at| {
+            let next = words[*at..].split_whitespace().next().unwrap_or_default();
+            joining.contains(&plain(next))
+        });
+        begins.map(|at| (self.part(0..at), self.part(at..words.len())))
+    }
+
     /// From the beginning of one piece of a message to the end of another.
     #[must_use]
     pub fn to(&self, last: &Self) -> Self {
@@ -136,5 +149,26 @@ mod tests {
         assert_eq!(clauses("我吃苹果、香蕉"), ["我吃苹果、香蕉"]);
         assert_eq!(clauses("猫がいます、名前はタマです"), ["猫がいます", "名前はタマです"]);
         assert_eq!(clauses("my kids (Al, Bo, Cy) swim"), ["my kids (Al, Bo, Cy) swim"]);
+    }
+
+    #[test]
+    fn a_clause_has_two_sides_at_each_word_that_joins() {
+        let sides = |text| {
+            let sentences = Piece::sentences(text);
+            let sides = sentences[0].sides();
+            sides.map(|(left, right)| [left.words(), right.words()]).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            sides("I like tea and milk but my wife has coffee"),
+            [
+                ["I like tea", "and milk but my wife has coffee"],
+                ["I like tea and milk", "but my wife has coffee"]
+            ]
+        );
+        assert_eq!(
+            sides("Ich wohne in Bremen und mein Bruder in Köln")[0][1],
+            "und mein Bruder in Köln"
+        );
+        assert!(sides("we went to Andorra").is_empty());
     }
 }

@@ -20,12 +20,14 @@ pub(super) async fn still_holds(
     old: &Memory,
     winner: &Memory,
 ) -> Option<String> {
+    let models = &writer.models;
+    let tells = |clause: &Piece<'_>| models.memorable.clause(clause) == Clause::Statement;
     let sentences = Piece::sentences(&old.content);
-    let clauses: Vec<Piece<'_>> = sentences.iter().flat_map(Piece::clauses).collect();
+    let clauses = sentences.iter().flat_map(Piece::clauses);
+    let clauses: Vec<Piece<'_>> = clauses.flat_map(|clause| in_two(clause, tells)).collect();
     if clauses.len() < 2 {
         return None;
     }
-    let models = &writer.models;
     let embedder = model_of(writer.embedder.as_ref(), |space| models.are_trained_with(space))?;
     let message = user_part(winner).unwrap_or(&winner.content);
     let texts: Vec<String> = clauses.iter().map(|clause| clause.words().to_owned()).collect();
@@ -36,12 +38,17 @@ pub(super) async fn still_holds(
     let (over, held): (Vec<_>, Vec<_>) =
         judged.partition(|(_, judged)| judged.is_outdated || judged.likelihood >= highest);
     let held: Vec<Piece<'_>> = held.into_iter().map(|(clause, _)| clause).collect();
-    let tells = |clause: &Piece<'_>| models.memorable.clause(clause) == Clause::Statement;
     if over.is_empty() || !held.iter().any(tells) {
         return None;
     }
     let rest = one_line(without_joining(&joined(&held)));
     (!is_short(&rest)).then_some(rest)
+}
+
+/// A clause, or what a word joins in it where both sides tell something: "we use Postgres and deploy on Fridays".
+fn in_two<'a>(clause: Piece<'a>, tells: impl Fn(&Piece<'_>) -> bool) -> Vec<Piece<'a>> {
+    let found = clause.sides().find(|(left, right)| tells(left) && tells(right));
+    found.map_or(vec![clause], |(left, right)| vec![left, right])
 }
 
 /// Clauses as one text. Those that stood beside each other keep what parted them.
