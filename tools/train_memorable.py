@@ -4,8 +4,8 @@
     python tools/train_memorable.py [--check] [--into models/all-MiniLM-L6-v2]
 
 Reads testdata/memorable/*.jsonl (messages, each worth keeping or not), testdata/ordinary/*.jsonl (conversations, with
-what is to be kept of each message) and testdata/profiles/*.jsonl (statements to keep, and messages that tell nothing);
-writes the tensors `memorable.…` and, into the project's own folder,
+what is to be kept of each message), testdata/asides/*.jsonl (single messages with the same) and testdata/profiles/*.jsonl
+(statements to keep, and messages that tell nothing); writes the tensors `memorable.…` and, into the project's own folder,
 testdata/memorable/parity.json, with which a test compares the program's figures.
 --check only cross-validates: it prints what is found and what is wrongly kept, and writes nothing.
 
@@ -34,6 +34,7 @@ from rust_features import CARGO, Exported
 
 MESSAGES = sorted((ROOT / "testdata/memorable").glob("*.jsonl"))
 STORIES = sorted((ROOT / "testdata/ordinary").glob("*.jsonl"))
+ASIDES = sorted((ROOT / "testdata/asides").glob("*.jsonl"))
 PROFILES = sorted((ROOT / "testdata/profiles").glob("*.jsonl"))
 # How much a piece of a profile counts: it stands alone, which in conversations few statements do.
 PROFILE = 0.3
@@ -70,6 +71,11 @@ def messages():
                         continue
                     found.append({"text": turn["user"].strip(), "keep": turn["keep"], "type": None, "lang": story["lang"],
                                   "file": "ordinary/" + file.stem, "group": story["id"]})
+    for file in ASIDES:
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines()):
+            row = json.loads(line)
+            found.append({"text": row["text"].strip(), "keep": row["keep"], "type": None, "lang": row["lang"],
+                          "file": "asides/" + file.stem, "group": (file.stem, number // BLOCK)})
     for file in PROFILES:
         for line in file.read_text(encoding="utf-8").splitlines():
             user = json.loads(line)
@@ -219,7 +225,7 @@ def main():
     tensors = {f"memorable.{name}.threshold": scalar(value) for name, value in THRESHOLDS.items()}
     for name, (bias, vector, factors) in models.items():
         tensors |= model_file.linear(f"memorable.{name}", bias, factors, vector)
-    model_file.save("memorable", tensors, data=[*MESSAGES, *STORIES, *PROFILES], command="tools/train_memorable.py",
+    model_file.save("memorable", tensors, data=[*MESSAGES, *STORIES, *ASIDES, *PROFILES], command="tools/train_memorable.py",
                     folder=arguments.into)
     if arguments.into == MODEL:
         # The first sentence of some messages.

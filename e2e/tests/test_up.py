@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness import paths
+from harness.double import Double
 from harness.http import request
 from harness.process import Process, children, gone
 from harness.tls import TlsServer
@@ -143,6 +144,22 @@ def test_a_model_server_behind_tls_and_a_prefix_takes_the_doubles_place(up, tmp_
         assert answer.json()["path"] == "/team/v1/chat/completions"
     finally:
         server.stop()
+
+
+def test_the_model_server_can_help_to_learn(up):
+    double = Double()
+    try:
+        one = up("--upstream", f"http://127.0.0.1:{double.port}", "--helper-model", "extractor")
+        assert one.say("My sister Nadia moved to Lyon last week", "a").status == 200
+        request(one.api_port, "POST", "/v1/memory/flush", {"user_id": "alice"})
+        models = [received.json()["model"] for received in double.requests()]
+        assert "extractor" in models, models
+    finally:
+        double.process.stop()
+
+
+def test_a_helper_model_needs_its_server():
+    assert "--upstream" in refused("--helper-model", "extractor")
 
 
 def test_killing_it_leaves_nothing_behind(up):

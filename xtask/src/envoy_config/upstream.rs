@@ -76,6 +76,25 @@ impl Upstream {
         })
     }
 
+    /// The same server for memgate's own requests, as `llm_endpoint` in its configuration.
+    pub(crate) fn llm_endpoint(&self) -> Value {
+        let address = match &self.host {
+            Host::Ip(ip) => ip.to_string(),
+            Host::Name(name) => name.clone(),
+        };
+        json!({
+            "address": address,
+            "port": self.port,
+            "scheme": if self.tls.is_some() { "https" } else { "http" },
+            "path": format!("{}/v1/chat/completions", self.prefix),
+        })
+    }
+
+    /// Whether it is OpenAI's own server.
+    pub(crate) fn is_openai(&self) -> bool {
+        matches!(&self.host, Host::Name(name) if name.ends_with(".openai.com"))
+    }
+
     /// Edits one route: the Host header, and the prefix of the path.
     pub(super) fn put_into_route(&self, route: &mut Value) -> Result<()> {
         let matched = &route["match"];

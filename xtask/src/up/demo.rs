@@ -43,6 +43,7 @@ pub(super) async fn run(
         store,
         data: folder.path().join("data"),
         upstream: None,
+        helper_model: None,
         output: Output::Folder(folder.path().to_owned()),
     })
     .await;

@@ -27,12 +27,16 @@ use crate::signals::{Signals, until_signal};
 pub(crate) struct Args {
     /// Play a conversation that shows what memgate does, on free ports and in a temporary data
     /// folder, then exit.
-    #[arg(long, conflicts_with_all = ["upstream", "data", "port", "grpc_port", "http_port"])]
+    #[arg(long, conflicts_with_all = ["upstream", "helper_model", "data", "port", "grpc_port", "http_port"])]
     demo: bool,
     /// URL of the model server: origin and optional prefix before /v1 [default: a server that
     /// echoes requests].
     #[arg(long, value_name = "URL")]
     upstream: Option<String>,
+    /// Name of a model at --upstream that also extracts facts for memgate, after the conversation. Its API key is read
+    /// from MODEL_API_KEY, if that is set.
+    #[arg(long, value_name = "NAME", requires = "upstream")]
+    helper_model: Option<String>,
     /// memgate's configuration [default: the project's config/config.yaml]. The identity mode is
     /// development, which trusts user ids from clients, unless the file sets memory.identity.mode.
     #[arg(long, value_name = "FILE")]
@@ -96,6 +100,7 @@ impl Args {
                 development,
                 store: self.store,
                 upstream,
+                helper_model: self.helper_model,
                 output: Output::Terminal,
             };
             serve(plan).await

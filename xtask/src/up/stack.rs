@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use super::memgate_config;
+use super::memgate_config::Changes;
 use super::ports::Ports;
 use super::store::Store;
 use super::supervisor::{Output, Service, Supervisor};
@@ -45,6 +45,8 @@ pub(super) struct Plan {
     pub data: PathBuf,
     /// The model server; `None` for the double.
     pub upstream: Option<Upstream>,
+    /// Name of the model there that also helps memgate to learn.
+    pub helper_model: Option<String>,
     pub output: Output,
 }
 
@@ -100,12 +102,14 @@ impl Stack {
 }
 
 fn memgate(plan: &Plan, scratch: &TempDir) -> Result<Service> {
-    let config = match plan.store {
-        None => plan.config.clone(),
-        Some(store) => {
-            let config = memgate_config::render(&plan.config, store, plan.ports.milvus)?;
-            write(scratch, "memgate.json", &config)?
-        }
+    let changes = Changes {
+        store: plan.store.map(|store| (store, plan.ports.milvus)),
+        helper: plan.upstream.clone().zip(plan.helper_model.clone()),
+    };
+    let config = if changes.are_none() {
+        plan.config.clone()
+    } else {
+        write(scratch, "memgate.json", &changes.render(&plan.config)?)?
     };
     let mut arguments: Vec<OsString> = vec![
         "serve".into(),
