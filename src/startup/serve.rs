@@ -32,6 +32,7 @@ use memgate_config::{Config, Listen, Live};
 use memgate_core::clock::Clock;
 use memgate_embed::Embedder;
 use memgate_models::Models;
+use memgate_recall::{Earlier, Message, decide};
 use memgate_telemetry::{Metrics, Telemetry};
 
 /// Maximum time that API requests may continue after shutdown was requested; exchanges have their
@@ -81,6 +82,7 @@ async fn run(
         let (embedder, missing) = (&embedder.space().model, models.missing());
         tracing::warn!(embedder, ?missing, "no models were trained with this embedding model");
     }
+    rehearse(models.clone()).await?;
     let opener = Opener {
         config: at_start.clone(),
         embedder: embedder.clone(),
@@ -110,6 +112,16 @@ async fn run(
     let served = joint.serve(listeners, opened, opener, telemetry, shutdown).await;
     let _ = tokio::time::timeout(CLOSE, embedder.close()).await;
     served
+}
+
+/// Decides about a message once: the first time compiles the rules of all languages, and no request should pay for it.
+async fn rehearse(models: Arc<Models>) -> Result<(), StartError> {
+    let decided = spawn_blocking(move || {
+        let message =
+            Message { text: "What is my name?", signals: &Earlier::SILENT, tools_offered: true };
+        decide(&message, &models.need)
+    });
+    decided.await.map(drop).map_err(|_| StartError::Interrupted)
 }
 
 /// All listeners.
