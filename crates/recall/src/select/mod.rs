@@ -4,6 +4,7 @@ mod collapse;
 mod conversation;
 mod dedup;
 mod owner;
+mod quoted;
 mod threshold;
 
 pub use self::threshold::select;

@@ -2,11 +2,13 @@
 
 mod asking;
 mod boundaries;
+mod joining;
 
 use unicode_segmentation::UnicodeSegmentation;
 
 pub use asking::only_asks;
 pub(crate) use boundaries::{closing_mark, ranges, trimmed};
+pub use joining::joined;
 
 /// The sentences of a text, trimmed, with the marks that end them.
 pub fn sentences(text: &str) -> Vec<&str> {

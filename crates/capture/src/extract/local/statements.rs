@@ -9,6 +9,7 @@ use memgate_text::{
     preferences::wish_topic,
     pronouns::points_back,
     rules,
+    sentences::joined,
 };
 
 /// The longest statement, in characters: what is longer is cut.
@@ -130,12 +131,6 @@ fn sure_clauses<'a>(sentence: &Piece<'a>, judge: &Judge<'_>) -> Vec<Piece<'a>> {
     }
     let sure = clauses.into_iter().filter(|clause| !rules::excludes(clause.words()));
     sure.filter(|clause| judge.clause(clause) == Clause::Statement).collect()
-}
-
-/// Two sentences as one text; Chinese and Japanese put no space between.
-fn joined(first: &str, second: &str) -> String {
-    let space = if first.ends_with(['。', '！', '？']) { "" } else { " " };
-    format!("{first}{space}{second}")
 }
 
 fn cut(statement: &mut String) {

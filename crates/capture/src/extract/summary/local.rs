@@ -7,6 +7,7 @@ use crate::{
 };
 use memgate_embed::{EmbedError, Embedder, Vector, dot};
 use memgate_models::Models;
+use memgate_text::sentences::joined;
 
 /// The most statements of a summary.
 const MOST: usize = 3;
@@ -44,8 +45,9 @@ pub(crate) async fn central_statements(
     if of.len() < 2 {
         return Ok(None);
     }
-    let words: Vec<&str> = taken.iter().map(|at| statements[*at].1.as_str()).collect();
-    Ok(Some((words.join(" "), of.into_iter().map(|at| turns[at].clone()).collect())))
+    let words = taken.iter().map(|at| statements[*at].1.as_str());
+    let whole = words.fold(String::new(), |whole, statement| joined(&whole, statement));
+    Ok(Some((whole, of.into_iter().map(|at| turns[at].clone()).collect())))
 }
 
 /// The places of the vectors nearest to the centre of all, without two that are
