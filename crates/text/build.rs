@@ -14,13 +14,16 @@ fn main() -> io::Result<()> {
     }
     codes.sort();
     let (mut variants, mut arms, mut names) = (String::new(), String::new(), String::new());
+    let mut cldr = String::new();
     for code in &codes {
         let mut variant = code.clone();
         variant[..1].make_ascii_uppercase();
         let path = folder.join(code).with_extension("toml");
+        let times = folder.join("cldr").join(code).with_extension("toml");
         let fails = |_| io::Error::other("writing to a string failed");
         writeln!(variants, "    /// `lang/{code}.toml`.\n    {variant},").map_err(fails)?;
         writeln!(arms, "            Self::{variant} => include_str!({path:?}),").map_err(fails)?;
+        writeln!(cldr, "            Self::{variant} => include_str!({times:?}),").map_err(fails)?;
         writeln!(names, "            Self::{variant} => {code:?},").map_err(fails)?;
     }
     let source = format!(
@@ -31,7 +34,8 @@ fn main() -> io::Result<()> {
              /// Its code by ISO 639-1.\n    \
              #[must_use]\n    \
              pub fn code(self) -> &'static str {{\n        match self {{\n{names}        }}\n    }}\n\n    \
-             fn source(self) -> &'static str {{\n        match self {{\n{arms}        }}\n    }}\n\
+             fn source(self) -> &'static str {{\n        match self {{\n{arms}        }}\n    }}\n\n    \
+             fn cldr_source(self) -> &'static str {{\n        match self {{\n{cldr}        }}\n    }}\n\
          }}\n"
     );
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("Cargo sets OUT_DIR"))?;

@@ -5,6 +5,7 @@
 mod assets;
 mod bench;
 mod build;
+mod cldr;
 mod envoy_config;
 mod milvus;
 mod ports;
@@ -43,6 +44,8 @@ enum Command {
     Milvus(milvus::Args),
     /// Train the models in models/, or check that they come out of training as they are committed.
     Train(train::Args),
+    /// Write the words for times in lang/cldr/ from Unicode's locale data.
+    Cldr(cldr::Args),
     /// Write an Envoy configuration with other addresses and another model server.
     EnvoyConfig(envoy_config::command::Args),
     /// Run a program that is killed when its parent ends.
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Command::Assets(args) => args.run(),
         Command::Milvus(args) => args.run(),
         Command::Train(args) => args.run(),
+        Command::Cldr(args) => args.run(),
         Command::EnvoyConfig(args) => args.run(),
         Command::Leash(args) => args.run(),
     };

@@ -16,7 +16,7 @@ pub(super) fn of_file(path: &Path) -> Result<String> {
 }
 
 /// Checks that `path` has the digest `pinned`. `what` names it in the error.
-pub(super) fn check(what: &str, path: &Path, pinned: &str) -> Result<()> {
+pub(crate) fn check(what: &str, path: &Path, pinned: &str) -> Result<()> {
     let found = of_file(path)?;
     if found != pinned {
         bail!(

@@ -6,7 +6,7 @@
 
 mod cargo_tools;
 pub(crate) mod command;
-mod digest;
+pub(crate) mod digest;
 mod fetch;
 mod folder;
 mod kind;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::lang::{
     keys::{
         Cue, DateWord, Day, List, Mark, NameWords, Person, PreferenceValue, PreferenceWords, Rule,
-        Slot,
+        Slot, TimePhrase,
     },
     lists::Lists,
 };
@@ -31,6 +31,7 @@ pub(crate) struct File {
     pub people: Lists<Person>,
     pub days: Lists<Day>,
     pub dates: Lists<DateWord>,
+    pub times: Times,
     pub subject: Subject,
     pub forgetting: Forgetting,
     pub commands: Lists<List>,
@@ -106,6 +107,19 @@ pub(crate) struct Topic {
     pub alike: Vec<String>,
     pub trusted: Vec<String>,
     pub over: Vec<String>,
+}
+
+/// Times told from the day on which they are said, besides those of `lang/cldr/`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Times {
+    /// The words for 1, 2, 3 ….
+    pub numbers: Vec<Vec<String>>,
+    /// Spring, summer, autumn and winter.
+    pub seasons: [Vec<String>; 4],
+    /// Phrases that are other words in other languages, so that they count only in a text of this one: French "hier".
+    pub own_language_only: Vec<String>,
+    pub phrases: Lists<TimePhrase>,
 }
 
 #[derive(Deserialize)]

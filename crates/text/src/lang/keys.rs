@@ -414,3 +414,70 @@ pub(crate) enum NameWords {
     OnlyBeside,
     NotNames,
 }
+
+/// A way to name a time relative to the day on which it is said: patterns, with places for a number (`{n}`), a weekday
+/// (`{weekday}`), a season (`{season}`) or a day of a month (`{day}`).
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum TimePhrase {
+    DayBeforeYesterday,
+    Yesterday,
+    Today,
+    Tomorrow,
+    DayAfterTomorrow,
+    InThreeDays,
+    LastWeek,
+    ThisWeek,
+    NextWeek,
+    LastWeekend,
+    ThisWeekend,
+    LastMonth,
+    ThisMonth,
+    NextMonth,
+    YearBeforeLast,
+    LastYear,
+    ThisYear,
+    NextYear,
+    /// The last one before today.
+    LastWeekday,
+    /// In a statement the first one after today, in a question the last one until today.
+    ThisWeekday,
+    /// The first one after today.
+    NextWeekday,
+    /// The one in the week before this.
+    WeekdayOfLastWeek,
+    WeekdayOfThisWeek,
+    WeekdayOfNextWeek,
+    /// The last one that is over.
+    LastSeason,
+    /// The last one that has begun.
+    ThisSeason,
+    SeasonOfYearBeforeLast,
+    SeasonOfLastYear,
+    SeasonOfThisYear,
+    DaysAgo,
+    WeeksAgo,
+    MonthsAgo,
+    YearsAgo,
+    DaysAhead,
+    WeeksAhead,
+    MonthsAhead,
+    YearsAhead,
+    /// A day of the month that is nearest: "on the 26th".
+    DayOfMonth,
+    /// No time, though a part of it looks like one: "Guten Morgen".
+    NoTime,
+}

@@ -2,6 +2,7 @@
 //!
 //! Adding a language is adding a file. docs/languages.md says what its sections are for.
 
+pub(crate) mod cldr;
 pub(crate) mod file;
 pub(crate) mod keys;
 pub(crate) mod lists;

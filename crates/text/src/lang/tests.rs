@@ -48,6 +48,7 @@ fn table() -> String {
         "people",
         "days",
         "dates",
+        "times",
         "subject",
         "forgetting",
         "commands",

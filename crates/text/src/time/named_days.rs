@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::{
     lang::{self, Language, keys::Day},
-    time::number_words::fold,
+    time::fold::fold,
 };
 
 /// Most dates of a text that are looked at.
@@ -89,6 +89,11 @@ struct Months {
 
 static MONTHS: LazyLock<Months> = LazyLock::new(|| {
     let mut months = Months { whole: HashMap::new(), beginnings: Vec::new() };
+    for names in Language::ALL.iter().map(|language| &language.cldr().months) {
+        let named =
+            (1..).zip(names).flat_map(|(month, names)| names.iter().map(move |name| (month, name)));
+        months.whole.extend(named.map(|(month, name)| (fold(name), month)));
+    }
     for (day, name) in lang::files().flat_map(|file| file.days.entries()) {
         let Some(month) = number_of(day) else { continue };
         match name.strip_suffix('*') {

@@ -1,13 +1,15 @@
-//! Times that a query tells from the day of asking ("yesterday", "last summer", "vor zwei Wochen", "上个月"), in
-//! the languages of `question_dates.rs`, Chinese, Japanese and Hindi. Seasons are those of the north. What a word means
-//! stands in `number_words.rs`; days are counted in UTC.
+//! Times that a query tells from the day of asking ("yesterday", "last summer", "vor zwei Wochen", "上个月"), as periods.
+//! Seasons are those of the north; days are counted in UTC. What is to come was not told yet, so it gives no period.
 
-use std::sync::LazyLock;
+use jiff::{
+    ToSpan,
+    civil::{Date, Weekday},
+};
 
-use jiff::{ToSpan, civil::Date};
-use regex::{Captures, Regex};
-
-use crate::time::number_words::{Thing, number, thing};
+use crate::time::{
+    moment::{Moment, OfSeason, Season, Unit, Which, in_week, monday},
+    phrases::moments,
+};
 
 /// Days from the first to the last, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,178 +18,119 @@ pub(crate) struct Period {
     pub until: Date,
 }
 
-/// How the words of a pattern stand to the day of asking.
-#[derive(Clone, Copy, Debug)]
-enum Sense {
-    /// So many of these before: a number and a thing.
-    Ago,
-    /// The one before this one.
-    Last,
-    /// The one that goes on, or has just been.
-    This,
-    /// The day before yesterday, yesterday or today.
-    Day,
-    /// The year before last, the last or this one, or a season of it.
-    Year,
-}
-
-/// A number, and a word. Which, the vocabulary tells.
-const N: &str = r"(?<n>\d{1,3}|[\p{L}\p{M}]+)";
-const W: &str = r"(?<w>[\p{L}\p{M}]+)";
-
-#[expect(clippy::expect_used, reason = "the patterns are constants; the tests compile them")]
-static PATTERNS: LazyLock<Vec<(Regex, Sense)>> = LazyLock::new(|| {
-    use Sense::{Ago, Day, Last, This, Year};
-    [
-        (format!(r"(?:\b{N} {W} (?:ago|back|atrás|पहले|pehle|pahle)|\b(?:vor|hace|il y a|há) {N2} {W2})\b",
-            N2 = N.replace("<n>", "<m>"), W2 = W.replace("<w>", "<v>")), Ago),
-        (r"(?:^|[^\d])(?<n>\d{1,3}|[一二两兩三四五六七八九十]{1,3})(?:个|個|か|カ|ヶ|ヵ|箇)?(?<w>天|日|周|週間|週|星期|礼拜|禮拜|月|年)(?:之|以)?前".into(), Ago),
-        (format!(r"\b(?:last|past|previous|letzte[nrsm]?|vorige[nrsm]?|vergangene[nrsm]?|[uú]ltim[oa]|pasad[oa]|passad[oa]|पिछल[ेीा]|गत|pi(?:ch|chh)l[eia]) {W}"), Last),
-        (format!(r"\b{W} (?:pasad[oa]|anterior|derni(?:er|ère)|passée?|passad[oa])\b"), Last),
-        (r"(?:上(?:一)?(?:个|個)?|先|この前の)(?<w>周末|週末|周|週|星期|礼拜|禮拜|月|春|夏|秋|冬)".into(), Last),
-        (format!(r"\b(?:this|diese[nrsm]?|est[ea]|nest[ea]|cet|cette|ce|इस) {W}"), This),
-        (r"(?:这(?:一)?|這(?:一)?|本|今)(?:个|個)?(?<w>周末|週末|周|週|星期|礼拜|禮拜|月|春|夏|秋|冬)".into(), This),
-        (r"\b(?:(?<b>the day before yesterday|vorgestern|anteayer|antier|avant-hier|anteontem)|(?<y>yesterday|last night|gestern|ayer|anoche|d'hier|hier soir|ontem)|(?<t>today|this morning|heute|hoy|aujourd['’]hui|hoje|aaj))\b|(?<d>前天|一昨日|おととい)|(?<z>昨天|昨日|昨晚|昨夜|きのう)|(?<j>今天|今日|今早|今朝|आज)".into(), Day),
-        (r"(?<d>前年|一昨年|おととし)の?(?<w>春|夏|秋|冬)?|(?<z>去年|昨年)の?(?<v>春|夏|秋|冬)?|(?<j>今年)の?(?<x>春|夏|秋|冬)?".into(), Year),
-    ]
-    .map(|(pattern, sense): (String, Sense)| {
-        (Regex::new(&format!("(?i){pattern}")).expect("a constant pattern compiles"), sense)
-    })
-    .into()
-});
-
-/// "Yesterday" in French is "here" in German, so other words must tell that it is French.
-#[expect(clippy::expect_used, reason = "the pattern is a constant; the tests compile it")]
-static HIER: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\bhier\b.*\b(?:[jl]['’]|qu['’]|(?:je|ai|le|la|les|nous|mon|ma|mes)\b)|\b(?:[jl]['’]|qu['’]|(?:je|ai|le|la|les|nous|mon|ma|mes)\b).*\bhier\b")
-        .expect("a constant pattern compiles")
-});
-
 /// The periods that a query names, asked on a day.
 pub(crate) fn named(query: &str, asked: Date) -> impl Iterator<Item = Period> {
-    let hier = HIER.is_match(query).then(|| days_ago(1, asked)).flatten();
-    let found = PATTERNS.iter().flat_map(move |(pattern, sense)| {
-        pattern.captures_iter(query).filter_map(move |found| sense.period(&found, asked))
-    });
-    found.chain(hier)
+    moments(query).into_iter().filter_map(move |(_, moment)| period(moment, asked))
 }
 
-impl Sense {
-    /// The period that was found; words that name none give none.
-    fn period(self, found: &Captures<'_>, asked: Date) -> Option<Period> {
-        let text =
-            |names: &[&str]| names.iter().find_map(|name| found.name(name)).map(|it| it.as_str());
-        let word = text(&["w", "v", "x"]);
-        // Before the last, the last, this one.
-        let back = [&["b", "d"][..], &["y", "z"], &["t", "j"]];
-        let back = back.iter().zip([2, 1, 0]).find(|(names, _)| text(names).is_some());
-        match self {
-            Self::Ago => ago(number(text(&["n", "m"])?)?, thing(word?)?, asked),
-            Self::Last => last(thing(word?)?, asked),
-            Self::This => this(thing(word?)?, asked),
-            Self::Day => days_ago(i32::from(back?.1), asked),
-            Self::Year => {
-                let of = asked.year() - back?.1;
-                match word.and_then(thing) {
-                    Some(Thing::Season(season)) => season_of(season, of),
-                    _ => year(of),
-                }
-            }
+fn period(moment: Moment, asked: Date) -> Option<Period> {
+    match moment {
+        Moment::Day(days) => days_ago(-days, asked),
+        Moment::Week(weeks) => week(weeks, asked),
+        Moment::Weekend(weekends) => weekend(weekends, asked),
+        Moment::Month(months) => month(months, asked),
+        Moment::Year(years) => year(asked.year().checked_add(i16::try_from(years).ok()?)?, asked),
+        Moment::Weekday(weekday, which) => day(weekday_of(weekday, which, asked)?, asked),
+        Moment::Season(season, which) => season_of(season, which, asked),
+        Moment::Ago(count, unit) => ago(count, unit, asked),
+        Moment::DayOfMonth(number) => {
+            let months = [asked, asked.first_of_month().yesterday().ok()?];
+            let days = months.iter().filter_map(|it| Date::new(it.year(), it.month(), number).ok());
+            day(days.filter(|day| *day <= asked).max()?, asked)
         }
+        Moment::Nothing => None,
     }
+}
+
+/// As far as it is not to come.
+fn between(from: Date, until: Date, asked: Date) -> Option<Period> {
+    (from <= asked).then(|| Period { from, until: until.min(asked) })
+}
+
+fn day(day: Date, asked: Date) -> Option<Period> {
+    between(day, day, asked)
 }
 
 fn days_ago(days: i32, asked: Date) -> Option<Period> {
-    let day = asked.checked_sub(days.days()).ok()?;
-    between(day, day)
+    day(asked.checked_sub(days.days()).ok()?, asked)
+}
+
+fn week(weeks: i32, asked: Date) -> Option<Period> {
+    let from = in_week(Weekday::Monday, weeks, asked)?;
+    between(from, from.checked_add(6.days()).ok()?, asked)
+}
+
+/// The last one is the one before this week; this one is that, or has begun.
+fn weekend(weekends: i32, asked: Date) -> Option<Period> {
+    let sunday = monday(asked)?.yesterday().ok()?;
+    match weekends {
+        0 => between(sunday.yesterday().ok()?, asked, asked),
+        -1 => between(sunday.yesterday().ok()?, sunday, asked),
+        _ => None,
+    }
+}
+
+fn month(months: i32, asked: Date) -> Option<Period> {
+    let of = asked.first_of_month().checked_add(months.months()).ok()?;
+    between(of, of.last_of_month(), asked)
+}
+
+fn year(year: i16, asked: Date) -> Option<Period> {
+    between(Date::new(year, 1, 1).ok()?, Date::new(year, 12, 31).ok()?, asked)
 }
 
 /// A week is a few days more or less, a month some weeks.
-fn ago(count: i32, thing: Thing, asked: Date) -> Option<Period> {
+fn ago(count: i32, unit: Unit, asked: Date) -> Option<Period> {
     let around = |centre: Result<Date, jiff::Error>, days: i32| {
         let centre = centre.ok()?;
-        let from = centre.checked_sub(days.days()).ok()?;
-        Some(Period { from, until: centre.checked_add(days.days()).ok()?.min(asked) })
+        let until = centre.checked_add(days.days()).ok()?;
+        between(centre.checked_sub(days.days()).ok()?, until, asked)
     };
-    match thing {
-        Thing::Day => days_ago(count, asked),
-        Thing::Week | Thing::Weekend => around(asked.checked_sub(count.weeks()), 3),
-        Thing::Month => around(asked.checked_sub(count.months()), 15),
-        Thing::Year => year(asked.year().checked_sub(i16::try_from(count).ok()?)?),
-        Thing::Season(_) | Thing::Weekday(_) => None,
+    if count < 0 {
+        return None;
+    }
+    match unit {
+        Unit::Day => days_ago(count, asked),
+        Unit::Week => around(asked.checked_sub(count.weeks()), 3),
+        Unit::Month => around(asked.checked_sub(count.months()), 15),
+        Unit::Year => year(asked.year().checked_sub(i16::try_from(count).ok()?)?, asked),
     }
 }
 
-fn last(thing: Thing, asked: Date) -> Option<Period> {
-    match thing {
-        Thing::Day => None,
-        Thing::Week => {
-            let monday = monday(asked)?;
-            between(monday.checked_sub(7.days()).ok()?, monday.yesterday().ok()?)
-        }
-        Thing::Weekend => {
-            let sunday = monday(asked)?.yesterday().ok()?;
-            between(sunday.yesterday().ok()?, sunday)
-        }
-        Thing::Month => {
-            let day = asked.first_of_month().yesterday().ok()?;
-            between(day.first_of_month(), day)
-        }
-        Thing::Year => year(asked.year() - 1),
-        Thing::Season(season) => latest(season, asked, |period| period.until < asked),
-        Thing::Weekday(weekday) => {
-            let back = (i32::from(asked.weekday().to_monday_zero_offset()) - weekday - 1)
-                .rem_euclid(7)
-                + 1;
-            let day = asked.checked_sub(back.days()).ok()?;
-            between(day, day)
-        }
+fn weekday_of(weekday: Weekday, which: Which, asked: Date) -> Option<Date> {
+    match which {
+        Which::Last => asked.nth_weekday(-1, weekday).ok(),
+        // Today is this one, too.
+        Which::This if asked.weekday() == weekday => Some(asked),
+        Which::This => asked.nth_weekday(-1, weekday).ok(),
+        Which::Next => None,
+        Which::InWeek(weeks) => in_week(weekday, weeks, asked),
     }
 }
 
-fn this(thing: Thing, asked: Date) -> Option<Period> {
-    let from = match thing {
-        Thing::Day => asked,
-        Thing::Week => monday(asked)?,
-        Thing::Weekend => monday(asked)?.checked_sub(2.days()).ok()?,
-        Thing::Month => asked.first_of_month(),
-        Thing::Year => asked.first_of_year(),
-        Thing::Season(season) => {
-            let period = latest(season, asked, |period| period.from <= asked)?;
-            return between(period.from, period.until.min(asked));
-        }
-        Thing::Weekday(weekday) => {
-            let back = (i32::from(asked.weekday().to_monday_zero_offset()) - weekday).rem_euclid(7);
-            let day = asked.checked_sub(back.days()).ok()?;
-            return between(day, day);
-        }
-    };
-    between(from, asked)
-}
-
-fn between(from: Date, until: Date) -> Option<Period> {
-    Some(Period { from, until })
-}
-
-fn monday(day: Date) -> Option<Date> {
-    day.checked_sub(i32::from(day.weekday().to_monday_zero_offset()).days()).ok()
-}
-
-fn year(year: i16) -> Option<Period> {
-    between(Date::new(year, 1, 1).ok()?, Date::new(year, 12, 31).ok()?)
-}
-
-/// The latest season of this kind for which something holds.
-fn latest(season: i8, asked: Date, holds: impl Fn(&Period) -> bool) -> Option<Period> {
+fn season_of(season: Season, which: OfSeason, asked: Date) -> Option<Period> {
     let years = [asked.year(), asked.year() - 1, asked.year() - 2];
-    years.into_iter().filter_map(|year| season_of(season, year)).find(|period| holds(period))
+    let mut seasons = years.into_iter().filter_map(|year| whole_season(season, year));
+    let (from, until) = match which {
+        OfSeason::Last => seasons.find(|(_, until)| *until < asked)?,
+        OfSeason::This => seasons.find(|(from, _)| *from <= asked)?,
+        OfSeason::InYear(years) => {
+            whole_season(season, asked.year().checked_add(i16::try_from(years).ok()?)?)?
+        }
+    };
+    between(from, until, asked)
 }
 
-/// A season by number, spring first. Winter is the one that begins in the year.
-fn season_of(season: i8, year: i16) -> Option<Period> {
-    let from = Date::new(year, 3 * (season + 1), 1).ok()?;
-    let until = from.checked_add(3.months()).ok()?.yesterday().ok()?;
-    between(from, until)
+/// The first and the last day of a season. Winter is the one that begins in the year.
+fn whole_season(season: Season, year: i16) -> Option<(Date, Date)> {
+    let month = match season {
+        Season::Spring => 3,
+        Season::Summer => 6,
+        Season::Autumn => 9,
+        Season::Winter => 12,
+    };
+    let from = Date::new(year, month, 1).ok()?;
+    Some((from, from.checked_add(3.months()).ok()?.yesterday().ok()?))
 }
 
 #[cfg(test)]

@@ -1,23 +1,32 @@
-//! Relative dates: "next Friday" means nothing a year later, so the day that it
-//! meant stands beside it. Resolved by the turn's day in UTC.
-
-use std::ops::Range;
+//! Relative dates in statements: "next Friday" means nothing a year later, so the day that it meant stands beside it.
+//! Resolved by the turn's day in UTC.
 
 use jiff::{
-    Span, Timestamp, ToSpan,
+    Timestamp, ToSpan,
     civil::{Date, Weekday},
     tz::TimeZone,
 };
 
-use crate::time::statement_words::{Meaning, When, matches};
+use crate::time::{
+    moment::{Moment, Unit, Which, in_week},
+    named_days::named,
+    phrases::moments,
+};
+
+/// A day of a month is the nearest one with this number, unless it is further away than this many days: "on the 3rd" may
+/// then be of one month or another.
+const NEAR: i32 = 10;
 
 /// The text with every relative date that is sure followed by what it meant.
 pub fn dated(text: &str, at: Timestamp) -> String {
     let today = at.to_zoned(TimeZone::UTC).date();
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
-    for (span, meaning) in without_overlaps(matches(text)) {
-        let Some(resolved) = resolve(meaning, today) else { continue };
+    for (span, moment) in moments(text) {
+        if is_within_more(moment, text, span.end) {
+            continue;
+        }
+        let Some(resolved) = resolve(moment, today) else { continue };
         out.push_str(&text[done..span.end]);
         out.push_str(&format!(" ({resolved})"));
         done = span.end;
@@ -26,51 +35,64 @@ pub fn dated(text: &str, at: Timestamp) -> String {
     out
 }
 
-/// Of overlapping matches the longest: "day after tomorrow" and not "tomorrow".
-fn without_overlaps(mut found: Vec<(Range<usize>, Meaning)>) -> Vec<(Range<usize>, Meaning)> {
-    found.sort_by_key(|(span, _)| (span.start, usize::MAX - span.end));
-    let mut kept: Vec<(Range<usize>, Meaning)> = Vec::new();
-    for (span, meaning) in found {
-        if kept.last().is_none_or(|(last, _)| last.end <= span.start) {
-            kept.push((span, meaning));
-        }
-    }
-    kept
+/// Whether what looks like a day of the month is part of a date ("on the 3rd of May", "am 3.4.") or counts something ("on the
+/// 3rd floor"). Counted things are few, so a great number is a day.
+fn is_within_more(moment: Moment, text: &str, end: usize) -> bool {
+    /// The greatest number of what people often count: floors, tries, children.
+    const COUNTED: i8 = 10;
+    let Moment::DayOfMonth(day) = moment else { return false };
+    let rest = &text[end..];
+    let continues = rest.trim_start().starts_with(char::is_alphanumeric);
+    named(text).iter().any(|date| date.day == Some(day))
+        || rest.starts_with(|c: char| c.is_ascii_digit())
+        || (day <= COUNTED && continues)
 }
 
-/// What a relative date meant, as precisely as it was said.
-fn resolve(meaning: Meaning, today: Date) -> Option<String> {
+/// What a relative date meant, as precisely as it was said; `None` where nothing better than its words is known.
+fn resolve(moment: Moment, today: Date) -> Option<String> {
     let day = |date: Date| date.strftime("%F").to_string();
+    let days = |from: Date, until: Date| format!("{} – {}", day(from), day(until));
     let month = |date: Date| date.strftime("%Y-%m").to_string();
     let year = |date: Date| date.strftime("%Y").to_string();
-    let shifted = |span: Span| today.checked_add(span).ok();
-    Some(match meaning {
-        Meaning::Nothing => return None,
-        Meaning::Days(days) => day(shifted(days.days())?),
-        Meaning::Weeks(weeks) => day(shifted(weeks.weeks())?),
-        Meaning::Months(months) => month(shifted(months.months())?),
-        Meaning::Years(years) => year(shifted(years.years())?),
-        Meaning::Week(weeks) => {
-            let monday = monday(today)?.checked_add(weeks.weeks()).ok()?;
-            format!("{} – {}", day(monday), day(monday.checked_add(6.days()).ok()?))
+    let after = |days: i32| today.checked_add(days.days()).ok();
+    let in_months = |months: i32| today.checked_add(months.months()).ok();
+    let in_years = |years: i32| today.checked_add(years.years()).ok();
+    Some(match moment {
+        Moment::Day(ahead) => day(after(ahead)?),
+        Moment::Week(0) | Moment::Month(0) | Moment::Year(0) => return None,
+        Moment::Week(weeks) => {
+            days(in_week(Weekday::Monday, weeks, today)?, in_week(Weekday::Sunday, weeks, today)?)
         }
-        Meaning::Weekday(weekday, when) => day(weekday_of(weekday, when, today)?),
+        Moment::Weekend(weeks) => {
+            days(in_week(Weekday::Saturday, weeks, today)?, in_week(Weekday::Sunday, weeks, today)?)
+        }
+        Moment::Month(months) => month(in_months(months)?),
+        Moment::Year(years) => year(in_years(years)?),
+        Moment::Weekday(weekday, which) => day(weekday_of(weekday, which, today)?),
+        Moment::Ago(count, Unit::Day) => day(after(-count)?),
+        Moment::Ago(count, Unit::Week) => day(after(-7 * count)?),
+        Moment::Ago(count, Unit::Month) => month(in_months(-count)?),
+        Moment::Ago(count, Unit::Year) => year(in_years(-count)?),
+        Moment::DayOfMonth(number) => day(nearest(number, today)?),
+        Moment::Season(..) | Moment::Nothing => return None,
     })
 }
 
-fn weekday_of(weekday: Weekday, when: When, today: Date) -> Option<Date> {
-    match when {
-        When::Coming => today.nth_weekday(1, weekday).ok(),
-        When::Past => today.nth_weekday(-1, weekday).ok(),
-        When::InWeek(weeks) => {
-            let days = i64::from(weekday.to_monday_zero_offset());
-            monday(today)?.checked_add(weeks.weeks()).ok()?.checked_add(days.days()).ok()
-        }
+fn weekday_of(weekday: Weekday, which: Which, today: Date) -> Option<Date> {
+    match which {
+        Which::Last => today.nth_weekday(-1, weekday).ok(),
+        Which::This | Which::Next => today.nth_weekday(1, weekday).ok(),
+        Which::InWeek(weeks) => in_week(weekday, weeks, today),
     }
 }
 
-fn monday(today: Date) -> Option<Date> {
-    today.checked_sub(i64::from(today.weekday().to_monday_zero_offset()).days()).ok()
+/// The nearest day with this number in its month, if it is near.
+fn nearest(number: i8, today: Date) -> Option<Date> {
+    let first = today.first_of_month();
+    let months = [first.checked_sub(1.month()).ok()?, first, first.checked_add(1.month()).ok()?];
+    let days = months.iter().filter_map(|it| Date::new(it.year(), it.month(), number).ok());
+    let distance = |day: &Date| (*day - today).get_days().abs();
+    days.filter(|day| distance(day) <= NEAR).min_by_key(distance)
 }
 
 #[cfg(test)]
@@ -104,6 +126,16 @@ mod tests {
             ("我后天出差", "我后天 (2026-03-13)出差"),
             ("来週の火曜に出張", "来週の火曜 (2026-03-17)に出張"),
             ("来月結婚します", "来月 (2026-04)結婚します"),
+            ("nel prossimo mese mi trasferisco", "nel prossimo mese (2026-04) mi trasferisco"),
+            ("volgende week vrij", "volgende week (2026-03-16 – 2026-03-22) vrij"),
+            ("в следующую среду зачёт", "в следующую среду (2026-03-18) зачёт"),
+            ("다음 주 금요일에 시험", "다음 주 금요일에 (2026-03-20) 시험"),
+            ("we hike this weekend", "we hike this weekend (2026-03-14 – 2026-03-15)"),
+            ("tort moved to the 16th", "tort moved to the 16th (2026-03-16)"),
+            ("he moved out on the 4th.", "he moved out on the 4th (2026-03-04)."),
+            ("Lieferung jetzt am 17.", "Lieferung jetzt am 17. (2026-03-17)"),
+            ("доктор 16-го", "доктор 16-го (2026-03-16)"),
+            ("18 ko hai", "18 ko (2026-03-18) hai"),
         ] {
             assert_eq!(dated(text, at), resolved);
         }
@@ -120,6 +152,11 @@ mod tests {
             "कल मिलते हैं",
             "my tomorrowland ticket",
             "the next one",
+            "my flat is on the 3rd floor",
+            "due on the 26th, or was it the 20th of April",
+            "am 3.4. um neun",
+            "das Treffen am 14. Mai",
+            "hier steht mein Rad",
         ] {
             assert_eq!(dated(text, at), text);
         }
