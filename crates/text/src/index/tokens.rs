@@ -7,10 +7,13 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::index::{irregular, stop};
+use crate::{
+    index::{irregular, stop},
+    lang::Language,
+};
 
 /// Incremented when the same text yields other tokens, so that stored tokens are recomputed.
-pub(super) const VERSION: u8 = 2;
+pub(super) const VERSION: u8 = 3;
 
 /// Maximum length of a token, in characters; longer ones are truncated.
 const MAX_CHARS: usize = 64;
@@ -41,19 +44,20 @@ pub(super) struct Token<'a> {
 /// Documents also yield each Chinese character, so that a query of one character finds them.
 pub(super) fn tokens(text: &str, side: Side, mut take: impl FnMut(Token<'_>)) {
     let text = compatible(text);
+    let stemmers = Stemmers::of(&text);
     let mut run = Vec::new();
     for segment in text.split_word_bounds() {
         let mut word = String::new();
         for c in segment.chars() {
             if is_unspaced(c) {
-                flush_word(&mut word, side, &mut take);
+                flush_word(&mut word, (side, stemmers), &mut take);
                 run.push(c);
             } else {
                 flush_run(&mut run, side, &mut take);
                 word.push(c);
             }
         }
-        flush_word(&mut word, side, &mut take);
+        flush_word(&mut word, (side, stemmers), &mut take);
     }
     flush_run(&mut run, side, &mut take);
 }
@@ -114,16 +118,29 @@ fn flush_run(run: &mut Vec<char>, side: Side, take: &mut impl FnMut(Token<'_>)) 
     run.clear();
 }
 
-fn flush_word(word: &mut String, side: Side, take: &mut impl FnMut(Token<'_>)) {
+fn flush_word(
+    word: &mut String,
+    (side, stemmers): (Side, Stemmers),
+    take: &mut impl FnMut(Token<'_>),
+) {
     if word.chars().any(char::is_alphanumeric) {
         for part in parts(word) {
             let lower: String = part.chars().take(MAX_CHARS).flat_map(char::to_lowercase).collect();
             let light = side == Side::Query && stop::is_light(&bare(&lower).replace('\'', ""));
-            let stem = stem(irregular::word_of(&lower));
-            let text = bare(&stem);
-            let text = text.trim_matches('\'');
-            if !text.is_empty() {
-                take(Token { text, light, beside: false });
+            let word = irregular::word_of(&lower);
+            let mut give = |stem: &str, beside| {
+                let text = stem.trim_matches('\'');
+                if !text.is_empty() {
+                    take(Token { text, light, beside });
+                }
+            };
+            let own = bare(&stemmers.stem(word)).into_owned();
+            give(&own, false);
+            if side == Side::Document {
+                let other = bare(&stemmers.stem_otherwise(word)).into_owned();
+                if other != own {
+                    give(&other, true);
+                }
             }
         }
     }
@@ -149,22 +166,41 @@ fn parts(word: &str) -> Vec<Cow<'_, str>> {
     parts
 }
 
-/// The stem by the rules of the script's most common language. A wrong guess affects documents and
-/// queries alike.
-fn stem(word: &str) -> Cow<'_, str> {
-    let Some(first) = word.chars().next() else { return Cow::Borrowed(word) };
-    if word.chars().any(char::is_numeric) {
-        return Cow::Borrowed(word);
+/// The stemmers of a text.
+#[derive(Clone, Copy)]
+struct Stemmers {
+    /// Of its Latin words.
+    latin: Algorithm,
+}
+
+impl Stemmers {
+    /// Those of the language that a text is likely in; English where no word tells it.
+    fn of(text: &str) -> Self {
+        let own = Language::likely(text).and_then(|language| language.file().stemmer);
+        Self { latin: own.filter(|it| *it != Algorithm::Russian).unwrap_or(Algorithm::English) }
     }
-    let rules = match first {
-        'a'..='z' | '\u{00DF}'..='\u{024F}' => Algorithm::English,
-        '\u{0370}'..='\u{03FF}' | '\u{1F00}'..='\u{1FFF}' => Algorithm::Greek,
-        '\u{0400}'..='\u{04FF}' => Algorithm::Russian,
-        '\u{0600}'..='\u{06FF}' => Algorithm::Arabic,
-        '\u{0B80}'..='\u{0BFF}' => Algorithm::Tamil,
-        _ => return Cow::Borrowed(word),
-    };
-    Stemmer::create(rules).stem(word)
+
+    /// The stem of a word, by the text's language or, in another script, by the script's most common one.
+    fn stem(self, word: &str) -> Cow<'_, str> {
+        let Some(first) = word.chars().next() else { return Cow::Borrowed(word) };
+        if word.chars().any(char::is_numeric) {
+            return Cow::Borrowed(word);
+        }
+        let rules = match first {
+            'a'..='z' | '\u{00DF}'..='\u{024F}' => self.latin,
+            '\u{0370}'..='\u{03FF}' | '\u{1F00}'..='\u{1FFF}' => Algorithm::Greek,
+            '\u{0400}'..='\u{04FF}' => Algorithm::Russian,
+            '\u{0600}'..='\u{06FF}' => Algorithm::Arabic,
+            '\u{0B80}'..='\u{0BFF}' => Algorithm::Tamil,
+            _ => return Cow::Borrowed(word),
+        };
+        Stemmer::create(rules).stem(word)
+    }
+
+    /// The stem that a short query of the same words may have, whose language no word tells.
+    fn stem_otherwise(self, word: &str) -> Cow<'_, str> {
+        Self { latin: Algorithm::English }.stem(word)
+    }
 }
 
 /// Removes the accents of alphabetic scripts. In other scripts marks are vowels or change the

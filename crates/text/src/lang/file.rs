@@ -1,5 +1,6 @@
 //! The structure of `lang/*.toml`.
 
+use rust_stemmers::Algorithm;
 use serde::Deserialize;
 
 use crate::lang::{
@@ -17,6 +18,10 @@ use crate::preferences::AnswerLanguage;
 pub(crate) struct File {
     /// The language in English.
     pub name: String,
+    /// Its code by ISO 639-3, by which the library that tells languages knows it.
+    pub iso639_3: String,
+    /// The rules of its stems; of a language without any, words are compared as they are.
+    pub stemmer: Option<Algorithm>,
     pub background: Vec<Vec<String>>,
     pub sentences: Sentences,
     pub pointing: Pointing,

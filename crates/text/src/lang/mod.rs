@@ -3,6 +3,7 @@
 //! Adding a language is adding a file. docs/languages.md says what its sections are for.
 
 pub(crate) mod cldr;
+mod detect;
 pub(crate) mod file;
 pub(crate) mod keys;
 pub(crate) mod lists;
@@ -11,7 +12,6 @@ use std::sync::LazyLock;
 
 use strum::VariantArray as _;
 
-use crate::normal::{plain, tokens};
 use crate::preferences::AnswerLanguage;
 use file::File;
 use keys::{PreferenceValue, PreferenceWords};
@@ -44,19 +44,6 @@ impl Language {
     #[must_use]
     pub fn name(self) -> &'static str {
         &self.file().name
-    }
-
-    /// The language with most of a text's words among its function words; of several the first. `None` where no word is one.
-    #[must_use]
-    pub(crate) fn likely(text: &str) -> Option<Self> {
-        let words = tokens(&plain(text));
-        let count = |language: &Self| {
-            let known = &language.file().index.stop_words;
-            words.iter().filter(|word| known.contains(word)).count()
-        };
-        // `max_by_key` gives the last of several.
-        let best = Self::ALL.iter().rev().copied().max_by_key(count)?;
-        (count(&best) > 0).then_some(best)
     }
 
     /// Whether a text is, as far as few words tell, in English: letters of its script, and no other language's function
