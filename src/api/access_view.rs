@@ -7,7 +7,7 @@ use crate::api::cursor;
 use memgate_access::{AuditEntry, KeyRecord};
 
 /// A key without its secret.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct KeyView {
     /// Its id.
     pub id: i64,
@@ -43,7 +43,7 @@ impl From<KeyRecord> for KeyView {
 }
 
 /// A new key, with its secret.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct CreatedKeyView {
     /// The key, which is shown only here.
     pub key: String,
@@ -53,21 +53,21 @@ pub struct CreatedKeyView {
 }
 
 /// The keys.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct KeysView {
     /// All keys that were not revoked, oldest first.
     pub keys: Vec<KeyView>,
 }
 
 /// The result of revoking a key.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RevokedView {
     /// Number of revoked keys.
     pub revoked: u64,
 }
 
 /// An entry of the audit log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct AuditEntryView {
     /// Position in the log.
     pub id: i64,
@@ -127,7 +127,7 @@ impl From<AuditEntry> for AuditEntryView {
 }
 
 /// A page of the audit log.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct AuditView {
     /// The entries, the newest first.
     pub entries: Vec<AuditEntryView>,

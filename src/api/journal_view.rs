@@ -8,13 +8,14 @@ use memgate_capture::{Forgetting, JobRow, JobStanding, SessionRow};
 use memgate_core::memory::Owner;
 
 /// A job. Its payload is content and is not shown.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct JobView {
     /// Number of the job.
     pub id: i64,
     /// Kind of the job.
     pub kind: String,
     /// State of the job; a running job is pending.
+    #[schema(schema_with = crate::api::openapi::job_state)]
     pub state: JobStanding,
     /// The user; absent for jobs that belong to no user.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +52,7 @@ impl From<JobRow> for JobView {
 }
 
 /// A page of jobs, newest first.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct JobsView {
     /// The jobs.
     pub jobs: Vec<JobView>,
@@ -68,21 +69,21 @@ impl JobsView {
 }
 
 /// Result of retrying jobs.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RetriedView {
     /// Number of jobs that will run again.
     pub retried: u64,
 }
 
 /// Memories hidden by a "forget …" message that can still be restored.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ForgettingsView {
     /// The latest first.
     pub forgettings: Vec<ForgettingView>,
 }
 
 /// One request to forget.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ForgettingView {
     /// Its id.
     pub id: String,
@@ -102,14 +103,14 @@ impl From<Forgetting> for ForgettingView {
 }
 
 /// Result of undoing a request to forget.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct UndoneView {
     /// Number of restored memories.
     pub restored: u64,
 }
 
 /// A session.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct SessionView {
     /// Its id.
     pub id: String,
@@ -124,7 +125,7 @@ pub struct SessionView {
 }
 
 /// A page of sessions, the latest started first.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct SessionsView {
     /// The sessions.
     pub sessions: Vec<SessionView>,

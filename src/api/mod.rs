@@ -11,6 +11,7 @@ mod cursor;
 mod error;
 mod health;
 mod journal_view;
+mod openapi;
 mod operations;
 mod preference_view;
 pub(crate) mod read;
@@ -38,6 +39,7 @@ pub use journal_view::{
     ForgettingView, ForgettingsView, JobView, JobsView, RetriedView, SessionView, SessionsView,
     UndoneView,
 };
+pub use openapi::openapi;
 pub use operations::{Export, Operations, Piece};
 pub use preference_view::{PreferenceView, PreferencesView};
 pub use read::access_requests::{AuditRequest, CreateKeyRequest, KeysRequest};

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 use memgate_core::memory::{Memory, Preference, PreferenceKey, preference::wording};
 
 /// A preference.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct PreferenceView {
     /// What it is about.
+    #[schema(schema_with = crate::api::openapi::preference_key)]
     pub key: PreferenceKey,
     /// Its value.
     pub value: String,
@@ -37,7 +38,7 @@ impl PreferenceView {
 }
 
 /// The preferences in force.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct PreferencesView {
     /// The preferences, the newest first.
     pub preferences: Vec<PreferenceView>,

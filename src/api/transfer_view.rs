@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 /// Result of an import.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ImportedView {
     /// Number of new memories.
     pub written: u64,
@@ -22,7 +22,7 @@ pub struct ImportedView {
 }
 
 /// A problem with a line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ProblemView {
     /// Line number, starting at 1.
     pub line: u64,
@@ -33,7 +33,7 @@ pub struct ProblemView {
 }
 
 /// Statistics of a user's memories in use.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct StatsView {
     /// Number of memories.
     pub total: u64,

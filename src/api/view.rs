@@ -10,7 +10,7 @@ use memgate_recall::{Hit, ScoreBreakdown};
 use memgate_text::entity::{EntityRelation, Mention};
 
 /// A memory as callers see it, without internal fields.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct MemoryView {
     /// Its id.
     pub id: String,
@@ -37,8 +37,10 @@ pub struct MemoryView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// Its source.
+    #[schema(schema_with = crate::api::openapi::source)]
     pub source: Source,
     /// Its status.
+    #[schema(schema_with = crate::api::openapi::status)]
     pub status: Status,
     /// Importance, 0 to 1.
     pub importance: f32,
@@ -47,11 +49,14 @@ pub struct MemoryView {
     /// Tags.
     pub tags: Vec<String>,
     /// Custom metadata.
+    #[schema(value_type = Object)]
     pub metadata: Map<String, Value>,
     /// Entities that it mentions, if known.
+    #[schema(schema_with = crate::api::openapi::mentions)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<Mention>,
     /// Relations between these entities, if known.
+    #[schema(schema_with = crate::api::openapi::entity_relations)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entity_relations: Vec<EntityRelation>,
     /// Version, starting at 1.
@@ -106,7 +111,7 @@ impl From<Memory> for MemoryView {
 }
 
 /// A page of memories, newest first.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct MemoriesView {
     /// The memories.
     pub memories: Vec<MemoryView>,
@@ -124,27 +129,28 @@ impl From<Page> for MemoriesView {
 }
 
 /// Result of a deletion.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct DeletedView {
     /// Number of deleted memories.
     pub deleted: u64,
 }
 
 /// Result of a search.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct HitsView {
     /// The hits, best first.
     pub hits: Vec<HitView>,
 }
 
 /// A memory found by a search.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct HitView {
     /// The memory.
     pub memory: MemoryView,
     /// Calibrated relevance, 0 to 1.
     pub score: f32,
     /// The score breakdown, if it was requested.
+    #[schema(value_type = Option<Object>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parts: Option<ScoreBreakdown>,
 }
@@ -157,7 +163,7 @@ impl HitView {
 }
 
 /// Result of a flush.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct FlushedView {
     /// Number of sessions that were open.
     pub sessions_ended: u64,
@@ -170,7 +176,7 @@ pub struct FlushedView {
 }
 
 /// A session that ended.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct EndedView {
     /// Number of its turns.
     pub turns: u64,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct KeysRequest {}
 
 /// `POST /admin/keys`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct CreateKeyRequest {
     /// Name of the key; up to two valid keys may share one.
     pub name: String,
@@ -27,7 +27,8 @@ pub struct CreateKeyRequest {
 }
 
 /// `GET /admin/audit`.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(default)]
 pub struct AuditRequest {
     /// Only entries about this user, of the tenant `default` or `tenant_id`.

@@ -12,7 +12,8 @@ use memgate_core::memory::{Filter, Owner, PreferenceKey, Source, Status};
 use memgate_text::entity::{EntityRelation, Mention};
 
 /// The user whose memories are meant.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, utoipa::ToSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct Whose {
     /// The user's id.
     pub user_id: String,
@@ -34,7 +35,8 @@ impl Whose {
 }
 
 /// A page of a list.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct Paging {
     /// Maximum number of items, 1 to 100. Default: 20.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,7 +60,8 @@ flattened! {
 }
 
 /// Which memories [`ListRequest`] lists.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct ListFilter {
     /// Only memories of this project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,6 +70,7 @@ pub struct ListFilter {
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub memory_type: Option<String>,
     /// Only memories with this status. Default: those in use.
+    #[param(schema_with = crate::api::openapi::status)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
     /// Only memories that mention this person or thing.
@@ -86,7 +90,8 @@ flattened! {
 }
 
 /// Which memories [`ForgetRequest`] deletes.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct ForgetFilter {
     /// Only memories of this project. Default: all memories of the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,8 +100,8 @@ pub struct ForgetFilter {
 
 flattened! {
     /// `POST /v1/memory`.
-    #[derive(Clone, Debug, Serialize)]
-    pub struct CreateRequest {
+    #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
+pub struct CreateRequest {
         /// The user.
         pub whose: Whose,
         /// The memory.
@@ -105,7 +110,7 @@ flattened! {
 }
 
 /// The memory of a [`CreateRequest`].
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct NewMemory {
     /// The text to remember.
     pub content: String,
@@ -122,6 +127,7 @@ pub struct NewMemory {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// Its source. Default: `external_data`.
+    #[schema(schema_with = crate::api::openapi::source)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
     /// Importance, 0 to 1. Default: 0.5.
@@ -134,12 +140,15 @@ pub struct NewMemory {
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// Custom metadata.
+    #[schema(value_type = Object)]
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
     /// Entities that it mentions.
+    #[schema(schema_with = crate::api::openapi::mentions)]
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<Mention>,
     /// Relations between these entities.
+    #[schema(schema_with = crate::api::openapi::entity_relations)]
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub entity_relations: Vec<EntityRelation>,
     /// Start of its validity.
@@ -151,8 +160,7 @@ pub struct NewMemory {
 }
 
 /// `PATCH /v1/memory/{id}`: absent members stay unchanged, `null` clears optional ones.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
 pub struct PatchRequest {
     /// The version that the caller has read. Default: any version.
     pub version: Option<u32>,
@@ -162,29 +170,33 @@ pub struct PatchRequest {
     #[serde(rename = "type")]
     pub memory_type: Option<String>,
     /// The project.
-    #[serde(deserialize_with = "present")]
+    #[serde(default, deserialize_with = "present")]
     pub project_id: Option<Option<String>>,
     /// The status.
+    #[schema(schema_with = crate::api::openapi::status)]
     pub status: Option<Status>,
     /// Importance, 0 to 1.
     pub importance: Option<f32>,
     /// Confidence, 0 to 1.
-    #[serde(deserialize_with = "present")]
+    #[serde(default, deserialize_with = "present")]
     pub confidence: Option<Option<f32>>,
     /// Replaces all tags.
     pub tags: Option<Vec<String>>,
     /// Replaces all metadata.
+    #[schema(value_type = Option<Object>)]
     pub metadata: Option<Map<String, Value>>,
     /// Replaces all mentions. If absent and the content changes, mentions that it still contains
     /// are kept.
+    #[schema(schema_with = crate::api::openapi::mentions)]
     pub mentions: Option<Vec<Mention>>,
     /// Replaces all relations. If absent, as with `mentions`.
+    #[schema(schema_with = crate::api::openapi::entity_relations)]
     pub entity_relations: Option<Vec<EntityRelation>>,
     /// Start of its validity.
-    #[serde(deserialize_with = "present")]
+    #[serde(default, deserialize_with = "present")]
     pub valid_from: Option<Option<Timestamp>>,
     /// End of its validity.
-    #[serde(deserialize_with = "present")]
+    #[serde(default, deserialize_with = "present")]
     pub valid_until: Option<Option<Timestamp>>,
 }
 
@@ -204,8 +216,8 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 
 flattened! {
     /// `POST /v1/memory/search`.
-    #[derive(Clone, Debug, Serialize)]
-    pub struct SearchRequest {
+    #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
+pub struct SearchRequest {
         /// The user.
         pub whose: Whose,
         /// What to search for.
@@ -214,7 +226,7 @@ flattened! {
 }
 
 /// The search of a [`SearchRequest`].
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct SearchTerms {
     /// The search query.
     pub query: String,
@@ -231,6 +243,7 @@ pub struct SearchTerms {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub types: Option<Vec<String>>,
     /// A filter (docs/filters.md).
+    #[schema(value_type = Option<Object>)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<Filter>,
     /// Only memories about this time or later.
@@ -246,8 +259,8 @@ pub struct SearchTerms {
 
 flattened! {
     /// `POST /v1/memory/flush`.
-    #[derive(Clone, Debug, Serialize)]
-    pub struct FlushRequest {
+    #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
+pub struct FlushRequest {
         /// The user.
         pub whose: Whose,
         /// How long to wait.
@@ -256,7 +269,7 @@ flattened! {
 }
 
 /// How long a [`FlushRequest`] waits.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct FlushOptions {
     /// Maximum time to wait, in milliseconds, up to ten minutes. Default: 30 seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -286,15 +299,17 @@ flattened! {
 }
 
 /// Which jobs [`AllJobsRequest`] lists.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct JobFilter {
     /// Only jobs in this state.
+    #[param(schema_with = crate::api::openapi::job_state)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<JobStanding>,
 }
 
 /// `POST /admin/jobs/retry`: jobs of all users.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RetryAllRequest {}
 
 flattened! {
@@ -309,7 +324,8 @@ flattened! {
 }
 
 /// `GET /admin/memory/export`: memories of all users.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct ExportAllRequest {
     /// The last mark of an earlier export, to resume after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -349,7 +365,8 @@ flattened! {
 }
 
 /// Which preferences [`PreferencesRequest`] lists.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct PreferenceScope {
     /// A project: lists its preferences and those without a project. Default: those without a project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -358,8 +375,8 @@ pub struct PreferenceScope {
 
 flattened! {
     /// `PUT /v1/preferences`.
-    #[derive(Clone, Debug, Serialize)]
-    pub struct SetPreferenceRequest {
+    #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
+pub struct SetPreferenceRequest {
         /// The user.
         pub whose: Whose,
         /// The preference.
@@ -368,9 +385,10 @@ flattened! {
 }
 
 /// The preference of a [`SetPreferenceRequest`].
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct NewPreference {
     /// What it is about.
+    #[schema(schema_with = crate::api::openapi::preference_key)]
     pub key: PreferenceKey,
     /// One of the values of the key; for `name` a name of at most 40 letters.
     pub value: String,
@@ -391,9 +409,11 @@ flattened! {
 }
 
 /// Which preferences an [`UnsetPreferenceRequest`] deletes.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct UnsetPreference {
     /// What they are about.
+    #[param(schema_with = crate::api::openapi::preference_key)]
     pub key: PreferenceKey,
     /// The project they belong to. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
