@@ -55,24 +55,33 @@ pub(crate) fn check_compiler() -> Result<()> {
     }
 }
 
-/// Builds the whole workspace, so that dependencies always have the same features; cargo's progress
-/// and errors go to the terminal.
-///
-/// In the dev profile the tests are built too: then dependencies have the features of `cargo test`
-/// and need not be built twice.
+/// Builds the programs of the whole workspace, so that dependencies always have the same features; cargo's progress and
+/// errors go to the terminal.
 ///
 /// # Errors
 /// When cargo or a C compiler is missing, or the build fails.
 pub(crate) fn binaries(profile: Profile) -> Result<Binaries> {
-    let text = match profile {
-        Profile::Release => build(profile, &["--bins"]),
-        Profile::Dev => build(profile, &["--bins", "--tests"]),
-    }?;
-    Ok(Binaries {
-        memgate: executable(&text, "memgate")?,
-        model_double: executable(&text, "model-double")?,
-        xtask: executable(&text, "xtask")?,
-    })
+    Binaries::of(&build(profile, &["--bins"])?)
+}
+
+/// Builds the programs and the tests, in the dev profile: then dependencies have the features of `cargo test` and need
+/// not be built twice.
+///
+/// # Errors
+/// As [`binaries`].
+pub(crate) fn binaries_and_tests() -> Result<Binaries> {
+    Binaries::of(&build(Profile::Dev, &["--bins", "--tests"])?)
+}
+
+impl Binaries {
+    /// The programs that cargo's messages name.
+    fn of(messages: &str) -> Result<Self> {
+        Ok(Self {
+            memgate: executable(messages, "memgate")?,
+            model_double: executable(messages, "model-double")?,
+            xtask: executable(messages, "xtask")?,
+        })
+    }
 }
 
 /// Builds one of the examples.

@@ -9,7 +9,7 @@ use super::counts::Counts;
 use super::servers::{self, Servers};
 use crate::assets::progress::say;
 use crate::assets::{self, Kind, repository};
-use crate::build::{self, Profile, cargo};
+use crate::build::{self, cargo};
 
 /// Assets that the steps require.
 const NEEDED: [Kind; 6] =
@@ -173,7 +173,7 @@ fn end_to_end_long(_: &mut Servers) -> Result<(bool, Counts)> {
 
 fn pytest(which: &str) -> Result<(bool, Counts)> {
     let assets = assets::ensure(&NEEDED)?;
-    let binaries = build::binaries(Profile::Dev)?;
+    let binaries = build::binaries_and_tests()?;
     let mut pytest = Command::new(assets.python());
     pytest
         .args(["-m", "pytest", "-m", which])

@@ -9,6 +9,7 @@ mod store;
 mod supervisor;
 
 use std::path::PathBuf;
+use std::{panic, thread};
 
 use anyhow::{Context, Result, bail};
 
@@ -56,9 +57,9 @@ pub(crate) struct Args {
     /// Port of memgate's REST API.
     #[arg(long, default_value_t = 8080)]
     http_port: u16,
-    /// Cargo profile of memgate.
-    #[arg(long, value_enum, default_value_t = Profile::Release)]
-    profile: Profile,
+    /// Cargo profile of memgate [default: release; dev, which is built sooner, with --demo].
+    #[arg(long, value_enum)]
+    profile: Option<Profile>,
 }
 
 impl Args {
@@ -79,8 +80,17 @@ impl Args {
         if self.store == Some(Store::Milvus) {
             needed.push(Kind::Milvus);
         }
-        let assets = assets::ensure(&needed)?;
-        let binaries = build::binaries(self.profile)?;
+        let profile =
+            self.profile.unwrap_or(if self.demo { Profile::Dev } else { Profile::Release });
+        // Downloads wait for the network, and building for the processor.
+        let (assets, binaries) = thread::scope(|scope| {
+            let fetch =
+                || assets::ensure(&needed).inspect_err(|error| say(&format!("error: {error:#}")));
+            let fetched = scope.spawn(fetch);
+            let built = build::binaries(profile);
+            let fetched = fetched.join().unwrap_or_else(|payload| panic::resume_unwind(payload));
+            Ok::<_, anyhow::Error>((fetched?, built?))
+        })?;
 
         // A single thread, because children are tied to the thread that starts them.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

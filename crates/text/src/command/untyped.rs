@@ -8,6 +8,11 @@ use std::{ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
+use crate::lang::{
+    self, Language,
+    keys::{Pasted, TimePhrase},
+};
+
 /// Code, quoted lines and quotations.
 static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -27,35 +32,31 @@ static TAG: LazyLock<Regex> = LazyLock::new(|| pattern(r"<(/?)([a-zA-Z][\w:.-]*)
 /// A line that starts retrieved passages: "Context: …", "### Documents", "[1] …", "Document 2: …", or the sentence with
 /// which prompt templates announce them.
 static CONTEXT: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?im)^[ \t]*(?:#{1,6}[ \t]*|[*]{2}|[-=]{2,}[ \t]*(?:begin |start of )?|\[)?(?:retrieved |relevant |additional |",
-        r"supporting |provided |following )?(?:contexts?|documents?|doc|sources?|passages?|references?|background|",
-        r"knowledge(?: base)?|search results?|results?|excerpts?|snippets?|chunks?|articles?|web ?pages?|page content|",
-        r"e-?mails?|messages?|transcript|conversation|chat history|kontext|dokumente?|quellen?|auszüge|suchergebnisse|",
-        r"nachricht|contexto|documentos?|fuentes?|fontes?|contexte|contesto|documenti|fonti|resultados?|résultats|",
-        r"correo|courriel|上下文|背景|资料|資料|文档|文件|参考|搜索结果|コンテキスト|文脈|検索結果|संदर्भ|दस्तावेज़)",
-        r"(?:[ \t]*#?[ \t]*\d+)?\]?(?:[*]{2})?[ \t]*(?:[:：]|$)",
-        r"|^[ \t]*[\[(【]\d{1,3}[\])】][ \t]*\S",
-        r"|\b(?:use|using|given|based on|according to|considering) (?:only )?(?:the |these |this )?(?:following|provided|",
-        r"above|below|retrieved)\b[^.\n]{0,40}\b(?:contexts?|documents?|passages?|sources?|information|excerpts?|text)",
+    let (titles, announced) = (any(Pasted::ContextTitle), any(Pasted::Announced));
+    pattern(&format!(
+        concat!(
+            r"(?im)^[ \t]*(?:#{{1,6}}[ \t]*|[*]{{2}}|[-=]{{2,}}[ \t]*(?:begin |start of )?|\[)?",
+            r"(?:retrieved |relevant |additional |supporting |provided |following )?(?:{titles})",
+            r"(?:[ \t]*#?[ \t]*\d+)?\]?(?:[*]{{2}})?[ \t]*(?:[:：]|$)",
+            r"|^[ \t]*[\[(【]\d{{1,3}}[\])】][ \t]*\S",
+            r"|\b(?:{announced})",
+        ),
+        titles = titles,
+        announced = announced,
     ))
 });
 
 /// A line that ends retrieved passages; the user's question follows.
 static QUESTION: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?im)^[ \t]*(?:#{1,6}[ \t]*|[*]{2})?(?:user(?:'s)? (?:question|query|input|request)|question|query|user|human|",
-        r"frage|anfrage|pregunta|consulta|pergunta|domanda|vraag|问题|問題|質問|प्रश्न|सवाल)(?:[*]{2})?[ \t]*[:：]",
+    let titles = any(Pasted::QuestionTitle);
+    pattern(&format!(
+        r"(?im)^[ \t]*(?:#{{1,6}}[ \t]*|[*]{{2}})?(?:{titles})(?:[*]{{2}})?[ \t]*[:：]"
     ))
 });
 
 /// A mail header. Two of them make a mail.
 static HEADER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?im)^[ \t]*(?:from|to|cc|bcc|subject|sent|date|reply-to|message-id|von|an|betreff|gesendet|datum|de|para|asunto|",
-        r"enviado|fecha|à|objet|envoyé|assunto|da|oggetto|van|aan|onderwerp|发件人|收件人|主题|日期|差出人|宛先|件名|日時)",
-        r"[ \t]*[:：][ \t]*\S",
-    ))
+    pattern(&format!(r"(?im)^[ \t]*(?:{})[ \t]*[:：][ \t]*\S", any(Pasted::MailHeader)))
 });
 
 /// An address in angle brackets after a label: the header of a mail in any language.
@@ -64,10 +65,17 @@ static ADDRESSED: LazyLock<Regex> =
 
 /// A line of an exported chat: a name and a time alone (Slack, Teams, Discord), or a name in angle brackets (IRC).
 static STAMPED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?im)^[ \t]*(?:\[?[^\n:\d]{2,40}?[\]\s(,—–-]+(?:(?:today|yesterday|heute|gestern|hoy|ayer|aujourd'hui|hier|oggi|ieri|hoje|ontem)[^\n\d]{0,5})?",
-        r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4},? )?\d{1,2}[:.]\d{2}(?::\d{2})?(?: ?[ap]\.?m\.?)?[\])]?[ \t]*$",
-        r"|(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]? ?)?<[\p{L}\d_ .-]{2,30}> \S)",
+    let phrases = Language::ALL.iter().map(|language| &language.cldr().phrases);
+    let days =
+        phrases.flat_map(|of| [TimePhrase::Today, TimePhrase::Yesterday].map(|it| of.get(&it)));
+    let days: Vec<&str> = days.flatten().flatten().map(String::as_str).collect();
+    pattern(&format!(
+        concat!(
+            r"(?im)^[ \t]*(?:\[?[^\n:\d]{{2,40}}?[\]\s(,—–-]+(?:(?:{days})[^\n\d]{{0,5}})?",
+            r"(?:\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}},? )?\d{{1,2}}[:.]\d{{2}}(?::\d{{2}})?(?: ?[ap]\.?m\.?)?[\])]?[ \t]*$",
+            r"|(?:\[?\d{{1,2}}:\d{{2}}(?::\d{{2}})?\]? ?)?<[\p{{L}}\d_ .-]{{2,30}}> \S)",
+        ),
+        days = days.join("|").replace('’', "['’]"),
     ))
 });
 
@@ -84,10 +92,9 @@ static FILE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The line that introduces a forwarded or quoted mail.
 static FORWARDED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?im)^[ \t]*-{2,}[ \t]*(?:original message|forwarded message|ursprüngliche nachricht|weitergeleitete nachricht|",
-        r"mensaje original|message original|mensagem original)|^[ \t]*begin forwarded message",
-        r"|^(?:on|am|le|el|em) .{4,80}(?:wrote|schrieb|a écrit|escribió|escreveu)[^:\n]{0,40}:",
+    let (forwarded, wrote) = (any(Pasted::Forwarded), any(Pasted::Wrote));
+    pattern(&format!(
+        r"(?im)^[ \t]*-{{2,}}[ \t]*(?:{forwarded})|^[ \t]*begin forwarded message|^(?:{wrote})[^:\n]{{0,40}}:"
     ))
 });
 
@@ -105,6 +112,11 @@ static DIVIDER: LazyLock<Regex> =
 
 /// A line that starts a JSON object or list.
 static DATA: LazyLock<Regex> = LazyLock::new(|| pattern(r#"(?m)^[ \t]*[\[{][ \t\n]*["\[{]"#));
+
+/// Any of a list's patterns, of all languages.
+fn any(list: Pasted) -> String {
+    lang::all(|file| file.pasted.of(list)).collect::<Vec<_>>().join("|")
+}
 
 #[expect(
     clippy::expect_used,

@@ -5,8 +5,8 @@ use serde::Deserialize;
 
 use crate::lang::{
     keys::{
-        Cue, DateWord, Day, List, Mark, NameWords, Person, PreferenceValue, PreferenceWords, Rule,
-        Slot, TimePhrase,
+        Cue, DateWord, Day, List, Mark, NameWords, Pasted, Person, PreferenceValue,
+        PreferenceWords, Rule, Slot, TimePhrase,
     },
     lists::Lists,
 };
@@ -42,6 +42,7 @@ pub(crate) struct File {
     pub commands: Lists<List>,
     pub preferences: Preferences,
     pub rules: Lists<Rule>,
+    pub pasted: Lists<Pasted>,
     pub names: Lists<NameWords>,
     pub questions: Questions,
 }

@@ -375,6 +375,36 @@ pub(crate) enum Rule {
     Fiction,
 }
 
+/// A list of patterns of what surrounds pasted text.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum Pasted {
+    /// The title of retrieved passages: "Context:".
+    ContextTitle,
+    /// What announces them in a prompt: "Use the following passages".
+    Announced,
+    /// The title of the question that follows them.
+    QuestionTitle,
+    MailHeader,
+    /// The line that introduces a forwarded mail.
+    Forwarded,
+    /// The line that introduces a quoted mail.
+    Wrote,
+}
+
 /// A list of words or phrases around names.
 #[derive(
     Clone,

@@ -54,6 +54,7 @@ fn table() -> String {
         "commands",
         "preferences",
         "rules",
+        "pasted",
         "names",
         "questions",
     ];
