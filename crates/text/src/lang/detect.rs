@@ -11,7 +11,7 @@ impl Language {
     /// The language that a text is likely in: by its script, else by its function words, else, where those of several
     /// languages are as many, by its letters. `None` where it has no function word: of so few letters any guess is bad.
     #[must_use]
-    pub fn likely(text: &str) -> Option<Self> {
+    pub(crate) fn likely(text: &str) -> Option<Self> {
         let counts = match detect_script(text)? {
             Script::Latin => Self::function_words(text),
             _ => return Self::by_letters(text, Self::ALL),
