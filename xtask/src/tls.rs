@@ -1,4 +1,4 @@
-//! The TLS provider that reqwest requires, although only plain HTTP on loopback is used.
+//! The TLS provider that reqwest requires, also for plain HTTP on loopback.
 
 use anyhow::{Result, bail};
 

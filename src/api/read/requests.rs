@@ -101,7 +101,7 @@ pub struct ForgetFilter {
 flattened! {
     /// `POST /v1/memory`.
     #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
-pub struct CreateRequest {
+    pub struct CreateRequest {
         /// The user.
         pub whose: Whose,
         /// The memory.
@@ -217,7 +217,7 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 flattened! {
     /// `POST /v1/memory/search`.
     #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
-pub struct SearchRequest {
+    pub struct SearchRequest {
         /// The user.
         pub whose: Whose,
         /// What to search for.
@@ -260,7 +260,7 @@ pub struct SearchTerms {
 flattened! {
     /// `POST /v1/memory/flush`.
     #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
-pub struct FlushRequest {
+    pub struct FlushRequest {
         /// The user.
         pub whose: Whose,
         /// How long to wait.
@@ -376,7 +376,7 @@ pub struct PreferenceScope {
 flattened! {
     /// `PUT /v1/preferences`.
     #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
-pub struct SetPreferenceRequest {
+    pub struct SetPreferenceRequest {
         /// The user.
         pub whose: Whose,
         /// The preference.

@@ -1,7 +1,7 @@
 //! Collapses hits that repeat each other: a turn with the statements taken from it, and a session's summary with the
 //! memories it sums up.
 
-use crate::{hit::Hit, select::quoted::stands_in};
+use crate::{hit::Hit, select::quoted::quoted};
 use memgate_core::memory::{Memory, MemoryKind};
 
 /// Takes the summaries of sessions out of the hits. A fact or a turn says it better; beside these a summary repeats
@@ -57,7 +57,7 @@ fn is_turn(memory: &Memory) -> bool {
 fn is_statement_of(memory: &Memory, turn: &Memory) -> bool {
     memory.provenance.turn == turn.provenance.turn
         && match (memory.as_turn(), memory.said(), turn.as_turn()) {
-            (None, Some(words), Some((said, _))) => stands_in(words, said),
+            (None, Some(words), Some((said, _))) => said.contains(quoted(words)),
             _ => false,
         }
 }

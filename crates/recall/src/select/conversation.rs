@@ -1,7 +1,7 @@
 //! Leaves out what the conversation holds: the model sees it anyway, so presenting it again would cost tokens and
 //! push out what the model does not know.
 
-use crate::select::quoted::stands_in;
+use crate::select::quoted::quoted;
 use memgate_core::memory::{Evidence, Memory};
 use memgate_text::normal::one_line;
 
@@ -28,7 +28,7 @@ pub(crate) fn without_conversation(
 
 /// Whether a memory was made of a turn, with the words of one of these messages.
 fn is_statement_of(memory: &Memory, messages: &[String]) -> bool {
-    memory.said().is_some_and(|words| messages.iter().any(|it| stands_in(words, it)))
+    memory.said().map(quoted).is_some_and(|words| messages.iter().any(|it| it.contains(words)))
 }
 
 /// The first characters, with single spaces.

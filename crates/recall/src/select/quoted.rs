@@ -2,9 +2,8 @@
 
 use memgate_text::sentences::sentences;
 
-/// Whether a statement was taken from this message. One that points back was put after a sentence of an earlier message;
-/// then its last sentence tells.
-pub(super) fn stands_in(statement: &str, message: &str) -> bool {
-    let last = sentences(statement).pop().unwrap_or(statement);
-    message.contains(statement) || message.contains(last)
+/// The part of a statement that stands in the message it was taken from. A statement that points back was put after a
+/// sentence of an earlier message, so it is the last sentence.
+pub(super) fn quoted(statement: &str) -> &str {
+    sentences(statement).pop().unwrap_or(statement)
 }

@@ -1,11 +1,30 @@
 //! In which language a text is.
 
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::LazyLock,
+};
+
 use whatlang::{Detector, Lang, Script, detect_script};
 
 use crate::{
     lang::Language,
     normal::{plain, tokens},
 };
+
+/// The languages of each function word, each once.
+static FUNCTION_WORDS: LazyLock<HashMap<&str, Vec<Language>>> = LazyLock::new(|| {
+    let mut languages: HashMap<&str, Vec<Language>> = HashMap::new();
+    for language in Language::ALL {
+        for word in &language.file().index.stop_words {
+            let of_word = languages.entry(word).or_default();
+            if of_word.last() != Some(language) {
+                of_word.push(*language);
+            }
+        }
+    }
+    languages
+});
 
 impl Language {
     /// The language that a text is likely in: by its script, else by its function words, else, where those of several
@@ -16,23 +35,24 @@ impl Language {
             Script::Latin => Self::function_words(text),
             _ => return Self::by_letters(text, Self::ALL),
         };
-        let most = counts.iter().map(|(_, count)| *count).max().filter(|most| *most > 0)?;
-        let best = counts.iter().filter(|(_, count)| *count == most);
-        let best: Vec<Self> = best.map(|(language, _)| *language).collect();
+        let most = counts.values().copied().max()?;
+        let best = counts.into_iter().filter(|(_, count)| *count == most);
+        let best: Vec<Self> = best.map(|(language, _)| language).collect();
         match best[..] {
             [only] => Some(only),
             _ => Self::by_letters(text, &best),
         }
     }
 
-    /// How many of a text's words are function words of each language.
-    fn function_words(text: &str) -> Vec<(Self, usize)> {
-        let words = tokens(&plain(text));
-        let count = |language: Self| {
-            let known = &language.file().index.stop_words;
-            words.iter().filter(|word| known.contains(word)).count()
-        };
-        Self::ALL.iter().map(|language| (*language, count(*language))).collect()
+    /// How many of a text's words are function words of each language, where any is.
+    fn function_words(text: &str) -> BTreeMap<Self, usize> {
+        let mut counts = BTreeMap::new();
+        for word in tokens(&plain(text)) {
+            for language in FUNCTION_WORDS.get(word.as_str()).into_iter().flatten() {
+                *counts.entry(*language).or_default() += 1;
+            }
+        }
+        counts
     }
 
     /// Which of these languages the letters of a text tell.

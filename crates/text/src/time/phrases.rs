@@ -88,32 +88,35 @@ fn alternatives(phrase: TimePhrase, language: Language) -> Vec<String> {
     };
     let file = language.file();
     let cldr = language.cldr().phrases.get(&phrase).into_iter().flatten();
-    // A pattern in CLDR's words would have marks; it has none, and where characters have no spaces it may.
+    // CLDR puts spaces around numbers in Chinese and Japanese, and people mostly do not.
     let cldr =
         cldr.map(|words| if before.is_empty() { words.replace(' ', " ?") } else { words.clone() });
     let all = cldr.chain(file.times.phrases.of(phrase).iter().cloned());
     // A full stop is no letter, so no boundary of a word follows it.
     let bounded = |words: String| {
         let after = if words.ends_with('.') { "" } else { after };
-        format!("{before}(?:{}){after}", with_places(&fold(&words), language))
+        format!("{before}(?:{}){after}", with_place(&fold(&words), language))
     };
     all.map(bounded).collect()
 }
 
-fn with_places(words: &str, language: Language) -> String {
+/// A phrase with a group for the word in its place, if it has a place.
+fn with_place(phrase: &str, language: Language) -> String {
     let times = &language.file().times;
-    let of = |lists: &[Vec<String>]| lists.concat();
-    words
-        .replace("{n}", &format!("({DIGITS}|{})", any(of(&times.numbers))))
-        .replace("{season}", &format!("({})", any(of(&times.seasons))))
-        .replace(
-            "{weekday}",
-            &format!("({})", any(weekdays(language).map(|(name, _)| name).collect())),
-        )
-        .replace("{day}", r"(\d{1,2})")
+    let group = |place: &str| match place {
+        "{n}" => format!("({DIGITS}|{})", any(times.numbers.concat())),
+        "{season}" => format!("({})", any(times.seasons.concat())),
+        "{weekday}" => format!("({})", any(weekdays(language).map(|(name, _)| name).collect())),
+        _ => r"(\d{1,2})".to_owned(),
+    };
+    let places = ["{n}", "{season}", "{weekday}", "{day}"];
+    match places.into_iter().find(|place| phrase.contains(place)) {
+        Some(place) => phrase.replace(place, &group(place)),
+        None => phrase.to_owned(),
+    }
 }
 
-/// Any of some words, the longest first; `*` at the end of one stands for any ending.
+/// A pattern that matches any of these words, the longest first. A `*` at the end of a word matches any ending.
 fn any(words: Vec<String>) -> String {
     let mut words: Vec<String> = words.iter().map(|word| fold(word)).collect();
     words.sort_by_key(|word| usize::MAX - word.len());

@@ -1,5 +1,5 @@
-//! Relative dates in statements: "next Friday" means nothing a year later, so the day that it meant stands beside it.
-//! Resolved by the turn's day in UTC.
+//! Adds the date to each relative date of a statement, because "next Friday" means nothing a year later. Relative dates count
+//! from the turn's day in UTC.
 
 use jiff::{
     Timestamp, ToSpan,
