@@ -5,6 +5,7 @@ pub mod ending;
 pub(crate) mod fold;
 pub(crate) mod moment;
 pub(crate) mod named_days;
+mod names;
 pub(crate) mod phrases;
 pub mod question_dates;
 pub(crate) mod question_periods;

@@ -1,12 +1,12 @@
 //! Days and months that a text names: "8 May 2023", "14. dez", "5月8日", "2023-05-08".
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::sync::LazyLock;
 
 use regex::Regex;
 
 use crate::{
     lang::{self, Language, keys::Day},
-    time::fold::fold,
+    time::{fold::fold, names::Names},
 };
 
 /// Most dates of a text that are looked at.
@@ -81,29 +81,13 @@ fn in_words(words: &[&str], at: usize, language: Option<Language>) -> Option<Nam
     Named::of(year, month, before.or(after))
 }
 
-/// The names of months of all languages: whole, and the beginnings of those that have endings.
-struct Months {
-    whole: HashMap<String, i16>,
-    beginnings: Vec<(String, i16)>,
-}
-
-static MONTHS: LazyLock<Months> = LazyLock::new(|| {
-    let mut months = Months { whole: HashMap::new(), beginnings: Vec::new() };
-    for names in Language::ALL.iter().map(|language| &language.cldr().months) {
-        let named =
-            (1..).zip(names).flat_map(|(month, names)| names.iter().map(move |name| (month, name)));
-        months.whole.extend(named.map(|(month, name)| (fold(name), month)));
-    }
-    for (day, name) in lang::files().flat_map(|file| file.days.entries()) {
-        let Some(month) = number_of(day) else { continue };
-        match name.strip_suffix('*') {
-            Some(name) => months.beginnings.push((fold(name), month)),
-            None => {
-                months.whole.insert(fold(name), month);
-            }
-        }
-    }
-    months
+/// The names of the months in all languages.
+static MONTHS: LazyLock<Names<i16>> = LazyLock::new(|| {
+    let cldr = Language::ALL.iter().flat_map(|language| (1..).zip(&language.cldr().months));
+    let cldr = cldr.flat_map(|(month, names)| names.iter().map(move |name| (name.as_str(), month)));
+    let own = lang::files().flat_map(|file| file.days.entries());
+    let own = own.filter_map(|(day, name)| Some((name, number_of(day)?)));
+    Names::of(cldr.chain(own))
 });
 
 fn number_of(day: Day) -> Option<i16> {
@@ -112,9 +96,7 @@ fn number_of(day: Day) -> Option<i16> {
 }
 
 fn month(word: &str) -> Option<i16> {
-    let bare = fold(word);
-    let begins = || MONTHS.beginnings.iter().find(|(name, _)| bare.starts_with(name));
-    MONTHS.whole.get(&bare).copied().or_else(|| begins().map(|(_, month)| *month))
+    MONTHS.get(&fold(word))
 }
 
 /// The month that is cut short, of a text's own language or of English: "out" is October in Portuguese alone.

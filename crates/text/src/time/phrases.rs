@@ -3,7 +3,7 @@
 //! The phrases are those of `lang/cldr/` and of `[times]` in `lang/`. All languages count at once, because people mix
 //! them. A phrase that could mean two times (Hindi "कल", a bare weekday) is in no list.
 
-use std::{collections::HashMap, ops::Range, sync::LazyLock};
+use std::{ops::Range, sync::LazyLock};
 
 use jiff::civil::Weekday;
 use regex::Regex;
@@ -17,6 +17,7 @@ use crate::{
     time::{
         fold::{Folded, fold},
         moment::{Moment, Place, Season},
+        names::Names,
     },
 };
 
@@ -104,9 +105,9 @@ fn alternatives(phrase: TimePhrase, language: Language) -> Vec<String> {
 fn with_place(phrase: &str, language: Language) -> String {
     let times = &language.file().times;
     let group = |place: &str| match place {
-        "{n}" => format!("({DIGITS}|{})", any(times.numbers.concat())),
-        "{season}" => format!("({})", any(times.seasons.concat())),
-        "{weekday}" => format!("({})", any(weekdays(language).map(|(name, _)| name).collect())),
+        "{n}" => format!("({DIGITS}|{})", any(times.numbers.iter().flatten())),
+        "{season}" => format!("({})", any(times.seasons.iter().flatten())),
+        "{weekday}" => format!("({})", any(weekdays(language).map(|(name, _)| name))),
         _ => r"(\d{1,2})".to_owned(),
     };
     let places = ["{n}", "{season}", "{weekday}", "{day}"];
@@ -117,8 +118,8 @@ fn with_place(phrase: &str, language: Language) -> String {
 }
 
 /// A pattern that matches any of these words, the longest first. A `*` at the end of a word matches any ending.
-fn any(words: Vec<String>) -> String {
-    let mut words: Vec<String> = words.iter().map(|word| fold(word)).collect();
+fn any<'a, S: AsRef<str> + ?Sized + 'a>(words: impl Iterator<Item = &'a S>) -> String {
+    let mut words: Vec<String> = words.map(|word| fold(word.as_ref())).collect();
     words.sort_by_key(|word| usize::MAX - word.len());
     let patterns = words.iter().map(|word| match word.strip_suffix('*') {
         Some(beginning) => format!(r"{}[\p{{L}}\p{{M}}]*", regex::escape(beginning)),
@@ -128,15 +129,12 @@ fn any(words: Vec<String>) -> String {
 }
 
 /// The names of the weekdays in a language, with `*` where any ending may follow.
-fn weekdays(language: Language) -> impl Iterator<Item = (String, Weekday)> {
+fn weekdays(language: Language) -> impl Iterator<Item = (&'static str, Weekday)> {
     let cldr = WEEKDAYS.into_iter().zip(&language.cldr().weekdays);
     let cldr =
-        cldr.flat_map(|(weekday, names)| names.iter().map(move |name| (name.clone(), weekday)));
-    let own = language
-        .file()
-        .days
-        .entries()
-        .filter_map(|(day, name)| Some((name.to_owned(), weekday_of(day)?)));
+        cldr.flat_map(|(weekday, names)| names.iter().map(move |name| (name.as_str(), weekday)));
+    let own =
+        language.file().days.entries().filter_map(|(day, name)| Some((name, weekday_of(day)?)));
     cldr.chain(own)
 }
 
@@ -163,49 +161,30 @@ fn weekday_of(day: Day) -> Option<Weekday> {
     }
 }
 
-/// The words that may stand in a place, folded: whole, and the beginnings of those that have endings.
-struct Words {
-    whole: HashMap<String, Place>,
-    beginnings: Vec<(String, Place)>,
-}
-
-static WORDS: LazyLock<Words> = LazyLock::new(|| {
-    let mut words = Words { whole: HashMap::new(), beginnings: Vec::new() };
-    for language in Language::ALL {
+/// The words that may stand in a place.
+static WORDS: LazyLock<Names<Place>> = LazyLock::new(|| {
+    let of_language = |language: &Language| {
         let times = &language.file().times;
-        let numbers = (1..).zip(&times.numbers);
-        let numbers = numbers.map(|(number, names)| (Place::Number(number), names.clone()));
-        let seasons = Season::ALL.into_iter().zip(&times.seasons);
-        let seasons = seasons.map(|(season, names)| (Place::Season(season), names.clone()));
-        let weekdays =
-            weekdays(*language).map(|(name, weekday)| (Place::Weekday(weekday), vec![name]));
-        for (place, names) in numbers.chain(seasons).chain(weekdays) {
-            for name in names {
-                match name.strip_suffix('*') {
-                    Some(beginning) => words.beginnings.push((fold(beginning), place)),
-                    None => drop(words.whole.insert(fold(&name), place)),
-                }
-            }
-        }
-    }
-    words
+        let numbers = (1..).map(Place::Number).zip(&times.numbers);
+        let seasons = Season::ALL.map(Place::Season).into_iter().zip(&times.seasons);
+        let listed = numbers
+            .chain(seasons)
+            .flat_map(|(place, names)| names.iter().map(move |name| (name.as_str(), place)));
+        // "segunda" stands for "segunda-feira".
+        let short = |(name, weekday): (&'static str, _)| {
+            [(name.split('-').next().unwrap_or(name), weekday), (name, weekday)]
+        };
+        let weekdays = weekdays(*language).flat_map(short);
+        listed.chain(weekdays.map(|(name, weekday)| (name, Place::Weekday(weekday))))
+    };
+    Names::of(Language::ALL.iter().flat_map(of_language))
 });
 
 fn place(word: &str) -> Option<Place> {
     if let Ok(number) = word.parse() {
         return Some(Place::Number(number));
     }
-    // "terça" of "terça-feira": a part of a name stands for it.
-    let begins = |(name, _): &&(String, Place)| word.starts_with(name.as_str());
-    let beginning = || WORDS.beginnings.iter().find(begins).map(|(_, place)| *place);
-    let part = || {
-        WORDS
-            .whole
-            .iter()
-            .find(|(name, _)| name.starts_with(&format!("{word}-")))
-            .map(|(_, place)| *place)
-    };
-    WORDS.whole.get(word).copied().or_else(beginning).or_else(part)
+    WORDS.get(word)
 }
 
 #[cfg(test)]
@@ -224,6 +203,7 @@ mod tests {
             ("proximo mes me caso", Moment::Month(1)),
             ("через неделю отпуск", Moment::Ago(-1, crate::time::moment::Unit::Week)),
             ("3주 전에 샀어요", Moment::Ago(3, crate::time::moment::Unit::Week)),
+            ("segunda que vem", Moment::Weekday(Weekday::Monday, crate::time::moment::Which::Next)),
             ("terça passada", Moment::Weekday(Weekday::Tuesday, crate::time::moment::Which::Last)),
         ] {
             let found: Vec<Moment> = moments(text).into_iter().map(|(_, moment)| moment).collect();
