@@ -64,6 +64,7 @@ fn open(
     let options = Options { synchronous, ..Options::default() };
     let settings = Settings {
         store_turns,
+        tool_contents: false,
         extract_locally: false,
         extractor: None,
         extract_every: 10,

@@ -63,6 +63,7 @@ async fn learn(turns: u32, users: u32) -> (f64, f64) {
     let store = SqliteStore::open(&folder.path().join("m.db"), SqliteOptions::default()).unwrap();
     let settings = Settings {
         store_turns: true,
+        tool_contents: false,
         extract_locally: false,
         extractor: None,
         extract_every: 10,

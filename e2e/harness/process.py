@@ -1,5 +1,6 @@
 """A real process that a test can start, watch, stop, freeze or kill; it never outlives the tests."""
 
+import itertools
 import os
 import signal
 import socket
@@ -11,11 +12,27 @@ from . import paths
 from .wait import until
 
 
+def _ports():
+    """Ports below those that the kernel gives to outgoing connections; each worker of pytest has its own range. So nobody
+    takes a port between its choice and its use."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    first, start = 12_000 + worker % 10 * 2_000, os.getpid() % 2_000
+    return itertools.cycle(first + (start + step) % 2_000 for step in range(2_000))
+
+
+PORTS = _ports()
+
+
 def free_port() -> int:
     """A free port of the loopback address."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    for port in PORTS:
+        with socket.socket() as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                listener.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
 
 
 def children(pid: int) -> list[int]:

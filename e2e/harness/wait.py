@@ -3,7 +3,7 @@
 import time
 
 
-def until(predicate, what: str, seconds: float = 10.0, every: float = 0.02):
+def until(predicate, what: str, seconds: float = 30.0, every: float = 0.02):
     """Returns the first truthy value of `predicate()`; at the deadline fails with `what` and the last value."""
     deadline = time.monotonic() + seconds
     while True:

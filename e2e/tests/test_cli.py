@@ -243,7 +243,8 @@ def test_an_error_names_the_process_that_uses_the_folder(place):
         lock.truncate()
         lock.write(json.dumps({"pid": 4711, "api": None}) + "\n")
         lock.flush()
-        done = place.run("list", "--user", "alice", "--json")
+        # A command waits 30 seconds for a busy folder.
+        done = place.run("list", "--user", "alice", "--json", timeout=90)
     assert done.returncode == 1
     assert b"4711" in done.stderr and str(place.memgate.data).encode() in done.stderr
     error = json.loads(done.stdout)["error"]
@@ -252,7 +253,7 @@ def test_an_error_names_the_process_that_uses_the_folder(place):
 
 def test_commands_at_the_same_time_wait_for_each_other(place):
     with ThreadPoolExecutor(4) as pool:
-        done = [pool.submit(place.run, "remember", f"Fact {n}", "--user", "alice") for n in range(6)]
+        done = [pool.submit(place.run, "remember", f"Fact {n}", "--user", "alice", timeout=90) for n in range(6)]
     assert [one.result().returncode for one in done] == [0] * 6, [one.result().stderr for one in done]
     assert len(place.json("list", "--user", "alice")["memories"]) == 6
 

@@ -93,7 +93,7 @@ def test_the_same_fact_in_newer_words_is_an_update_and_another_fact_is_new(start
     talk(alice, "My budget for the Hawaii trip is $10,000")
     until(lambda: BUDGET in facts(stack, alice), "the first fact is stored")
     first = facts(stack, alice)[BUDGET]
-    talk(alice, "I may spend $12,000 in Hawaii after all, at the window please")
+    talk(alice, "My budget for Hawaii is $12,000 after all, and I want a window seat")
     until(lambda: SEAT in facts(stack, alice), "the second batch is stored")
     found = facts(stack, alice)
     assert set(found) == {NEW_BUDGET, SEAT}

@@ -52,6 +52,16 @@ def test_ids_that_look_alike_are_different_users(stack):
         assert "walrus0" not in ask(person), person.id
 
 
+def test_an_agents_memories_are_shown_to_that_agent_only(stack):
+    person = stack.person()
+    person.say("My secret word is heron", memory_context={"agent_id": "coach"})
+    person.learn()
+    for agent, knows in [("coach", True), ("sales", False), (None, False)]:
+        person.later().say("What is my secret word?", memory_context={"agent_id": agent})
+        shown = context_of(person.received()[-1].json()) or ""
+        assert ("heron" in shown) == knows, agent
+
+
 def test_a_header_id_that_is_not_allowed_turns_memory_off_and_the_request_passes(stack):
     person = stack.person()
     for bad in (b"x" * 257, b"\xff\xfe", b""):

@@ -76,7 +76,7 @@ def test_what_was_said_in_one_session_is_recalled_in_another_and_after_a_restart
 
 def test_memgate_serves_without_milvus_and_uses_it_when_it_comes(milvus, on):
     stack = on(milvus, ready=False)
-    until(lambda: stack.memgate.status("/healthz") == 200, "memgate lives")
+    until(lambda: stack.memgate.status("/healthz") == 200, "memgate lives", 60)
     stack.memgate.wait_log("error", "Milvus unavailable, memory disabled", 20)
     assert stack.memgate.status("/readyz") == 503
     alice = stack.person()

@@ -1,17 +1,12 @@
 """Users manage their own memories through Envoy, by the identity that it verified."""
 
-import os
-
 import pytest
 
 from harness import http
-from harness.envoy import http_filter
 from harness.issuer import Issuer
 from harness.memgate import BEARER
-from harness.stack import CHAT, Stack
-
-KEY_ENV = "MEMGATE_GATEWAY_KEY"
-
+from harness.production import stack_with_gateway_key
+from harness.stack import CHAT
 
 @pytest.fixture(scope="module")
 def issuer():
@@ -20,24 +15,7 @@ def issuer():
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory, issuer):
-    folder = tmp_path_factory.mktemp("own")
-    issuer.write_jwks(folder / "jwks.json")
-
-    def edit(config):
-        jwt = http_filter(config, "envoy.filters.http.jwt_authn")
-        jwt["providers"]["users"]["local_jwks"] = {"filename": str(folder / "jwks.json")}
-        # Envoy starts after this, with the key in its environment.
-        api = next(one for one in config["static_resources"]["clusters"] if one["name"] == "memgate_api")
-        address = api["load_assignment"]["endpoints"][0]["lb_endpoints"][0]["endpoint"]["address"]
-        body = {"name": "envoy", "scopes": ["gateway"]}
-        made = http.request(address["socket_address"]["port_value"], "POST", "/admin/keys", body, BEARER)
-        assert made.status == 201, made.body
-        os.environ[KEY_ENV] = made.json()["key"]
-
-    try:
-        stack = Stack(folder, {"memory": {"identity": {}}}, base="production.yaml", edit=edit)
-    finally:
-        os.environ.pop(KEY_ENV, None)
+    stack = stack_with_gateway_key(tmp_path_factory.mktemp("own"), issuer, {"memory": {"identity": {}}})
     yield stack
     stack.stop()
 

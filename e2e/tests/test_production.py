@@ -5,9 +5,9 @@ import time
 import pytest
 
 from harness.context import context_of
-from harness.envoy import http_filter
 from harness.issuer import Issuer
 from harness.memgate import Memgate
+from harness.production import trusting
 from harness.stack import CHAT, Person, Stack
 
 FACT = "My secret word is kestrel"
@@ -17,17 +17,6 @@ QUESTION = "What is my secret word?"
 @pytest.fixture(scope="module")
 def issuer():
     return Issuer()
-
-
-def trusting(issuer, folder):
-    """An edit of Envoy's configuration that makes it accept this issuer's tokens."""
-    issuer.write_jwks(folder / "jwks.json")
-
-    def edit(config):
-        jwt = http_filter(config, "envoy.filters.http.jwt_authn")
-        jwt["providers"]["users"]["local_jwks"] = {"filename": str(folder / "jwks.json")}
-
-    return edit
 
 
 @pytest.fixture(scope="module")

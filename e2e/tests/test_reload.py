@@ -5,8 +5,8 @@ import signal
 import pytest
 
 from harness.context import context_of
-from harness.envoy import http_filter
 from harness.issuer import Issuer
+from harness.production import trusting
 from harness.stack import Person
 from harness.wait import until
 
@@ -45,13 +45,7 @@ class Bearer(Person):
 @pytest.fixture
 def stack(start, tmp_path):
     issuer = Issuer()
-    issuer.write_jwks(tmp_path / "jwks.json")
-
-    def edit(config):
-        jwt = http_filter(config, "envoy.filters.http.jwt_authn")
-        jwt["providers"]["users"]["local_jwks"] = {"filename": str(tmp_path / "jwks.json")}
-
-    stack = start(base="production.yaml", edit=edit)
+    stack = start(base="production.yaml", edit=trusting(issuer, tmp_path))
     stack.memgate.stop()
     stack.memgate.config_file.write_text(CONFIG)
     stack.memgate.start()

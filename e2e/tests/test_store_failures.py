@@ -135,7 +135,7 @@ def test_a_data_folder_that_cannot_be_used_yet_is_waited_for_and_requests_pass_m
     (stack.memgate.data / "memgate.lock").mkdir(parents=True)
     stack.memgate.start(ready=False)
     stack.memgate.wait_log("error", "Store unavailable, memory disabled", 20)
-    until(lambda: stack.memgate.status("/healthz") == 200, "memgate lives")
+    until(lambda: stack.memgate.status("/healthz") == 200, "memgate lives", 60)
     assert stack.memgate.status("/readyz") == 503
     alice = stack.person()
     answer = alice.post(CHAT, BODY)

@@ -147,6 +147,7 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path, config: Config) -> Ope
         policy: memgate_capture::Policy::default(),
         types: Config::default().memory.types,
         screener: memgate_screening::Screener::default(),
+        tool_contents: false,
     };
     let models = Models::for_embedder(embedder.space()).unwrap();
     let access = open_access(folder);

@@ -308,7 +308,7 @@ fn turn(asked: Asked, reply: Reply, ended: Timestamp) -> Option<FinishedTurn> {
     let circumstances = Circumstances {
         owner: admitted.identity.owner().clone(),
         project_id: admitted.project_id,
-        agent_id: None,
+        agent_id: admitted.agent_id,
         session_header,
         request_id,
         began,

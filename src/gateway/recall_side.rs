@@ -192,6 +192,7 @@ impl Recalling<'_> {
         let request = RecallRequest {
             owner,
             projects: &admitted.projects,
+            agents: &admitted.agents,
             earlier: &earlier,
             selection: &admitted.selection,
             settings: config.memory.recall_settings(),

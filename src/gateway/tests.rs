@@ -87,6 +87,7 @@ impl Stack {
                 policy: memgate_capture::Policy::default(),
                 types: config.memory.types.clone(),
                 screener: memgate_screening::Screener::default(),
+                tool_contents: false,
             },
             Tools {
                 audit: memgate_access::Audit::none(),

@@ -27,7 +27,7 @@ use memgate_embed::{
     llm::{self, Helper, LimitName},
 };
 use memgate_models::Models;
-use memgate_recall::{AccessTracker, Recall, Rewriter, prepare_query, prepare_tokens};
+use memgate_recall::{AccessTracker, Recall, Rewriter};
 use memgate_screening::Screener;
 use memgate_sqlite::{DataFolder, Options, Synchronous};
 use memgate_telemetry::Metrics;
@@ -103,11 +103,6 @@ impl OpenMemory {
         let recall =
             Recall::new(store.clone(), embedder.clone(), models.clone(), tracker, metrics.clone())
                 .with_rewriter(rewriter.map(|model| Rewriter::new(Arc::new(model))));
-        // Compiles patterns and unpacks a vocabulary now, so that no request waits for it.
-        memgate_text::command::prepare();
-        prepare_tokens();
-        prepare_query();
-        memgate_capture::prepare();
         let ending = CancellationToken::new();
         // A local model needs only a moment; requests should not come first.
         let soon = Handle::current().block_on(timeout(PREPARING, recall.prepare()));
@@ -235,6 +230,7 @@ pub(super) fn settings(config: &Config) -> Result<Settings, StartError> {
         },
         types: memory.types.clone(),
         screener: Screener::new(memory.screening),
+        tool_contents: memory.journal.tool_contents,
     })
 }
 

@@ -82,7 +82,7 @@ async fn run(
         let (embedder, missing) = (&embedder.space().model, models.missing());
         tracing::warn!(embedder, ?missing, "no models were trained with this embedding model");
     }
-    rehearse(models.clone()).await?;
+    warm_up(models.clone()).await?;
     let opener = Opener {
         config: at_start.clone(),
         embedder: embedder.clone(),
@@ -114,14 +114,19 @@ async fn run(
     served
 }
 
-/// Decides about a message once: the first time compiles the rules of all languages, and no request should pay for it.
-async fn rehearse(models: Arc<Models>) -> Result<(), StartError> {
-    let decided = spawn_blocking(move || {
+/// Compiles the patterns of all languages and unpacks the tokenizer's vocabulary, so that no request
+/// waits for it. Commands of the command line do it when they need it: most need none of it.
+async fn warm_up(models: Arc<Models>) -> Result<(), StartError> {
+    let warm = spawn_blocking(move || {
+        memgate_text::command::prepare();
+        memgate_recall::prepare_tokens();
+        memgate_recall::prepare_query();
+        memgate_capture::prepare();
         let message =
             Message { text: "What is my name?", signals: &Earlier::SILENT, tools_offered: true };
-        decide(&message, &models.need)
+        let _ = decide(&message, &models.need);
     });
-    decided.await.map(drop).map_err(|_| StartError::Interrupted)
+    warm.await.map_err(|_| StartError::Interrupted)
 }
 
 /// All listeners.

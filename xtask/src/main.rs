@@ -6,6 +6,7 @@ mod assets;
 mod bench;
 mod build;
 mod cldr;
+mod data;
 mod envoy_config;
 mod milvus;
 mod ports;
@@ -46,6 +47,8 @@ enum Command {
     Train(train::Args),
     /// Write the words for times in lang/cldr/ from Unicode's locale data.
     Cldr(cldr::Args),
+    /// Fetch data of others on which memgate is measured into .assets/data/.
+    Data(data::Args),
     /// Write an Envoy configuration with other addresses and another model server.
     EnvoyConfig(envoy_config::command::Args),
     /// Run a program that is killed when its parent ends.
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         Command::Milvus(args) => args.run(),
         Command::Train(args) => args.run(),
         Command::Cldr(args) => args.run(),
+        Command::Data(args) => args.run(),
         Command::EnvoyConfig(args) => args.run(),
         Command::Leash(args) => args.run(),
     };

@@ -34,6 +34,7 @@ pub(super) fn settings(extractor: Option<Helper>) -> Settings {
         policy: Policy::default(),
         types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
         screener: memgate_screening::Screener::default(),
+        tool_contents: false,
     }
 }
 

@@ -34,19 +34,26 @@ pub(super) fn weakened(old: &Config, new: &Config) -> Vec<Problem> {
     if was.project_header.is_some() && was.project_header != is.project_header {
         refuse("memory.identity.project_header", "change what decides the project");
     }
+    if was.agent_header.is_some() && was.agent_header != is.agent_header {
+        refuse("memory.identity.agent_header", "change what decides the agent");
+    }
     if !old.memory.search_all_projects && new.memory.search_all_projects {
         refuse("memory.search_all_projects", "search more projects");
     }
-    let pins = |policy: &&Policy| policy.project_id.is_some();
+    if !old.memory.journal.tool_contents && new.memory.journal.tool_contents {
+        refuse("memory.journal.tool_contents", "keep what tools are given and answer");
+    }
+    let pins = |policy: &&Policy| policy.project_id.is_some() || policy.agent_id.is_some();
+    let ids = |policy: &Policy| (policy.project_id.clone(), policy.agent_id.clone());
     let pinned = |policy: &&Policy| {
         new.memory
             .policies
             .iter()
             .filter(pins)
-            .any(|it| it.matches == policy.matches && it.project_id == policy.project_id)
+            .any(|it| it.matches == policy.matches && ids(it) == ids(policy))
     };
     if !old.memory.policies.iter().filter(pins).all(|policy| pinned(&policy)) {
-        refuse("memory.policies", "remove a policy with project_id");
+        refuse("memory.policies", "remove a policy with project_id or agent_id");
     }
     if was.jwt != is.jwt {
         refuse("memory.identity.jwt", "change which claims are trusted");
@@ -171,8 +178,16 @@ mod tests {
             keys("{}", "memory: {search_all_projects: true}"),
             ["memory.search_all_projects"]
         );
+        assert_eq!(
+            keys("{}", "memory: {journal: {tool_contents: true}}"),
+            ["memory.journal.tool_contents"]
+        );
         let pin = "{match: {path: /a}, project_id: hr}";
         assert_eq!(keys(&policies(&[pin]), "{}"), ["memory.policies"]);
+        let pin = "{match: {path: /a}, agent_id: bot}";
+        assert_eq!(keys(&policies(&[pin]), "{}"), ["memory.policies"]);
+        let agent = "memory: {identity: {agent_header: x-agent}}";
+        assert_eq!(keys(agent, "{}"), ["memory.identity.agent_header"]);
         let claim = "memory: {identity: {jwt: {user_claim: uid}}}";
         assert_eq!(keys(claim, "{}"), ["memory.identity.jwt"]);
         assert_eq!(keys("api: {key_env: K}", "{}"), ["api.key_env"]);

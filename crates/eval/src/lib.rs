@@ -2,9 +2,11 @@
 //! hands these parts over; this crate knows neither start-up nor the configuration file. Only the
 //! clock is simulated, and no setting exists for evaluations only.
 
+mod baseline;
 mod data;
 mod evaluation;
 mod locomo;
+mod longmemeval;
 mod memorable;
 mod on_disk;
 mod ordinary;
@@ -23,6 +25,7 @@ mod test_support;
 pub use data::{Digests, file_sha256};
 pub use evaluation::{Evaluation, Services};
 pub use locomo::Locomo;
+pub use longmemeval::LongMemEval;
 pub use memorable::Memorable;
 pub use ordinary::Ordinary;
 pub use placement::Placements;

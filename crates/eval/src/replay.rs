@@ -12,17 +12,19 @@ use tokio::time::Instant;
 use crate::{evaluation::Services, parse};
 use memgate_capture::{Circumstances, FinishedTurn, JobQuery};
 use memgate_config::MemoryConfig;
-use memgate_core::memory::{Owner, Within};
+use memgate_core::memory::{Memory, Owner, Within};
 use memgate_dialect::{Dialect, Ending, Reply, Role};
 use memgate_recall::{Context, Hit, Message, RecallRequest, Selection, signals::Earlier};
 
 /// Timeout of one session's jobs and of one search. Evaluations measure quality, not speed: a slow
 /// machine must not change the results.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+/// Number of memories that are read from the store at once.
+const PAGE: usize = 500;
 /// Number of jobs that are searched for an error.
 const JOBS: usize = 20;
 /// Simulated time between two turns of a session.
-const BETWEEN_TURNS: SignedDuration = SignedDuration::from_mins(1);
+pub(super) const BETWEEN_TURNS: SignedDuration = SignedDuration::from_mins(1);
 
 /// A row of a scenarios file.
 #[derive(Clone, Debug, Deserialize)]
@@ -182,6 +184,7 @@ pub(super) fn recall_request<'a>(
     RecallRequest {
         owner,
         projects: &Within::None,
+        agents: &Within::None,
         earlier: &[],
         selection,
         settings: config.recall_settings(),
@@ -272,6 +275,24 @@ async fn why_not(memory: &Services, owner: &Owner) -> Result<String> {
     let jobs = memory.capture.jobs(query).await?;
     let error = jobs.into_iter().find_map(|job| job.last_error);
     Ok(error.map(|error| format!(": {error}")).unwrap_or_default())
+}
+
+/// Everything in an owner's store, oldest first, whatever its status.
+///
+/// # Errors
+/// When the store fails.
+pub(super) async fn stored(memory: &Services, owner: &Owner) -> Result<Vec<Memory>> {
+    let (mut memories, mut after) = (Vec::new(), None);
+    loop {
+        let scan = memory.store.scan(Some(owner), after.as_deref(), PAGE).await?;
+        memories.extend(scan.found.into_iter().map(|whole| whole.memory));
+        after = scan.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    memories.sort_by(|a, b| (a.created_at, &a.content).cmp(&(b.created_at, &b.content)));
+    Ok(memories)
 }
 
 /// The body of a Chat Completions request.

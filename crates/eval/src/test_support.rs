@@ -26,6 +26,7 @@ pub(crate) fn services(folder: &Path) -> Services {
     let (time, clock) = Clock::settable(Clock::System.now());
     let settings = Settings {
         store_turns: true,
+        tool_contents: false,
         extract_locally: false,
         extractor: None,
         extract_every: 10,

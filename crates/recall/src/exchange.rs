@@ -94,12 +94,13 @@ fn loop_keys(
     if !tools_offered && !in_tool_loop {
         return Vec::new();
     }
-    let project = request.projects.named().unwrap_or_default();
+    let [project, agent] =
+        [request.projects, request.agents].map(|it| it.named().unwrap_or_default());
     let session = session.unwrap_or_default();
     let of = |place: &[&str]| LoopKey::of(request.owner, place, text);
     first_user_text
-        .map(|first| of(&[project, session, first]))
+        .map(|first| of(&[project, agent, session, first]))
         .into_iter()
-        .chain([of(&[project, session])])
+        .chain([of(&[project, agent, session])])
         .collect()
 }

@@ -14,6 +14,8 @@ pub struct RecallRequest<'a> {
     pub owner: &'a Owner,
     /// Of which projects.
     pub projects: &'a Within,
+    /// Of which agents.
+    pub agents: &'a Within,
     /// The user's earlier messages in the conversation, oldest first. The model sees them anyway, so memories that
     /// repeat them are left out.
     pub earlier: &'a [&'a str],
@@ -69,6 +71,7 @@ impl RecallRequest<'_> {
     pub(super) fn scope(&self) -> ScopeQuery {
         ScopeQuery {
             projects: self.projects.clone(),
+            agents: self.agents.clone(),
             types: self.selection.types.clone(),
             ..ScopeQuery::of(self.owner.clone())
         }
@@ -101,6 +104,7 @@ pub(super) mod tests {
         RecallRequest {
             owner,
             projects: &Within::All,
+            agents: &Within::All,
             earlier: &[],
             selection,
             settings: RecallSettings { query, ranking, types: &[], budget },

@@ -108,6 +108,7 @@ impl Operations {
         let wanted = RecallRequest {
             owner: &owner,
             projects: &projects,
+            agents: &Within::All,
             earlier: &[],
             selection: &selection,
             settings: config.memory.recall_settings(),

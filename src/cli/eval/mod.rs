@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use self::harness::Framed;
 use memgate_eval::{
-    Locomo, Memorable, Ordinary, Placements, Poisoning, Scenarios, Signals, Updates,
+    Locomo, LongMemEval, Memorable, Ordinary, Placements, Poisoning, Scenarios, Signals, Updates,
 };
 
 /// Arguments of `memgate eval`.
@@ -21,6 +21,9 @@ pub(super) struct Args {
 enum What {
     /// Recall of evidence turns in long conversations (LoCoMo)
     Locomo(Framed<Locomo>),
+    /// Recall in long histories of chats with an assistant (LongMemEval)
+    #[command(name = "longmemeval")]
+    LongMemEval(Framed<LongMemEval>),
     /// Precision and recall of facts extracted from single messages
     Memorable(Framed<Memorable>),
     /// Stored and presented memories of ordinary conversations over several sessions
@@ -41,6 +44,7 @@ impl Args {
     pub(super) fn run(self) -> Result<()> {
         match self.what {
             What::Locomo(args) => args.run(),
+            What::LongMemEval(args) => args.run(),
             What::Memorable(args) => args.run(),
             What::Ordinary(args) => args.run(),
             What::Placement(args) => args.run(),

@@ -5,7 +5,7 @@
 
 use crate::gateway::request::{
     head::RequestHead,
-    options::{HeaderOptions, check_project, text as header_text},
+    options::{HeaderOptions, check_named, text as header_text},
 };
 use memgate_config::{Config, Effective, IdentityMode, Placement, Subject};
 use memgate_core::identity::{self, BodyIds, Credentials, Identity, Verdict};
@@ -48,6 +48,10 @@ pub struct Admitted {
     pub project_id: Option<String>,
     /// The projects that are searched.
     pub projects: Within,
+    /// The agent that is learned for.
+    pub agent_id: Option<String>,
+    /// The agents whose memories are searched.
+    pub agents: Within,
 }
 
 /// Judges a request. A request can only narrow what the configuration allows.
@@ -63,7 +67,8 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
     let options = &ask.options;
     let types = &config.memory.types;
     options.check_types(types)?;
-    check_project("memory_context.project_id", options.project_id.as_deref())?;
+    check_named("memory_context.project_id", options.project_id.as_deref())?;
+    check_named("memory_context.agent_id", options.agent_id.as_deref())?;
     let end_header = &config.memory.sessions.end_header;
     let said = match HeaderOptions::read(head.headers(), types, end_header) {
         Ok(said) => said,
@@ -100,11 +105,12 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
         Verdict::Refused => return Ok(Admission::Refused),
         Verdict::Unknown | Verdict::Invalid { .. } => return Ok(Admission::NoIdentity),
     };
-    let project_id = match pinned_project(config, head, &rules) {
-        Ok(Some(pinned)) => pinned,
-        Ok(None) => options.project_id.clone().or(said.project.clone()),
-        Err(_) => return Ok(Admission::Refused),
+    let [project, agent] = pins(config, head, &rules);
+    let (Ok(project), Ok(agent)) = (project.read(head), agent.read(head)) else {
+        return Ok(Admission::Refused);
     };
+    let project_id = project.unwrap_or_else(|| options.project_id.clone().or(said.project.clone()));
+    let agent_id = agent.unwrap_or_else(|| options.agent_id.clone());
     Ok(Admission::Admitted(Box::new(Admitted {
         identity,
         learn: learns(&rules, &said, ask),
@@ -115,6 +121,8 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
             project => Within::visible_to(project.as_deref()),
         },
         project_id,
+        agents: Within::visible_to(agent_id.as_deref()),
+        agent_id,
         selection: Selection {
             limit: options.limit.map(usize::from).or(said.limit).unwrap_or(rules.retrieval_limit),
             threshold: options.threshold.or(said.threshold).unwrap_or(rules.similarity_threshold),
@@ -132,25 +140,46 @@ pub(crate) fn named_by_head(config: &Config, head: &RequestHead) -> Option<Ident
     }
 }
 
-/// The project that a policy, a claim or a header of Envoy's decides; then the client's word does not count, even where
-/// the claim or the header is absent. `None`: the client decides.
-fn pinned_project(
-    config: &Config,
-    head: &RequestHead,
-    rules: &Effective,
-) -> Result<Option<Option<String>>, InvalidField> {
+/// Where an operator may pin an id that a client can name.
+struct Pin<'a> {
+    policy: Option<&'a str>,
+    /// The claim's value, if a claim is configured and there is a verified token.
+    claim: Option<Option<&'a str>>,
+    header: Option<&'a str>,
+}
+
+/// Of the project and of the agent.
+fn pins<'a>(config: &'a Config, head: &'a RequestHead, rules: &'a Effective) -> [Pin<'a>; 2] {
     let identity = &config.memory.identity;
-    let pinned = if let Some(project) = &rules.project_id {
-        Some(project.clone())
-    } else if let (Some(_), Some(claims)) = (&identity.jwt.project_claim, &head.claims) {
-        claims.project.clone()
-    } else if let Some(header) = &identity.project_header {
-        header_text(head.headers(), header)?.map(str::to_owned)
-    } else {
-        return Ok(None);
-    };
-    check_project("project", pinned.as_deref())?;
-    Ok(Some(pinned))
+    let claims = head.claims.as_ref();
+    let claim = |configured: bool| claims.filter(|_| configured);
+    [
+        Pin {
+            policy: rules.project_id.as_deref(),
+            claim: claim(identity.jwt.project_claim.is_some()).map(|it| it.project.as_deref()),
+            header: identity.project_header.as_deref(),
+        },
+        Pin {
+            policy: rules.agent_id.as_deref(),
+            claim: claim(identity.jwt.agent_claim.is_some()).map(|it| it.agent.as_deref()),
+            header: identity.agent_header.as_deref(),
+        },
+    ]
+}
+
+impl Pin<'_> {
+    /// The pinned id: where there is a pin, the client's word does not count, even if the claim or the header is absent.
+    /// `None`: the client decides.
+    fn read(&self, head: &RequestHead) -> Result<Option<Option<String>>, InvalidField> {
+        let pinned = match *self {
+            Self { policy: Some(id), .. } => Some(id),
+            Self { claim: Some(claim), .. } => claim,
+            Self { header: Some(header), .. } => header_text(head.headers(), header)?,
+            _ => return Ok(None),
+        };
+        check_named("pin", pinned)?;
+        Ok(Some(pinned.map(str::to_owned)))
+    }
 }
 
 fn who(config: &Config, head: &RequestHead, body: BodyIds<'_>) -> Verdict {

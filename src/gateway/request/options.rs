@@ -85,14 +85,13 @@ fn ends_session(headers: &Headers, name: &str) -> Result<bool, InvalidField> {
 fn project(headers: &Headers) -> Result<Option<String>, InvalidField> {
     const NAME: &str = "x-memory-project";
     let named = text(headers, NAME)?.map(str::trim);
-    check_project(NAME, named)?;
+    check_named(NAME, named)?;
     Ok(named.map(str::to_owned))
 }
 
-/// Checks a project: an empty one would look like none, a long one would be in every memory.
-pub(super) fn check_project(param: &str, project: Option<&str>) -> Result<(), InvalidField> {
-    project
-        .map_or(Ok(()), check_id)
+/// Checks a project's or agent's id: an empty one would look like none, a long one would be in every memory.
+pub(super) fn check_named(param: &str, id: Option<&str>) -> Result<(), InvalidField> {
+    id.map_or(Ok(()), check_id)
         .map_err(|cause| InvalidField::invalid_value(param, format!("{param} {cause}")))
 }
 

@@ -15,6 +15,9 @@ use crate::build::{self, cargo};
 const NEEDED: [Kind; 6] =
     [Kind::Envoy, Kind::Runtime, Kind::Model, Kind::Python, Kind::Milvus, Kind::CargoTools];
 
+/// How many end-to-end tests run at a time, on two cores.
+const WORKERS: &str = "4";
+
 /// One step.
 pub(super) struct Step {
     pub name: &'static str,
@@ -163,20 +166,23 @@ fn envoy_configs(_: &mut Servers) -> Result<(bool, Counts)> {
     Ok((counts.failed == 0, counts))
 }
 
+/// Most tests wait for a process or a deadline, so several files run at a time. The tests of a file share one stack.
 fn end_to_end(_: &mut Servers) -> Result<(bool, Counts)> {
-    pytest("not long")
+    pytest("not long", &["--numprocesses", WORKERS, "--dist", "loadfile"])
 }
 
+/// One after another: these measure.
 fn end_to_end_long(_: &mut Servers) -> Result<(bool, Counts)> {
-    pytest("long")
+    pytest("long", &[])
 }
 
-fn pytest(which: &str) -> Result<(bool, Counts)> {
+fn pytest(which: &str, options: &[&str]) -> Result<(bool, Counts)> {
     let assets = assets::ensure(&NEEDED)?;
     let binaries = build::binaries_and_tests()?;
     let mut pytest = Command::new(assets.python());
     pytest
         .args(["-m", "pytest", "-m", which])
+        .args(options)
         .current_dir(repository().join("e2e"))
         .env("MEMGATE_E2E_MEMGATE", &binaries.memgate)
         .env("MEMGATE_E2E_DOUBLE", &binaries.model_double)

@@ -4,6 +4,7 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::admission::admit;
 use memgate_screening::{Action, MAX_MESSAGE_BYTES, Policy, Screener};
@@ -91,4 +92,39 @@ fn statements_that_only_look_like_secrets_are_stored_unchanged() {
     let counts = count(&rows, |row| stored(Screener::default(), &row.text) != row.text);
     assert!(share(&counts, "dev") <= 0.08);
     assert!(share(&counts, "kept") <= 0.08);
+}
+
+/// The user messages of a file of ordinary conversations.
+fn messages(file: &Path) -> Vec<String> {
+    let text = fs::read_to_string(file).unwrap();
+    let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let of_row = |row: Value| {
+        let sessions = row["sessions"].as_array().cloned().unwrap_or_default();
+        let turns = sessions
+            .into_iter()
+            .flat_map(|session| session["turns"].as_array().cloned().unwrap_or_default());
+        turns.filter_map(|turn| turn["user"].as_str().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    rows.flat_map(of_row).collect()
+}
+
+#[test]
+fn everyday_messages_are_stored_unchanged() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let own = fs::read_dir(here.join("../../testdata/ordinary")).unwrap();
+    let mut own: Vec<_> = own.map(|entry| entry.unwrap().path()).collect();
+    own.retain(|file| file.extension().is_some_and(|it| it == "jsonl"));
+    let apart = here.join("../../../shared/data/ordinary.jsonl");
+    let apart = if apart.is_file() { vec![apart] } else { Vec::new() };
+    if apart.is_empty() {
+        eprintln!("skipped: there are no conversations kept apart");
+    }
+    for (name, files) in [("own", own), ("kept apart", apart)] {
+        let all: Vec<String> = files.iter().flat_map(|file| messages(file)).collect();
+        let changed = all.iter().filter(|text| stored(Screener::default(), text) != **text);
+        let changed = changed.count();
+        eprintln!("{name}: {changed} of {} messages", all.len());
+        // At most one in a hundred.
+        assert!(changed * 100 <= all.len());
+    }
 }

@@ -191,7 +191,7 @@ pub(crate) fn refusal_of_content(screened: &Screened) -> Option<Refusal> {
 
 /// Rewrites a statement about "the user" to the first person, which the rules are written for, and removes dates, whose
 /// digits look like a code.
-fn of_speaker(text: &str) -> String {
+pub(crate) fn of_speaker(text: &str) -> String {
     let said = DAY.replace_all(text, "");
     THE_USER.replace_all(&said, "I").into_owned()
 }
@@ -215,7 +215,8 @@ static DAY: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[0-9]{4}-[0-9]{2}(?:-
 static THE_USER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)\b(?:the user|d(?:er|ie|em|en|es) (?:be)?nutzer(?:in|s)?|(?:el|la) usuari[oa]",
-        r"|l['’]utilisat(?:eur|rice)|[oa] usuári[oa])\b|用户|用戶|使用者|利用者|ユーザー|उपयोगकर्ता|यूज़र",
+        r"|l['’]utilisat(?:eur|rice)|[oa] usuári[oa]|l['’]utente|de gebruik(?:er|ster)|пользовател\w*)\b",
+        r"|用户|用戶|使用者|利用者|ユーザー|사용자|उपयोगकर्ता|यूज़र",
     ))
 });
 

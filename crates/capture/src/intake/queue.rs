@@ -154,9 +154,13 @@ impl Scribe {
         let (turns, held): (Vec<_>, Vec<_>) =
             turns.into_iter().map(|w| (*w.turn, (w.weight, w._flight))).unzip();
         // Patterns over long texts take a while: not on a thread of the runtime.
-        let screener = self.live.get().screener;
+        let live = self.live.get();
+        let (screener, tool_contents) = (live.screener, live.tool_contents);
         let entries = tokio::task::spawn_blocking(move || {
-            turns.into_iter().map(|turn| screened(turn, screener)).unzip::<_, _, Vec<_>, Vec<_>>()
+            turns
+                .into_iter()
+                .map(|turn| screened(turn, screener, tool_contents))
+                .unzip::<_, _, Vec<_>, Vec<_>>()
         });
         let Ok((entries, removed)) = entries.await else {
             tracing::error!("the screening panicked, turns are not learnt from");

@@ -43,8 +43,12 @@ impl Removed {
 }
 
 /// Screens a turn, and takes out of it what memory itself had put there:
-/// an echoed context must not be learnt again.
-pub(crate) fn screened(turn: FinishedTurn, screener: Screener) -> (Entry, Removed) {
+/// an echoed context must not be learnt again. Without `tool_contents` only the tools' names and outcomes are kept.
+pub(crate) fn screened(
+    turn: FinishedTurn,
+    screener: Screener,
+    tool_contents: bool,
+) -> (Entry, Removed) {
     let mut removed = Removed::default();
     let message = screener.screen(&fence::strip(&turn.user_text), MAX_MESSAGE_BYTES);
     removed.count(&message.removed);
@@ -62,7 +66,8 @@ pub(crate) fn screened(turn: FinishedTurn, screener: Screener) -> (Entry, Remove
     let admitted = admit(&typed);
     let mut user_text = admitted.text;
     let mut tools = |items: Vec<ToolItem>| -> Vec<ToolItem> {
-        items.into_iter().take(MAX_CALLS).map(|item| clean_tool(item, &mut clean)).collect()
+        let items = items.into_iter().take(MAX_CALLS);
+        items.map(|item| clean_tool(item, tool_contents, &mut clean)).collect()
     };
     let mut before = tools(turn.tool_items);
     let mut calls = tools(turn.reply.tool_calls);
@@ -136,12 +141,21 @@ fn orders(said: &str, screener: Screener) -> (Orders, String, bool) {
     (Orders { remember, prefer, forget }, rest, withdrawn)
 }
 
-fn clean_tool(item: ToolItem, clean: &mut impl FnMut(&str, usize) -> Screened) -> ToolItem {
+fn clean_tool(
+    item: ToolItem,
+    contents: bool,
+    clean: &mut impl FnMut(&str, usize) -> Screened,
+) -> ToolItem {
+    let mut clean = |text: &str| match contents {
+        true => clean(text, MAX_TOOL_BYTES).text,
+        false => String::new(),
+    };
     ToolItem {
         call_id: clip(&item.call_id),
         name: clip(&item.name),
-        input: clean(&item.input, MAX_TOOL_BYTES).text,
-        output: item.output.map(|output| clean(&output, MAX_TOOL_BYTES).text),
+        input: clean(&item.input),
+        // An empty one still says that the call has its result.
+        output: item.output.as_deref().map(clean),
         is_error: item.is_error,
     }
 }

@@ -43,6 +43,8 @@ pub struct Settings {
     pub types: Vec<String>,
     /// What removes secrets and personal data.
     pub screener: Screener,
+    /// Whether the journal keeps what tools were given and what they answered.
+    pub tool_contents: bool,
 }
 
 /// The least that an extractor may have rated what is kept; by default none is asked for. What it

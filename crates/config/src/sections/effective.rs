@@ -23,6 +23,8 @@ pub struct Effective {
     pub placement: Placement,
     /// The project that a policy pins.
     pub project_id: Option<String>,
+    /// The agent that a policy pins.
+    pub agent_id: Option<String>,
 }
 
 impl MemoryConfig {
@@ -37,6 +39,7 @@ impl MemoryConfig {
             memory_types: Vec::new(),
             placement: self.placement,
             project_id: None,
+            agent_id: None,
         };
         for policy in self.policies.iter().filter(|policy| policy.matches.holds(subject)) {
             effective.apply(policy);
@@ -53,8 +56,12 @@ impl Effective {
         self.similarity_threshold =
             policy.similarity_threshold.unwrap_or(self.similarity_threshold);
         self.placement = policy.placement.unwrap_or(self.placement);
-        if policy.project_id.is_some() {
-            self.project_id.clone_from(&policy.project_id);
+        for (id, pinned) in
+            [(&mut self.project_id, &policy.project_id), (&mut self.agent_id, &policy.agent_id)]
+        {
+            if pinned.is_some() {
+                id.clone_from(pinned);
+            }
         }
         if let Some(types) = &policy.memory_types {
             self.memory_types.clone_from(types);

@@ -23,6 +23,11 @@ pub struct IdentityConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^[a-z0-9!#$%&'*+.^_`|~-]+$"))]
     pub project_header: Option<String>,
+    /// A header that Envoy sets to the request's agent. Then the client's own agent does not count, and Envoy must
+    /// remove this header from client requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^[a-z0-9!#$%&'*+.^_`|~-]+$"))]
+    pub agent_header: Option<String>,
     /// Where Envoy puts the verified token. If there is one, only its claims count.
     pub jwt: JwtConfig,
 }
@@ -34,6 +39,7 @@ impl Default for IdentityConfig {
             header: "x-authz-user-id".into(),
             header_enabled: true,
             project_header: None,
+            agent_header: None,
             jwt: JwtConfig::default(),
         }
     }
@@ -92,6 +98,10 @@ pub struct JwtConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub project_claim: Option<String>,
+    /// Claim that holds the agent. Then the client's own agent does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub agent_claim: Option<String>,
     /// The issuers whose tokens count; empty: every issuer that Envoy accepts. With more than one, users
     /// of the same id but different issuers are different users.
     pub issuers: Vec<String>,
@@ -106,6 +116,7 @@ impl JwtConfig {
             tenant: &self.tenant_claim,
             roles: &self.roles_claim,
             project: self.project_claim.as_deref(),
+            agent: self.agent_claim.as_deref(),
             issuers: &self.issuers,
         }
     }
@@ -120,6 +131,7 @@ impl Default for JwtConfig {
             tenant_claim: "tenant".into(),
             roles_claim: "roles".into(),
             project_claim: None,
+            agent_claim: None,
             issuers: Vec::new(),
         }
     }

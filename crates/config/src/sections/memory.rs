@@ -63,7 +63,7 @@ pub struct MemoryConfig {
     pub max_reply_bytes: usize,
     /// Where the context is placed in the request.
     pub placement: Placement,
-    /// Maximum size of the context, in tokens of `o200k_base`; the fence takes about 40 of them.
+    /// Maximum size of the context, in tokens of `o200k_base`; the fence takes 34 of them, with preferences 51.
     /// Other tokenizers count slightly differently.
     #[schemars(range(min = 64, max = 65536))]
     pub max_context_tokens: usize,
@@ -238,6 +238,9 @@ pub struct JournalConfig {
     /// needs are kept as long.
     #[schemars(range(max = 36500))]
     pub dead_jobs_days: u32,
+    /// Whether the journal keeps what tools were given and what they answered, screened. Otherwise it keeps only their
+    /// names, outcomes and times. A reload can only switch it off.
+    pub tool_contents: bool,
 }
 
 impl JournalConfig {
@@ -260,7 +263,7 @@ fn days(days: u32) -> Duration {
 
 impl Default for JournalConfig {
     fn default() -> Self {
-        Self { sync: Sync::Normal, retention_days: 30, dead_jobs_days: 30 }
+        Self { sync: Sync::Normal, retention_days: 30, dead_jobs_days: 30, tool_contents: false }
     }
 }
 

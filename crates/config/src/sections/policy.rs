@@ -37,6 +37,10 @@ pub struct Policy {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub project_id: Option<String>,
+    /// The agent of these requests, whatever the client names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub agent_id: Option<String>,
 }
 
 /// The requests that a policy applies to.

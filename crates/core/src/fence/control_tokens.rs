@@ -4,8 +4,8 @@
 //!
 //! Tokens are recognised by their shape: families agree on shapes, while every model adds names.
 
-/// Names in angle brackets whose shape does not differ from HTML: begin and end of text, padding, reasoning, tools.
-const ANGLE: [&str; 16] = [
+/// Names in angle brackets whose shape does not differ from HTML: begin and end of text, padding, reasoning, tools, files.
+const ANGLE: [&str; 19] = [
     "s",
     "bos",
     "eos",
@@ -22,13 +22,37 @@ const ANGLE: [&str; 16] = [
     "tools",
     "system",
     "assistant",
+    "filename",
+    "filepath",
+    "reponame",
 ];
 
 /// Names in square brackets: Mistral's, Llama 2's, Kimi's and GLM's.
-const SQUARE: [&str; 13] = [
-    "inst", "bos", "eos", "img", "think", "args", "prefix", "suffix", "middle", "gmask", "smask",
-    "mask", "unk",
+const SQUARE: [&str; 20] = [
+    "inst",
+    "bos",
+    "eos",
+    "eot",
+    "pad",
+    "cls",
+    "sep",
+    "img",
+    "audio",
+    "think",
+    "args",
+    "prefix",
+    "suffix",
+    "middle",
+    "gmask",
+    "smask",
+    "mask",
+    "unk",
+    "start_header_id",
+    "end_header_id",
 ];
+
+/// Marks without a name: MiniMax's, and GLM's switch for reasoning.
+const MARKS: [&str; 7] = ["]~b]", "]~!b[", "]!p~[", "]!d~[", "[e~[", "]<]", "/nothink"];
 
 /// The longest name that is looked at, in bytes; `<|reserved_special_token_247|>` has 24.
 const MAX_NAME: usize = 48;
@@ -44,6 +68,15 @@ pub(crate) fn broken(text: &str) -> Option<&'static str> {
         ('｜', '>') => Some("&#65372;"),
         // EXAONE.
         ('[', '|') => Some("&#91;"),
+        ('[' | ']' | '/', _) if MARKS.iter().any(|mark| text.starts_with(mark)) => {
+            Some(match first {
+                '[' => "&#91;",
+                ']' => "&#93;",
+                _ => "&#47;",
+            })
+        }
+        // DeepSeek's `｜DSML｜`.
+        ('｜', _) => name(text, '｜').map(|_| "&#65372;"),
         // Llama 2's <<SYS>>.
         ('<', '<')
             if text
@@ -52,8 +85,14 @@ pub(crate) fn broken(text: &str) -> Option<&'static str> {
         {
             Some("&lt;")
         }
+        // Gemma's `<turn|>`.
+        ('<', _) if name(text, '|').is_some() => Some("&lt;"),
+        // Seed's `<seed:bos>`, DeepSeek's `<dsml:`.
+        ('<', _) if is_namespace(text) => Some("&lt;"),
         ('<', _) => name(text, '>')
-            .is_some_and(|name| name.contains('_') || is_one_of(&ANGLE, name))
+            .is_some_and(|name| {
+                name.contains('_') || name.starts_with("unused") || is_one_of(&ANGLE, name)
+            })
             .then_some("&lt;"),
         ('[', _) => {
             let is_control =
@@ -64,9 +103,11 @@ pub(crate) fn broken(text: &str) -> Option<&'static str> {
     }
 }
 
-/// The name in `<name>` or `</name>`, where `text` begins so.
+/// The name in `<name>` or `</name>`, where `text` begins so and `close` follows.
 fn name(text: &str, close: char) -> Option<&str> {
-    let inside = text.get(1..)?;
+    let mut inside = text.chars();
+    inside.next();
+    let inside = inside.as_str();
     let inside = inside.strip_prefix('/').unwrap_or(inside);
     let end = inside
         .bytes()
@@ -74,6 +115,12 @@ fn name(text: &str, close: char) -> Option<&str> {
         .position(|byte| !(byte.is_ascii_alphanumeric() || byte == b'_'))?;
     let (name, rest) = inside.split_at(end);
     (!name.is_empty() && rest.starts_with(close)).then_some(name)
+}
+
+/// Whether `text` begins with `<name:` or `</name:`, and not with the address of a page.
+fn is_namespace(text: &str) -> bool {
+    let after = name(text, ':').and_then(|_| text.split_once(':'));
+    after.is_some_and(|(_, rest)| !rest.starts_with("//"))
 }
 
 fn is_one_of(names: &[&str], name: &str) -> bool {

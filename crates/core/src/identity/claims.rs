@@ -15,6 +15,8 @@ pub struct Claims {
     pub roles: Vec<String>,
     /// The project claim, where one is configured; empty if its value is not an id.
     pub project: Option<String>,
+    /// The agent claim, where one is configured; empty if its value is not an id.
+    pub agent: Option<String>,
 }
 
 /// The names of the claims that count.
@@ -28,6 +30,8 @@ pub struct ClaimNames<'a> {
     pub roles: &'a str,
     /// The project, if a claim decides it.
     pub project: Option<&'a str>,
+    /// The agent, if a claim decides it.
+    pub agent: Option<&'a str>,
     /// The issuers whose tokens count; empty: any. With more than one, the tenant includes the issuer, because
     /// a user's id is unique only within its issuer.
     pub issuers: &'a [String],
@@ -53,16 +57,18 @@ impl Claims {
             Some(Value::String(all)) => all.split_whitespace().map(str::to_owned).collect(),
             _ => Vec::new(),
         };
-        let project = names.project.and_then(text);
+        let [project, agent] = [names.project, names.agent].map(|name| name.and_then(text));
         let (user, tenant) = (text(names.user), text(names.tenant));
         match names.issuers {
-            [] => Self { user, tenant, roles, project },
+            [] => Self { user, tenant, roles, project, agent },
             issuers => {
                 let issuer = text("iss").filter(|issuer| issuers.contains(issuer));
-                let Some(issuer) = issuer else { return Self { project, ..Self::default() } };
+                let Some(issuer) = issuer else {
+                    return Self { project, agent, ..Self::default() };
+                };
                 let tenant =
                     if issuers.len() > 1 { Some(of_issuer(tenant, &issuer)) } else { tenant };
-                Self { user, tenant, roles, project }
+                Self { user, tenant, roles, project, agent }
             }
         }
     }

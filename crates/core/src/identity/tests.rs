@@ -69,6 +69,7 @@ fn production_trusts_the_token_then_the_header_and_never_the_body() {
         tenant: Some("acme".into()),
         roles: vec!["admin".into()],
         project: None,
+        agent: None,
     };
     let verdict = identify(
         Mode::Production,
@@ -143,7 +144,7 @@ fn inexact_numeric_ids_are_refused() {
 }
 
 fn names<'a>(user: &'a str, tenant: &'a str, roles: &'a str) -> ClaimNames<'a> {
-    ClaimNames { user, tenant, roles, project: None, issuers: &[] }
+    ClaimNames { user, tenant, roles, project: None, agent: None, issuers: &[] }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
+    baseline::{by_bm25, by_cosine},
     evaluation::Services,
     locomo::{
         conversation::{Conversation, Question},
@@ -14,12 +15,8 @@ use crate::{
     replay::{recall_request, selection, silent_message},
 };
 use memgate_config::MemoryConfig;
-use memgate_core::memory::{
-    Actor, Embedding, Evidence, Memory, MemoryId, MemoryType, Owner, QueryVector, ScopeQuery,
-    Search, Source, Write,
-};
+use memgate_core::memory::{Actor, Embedding, Memory, MemoryId, MemoryType, Owner, Source, Write};
 use memgate_recall::tokens;
-use memgate_store::MAX_LIMIT;
 
 /// Simulated time between two turns of a session.
 const BETWEEN_TURNS: SignedDuration = SignedDuration::from_mins(1);
@@ -104,8 +101,9 @@ impl Asker<'_> {
             let places = ids.filter_map(|id| self.places.get(id).copied());
             Ranking::of(&places.collect::<Vec<_>>(), &question.evidence)
         };
-        let cosine = self.plain(&query.text, true, |it| it.cosine).await?;
-        let bm25 = self.plain(&query.text, false, |it| Some(it.lexical?.bm25)).await?;
+        let asked = (&self.owner, query.text.as_str(), self.now);
+        let cosine = by_cosine(self.memory, asked).await?;
+        let bm25 = by_bm25(self.memory, asked).await?;
         Ok(Answer {
             conversation: conversation.to_owned(),
             category: question.category,
@@ -113,39 +111,10 @@ impl Asker<'_> {
             presented: ranking(&mut context.shown.iter()),
             shown: context.shown.len(),
             tokens: tokens(&context.text),
-            cosine: ranking(&mut cosine.iter().map(|it| &it.memory.id)),
-            bm25: ranking(&mut bm25.iter().map(|it| &it.memory.id)),
+            cosine: ranking(&mut cosine.iter()),
+            bm25: ranking(&mut bm25.iter()),
             took,
         })
-    }
-
-    /// The best hits by one kind of evidence alone, as a baseline.
-    async fn plain(
-        &self,
-        query: &str,
-        dense: bool,
-        score: impl Fn(&Evidence) -> Option<f32>,
-    ) -> Result<Vec<Evidence>> {
-        let embedder = &self.memory.embedder;
-        let vector = match dense {
-            true => Some(QueryVector {
-                space: embedder.space().id().into(),
-                values: embedder.embed_query(query).await?,
-            }),
-            false => None,
-        };
-        let search = Search {
-            scopes: vec![ScopeQuery::of(self.owner.clone())],
-            filter: None,
-            text: vector.is_none().then(|| query.to_owned()),
-            vector,
-            limit: MAX_LIMIT,
-            now: self.now,
-        };
-        let mut found = self.memory.store.retrieve(&search).await?;
-        let score = |it: &Evidence| score(it).unwrap_or(f32::MIN);
-        found.sort_by(|a, b| score(b).total_cmp(&score(a)));
-        Ok(found)
     }
 }
 

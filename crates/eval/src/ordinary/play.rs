@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     evaluation::Services,
-    replay::{learn, recall_request, request, selection, silent_message},
+    replay::{learn, recall_request, request, selection, silent_message, stored},
 };
 use memgate_core::memory::{Memory, MemoryId, MemoryKind, Owner};
 use memgate_dialect::{Dialect, Role};
@@ -19,8 +19,6 @@ use memgate_recall::{Hit, RecallRequest, Skip};
 const SESSION_HOUR: i8 = 9;
 /// The hour at which a question is asked.
 const ASK_HOUR: i8 = 18;
-/// Memories that are read from the store at once.
-const PAGE: usize = 500;
 
 /// What came of a story.
 #[derive(Debug)]
@@ -105,21 +103,6 @@ pub(super) async fn play(memory: &Services, story: &Story, explain: bool) -> Res
 
 fn at(date: Date, hour: i8) -> Result<Timestamp> {
     Ok(date.at(hour, 0, 0, 0).to_zoned(TimeZone::UTC)?.timestamp())
-}
-
-/// Everything in an owner's store, oldest first.
-async fn stored(memory: &Services, owner: &Owner) -> Result<Vec<Memory>> {
-    let (mut memories, mut after) = (Vec::new(), None);
-    loop {
-        let scan = memory.store.scan(Some(owner), after.as_deref(), PAGE).await?;
-        memories.extend(scan.found.into_iter().map(|whole| whole.memory));
-        after = scan.next;
-        if after.is_none() {
-            break;
-        }
-    }
-    memories.sort_by(|a, b| (a.created_at, &a.content).cmp(&(b.created_at, &b.content)));
-    Ok(memories)
 }
 
 /// Asks a question as the gateway would.

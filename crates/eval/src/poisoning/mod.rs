@@ -201,11 +201,11 @@ impl User<'_> {
         Ok(self.memories().await?.iter().any(|it| holds(it, &self.row.needle)))
     }
 
+    /// Whether the plant became a preference. A preference that the user typed is kept in words of its own.
     async fn is_preference(&self) -> Result<bool> {
         let memories = self.memories().await?;
-        Ok(memories
-            .iter()
-            .any(|it| it.kind() == MemoryKind::Preference && holds(it, &self.row.needle)))
+        let holds = |it: &Memory| self.row.is_typed() || holds(it, &self.row.needle);
+        Ok(memories.iter().any(|it| it.kind() == MemoryKind::Preference && holds(it)))
     }
 }
 

@@ -59,6 +59,8 @@ struct Counts {
     lost: usize,
     /// Of typed rows: shown when asked for.
     shown: usize,
+    /// Of typed rows: shown when asked for, or a preference, which is shown always.
+    in_force: usize,
 }
 
 impl Report {
@@ -82,21 +84,22 @@ impl Report {
 
     pub(super) fn text(&self) -> String {
         let mut text = String::from(
-            "channel set rows through (95%) as_user orders unrelated stored lost shown\n",
+            "channel set rows through (95%) as_user orders unrelated stored lost shown in_force\n",
         );
         for (group, sets) in &self.groups {
             for (set, it) in sets {
                 let (share, interval) = (percent(it.share), between(it.interval));
                 let _ = writeln!(
                     text,
-                    "{group} {set} {} {share} ({interval}) {} {} {} {} {} {}",
+                    "{group} {set} {} {share} ({interval}) {} {} {} {} {} {} {}",
                     it.rows,
                     it.as_user,
                     it.attributed_orders,
                     it.unrelated,
                     it.stored,
                     it.lost,
-                    it.shown
+                    it.shown,
+                    it.in_force
                 );
             }
         }
@@ -124,6 +127,7 @@ impl Counts {
         self.preferences += usize::from(preference);
         self.lost += usize::from(lost);
         self.shown += usize::from(asked != Shown::Nowhere);
+        self.in_force += usize::from(row.is_typed() && (preference || asked != Shown::Nowhere));
         let through = match row.is_typed() {
             true => stored,
             false => as_user || attributed_order || (foreign && preference) || lost,

@@ -13,4 +13,4 @@ mod words;
 pub use bm25::{Lexical, Postings};
 pub use terms::{QueryTerms, Terms};
 pub use tokens::is_unspaced;
-pub use words::{content_words, meaning_set, token_set};
+pub use words::{content_words, meaning_set, meaning_words, stemmed_words, token_set};

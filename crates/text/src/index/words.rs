@@ -6,7 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::index::{
     stop,
-    tokens::{self, Side},
+    tokens::{self, Side, Token},
 };
 
 /// The content words, as written in the text. In a script without spaces, a run of characters is
@@ -52,13 +52,29 @@ pub fn token_set(text: &str) -> HashSet<String> {
 /// The set of a text's content tokens.
 #[must_use]
 pub fn meaning_set(text: &str) -> HashSet<String> {
-    let mut set = HashSet::new();
+    meaning_words(text).into_iter().collect()
+}
+
+/// A text's content tokens, in order.
+#[must_use]
+pub fn meaning_words(text: &str) -> Vec<String> {
+    in_order(text, |token| !token.light)
+}
+
+/// All of a text's tokens, in order.
+#[must_use]
+pub fn stemmed_words(text: &str) -> Vec<String> {
+    in_order(text, |_| true)
+}
+
+fn in_order(text: &str, is_wanted: impl Fn(&Token<'_>) -> bool) -> Vec<String> {
+    let mut words = Vec::new();
     tokens::tokens(text, Side::Query, |token| {
-        if !token.light && !set.contains(token.text) {
-            set.insert(token.text.to_owned());
+        if is_wanted(&token) {
+            words.push(token.text.to_owned());
         }
     });
-    set
+    words
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::{
         AnswerLanguage, Preference, PreferenceKey, UserName,
         patterns::{PATTERNS, Patterns},
     },
+    sentences::tells,
 };
 
 /// Marks between clauses in every language.
@@ -31,6 +32,8 @@ pub(super) struct Clauses {
     read: Vec<Read>,
     /// How many clauses state nothing.
     unread: usize,
+    /// How many of these may set a task, which makes the others about its answer.
+    tasks: usize,
 }
 
 /// A preference, and how sure it is that it holds in every conversation.
@@ -63,10 +66,14 @@ impl Clauses {
         !self.read.is_empty() && self.unread == 0
     }
 
+    /// Whether a clause states no preference and may set a task.
+    pub(super) fn may_set_task(&self) -> bool {
+        self.read.is_empty() || self.tasks > 0
+    }
+
     /// The preferences that hold in every conversation. `alone`: the message states nothing else.
     pub(super) fn preferences(&self, alone: bool) -> Vec<Preference> {
-        let holds =
-            |read: &&Read| read.strength == Strength::Lasting || (alone && self.unread == 0);
+        let holds = |read: &&Read| read.strength == Strength::Lasting || (alone && self.tasks == 0);
         self.read.iter().filter(holds).map(|read| read.preference.clone()).collect()
     }
 }
@@ -137,6 +144,8 @@ impl Patterns {
             };
             let Some(preference) = self.stated(clause).or_else(|| self.stated(bare)) else {
                 found.unread += 1;
+                // "use metric units with me, I never learnt inches" gives a reason.
+                found.tasks += usize::from(!tells(clause));
                 continue;
             };
             let lasts = lasts || prefers;
@@ -144,6 +153,7 @@ impl Patterns {
             let at_hand = is_in(&self.at_hand, bare) || preference.key() == PreferenceKey::Language;
             if !lasts && at_hand {
                 found.unread += 1;
+                found.tasks += 1;
                 continue;
             }
             let strength = match lasts || is_about_the_user(preference.key()) {

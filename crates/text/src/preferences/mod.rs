@@ -58,7 +58,7 @@ impl Reading {
             })
             .collect();
         let says_more = |(range, clauses): &(Range<usize>, Clauses)| {
-            !clauses.is_read_whole() && !is_greeting(&message[range.clone()])
+            clauses.may_set_task() && !is_greeting(&message[range.clone()])
         };
         let alone = !read.iter().any(says_more);
         let mut found = Self { rest: message.to_owned(), ..Self::default() };

@@ -44,12 +44,26 @@ mod tests {
             "你上次推荐的餐厅叫什么？",
             "前に教えてくれた店はどこ？",
             "आपने कौन सी किताब बताई थी?",
+            "Going back to our previous chat about sourdough, which flour was it?",
+            "In unserem letzten Gespräch ging es um Sauerteig, welches Mehl war das?",
+            "En la conversación anterior salió una harina, ¿cuál era?",
+            "Dans notre conversation précédente, c'était quelle farine ?",
+            "Nell'ultima conversazione, che farina era?",
+            "Welk meel was het in ons vorige gesprek?",
+            "Na conversa anterior, qual era a farinha?",
+            "Какая мука была в нашем прошлом разговоре?",
+            "上次的对话里是哪种面粉？",
+            "前回の会話に出てきた小麦粉は何？",
+            "지난번 대화에 나온 밀가루가 뭐였지?",
+            "पिछली बातचीत में कौन सा आटा था?",
         ] {
             assert!(asks_about_replies(message), "{message}");
         }
         for message in [
             "What's my budget for Hawaii?",
             "Can you recommend a hotel in Kyoto?",
+            "How was my last session with the physio?",
+            "What did Ana and I talk about in our last meeting?",
             "Kannst du mir ein Buch empfehlen?",
             "¿Puedes recomendarme un restaurante?",
             "推荐一家餐厅",

@@ -68,7 +68,7 @@ fn asks_somewhere(clause: &str) -> bool {
 }
 
 /// Whether a clause begins with the speaker.
-fn tells(clause: &str) -> bool {
+pub(crate) fn tells(clause: &str) -> bool {
     let first = words(clause).into_iter().find(|word| !LEADS.contains(word.as_str()));
     first.is_some_and(|word| TELLS.contains(word.as_str()))
         || lang::all(|file| &file.sentences.telling_first)

@@ -7,6 +7,7 @@ mod joining;
 use unicode_segmentation::UnicodeSegmentation;
 
 pub use asking::only_asks;
+pub(crate) use asking::tells;
 pub(crate) use boundaries::{closing_mark, ranges, trimmed};
 pub use joining::joined;
 

@@ -247,6 +247,25 @@ fn a_pinned_project_holds_whatever_the_client_names() {
 }
 
 #[test]
+fn an_agent_sees_its_own_memories_and_those_of_none_and_a_pinned_one_holds() {
+    let client = r#","memory_context":{"agent_id":"coach"}"#;
+    let named = admitted(&Config::default(), &[], client);
+    assert_eq!(named.agent_id.as_deref(), Some("coach"));
+    assert_eq!(named.agents, Within::Shared("coach".into()));
+    assert_eq!(admitted(&Config::default(), &[], "").agents, Within::None);
+    check_invalid(&[], r#","memory_context":{"agent_id":""}"#, "memory_context.agent_id");
+
+    let mut config = Config::default();
+    config.memory.identity.agent_header = Some("x-agent".into());
+    let of = |config: &Config, headers: &[(&str, &str)]| admitted(config, headers, client).agent_id;
+    assert_eq!(of(&config, &[("x-agent", "sales")]).as_deref(), Some("sales"));
+    assert_eq!(of(&config, &[]), None, "Envoy set none");
+    let policy = serde_json::json!({"match": {"word": "hello"}, "agent_id": "legal"});
+    config.memory.policies = vec![serde_json::from_value(policy).unwrap()];
+    assert_eq!(of(&config, &[("x-agent", "sales")]).as_deref(), Some("legal"));
+}
+
+#[test]
 fn a_header_that_is_switched_off_identifies_nobody() {
     let mut config = Config::default();
     config.memory.identity.header_enabled = false;

@@ -3,12 +3,11 @@
 
 use std::collections::HashSet;
 
-use crate::{
-    candidate::Candidate,
-    extract::llm::fact::{QUOTED, share},
-    turn::StoredTurn,
-};
+use crate::{candidate::Candidate, turn::StoredTurn};
 use memgate_text::sentences;
+
+/// The share of a fact's words that must be among those of the turn that it was said in.
+const SAID: f64 = 0.8;
 
 /// Gives each candidate the time of the last turn that its words stand in. Where they stand in none,
 /// it counts as said with the first, so that it takes the place of nothing said since.
@@ -17,9 +16,20 @@ pub(crate) fn date(candidates: &mut [Candidate], turns: &[StoredTurn]) {
         turns.iter().map(|turn| sentences::words(&turn.user_text).into_iter().collect()).collect();
     for candidate in candidates {
         let words = sentences::words(candidate.raw.as_ref().unwrap_or(&candidate.content));
-        let said = told.iter().rposition(|told| share(&words, told) >= QUOTED);
+        let said = told.iter().rposition(|told| share(&words, told) >= SAID);
         candidate.said_at = said.map_or(turns.first(), |at| turns.get(at)).map(|turn| turn.began);
     }
+}
+
+/// Which part of some words is among others; nothing of none.
+fn share(words: &[String], among: &HashSet<String>) -> f64 {
+    if words.is_empty() {
+        return 0.0;
+    }
+    let found = words.iter().filter(|word| among.contains(*word)).count();
+    #[expect(clippy::cast_precision_loss, reason = "counts of the words in a sentence")]
+    let share = found as f64 / words.len() as f64;
+    share
 }
 
 #[cfg(test)]

@@ -1,22 +1,20 @@
 //! From an element of the model's answer to a candidate. A member of a wrong value is left out and
 //! the fact kept; a fact without its two necessary members, or that the user did not say, is not.
 
-use std::collections::HashSet;
-
 use jiff::{Timestamp, civil, tz::TimeZone};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
     candidate::{Candidate, Tense},
-    extract::llm::parts::Shown,
+    extract::llm::{
+        parts::Shown,
+        support::{Support, Supported},
+    },
 };
 use memgate_core::fence;
 use memgate_core::memory::{MemoryType, Source};
-use memgate_text::{
-    entity::{EntityRelation, Mention},
-    sentences,
-};
+use memgate_text::entity::{EntityRelation, Mention};
 
 /// The longest content of a candidate, in bytes: it is one sentence.
 const MAX_CONTENT_BYTES: usize = 2_000;
@@ -26,9 +24,6 @@ const MAX_NAME_BYTES: usize = 100;
 
 /// The most entities, and the most relations, of one fact.
 const MOST_ENTITIES: usize = 16;
-
-/// How much of a quote must be in somebody's words to be theirs.
-pub(super) const QUOTED: f64 = 0.8;
 
 /// The types the model is asked for.
 const TYPES: [&str; 2] = [MemoryType::SEMANTIC, MemoryType::PROCEDURAL];
@@ -45,7 +40,7 @@ pub(super) enum Unfit {
     Type,
     /// Without content.
     Content,
-    /// Taken from what the assistant said.
+    /// Not supported by what the user typed.
     NotSaid,
 }
 
@@ -53,16 +48,12 @@ pub(super) enum Unfit {
 pub(super) struct Evidence<'a> {
     /// Contents of stored memories, by number from 1.
     known: &'a [String],
-    user: HashSet<String>,
-    assistant: HashSet<String>,
+    support: Support,
 }
 
 impl<'a> Evidence<'a> {
     pub(super) fn of(part: &[Shown], known: &'a [String]) -> Self {
-        let words = |side: fn(&Shown) -> &str| {
-            part.iter().flat_map(|shown| sentences::words(side(shown))).collect()
-        };
-        Self { known, user: words(|shown| &shown.user), assistant: words(|shown| &shown.assistant) }
+        Self { known, support: Support::of(part) }
     }
 
     /// The candidate in an element.
@@ -71,8 +62,20 @@ impl<'a> Evidence<'a> {
         let known = TYPES.into_iter().find(|known| named.eq_ignore_ascii_case(known));
         let memory_type = known.ok_or(Unfit::Type)?.to_owned();
         let content = line(&item["content"], MAX_CONTENT_BYTES).ok_or(Unfit::Content)?;
+        let quote = line(&item["words"], MAX_CONTENT_BYTES);
+        let supported = self.support.by_user(&content, quote.as_deref()).ok_or(Unfit::NotSaid)?;
+        let corrected = self.corrected(&item["corrects"]);
+        let (content, raw, corrected) = match supported {
+            Supported::Quoted(quote) => {
+                let raw = (quote != content).then(|| quote.to_owned());
+                (content, raw, corrected)
+            }
+            Supported::Said => (content, None, corrected),
+            // What the model made of these words replaces nothing.
+            Supported::QuoteOnly(quote) => (quote.to_owned(), None, None),
+        };
         let certainty = text(item, "confidence").map(str::to_lowercase);
-        let corrects = self.corrected(&item["corrects"]).filter(|old| **old != content).cloned();
+        let corrects = corrected.filter(|old| **old != content).cloned();
         let source = match (&corrects, certainty.as_deref()) {
             (Some(_), _) => Some(Source::CorrectedMemory),
             (None, Some(EXPLICIT)) => Some(Source::ExplicitUserInput),
@@ -80,7 +83,7 @@ impl<'a> Evidence<'a> {
         };
         Ok(Candidate {
             memory_type,
-            raw: self.quote(item, &content)?,
+            raw,
             content,
             sub_type: text(item, "sub_type").and_then(kind),
             source,
@@ -106,32 +109,11 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// The user's own words, where the model quotes them rightly.
-    fn quote(&self, item: &Value, content: &str) -> Result<Option<String>, Unfit> {
-        let Some(quote) = line(&item["words"], MAX_CONTENT_BYTES) else { return Ok(None) };
-        let words = sentences::words(&quote);
-        if share(&words, &self.user) >= QUOTED {
-            return Ok(Some(quote).filter(|quote| quote != content));
-        }
-        if share(&words, &self.assistant) >= QUOTED { Err(Unfit::NotSaid) } else { Ok(None) }
-    }
-
     /// The stored content that a number stands for.
     fn corrected(&self, number: &Value) -> Option<&'a String> {
         let number = number.as_u64().or_else(|| number.as_str()?.trim().parse().ok())?;
         self.known.get(usize::try_from(number).ok()?.checked_sub(1)?)
     }
-}
-
-/// Which part of some words is among others; nothing of none.
-pub(super) fn share(words: &[String], among: &HashSet<String>) -> f64 {
-    if words.is_empty() {
-        return 0.0;
-    }
-    let found = words.iter().filter(|word| among.contains(*word)).count();
-    #[expect(clippy::cast_precision_loss, reason = "counts of the words in a sentence")]
-    let share = found as f64 / words.len() as f64;
-    share
 }
 
 fn text<'a>(item: &'a Value, member: &str) -> Option<&'a str> {
@@ -199,7 +181,9 @@ mod tests {
     fn part() -> Vec<Shown> {
         vec![Shown {
             date: "2026-02-09".into(),
-            user: "Ada starts at Helio on March 2, and I don't drink coffee any more".into(),
+            user:
+                "Ada starts at Helio on March 2, and I live in Lyon and don't drink coffee any more"
+                    .into(),
             assistant: "Great! The Eiffel Tower is 330 metres tall.".into(),
         }]
     }
@@ -259,7 +243,8 @@ mod tests {
             (json!("sure"), None),
             (json!(0.9), None),
         ] {
-            let item = json!({"type": "semantic", "content": "x", "confidence": word});
+            let item =
+                json!({"type": "semantic", "content": "Ada is at Helio.", "confidence": word});
             assert_eq!(read(&item).unwrap().confidence, confidence, "{word}");
         }
     }
@@ -285,7 +270,7 @@ mod tests {
     #[test]
     fn wrong_members_are_left_out_and_the_fact_kept() {
         let item = json!({
-            "type": "procedural", "content": "The user wants short answers.", "sub_type": "a/b",
+            "type": "procedural", "content": "The user drinks no coffee.", "sub_type": "a/b",
             "confidence": [], "importance": 7, "scope": "galaxy", "tense": 1,
             "event_time": "soon", "corrects": {}, "words": 5,
             "entities": [{"name": ""}, "Ada", {"name": "Bo", "type": {}}, {"type": "person"}],
@@ -295,7 +280,7 @@ mod tests {
             read(&item).unwrap(),
             Candidate {
                 memory_type: "procedural".into(),
-                content: "The user wants short answers.".into(),
+                content: "The user drinks no coffee.".into(),
                 mentions: vec![Mention { name: "Bo".into(), kind: None }],
                 ..Candidate::default()
             }
@@ -322,8 +307,14 @@ mod tests {
         ] {
             assert_eq!(read(&item), Err(unfit), "{item}");
         }
-        let invented = json!({"type": "semantic", "content": "x", "words": "I collect stamps"});
-        assert_eq!(read(&invented).unwrap().raw, None);
+        let invented = json!({"type": "semantic", "content": "The user collects stamps.", "words": "I collect stamps"});
+        assert_eq!(read(&invented), Err(Unfit::NotSaid));
+        let beyond = json!({"type": "semantic", "content": "The user obeys Zoe.", "words": "I live in Lyon", "corrects": 1});
+        let kept = read(&beyond).unwrap();
+        assert_eq!(
+            (kept.content.as_str(), kept.raw, kept.corrects),
+            ("I live in Lyon", None, None)
+        );
     }
 
     fn any_json() -> impl Strategy<Value = Value> {

@@ -7,6 +7,7 @@ mod fact;
 mod parts;
 mod prompt;
 mod redact;
+mod support;
 
 use answer::{Elements, State};
 pub(crate) use dating::date;
@@ -34,7 +35,7 @@ pub(crate) struct Found {
     pub(crate) unknown_type: u64,
     /// Dropped: without content.
     pub(crate) unusable: u64,
-    /// Dropped: taken from what the assistant said.
+    /// Dropped: not supported by what the user typed.
     pub(crate) not_said: u64,
     /// Dropped: beyond the most that one part may give.
     pub(crate) too_many: u64,
@@ -150,7 +151,12 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Found {
-        candidates(&answer::read(text).unwrap(), &Evidence::of(&[], &[]))
+        let shown = Shown {
+            date: String::new(),
+            user: "Answers in German, with every fact.".to_owned(),
+            assistant: String::new(),
+        };
+        candidates(&answer::read(text).unwrap(), &Evidence::of(&[shown], &[]))
     }
 
     #[test]

@@ -45,7 +45,11 @@ impl Book {
     }
 
     async fn record(&self, said: Said) -> Recorded {
-        let (entry, _) = screened(said.turn(), memgate_screening::Screener::default());
+        self.record_tools(said, true).await
+    }
+
+    async fn record_tools(&self, said: Said, contents: bool) -> Recorded {
+        let (entry, _) = screened(said.turn(), memgate_screening::Screener::default(), contents);
         self.journal.record(vec![entry], RULES, |_, _| true).await.unwrap()[0]
     }
 
@@ -131,6 +135,21 @@ async fn a_tool_loop_is_one_turn_with_its_calls_as_rows() {
         ]
     );
     assert_eq!(book.jobs("store_turn").await, 1);
+}
+
+#[tokio::test]
+async fn contents_of_tools_are_on_no_disk_unless_configured() {
+    let book = Book::open();
+    let question = || said("alice", 1, "When is my flight?");
+    book.record_tools(question().calls("a").at(0), false).await;
+    let answer = question().result("a", "the 07:45 to Lisbon").at(3).reply("In the morning.");
+    book.record_tools(answer, false).await;
+    let told = book.rows("SELECT name, input, output, latency_ms FROM tool_calls").await;
+    assert_eq!(told, [["search", "", "", "2000"]], "the outcome is kept");
+    for file in std::fs::read_dir(book.folder.path()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        assert!(!bytes.windows(6).any(|window| window == b"Lisbon"));
+    }
 }
 
 #[tokio::test]

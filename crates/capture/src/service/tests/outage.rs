@@ -225,6 +225,9 @@ async fn life(lost: Option<usize>) -> (Vec<Told>, usize) {
         left.is_empty().then_some(())
     };
     eventually(erased).await;
+    // A summary that held an erased memory is made again.
+    let flushed = outage.house.flush("alice").await;
+    assert_eq!((flushed.jobs_pending, flushed.jobs_dead), (0, 0), "{lost:?}");
     assert_eq!(reviving.is_finished(), lost.is_some(), "{lost:?}");
     reviving.abort();
     for kind in JobKind::ALL.iter().map(|kind| kind.name()) {

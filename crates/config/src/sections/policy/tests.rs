@@ -18,6 +18,7 @@ fn on(matches: PolicyMatch) -> Policy {
         memory_types: None,
         placement: None,
         project_id: None,
+        agent_id: None,
     }
 }
 

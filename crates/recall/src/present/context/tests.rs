@@ -148,3 +148,8 @@ proptest! {
         prop_assert_eq!(fence::strip(&text), "");
     }
 }
+
+#[test]
+fn the_documents_say_how_many_tokens_the_fence_takes() {
+    assert_eq!(*FENCE, [34, 51], "docs/placement.md and docs/config.md");
+}

@@ -1,0 +1,43 @@
+"""Edits of envoy/production.yaml: whose tokens it accepts, and the key with which it calls memgate's REST API."""
+
+import os
+from pathlib import Path
+
+from . import http
+from .envoy import http_filter
+from .issuer import Issuer
+from .memgate import BEARER
+from .stack import Stack
+
+GATEWAY_KEY_ENV = "MEMGATE_GATEWAY_KEY"
+
+
+def trusting(issuer: Issuer, folder: Path):
+    """An edit of Envoy's configuration that makes it accept this issuer's tokens."""
+    issuer.write_jwks(folder / "jwks.json")
+
+    def edit(config):
+        jwt = http_filter(config, "envoy.filters.http.jwt_authn")
+        jwt["providers"]["users"]["local_jwks"] = {"filename": str(folder / "jwks.json")}
+
+    return edit
+
+
+def stack_with_gateway_key(folder: Path, issuer: Issuer, config: dict) -> Stack:
+    """A stack whose Envoy accepts this issuer's tokens and routes users to their own memories."""
+    trust = trusting(issuer, folder)
+
+    def edit(envoy):
+        trust(envoy)
+        # Envoy starts after this, with the key in its environment.
+        api = next(one for one in envoy["static_resources"]["clusters"] if one["name"] == "memgate_api")
+        address = api["load_assignment"]["endpoints"][0]["lb_endpoints"][0]["endpoint"]["address"]
+        body = {"name": "envoy", "scopes": ["gateway"]}
+        made = http.request(address["socket_address"]["port_value"], "POST", "/admin/keys", body, BEARER)
+        assert made.status == 201, made.body
+        os.environ[GATEWAY_KEY_ENV] = made.json()["key"]
+
+    try:
+        return Stack(folder, config, base="production.yaml", edit=edit)
+    finally:
+        os.environ.pop(GATEWAY_KEY_ENV, None)
