@@ -25,6 +25,8 @@ pub(crate) enum JobError {
     NotNow(Duration),
     /// Something it needs is away. For a time this is not counted as a failed try.
     Away(String),
+    /// The store did not answer: it is away, or did the work and lost the answer.
+    NoAnswer(String),
     /// It failed, and is tried at most `tries` times.
     Retry { reason: String, tries: u32 },
     /// It would fail each time.
@@ -56,7 +58,8 @@ impl From<StoreError> for JobError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Invalid { .. } => Self::Final(error.to_string()),
-            StoreError::Unavailable(_) | StoreError::Busy(_) => Self::Away(error.to_string()),
+            StoreError::Unavailable(_) => Self::NoAnswer(error.to_string()),
+            StoreError::Busy(_) => Self::Away(error.to_string()),
             StoreError::NotFound | StoreError::Exists | StoreError::Conflict { .. } => {
                 Self::retry(error)
             }

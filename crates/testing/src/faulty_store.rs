@@ -40,6 +40,8 @@ pub struct FaultyStore {
     /// Number of changes made, and the number of the change whose answer is lost.
     changes: AtomicUsize,
     lost: AtomicUsize,
+    /// Behaviour after the lost answer.
+    after: Mutex<Mode>,
 }
 
 enum What {
@@ -59,6 +61,7 @@ impl FaultyStore {
             checked: 0.into(),
             changes: 0.into(),
             lost: usize::MAX.into(),
+            after: Mode::Refuses.into(),
         })
     }
 
@@ -67,9 +70,10 @@ impl FaultyStore {
         self.mode.send_replace(mode);
     }
 
-    /// Makes the change with this number (from 0) but loses its answer, and refuses everything
-    /// afterwards.
-    pub fn lose_answer(&self, number: usize) {
+    /// Makes the change with this number (from 0) but loses its answer, and behaves as `after`
+    /// from then on.
+    pub fn lose_answer(&self, number: usize, after: Mode) {
+        *self.after.lock().unwrap() = after;
         self.lost.store(number, Ordering::SeqCst);
     }
 
@@ -130,7 +134,8 @@ impl FaultyStore {
         let outcome = change.await;
         let number = self.changes.fetch_add(1, Ordering::SeqCst);
         if number == self.lost.load(Ordering::SeqCst) {
-            self.set(Mode::Refuses);
+            let after = *self.after.lock().unwrap();
+            self.set(after);
             return Err(StoreError::Unavailable("the answer was lost".into()));
         }
         outcome

@@ -46,13 +46,13 @@ pub(super) fn outcome(
     let (reason, most) = match result {
         Ok(next) => return (Settled::Done(next), Some(JobOutcome::Done)),
         Err(JobError::NotNow(wait)) => return (Settled::Postponed(None, after(now, wait)), None),
-        Err(JobError::Away(reason)) if age < WAITS => {
+        Err(JobError::Away(reason) | JobError::NoAnswer(reason)) if age < WAITS => {
             let wait = spread((age / WAIT_SHARE).clamp(LEAST_WAIT, LONGEST_WAIT));
             let settled = Settled::Postponed(Some(reason), after(now, wait));
             return (settled, Some(JobOutcome::Postponed));
         }
         Err(JobError::Final(reason)) => return (Settled::Dead(reason), Some(JobOutcome::Dead)),
-        Err(JobError::Away(reason)) => (reason, MAX_TRIES),
+        Err(JobError::Away(reason) | JobError::NoAnswer(reason)) => (reason, MAX_TRIES),
         Err(JobError::Retry { reason, tries }) => (reason, tries.min(MAX_TRIES)),
     };
     if !job.kind.is_given_up() || job.tries + 1 < most {

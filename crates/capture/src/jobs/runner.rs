@@ -1,7 +1,7 @@
 //! The runner: takes jobs that are due, one a lane and a few at a time, runs them, and settles them. It
 //! sleeps until it is woken or the next job is due, and for as long as the store is away.
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{mem, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::FutureExt;
 use jiff::Timestamp;
@@ -162,17 +162,27 @@ impl Runner {
     }
 
     async fn run_job(self: Arc<Self>, job: ClaimedJob, lane: Running) {
-        let run = AssertUnwindSafe(kinds::run(&self.context, &job)).catch_unwind();
-        let result = tokio::select! {
-            // Not settled: it is still owed, unless what it is about is gone.
-            () = lane.stopped() => return,
-            result = run => result,
+        let mut runs_again = true;
+        let result = loop {
+            let run = AssertUnwindSafe(kinds::run(&self.context, &job)).catch_unwind();
+            let result = tokio::select! {
+                // Not settled: it is still owed, unless what it is about is gone.
+                () = lane.stopped() => return,
+                result = run => result,
+            };
+            let result = result.unwrap_or_else(|_| Err(JobError::retry("the job panicked")));
+            let no_answer = matches!(result, Err(JobError::NoAnswer(_)));
+            if (no_answer || matches!(result, Err(JobError::Away(_)))) && self.store_is_away().await
+            {
+                // Not settled either: it goes on, in its place, when the store is back.
+                return;
+            }
+            // The store is back already. A postponed job would lose its place: later jobs of its user would find
+            // half of its work.
+            if !(no_answer && mem::take(&mut runs_again)) {
+                break result;
+            }
         };
-        let result = result.unwrap_or_else(|_| Err(JobError::retry("the job panicked")));
-        if matches!(result, Err(JobError::Away(_))) && self.store_is_away().await {
-            // Not settled either: it goes on, in its place, when the store is back.
-            return;
-        }
         let (settled, outcome) = outcome(&job, result, self.journal.now());
         match &settled {
             Settled::Done(_) | Settled::Postponed(None, _) => {}

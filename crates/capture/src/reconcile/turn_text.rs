@@ -13,6 +13,7 @@ use memgate_text::{
     repeats::drop_repeats,
     rules,
     sentences::{only_asks, sentences},
+    time::statement_dates::undated,
 };
 
 /// Digests of the sentences that were removed from a turn's memory: the memory is made again when the
@@ -78,8 +79,10 @@ pub(crate) fn still_true(mut made: Memory, stored: &[Memory]) -> Memory {
 fn leave_out(turn: &mut Memory, digests: &BTreeSet<String>) {
     let Some(user) = user_part(turn) else { return };
     let reply = turn.as_turn().map(|(_, reply)| reply);
-    let (gone, kept): (Vec<&str>, Vec<&str>) =
-        sentences(user).into_iter().partition(|said| digests.contains(&digest(said)));
+    // A summary's sentence has a date that the turn's lacks.
+    let (gone, kept): (Vec<&str>, Vec<&str>) = sentences(user).into_iter().partition(|said| {
+        [digest(said), digest(&undated(said))].iter().any(|digest| digests.contains(digest))
+    });
     let gone: Vec<String> = gone.into_iter().map(str::to_owned).collect();
     let told = kept.iter().any(|said| !only_asks(said));
     if !told || digests.len() > MOST {

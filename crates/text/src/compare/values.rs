@@ -8,6 +8,7 @@ use crate::{
     cues::Phrases,
     lang::{self, keys::Day},
     normal::{plain, tokens},
+    time::statement_dates::undated,
 };
 
 static DAYS: LazyLock<Phrases<Day>> =
@@ -63,7 +64,7 @@ impl Values {
         let found = DAYS.find(&plain, &tokens(&plain)).anywhere;
         let (months, days) = found.into_iter().partition(|day: &Day| day.is_month());
         Self {
-            numbers: NUMBER.find_iter(&without_dates(&plain)).map(|m| number(m.as_str())).collect(),
+            numbers: NUMBER.find_iter(&undated(&plain)).map(|m| number(m.as_str())).collect(),
             days,
             months,
             names: names(text),
@@ -137,16 +138,6 @@ fn differ<T: Ord>(a: &BTreeSet<T>, b: &BTreeSet<T>) -> bool {
 
 fn clash<T: Ord>(a: &BTreeSet<T>, b: &BTreeSet<T>) -> bool {
     a.difference(b).next().is_some() && b.difference(a).next().is_some()
-}
-
-/// The dates that extraction put beside the words: they are no words of the user.
-fn without_dates(plain: &str) -> String {
-    static ADDED: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r" \([0-9]{4}(-[0-9]{2}){0,2}( – [0-9-]+)?\)").ok());
-    match ADDED.as_ref() {
-        Some(added) => added.replace_all(plain, "").into_owned(),
-        None => plain.to_owned(),
-    }
 }
 
 /// One form of a number: 10,000 and 10.000 and 10k are the same.

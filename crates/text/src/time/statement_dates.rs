@@ -1,11 +1,14 @@
 //! Adds the date to each relative date of a statement, because "next Friday" means nothing a year later. Relative dates count
 //! from the turn's day in UTC.
 
+use std::sync::LazyLock;
+
 use jiff::{
     Timestamp, ToSpan,
     civil::{Date, Weekday},
     tz::TimeZone,
 };
+use regex::Regex;
 
 use crate::time::{
     moment::{Moment, Unit, Which, in_week},
@@ -33,6 +36,16 @@ pub fn dated(text: &str, at: Timestamp) -> String {
     }
     out.push_str(&text[done..]);
     out
+}
+
+/// The text without the dates that [`dated`] added.
+pub fn undated(text: &str) -> String {
+    static ADDED: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r" \([0-9]{4}(-[0-9]{2}){0,2}( – [0-9-]+)?\)").ok());
+    match ADDED.as_ref() {
+        Some(added) => added.replace_all(text, "").into_owned(),
+        None => text.to_owned(),
+    }
 }
 
 /// Whether what looks like a day of the month is part of a date ("on the 3rd of May", "am 3.4.") or counts something ("on the
