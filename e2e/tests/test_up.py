@@ -27,7 +27,7 @@ class Up:
     def __init__(self, folder: Path, *arguments, env: dict | None = None):
         ports = ["--port", "0", "--grpc-port", "0", "--http-port", "0"]
         self.process = Process(
-            "up", [paths.xtask(), "up", "--profile", "dev", *ports, "--data", folder / "data", *arguments],
+            "up", [paths.xtask(), "up", "--no-build", *ports, "--data", folder / "data", *arguments],
             # A killed `up` cannot clean up after itself.
             env={"TMPDIR": str(folder), **(env or {})},
         )
@@ -172,7 +172,7 @@ def test_killing_it_leaves_nothing_behind(up):
 def refused(*arguments) -> str:
     """The error of an `up` that does not start."""
     done = subprocess.run(
-        [str(paths.xtask()), "up", "--profile", "dev", *map(str, arguments)],
+        [str(paths.xtask()), "up", "--no-build", *map(str, arguments)],
         capture_output=True, text=True, timeout=120, cwd=paths.REPOSITORY,
     )
     assert done.returncode != 0 and done.stdout == ""
@@ -221,7 +221,7 @@ def test_a_bad_configuration_ends_it_with_memgates_error(tmp_path):
 
 def test_the_demo_shows_and_checks_recall_across_sessions():
     done = subprocess.run(
-        [str(paths.xtask()), "up", "--demo", "--profile", "dev"],
+        [str(paths.xtask()), "up", "--demo", "--no-build"],
         capture_output=True, text=True, timeout=150, cwd=paths.REPOSITORY,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -61,19 +61,46 @@ pub(crate) fn check_compiler() -> Result<()> {
 /// # Errors
 /// When cargo or a C compiler is missing, or the build fails.
 pub(crate) fn binaries(profile: Profile) -> Result<Binaries> {
-    Binaries::of(&build(profile, &["--bins"])?)
+    Binaries::of(&build(&mut cargo(), profile, &["--bins"])?)
 }
 
-/// Builds the programs and the tests, in the dev profile: then dependencies have the features of `cargo test` and need
-/// not be built twice.
+/// The programs as [`linted`] builds them, in the dev profile.
 ///
 /// # Errors
 /// As [`binaries`].
-pub(crate) fn binaries_and_tests() -> Result<Binaries> {
-    Binaries::of(&build(Profile::Dev, &["--bins", "--tests"])?)
+pub(crate) fn linted_binaries() -> Result<Binaries> {
+    Binaries::of(&build(linted(&mut cargo()), Profile::Dev, &["--bins"])?)
+}
+
+/// Lets a cargo command compile the workspace's crates with clippy, which is rustc with more lints; warnings are errors.
+/// So the code is compiled once for lints and tests, with dependencies that have no second, checked build.
+pub(crate) fn linted(cargo: &mut Command) -> &mut Command {
+    cargo.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").env("CLIPPY_ARGS", "--deny=warnings")
 }
 
 impl Binaries {
+    /// The programs beside this one, as they are.
+    ///
+    /// # Errors
+    /// When one of them is missing.
+    pub(crate) fn beside_this_program() -> Result<Self> {
+        let this = std::env::current_exe().context("cannot find this program's folder")?;
+        let folder = this.parent().context("this program has no folder")?;
+        let program = |name| {
+            let path = folder.join(name);
+            if path.is_file() {
+                Ok(path)
+            } else {
+                bail!("--no-build requires {}: build it first", path.display())
+            }
+        };
+        Ok(Self {
+            memgate: program("memgate")?,
+            model_double: program("model-double")?,
+            xtask: program("xtask")?,
+        })
+    }
+
     /// The programs that cargo's messages name.
     fn of(messages: &str) -> Result<Self> {
         Ok(Self {
@@ -89,13 +116,12 @@ impl Binaries {
 /// # Errors
 /// As [`binaries`].
 pub(crate) fn example(profile: Profile, name: &str) -> Result<PathBuf> {
-    executable(&build(profile, &["--example", name])?, name)
+    executable(&build(&mut cargo(), profile, &["--example", name])?, name)
 }
 
 /// Runs cargo; returns its messages, one JSON object per line.
-fn build(profile: Profile, targets: &[&str]) -> Result<String> {
+fn build(cargo: &mut Command, profile: Profile, targets: &[&str]) -> Result<String> {
     check_compiler()?;
-    let mut cargo = cargo();
     cargo
         .args(["build", "--workspace"])
         .args(targets)

