@@ -110,7 +110,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_stale_socket_is_replaced_and_one_in_use_is_not() {
-        let folder = tempfile::tempdir().unwrap();
+        // Not in TMPDIR: the path of a socket has 107 bytes at most.
+        let folder = tempfile::tempdir_in("/tmp").unwrap();
         let path = folder.path().join("grpc.sock");
         // Dropped without removing the file, as after a kill.
         drop(UnixListener::bind(&path).unwrap());

@@ -169,10 +169,17 @@ pub(super) fn tool(call: &str, output: Option<&str>) -> ToolItem {
 
 /// The embedder that memgate serves with; `None`, said aloud, where its files were not fetched.
 pub(super) fn minilm() -> Option<std::sync::Arc<memgate_embed::onnx::OnnxEmbedder>> {
+    minilm_of(memgate_embed::Precision::Int8)
+}
+
+/// The same with weights of this precision.
+pub(super) fn minilm_of(
+    precision: memgate_embed::Precision,
+) -> Option<std::sync::Arc<memgate_embed::onnx::OnnxEmbedder>> {
     use std::{num::NonZeroUsize, path::Path};
 
     use memgate_embed::{
-        Pooling, Precision, Run, Space,
+        Pooling, Run, Space,
         onnx::{OnnxEmbedder, OnnxSettings},
     };
     let here = |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
@@ -183,7 +190,7 @@ pub(super) fn minilm() -> Option<std::sync::Arc<memgate_embed::onnx::OnnxEmbedde
         space: Space {
             model: model.to_owned(),
             dimension: 384,
-            run: Run::Here { pooling: Pooling::Mean, precision: Precision::Int8 },
+            run: Run::Here { pooling: Pooling::Mean, precision },
             query_prefix: String::new(),
             passage_prefix: String::new(),
         },

@@ -2,7 +2,7 @@
 //! of testdata/embed where it must fail or be slow.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -348,26 +348,20 @@ async fn a_failing_text_does_not_fail_the_rest_of_its_batch() {
     embedder.check().await.unwrap();
 }
 
+/// That the thread skips them is tested where it takes them, in queue.rs.
 #[tokio::test]
-async fn a_cancelled_request_is_not_embedded() {
+async fn cancelled_requests_disturb_no_others() {
     if !assets_are_there() {
         return;
     }
     let embedder = tripwire();
-    let started = Instant::now();
-    embedder.embed_query("dawdle").await.unwrap();
-    let slow = started.elapsed();
-    assert!(slow > Duration::from_millis(100), "{slow:?}");
     // The first occupies the thread; the twenty behind it are cancelled while they wait.
     let first = embedder.embed_query("dawdle");
     let impatient = (0..20)
-        .map(|_| tokio::time::timeout(Duration::from_millis(50), embedder.embed_query("dawdle")));
-    let started = Instant::now();
-    let (first, impatient) = tokio::join!(first, futures_util::future::join_all(impatient));
+        .map(|_| tokio::time::timeout(Duration::from_millis(1), embedder.embed_query("dawdle")));
+    let (first, _) = tokio::join!(first, futures_util::future::join_all(impatient));
     first.unwrap();
-    assert!(impatient.iter().all(Result::is_err), "all ran out of time");
     embedder.embed_query("hello").await.unwrap();
-    assert!(started.elapsed() < slow * 8, "the thread went on with what nobody wanted");
 }
 
 #[tokio::test]

@@ -47,7 +47,11 @@ impl Server {
     }
 
     fn embedder(&self, dimension: usize) -> RemoteEmbedder {
-        embedder(self.at, Provider::Openai, dimension)
+        self.embedder_within(Duration::from_secs(10), dimension)
+    }
+
+    fn embedder_within(&self, timeout: Duration, dimension: usize) -> RemoteEmbedder {
+        embedder(self.at, Provider::Openai, dimension, timeout)
     }
 }
 
@@ -67,7 +71,12 @@ async fn serve(
     }
 }
 
-fn embedder(at: SocketAddr, provider: Provider, dimension: usize) -> RemoteEmbedder {
+fn embedder(
+    at: SocketAddr,
+    provider: Provider,
+    dimension: usize,
+    timeout: Duration,
+) -> RemoteEmbedder {
     RemoteEmbedder::new(RemoteSettings {
         address: Address { url: format!("http://{at}/v1/embeddings"), api_key: Some("k".into()) },
         provider,
@@ -79,7 +88,7 @@ fn embedder(at: SocketAddr, provider: Provider, dimension: usize) -> RemoteEmbed
             query_prefix: "q: ".into(),
             passage_prefix: "p: ".into(),
         },
-        timeout: Duration::from_millis(300),
+        timeout,
     })
     .unwrap()
 }
@@ -243,7 +252,8 @@ async fn until(mut condition: impl AsyncFnMut() -> bool) {
 async fn a_hanging_server_gets_a_cooldown_and_recovers() {
     let server = Server::start(|_, body| vectors(body)).await;
     let answering = server.answer.lock().unwrap().take();
-    let embedder = server.embedder(4);
+    let embedder = server.embedder_within(Duration::from_millis(300), 4);
+    let began = Instant::now();
     // Each caller gives up long before the server's timeout, as recall does.
     for _ in 0..3 {
         let impatient = tokio::time::timeout(Duration::from_millis(20), embedder.embed_query("a"));
@@ -255,7 +265,9 @@ async fn a_hanging_server_gets_a_cooldown_and_recovers() {
     assert!(matches!(error, EmbedError::Unavailable(_)), "{error}");
     let error = embedder.embed_passages(passages(&["a"])).await.unwrap_err();
     assert!(matches!(error, EmbedError::Unavailable(_)), "{error}");
-    assert_eq!(server.asked().len(), asked, "it is left alone");
+    // But for the trials when the cooldowns, of two seconds and more, end on a machine that does much else.
+    let trials = server.asked().len() - asked;
+    assert!(trials as u64 <= began.elapsed().as_secs() / 2, "it is left alone: {trials}");
     *server.answer.lock().unwrap() = answering;
     until(async || embedder.embed_query("a").await.is_ok()).await;
 }

@@ -45,8 +45,8 @@ fn settings(address: String, collection: &str) -> MilvusSettings {
         partitions: 2,
         hnsw_m: 16,
         ef_construction: 64,
-        connect_timeout: Duration::from_secs(10),
-        timeout: Duration::from_secs(10),
+        connect_timeout: Duration::from_secs(60),
+        timeout: Duration::from_secs(60),
         attempts: 2,
         // Zero, so that the suite uses bounded reads with the overlay.
         staleness: Duration::ZERO,

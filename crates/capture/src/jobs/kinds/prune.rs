@@ -16,7 +16,7 @@ const MANY_HELD: u64 = 5_000;
 const LONG_REST: Duration = Duration::from_secs(600);
 
 /// Removes what was learnt and is old, and dead jobs that are old. Never given
-/// up, since it comes again by itcontext.
+/// up, since it comes again by itself.
 pub(crate) async fn run(context: &JobContext) -> Result<(), JobError> {
     let (pruned, old) = prune_all(context).await.map_err(|error| {
         tracing::debug!(%error, "the journal cannot be pruned now");

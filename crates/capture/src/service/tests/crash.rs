@@ -101,7 +101,8 @@ async fn without_workers_nothing_is_learnt_and_everything_stays_owed() {
     let house = House::with_bounds(folder, settings(None), Doll::new(true), bounds);
     house.offer(said("alice", 1, "I moved to Lyon"));
     house.offer(said("bob", 1, "I moved to Turin"));
-    let flushed = house.capture.flush(&owner("alice"), Duration::from_millis(50)).await.unwrap();
+    house.capture.intake.barrier().await;
+    let flushed = house.capture.flush(&owner("alice"), Duration::from_secs(1)).await.unwrap();
     assert_eq!((flushed.jobs_done, flushed.jobs_pending), (0, 1));
     assert_eq!(house.capture.forget_turns(&owner("bob"), Forget::Everything).await.unwrap(), 1);
     house.capture.shutdown(PATIENCE).await;

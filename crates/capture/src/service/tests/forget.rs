@@ -24,7 +24,7 @@ async fn forgetting_stops_the_job_that_holds_the_text_and_takes_the_rest_along()
     house.doll.gate.close();
     assert_eq!(house.flush("alice").await, Flushed::default());
     assert!(house.contents("alice").await.is_empty());
-    assert!(!anywhere(house.folder.path(), "zanzibar"));
+    house.until_nowhere("zanzibar").await;
     assert_eq!(house.until_memories("bob", 1).await.len(), 1);
 }
 
@@ -77,7 +77,7 @@ async fn an_exchange_that_began_before_the_forgetting_is_not_learnt_from_when_it
     house.capture.offer(said("alice", 2, "I live in Lyon").turn(), later);
     house.flush("alice").await;
     assert_eq!(house.contents("alice").await.len(), 1);
-    assert!(!anywhere(house.folder.path(), "zanzibar"));
+    house.until_nowhere("zanzibar").await;
 
     let begun = [house.capture.exchange_begins(), house.capture.exchange_begins()];
     let forgotten = Forget::Project(project.to_owned());
@@ -125,7 +125,8 @@ async fn an_exchange_in_flight_does_not_bring_back_the_turn_that_was_forgotten_m
     house.capture.offer(said("alice", 2, "I sail a boat").session("s").turn(), other);
     house.flush("alice").await;
     let contents = house.contents("alice").await;
-    assert!(contents.len() == 2 && !anywhere(house.folder.path(), "zanzibar"), "{contents:?}");
+    assert_eq!(contents.len(), 2, "{contents:?}");
+    house.until_nowhere("zanzibar").await;
     // Who says it again after that means it.
     house.offer(secret());
     house.flush("alice").await;
@@ -152,5 +153,5 @@ async fn a_tool_loop_of_a_forgotten_turn_does_not_go_on_in_the_turn_before() {
     house.capture.offer(result.turn(), flight);
     house.flush("alice").await;
     assert_eq!(house.contents("alice").await.len(), 1);
-    assert!(!anywhere(house.folder.path(), "zanzibar"));
+    house.until_nowhere("zanzibar").await;
 }

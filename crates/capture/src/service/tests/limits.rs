@@ -21,13 +21,8 @@ async fn over_the_bound_turns_are_shed_and_counted() {
     let (result, ()) = tokio::join!(blocked, blocking);
     result.unwrap();
     house.flush("alice").await;
-    let shown = house.metrics.encode();
-    let figure = |name: &str| -> u64 {
-        let line = shown.lines().find(|line| line.starts_with(name)).unwrap();
-        line.rsplit(' ').next().unwrap().parse().unwrap()
-    };
-    let (kept, shed) =
-        (figure("memgate_turns_journaled_total"), figure("memgate_capture_dropped_total"));
+    let kept = house.counted("memgate_turns_journaled_total");
+    let shed = house.counted(r#"memgate_capture_dropped_total{reason="queue_full"}"#);
     assert_eq!(kept + shed, 300);
     assert!(kept >= 4 && shed > 0, "{kept} {shed}");
     assert_eq!(house.contents("alice").await.len() as u64, kept.min(100));
@@ -61,7 +56,7 @@ async fn a_journal_that_is_full_sheds_learning_and_recovers_by_itself() {
         .unwrap();
     house.offer(said("alice", 3, &long));
     house.until_memories("alice", 1).await;
-    assert!(house.shows("memgate_turns_journaled_total 1"));
+    house.until_shows("memgate_turns_journaled_total 1").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

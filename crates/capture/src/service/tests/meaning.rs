@@ -1,14 +1,9 @@
 //! What is deleted on request, with the real model: nothing that says something else.
 
-use std::num::NonZeroUsize;
-
 use serde::Deserialize;
 
-use crate::{forget::means, service::tests::*};
-use memgate_embed::{
-    Pooling, Precision, Run,
-    onnx::{OnnxEmbedder, OnnxSettings},
-};
+use crate::{forget::means, service::tests::*, test_support::minilm_of};
+use memgate_embed::Precision;
 use memgate_text::command::Subject;
 
 #[derive(Debug, Deserialize)]
@@ -19,28 +14,9 @@ struct Row {
     goes: bool,
 }
 
-/// The model that `cargo xtask assets` fetches.
-fn model() -> Option<OnnxEmbedder> {
-    let here = |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.assets").join(path);
-    let space = Space {
-        model: "all-MiniLM-L6-v2".into(),
-        dimension: 384,
-        run: Run::Here { pooling: Pooling::Mean, precision: Precision::Fp32 },
-        query_prefix: String::new(),
-        passage_prefix: String::new(),
-    };
-    let settings = OnnxSettings {
-        runtime: here("onnxruntime/libonnxruntime.so.1.31.1"),
-        folder: here("models/all-MiniLM-L6-v2"),
-        space,
-        threads: NonZeroUsize::MIN,
-    };
-    OnnxEmbedder::load(&settings).ok()
-}
-
 #[tokio::test]
 async fn what_is_deleted_says_what_was_named_and_nothing_else() {
-    let Some(model) = model() else { return };
+    let Some(model) = minilm_of(Precision::Fp32) else { return };
     let (mut wrong, mut missed, mut gone) = (Vec::new(), Vec::new(), 0);
     for line in
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/commands/forget.jsonl"))
@@ -51,7 +27,7 @@ async fn what_is_deleted_says_what_was_named_and_nothing_else() {
         let goes = match &row.subject {
             Subject::Topic(_) => !said.is_empty(),
             Subject::Fact(_) if said.is_empty() => false,
-            Subject::Fact(_) => means(&model, &row.subject, said).await.unwrap(),
+            Subject::Fact(_) => means(&*model, &row.subject, said).await.unwrap(),
         };
         gone += u32::from(goes && row.goes);
         match (goes, row.goes) {

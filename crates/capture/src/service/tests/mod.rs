@@ -43,8 +43,8 @@ use memgate_sqlite::Options;
 use memgate_store::{SqliteOptions, SqliteStore};
 use memgate_telemetry::Metrics;
 
-/// Long enough for two busy cores; a test that waits so long has failed.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Long enough for a machine that does much else; a test that waits so long has failed.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An embedder that can be broken, or held up.
 pub(super) struct Doll {
@@ -237,6 +237,28 @@ impl House {
 
     pub(super) fn shows(&self, line: &str) -> bool {
         self.metrics.encode().lines().any(|shown| shown == line)
+    }
+
+    /// Waits until the metrics show this line.
+    pub(super) async fn until_shows(&self, line: &str) {
+        eventually(|| async { self.shows(line).then_some(()) }).await;
+    }
+
+    /// What the metrics count under this name with its labels; 0 where they show no such line.
+    pub(super) fn counted(&self, name: &str) -> u64 {
+        let shown = self.metrics.encode();
+        let figure = shown.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        figure.map_or(0, |figure| figure.parse().unwrap())
+    }
+
+    /// Waits until the metrics count as many under this name, or more.
+    pub(super) async fn until_counted(&self, name: &str, least: u64) {
+        eventually(|| async { (self.counted(name) >= least).then_some(()) }).await;
+    }
+
+    /// Waits until no file of the folder holds these bytes.
+    pub(super) async fn until_nowhere(&self, needle: &str) {
+        eventually(|| async { (!anywhere(self.folder.path(), needle)).then_some(()) }).await;
     }
 }
 

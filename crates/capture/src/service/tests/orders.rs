@@ -116,8 +116,8 @@ async fn nothing_of_it_stays_on_the_disk() {
     );
     house.flush("alice").await;
     assert_eq!(house.contents("alice").await, Vec::<String>::new());
-    assert!(!anywhere(house.folder.path(), "Zanzibar"));
-    assert!(!anywhere(house.folder.path(), "zanzibar"));
+    house.until_nowhere("Zanzibar").await;
+    house.until_nowhere("zanzibar").await;
 }
 
 #[tokio::test]
@@ -148,7 +148,7 @@ async fn who_opts_out_of_learning_is_forgotten_for_and_leaves_no_words() {
     house.flush("alice").await;
     assert_eq!(house.contents("alice").await, Vec::<String>::new());
     for words in ["Zanzibar", "tulips"] {
-        assert!(!anywhere(house.folder.path(), words), "{words}");
+        house.until_nowhere(words).await;
     }
 }
 
@@ -222,11 +222,8 @@ async fn what_is_to_be_remembered_waits_for_the_forgetting_that_failed() {
         2,
         "Forget that I live in Paris. Remember that I live in Paris, Texas.",
     ));
-    eventually(|| async {
-        let failed = "memgate_job_runs_total{kind=\"forget_said\",outcome=\"retry\"} 1";
-        house.shows(failed).then_some(())
-    })
-    .await;
+    let failed = r#"memgate_job_runs_total{kind="forget_said",outcome="retry"}"#;
+    house.until_counted(failed, 1).await;
     house.doll.broken.store(false, Ordering::SeqCst);
     house.flush("alice").await;
     assert_eq!(house.contents("alice").await, ["I live in Paris, Texas"]);
@@ -243,7 +240,7 @@ async fn what_was_replaced_before_it_is_forgotten_is_in_no_history() {
     assert!(!before.iter().any(|content| content.contains("Zanzibar")), "{before:?}");
     house.offer(said("alice", 3, "Forget that I live in Zanzibar."));
     house.flush("alice").await;
-    assert!(!anywhere(house.folder.path(), "Zanzibar"));
+    house.until_nowhere("Zanzibar").await;
     let after = house.contents("alice").await;
     assert!(after.iter().any(|content| content.contains("Lyon")), "{after:?}");
 }
@@ -268,7 +265,7 @@ async fn a_fact_that_tells_something_else_by_now_stays_without_its_history() {
     let history = house.store.history(&owner("alice"), &moved.id).await.unwrap();
     assert_eq!(history.len(), 1);
     assert_eq!(history[0].content, "I live in Lyon");
-    assert!(!anywhere(house.folder.path(), "Zanzibar"));
+    house.until_nowhere("Zanzibar").await;
 }
 
 #[tokio::test]

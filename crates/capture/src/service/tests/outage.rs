@@ -94,7 +94,7 @@ async fn what_is_said_before_the_store_was_ever_reached_is_learnt_when_it_is() {
         outage.say(ordinal).await;
     }
     assert!(outage.house.shows("memgate_turns_journaled_total 20"));
-    let flushed = outage.flush(Duration::from_millis(50)).await;
+    let flushed = outage.flush(Duration::from_secs(1)).await;
     assert_eq!((flushed.jobs_done, flushed.jobs_pending, flushed.jobs_dead), (0, 5, 0));
     assert_eq!(outage.switch.refused.load(Ordering::SeqCst), 0, "nobody asks it but the watcher");
     outage.switch.set(Mode::Works);
@@ -127,8 +127,8 @@ async fn a_store_that_hangs_keeps_a_flush_no_longer_than_it_may_take() {
     outage.switch.set(Mode::Hangs);
     outage.say(1).await;
     let started = Instant::now();
-    assert_eq!(outage.flush(Duration::from_millis(100)).await.jobs_pending, 1);
-    assert!(started.elapsed() < Duration::from_secs(3));
+    assert_eq!(outage.flush(Duration::from_secs(1)).await.jobs_pending, 1);
+    assert!(started.elapsed() < Duration::from_secs(30), "the store hangs for good");
     outage.switch.set(Mode::Works);
     outage.all_is_learnt(1).await;
 }

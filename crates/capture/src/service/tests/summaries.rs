@@ -190,7 +190,7 @@ async fn a_summary_that_says_itself_what_is_to_be_forgotten_is_not_made_again() 
     assert!(house.summaries().await.is_empty());
     let memories = house.contents("alice").await;
     assert!(memories.iter().any(|content| content == WEDDING[0]), "what it was made of stays");
-    assert!(!anywhere(house.folder.path(), "Zanzibara"));
+    house.until_nowhere("Zanzibara").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -25,7 +25,7 @@ async fn a_turn_is_a_memory_of_its_owner_soon_after_it_ended() {
     let scope = ScopeQuery::of(owner("alice"));
     let counts = house.store.count(&scope, None, &space, house.clock.now()).await.unwrap();
     assert_eq!((counts.total, counts.embedded), (1, 1));
-    assert!(house.shows("memgate_turns_journaled_total 1"));
+    house.until_shows("memgate_turns_journaled_total 1").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -117,7 +117,7 @@ async fn what_memory_put_there_is_not_learnt() {
     house.offer(said("alice", 1, "Echo, please").reply(&format!("{context}\n\nEcho, it is echo.")));
     house.flush("alice").await;
     assert_eq!(house.contents("alice").await, ["User: Echo, please\nAssistant: Echo, it is echo."]);
-    assert!(!anywhere(house.folder.path(), "zanzibar"));
+    house.until_nowhere("zanzibar").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -133,7 +133,7 @@ async fn a_secret_reaches_no_file_and_is_counted() {
         house.contents("alice").await,
         ["User: My key for work is [removed: token], kept in a blue notebook"]
     );
-    assert!(!anywhere(house.folder.path(), "ghp_0123"));
+    house.until_nowhere("ghp_0123").await;
     assert!(house.shows(r#"memgate_screened_total{kind="token"} 2"#));
 }
 

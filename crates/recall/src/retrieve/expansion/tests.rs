@@ -168,12 +168,19 @@ async fn a_model_that_goes_on_failing_is_left_alone() {
     let (recall, asked) =
         recall(Some((StatusCode::BAD_GATEWAY, String::new())), Duration::ZERO).await;
     let techniques = techniques(false, 5_000);
+    let began = Instant::now();
     for _ in 0..8 {
         assert_eq!(found(&recall, "and the cat on the sofa?", &techniques).await, [CAT]);
     }
-    assert_eq!(asked.load(Ordering::SeqCst), 3);
     let query = build_query("and the cat?", &[PLAN], Timestamp::UNIX_EPOCH, &techniques);
-    assert_eq!(extra_time(&recall.services, &query), None, "nobody needs more time for it");
+    let extra = extra_time(&recall.services, &query);
+    // A cooldown, of two seconds or more, may end on a machine that does much else: then the model is tried once.
+    let trials = began.elapsed().as_secs() / 2;
+    let asked = asked.load(Ordering::SeqCst) as u64;
+    assert!((3..=3 + trials).contains(&asked), "{asked}");
+    if trials == 0 {
+        assert_eq!(extra, None, "nobody needs more time for it");
+    }
 }
 
 #[tokio::test]
