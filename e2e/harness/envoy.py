@@ -70,7 +70,7 @@ class Envoy:
             assert self.process.running(), f"Envoy ended:\n{self.process.output()}"
             return admin.is_file() and admin.read_text().count(":") == 1 and self._ready(admin)
 
-        until(started, "Envoy is ready", 20)
+        until(started, "Envoy is ready", 60)
 
     def _ready(self, admin: Path) -> bool:
         self.admin_port = int(admin.read_text().rsplit(":", 1)[1])

@@ -21,6 +21,6 @@ class Issuer:
 
     def token(self, subject, **claims) -> str:
         now = int(time.time())
-        payload = {"iss": ISSUER, "aud": AUDIENCE, "iat": now, "exp": now + 600, "sub": subject, **claims}
+        payload = {"iss": ISSUER, "aud": AUDIENCE, "iat": now, "exp": now + 86_400, "sub": subject, **claims}
         payload = {name: value for name, value in payload.items() if value is not None}
         return jwt.encode(payload, self._key, algorithm="RS256", headers={"kid": "test"})

@@ -107,7 +107,7 @@ class Memgate:
 
     def flush(self, user: str) -> dict:
         """Waits until memgate has learned from all of the user's turns so far."""
-        answer = self.api("POST", "/v1/memory/flush", {"user_id": user, "timeout_ms": 30_000})
+        answer = self.api("POST", "/v1/memory/flush", {"user_id": user, "timeout_ms": 50_000})
         assert answer.status == 200, answer.body
         flushed = answer.json()
         assert flushed["jobs_pending"] == 0, flushed
@@ -134,8 +134,16 @@ class Memgate:
         return total
 
     def turns(self) -> float:
-        """How many turns were journaled since the start."""
+        """How many turns of all users were journaled since the start; a late one of an earlier test counts too."""
         return self.metric("memgate_turns_journaled_total")
+
+    def turns_of(self, user: str) -> int:
+        """How many complete turns of this user were journaled, also before a restart."""
+        answer = self.api("GET", f"/v1/sessions?limit=100&user_id={quote(user, safe='')}")
+        assert answer.status == 200, answer.body
+        page = answer.json()
+        assert page["next_cursor"] is None, "more sessions than a page holds"
+        return sum(session["turns"] for session in page["sessions"])
 
     def log(self) -> list[tuple[str, str]]:
         """(level, message) of each log line."""
@@ -149,7 +157,7 @@ class Memgate:
             out.append((entry.get("level", "").lower(), message))
         return out
 
-    def wait_log(self, level: str, message: str, seconds: float = 5):
+    def wait_log(self, level: str, message: str, seconds: float = 30):
         """Waits for a log line of this level with `message` in it."""
         until(
             lambda: any(found == level and message in text for found, text in self.log()),
@@ -163,7 +171,7 @@ class Memgate:
         self.process.kill()
 
     def stop(self) -> int | None:
-        """Stops memgate. Returns its exit status; None when it did not end within ten seconds and was killed."""
+        """Stops memgate. Returns its exit status; None when it did not end in time and was killed."""
         return self.process.stop() if self.process else None
 
     def restart(self):

@@ -28,7 +28,7 @@ class Place:
     def environment(self, env: dict) -> dict:
         return {**os.environ, "MEMGATE_CONFIG": str(self.memgate.config_file), **env}
 
-    def run(self, *args, env: dict | None = None, timeout: float = 30) -> subprocess.CompletedProcess:
+    def run(self, *args, env: dict | None = None, timeout: float = 90) -> subprocess.CompletedProcess:
         """Runs a command to its end."""
         # In a folder without a configuration file, so that only named files are used.
         return subprocess.run(

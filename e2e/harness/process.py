@@ -1,5 +1,6 @@
 """A real process that a test can start, watch, stop, freeze or kill; it never outlives the tests."""
 
+import contextlib
 import itertools
 import os
 import signal
@@ -37,14 +38,20 @@ def free_port() -> int:
 
 def children(pid: int) -> list[int]:
     """The child processes of a process."""
-    return [int(child) for task in Path(f"/proc/{pid}/task").iterdir()
-            for child in (task / "children").read_text().split()]
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        # A thread may end meanwhile.
+        with contextlib.suppress(OSError):
+            found += [int(child) for child in (task / "children").read_text().split()]
+    return found
 
 
 def gone(pid: int) -> bool:
     """Whether a process has ended."""
-    stat = Path(f"/proc/{pid}/stat")
-    return not stat.exists() or ") Z " in stat.read_text()
+    try:
+        return ") Z " in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return True
 
 
 def freeze(pid: int, name: str):
@@ -106,7 +113,7 @@ class Process:
 
         return until(found, f"{self.name} says {part!r}", seconds)
 
-    def wait_end(self, seconds: float = 10) -> int:
+    def wait_end(self, seconds: float = 30) -> int:
         """Waits for the exit status; fails when the process does not end in time."""
         status = self._process.wait(timeout=seconds)
         self._reader.join(timeout=5)
@@ -126,7 +133,7 @@ class Process:
         self._process.kill()
         self.wait_end()
 
-    def stop(self, seconds: float = 10) -> int | None:
+    def stop(self, seconds: float = 30) -> int | None:
         """Sends SIGTERM, then kills; returns the exit status of a process that ended by itself."""
         if self.running():
             self.thaw()

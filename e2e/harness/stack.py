@@ -116,6 +116,10 @@ class Person:
         """Waits until memgate has learned from this person's turns."""
         self.stack.memgate.flush(self.id)
 
+    def turns(self) -> int:
+        """How many complete turns of this person were journaled, in all sessions."""
+        return self.stack.memgate.turns_of(self.id)
+
     def memories(self) -> list[dict]:
         return self.stack.memgate.memories(self.id)
 

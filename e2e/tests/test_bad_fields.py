@@ -109,9 +109,9 @@ def test_a_request_with_a_wrong_header_passes_without_memory(stack, name, value)
     person = stack.person()
     person.say("My boat is called Halcyon")
     person.learn()
-    turns = stack.memgate.turns()
+    turns = person.turns()
     answer = person.later().say("What is my boat called?", {name: value})
     assert (answer.status, answer.decision) == (200, "failed:header")
     assert "Halcyon" not in person.received()[-1].body.decode()
     person.learn()
-    assert stack.memgate.turns() == turns, "nor is anything learnt"
+    assert person.turns() == turns, "nor is anything learnt"

@@ -181,7 +181,7 @@ def on_a_terminal(place, columns: int, *args) -> list[str]:
         pass  # On Linux, reading a terminal that no process has open any more is an error.
     finally:
         os.close(us)
-        assert process.wait(10) == 0, written
+        assert process.wait(60) == 0, written
     return written.decode().splitlines()
 
 
@@ -205,7 +205,7 @@ def test_a_closed_pipe_is_no_error(place):
             process.stdout.read(10)
             process.stdout.close()
             assert process.stderr.read() == b""
-            assert process.wait(10) == 0
+            assert process.wait(60) == 0
 
 
 def test_an_output_that_cannot_be_written_is_an_error(place):
@@ -224,7 +224,7 @@ def test_an_interrupt_ends_a_waiting_command(place):
         with subprocess.Popen(command, env=place.environment({}), stderr=subprocess.PIPE) as process:
             until(lambda: connected(place.memgate.http_port), "the command waits for the answer")
             process.send_signal(signal.SIGINT)
-            assert process.wait(5) == -signal.SIGINT
+            assert process.wait(30) == -signal.SIGINT
             assert process.stderr.read() == b""
     finally:
         place.memgate.process.thaw()

@@ -8,6 +8,7 @@ import pytest
 
 from harness import paths
 from harness.context import context_of
+from harness.envoy import wait_for_memgate
 from harness.stack import CHAT
 from harness.wait import until
 
@@ -16,9 +17,9 @@ MODELS = paths.REPOSITORY / "testdata/embed"
 FACT = "My budget for the Hawaii trip is $10,000"
 
 
-def model(name: str) -> dict:
+def model(name: str, **memory) -> dict:
     embedding = {"model": name, "folder": str(MODELS / name), "precision": "fp32", "dimension": 384}
-    return {"memory": {"embedding": embedding}}
+    return {"memory": {"embedding": embedding, **memory}}
 
 
 @pytest.fixture
@@ -42,17 +43,17 @@ def embedding_failures(stack) -> float:
 
 
 @pytest.mark.parametrize(
-    "name, question",
+    "name, question, deadline_ms",
     [
-        ("failing", "What is my budget for the Hawaii trip?"),
-        ("tripwire", "What is my budget for the Hawaii trip? explode"),
-        # This model takes about a second, and memory.deadline_ms is 50.
-        ("tripwire", "What is my budget for the Hawaii trip? dawdle"),
+        ("failing", "What is my budget for the Hawaii trip?", 3000),
+        ("tripwire", "What is my budget for the Hawaii trip? explode", 3000),
+        # This model takes about a second.
+        ("tripwire", "What is my budget for the Hawaii trip? dawdle", 600),
     ],
     ids=["always", "this question", "too late"],
 )
-def test_a_question_that_cannot_be_embedded_is_searched_by_its_words(start, name, question):
-    stack = start(model(name), memgate=False)
+def test_a_question_that_cannot_be_embedded_is_searched_by_its_words(start, name, question, deadline_ms):
+    stack = start(model(name, deadline_ms=deadline_ms), memgate=False, patient=True)
     alive(stack.memgate)
     ready = 503 if name == "failing" else 200
     until(lambda: stack.memgate.status("/readyz") == ready, f"memgate says {ready}", 30)
@@ -63,7 +64,7 @@ def test_a_question_that_cannot_be_embedded_is_searched_by_its_words(start, name
     # Without learning, which would fail to embed too.
     answer = alice.later().post(CHAT, asking(question), {"x-memory-auto-store": "false"})
     assert (answer.status, answer.decision) == (200, "searched")
-    assert answer.seconds < 0.25, "memgate answered before Envoy would have given up"
+    assert answer.seconds < deadline_ms / 1000 + 2.4, "memgate answered long before Envoy would have given up"
     assert "$10,000" in context_of(alice.received()[-1].json())
     assert embedding_failures(stack) == before + 1
     stack.memgate.wait_log("debug", "the query was not embedded, its words are searched")
@@ -71,7 +72,7 @@ def test_a_question_that_cannot_be_embedded_is_searched_by_its_words(start, name
 
 
 def test_one_question_that_fails_does_not_spoil_the_next(start):
-    stack = start(model("tripwire"))
+    stack = start(model("tripwire"), patient=True)
     alice = stack.person()
     alice.say("My budget explode is $10,000")
     alice.say("My boat is called Halcyon")
@@ -83,14 +84,16 @@ def test_one_question_that_fails_does_not_spoil_the_next(start):
 
 
 def test_many_slow_questions_do_not_exceed_envoys_timeout(start):
-    stack = start(model("tripwire"))
+    # Both are ten times what is shipped, for a busy machine.
+    stack = start(model("tripwire", deadline_ms=500), edit=lambda envoy: wait_for_memgate(envoy, "2.5s"))
     people = [stack.person() for _ in range(12)]
     with ThreadPoolExecutor(len(people)) as pool:
         answers = list(pool.map(lambda person: person.say("What is my dawdle budget?"), people))
     assert {answer.status for answer in answers} == {200}
     # On a busy machine the search by words may be late too.
     assert {answer.decision for answer in answers} <= {"searched", "failed:deadline"}
-    assert max(answer.seconds for answer in answers) < 1
+    assert stack.envoy.stat("http.llm.ext_proc.message_timeouts") == 0
+    assert max(answer.seconds for answer in answers) < 5
 
 
 def test_an_invalid_model_file_is_refused_at_start_with_a_reason(start, tmp_path):

@@ -138,13 +138,13 @@ def test_an_answer_that_is_no_chat_completion_is_malformed(start):
     stack.memgate.wait_log("warn", "Extraction parse failed")
 
 
-@pytest.mark.parametrize("port", [None, free_port()], ids=["error status", "unreachable"])
-def test_a_model_server_in_trouble_costs_facts_and_no_request(start, port):
-    stack = start(extracting(port, every=1))
+@pytest.mark.parametrize("reachable", [True, False], ids=["error status", "unreachable"])
+def test_a_model_server_in_trouble_costs_facts_and_no_request(start, reachable):
+    stack = start(extracting(None if reachable else free_port(), every=1))
     stack.double.script({"contains": PROMPT, "status": 503})
     alice = stack.person()
     answer = alice.say("I moved to Bergen last week")
-    assert answer.status == 200 and answer.seconds < 1
+    assert answer.status == 200 and answer.seconds < 5
     stack.memgate.wait_log("warn", "Extraction failed, batch skipped")
     until(lambda: alice.knows("Bergen"), "the turn itself is remembered")
     answer = alice.later().say("Where do I live, in Bergen?")

@@ -13,22 +13,34 @@ from harness.wait import until
 
 SEAT = "The user always wants a window seat on flights."
 TEA = "The user takes tea black, without sugar."
-# A request that waits for the helper would take longer.
-SECONDS = 1.0
+# No request takes as long, whatever the helper does.
+SECONDS = 10
+# A helper this slow is waited for by nobody: a request takes less than half of it.
+SLOW_MS = 12_000
 
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
-    stack = Stack(tmp_path_factory.mktemp("helped"), extracting(every=1))
+    stack = Stack(tmp_path_factory.mktemp("helped"), extracting(every=1, llm_timeout_seconds=30))
     yield stack
     stack.stop()
 
 
 @pytest.fixture
-def helped(one):
-    """The stack of this file; each test scripts the helper and creates its own persons."""
+def helped(one, monkeypatch):
+    """The stack of this file; each test scripts the helper and creates its own persons. Everything is learned at its end,
+    so that no late request for one test is counted by the next."""
+    people, make = [], one.person
+
+    def person(*name):
+        people.append(make(*name))
+        return people[-1]
+
+    monkeypatch.setattr(one, "person", person)
     one.double.forget()
     yield one
+    one.double.script({"contains": PROMPT, "reply": "[]"})
+    one.flush(*people)
     one.double.script()
 
 
@@ -40,12 +52,12 @@ def runs(stack: Stack, outcome: str) -> float:
     return stack.memgate.metric("memgate_job_runs_total", kind="extract", outcome=outcome)
 
 
-def quickly(person, text: str):
+def quickly(person, text: str, seconds: float = SECONDS):
     """Sends a turn and checks that it is answered and journaled in time, whatever the helper does."""
-    turns = person.stack.memgate.turns()
+    turns = person.turns()
     answer = person.say(text)
-    assert (answer.status, answer.decision) == (200, "searched") and answer.seconds < SECONDS
-    until(lambda: person.stack.memgate.turns() == turns + 1, "the turn is journaled")
+    assert (answer.status, answer.decision) == (200, "searched") and answer.seconds < seconds
+    until(lambda: person.turns() > turns, "the turn is journaled")
 
 
 # -- a helper that is not there -------------------------------------------------------------------------------------
@@ -102,15 +114,18 @@ def test_a_batch_is_read_after_a_temporary_failure(start, trouble):
 
 
 def test_nobody_waits_for_a_slow_helper(helped):
-    helped.double.script({"contains": PROMPT, "delay_ms": 2500, "reply": finds(SEAT)})
-    alice, bob = helped.person(), helped.person()
-    quickly(alice, "I want to sit at the window on every flight")
+    helped.double.script(
+        {"contains": PROMPT, "times": 2, "delay_ms": SLOW_MS, "reply": finds(SEAT)},
+        {"contains": PROMPT, "reply": finds(SEAT)},
+    )
+    alice, bob, soon = helped.person(), helped.person(), SLOW_MS / 1000 / 2
+    quickly(alice, "I want to sit at the window on every flight", soon)
     until(lambda: asked(helped), "the helper thinks")
-    quickly(bob, "I want to sit at the window too")
-    quickly(alice.later(), "My flight to Oslo leaves at nine")
+    quickly(bob, "I want to sit at the window too", soon)
+    quickly(alice.later(), "My flight to Oslo leaves at nine", soon)
     until(lambda: bob.knows("at the window too"), "turns are remembered meanwhile")
     assert facts(helped, alice) == {}
-    until(lambda: SEAT in facts(helped, alice) and SEAT in facts(helped, bob), "its facts come late", 30)
+    until(lambda: SEAT in facts(helped, alice) and SEAT in facts(helped, bob), "its facts come late", 60)
 
 
 # -- a helper that answers badly ------------------------------------------------------------------------------------

@@ -4,9 +4,13 @@ becomes the user's word, a preference, or a reason to forget."""
 import json
 import re
 
+import pytest
+
 from harness.context import context_of
 from harness.extraction import PROMPT, extracting
 from harness.paths import REPOSITORY
+
+pytestmark = pytest.mark.timeout(900)
 
 OPENING, CLOSING = '"“„«「『‹', '"”“»」』›'
 

@@ -41,6 +41,8 @@ CANARY = re.compile(r"zq[a-z]{10}")
 # Each is answered with the user's own, or refused; anything else is a fault.
 STATUSES = {200, 201, 202, 204, 400, 403, 404, 405, 409, 413, 422}
 
+pytestmark = pytest.mark.timeout(900)
+
 
 class Canaries:
     """Words that stand in one user's memories only."""

@@ -73,7 +73,7 @@ def test_sighup_renews_the_certificate_and_keeps_it_if_the_new_one_is_bad(secure
     memgate, old = secured
     new = issue(memgate.folder)
     memgate.process.signal(signal.SIGHUP)
-    until(lambda: answers(memgate, new), "the new certificate is in use", 10)
+    until(lambda: answers(memgate, new), "the new certificate is in use", 30)
     assert not answers(memgate, old)
     (memgate.folder / "memgate.pem").write_text("no certificate")
     memgate.process.signal(signal.SIGHUP)

@@ -114,13 +114,13 @@ class Container:
 
     def healthy(self) -> bool:
         text = compose.last(self.stage, "HEALTHCHECK").partition(" CMD ")[2]
-        done = subprocess.run(self.command(compose.argv(text)), env=self.environment, capture_output=True, timeout=10)
+        done = subprocess.run(self.command(compose.argv(text)), env=self.environment, capture_output=True, timeout=30)
         return done.returncode == 0
 
     def list(self) -> subprocess.CompletedProcess:
         """The command of README.md: `memgate list` beside the running server."""
         command = self.command(["memgate", "list", "--user", "alice", "--json"])
-        return subprocess.run(command, env=self.environment, capture_output=True, timeout=10)
+        return subprocess.run(command, env=self.environment, capture_output=True, timeout=30)
 
 
 def test_the_image_starts_says_it_is_healthy_and_stops(layout, tmp_path):

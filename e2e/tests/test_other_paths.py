@@ -47,7 +47,7 @@ def test_the_two_routes_cost_two_calls(stack):
     calls = stack.envoy.grpc_calls()
     person.say("Hello!")
     person.respond("Hello!")
-    until(lambda: stack.envoy.grpc_calls() == calls + 4, "two calls a request", 2)
+    until(lambda: stack.envoy.grpc_calls() == calls + 4, "two calls a request", 30)
 
 
 def test_a_query_string_does_not_keep_memory_away(stack):

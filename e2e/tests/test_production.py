@@ -91,15 +91,14 @@ def test_without_a_valid_token_nothing_passes(production, issuer, bearer, token,
     assert production.memgate.process.running()
 
 
-def test_a_rejected_token_is_not_learned_from(production, bearer):
-    turns = production.memgate.turns()
+def test_a_rejected_token_is_not_learned_from(bearer):
     alice = bearer()
     good, alice.token = alice.token, "a.b.c"
     assert alice.say(FACT).status == 401
     alice.token = good
     alice.say("My boat is called Halcyon")
     alice.learn()
-    assert production.memgate.turns() == turns + 1
+    assert alice.turns() == 1
 
 
 def test_a_forged_identity_header_has_no_effect(bearer):
@@ -148,7 +147,7 @@ def test_tenants_are_kept_apart(bearer):
         later(red).say(QUESTION, {"x-memory-auto-store": "false"})
         return "kestrel" in recalled(red)
 
-    until(found, "red remembers", 5)
+    until(found, "red remembers", 30)
     blue.say(QUESTION)
     assert recalled(blue) == ""
 

@@ -63,7 +63,7 @@ def reload(memgate) -> str:
                    if memgate.metric("memgate_config_reloads_total", outcome=way) > count]
         return changed[0] if changed else None
 
-    return until(outcome, "the file is read again", 10)
+    return until(outcome, "the file is read again", 30)
 
 
 def test_a_file_cut_off_at_any_line_leaves_protection_as_it_was(stack):

@@ -22,7 +22,7 @@ def remote(port=None, model="openai/hashed", **embedding):
     def config(double):
         endpoint = {"address": "127.0.0.1", "port": port or double.port, **embedding.pop("endpoint", {})}
         embedding_ = {"model": model, "dimension": 256, "endpoint": endpoint, "timeout_seconds": 1, **embedding}
-        return {"memory": {"embedding": embedding_, "deadline_ms": 1000, "extraction": TURNS}}
+        return {"memory": {"embedding": embedding_, "deadline_ms": 3000, "extraction": TURNS}}
 
     return config
 
@@ -177,7 +177,7 @@ def test_requests_pass_and_words_are_found_whatever_the_server_answers(one, trou
         assert alice.say(FACT).status == 200
         alice.learn()
         assert alice.knows("$10,000")
-        assert is_found(alice).seconds < 3
+        assert is_found(alice).seconds < 10
     finally:
         one.double.script()
 

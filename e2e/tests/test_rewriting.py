@@ -11,8 +11,8 @@ from harness.stack import CHAT
 # Only memgate's own prompt contains this.
 PROMPT = "You make search queries"
 # Shorter than the model's answer takes, and longer than a search on a busy machine.
-MESSAGE_TIMEOUT = "1.5s"
-SLOW_MS = 2_000
+MESSAGE_TIMEOUT = "3.5s"
+SLOW_MS = 4_000  # and shorter than the rewrite deadline
 
 
 def config(port=None):
@@ -23,7 +23,7 @@ def config(port=None):
             "llm_endpoint": {"address": "127.0.0.1", "port": port or double.port},
             "llm_model_name": "rewriter",
         }
-        memory = {"deadline_ms": 1_000, "query": {"rewrite_deadline_ms": 5_000, "key_terms": False}}
+        memory = {"deadline_ms": 3_000, "query": {"rewrite_deadline_ms": 5_000, "key_terms": False}}
         return {"memory": memory, "external_models": [model]}
 
     return of

@@ -18,10 +18,10 @@ WEDDING = [
 def talk(person, *texts, **last):
     """Turns of one session, each a turn in the journal before the next begins; the last one with these headers."""
     for number, text in enumerate(texts, 1):
-        turns = person.stack.memgate.turns()
+        turns = person.turns()
         headers = {name.replace("_", "-"): value for name, value in last.items()} if number == len(texts) else {}
         assert person.say(text, headers).status == 200
-        until(lambda: person.stack.memgate.turns() == turns + 1, "the turn is journaled")
+        until(lambda: person.turns() > turns, "the turn is journaled")
 
 
 def summaries(person) -> list[dict]:

@@ -17,12 +17,12 @@ TURNS = {"modes": ["turns"], "summaries": False}
 SECOND = "openai/hashed"
 
 
-def beside(port=None, deadline_ms=8000):
+def beside(port=None, deadline_ms=8000, timeout_seconds=2):
     """A configuration with all-MiniLM-L6-v2 and a second model on the double, or on something else at `port`."""
 
     def config(double):
         endpoint = {"address": "127.0.0.1", "port": port or double.port}
-        second = {"model": SECOND, "dimension": 256, "endpoint": endpoint, "timeout_seconds": 2}
+        second = {"model": SECOND, "dimension": 256, "endpoint": endpoint, "timeout_seconds": timeout_seconds}
         return {"memory": {"embedding": {"additional": [second]}, "deadline_ms": deadline_ms, "extraction": TURNS}}
 
     return config
@@ -112,14 +112,14 @@ def test_a_second_model_that_is_down_at_the_start_does_not_keep_memgate_from_sta
 
 
 def test_a_hanging_second_model_is_not_waited_for_beyond_the_deadline(start):
-    stack = start(beside(deadline_ms=1000))
+    stack = start(beside(deadline_ms=3000, timeout_seconds=20))
     alice = stack.person()
     alice.say("I drive an old Volvo estate")
     alice.learn()
     stack.double.script({"contains": "", "member": "input", "hang": True})
     answer = alice.later().say("What car do I have?", {"x-memory-auto-store": "false"})
     assert (answer.status, answer.decision) == (200, "searched")
-    assert answer.seconds < 3
+    assert answer.seconds < 10
     assert "Volvo" in context_of(alice.received()[-1].json()), "by the first model's vector: it shares no word"
     assert missing(stack) == 1
 

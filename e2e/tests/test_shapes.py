@@ -153,7 +153,7 @@ def test_a_tool_loop_is_one_turn_with_the_same_context_in_every_call(stack, alic
         {"contains": QUESTION, "times": 2, **calls},
         {"contains": QUESTION, "reply": "You have ten thousand dollars."},
     )
-    turns = stack.memgate.turns()
+    turns = alice.turns()
     before = len(alice.received())
     assert loop(alice, stream) == "You have ten thousand dollars."
     received = alice.received()[before:]
@@ -161,7 +161,7 @@ def test_a_tool_loop_is_one_turn_with_the_same_context_in_every_call(stack, alic
     assert len(received) == 3 and len(contexts) == 1
     assert "$10,000" in contexts.pop()
     alice.learn()
-    assert stack.memgate.turns() == turns + 1
+    assert alice.turns() == turns + 1
 
 
 def test_a_short_follow_up_in_a_chain_uses_the_turns_before(stack, alice):

@@ -36,7 +36,7 @@ def test_with_a_store_that_cannot_be_written_requests_succeed_and_memories_are_s
     assert (answer.status, answer.decision) == (200, "searched")
     assert "$10,000" in context_of(alice.received()[-1].json())
     answer = alice.say("My boat is called Halcyon")
-    assert answer.status == 200 and answer.seconds < 1
+    assert answer.status == 200 and answer.seconds < 5
     until(
         lambda: stack.memgate.metric("memgate_capture_dropped_total", reason="journal") >= dropped + 2,
         "the loss is counted",
@@ -80,7 +80,7 @@ def test_a_damaged_store_costs_the_context_and_nothing_else(start):
     stack, alice = damaged(start)
     answer = alice.post(CHAT, BODY)
     assert (answer.status, answer.decision, answer.headers["x-memgate-hits"]) == (200, "failed:store", "0")
-    assert answer.seconds < 1
+    assert answer.seconds < 5
     assert alice.received()[-1].body == BODY
     assert stack.memgate.metric("memgate_decisions_total", decision="failed:store") == 1
     assert stack.memgate.metric("memgate_failures_total", kind="store") == 1
