@@ -1,5 +1,7 @@
 //! Recall on a store: what it never presents, and what it finds beside the nearest.
 
+pub(crate) mod growth;
+
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},

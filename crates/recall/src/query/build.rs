@@ -137,6 +137,7 @@ fn hints(asking: &str, now: Timestamp, techniques: &QueryConfig) -> Query {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::growth::assert_no_square;
     use memgate_text::question::asking::ASKING_CHARS;
 
     fn build(message: &str, earlier: &[&str]) -> Query {
@@ -270,27 +271,14 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_read_in_less_than_two_milliseconds() {
-        prepare();
-        let question = "When did I see Ana last week, and how do I get to her house in March 2026?";
-        let began = Instant::now();
-        for _ in 0..200 {
-            assert_eq!(build(question, &["We fly to Rome"]).used.len(), 2);
-        }
-        assert!(began.elapsed() < Duration::from_millis(400), "{:?}", began.elapsed());
-    }
-
-    #[test]
     fn messages_of_any_size_take_no_longer() {
         for unit in ["x?x", "आज मौसम बहुत अच्छा है। ", "word "]
         {
-            let long = unit.repeat(2_000_000 / unit.len());
-            let started = std::time::Instant::now();
-            for _ in 0..20 {
+            assert_no_square(unit, 60_000, |bytes| {
+                let long = unit.repeat(bytes / unit.len());
                 assert!(build(&long, &[]).text.chars().count() <= ASKING_CHARS + 1);
                 assert!(build("and that?", &[&long, &long]).text.len() < 1_000);
-            }
-            assert!(started.elapsed() < std::time::Duration::from_secs(5), "{unit}");
+            });
         }
     }
 

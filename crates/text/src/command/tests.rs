@@ -88,7 +88,9 @@ fn messages_of_any_kind_are_read_without_harm_and_in_no_time() {
         let text = piece.repeat(2_000 / piece.chars().count());
         let _ = Commands::of(&text);
     }
-    assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
+    // Far above what it takes on a machine that does much else: a rule that tries everything with everything would
+    // take hours.
+    assert!(started.elapsed() < std::time::Duration::from_secs(120), "{:?}", started.elapsed());
 }
 
 #[test]
