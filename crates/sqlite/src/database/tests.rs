@@ -237,6 +237,9 @@ async fn the_file_is_readable_by_its_owner_only() {
     database.close().await;
 }
 
+/// The rows of a crowd: more than a megabyte, on hundreds of pages.
+const ROWS: i64 = 1_500;
+
 /// Rows of many sizes, so that pages fill up and split, and rows move.
 async fn crowd(database: &Database) {
     database
@@ -249,7 +252,7 @@ async fn crowd(database: &Database) {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 (seed >> 33) % below
             };
-            for n in 0..4_000 {
+            for n in 0..ROWS {
                 let who = format!("secret-{}", random(8));
                 let text = "x".repeat(usize::try_from(random(1_500)).unwrap());
                 let id = format!("{:016x}{n}", random(1 << 31));
@@ -258,7 +261,7 @@ async fn crowd(database: &Database) {
                 insert(c, n, &format!("{who} {text}"))?;
                 let longer = "y".repeat(usize::try_from(random(900)).unwrap());
                 c.prepare_cached("UPDATE notes SET text = text || ?2 WHERE n = ?1")?
-                    .execute((i64::try_from(random(4_000)).unwrap(), longer))?;
+                    .execute((i64::try_from(random(ROWS.unsigned_abs())).unwrap(), longer))?;
             }
             Ok(())
         })

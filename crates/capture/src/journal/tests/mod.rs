@@ -48,6 +48,13 @@ impl Book {
         self.record_tools(said, true).await
     }
 
+    /// Many in one transaction.
+    async fn record_all(&self, all: impl Iterator<Item = Said>) {
+        let entry =
+            |said: Said| screened(said.turn(), memgate_screening::Screener::default(), true).0;
+        self.journal.record(all.map(entry).collect(), RULES, |_, _| true).await.unwrap();
+    }
+
     async fn record_tools(&self, said: Said, contents: bool) -> Recorded {
         let (entry, _) = screened(said.turn(), memgate_screening::Screener::default(), contents);
         self.journal.record(vec![entry], RULES, |_, _| true).await.unwrap()[0]

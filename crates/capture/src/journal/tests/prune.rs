@@ -100,9 +100,8 @@ async fn what_is_owed_again_since_it_was_looked_at_stays() {
 #[tokio::test]
 async fn an_open_turn_stays_and_a_session_that_goes_on_keeps_its_last_turns() {
     let book = Book::open();
-    for n in 1..=1_030 {
-        book.record(said("alice", n, &format!("turn {n}")).session("s")).await;
-    }
+    let turn = |n| said("alice", n, &format!("turn {n}")).session("s");
+    book.record_all((1..=1_030).map(turn)).await;
     book.record(said("alice", 1, "open").session("o").calls("a")).await;
     book.learn().await;
     assert_eq!(book.prune(60).await.turns, 6);
