@@ -123,7 +123,7 @@ async fn the_later_of_two_states_wins_and_both_are_deleted() {
     torn.push(Kind::Current, &Stored { memory: newer.clone(), revision, spaces }).unwrap();
     session.server.insert(session.names.records(), torn.columns()).await.unwrap();
     store.overlay.clear();
-    session.server.read_strongly_for(Duration::from_secs(5));
+    session.server.read_strongly_for(Duration::from_secs(60));
     let now = Timestamp::UNIX_EPOCH;
     assert_eq!(store.get(&memory.owner, &memory.id, now).await.unwrap(), newer);
     let found = store.retrieve(&near("torn", 5)).await.unwrap();
@@ -174,7 +174,7 @@ async fn a_new_process_sees_the_latest_writes_of_others() {
     let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
     for n in 0..5 {
         let begun = MilvusSettings {
-            staleness: Duration::from_secs(5),
+            staleness: Duration::from_secs(60),
             ..settings(server(MILVUS).unwrap(), "suite")
         };
         let id = format!("m{n}");
