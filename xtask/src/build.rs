@@ -140,8 +140,20 @@ fn build(cargo: &mut Command, profile: Profile, targets: &[&str]) -> Result<Stri
 /// The cargo that runs this program, in the project's folder.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(repository());
+    as_from_a_shell(&mut command).current_dir(repository());
     command
+}
+
+/// Removes what `cargo run` says of xtask's package: build scripts read such variables (ring's does), so cargo would
+/// compile their crates again after each change between a shell and xtask.
+pub(crate) fn as_from_a_shell(cargo: &mut Command) -> &mut Command {
+    for (name, _) in std::env::vars_os() {
+        let said = ["CARGO_PKG_", "CARGO_MANIFEST_"];
+        if said.iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
+            cargo.env_remove(name);
+        }
+    }
+    cargo
 }
 
 /// A line of cargo's JSON output; most lines have another format.

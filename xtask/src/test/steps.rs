@@ -130,7 +130,7 @@ fn advisories_fetched() -> Result<()> {
 /// reads it.
 fn subcommand(name: &str) -> Result<Command> {
     let mut command = Command::new(assets::ensure(&[Kind::CargoTools])?.cargo_tool(name));
-    command.arg(name).current_dir(repository());
+    build::as_from_a_shell(&mut command).arg(name).current_dir(repository());
     Ok(command)
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::{forget::means, service::tests::*, test_support::minilm_of};
+use crate::{forget::means, test_support::minilm_of};
 use memgate_embed::Precision;
 use memgate_text::command::Subject;
 
