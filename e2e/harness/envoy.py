@@ -4,6 +4,7 @@ import json
 import subprocess
 from pathlib import Path
 from typing import Callable, Iterable
+from urllib.parse import quote
 
 from . import http, paths
 from .process import Process, free_port
@@ -81,8 +82,9 @@ class Envoy:
 
     def stat(self, name: str) -> int:
         """The value of a counter or gauge, by its full name; 0 when Envoy has not created it yet."""
-        answer = http.request(self.admin_port, "GET", "/stats?format=json&usedonly=false").json()
-        return next((stat["value"] for stat in answer["stats"] if stat.get("name") == name), 0)
+        only = quote("^" + name.replace(".", r"\.") + "$", safe="")
+        answer = http.request(self.admin_port, "GET", f"/stats?format=json&filter={only}").json()
+        return next((stat["value"] for stat in answer.get("stats", []) if stat.get("name") == name), 0)
 
     def grpc_calls(self) -> int:
         """How many streams to memgate were opened or tried so far."""

@@ -68,6 +68,15 @@ class Memgate:
             self.wait_ready()
         return self
 
+    def refuses(self) -> str:
+        """Starts memgate, which must refuse its configuration or its data; returns what it says."""
+        self.start(ready=False)
+        try:
+            assert self.process.wait_end() == 1, self.process.output()
+        finally:
+            self.stop()
+        return self.process.output()
+
     def wait_ready(self, seconds: float = 60):
         def ready():
             assert self.process.running(), f"memgate ended:\n{self.process.output()}"
@@ -157,10 +166,14 @@ class Memgate:
             out.append((entry.get("level", "").lower(), message))
         return out
 
-    def wait_log(self, level: str, message: str, seconds: float = 30):
-        """Waits for a log line of this level with `message` in it."""
+    def logged(self, level: str, message: str) -> int:
+        """How many log lines of this level have `message` in them."""
+        return sum(found == level and message in text for found, text in self.log())
+
+    def wait_log(self, level: str, message: str, seconds: float = 30, *, after: int = 0):
+        """Waits for a log line of this level with `message` in it, beyond the `after` that `logged` counted before."""
         until(
-            lambda: any(found == level and message in text for found, text in self.log()),
+            lambda: self.logged(level, message) > after,
             f"memgate logs [{level}] {message!r}; it logged {self.log()[-8:]}",
             seconds,
         )

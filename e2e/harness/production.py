@@ -38,6 +38,6 @@ def stack_with_gateway_key(folder: Path, issuer: Issuer, config: dict) -> Stack:
         os.environ[GATEWAY_KEY_ENV] = made.json()["key"]
 
     try:
-        return Stack(folder, config, base="production.yaml", edit=edit)
+        return Stack(folder, config, base="production.yaml", edit=edit, memgate_first=True)
     finally:
         os.environ.pop(GATEWAY_KEY_ENV, None)

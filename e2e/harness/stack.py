@@ -20,12 +20,13 @@ class Stack:
 
     `config` may be a function of the double, for a memgate that asks it for help too. A patient stack waits longer
     for memory than what is shipped: a busy machine must not make tests fail whose matter is not time. `envoy` are
-    further options of `cargo xtask envoy-config`.
+    further options of `cargo xtask envoy-config`. memgate and Envoy start at the same time, unless `edit` needs memgate's
+    REST API (`memgate_first`).
     """
 
     def __init__(self, folder: Path, config: dict | Callable[[Double], dict] | None = None, *,
                  base: str = "development.yaml", edit=None, memgate: bool = True, patient: bool = True,
-                 envoy: dict | None = None):
+                 envoy: dict | None = None, memgate_first: bool = False):
         self.folder = folder
         self._stops = []
         try:
@@ -33,13 +34,15 @@ class Stack:
             config = config(self.double) if callable(config) else config
             self.memgate = self._keep(Memgate(folder, config, patient=patient))
             if memgate:
-                self.memgate.start()
+                self.memgate.start(ready=memgate_first)
             upstream = f"http://127.0.0.1:{self.double.port}"
             edits = [wait_for_memgate] if patient else []
             self.envoy = self._keep(
                 Envoy(folder, upstream, self.memgate.grpc_port, base, [*edits, *([edit] if edit else [])],
                       http_port=self.memgate.http_port, **(envoy or {}))
             )
+            if memgate:
+                self.memgate.wait_ready()
         except BaseException:
             self.stop()
             raise

@@ -9,6 +9,7 @@ import pytest
 from harness import paths
 from harness.context import context_of
 from harness.envoy import wait_for_memgate
+from harness.memgate import Memgate
 from harness.stack import CHAT
 from harness.wait import until
 
@@ -96,16 +97,13 @@ def test_many_slow_questions_do_not_exceed_envoys_timeout(start):
     assert max(answer.seconds for answer in answers) < 5
 
 
-def test_an_invalid_model_file_is_refused_at_start_with_a_reason(start, tmp_path):
+def test_an_invalid_model_file_is_refused_at_start_with_a_reason(tmp_path):
     folder = tmp_path / "model"
     shutil.copytree(MODELS / "tripwire", folder)
     (folder / "model.onnx").write_bytes(b"no model")
     config = model("tripwire")
     config["memory"]["embedding"]["folder"] = str(folder)
-    stack = start(config, memgate=False)
-    stack.memgate.start(ready=False)
-    assert stack.memgate.process.wait_end(20) == 1
-    said = stack.memgate.process.output()
+    said = Memgate(tmp_path, config).refuses()
     assert "memory.embedding" in said and str(folder) in said
 
 

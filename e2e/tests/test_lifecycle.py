@@ -5,6 +5,7 @@ import signal
 import pytest
 
 from harness.context import context_of
+from harness.memgate import Memgate
 from harness.wait import until
 
 FACT = "My boat is called Halcyon"
@@ -79,22 +80,15 @@ def test_a_reload_takes_the_new_configuration_and_refuses_a_bad_one(start):
     ],
     ids=["unknown key", "out of range", "milvus"],
 )
-def test_an_invalid_configuration_is_refused_at_start_with_its_place(start, config, words):
-    stack = start(memgate=False)
-    stack.memgate.configure(config)
-    stack.memgate.start(ready=False)
-    assert stack.memgate.process.wait_end(20) == 1
-    said = stack.memgate.process.output()
+def test_an_invalid_configuration_is_refused_at_start_with_its_place(tmp_path, config, words):
+    said = Memgate(tmp_path, config).refuses()
     assert "config.yaml" in said and all(word in said for word in words), said
 
 
-def test_a_second_process_on_the_same_data_names_the_first(start):
+def test_a_second_process_on_the_same_data_names_the_first(start, tmp_path):
     stack = start()
-    other = start(memgate=False)
-    other.memgate.data = stack.memgate.data
-    other.memgate.start(ready=False)
-    assert other.memgate.process.wait_end(20) == 1
-    assert str(stack.memgate.process.pid) in other.memgate.process.output()
+    other = Memgate(tmp_path, data=stack.memgate.data)
+    assert str(stack.memgate.process.pid) in other.refuses()
 
 
 def test_health_and_metrics_answer(start):

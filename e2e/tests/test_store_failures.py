@@ -2,11 +2,14 @@
 
 import os
 import resource
+import shutil
 
 import pytest
 
 from harness.context import context_of
-from harness.stack import CHAT
+from harness.memgate import Memgate
+from harness.shared import running
+from harness.stack import CHAT, Person, Stack
 from harness.wait import until
 
 FACT = "My budget for the Hawaii trip is $10,000"
@@ -60,24 +63,42 @@ def damage(file):
         pages.write(b"\xa5" * (size - 4096))
 
 
-def damaged(start, config=None):
-    """A stack whose memory file is damaged while memgate runs, before any user was looked up."""
-    stack = start(config)
+def fill(stack: Stack) -> str:
+    """Stores a user's fact, and more memories than are read at the start; stops memgate. Returns who the user is."""
     alice = stack.person()
     alice.say(FACT)
     alice.learn()
-    # More memories than are read at the start.
     for number in range(60):
         body = {"user_id": "filler", "content": f"filler {number} " * 200}
         assert stack.memgate.api("POST", "/v1/memory", body).status == 201
     assert stack.memgate.stop() == 0
+    return alice.id
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A data folder like this, and its user."""
+    with running(tmp_path_factory.mktemp("filled")) as stack:
+        user = fill(stack)
+    return stack.memgate.data, user
+
+
+def damaged(stack: Stack, user: str) -> Person:
+    """Damages the memory file while memgate runs, before any user was looked up. Returns the user."""
     stack.memgate.start()
     damage(stack.memgate.data / "memories.db")
-    return stack, alice.later()
+    return Person(stack, user)
 
 
-def test_a_damaged_store_costs_the_context_and_nothing_else(start):
-    stack, alice = damaged(start)
+def damaged_copy(start, filled) -> tuple[Stack, Person]:
+    data, user = filled
+    stack = start(memgate=False)
+    shutil.copytree(data, stack.memgate.data)
+    return stack, damaged(stack, user)
+
+
+def test_a_damaged_store_costs_the_context_and_nothing_else(start, filled):
+    stack, alice = damaged_copy(start, filled)
     answer = alice.post(CHAT, BODY)
     assert (answer.status, answer.decision, answer.headers["x-memgate-hits"]) == (200, "failed:store", "0")
     assert answer.seconds < 5
@@ -91,7 +112,8 @@ def test_a_damaged_store_costs_the_context_and_nothing_else(start):
 def test_without_vectors_and_words_the_decision_is_a_failed_embedding(start):
     from test_embedder_failures import model
 
-    stack, alice = damaged(start, model("tripwire"))
+    stack = start(model("tripwire"))
+    alice = damaged(stack, fill(stack))
     body = BODY.replace(b"my budget", b"my explode budget")
     answer = alice.post(CHAT, body)
     assert (answer.status, answer.decision) == (200, "failed:embedding")
@@ -101,25 +123,21 @@ def test_without_vectors_and_words_the_decision_is_a_failed_embedding(start):
 
 
 @pytest.mark.parametrize("file", ["memories.db", "journal.db"])
-def test_a_file_that_is_no_database_is_refused_at_start_in_a_sentence(start, file):
-    stack = start(memgate=False)
-    stack.memgate.data.mkdir()
-    (stack.memgate.data / file).write_bytes(b"this is no database " * 500)
-    stack.memgate.start(ready=False)
-    assert stack.memgate.process.wait_end(20) == 1
-    assert file in stack.memgate.process.output()
+def test_a_file_that_is_no_database_is_refused_at_start_in_a_sentence(tmp_path, file):
+    memgate = Memgate(tmp_path)
+    memgate.data.mkdir()
+    (memgate.data / file).write_bytes(b"this is no database " * 500)
+    assert file in memgate.refuses()
 
 
-def test_a_start_whose_data_folder_cannot_be_made_is_refused_in_a_sentence(start):
-    stack = start(memgate=False)
-    stack.memgate.data.write_text("a file stands in the folder's place")
-    stack.memgate.start(ready=False)
-    assert stack.memgate.process.wait_end(20) == 1
-    assert f"data_dir: {stack.memgate.data}: cannot be created" in stack.memgate.process.output()
+def test_a_start_whose_data_folder_cannot_be_made_is_refused_in_a_sentence(tmp_path):
+    memgate = Memgate(tmp_path)
+    memgate.data.write_text("a file stands in the folder's place")
+    assert f"data_dir: {memgate.data}: cannot be created" in memgate.refuses()
 
 
-def test_no_response_contains_a_folder(start):
-    stack, alice = damaged(start)
+def test_no_response_contains_a_folder(start, filled):
+    stack, alice = damaged_copy(start, filled)
     alice.post(CHAT, BODY)
     answers = []
     for path in ("/readyz", f"/v1/memory?user_id={alice.id}", "/v1/memory?user_id=filler", "/admin/jobs"):
