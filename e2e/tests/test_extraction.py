@@ -6,16 +6,46 @@ import pytest
 
 from harness.extraction import PROMPT, asked, extracting, facts, finds, shown, talk
 from harness.process import free_port
+from harness.shared import running, visit
 from harness.wait import holds, until
 
 BUDGET = "The user's budget for the Hawaii holiday is $10,000."
 NEW_BUDGET = "The user's budget for the Hawaii holiday is $12,000."
 SEAT = "The user always wants a window seat on flights."
 EVERY = 3
+# What the helper says at the end of a test.
+NOTHING = {"contains": PROMPT, "reply": "[]"}
 
 
-def test_every_nth_turn_the_batch_is_read_and_its_facts_are_stored(start):
-    stack = start(extracting(every=EVERY))
+@pytest.fixture(scope="module")
+def by_three(tmp_path_factory):
+    with running(tmp_path_factory.mktemp("by_three"), extracting(every=EVERY)) as stack:
+        yield stack
+
+
+@pytest.fixture(scope="module")
+def one_by_one(tmp_path_factory):
+    with running(tmp_path_factory.mktemp("one_by_one"), extracting(every=1)) as stack:
+        yield stack
+
+
+@pytest.fixture
+def batches(by_three):
+    """A stack whose helper reads three turns at a time."""
+    with visit(by_three, NOTHING) as stack:
+        yield stack
+
+
+@pytest.fixture
+def turns(one_by_one):
+    """A stack whose helper reads every turn."""
+    with visit(one_by_one, NOTHING) as stack:
+        yield stack
+
+
+def test_every_nth_turn_the_batch_is_read_and_its_facts_are_stored(batches):
+    stack = batches
+    stored = stack.memgate.logged("info", "Memory: Stored 2 facts")
     stack.double.script({"contains": PROMPT, "reply": finds(BUDGET, SEAT)})
     alice = stack.person()
     talk(alice, "My budget for the Hawaii trip is $10,000", "I want to sit at the window")
@@ -23,7 +53,7 @@ def test_every_nth_turn_the_batch_is_read_and_its_facts_are_stored(start):
     talk(alice, "We leave in May")
     until(lambda: len(facts(stack, alice)) == 2, "the facts are stored")
     assert set(facts(stack, alice)) == {BUDGET, SEAT}
-    stack.memgate.wait_log("info", "Memory: Stored 2 facts")
+    stack.memgate.wait_log("info", "Memory: Stored 2 facts", after=stored)
     body, = asked(stack)
     assert [turn["user"] for turn in shown(body)] == [
         "My budget for the Hawaii trip is $10,000", "I want to sit at the window", "We leave in May",
@@ -36,18 +66,18 @@ def test_every_nth_turn_the_batch_is_read_and_its_facts_are_stored(start):
     assert BUDGET in alice.received()[-1].body.decode()
 
 
-def test_a_batch_is_the_last_n_turns_and_five_before(start):
-    stack = start(extracting(every=EVERY))
+def test_a_batch_is_the_last_n_turns_and_five_before(batches):
+    stack = batches
     stack.double.script({"contains": PROMPT, "reply": "[]"})
     alice = stack.person()
     talk(alice, *(f"My notebook {number} holds recipes" for number in range(4 * EVERY)))
     until(lambda: len(asked(stack)) == 4, "four batches were read")
-    batches = [[int(turn["user"].split()[2]) for turn in shown(body)] for body in asked(stack)]
-    assert batches == [[0, 1, 2], [0, 1, 2, 3, 4, 5], list(range(1, 9)), list(range(4, 12))]
+    read = [[int(turn["user"].split()[2]) for turn in shown(body)] for body in asked(stack)]
+    assert read == [[0, 1, 2], [0, 1, 2, 3, 4, 5], list(range(1, 9)), list(range(4, 12))]
 
 
-def test_the_end_of_a_session_extracts_from_the_remaining_turns(start):
-    stack = start(extracting(every=EVERY))
+def test_the_end_of_a_session_extracts_from_the_remaining_turns(batches):
+    stack = batches
     stack.double.script({"contains": PROMPT, "reply": finds(SEAT, kind="procedural")})
     alice = stack.person()
     talk(alice, "I want to sit at the window")
@@ -57,8 +87,8 @@ def test_the_end_of_a_session_extracts_from_the_remaining_turns(start):
     assert facts(stack, alice)[SEAT]["type"] == "procedural"
 
 
-def test_every_member_of_a_fact_is_stored(start):
-    stack = start(extracting(every=1))
+def test_every_member_of_a_fact_is_stored(turns):
+    stack = turns
     fact = {
         "type": "semantic", "content": "Ada Lind starts at Helio in Bergen on 2 March 2026.",
         "words": "my sister Ada starts at Helio in Bergen on March 2", "sub_type": "relationship",
@@ -82,8 +112,8 @@ def test_every_member_of_a_fact_is_stored(start):
     assert body["response_format"]["type"] == "json_schema"
 
 
-def test_the_same_fact_in_newer_words_is_an_update_and_another_fact_is_new(start):
-    stack = start(extracting(every=1))
+def test_the_same_fact_in_newer_words_is_an_update_and_another_fact_is_new(turns):
+    stack = turns
     stack.double.script(
         {"contains": PROMPT, "times": 1, "reply": finds(BUDGET)},
         {"contains": PROMPT, "times": 1, "reply": finds(NEW_BUDGET, SEAT)},
@@ -109,8 +139,8 @@ def test_the_same_fact_in_newer_words_is_an_update_and_another_fact_is_new(start
     ["I could not find anything.", '[{"type": "semantic", "content": "cut o', "", "<think>hm"],
     ids=["prose", "cut off", "empty", "thinking only"],
 )
-def test_a_malformed_answer_skips_the_batch(start, reply):
-    stack = start(extracting(every=1))
+def test_a_malformed_answer_skips_the_batch(turns, reply):
+    stack, warned = turns, turns.memgate.logged("warn", "Extraction parse failed")
     stack.double.script(
         {"contains": "I moved to Bergen", "reply": reply},
         {"contains": PROMPT, "reply": finds(SEAT)},
@@ -118,7 +148,7 @@ def test_a_malformed_answer_skips_the_batch(start, reply):
     alice = stack.person()
     dead = stack.memgate.metric("memgate_job_runs_total", kind="extract", outcome="dead")
     talk(alice, "I moved to Bergen last week")
-    stack.memgate.wait_log("warn", "Extraction parse failed")
+    stack.memgate.wait_log("warn", "Extraction parse failed", after=warned)
     until(
         lambda: stack.memgate.metric("memgate_job_runs_total", kind="extract", outcome="dead") == dead + 1,
         "the batch is given up", 20,
@@ -131,11 +161,11 @@ def test_a_malformed_answer_skips_the_batch(start, reply):
     until(lambda: SEAT in facts(stack, bob), "later batches are read")
 
 
-def test_an_answer_that_is_no_chat_completion_is_malformed(start):
-    stack = start(extracting(every=1))
+def test_an_answer_that_is_no_chat_completion_is_malformed(turns):
+    stack, warned = turns, turns.memgate.logged("warn", "Extraction parse failed")
     stack.double.script({"contains": PROMPT, "body": {"hello": "world"}})
     talk(stack.person(), "I moved to Bergen last week")
-    stack.memgate.wait_log("warn", "Extraction parse failed")
+    stack.memgate.wait_log("warn", "Extraction parse failed", after=warned)
 
 
 @pytest.mark.parametrize("reachable", [True, False], ids=["error status", "unreachable"])
@@ -152,26 +182,26 @@ def test_a_model_server_in_trouble_costs_facts_and_no_request(start, reachable):
     assert stack.memgate.status("/readyz") == 200
 
 
-def test_a_batch_is_read_again_after_a_temporary_failure(start):
-    stack = start(extracting(every=1))
+def test_a_batch_is_read_again_after_a_temporary_failure(turns):
+    stack = turns
     stack.double.script(
         {"contains": PROMPT, "times": 1, "status": 503},
         {"contains": PROMPT, "reply": finds(SEAT)},
     )
     alice = stack.person()
     talk(alice, "I want to sit at the window")
-    until(lambda: SEAT in facts(stack, alice), "the batch is read again", 20)
+    until(lambda: SEAT in facts(stack, alice), "the batch is read again")
 
 
-def test_a_fact_forgotten_during_extraction_is_not_stored(start):
-    stack = start(extracting(every=1))
+def test_a_fact_forgotten_during_extraction_is_not_stored(turns):
+    stack, skipped = turns, turns.memgate.logged("warn", "Extraction failed, batch skipped")
     stack.double.script(
         {"contains": PROMPT, "times": 1, "status": 503},
         {"contains": PROMPT, "reply": finds(SEAT)},
     )
     alice, bob = stack.person(), stack.person()
     talk(alice, "I want to sit at the window")
-    stack.memgate.wait_log("warn", "Extraction failed, batch skipped")
+    stack.memgate.wait_log("warn", "Extraction failed, batch skipped", after=skipped)
     stack.memgate.api("DELETE", f"/v1/memory?user_id={alice.id}")
     talk(bob, "I want to sit at the window")
     until(lambda: SEAT in facts(stack, bob), "the model works again", 20)

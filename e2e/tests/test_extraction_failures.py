@@ -8,6 +8,7 @@ import pytest
 from harness.double import Double
 from harness.extraction import PROMPT, asked, extracting, facts, finds, shown, talk
 from harness.process import free_port
+from harness.shared import running, visit
 from harness.stack import Stack
 from harness.wait import until
 
@@ -17,31 +18,28 @@ TEA = "The user takes tea black, without sugar."
 SECONDS = 10
 # A helper this slow is waited for by nobody: a request takes less than half of it.
 SLOW_MS = 12_000
+# What the helper says at the end of a test.
+NOTHING = {"contains": PROMPT, "reply": "[]"}
 
 
 @pytest.fixture(scope="module")
 def one(tmp_path_factory):
-    stack = Stack(tmp_path_factory.mktemp("helped"), extracting(every=1, llm_timeout_seconds=30))
-    yield stack
-    stack.stop()
+    with running(tmp_path_factory.mktemp("helped"), extracting(every=1, llm_timeout_seconds=30)) as stack:
+        yield stack
 
 
 @pytest.fixture
-def helped(one, monkeypatch):
-    """The stack of this file; each test scripts the helper and creates its own persons. Everything is learned at its end,
-    so that no late request for one test is counted by the next."""
-    people, make = [], one.person
+def helped(one):
+    """The stack of this file; each test scripts the helper and creates its own persons."""
+    with visit(one, NOTHING) as stack:
+        yield stack
 
-    def person(*name):
-        people.append(make(*name))
-        return people[-1]
 
-    monkeypatch.setattr(one, "person", person)
-    one.double.forget()
-    yield one
-    one.double.script({"contains": PROMPT, "reply": "[]"})
-    one.flush(*people)
-    one.double.script()
+@pytest.fixture(scope="module")
+def hasty(tmp_path_factory):
+    """A stack that waits a second for its helper."""
+    with running(tmp_path_factory.mktemp("hasty"), extracting(every=1, llm_timeout_seconds=1)) as stack:
+        yield stack
 
 
 def dropped(stack: Stack, reason: str) -> float:
@@ -102,15 +100,16 @@ def test_a_temporary_outage_of_the_helper_loses_nothing(start):
 
 
 @pytest.mark.parametrize("trouble", [{"status": 500}, {"status": 429}, {"hang": True}], ids=["500", "429", "hangs"])
-def test_a_batch_is_read_after_a_temporary_failure(start, trouble):
-    stack = start(extracting(every=1, llm_timeout_seconds=1))
-    stack.double.script({"contains": PROMPT, "times": 1, **trouble}, {"contains": PROMPT, "reply": finds(SEAT)})
-    alice = stack.person()
-    quickly(alice, "I want to sit at the window on every flight")
-    stack.memgate.wait_log("warn", "Extraction failed, batch skipped")
-    quickly(alice, "I also want to sit near the exit")
-    until(lambda: SEAT in facts(stack, alice), "the batch is read", 20)
-    assert runs(stack, "retry") >= 1 and runs(stack, "dead") == 0
+def test_a_batch_is_read_after_a_temporary_failure(hasty, trouble):
+    with visit(hasty, NOTHING) as stack:
+        stack.double.script({"contains": PROMPT, "times": 1, **trouble}, {"contains": PROMPT, "reply": finds(SEAT)})
+        skipped = stack.memgate.logged("warn", "Extraction failed, batch skipped")
+        alice, retried, dead = stack.person(), runs(stack, "retry"), runs(stack, "dead")
+        quickly(alice, "I want to sit at the window on every flight")
+        stack.memgate.wait_log("warn", "Extraction failed, batch skipped", after=skipped)
+        quickly(alice, "I also want to sit near the exit")
+        until(lambda: SEAT in facts(stack, alice), "the batch is read")
+        assert runs(stack, "retry") > retried and runs(stack, "dead") == dead
 
 
 def test_nobody_waits_for_a_slow_helper(helped):

@@ -7,18 +7,31 @@ import pytest
 
 from harness import paths
 from harness.extraction import PROMPT, extracting
+from harness.shared import running
+from harness.stack import Stack
 from harness.wait import until
 
 SEAT = "The user always wants a window seat on flights."
 PLAN = "I always want a window seat when I fly to Zanzibar"
 
 
-@pytest.fixture
-def house(start):
-    """A stack whose helper model refuses every batch."""
-    stack = start(extracting(every=1))
+@pytest.fixture(scope="module")
+def one(tmp_path_factory):
+    with running(tmp_path_factory.mktemp("jobs"), extracting(every=1)) as stack:
+        yield stack
+
+
+def refusing(stack: Stack) -> Stack:
+    """Makes the helper model refuse every batch."""
     stack.double.script({"contains": PROMPT, "status": 400})
     return stack
+
+
+@pytest.fixture
+def house(one):
+    """The stack of this file, whose helper model refuses every batch."""
+    yield refusing(one)
+    one.double.script()
 
 
 def command(stack, *args) -> subprocess.CompletedProcess:
@@ -51,7 +64,7 @@ def test_a_dead_job_is_shown_without_content_and_runs_again_when_asked(house):
     assert (job["kind"], job["state"], job["user_id"], job["tries"]) == ("extract", "dead", alice.id, 1)
     assert "400" in job["last_error"] and "Zanzibar" not in json.dumps(job)
     assert dead(house, bob) == []
-    until(lambda: house.memgate.metric("memgate_dead_jobs", kind="extract") == 1, "it is counted", 10)
+    until(lambda: house.memgate.metric("memgate_dead_jobs", kind="extract") >= 1, "it is counted")
     assert shown(house, "jobs", "--user", alice.id, "--state", "dead")["jobs"] == [job]
     assert job in shown(house, "jobs")["jobs"], "an operator finds it without knowing whose it is"
     told = command(house, "jobs", "--user", alice.id).stdout.decode()
@@ -65,7 +78,8 @@ def test_a_dead_job_is_shown_without_content_and_runs_again_when_asked(house):
     assert dead(house, alice) == []
 
 
-def test_everybodys_dead_jobs_are_tried_again_also_while_no_memgate_runs(house):
+def test_everybodys_dead_jobs_are_tried_again_also_while_no_memgate_runs(start):
+    house = refusing(start(extracting(every=1)))
     people = [house.person("alice"), house.person("bob")]
     for person in people:
         fail(house, person)

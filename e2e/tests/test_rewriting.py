@@ -6,6 +6,7 @@ import pytest
 
 from harness.envoy import http_filter
 from harness.process import free_port
+from harness.shared import running, visit
 from harness.stack import CHAT
 
 # Only memgate's own prompt contains this.
@@ -51,15 +52,29 @@ def asked(stack) -> list[dict]:
     return [body for body in bodies if body["model"] == "rewriter"]
 
 
-def test_envoy_waits_longer_for_a_question_that_a_model_rewrites(start):
-    stack = start(config(), edit=hurry)
+@pytest.fixture(scope="module")
+def one(tmp_path_factory):
+    with running(tmp_path_factory.mktemp("rewriting"), config(), edit=hurry) as stack:
+        yield stack
+
+
+@pytest.fixture
+def rewritten(one):
+    """The stack of this file. Its model never fails three times in a row, so memgate always asks it."""
+    with visit(one) as stack:
+        yield stack
+
+
+def test_envoy_waits_longer_for_a_question_that_a_model_rewrites(rewritten):
+    stack = rewritten
+    late = stack.envoy.stat("http.llm.ext_proc.message_timeouts")
     stack.double.script({"contains": PROMPT, "reply": "What is my locker number?", "delay_ms": SLOW_MS})
     alice = knowing(stack)
     answer = ask(alice, "And which one?")
     assert (answer.status, answer.decision) == (200, "searched")
     assert b"4711-K" in alice.received()[-1].body
     assert answer.seconds > SLOW_MS / 1000
-    assert stack.envoy.stat("http.llm.ext_proc.message_timeouts") == 0
+    assert stack.envoy.stat("http.llm.ext_proc.message_timeouts") == late
     body, = asked(stack)
     assert json.loads(body["messages"][1]["content"]) == {
         "earlier": ["Good morning to you"], "message": "And which one?",
@@ -71,8 +86,8 @@ def test_envoy_waits_longer_for_a_question_that_a_model_rewrites(start):
 @pytest.mark.parametrize("rule", [
     {"status": 500}, {"reply": ""}, {"reply": "<think>hm"}, {"raw": "nonsense"}, {"hang": True},
 ])
-def test_the_plain_question_is_searched_whatever_the_model_answers(start, rule):
-    stack = start(config(), edit=hurry)
+def test_the_plain_question_is_searched_whatever_the_model_answers(rewritten, rule):
+    stack = rewritten
     stack.double.script({"contains": PROMPT, **rule})
     alice = knowing(stack)
     answer = ask(alice, "and the number of my locker?")

@@ -1,9 +1,12 @@
 """An ensemble of two embedding models, one in the process and one on a server: what either finds is found, and the
 first serves the questions while the server is down or slow."""
 
+import pytest
+
 from harness.context import context_of
 from harness.double import Double
 from harness.process import free_port
+from harness.shared import running
 from harness.wait import until
 
 FACT = "My budget for the Hawaii trip is $10,000"
@@ -52,8 +55,15 @@ def missing(stack) -> float:
     return stack.memgate.metric("memgate_embedding_models_missing_total", model=SECOND)
 
 
-def test_a_memory_that_only_the_second_model_finds_is_recalled(start):
-    stack = start(beside())
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    """A stack whose second model is always there."""
+    with running(tmp_path_factory.mktemp("both"), beside()) as stack:
+        yield stack
+
+
+def test_a_memory_that_only_the_second_model_finds_is_recalled(both):
+    stack = both
     stack.double.script(means(CITY, "sibling place"), means(KNOWN, "sibling place"))
     alice, bob = stack.person(), stack.person()
     alice.say(KOREAN)
@@ -64,8 +74,9 @@ def test_a_memory_that_only_the_second_model_finds_is_recalled(start):
     assert missing(stack) == 0
 
 
-def test_a_memory_that_only_the_first_model_finds_is_recalled(start):
-    stack = start(beside())
+def test_a_memory_that_only_the_first_model_finds_is_recalled(both):
+    stack = both
+    stack.double.script()
     alice = stack.person()
     alice.say("I drive an old Volvo estate")
     alice.learn()

@@ -11,6 +11,7 @@ import trustme
 from harness import paths
 from harness.context import context_of
 from harness.memgate import Memgate
+from harness.shared import running
 from harness.stack import Stack
 
 FACT = "My boat is called Halcyon"
@@ -120,12 +121,12 @@ class Authorities:
         return context.wrap_socket(plain, server_hostname="memgate.test")
 
 
-@pytest.fixture
-def mutual(tmp_path, stacks):
-    authorities = Authorities(tmp_path)
-    stack = Stack(tmp_path, {"listen": {"grpc_tls": authorities.memgate()}}, edit=authorities.envoy)
-    stacks.append(stack)
-    return stack, authorities
+@pytest.fixture(scope="module")
+def mutual(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mutual")
+    authorities = Authorities(folder)
+    with running(folder, {"listen": {"grpc_tls": authorities.memgate()}}, edit=authorities.envoy) as stack:
+        yield stack, authorities
 
 
 def test_envoy_reaches_memgate_by_its_certificate(mutual):
