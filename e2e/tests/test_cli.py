@@ -9,6 +9,7 @@ import signal
 import struct
 import subprocess
 import termios
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
@@ -33,16 +34,38 @@ def place(tmp_path):
     made.memgate.stop()
 
 
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """A place without a running memgate, for several tests; each has a user of its own."""
+    return Place(tmp_path_factory.mktemp("alone"))
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A place with a running memgate, for several tests; each has a user of its own."""
+    made = Place(tmp_path_factory.mktemp("served"))
+    try:
+        made.memgate.start()
+        yield made
+    finally:
+        made.memgate.stop()
+
+
 @pytest.fixture(params=["alone", "served"])
-def either(place, request):
+def either(request):
     """A place with and without a running memgate: commands must behave the same."""
-    if request.param == "served":
-        place.memgate.start()
-    return place
+    return request.getfixturevalue(request.param)
 
 
-@pytest.mark.parametrize("user", ["alice", ODD], ids=["plain", "odd"])
-def test_a_remembered_text_can_be_listed_found_and_forgotten(either, user):
+@pytest.fixture
+def user() -> str:
+    """A user of this test alone."""
+    return f"alice-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.mark.parametrize("name", ["", ODD], ids=["plain", "odd"])
+def test_a_remembered_text_can_be_listed_found_and_forgotten(either, user, name):
+    user = name + user
     told = either.ok("remember", FACT, "--user", user, "--tag", "trip", "--importance", "0.9")
     assert FACT in told
     listed = either.json("list", "--user", user)["memories"]
@@ -55,36 +78,36 @@ def test_a_remembered_text_can_be_listed_found_and_forgotten(either, user):
     assert either.json("list", "--user", user)["memories"] == []
 
 
-def test_a_page_has_a_cursor_to_the_next(either):
+def test_a_page_has_a_cursor_to_the_next(either, user):
     for number in range(5):
-        either.ok("remember", f"Fact number {number}", "--user", "alice")
+        either.ok("remember", f"Fact number {number}", "--user", user)
     seen, cursor = [], []
     while True:
-        page = either.json("list", "--user", "alice", "--limit", "2", *cursor)
+        page = either.json("list", "--user", user, "--limit", "2", *cursor)
         seen += [memory["content"][-1] for memory in page["memories"]]
         if page["next_cursor"] is None:
             break
         cursor = ["--cursor", page["next_cursor"]]
     assert "".join(seen) == "43210"
-    assert "--cursor" in either.ok("list", "--user", "alice", "--limit", "2")
+    assert "--cursor" in either.ok("list", "--user", user, "--limit", "2")
 
 
-def test_scopes_narrow_and_never_widen(either):
-    either.ok("remember", "In the blue project", "--user", "alice", "--project", "blue")
-    either.ok("remember", "How to bake", "--user", "alice", "--type", "procedural")
-    either.ok("remember", "Of another tenant", "--user", "alice", "--tenant", "acme")
+def test_scopes_narrow_and_never_widen(either, user):
+    either.ok("remember", "In the blue project", "--user", user, "--project", "blue")
+    either.ok("remember", "How to bake", "--user", user, "--type", "procedural")
+    either.ok("remember", "Of another tenant", "--user", user, "--tenant", "acme")
 
     def contents(*options):
-        return [memory["content"] for memory in either.json("list", "--user", "alice", *options)["memories"]]
+        return [memory["content"] for memory in either.json("list", "--user", user, *options)["memories"]]
 
     assert contents() == ["How to bake", "In the blue project"]
     assert contents("--project", "blue") == ["In the blue project"]
     assert contents("--type", "procedural") == ["How to bake"]
     assert contents("--tenant", "acme") == ["Of another tenant"]
     assert contents("--status", "archived") == []
-    assert "Forgot 1 memory" in either.ok("forget", "--all", "--project", "blue", "--user", "alice")
+    assert "Forgot 1 memory" in either.ok("forget", "--all", "--project", "blue", "--user", user)
     assert contents() == ["How to bake"]
-    assert either.json("forget", "--all", "--user", "alice") == {"deleted": 1}
+    assert either.json("forget", "--all", "--user", user) == {"deleted": 1}
     assert contents("--tenant", "acme") == ["Of another tenant"]
 
 
@@ -101,31 +124,40 @@ def test_json_output_is_the_rest_body_byte_for_byte(place):
     assert wrong == wrong_alone == place.run("list", "--user", ODD, "--limit", "0", "--json").stdout
 
 
+# The first four are of four commands.
+WRONG = [
+    (["list", "--limit", "0"], ["--limit", "between 1 and 100"]),
+    (["search", ""], ["QUERY", "empty"]),
+    (["remember", " "], ["TEXT", "empty"]),
+    (["forget", ".."], ["'..'", "is not the id of a memory"]),
+    (["list", "--limit", "-1"], ["--limit", "whole number"]),
+    (["list", "--type", "semantik"], ["--type", "semantic, procedural"]),
+    (["list", "--status", "activ"], ["--status", "active"]),
+    (["list", "--cursor", "x"], ["--cursor", "next_cursor"]),
+    (["list", "--project", ""], ["--project", "empty"]),
+    (["search", "x", "--threshold", "1.5"], ["--threshold", "between 0 and 1"]),
+    (["search", "x", "--threshold", "nan"], ["--threshold", "number"]),
+    (["search", "x", "--since", "2026-05-02", "--until", "2026-05-01"], ["--since", "before until"]),
+    (["search", "x", "--limit", "51"], ["--limit", "between 1 and 50"]),
+    (["remember", "x", "--importance", "-0.1"], ["--importance", "between 0 and 1"]),
+    (["forget"], ["<ID|--all|--pending|--undo <ID>>"]),
+    (["forget", "mem_1", "--project", "p"], ["--project"]),
+]
+
+
+@pytest.mark.parametrize("args, words", WRONG, ids=" ".join)
+def test_an_error_names_the_option_with_the_wrong_value(alone, args, words):
+    said = alone.fails(2, *args, "--user", "alice")
+    assert all(word in said for word in words), said
+
+
 @pytest.mark.parametrize(
     "args, words",
-    [
-        (["list", "--limit", "0"], ["--limit", "between 1 and 100"]),
-        (["list", "--limit", "-1"], ["--limit", "whole number"]),
-        (["list", "--type", "semantik"], ["--type", "semantic, procedural"]),
-        (["list", "--status", "activ"], ["--status", "active"]),
-        (["list", "--cursor", "x"], ["--cursor", "next_cursor"]),
-        (["list", "--project", ""], ["--project", "empty"]),
-        (["search", ""], ["QUERY", "empty"]),
-        (["search", "x", "--threshold", "1.5"], ["--threshold", "between 0 and 1"]),
-        (["search", "x", "--threshold", "nan"], ["--threshold", "number"]),
-        (["search", "x", "--since", "2026-05-02", "--until", "2026-05-01"], ["--since", "before until"]),
-        (["search", "x", "--limit", "51"], ["--limit", "between 1 and 50"]),
-        (["remember", " "], ["TEXT", "empty"]),
-        (["remember", "x", "--importance", "-0.1"], ["--importance", "between 0 and 1"]),
-        (["forget", ".."], ["'..'", "is not the id of a memory"]),
-        (["forget"], ["<ID|--all|--pending|--undo <ID>>"]),
-        (["forget", "mem_1", "--project", "p"], ["--project"]),
-    ],
+    [pytest.param(*case, marks=() if number < 4 else pytest.mark.long) for number, case in enumerate(WRONG)],
     ids=" ".join,
 )
-@pytest.mark.parametrize("user", ["alice"])
-def test_an_error_names_the_option_with_the_wrong_value(either, args, words, user):
-    said = either.fails(2, *args, "--user", user)
+def test_an_error_is_the_same_beside_a_running_memgate(served, args, words):
+    said = served.fails(2, *args, "--user", "alice")
     assert all(word in said for word in words), said
 
 
@@ -134,11 +166,11 @@ def test_a_bad_user_is_refused(either, user):
     assert "--user: must" in either.fails(2, "list", "--user", user)
 
 
-def test_another_user_s_memory_cannot_be_forgotten(either):
-    id_ = either.json("remember", FACT, "--user", "alice")["id"]
-    for name in (id_, "mem_none", "a/../b", "%2e%2e", "?user_id=alice"):
+def test_another_user_s_memory_cannot_be_forgotten(either, user):
+    id_ = either.json("remember", FACT, "--user", user)["id"]
+    for name in (id_, "mem_none", "a/../b", "%2e%2e", f"?user_id={user}"):
         assert "no such memory" in either.fails(1, "forget", name, "--user", "bob")
-    assert len(either.json("list", "--user", "alice")["memories"]) == 1
+    assert len(either.json("list", "--user", user)["memories"]) == 1
 
 
 def test_list_and_forget_work_without_the_model_and_search_names_the_missing_file(place):
@@ -151,9 +183,9 @@ def test_list_and_forget_work_without_the_model_and_search_names_the_missing_fil
     assert "Forgot 1 memory." in place.ok("forget", id_, "--user", "alice")
 
 
-def test_a_secret_is_refused_with_a_message(either):
+def test_a_secret_is_refused_with_a_message(either, user):
     key = "sk-proj-" + "aB3dE6gH9jK2mN5pQ8sT1vW4" * 2
-    told = either.ok("remember", f"My key is {key}", "--user", "alice")
+    told = either.ok("remember", f"My key is {key}", "--user", user)
     assert key not in told and "My key is" in told
 
 

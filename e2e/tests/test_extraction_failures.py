@@ -171,17 +171,20 @@ def test_an_unreadable_answer_is_asked_for_once_more_with_the_reason(helped):
     assert runs(helped, "dead") == dead
 
 
+def rarely(*values, id):
+    return pytest.param(*values, id=id, marks=pytest.mark.long)
+
+
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        ({"reply": "I cannot help with that."}, "the answer is no JSON array"),
-        ({"reply": '[{"type": "semantic", "cont'}, "the answer is cut off"),
-        ({"reply": "<think>Let me see"}, "the answer is nothing but thinking"),
-        ({"raw": '{"choices": [{"message": '}, "the answer is no chat completion"),
-        ({"body": {"choices": []}}, "the answer is no chat completion"),
-        ({"status": 401}, "status 401"),
+        pytest.param({"reply": "I cannot help with that."}, "the answer is no JSON array", id="garbage"),
+        rarely({"reply": '[{"type": "semantic", "cont'}, "the answer is cut off", id="half a fact"),
+        rarely({"reply": "<think>Let me see"}, "the answer is nothing but thinking", id="thinking"),
+        rarely({"raw": '{"choices": [{"message": '}, "the answer is no chat completion", id="half a completion"),
+        pytest.param({"body": {"choices": []}}, "the answer is no chat completion", id="no choice"),
+        pytest.param({"status": 401}, "status 401", id="refused"),
     ],
-    ids=["garbage", "half a fact", "thinking", "half a completion", "no choice", "refused"],
 )
 def test_a_batch_that_is_given_up_is_a_dead_job_with_its_reason(helped, answer, reason):
     helped.double.script({"contains": PROMPT, **answer})

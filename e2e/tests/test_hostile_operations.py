@@ -298,7 +298,7 @@ def battlefield(tmp_path):
 
 def test_no_operation_of_a_hostile_user_reaches_anothers_memories_in_sqlite(battlefield):
     field = battlefield({"store": "sqlite"})
-    field.fight(2_000)
+    field.fight(500)
     field.check()
 
 

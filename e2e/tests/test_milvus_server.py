@@ -43,7 +43,9 @@ def refuses(port: int) -> bool:
         return client.connect_ex(("127.0.0.1", port)) != 0
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("how", [
+    pytest.param(signal.SIGINT, id="SIGINT", marks=pytest.mark.long), pytest.param(signal.SIGTERM, id="SIGTERM"),
+])
 def test_a_signal_ends_it_and_leaves_nothing(server, how):
     one = server()
     pid = one.pid()

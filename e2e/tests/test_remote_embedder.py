@@ -154,20 +154,23 @@ def one(tmp_path_factory):
     stack.stop()
 
 
+def rarely(trouble, id):
+    return pytest.param(trouble, id=id, marks=pytest.mark.long)
+
+
 @pytest.mark.parametrize(
     "trouble",
     [
-        {"status": 500},
-        {"busy": 1},
-        {"status": 400},
-        {"hang": True},
-        {"delay_ms": 3000, "vectors": {}},
-        {"vectors": {"dimension": 7}},
-        {"vectors": {"nan": True}},
-        {"vectors": {"cut_after": 40}},
-        {"raw": "no JSON"},
+        rarely({"status": 500}, id="500"),
+        pytest.param({"busy": 1}, id="429"),
+        rarely({"status": 400}, id="400"),
+        pytest.param({"hang": True}, id="hangs"),
+        rarely({"delay_ms": 3000, "vectors": {}}, id="slow"),
+        pytest.param({"vectors": {"dimension": 7}}, id="dimension"),
+        rarely({"vectors": {"nan": True}}, id="NaN"),
+        rarely({"vectors": {"cut_after": 40}}, id="cut off"),
+        pytest.param({"raw": "no JSON"}, id="garbage"),
     ],
-    ids=["500", "429", "400", "hangs", "slow", "dimension", "NaN", "cut off", "garbage"],
 )
 def test_requests_pass_and_words_are_found_whatever_the_server_answers(one, trouble):
     until(lambda: one.memgate.status("/readyz") == 200, "the server is asked again", 30)

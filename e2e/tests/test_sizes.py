@@ -38,8 +38,12 @@ def body_of(size: int) -> bytes:
     return body
 
 
+def rarely(*size):
+    return pytest.param(*size, marks=pytest.mark.long)
+
+
 @pytest.mark.parametrize("chunked", [False, True], ids=["content-length", "chunked"])
-@pytest.mark.parametrize("size", [1_200_000, LIMIT - 1, LIMIT])
+@pytest.mark.parametrize("size", [rarely(1_200_000), rarely(LIMIT - 1), LIMIT])
 def test_a_body_up_to_the_limit_gets_its_context(person, size, chunked):
     answer = person.post(CHAT, body_of(size), {"x-double": "status=404"}, chunked=chunked)
     assert answer.decision == "searched"
@@ -47,8 +51,10 @@ def test_a_body_up_to_the_limit_gets_its_context(person, size, chunked):
     assert len(received) > size and b"4711-K" in received
 
 
-@pytest.mark.parametrize("chunked", [False, True], ids=["content-length", "chunked"])
-@pytest.mark.parametrize("size", [LIMIT + 1, LIMIT + (1 << 20), 24 << 20])
+@pytest.mark.parametrize("size, chunked", [
+    (LIMIT + 1, False), (LIMIT + 1, True), (24 << 20, True),
+    rarely(LIMIT + (1 << 20), False), rarely(LIMIT + (1 << 20), True), rarely(24 << 20, False),
+])
 def test_a_body_over_the_limit_passes_whole_and_without_memory(person, size, chunked):
     body = body_of(size)
     answer = person.post(CHAT, body, {"x-double": "status=404"}, chunked=chunked)
