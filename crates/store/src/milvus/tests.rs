@@ -1,8 +1,8 @@
 //! The conformance suite against real servers, and a test for each known pitfall of Milvus.
 //!
 //! `MEMGATE_TEST_MILVUS` and `MEMGATE_TEST_MILVUS_LITE` name the servers, as `cargo xtask test`
-//! sets them; without them these tests report that they are skipped. All share one collection,
-//! emptied between tests, because creating one takes Milvus seconds.
+//! sets them; without them these tests report that they are skipped. The tests of a slot share one
+//! collection, emptied between tests, because creating one takes Milvus seconds.
 
 mod traps;
 
@@ -27,18 +27,20 @@ fn server(variable: &str) -> Option<String> {
     address
 }
 
-/// Settings with collections that all tests of this run share, and no other run: nextest gives each test a process.
+/// Settings with a collection that no other run uses, and no test at the same time: nextest gives each test a process, and
+/// those of a test group a slot.
 fn settings(address: String, collection: &str) -> MilvusSettings {
     let run = std::env::var("NEXTEST_RUN_ID").map_or_else(
         |_| std::process::id().to_string(),
         |run| run.chars().filter(char::is_ascii_alphanumeric).collect(),
     );
+    let slot = std::env::var("NEXTEST_TEST_GROUP_SLOT").unwrap_or_default();
     MilvusSettings {
         address,
         tls: None,
         token: None,
         database: String::new(),
-        collection: format!("test_{collection}_{run}"),
+        collection: format!("test_{collection}_{run}_{slot}"),
         space: "test/4/mean".into(),
         dimension: 4,
         reindexing: false,
