@@ -11,6 +11,16 @@ from harness.stack import Stack
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# The files that take longest. They start first, so that none of them is left alone at the end.
+SLOWEST = ["milvus", "durability", "cli", "up", "remote_embedder", "hostile_operations", "fooled_helper", "milvus_server",
+           "extraction", "extraction_failures", "failures", "store_failures", "several_embedders"]
+
+
+def pytest_collection_modifyitems(items):
+    first = {f"test_{name}": place for place, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: first.get(item.path.stem, len(first)))
+
+
 @pytest.fixture(scope="session")
 def shared_stack(tmp_path_factory):
     stack = Stack(tmp_path_factory.mktemp("stack"))

@@ -17,7 +17,9 @@ const NEEDED: [Kind; 6] =
     [Kind::Envoy, Kind::Runtime, Kind::Model, Kind::Python, Kind::Milvus, Kind::CargoTools];
 
 /// Number of pytest processes: most end-to-end tests wait for a process or a deadline. Measured on two cores.
-const WORKERS: &str = "6";
+pub(super) const WORKERS: &str = "6";
+/// No further process: the long tests measure.
+const ALONE: &str = "0";
 
 type Run = Box<dyn Fn(&mut Servers) -> Result<Report>>;
 
@@ -51,9 +53,9 @@ impl Step {
         }
         steps.push(Self::new("milvus end", end_servers));
         steps.push(Self::new("envoy configs", envoy_configs));
-        steps.push(Self::new("end to end", |_| show(&mut pytest("not long")?)));
+        steps.push(Self::new("end to end", |_| show(&mut pytest("not long", WORKERS)?)));
         if long {
-            steps.push(Self::new("end to end long", |_| show(&mut pytest("long")?)));
+            steps.push(Self::new("end to end long", |_| show(&mut pytest("long", ALONE)?)));
         }
         steps
     }
@@ -178,17 +180,18 @@ fn envoy_configs(_: &mut Servers) -> Result<Report> {
     Ok(Report { counts, ..Report::of(counts.failed == 0) })
 }
 
-/// The end-to-end tests with a marker, several files at a time. The tests of a file share their stacks.
+/// The end-to-end tests with a marker, with a number of processes, each of which runs one file at a time: the tests of a
+/// file share their stacks.
 ///
 /// # Errors
 /// When an asset is missing or the programs cannot be built.
-pub(super) fn pytest(marker: &str) -> Result<Command> {
+pub(super) fn pytest(marker: &str, workers: &str) -> Result<Command> {
     let assets = assets::ensure(&NEEDED)?;
     let binaries = build::linted_binaries()?;
     let mut pytest = Command::new(assets.python());
     pytest
         .args(["-m", "pytest", "-m", marker])
-        .args(["--numprocesses", WORKERS, "--dist", "loadfile", "--no-loadscope-reorder"])
+        .args(["--numprocesses", workers, "--dist", "loadfile", "--no-loadscope-reorder"])
         .args(["--reruns", "2", "--rerun-show-tracebacks"])
         .current_dir(repository().join("e2e"))
         .env("MEMGATE_E2E_MEMGATE", &binaries.memgate)

@@ -47,7 +47,7 @@ pub(super) fn steps() -> Vec<Step> {
     all.push(Step::new("milvus end", steps::end_servers));
     for run in 1..=END_TO_END_RUNS {
         all.push(Step::new(format!("end to end {run} of {END_TO_END_RUNS}"), |_| {
-            beside(1, steps::pytest("not long")?.args(["--reruns", "0"]))
+            beside(1, steps::pytest("not long", steps::WORKERS)?.args(["--reruns", "0"]))
         }));
     }
     all
