@@ -389,7 +389,10 @@ impl MemoryStore for InMemoryStore {
 
 #[cfg(test)]
 mod tests {
-    use crate::{InMemoryStore, conformance::conforms};
+    use crate::{
+        InMemoryStore,
+        conformance::{SEQUENCES, conforms},
+    };
 
-    conforms!(async { Some((InMemoryStore::new(), ())) });
+    conforms!(async { Some((InMemoryStore::new(), ())) }, SEQUENCES);
 }

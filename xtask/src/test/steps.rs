@@ -50,6 +50,10 @@ impl Step {
         if long {
             let only = &["--run-ignored", "only"];
             steps.push(Self::new("nextest long", |servers| show(&mut nextest(servers, only)?)));
+            steps.push(Self::new("stores at random", |servers| {
+                let random = "test(/nobody_sees_anything|no_sequence_of_operations/)";
+                show(nextest(servers, &["-E", random])?.env("MEMGATE_CASES", "100"))
+            }));
         }
         steps.push(Self::new("milvus end", end_servers));
         steps.push(Self::new("envoy configs", envoy_configs));

@@ -5,17 +5,24 @@ use std::{
 
 use tokio::task::JoinHandle;
 
-use crate::{InMemoryStore, availability::*, conformance::conforms};
+use crate::{
+    InMemoryStore,
+    availability::*,
+    conformance::{SEQUENCES, conforms},
+};
 use memgate_core::{
     clock::Clock,
     memory::{ListQuery, Memory, MemoryId, MemoryType, Owner, Page, ScopeQuery, Source, Write},
 };
 use memgate_testing::{FaultyStore, Mode};
 
-conforms!(async {
-    let (name, metrics) = ("Store", Metrics::new());
-    Some((MonitoredStore::new(Arc::new(InMemoryStore::new()), name, metrics), ()))
-});
+conforms!(
+    async {
+        let (name, metrics) = ("Store", Metrics::new());
+        Some((MonitoredStore::new(Arc::new(InMemoryStore::new()), name, metrics), ()))
+    },
+    SEQUENCES
+);
 
 /// Long enough for two busy cores and for a store that does not answer.
 const PATIENCE: Duration = Duration::from_secs(30);

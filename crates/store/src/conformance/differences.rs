@@ -1,7 +1,7 @@
 //! Property tests: random operations of many owners, compared with a simple model (isolation) and
 //! with the in-memory store (equality).
 //!
-//! `MEMGATE_CASES` sets the number of sequences.
+//! `MEMGATE_CASES` sets the number of sequences of all stores.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,9 +21,6 @@ use memgate_core::memory::{
     Comparison, Filter, ForgetScope, ListQuery, MemoryStore, MetadataTest, Restored, Status,
     StoreError, TimeField, Touch, Whole, Within,
 };
-
-/// Default number of sequences.
-const CASES: u32 = 24;
 
 /// Owners whose ids, partition keys or escapes resemble each other.
 const USERS: [(&str, &str); 16] = [
@@ -270,7 +267,7 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
 }
 
 /// Random sequences, the same in each run unless `PROPTEST_RNG_SEED` is set.
-fn sequences() -> impl Iterator<Item = Vec<Operation>> {
+fn sequences(count: u32) -> impl Iterator<Item = Vec<Operation>> {
     let cases = std::env::var("MEMGATE_CASES").ok().and_then(|cases| cases.parse().ok());
     let mut config = Config::default();
     if config.rng_seed == RngSeed::Random {
@@ -278,7 +275,7 @@ fn sequences() -> impl Iterator<Item = Vec<Operation>> {
     }
     let mut runner = TestRunner::new(config);
     let operations = operations();
-    (0..cases.unwrap_or(CASES)).map(move |_| operations.new_tree(&mut runner).unwrap().current())
+    (0..cases.unwrap_or(count)).map(move |_| operations.new_tree(&mut runner).unwrap().current())
 }
 
 /// Cosine, and BM25 with coverage and window. Equal within a thousandth: stores may add in another order.
@@ -398,8 +395,11 @@ async fn perform(store: &dyn MemoryStore, operation: Operation) -> Shown {
     }
 }
 
-pub(crate) async fn no_sequence_of_operations_tells_stores_apart(store: &dyn MemoryStore) {
-    for operations in sequences() {
+pub(crate) async fn no_sequence_of_operations_tells_stores_apart(
+    store: &dyn MemoryStore,
+    count: u32,
+) {
+    for operations in sequences(count) {
         store.clear(&write()).await.unwrap();
         let plain = InMemoryStore::new();
         for (step, operation) in operations.iter().enumerate() {
@@ -419,9 +419,9 @@ pub(crate) async fn no_sequence_of_operations_tells_stores_apart(store: &dyn Mem
 
 /// Compares with the model of what each owner has: every result must belong to the owner of the
 /// request.
-pub(crate) async fn nobody_sees_anything_of_anybody_else(store: &dyn MemoryStore) {
+pub(crate) async fn nobody_sees_anything_of_anybody_else(store: &dyn MemoryStore, count: u32) {
     let mut looks = 0;
-    for operations in sequences() {
+    for operations in sequences(count) {
         store.clear(&write()).await.unwrap();
         let mut model: HashMap<(Owner, MemoryId), String> = HashMap::new();
         for operation in operations {

@@ -24,10 +24,22 @@ use memgate_core::memory::{
 use memgate_text::entity::{EntityRelation, Mention};
 
 /// One test per case. `$make` creates an empty store and everything that must live as long; `None`
-/// if its server is not configured.
+/// if its server is not configured. `$sequences` is the number of random sequences of operations.
 macro_rules! conforms {
-    ($make:expr) => {
-        $crate::conformance::conforms! { $make;
+    (@one $make:expr; ($($sequences:expr)?) $case:ident) => {
+        #[tokio::test]
+        async fn $case() {
+            let Some((store, _kept)) = $make.await else { return };
+            $crate::conformance::$case(&store $(, $sequences)?).await;
+            memgate_core::memory::MemoryStore::close(&store).await;
+        }
+    };
+    ($make:expr, $sequences:expr) => {
+        $crate::conformance::conforms! { $make; ($sequences)
+            nobody_sees_anything_of_anybody_else
+            no_sequence_of_operations_tells_stores_apart
+        }
+        $crate::conformance::conforms! { $make; ()
             a_stored_memory_comes_back_whole
             an_id_is_taken_once_an_owner
             an_update_makes_a_version_and_keeps_the_old_one
@@ -76,20 +88,16 @@ macro_rules! conforms {
             a_scan_goes_on_while_memories_come_and_go
             a_scan_from_nowhere_is_refused
             what_cannot_be_a_whole_is_refused_by_field
-            nobody_sees_anything_of_anybody_else
-            no_sequence_of_operations_tells_stores_apart
         }
     };
-    ($make:expr; $($case:ident)*) => { $(
-        #[tokio::test]
-        async fn $case() {
-            let Some((store, _kept)) = $make.await else { return };
-            $crate::conformance::$case(&store).await;
-            memgate_core::memory::MemoryStore::close(&store).await;
-        }
-    )* };
+    ($make:expr; $arguments:tt $($case:ident)*) => {
+        $( $crate::conformance::conforms! { @one $make; $arguments $case } )*
+    };
 }
 pub(super) use conforms;
+
+/// Sequences for a store in this process.
+pub(super) const SEQUENCES: u32 = 24;
 
 /// An embedding space.
 const SPACE: &str = "test/4/mean";

@@ -18,6 +18,9 @@ static SERVER: Mutex<()> = Mutex::const_new(());
 /// The same for Milvus Lite.
 static LITE: Mutex<()> = Mutex::const_new(());
 
+/// Random sequences for a server, which takes seconds for each; `cargo xtask test --long` plays more.
+const SEQUENCES: u32 = 6;
+
 /// The address of a test server, if one is configured.
 fn server(variable: &str) -> Option<String> {
     let address = std::env::var(variable).ok().filter(|address| !address.is_empty());
@@ -72,11 +75,11 @@ async fn store(
 mod real {
     use crate::conformance::conforms;
 
-    conforms!(super::store("MEMGATE_TEST_MILVUS", &super::SERVER));
+    conforms!(super::store("MEMGATE_TEST_MILVUS", &super::SERVER), super::SEQUENCES);
 }
 
 mod lite {
     use crate::conformance::conforms;
 
-    conforms!(super::store("MEMGATE_TEST_MILVUS_LITE", &super::LITE));
+    conforms!(super::store("MEMGATE_TEST_MILVUS_LITE", &super::LITE), super::SEQUENCES);
 }

@@ -2,7 +2,10 @@ mod entities;
 
 use std::{fs, path::Path};
 
-use crate::{conformance::conforms, sqlite::*};
+use crate::{
+    conformance::{SEQUENCES, conforms},
+    sqlite::*,
+};
 use memgate_core::memory::{Actor, MemoryType, QueryVector, Source};
 
 const SPACE: &str = "test/4/mean";
@@ -16,15 +19,16 @@ fn open(folder: &Path, options: SqliteOptions) -> SqliteStore {
     SqliteStore::open(&folder.join("memories.db"), options).unwrap()
 }
 
-conforms!(async { Some(fresh(SqliteOptions::default()).await) });
+conforms!(async { Some(fresh(SqliteOptions::default()).await) }, SEQUENCES);
 
 /// Without cache space, every search reads the file.
 mod uncached {
     use super::*;
 
-    conforms!(async {
-        Some(fresh(SqliteOptions { cache_bytes: 0, ..SqliteOptions::default() }).await)
-    });
+    conforms!(
+        async { Some(fresh(SqliteOptions { cache_bytes: 0, ..SqliteOptions::default() }).await) },
+        SEQUENCES
+    );
 }
 
 fn owner() -> Owner {
