@@ -19,7 +19,7 @@ static SERVER: Mutex<()> = Mutex::const_new(());
 static LITE: Mutex<()> = Mutex::const_new(());
 
 /// Random sequences for a server, which takes seconds for each; `cargo xtask test --long` plays more.
-const SEQUENCES: u32 = 6;
+const SEQUENCES: u32 = 12;
 
 /// The address of a test server, if one is configured.
 fn server(variable: &str) -> Option<String> {
