@@ -68,6 +68,42 @@ def test_a_reply_that_did_not_end_well_is_not_learnt_from(stack, double, dialect
     assert not learned(person)
 
 
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("reason", ["null", "", "eos", "STOP"])
+def test_a_reply_is_learnt_from_whatever_its_server_calls_a_good_end(stack, reason, stream):
+    person = stack.person()
+    answer = person.say(FACT, {"x-double": f"reason={reason}"}, stream=stream)
+    assert answer.complete
+    assert learned(person)
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "abort"])
+def test_a_reply_is_not_learnt_from_if_its_server_says_that_it_failed(stack, reason):
+    person = stack.person()
+    person.say(FACT, {"x-double": f"reason={reason}"}, stream=True)
+    assert not learned(person)
+
+
+def test_a_stream_without_reason_and_end_mark_is_not_learnt_from(stack):
+    person = stack.person()
+    person.say(FACT, {"x-double": "reason=null,no_done"}, stream=True)
+    assert not learned(person)
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("opening", ["<think>\n", ""], ids=["opened", "opened in the prompt"])
+def test_what_a_model_thinks_in_front_of_its_reply_is_not_stored(stack, opening, stream):
+    person = stack.person()
+    thoughts = f"{opening}Perhaps they live in Gdansk. I will assume a guild there.\n</think>\n\n"
+    stack.double.script({"contains": FACT, "reply": f"{thoughts}A fine name for a boat."})
+    answer = person.say(f"{FACT}, and what do you think of it?", {"x-double": "chunks=40"}, stream=stream)
+    assert answer.complete
+    person.learn()
+    texts = stack.memgate.texts(person.id)
+    assert "A fine name for a boat." in texts
+    assert "Gdansk" not in texts and "</think>" not in texts
+
+
 def test_a_reply_that_hit_the_token_limit_is_learnt_from_in_chat(stack):
     person = stack.person()
     person.say(FACT, {"x-double": "length"})

@@ -85,7 +85,8 @@ impl FinishedTurn {
             user_text: ask.user_text.clone().unwrap_or_default(),
             media: ask.user_media.clone(),
             tool_items: ask.tool_items.clone(),
-            reply,
+            // The items hold text and calls once more, and what the model thought.
+            reply: Reply { items: Vec::new(), ..reply },
             request_id: of.request_id,
             began: of.began,
             ended: of.ended,
@@ -99,12 +100,11 @@ impl FinishedTurn {
         let tool = |item: &ToolItem| {
             item.name.len() + item.input.len() + item.output.as_ref().map_or(0, String::len)
         };
-        // The items of a reply hold its words and calls once more.
         let reply = self.reply.text.len() + self.reply.tool_calls.iter().map(tool).sum::<usize>();
         size_of::<Self>()
             + self.user_text.len()
             + self.tool_items.iter().map(tool).sum::<usize>()
-            + reply * 2
+            + reply
     }
 }
 

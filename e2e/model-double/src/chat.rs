@@ -22,7 +22,7 @@ pub(crate) fn object(id: &str, ask: &Ask, reply: &Reply) -> Value {
                     json!({"role": "assistant", "content": null, "refusal": null, "tool_calls": tool_calls(id, calls)})
                 }
             };
-            let finish_reason = finish_reason(&said, reply.end);
+            let finish_reason = finish_reason(&said, reply);
             json!({"index": index, "message": message, "logprobs": null, "finish_reason": finish_reason})
         })
         .collect();
@@ -79,7 +79,7 @@ pub(crate) fn events(id: &str, ask: &Ask, reply: &Reply) -> Vec<Event> {
         return events;
     }
     for (index, said) in &choices {
-        events.push(one(*index, json!({}), finish_reason(said, reply.end).into()));
+        events.push(one(*index, json!({}), finish_reason(said, reply)));
     }
     if ask.include_usage() {
         events.push(chunk(json!([]), usage(ask, reply)));
@@ -127,12 +127,13 @@ fn call_id(id: &str, index: usize) -> String {
     format!("call_{id}_{index}")
 }
 
-fn finish_reason(said: &Said, end: End) -> &'static str {
-    match (said, end) {
+fn finish_reason(said: &Said, reply: &Reply) -> Value {
+    let reason = match (said, reply.end) {
         (Said::ToolCalls(_), _) => "tool_calls",
         (_, End::Length) => "length",
         _ => "stop",
-    }
+    };
+    reply.reason.clone().unwrap_or_else(|| reason.into())
 }
 
 fn usage(ask: &Ask, reply: &Reply) -> Value {

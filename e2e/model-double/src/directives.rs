@@ -30,6 +30,8 @@ pub(crate) struct Directives {
     pub gzip: bool,
     /// `no_done`: leave `[DONE]` out.
     pub no_done: bool,
+    /// `reason=eos`: a Chat reply ends with this `finish_reason`, with null if `reason=null`.
+    pub reason: Option<String>,
     /// `garbage`: something that is no JSON in the middle of a stream, or as the body.
     pub garbage: bool,
     /// `hang`: take the request and never answer.
@@ -86,6 +88,7 @@ impl Directives {
                 "multiline" => it.multiline = true,
                 "gzip" => it.gzip = true,
                 "no_done" => it.no_done = true,
+                "reason" => it.reason = Some(value.to_owned()),
                 "garbage" => it.garbage = true,
                 "hang" => it.hang = true,
                 "spoof" => it.spoof = true,

@@ -117,7 +117,9 @@ async fn answer(double: &Double, ask: &Ask, directives: &Directives) -> Response
         Some(Answer::Busy(seconds)) => return busy(seconds),
         Some(Answer::Body(body)) => return json_body(body.to_string().into_bytes(), directives),
         Some(Answer::Reply(text)) => Reply::text(&text, directives),
-        Some(Answer::ToolCalls(calls)) => Reply { said: Said::ToolCalls(calls), end: End::Stop },
+        Some(Answer::ToolCalls(calls)) => {
+            Reply { said: Said::ToolCalls(calls), end: End::Stop, reason: None }
+        }
         Some(Answer::Vectors(_)) | None => Reply::echo(ask, directives),
     };
     render(double, ask, &reply, directives)

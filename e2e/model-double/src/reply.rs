@@ -1,6 +1,6 @@
 //! What the double says, before any wire format: a text, calls of functions, a refusal.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::ask::Ask;
 use crate::directives::{Directives, Kind};
@@ -11,6 +11,8 @@ use crate::script::ToolCall;
 pub(crate) struct Reply {
     pub said: Said,
     pub end: End,
+    /// The `finish_reason` in place of the true one.
+    pub reason: Option<Value>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +33,13 @@ pub(crate) enum End {
     Failed,
 }
 
+fn reason(directives: &Directives) -> Option<Value> {
+    directives.reason.as_deref().map(|reason| match reason {
+        "null" => Value::Null,
+        text => text.into(),
+    })
+}
+
 /// The text is cut into this many deltas unless `chunks=` says otherwise.
 const DEFAULT_CHUNKS: usize = 5;
 
@@ -47,7 +56,7 @@ impl Reply {
                 return Self::text(&format!("I was sent:\n\n{}", ask.dump()), directives);
             }
         };
-        Self { said, end: End::Stop }
+        Self { said, end: End::Stop, reason: reason(directives) }
     }
 
     /// `text` as the reply, as long and in as many pieces as `directives` want.
@@ -66,7 +75,7 @@ impl Reply {
             text.truncate(text.floor_char_boundary(text.len() / 2));
         }
         let said = Said::Text(pieces(&text, directives.chunks.unwrap_or(DEFAULT_CHUNKS)));
-        Self { said, end }
+        Self { said, end, reason: reason(directives) }
     }
 
     /// The text of choice `index`; the choices of one reply differ, so that a reader can tell which was taken.

@@ -9,15 +9,20 @@ use crate::{
     chat::calls,
     json::{Node, Object},
     message::content_text,
-    reply::{Ending, Reply, ReplyError, Usage, is_error, usage, words},
+    reply::{Ending, Reply, ReplyError, Usage, is_error, thoughts::without_thoughts, usage, words},
 };
 
 /// What an accumulated tool call costs beside its own bytes, so that very many small ones count.
 const CALL_OVERHEAD: usize = 128;
 
+/// Reasons of servers that gave up: vLLM's and SGLang's `abort`, DeepSeek's `insufficient_system_resource`, and what
+/// proxies make of an error.
+const FAILURES: [&str; 5] =
+    ["abort", "cancelled", "error", "insufficient_system_resource", "network_error"];
+
 /// Reads a reply that is not streamed.
 pub(super) fn reply(root: &Object<'_>) -> Result<Reply, ReplyError> {
-    let mut read = Read { failed: is_error(root), ..Read::default() };
+    let mut read = Read { failed: is_error(root), is_whole: true, ..Read::default() };
     read.take_head(root);
     match choice_0(root) {
         Some(choice) => {
@@ -60,6 +65,11 @@ impl ChatStream {
         if let Some(reason) = words(&choice, "finish_reason") {
             self.read.finish_reason = Some(reason);
         }
+    }
+
+    /// Notes that the stream ended by its end mark.
+    pub(super) fn done(&mut self) {
+        self.read.is_whole = true;
     }
 
     fn take_delta(&mut self, delta: &Object<'_>) {
@@ -128,6 +138,8 @@ struct Read {
     refusal: String,
     calls: Vec<ToolItem>,
     finish_reason: Option<String>,
+    /// The JSON object was whole, or the stream had its end mark.
+    is_whole: bool,
     usage: Option<Usage>,
     failed: bool,
 }
@@ -145,22 +157,27 @@ impl Read {
         }
     }
 
+    /// A server may leave the reason out or name its own (`eos`, `end_turn`): a reply with text is complete if it ended by
+    /// its protocol, and no reason says otherwise.
     fn ending(&self) -> Ending {
-        match self.finish_reason.as_deref() {
+        let reason = self.finish_reason.as_deref().map(str::to_ascii_lowercase);
+        match reason.as_deref() {
             _ if self.failed => Ending::Failed,
-            None => Ending::CutOff,
             Some("content_filter") => Ending::ContentFilter,
-            Some(_) if !self.refusal.is_empty() => Ending::Refused,
-            Some("length") => Ending::Length,
+            Some(reason) if FAILURES.contains(&reason) => Ending::Incomplete(reason.to_owned()),
+            None if !self.is_whole => Ending::CutOff,
+            _ if !self.refusal.is_empty() => Ending::Refused,
+            Some("length" | "max_tokens" | "model_length") => Ending::Length,
             Some("tool_calls" | "function_call") => Ending::ToolCalls,
             // Some servers say `stop` after a tool call too.
-            Some("stop") if !self.calls.is_empty() => Ending::ToolCalls,
-            Some("stop") => Ending::Complete,
-            Some(other) => Ending::Incomplete(other.to_owned()),
+            _ if !self.calls.is_empty() => Ending::ToolCalls,
+            None if self.text.is_empty() => Ending::CutOff,
+            _ => Ending::Complete,
         }
     }
 
-    fn into_reply(self) -> Reply {
+    fn into_reply(mut self) -> Reply {
+        self.text = without_thoughts(self.text);
         let outcome = self.ending();
         Reply {
             response_id: self.id,

@@ -142,7 +142,13 @@ impl Body {
 impl Stream {
     fn take(&mut self, event: &Event) -> Result<(), ReplyError> {
         let data = event.data.trim();
-        if data.is_empty() || data == "[DONE]" {
+        if data.is_empty() {
+            return Ok(());
+        }
+        if data == "[DONE]" {
+            if let Self::Chat(stream) = self {
+                stream.done();
+            }
             return Ok(());
         }
         let document = Node::document(data.as_bytes()).and_then(|document| document.object());

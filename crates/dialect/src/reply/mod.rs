@@ -5,6 +5,7 @@ mod chat;
 mod collector;
 mod responses;
 mod responses_stream;
+mod thoughts;
 
 pub use collector::ReplyCollector;
 
@@ -23,7 +24,7 @@ pub struct Reply {
     pub response_id: Option<String>,
     /// The model that says it answered.
     pub model: Option<String>,
-    /// The words of choice 0, or all output text. Reasoning is none of it.
+    /// The words of choice 0, or all output text, without reasoning.
     pub text: String,
     /// What the model said in refusing.
     pub refusal: Option<String>,
@@ -62,8 +63,8 @@ pub enum Ending {
     Refused,
     /// A content filter ended it.
     ContentFilter,
-    /// It stopped early for this other reason: `response.incomplete`'s (`max_output_tokens`), or an
-    /// unknown `finish_reason` or status.
+    /// It stopped early for this other reason: `response.incomplete`'s (`max_output_tokens`), a
+    /// `finish_reason` of failure, or an unknown status.
     Incomplete(String),
     /// An error stands where the reply should.
     Failed,

@@ -3,7 +3,10 @@
 use crate::{
     ask::ToolItem,
     json::{Node, Object},
-    reply::{Ending, MAX_ITEMS, Reply, ReplyError, Usage, is_error, owned, usage, words},
+    reply::{
+        Ending, MAX_ITEMS, Reply, ReplyError, Usage, is_error, owned, thoughts::without_thoughts,
+        usage, words,
+    },
     responses::call,
 };
 
@@ -104,7 +107,7 @@ impl Response {
         Reply {
             response_id: self.id,
             model: self.model,
-            text,
+            text: without_thoughts(text),
             refusal: Some(refusal).filter(|refusal| !refusal.is_empty()),
             tool_calls: calls,
             outcome,
