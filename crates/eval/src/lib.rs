@@ -20,6 +20,8 @@ mod signals;
 mod updates;
 
 #[cfg(test)]
+mod message_rows;
+#[cfg(test)]
 mod test_support;
 
 pub use data::{Digests, file_sha256};
