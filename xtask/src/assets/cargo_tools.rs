@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use super::fetch::{Wheel, run};
 use super::progress::say;
@@ -72,11 +72,14 @@ impl CargoTool {
     /// Puts the program into `bin`.
     pub(super) fn install(&self, bin: &Path) -> Result<()> {
         std::fs::create_dir_all(bin).with_context(|| format!("cannot create {}", bin.display()))?;
-        if let Err(error) = self.wheel.unpack_into(bin) {
+        let unpacked = self.wheel.unpack_into(bin).and_then(|()| {
+            ensure!(self.answers(&bin.join(self.name)), "its program does not run here");
+            Ok(())
+        });
+        unpacked.or_else(|error| {
             say(&format!("{} is compiled instead: {error:#}", self.name));
-            return self.compile(bin);
-        }
-        Ok(())
+            self.compile(bin)
+        })
     }
 
     /// Compiles it into `bin`, unoptimised: it runs for less time than optimising takes. Its lock file pins its

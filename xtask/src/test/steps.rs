@@ -52,7 +52,7 @@ impl Step {
             steps.push(Self::new("nextest long", |servers| show(&mut nextest(servers, only)?)));
             steps.push(Self::new("stores at random", |servers| {
                 let random = "test(/nobody_sees_anything|no_sequence_of_operations/)";
-                show(nextest(servers, &["-E", random])?.env("MEMGATE_CASES", "100"))
+                show(nextest(servers, &["-E", random])?.env("MEMGATE_CASES", "40"))
             }));
         }
         steps.push(Self::new("milvus end", end_servers));

@@ -182,6 +182,10 @@ impl Runner {
             if !(no_answer && mem::take(&mut runs_again)) {
                 break result;
             }
+            tracing::debug!(
+                kind = job.kind.name(),
+                "a job got no answer of the store and runs again"
+            );
         };
         let (settled, outcome) = outcome(&job, result, self.journal.now());
         match &settled {
