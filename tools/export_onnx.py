@@ -9,8 +9,8 @@ SOURCE_DIR holds model.safetensors, tokenizer.json and config.json. OUTPUT_DIR g
     tokenizer.json, config.json   copies
 Both graphs take input_ids and attention_mask (int64, [batch, sequence]) and give
 sentence_embedding (float, [batch, hidden]): mean-pooled over the mask and L2-normalised;
-layer_means (float, [batch, (layers - 2) * hidden]): the means over the mask of what each inner
-layer gives, all but the first and the last, one behind the other. They know more of how a text
+layer_means (float, [batch, inner * hidden]): the means over the mask of what each inner
+layer gives (all but the first and the last), one behind the other. They know more of how a text
 is put than the sentence's vector does, which was trained to know what it is about.
 
 The graphs use ONNX Runtime's own operators (domain com.microsoft) where they are faster: its
@@ -52,6 +52,12 @@ def read_safetensors(path):
         begin, end = (8 + length + offset for offset in entry["data_offsets"])
         tensors[name] = np.frombuffer(data[begin:end], "<f4").reshape(entry["shape"])
     return tensors
+
+
+def rounded(weight):
+    """A weight as integers, and what one of them is worth in each output."""
+    scale = np.maximum(np.abs(weight).max(axis=1), 1e-12) / np.float32(WEIGHT_LEVELS)
+    return np.rint(weight / scale[:, None]).astype(np.int8), scale.astype(np.float32)
 
 
 class Graph:
@@ -119,12 +125,12 @@ class Int8:
 
     def linear(self, graph, x, name, weight):
         values, scale, zero = x
-        weight_scale = np.maximum(np.abs(weight).max(axis=1), 1e-12) / np.float32(WEIGHT_LEVELS)
+        rounded_weight, weight_scale = rounded(weight)
         product = graph.contrib(
             "MatMulIntegerToFloat",
             [
                 values,
-                graph.constant(name, np.rint(weight / weight_scale[:, None]).astype(np.int8).T),
+                graph.constant(name, rounded_weight.T),
                 graph.constant("one", np.float32(1)),
                 graph.constant(f"{name}.scale", weight_scale),
                 zero,
@@ -234,7 +240,8 @@ def layer_means(graph, states):
     graph.node("Squeeze", [wide, axis], output="layer_means")
 
 
-def build(config, weights, precision):
+def build(config, weights, precision, inner=None):
+    """`inner`: the layers whose means are given, counted from 1."""
     graph = Graph()
     mask = graph.node("Cast", ["attention_mask"], to=TensorProto.INT32)
     x = embed_tokens(graph, config, weights, precision)
@@ -243,8 +250,8 @@ def build(config, weights, precision):
         x = encode_layer(graph, config, weights, precision, index, x, mask)
         states.append(x)
     pool(graph, x)
-    inner, hidden = states[1:-1], config["hidden_size"]
-    layer_means(graph, inner)
+    inner, hidden = inner or range(2, len(states)), config["hidden_size"]
+    layer_means(graph, [states[layer - 1] for layer in inner])
 
     def tensor(name, kind, *shape):
         return helper.make_tensor_value_info(name, kind, shape)

@@ -137,8 +137,8 @@ fn space_of(model: &EmbeddingConfig) -> Space {
             Some(_) => Run::Remote,
             None => Run::Here { pooling: model.pooling, precision: model.precision },
         },
-        query_prefix: model.query_prefix.clone(),
-        passage_prefix: model.passage_prefix.clone(),
+        query_prefix: model.query_prefix().to_owned(),
+        passage_prefix: model.passage_prefix().to_owned(),
     }
 }
 
@@ -199,9 +199,9 @@ mod tests {
         let Some(plain) = embed(|_| {}).await else { return };
         let cls = embed(|it| it.pooling = Pooling::Cls).await.unwrap();
         assert_ne!(cls, plain);
-        let asking = embed(|it| it.query_prefix = "q: ".into()).await.unwrap();
+        let asking = embed(|it| it.query_prefix = Some("q: ".into())).await.unwrap();
         assert!(asking.0 != plain.0 && asking.1 == plain.1);
-        let telling = embed(|it| it.passage_prefix = "p: ".into()).await.unwrap();
+        let telling = embed(|it| it.passage_prefix = Some("p: ".into())).await.unwrap();
         assert!(telling.0 == plain.0 && telling.1 != plain.1);
     }
 

@@ -61,7 +61,7 @@ macro_rules! folder {
 const DEFAULT: Folder = folder!("all-MiniLM-L6-v2");
 
 /// A folder for each embedder that models were trained with.
-const FOLDERS: [Folder; 1] = [DEFAULT];
+const FOLDERS: [Folder; 2] = [DEFAULT, folder!("multilingual-e5-small-memgate-1")];
 
 /// All trained models, for one embedding space.
 #[derive(Debug)]

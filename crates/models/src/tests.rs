@@ -20,6 +20,16 @@ pub(super) fn minilm_space() -> Space {
     }
 }
 
+/// The space of the multilingual embedder.
+fn e5_space() -> Space {
+    Space {
+        model: "multilingual-e5-small-memgate-1".into(),
+        query_prefix: "query: ".into(),
+        passage_prefix: "passage: ".into(),
+        ..minilm_space()
+    }
+}
+
 /// The models of the default embedder.
 pub(super) fn minilm() -> Arc<Models> {
     Models::for_embedder(&minilm_space()).unwrap()
@@ -68,6 +78,16 @@ fn an_embedder_without_a_folder_gets_what_needs_no_vectors_and_the_rest_is_named
     assert!(models.query_adapter.is_none());
     assert_eq!(models.missing().len(), 5);
     assert!(minilm().missing().is_empty());
+}
+
+#[test]
+fn each_embedder_with_a_folder_has_its_own_models() {
+    let multilingual = Models::for_embedder(&e5_space()).unwrap();
+    assert!(multilingual.missing().is_empty());
+    assert_ne!(multilingual.weights_sha256(), minilm().weights_sha256());
+    // Layers 4, 6 and 8 of twelve, where MiniLM gives four of six.
+    let opinion = multilingual.need.opinion("when is my sister's birthday?");
+    assert!(opinion.by_layers(&[0.0; 3 * 384], &[0.0; 384]).is_some());
 }
 
 #[test]

@@ -26,6 +26,7 @@ impl Args {
                 Kind::Envoy => ("envoy", assets.envoy()),
                 Kind::Runtime => ("runtime", assets.runtime()),
                 Kind::Model => ("model", assets.model()),
+                Kind::Minilm => ("minilm", assets.minilm()),
                 Kind::Python => ("python", assets.python()),
                 Kind::Milvus => ("milvus", assets.milvus()),
                 Kind::MilvusLite => ("milvus-lite", assets.milvus_lite()),

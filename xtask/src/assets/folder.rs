@@ -8,8 +8,11 @@ use super::venv::Venv;
 /// The folder below the repository that everything is put into.
 pub(super) const FOLDER: &str = ".assets";
 
-/// The embedding model's name, and the name of its folder.
-pub(super) const MODEL: &str = "all-MiniLM-L6-v2";
+/// The default embedding model's name, and the name of its folder.
+pub(crate) const MODEL: &str = "multilingual-e5-small-memgate-1";
+
+/// The smaller model for English, likewise.
+pub(super) const MINILM: &str = "all-MiniLM-L6-v2";
 
 /// Where the parts are. A path is valid once [`ensure`] was asked for its kind.
 #[derive(Clone, Debug)]
@@ -32,9 +35,24 @@ impl Assets {
         self.root.join("onnxruntime").join(fetch::RUNTIME_LIBRARY)
     }
 
-    /// The model's folder: model.onnx (fp32), model_int8.onnx, tokenizer.json, config.json.
+    /// The default model's folder: model_int8.onnx, tokenizer.json, config.json.
     pub(crate) fn model(&self) -> PathBuf {
         self.root.join("models").join(MODEL)
+    }
+
+    /// The folder of all-MiniLM-L6-v2: the same, and model.onnx (fp32).
+    pub(crate) fn minilm(&self) -> PathBuf {
+        self.root.join("models").join(MINILM)
+    }
+
+    /// The folder of the default model's weights as they are published.
+    pub(super) fn e5(&self) -> PathBuf {
+        self.root.join("e5-small")
+    }
+
+    /// The weights that the trainer of the default model starts from.
+    pub(crate) fn e5_weights(&self) -> PathBuf {
+        self.e5().join(fetch::E5_WEIGHTS)
     }
 
     /// libfaketime's shared library.

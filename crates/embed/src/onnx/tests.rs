@@ -9,6 +9,7 @@ use serde::Deserialize;
 use crate::{PASSAGE_TOKENS, Pooling, Precision, QUERY_TOKENS, Run, onnx::*};
 
 const MODEL: &str = ".assets/models/all-MiniLM-L6-v2";
+const E5: &str = ".assets/models/multilingual-e5-small-memgate-1";
 const RUNTIME: &str = ".assets/onnxruntime/libonnxruntime.so.1.31.1";
 
 fn here(path: &str) -> PathBuf {
@@ -17,7 +18,7 @@ fn here(path: &str) -> PathBuf {
 
 /// Whether the downloaded files are there; tests that need them end early otherwise.
 fn assets_are_there() -> bool {
-    let missing = [RUNTIME, MODEL].into_iter().find(|path| !here(path).exists());
+    let missing = [RUNTIME, MODEL, E5].into_iter().find(|path| !here(path).exists());
     let Some(missing) = missing else {
         return true;
     };
@@ -111,6 +112,37 @@ async fn int8_vectors_are_close_to_the_published_model() {
         let vector = passage(&embedder, &reference.text).await;
         let near = cosine(&vector, &reference.vector);
         assert!(near > 0.97, "{near} for {:?}", reference.text);
+    }
+}
+
+/// A row of testdata/embed/e5.jsonl, made by tools/reference_e5.py.
+#[derive(Deserialize)]
+struct Trained {
+    /// With its prefix.
+    text: String,
+    ids: Vec<u32>,
+    /// In steps of 1/2000.
+    trained: Option<Vec<f32>>,
+}
+
+#[tokio::test]
+async fn the_multilingual_model_gives_the_tokens_and_vectors_of_its_trained_layers() {
+    if !assets_are_there() {
+        return;
+    }
+    let mut settings = settings(E5, 384);
+    settings.space.run = run(Pooling::Mean, Precision::Int8);
+    let embedder = OnnxEmbedder::load(&settings).unwrap();
+    let tokenizer = tokenizers::Tokenizer::from_file(here(E5).join("tokenizer.json")).unwrap();
+    let rows = std::fs::read_to_string(here("testdata/embed/e5.jsonl")).unwrap();
+    let rows: Vec<Trained> = rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    assert_eq!(rows.len(), 200);
+    for row in rows {
+        assert_eq!(tokenizer.encode(row.text.as_str(), true).unwrap().get_ids(), row.ids);
+        let Some(steps) = row.trained else { continue };
+        let expected: Vec<f32> = steps.iter().map(|steps| steps / 2000.0).collect();
+        let near = cosine(&passage(&embedder, &row.text).await, &expected);
+        assert!(near > 0.98, "{near} for {:?}", row.text);
     }
 }
 

@@ -53,7 +53,12 @@ pub(crate) fn evidence(hit: &Hit) -> Value {
         "score": hit.score,
         "background": hit.breakdown.background,
         "length": hit.breakdown.length,
+        "window": hit.breakdown.window,
+        "added": hit.breakdown.features,
         "turn": hit.memory.as_turn().is_some(),
+        "kind": hit.memory.memory_type.as_str(),
+        "session": hit.memory.session_id,
+        "at": hit.memory.event_time.unwrap_or(hit.memory.created_at),
         "content": hit.memory.content,
     })
 }
