@@ -42,7 +42,7 @@ fn hits() -> Vec<Hit> {
             part: Some(0),
             coverage: Some(0.5),
             bm25: Some(3.0),
-            background: Some(0.1),
+            gap: Some(-0.1),
             length: 1.0,
             ..ScoreBreakdown::default()
         },

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use memgate_config::Config;
+use memgate_config::{Config, EmbeddingConfig};
 use memgate_embed::{
     Embedder, Precision, Run, Space,
     onnx::{OnnxEmbedder, OnnxSettings},
@@ -22,13 +22,24 @@ const QUESTION: &str = "What did I tell you about the hotel in Lisbon for next M
 fn embed(c: &mut Criterion) {
     let assets = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(".assets");
     let config = Config { assets_dir: assets, ..Config::default() };
-    if !config.runtime_library().is_file() || !config.model_folder().is_dir() {
+    if !config.runtime_library().is_file() {
         skipped();
         return;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let mut group = c.benchmark_group("embed");
-    for (name, precision) in [("int8", Precision::Int8), ("fp32", Precision::Fp32)] {
+    for (model, precision) in [
+        (EmbeddingConfig::MODEL, Precision::Int8),
+        ("all-MiniLM-L6-v2", Precision::Int8),
+        ("all-MiniLM-L6-v2", Precision::Fp32),
+    ] {
+        let mut config = config.clone();
+        model.clone_into(&mut config.memory.embedding.model);
+        if !config.model_folder().is_dir() {
+            skipped();
+            continue;
+        }
+        let name = format!("{model} {precision:?}");
         let model = &config.memory.embedding;
         let embedder = OnnxEmbedder::load(&OnnxSettings {
             runtime: config.runtime_library(),

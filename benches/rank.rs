@@ -84,25 +84,12 @@ fn ranking(c: &mut Criterion) {
     let query = Query::of(QUERY, now, &QueryConfig::default());
     let models = Models::for_embedder(embedder.space()).unwrap();
     let relevance = &models.relevance;
-    let question = Question {
-        text: QUERY,
-        asked: &query.asked,
-        background: 0.15,
-        in_english: true,
-        relevance,
-        now,
-    };
+    let question = Question { text: QUERY, asked: &query.asked, relevance, now };
     // Everything passes: the selection has most to do.
     let selection = Selection { limit: 5, threshold: 0.01, types: Vec::new() };
     let metrics = Metrics::new();
     let all = |evidence: Vec<Evidence>, ranking: &RankingConfig| {
-        select(
-            rank(evidence, &question, ranking, &metrics),
-            &selection,
-            ranking,
-            relevance,
-            &metrics,
-        )
+        select(rank(evidence, &question, ranking, &metrics), &selection, ranking, &metrics)
     };
     let mut group = c.benchmark_group("rank 1000 memories");
     let some = found(CANDIDATES);

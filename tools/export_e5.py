@@ -73,15 +73,18 @@ class Source:
         count = int(np.prod(shape))
         return np.frombuffer(self.data, "<f4", count, self.places[name]).reshape(shape)
 
-    def matrix(self, name, rows, columns):
+    def matrix(self, name, rows, columns, only=None):
         blocks = np.frombuffer(self.data, BLOCK, rows * columns // 32, self.places[name])
+        if only is not None:
+            blocks, rows = blocks.reshape(rows, -1)[only].reshape(-1), len(only)
         halves = [blocks["halves"] & 15, blocks["halves"] >> 4]
         numbers = np.concatenate(halves, axis=1).astype(np.float32) - 8
         return (numbers * blocks["scale"].astype(np.float32)[:, None]).reshape(rows, columns)
 
 
-def read(source):
-    """The configuration, the tokenizer and the weights by the names of a BERT model."""
+def read(source, only=None):
+    """The configuration, the tokenizer and the weights by the names of a BERT model. `only`: tokens whose vectors are
+    wanted, in place of all 250,000."""
     _version, hidden, layers, heads, inner, words, positions, segments = source.read("I7i")
     (epsilon,) = source.read("f")
     source.read("i")  # the block size
@@ -99,7 +102,7 @@ def read(source):
     tokens = tokenizer(source)
     source.directory()
     weights = {
-        "embeddings.word_embeddings.weight": source.matrix("emb.word", words, hidden),
+        "embeddings.word_embeddings.weight": source.matrix("emb.word", words, hidden, only),
         "embeddings.position_embeddings.weight": source.floats("emb.pos", positions, hidden),
         "embeddings.token_type_embeddings.weight": source.floats("emb.type", 1, hidden),
         "embeddings.LayerNorm.weight": source.floats("emb.ln.w", hidden),

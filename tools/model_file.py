@@ -14,7 +14,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 # The default embedder's folder.
-MODEL = ROOT / "models/all-MiniLM-L6-v2"
+MODEL = ROOT / "models/multilingual-e5-small-memgate-1"
 
 TYPES = {"F64": np.float64, "F32": np.float32, "I8": np.int8, "I64": np.int64, "U32": np.uint32}
 NAMES = {np.dtype(kind): name for name, kind in TYPES.items()}

@@ -43,8 +43,9 @@ def by_words(known):
 
     def hits(candidates, threshold):
         found = [hit for hit in candidates if hit["coverage"]]
-        bias, coverage, length = (known[f"relevance.lexical_{name}"] for name in ("bias", "coverage", "length"))
-        sums = [bias + coverage * hit["coverage"] + length * hit["length"] for hit in found]
+        names = ("coverage", "length", "turn", "idle")
+        of = lambda hit: sum(known[f"relevance.words.{name}"] * hit[name] for name in names)
+        sums = [known["relevance.words.bias"] + of(hit) for hit in found]
         return [found[place] for place in gate(sums, threshold)]
 
     return hits

@@ -2,8 +2,9 @@
 """Trains what turns a question's vector towards the memories that answer it (crates/models/src/query_adapter.rs).
 
     memgate eval scenarios testdata/scenarios/adapter.jsonl --features target/adapter.features
-    .assets/train/bin/python tools/train_adapter.py target/adapter.features [--check]
+    .assets/train/bin/python tools/train_adapter.py target/adapter.features --into models/all-MiniLM-L6-v2 [--check]
 
+For a model whose layers are not trained for it (all-MiniLM-L6-v2, named by the configuration).
 A sentence model puts a question near texts about the same thing. The memory that helps is often about something
 else: "suggest a film for tonight" wants "I can't stomach blood". So the question's vector, and only that, is
 multiplied by a matrix near the identity before it is compared; stored vectors do not change. Trained on
@@ -20,7 +21,7 @@ import numpy as np
 
 import model_file
 import rust_features
-from model_file import MODEL, ROOT, scalar
+from model_file import ROOT, scalar
 
 CARDS = ROOT / "testdata/cards/cards.jsonl"
 DATA = [CARDS, ROOT / "testdata/scenarios/adapter.jsonl"]
@@ -145,7 +146,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     arguments.add_argument("features", nargs="+", type=Path, help="files written by --features")
     arguments.add_argument("--check", action="store_true")
-    arguments.add_argument("--into", type=model_file.folder, default=MODEL, help="the folder of the model files")
+    arguments.add_argument("--into", type=model_file.folder, required=True, help="the folder of the model files")
     given = arguments.parse_args()
     lines = lambda path: [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     stories = [story for path in given.features for story in lines(path)]

@@ -16,20 +16,15 @@ import export_e5  # noqa: E402
 from reference_vectors import embed  # noqa: E402
 
 
-@pytest.fixture(scope="module")
-def model():
-    config, _, weights = export_e5.read(export_e5.Source(WEIGHTS.read_bytes()))
-    return config, weights
-
-
-def test_vectors_of_200_texts_in_12_languages_are_those_of_the_published_engine(model):
-    config, weights = model
+def test_vectors_of_200_texts_in_12_languages_are_those_of_the_published_engine():
     rows = [json.loads(line) for line in (ROOT / "testdata/embed/e5.jsonl").read_text(encoding="utf-8").splitlines()]
     assert len(rows) == 200
+    tokens = sorted({token for row in rows for token in row["ids"]})
+    config, _, weights = export_e5.read(export_e5.Source(WEIGHTS.read_bytes()), only=tokens)
     near = []
     for row in rows:
         published = np.array(row["published"], np.float32)
-        near.append(float(embed(row["ids"], weights, config) @ published / np.linalg.norm(published)))
+        near.append(float(embed(np.searchsorted(tokens, row["ids"]), weights, config) @ published / np.linalg.norm(published)))
     assert min(near) >= 0.999, (min(near), rows[int(np.argmin(near))]["text"])
 
 

@@ -10,7 +10,7 @@ from harness.shared import running
 from harness.wait import until
 
 FACT = "My budget for the Hawaii trip is $10,000"
-# They share no word, and all-MiniLM-L6-v2 has seen little Korean.
+# They share no word.
 KOREAN = "내 여동생은 부산에 산다"
 CITY = "부산"
 UNKNOWN = "Which town does my sister live in?"
@@ -21,7 +21,7 @@ SECOND = "openai/hashed"
 
 
 def beside(port=None, deadline_ms=8000, timeout_seconds=2):
-    """A configuration with all-MiniLM-L6-v2 and a second model on the double, or on something else at `port`."""
+    """A configuration with the default model and a second one on the double, or on something else at `port`."""
 
     def config(double):
         endpoint = {"address": "127.0.0.1", "port": port or double.port}
@@ -91,10 +91,10 @@ def test_a_second_model_that_is_down_is_named_left_out_and_used_again(start):
         alice, bob = stack.person(), stack.person()
         alice.say(FACT)
         alice.learn()
-        assert cosine(stack, alice, FACT) > 0.9
+        assert cosine(stack, alice, FACT) > 0.8
         server.stop()
         # Another question, because FACT's vector is cached. To the first model it is nearly the stored text.
-        assert cosine(stack, alice, f"{FACT}.") > 0.8
+        assert cosine(stack, alice, f"{FACT}.") > 0.6
         assert missing(stack) == 1
         assert stack.memgate.metric("memgate_failures_total", kind="embedding") == 0
         assert "$10,000" in context(alice, "What is my budget for the Hawaii trip?")

@@ -32,9 +32,9 @@ use memgate_sqlite::{DataFolder, FolderError};
 
 /// Environment variable with the key for a server.
 const KEY_ENV: &str = "MEMGATE_KEY";
-/// Number of attempts to lock a data folder whose holder has no API: 30 seconds, in which a dozen
+/// Number of attempts to lock a data folder whose holder has no API: a minute, in which a dozen
 /// commands that load the model can finish.
-const PAUSES: u32 = 300;
+const PAUSES: u32 = 600;
 /// Pause between these attempts.
 const PAUSE: Duration = Duration::from_millis(100);
 

@@ -2,8 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{runtime::Handle, task::JoinHandle, time::timeout};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio::task::JoinHandle;
 
 use crate::{
     api::Operations,
@@ -22,7 +21,7 @@ use memgate_config::{
 };
 use memgate_core::{clock::Clock, memory::MemoryStore};
 use memgate_embed::{
-    EmbedError, Embedder,
+    Embedder,
     client::Address,
     llm::{self, Helper, LimitName},
 };
@@ -37,11 +36,6 @@ const ACCESS_FILE: &str = "access.db";
 /// The journal's file in the data folder.
 const JOURNAL_FILE: &str = "journal.db";
 
-/// Maximum time that start-up waits for the background embeddings of recall.
-const PREPARING: Duration = Duration::from_secs(5);
-/// Pause before retrying them.
-const PREPARE_AGAIN: Duration = Duration::from_secs(10);
-
 /// An opened data folder. It belongs to this process until dropped.
 pub(super) struct OpenMemory {
     pub(super) folder: DataFolder,
@@ -51,9 +45,8 @@ pub(super) struct OpenMemory {
     access: Access,
     clock: Clock,
     /// Background writes of recall (access counts).
-    background: TaskTracker,
+    counting: JoinHandle<()>,
     /// Cancels retries.
-    ending: CancellationToken,
     /// The task that monitors the store; it ends with the store.
     monitoring: JoinHandle<()>,
 }
@@ -64,7 +57,6 @@ impl OpenMemory {
     ///
     /// # Errors
     /// [`StartError`]; nothing stays open then.
-    #[expect(clippy::disallowed_methods, reason = "start-up runs this on a thread that may block")]
     pub(super) fn open(
         config: &Config,
         embedder: &Arc<dyn Embedder>,
@@ -97,23 +89,15 @@ impl OpenMemory {
         let capture = Capture::open(&journal, options, bounds, settings(config)?, tools)
             .map_err(StartError::database)?;
         let (tracker, counting) = AccessTracker::new(store.clone());
-        let background = TaskTracker::new();
-        background.spawn(counting);
+        let counting = tokio::spawn(counting);
         let rewriter = config.model(ModelRole::MemoryRewrite).map(helper).transpose()?;
         let recall =
             Recall::new(store.clone(), embedder.clone(), models.clone(), tracker, metrics.clone())
                 .with_rewriter(rewriter.map(|model| Rewriter::new(Arc::new(model))));
-        let ending = CancellationToken::new();
-        // A local model needs only a moment; requests should not come first.
-        let soon = Handle::current().block_on(timeout(PREPARING, recall.prepare()));
-        if !matches!(soon, Ok(Ok(()) | Err(EmbedError::Closed))) {
-            tracing::debug!("background similarity not ready; using the default");
-            background.spawn(ending.clone().run_until_cancelled_owned(prepare(recall.clone())));
-        }
         // Started last, because from here on `close` is required.
         let monitoring = tokio::spawn(async move { monitored.monitor().await });
         let (capture, clock) = (Arc::new(capture), clock.clone());
-        Ok(Self { folder, store, capture, recall, access, clock, background, ending, monitoring })
+        Ok(Self { folder, store, capture, recall, access, clock, counting, monitoring })
     }
 
     /// The parts that exchanges use.
@@ -143,15 +127,12 @@ impl OpenMemory {
     /// Writes pending data and closes the files, the journal first: its jobs write to the store.
     /// Each step takes at most `patience`.
     pub(super) async fn close(self, patience: Duration) {
-        let Self { folder, store, capture, recall, access, background, ending, monitoring, .. } =
-            self;
-        ending.cancel();
+        let Self { folder, store, capture, recall, access, counting, monitoring, .. } = self;
         capture.shutdown(patience).await;
         drop((capture, recall));
-        background.close();
         // Waits for the last writes of recall. Access counts are only hints, so a timeout is
         // enough.
-        let _ = tokio::time::timeout(patience, background.wait()).await;
+        let _ = tokio::time::timeout(patience, counting).await;
         if tokio::time::timeout(patience, store.close()).await.is_err() {
             tracing::warn!("the store did not close in time; what was acknowledged is kept");
         }
@@ -164,16 +145,6 @@ impl OpenMemory {
 
 fn audit_retention(config: &Config) -> AuditRetention {
     AuditRetention { age: config.audit.retention(), entries: config.audit.max_entries }
-}
-
-/// Retries until it works: a model on a server may come back at any time.
-async fn prepare(recall: Recall) {
-    loop {
-        tokio::time::sleep(PREPARE_AGAIN).await;
-        if matches!(recall.prepare().await, Ok(()) | Err(EmbedError::Closed)) {
-            return;
-        }
-    }
 }
 
 /// Creates a helper model's client.

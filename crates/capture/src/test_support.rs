@@ -168,31 +168,24 @@ pub(super) fn tool(call: &str, output: Option<&str>) -> ToolItem {
 }
 
 /// The embedder that memgate serves with; `None`, said aloud, where its files were not fetched.
-pub(super) fn minilm() -> Option<std::sync::Arc<memgate_embed::onnx::OnnxEmbedder>> {
-    minilm_of(memgate_embed::Precision::Int8)
-}
-
-/// The same with weights of this precision.
-pub(super) fn minilm_of(
-    precision: memgate_embed::Precision,
-) -> Option<std::sync::Arc<memgate_embed::onnx::OnnxEmbedder>> {
+pub(super) fn default_embedder() -> Option<std::sync::Arc<memgate_embed::onnx::OnnxEmbedder>> {
     use std::{num::NonZeroUsize, path::Path};
 
     use memgate_embed::{
-        Pooling, Run, Space,
+        Pooling, Precision, Run, Space,
         onnx::{OnnxEmbedder, OnnxSettings},
     };
     let here = |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
-    let model = "all-MiniLM-L6-v2";
+    let model = "multilingual-e5-small-memgate-1";
     let settings = OnnxSettings {
         runtime: here(".assets/onnxruntime/libonnxruntime.so.1.31.1"),
         folder: here(".assets/models").join(model),
         space: Space {
             model: model.to_owned(),
             dimension: 384,
-            run: Run::Here { pooling: Pooling::Mean, precision },
-            query_prefix: String::new(),
-            passage_prefix: String::new(),
+            run: Run::Here { pooling: Pooling::Mean, precision: Precision::Int8 },
+            query_prefix: "query: ".into(),
+            passage_prefix: "passage: ".into(),
         },
         threads: NonZeroUsize::MIN,
     };

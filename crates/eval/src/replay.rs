@@ -346,7 +346,7 @@ mod tests {
         let recalled = ask(&memory, &owner, &scenario).await.unwrap();
         assert!(recalled.searched);
         assert_eq!(recalled.shown, 1, "greetings and bare questions are no memories");
-        assert!(recalled.presented.starts_with("- [2026-02-09] user: my dog rex"));
+        assert!(recalled.presented.starts_with("- [2026-02-09] my dog rex"));
         assert_eq!(recalled.ranked.len(), 1);
         memory.capture.shutdown(PATIENCE).await;
     }

@@ -27,7 +27,7 @@ pub use features::Features;
 pub use memorable::{Clause, MemorableModel};
 pub use need::{Need, NeedModel, Opinion};
 pub use query_adapter::QueryAdapter;
-pub use relevance::{Nearness, Relevance, Wording, log_odds};
+pub use relevance::{Form, Nearness, Relevance, Wording, log_odds};
 pub use update::{UpdateFeatures, UpdateModel};
 
 /// The files of one folder below `models/`, compiled in so that the program needs no other file.
@@ -58,10 +58,10 @@ macro_rules! folder {
 }
 
 /// Models of the default embedder. Those that need no vectors serve every other embedder, too.
-const DEFAULT: Folder = folder!("all-MiniLM-L6-v2");
+const DEFAULT: Folder = folder!("multilingual-e5-small-memgate-1");
 
 /// A folder for each embedder that models were trained with.
-const FOLDERS: [Folder; 2] = [DEFAULT, folder!("multilingual-e5-small-memgate-1")];
+const FOLDERS: [Folder; 2] = [DEFAULT, folder!("all-MiniLM-L6-v2")];
 
 /// All trained models, for one embedding space.
 #[derive(Debug)]

@@ -104,7 +104,7 @@ mod tests {
 
     use memgate_text::pieces::Piece;
 
-    use crate::tests::minilm;
+    use crate::tests::e5;
 
     #[derive(Deserialize)]
     struct Figures {
@@ -118,7 +118,7 @@ mod tests {
         let file =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/memorable/parity.json");
         let rows: Vec<Figures> = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
-        let model = &minilm().memorable;
+        let model = &e5().memorable;
         assert!(rows.len() >= 60);
         for row in rows {
             let piece = &Piece::sentences(&row.text)[0];

@@ -134,7 +134,7 @@ mod tests {
     use serde::Deserialize;
 
     use super::*;
-    use crate::tests::minilm;
+    use crate::tests::e5;
 
     #[derive(Deserialize)]
     struct Figures {
@@ -150,7 +150,7 @@ mod tests {
     fn features_and_figures_are_those_of_the_trainer() {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/signals/parity.json");
         let rows: Vec<Figures> = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
-        let model = &minilm().need;
+        let model = &e5().need;
         assert!(rows.len() >= 60);
         for row in rows {
             let opinion = model.opinion(&row.text);
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn of_a_long_message_both_ends_are_read_and_no_more() {
-        let models = minilm();
+        let models = e5();
         let of = |text: &str| models.need.opinion(text);
         let pasted = "语言 lorem ipsum, ".repeat(25_000);
         let ask =
@@ -182,16 +182,16 @@ mod tests {
 
     #[test]
     fn layers_of_another_model_are_not_judged() {
-        let models = minilm();
+        let models = e5();
         let opinion = models.need.opinion("when is my sister's birthday?");
         assert_eq!(opinion.by_layers(&[0.0; 384], &[0.0; 384]), None);
-        assert!(opinion.by_layers(&[0.0; 4 * 384], &[0.0; 384]).is_some());
+        assert!(opinion.by_layers(&[0.0; 3 * 384], &[0.0; 384]).is_some());
         assert!(opinion.by_words().searches && !opinion.is_surely_of_no_use());
     }
 
     #[test]
     fn who_is_less_sure_must_have_a_better_reason_to_skip() {
-        let of = minilm().need.thresholds;
+        let of = e5().need.thresholds;
         assert!(of.surely < of.words && of.words < of.search, "{of:?}");
     }
 }

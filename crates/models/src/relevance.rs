@@ -1,22 +1,17 @@
 //! From evidence to a relevance between 0 and 1 that a threshold can act on.
 //!
-//! A logistic regression, fitted by `tools/calibrate.py` and shifted so that 0.6 is the best place for a threshold.
-//! docs/quality.md has the figures.
+//! A logistic regression, fitted by `tools/calibrate.py` and shifted so that 0.6 is the best place for a threshold. One
+//! for all languages: the encoder is trained so that a cosine means the same in each. docs/quality.md has the figures.
 
 use crate::{Unreadable, tensors::Tensors};
 
 /// The calibrated weights.
 #[derive(Clone, Copy, Debug)]
 pub struct Relevance {
-    /// For queries in English, the language that the embedder was trained with.
-    english: Weights,
-    /// For queries in other languages, in which cosines tell little and shared words more.
-    others: Weights,
+    /// Where both sides have a vector.
+    vectors: Weights,
     /// Where there is no vector.
     words: Weights,
-    /// How far a hit must be beyond the threshold for every step that it is behind the best hit, in log-odds: where
-    /// one memory answers, those that are only near are left out.
-    behind: f32,
 }
 
 /// What each part of the evidence counts, in log-odds.
@@ -25,23 +20,23 @@ struct Weights {
     bias: f32,
     /// Of the best cosine of a memory's parts.
     cosine: f32,
-    /// Of the query's background similarity; below zero.
-    background: f32,
+    /// Of how much that is less than the best cosine of all candidates, which is below zero.
+    gap: f32,
     coverage: f32,
     length: f32,
     /// Of being a raw turn; below zero.
     turn: f32,
+    /// Of being one that tells nothing, besides.
+    idle: f32,
 }
 
-/// The cosines of a memory and of unrelated texts with a query.
+/// How near a memory is to a query.
 #[derive(Clone, Copy, Debug)]
 pub struct Nearness {
-    /// Of the memory's best part.
+    /// The cosine of the memory's best part.
     pub cosine: f32,
-    /// Of texts that have nothing to do with the query.
-    pub background: f32,
-    /// Whether the query is in English.
-    pub in_english: bool,
+    /// The same less the best cosine of all candidates: 0 for the nearest.
+    pub gap: f32,
 }
 
 /// What a memory's text alone says of its relevance.
@@ -51,9 +46,19 @@ pub struct Wording {
     pub coverage: f32,
     /// From 0 for nothing to 1 for a sentence or more, since a short remark seldom holds what is asked for.
     pub length: f32,
-    /// Whether it is a turn as it was said. What a turn tells stands in statements of their own; the rest is mostly
-    /// requests and small talk.
-    pub is_turn: bool,
+    /// What kind of text it is.
+    pub form: Form,
+}
+
+/// What kind of text a memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Made to be remembered: a statement, a fact, a preference, an import.
+    Made,
+    /// A turn as it was said. What it tells stands in statements of their own, too.
+    Turn,
+    /// A turn in which nothing was found that is worth keeping: a request, small talk, pasted text.
+    IdleTurn,
 }
 
 impl Relevance {
@@ -63,48 +68,35 @@ impl Relevance {
             Ok::<_, Unreadable>(Weights {
                 bias: number("bias")?,
                 cosine: number("cosine")?,
-                background: number("background")?,
+                gap: number("gap")?,
                 coverage: number("coverage")?,
                 length: number("length")?,
                 turn: number("turn")?,
+                idle: number("idle")?,
             })
         };
-        Ok(Self {
-            english: weights("english")?,
-            others: weights("others")?,
-            words: weights("words")?,
-            behind: tensors.number("relevance.behind")?,
-        })
+        Ok(Self { vectors: weights("vectors")?, words: weights("words")? })
     }
 
     /// How relevant a memory is for a query: by its nearness, where both sides have a vector, and by its wording.
     #[must_use]
     pub fn score(&self, nearness: Option<Nearness>, wording: Wording) -> f32 {
-        let Wording { coverage, length, is_turn } = wording;
-        let (weights, cosine, background) = match nearness {
-            Some(Nearness { cosine, background, in_english: true }) => {
-                (&self.english, cosine, background)
-            }
-            Some(Nearness { cosine, background, in_english: false }) => {
-                (&self.others, cosine, background)
-            }
-            None => (&self.words, 0.0, 0.0),
+        let Wording { coverage, length, form } = wording;
+        let (weights, Nearness { cosine, gap }) = match nearness {
+            Some(nearness) => (&self.vectors, nearness),
+            None => (&self.words, Nearness { cosine: 0.0, gap: 0.0 }),
         };
         let sum = weights.bias
             + weights.cosine * cosine
-            + weights.background * background
+            + weights.gap * gap
             + weights.coverage * coverage
             + weights.length * length
-            + weights.turn * f32::from(u8::from(is_turn));
+            + match form {
+                Form::Made => 0.0,
+                Form::Turn => weights.turn,
+                Form::IdleTurn => weights.turn + weights.idle,
+            };
         1.0 / (1.0 + (-sum).exp())
-    }
-
-    /// Whether a hit passes a threshold, beside the best one. The best one passes exactly when it reaches the
-    /// threshold; at 0 everything passes.
-    #[must_use]
-    pub fn passes(&self, score: f32, best: f32, threshold: f32) -> bool {
-        let beyond = log_odds(score) - self.behind * (log_odds(best) - log_odds(score));
-        threshold <= 0.0 || (score >= threshold && beyond >= log_odds(threshold))
     }
 }
 
@@ -118,61 +110,47 @@ pub fn log_odds(share: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::minilm;
+    use crate::tests::{e5, minilm};
 
-    fn relevance(nearness: Option<Nearness>, coverage: f32, length: f32) -> f32 {
-        minilm().relevance.score(nearness, Wording { coverage, length, is_turn: false })
-    }
-
-    fn passes(score: f32, best: f32, threshold: f32) -> bool {
-        minilm().relevance.passes(score, best, threshold)
+    fn relevance(models: &crate::Models, nearness: Option<Nearness>, coverage: f32) -> f32 {
+        models.relevance.score(nearness, Wording { coverage, length: 1.0, form: Form::Made })
     }
 
     fn near(cosine: f32) -> Option<Nearness> {
-        Some(Nearness { cosine, background: 0.15, in_english: true })
+        Some(Nearness { cosine, gap: 0.0 })
     }
 
     #[test]
     fn more_evidence_means_more_relevance_with_a_vector_and_without() {
-        for nearness in [None, near(0.3)] {
-            let of = |coverage| relevance(nearness, coverage, 1.0);
-            assert!(of(0.0) < of(0.2) && of(0.2) < of(0.9), "{nearness:?}");
-            assert!((0.0..=1.0).contains(&of(0.0)) && of(0.9) <= 1.0);
-            assert!(relevance(nearness, 0.2, 0.1) < of(0.2), "a short remark");
+        for models in [e5(), minilm()] {
+            for nearness in [None, near(0.3)] {
+                let of = |coverage| relevance(&models, nearness, coverage);
+                assert!(of(0.0) < of(0.2) && of(0.2) < of(0.9), "{nearness:?}");
+                assert!((0.0..=1.0).contains(&of(0.0)) && of(0.9) <= 1.0);
+            }
+            assert!(relevance(&models, near(0.2), 0.1) < relevance(&models, near(0.6), 0.1));
+            let [made, turn, idle] = [Form::Made, Form::Turn, Form::IdleTurn].map(|form| {
+                models.relevance.score(near(0.5), Wording { coverage: 0.5, length: 1.0, form })
+            });
+            assert!(made > turn && turn > idle, "{made} {turn} {idle}");
         }
-        assert!(relevance(near(0.2), 0.1, 1.0) < relevance(near(0.6), 0.1, 1.0));
     }
 
     #[test]
-    fn a_cosine_counts_less_for_a_query_that_is_near_everything() {
-        let foreign = Some(Nearness { cosine: 0.5, background: 0.5, in_english: false });
-        assert!(relevance(foreign, 0.0, 1.0) < relevance(near(0.5), 0.0, 1.0));
+    fn what_is_behind_the_nearest_counts_less() {
+        let behind = Some(Nearness { cosine: 0.5, gap: -0.4 });
+        for models in [e5(), minilm()] {
+            assert!(relevance(&models, behind, 0.0) < relevance(&models, near(0.5), 0.0));
+        }
     }
 
     #[test]
     fn at_the_default_threshold_one_strong_sign_is_enough_and_none_is_not() {
-        assert!(relevance(near(0.65), 0.0, 1.0) >= 0.6);
-        assert!(relevance(None, 0.6, 1.0) >= 0.6);
-    }
-
-    #[test]
-    fn a_sentence_that_has_nothing_to_do_with_the_query_does_not_pass() {
-        assert!(relevance(near(0.05), 0.0, 1.0) < 0.5);
-        assert!(relevance(None, 0.0, 1.0) < 0.6);
-    }
-
-    #[test]
-    fn what_is_far_behind_the_best_hit_needs_more() {
-        assert!(passes(0.61, 0.61, 0.6));
-        assert!(!passes(0.61, 0.99, 0.6));
-        assert!(passes(0.985, 0.99, 0.6));
-        assert!(!passes(0.59, 0.59, 0.6));
-    }
-
-    #[test]
-    fn a_threshold_of_zero_lets_everything_pass_and_one_only_what_is_certain() {
-        assert!(passes(0.0, 1.0, 0.0));
-        assert!(!passes(0.999, 0.999, 1.0));
-        assert!(passes(1.0, 1.0, 1.0));
+        for models in [e5(), minilm()] {
+            assert!(relevance(&models, near(0.7), 0.0) >= 0.6);
+            assert!(relevance(&models, None, 0.6) >= 0.6);
+            assert!(relevance(&models, near(0.0), 0.0) < 0.6);
+            assert!(relevance(&models, None, 0.0) < 0.6);
+        }
     }
 }

@@ -9,7 +9,7 @@ use memgate_embed::{
     Embedder, Member, Pooling, Precision, Run, deterministic::DeterministicEmbedder,
 };
 
-/// The default embedder's space.
+/// The smaller embedder's space.
 pub(super) fn minilm_space() -> Space {
     Space {
         model: "all-MiniLM-L6-v2".into(),
@@ -20,7 +20,7 @@ pub(super) fn minilm_space() -> Space {
     }
 }
 
-/// The space of the multilingual embedder.
+/// The default embedder's space.
 fn e5_space() -> Space {
     Space {
         model: "multilingual-e5-small-memgate-1".into(),
@@ -31,6 +31,11 @@ fn e5_space() -> Space {
 }
 
 /// The models of the default embedder.
+pub(super) fn e5() -> Arc<Models> {
+    Models::for_embedder(&e5_space()).unwrap()
+}
+
+/// The models of the smaller embedder.
 pub(super) fn minilm() -> Arc<Models> {
     Models::for_embedder(&minilm_space()).unwrap()
 }
@@ -47,7 +52,7 @@ fn the_weights_of_every_folder_are_those_of_its_manifest() {
 
 #[test]
 fn a_file_that_is_cut_or_longer_is_refused() {
-    let read = |file: &'static [u8]| Models::read(DEFAULT.manifest, file, &minilm_space());
+    let read = |file: &'static [u8]| Models::read(DEFAULT.manifest, file, &e5_space());
     assert!(read(DEFAULT.weights).is_ok());
     for length in [0, 7, 8, 20, 1000, DEFAULT.weights.len() - 1] {
         assert!(read(&DEFAULT.weights[..length]).is_err(), "{length}");
@@ -61,14 +66,14 @@ fn a_tensor_that_is_missing_and_other_features_are_named() {
         let mut file = DEFAULT.weights.to_vec();
         let at = file.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
         file[at..at + from.len()].copy_from_slice(to.as_bytes());
-        Models::read(DEFAULT.manifest, Vec::leak(file), &minilm_space()).unwrap_err().to_string()
+        Models::read(DEFAULT.manifest, Vec::leak(file), &e5_space()).unwrap_err().to_string()
     };
-    let told = renamed("relevance.english.cosine", "relevance.english.cosinx");
-    assert!(told.contains("relevance.english.cosine"), "{told}");
+    let told = renamed("relevance.vectors.cosine", "relevance.vectors.cosinx");
+    assert!(told.contains("relevance.vectors.cosine"), "{told}");
     let told = renamed("near_untrusted", "near_untrustex");
     assert!(told.contains("update.features: a feature is missing"), "{told}");
     let other = DEFAULT.manifest.replace("\nfeatures = 1\n", "\nfeatures = 2\n");
-    let told = Models::read(&other, DEFAULT.weights, &minilm_space()).unwrap_err().to_string();
+    let told = Models::read(&other, DEFAULT.weights, &e5_space()).unwrap_err().to_string();
     assert_eq!(told, "manifest.toml: features is 2, and this program reads 1");
 }
 
@@ -77,12 +82,12 @@ fn an_embedder_without_a_folder_gets_what_needs_no_vectors_and_the_rest_is_named
     let models = Models::for_embedder(DeterministicEmbedder::new(384).space()).unwrap();
     assert!(models.query_adapter.is_none());
     assert_eq!(models.missing().len(), 5);
-    assert!(minilm().missing().is_empty());
+    assert!(e5().missing().is_empty());
 }
 
 #[test]
 fn each_embedder_with_a_folder_has_its_own_models() {
-    let multilingual = Models::for_embedder(&e5_space()).unwrap();
+    let multilingual = e5();
     assert!(multilingual.missing().is_empty());
     assert_ne!(multilingual.weights_sha256(), minilm().weights_sha256());
     // Layers 4, 6 and 8 of twelve, where MiniLM gives four of six.

@@ -21,9 +21,9 @@ pub struct ScoreBreakdown {
     /// Cosine of the query and the best part of the memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cosine: Option<f32>,
-    /// Background similarity: cosine of the query and sentences that have nothing to do with it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub background: Option<f32>,
+    /// The same less the best cosine of all candidates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<f32>,
     /// Which part of the memory that was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<u16>,

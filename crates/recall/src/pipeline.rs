@@ -32,13 +32,7 @@ pub(super) async fn search(
         Some(helper) => expanded(services, retrieval, helper).await?,
         None => {
             let hits = retrieve(services, retrieval).await?;
-            select(
-                hits,
-                request.selection,
-                request.settings.ranking,
-                &services.models.relevance,
-                &services.metrics,
-            )
+            select(hits, request.selection, request.settings.ranking, &services.metrics)
         }
     };
     count(query, &hits, &services.metrics);

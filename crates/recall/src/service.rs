@@ -13,12 +13,12 @@ use crate::{
     plan::Plan,
     query::{Query, Rewriter},
     request::RecallRequest,
-    retrieve::{Background, Retrieval},
+    retrieve::Retrieval,
     services::Services,
     state::{AccessTracker, ToolLoopCache},
 };
 use memgate_core::memory::MemoryStore;
-use memgate_embed::{EmbedError, Embedder};
+use memgate_embed::Embedder;
 use memgate_models::Models;
 use memgate_telemetry::Metrics;
 
@@ -39,13 +39,12 @@ impl Recall {
         metrics: Arc<Metrics>,
     ) -> Self {
         let space = embedder.space().id().into();
-        let (background, tool_loops) = (Arc::default(), Arc::default());
+        let tool_loops = Arc::default();
         let services = Services {
             store,
             embedder,
             space,
             models,
-            background,
             rewriter: None,
             access,
             tool_loops,
@@ -64,18 +63,6 @@ impl Recall {
     #[must_use]
     pub fn has_rewriter(&self) -> bool {
         self.services.rewriter.is_some()
-    }
-
-    /// Embeds the background sentences. Until then, and when that fails, questions in other languages than English
-    /// find too much.
-    ///
-    /// # Errors
-    /// [`EmbedError`] of the embedder.
-    pub async fn prepare(&self) -> Result<(), EmbedError> {
-        let background = Background::of(self.services.embedder.as_ref()).await?;
-        // Prepared twice at the same time, both are the same.
-        let _ = self.services.background.set(background);
-        Ok(())
     }
 
     /// The contexts of open tool loops. Code that deletes memories of an owner must drop the owner's contexts, too.

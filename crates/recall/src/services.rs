@@ -1,10 +1,9 @@
 //! What the stages of recall work with.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::{
     query::Rewriter,
-    retrieve::Background,
     state::{AccessTracker, ToolLoopCache},
 };
 use memgate_core::memory::MemoryStore;
@@ -23,8 +22,6 @@ pub(super) struct Services {
     pub(super) space: Arc<str>,
     /// The trained models for this space.
     pub(super) models: Arc<Models>,
-    /// The baseline of cosines; empty until it has been embedded.
-    pub(super) background: Arc<OnceLock<Background>>,
     /// The model that helps to find, where one is configured.
     pub(super) rewriter: Option<Rewriter>,
     /// Counts how often memories are presented.

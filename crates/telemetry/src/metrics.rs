@@ -540,7 +540,7 @@ mod tests {
         metrics.presented(2);
         metrics.technique(Technique::Parts, Duration::from_millis(1), 2);
         metrics.ranked(RankStep::Neighbours, Duration::from_micros(3), 7);
-        metrics.left_out(RankRule::Gap, 2);
+        metrics.left_out(RankRule::Distinct, 2);
         metrics.journaled(3);
         metrics.pruned(2);
         metrics.dropped(CaptureDrop::QueueFull);
@@ -570,7 +570,7 @@ mod tests {
             "memgate_query_technique_hits_total{technique=\"parts\"} 2",
             "memgate_ranking_seconds_bucket{le=\"0.000005\",step=\"neighbours\"} 1",
             "memgate_ranking_hits_total{step=\"neighbours\"} 7",
-            "memgate_ranking_left_out_total{rule=\"gap\"} 2",
+            "memgate_ranking_left_out_total{rule=\"distinct\"} 2",
             "memgate_exchanges_in_flight 1",
             "memgate_turns_journaled_total 3",
             "memgate_turns_pruned_total 2",

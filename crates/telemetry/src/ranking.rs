@@ -26,8 +26,6 @@ pub enum RankStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum RankRule {
-    /// Scores far below the best memory.
-    Gap,
     /// Near-duplicate of a better memory.
     Distinct,
     /// Its session already has the maximum number of memories.

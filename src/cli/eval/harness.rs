@@ -6,11 +6,9 @@
 use std::{
     io::{self, ErrorKind, Write as _},
     path::Path,
-    time::Duration,
 };
 
 use anyhow::{Context, Result};
-use tokio::time::timeout;
 
 use crate::{
     cli::config_file::ConfigFile,
@@ -20,9 +18,6 @@ use memgate_config::{Config, EmbeddingModel, StoreKind};
 use memgate_core::clock::Clock;
 use memgate_embed::onnx;
 use memgate_eval::{Digests, Evaluation, Services, file_sha256};
-
-/// Maximum time to prepare recall; results would differ before.
-const PREPARING: Duration = Duration::from_secs(60);
 
 /// The arguments of an evaluation, between those that all have.
 #[derive(Debug, clap::Args)]
@@ -92,15 +87,7 @@ fn with_memory<T>(
             clock,
             time,
         };
-        let done = async {
-            if need > Need::Stored {
-                // On a busy machine the first queries would otherwise have no background
-                // similarity.
-                timeout(PREPARING, memory.recall.prepare()).await.context("memory.embedding")??;
-            }
-            work(&services).await
-        };
-        let done = done.await;
+        let done = work(&services).await;
         drop(services);
         offline.close().await;
         done

@@ -75,7 +75,7 @@ fn parts(hit: &HitView) -> Option<[String; 2]> {
     let parts = hit.parts?;
     let known = [
         ("cosine", parts.cosine),
-        ("background", parts.background),
+        ("gap", parts.gap),
         ("words", parts.coverage),
         ("bm25", parts.bm25),
         ("window", parts.window),
@@ -128,14 +128,14 @@ mod tests {
     #[test]
     fn shows_the_breakdown_of_relevance_and_order() {
         let told = told(&json!({
-            "cosine": 0.61, "background": 0.1, "coverage": 0.7, "length": 1.0, "context": 3.5,
+            "cosine": 0.61, "gap": -0.1, "coverage": 0.7, "length": 1.0, "context": 3.5,
             "order": 5.09, "added": {"speaker": 4.0, "type": -0.5},
         }));
         let lines: Vec<&str> = told.lines().collect();
         assert_eq!(
             lines[2..],
             [
-                "    relevance 0.83: cosine 0.61  background 0.10  words 0.70  length 1.00",
+                "    relevance 0.83: cosine 0.61  gap -0.10  words 0.70  length 1.00",
                 "    order 5.09: relevance +1.59  speaker +4.00  type -0.50",
             ]
         );

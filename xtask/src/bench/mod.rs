@@ -51,7 +51,7 @@ impl Args {
     pub(crate) fn run(self) -> Result<()> {
         crate::tls::provide()?;
         let document = self.out.as_deref().map(document::Document::open).transpose()?;
-        let assets = assets::ensure(&[Kind::Envoy, Kind::Runtime, Kind::Minilm])?;
+        let assets = assets::ensure(&[Kind::Envoy, Kind::Runtime, Kind::Model])?;
         let programs = Programs {
             binaries: build::binaries(self.profile)?,
             noop: build::example(self.profile, "noop_ext_proc")?,

@@ -4,35 +4,35 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(super) enum Model {
+    /// The embedding model's upper layers, and how a question is turned before it is compared.
+    Encoder,
     /// Whether a message needs memory.
     Need,
     /// Which statements are worth keeping.
     Memorable,
     /// Whether a message makes an older sentence outdated.
     Update,
-    /// How a question is turned before it is compared.
-    QueryAdapter,
     /// How relevant a memory is.
     Relevance,
 }
 
 impl Model {
     pub(super) const ALL: [Self; 5] =
-        [Self::Need, Self::Memorable, Self::Update, Self::QueryAdapter, Self::Relevance];
+        [Self::Encoder, Self::Need, Self::Memorable, Self::Update, Self::Relevance];
 
     /// Its name in the manifest.
     pub(super) fn name(self) -> &'static str {
         match self {
+            Self::Encoder => "encoder",
             Self::Need => "need",
             Self::Memorable => "memorable",
             Self::Update => "update",
-            Self::QueryAdapter => "query_adapter",
             Self::Relevance => "relevance",
         }
     }
 
-    /// Whether it learns from stories replayed with the models before it.
+    /// Whether it learns from stories replayed with the models before it, which the program must have compiled in.
     pub(super) fn needs_those_before(self) -> bool {
-        matches!(self, Self::QueryAdapter | Self::Relevance)
+        matches!(self, Self::Relevance)
     }
 }

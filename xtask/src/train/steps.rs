@@ -56,9 +56,8 @@ impl Stage<'_> {
         Ok(own)
     }
 
-    pub(super) fn query_adapter(&self) -> Result<()> {
-        let stories = self.features("scenarios", "testdata/scenarios/adapter.jsonl", "adapter")?;
-        self.train("train_adapter.py", &[&stories])
+    pub(super) fn encoder(&self, weights: &Path) -> Result<()> {
+        self.train("train_encoder.py", &[weights])
     }
 
     pub(super) fn relevance(&self) -> Result<()> {

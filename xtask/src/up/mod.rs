@@ -79,7 +79,7 @@ impl Args {
         if !self.demo {
             Ports::choose(self.port, self.grpc_port, self.http_port)?;
         }
-        let mut needed = vec![Kind::Envoy, Kind::Runtime, Kind::Minilm];
+        let mut needed = vec![Kind::Envoy, Kind::Runtime, Kind::Model];
         if self.store == Some(Store::Milvus) {
             needed.push(Kind::Milvus);
         }

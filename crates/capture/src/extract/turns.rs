@@ -43,8 +43,8 @@ pub(crate) fn worth_it(turn: &StoredTurn) -> bool {
 }
 
 /// The memory of a turn that is worth one. Sentences of the reply that `known`
-/// memories hold are left out.
-pub(crate) fn episode(turn: &StoredTurn, known: &[String], now: Timestamp) -> Episode {
+/// memories hold are left out. `tells`: something was found in it that is worth keeping.
+pub(crate) fn episode(turn: &StoredTurn, known: &[String], tells: bool, now: Timestamp) -> Episode {
     let user = ends(&one_line(&turn.user_text), USER_HEAD, USER_TAIL);
     let reply = ends(&one_line(&drop_repeats(&turn.reply_text, known)), REPLY, 0);
     let says = words(&reply).len() >= FEWEST_REPLY_WORDS && !is_greeting(&reply);
@@ -63,6 +63,9 @@ pub(crate) fn episode(turn: &StoredTurn, known: &[String], now: Timestamp) -> Ep
     memory.agent_id.clone_from(&turn.agent);
     memory.session_id = Some(turn.session.clone());
     memory.event_time = Some(turn.began);
+    if !tells {
+        memory.importance = Memory::IDLE_IMPORTANCE;
+    }
     memory.provenance = Provenance {
         turn: Some(turn.key.clone()),
         extractor: Some(extractor::TURNS.to_owned()),
@@ -105,7 +108,7 @@ mod tests {
     #[test]
     fn a_turn_becomes_one_memory_with_both_sides_kept_apart() {
         let turn = turn("My budget\nis $10,000", "Noted:  ten thousand dollars for Hawaii.");
-        let episode = episode(&turn, &[], Timestamp::UNIX_EPOCH);
+        let episode = episode(&turn, &[], true, Timestamp::UNIX_EPOCH);
         assert_eq!(
             episode.memory.content,
             "User: My budget is $10,000\nAssistant: Noted: ten thousand dollars for Hawaii."
@@ -118,12 +121,20 @@ mod tests {
         assert_eq!(episode.memory.event_time, Some(turn.began));
         assert_eq!(episode.memory.project_id.as_deref(), Some("p"));
         assert_eq!(episode.memory.provenance.turn.as_deref(), Some("k"));
+        assert!(!episode.memory.is_idle_turn());
+    }
+
+    #[test]
+    fn a_turn_that_tells_nothing_is_marked() {
+        let turn = turn("Translate: I am a vegetarian", "Ich bin Vegetarier");
+        assert!(episode(&turn, &[], false, Timestamp::UNIX_EPOCH).memory.is_idle_turn());
     }
 
     #[test]
     fn a_reply_that_says_nothing_is_left_out() {
         for reply in ["", "Noted.", "You're welcome!", "👍"] {
-            let episode = episode(&turn("I moved to Lyon", reply), &[], Timestamp::UNIX_EPOCH);
+            let episode =
+                episode(&turn("I moved to Lyon", reply), &[], true, Timestamp::UNIX_EPOCH);
             assert_eq!(episode.passages, ["I moved to Lyon"], "{reply}");
             assert_eq!(episode.memory.passages(), episode.passages);
         }

@@ -34,7 +34,7 @@ const MOST: usize = 200;
 /// it; the lower one where the words show that it is said of the speaker.
 /// Between what says it and what does not in testdata/commands/forget.jsonl.
 const SAYS: f32 = 0.7;
-const SAYS_OF_SPEAKER: f32 = 0.45;
+const SAYS_OF_SPEAKER: f32 = 0.6;
 
 /// The memories and turns that say it.
 #[derive(Debug, Default)]

@@ -340,7 +340,7 @@ fn additional_embedding_models_are_checked_like_the_first() {
             "c.yaml:4: memory.embedding.additional[0].endpoint.api_key_env: the environment variable VOYAGE_API_KEY is not set",
         ),
         (
-            "      - {model: all-MiniLM-L6-v2}\n".to_owned(),
+            "      - {model: multilingual-e5-small-memgate-1}\n".to_owned(),
             "c.yaml:4: memory.embedding.additional[0].model: is a duplicate; every model needs a unique name",
         ),
         (

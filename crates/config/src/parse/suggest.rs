@@ -10,7 +10,6 @@ const RENAMED: &[(&str, &str)] = &[
     ("memory.query.statements", "memory.query.question_to_statement"),
     ("memory.ranking.current", "memory.ranking.current_factor"),
     ("memory.ranking.distinct", "memory.ranking.deduplicate"),
-    ("memory.ranking.gap", "memory.ranking.score_gap"),
     ("memory.ranking.past", "memory.ranking.past_factor"),
     ("memory.standing", "memory.preferences"),
 ];

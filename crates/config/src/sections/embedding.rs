@@ -52,7 +52,7 @@ pub struct EmbeddingConfig {
 }
 
 impl EmbeddingConfig {
-    /// multilingual-e5-small, its top layers trained for memgate. A new training changes the name,
+    /// The default model: multilingual-e5-small, its top layers trained for memgate. A new training changes the name,
     /// so that vectors of both are never compared.
     pub const MODEL: &'static str = "multilingual-e5-small-memgate-1";
     /// File name of the ONNX Runtime library, with the version memgate is built for.
@@ -129,7 +129,7 @@ impl EmbeddingConfig {
 impl Default for EmbeddingConfig {
     fn default() -> Self {
         Self {
-            model: "all-MiniLM-L6-v2".into(),
+            model: Self::MODEL.into(),
             dimension: 384,
             folder: None,
             endpoint: None,

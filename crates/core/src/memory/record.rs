@@ -321,6 +321,8 @@ impl Memory {
 
     /// The importance of a memory nobody rated.
     pub const DEFAULT_IMPORTANCE: f32 = 0.5;
+    /// The importance of a turn in which nothing was found that is worth keeping: a request, small talk, pasted text.
+    pub const IDLE_IMPORTANCE: f32 = 0.1;
 
     /// A new, private, active memory; the rest is set field by field.
     #[must_use]

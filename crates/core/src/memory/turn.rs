@@ -54,6 +54,12 @@ impl Memory {
         })
     }
 
+    /// Whether it is a turn in which nothing was found that is worth keeping.
+    #[must_use]
+    pub fn is_idle_turn(&self) -> bool {
+        self.importance <= Self::IDLE_IMPORTANCE && self.as_turn().is_some()
+    }
+
     /// The words of a summary; `None` for any other memory.
     #[must_use]
     pub fn as_summary(&self) -> Option<&str> {

@@ -12,7 +12,6 @@ use super::{
 };
 use crate::scenarios::evidence;
 use memgate_recall::Hit;
-use memgate_text::lang::Language;
 
 /// Appends one line for each question that was searched, for `tools/calibrate.py`.
 ///
@@ -26,7 +25,6 @@ pub(super) fn append(to: &mut String, story: &Story, played: &Played) -> Result<
             "id": format!("{}-{number}", story.id),
             "lang": story.lang,
             "needed": ask.must.len(),
-            "english": Language::may_be_english(&ask.user),
             "query": ask.user,
             "candidates": candidates,
         });

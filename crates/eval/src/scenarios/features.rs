@@ -10,7 +10,6 @@ use crate::{
     scenarios::score::{is_stale, items_in},
 };
 use memgate_recall::Hit;
-use memgate_text::lang::Language;
 
 /// Writes one line per scenario, for `tools/calibrate.py`.
 ///
@@ -34,7 +33,6 @@ pub(super) fn write(file: &Path, results: &[(&Scenario, Recalled)]) -> Result<()
             "kind": scenario.kind,
             "lang": scenario.lang,
             "needed": scenario.must_recall.len(),
-            "english": Language::may_be_english(&recalled.query),
             "searched": recalled.searched,
             "query": recalled.query,
             "candidates": candidates,
@@ -51,11 +49,12 @@ pub(crate) fn evidence(hit: &Hit) -> Value {
         "coverage": hit.breakdown.coverage,
         "bm25": hit.breakdown.bm25,
         "score": hit.score,
-        "background": hit.breakdown.background,
+        "gap": hit.breakdown.gap,
         "length": hit.breakdown.length,
         "window": hit.breakdown.window,
         "added": hit.breakdown.features,
         "turn": hit.memory.as_turn().is_some(),
+        "idle": hit.memory.is_idle_turn(),
         "kind": hit.memory.memory_type.as_str(),
         "session": hit.memory.session_id,
         "at": hit.memory.event_time.unwrap_or(hit.memory.created_at),

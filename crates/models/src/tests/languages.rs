@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use serde::Deserialize;
 
-use crate::tests::minilm;
+use crate::tests::e5;
 use memgate_text::{greeting::is_greeting, lang::Language, pieces::Piece, rules::drops};
 
 /// The least share of right answers of each kind, in percent, below which a change of a language's file is a step back.
@@ -41,7 +41,7 @@ fn count(answers: impl Iterator<Item = (bool, bool)>) -> [[usize; 2]; 2] {
 #[test]
 fn languages_with_little_training_are_decided_by_the_words_of_their_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let models = minilm();
+    let models = e5();
     let mut table = "| | searched where memory helps | skipped where not | statements kept | other messages dropped |\n|---|---|---|---|---|\n".to_owned();
     for language in Language::ALL {
         let folder = root.join("testdata/languages").join(language.code());

@@ -13,7 +13,7 @@ use memgate_core::{
     memory::{Memory, MemoryKind, Preference, Source, preference::wording},
 };
 
-/// Precedes the user's own words, as in the memory of a turn.
+/// Precedes the user's own words in the memory of a turn. Nearly everything is the user's, so a line does not say it.
 const USER: &str = "User: ";
 
 /// The line of a hit, its content cut to about this many characters:
@@ -26,20 +26,16 @@ pub(super) fn line(hit: &Hit, wanted: &Wanted, chars: usize) -> String {
     // The model must not take what is over for the present.
     marks.extend(memory.valid_until.map(|until| format!("until {}", day(until)).into()));
     let content = snippet(memory, hit.breakdown.part, wanted, chars);
-    fence::escape(&format!("[{}] {}{content}", marks.join(", "), speaker(memory)))
+    let content = match memory.as_turn() {
+        Some(_) => content.strip_prefix(USER).unwrap_or(&content),
+        None => &content,
+    };
+    fence::escape(&format!("[{}] {content}", marks.join(", ")))
 }
 
 /// The line of a preference, made of its value alone. It has no day: it holds now.
 pub(super) fn preference(preference: &Preference) -> String {
     fence::escape(&format!("[{}] {}", fence::PREFERENCE, wording(preference)))
-}
-
-/// The speaker, where a memory is somebody's own words and does not say so itself.
-fn speaker(memory: &Memory) -> &'static str {
-    match memory.as_turn() {
-        None if memory.said().is_some() => USER,
-        _ => "",
-    }
 }
 
 /// The source of a memory that is not the user's own words.
@@ -78,14 +74,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_tells_the_day_and_who_said_it_or_where_it_is_from() {
+    fn a_line_tells_the_day_and_where_it_is_from_if_the_user_did_not_say_it() {
         let turn = turn_content("I moved", Some("Where to?"));
         let mut summary = hit("They spoke of moving", Source::SystemGenerated, false);
         let (kind, target) = (Relation::SUMMARY_OF.to_owned(), MemoryId::fresh());
         summary.memory.relations.push(Relation { kind, target });
         for (hit, line) in [
-            (hit(&turn, Source::ExplicitUserInput, true), "[2026-03-20] User: I moved"),
-            (hit("I moved", Source::ExplicitUserInput, true), "[2026-03-20] User: I moved"),
+            (hit(&turn, Source::ExplicitUserInput, true), "[2026-03-20] I moved"),
+            (hit("I moved", Source::ExplicitUserInput, true), "[2026-03-20] I moved"),
             (hit("Moved in May", Source::ExplicitUserInput, false), "[2026-03-20] Moved in May"),
             (
                 hit("The user moved", Source::ImplicitInference, true),
@@ -104,7 +100,7 @@ mod tests {
         let mut past = hit("I live in Rome", Source::ExplicitUserInput, true);
         past.memory.event_time = Some("2026-03-15T10:00:00Z".parse().unwrap());
         past.memory.valid_until = Some("2026-03-18T10:00:00Z".parse().unwrap());
-        assert_eq!(shown(&past), "[2026-03-15, until 2026-03-18] User: I live in Rome");
+        assert_eq!(shown(&past), "[2026-03-15, until 2026-03-18] I live in Rome");
     }
 
     #[test]

@@ -161,14 +161,7 @@ mod tests {
         let asked = Query::of(query, now, &QueryConfig::default()).asked;
         let models = Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap();
         let relevance = &models.relevance;
-        let question = Question {
-            text: query,
-            asked: &asked,
-            background: 0.15,
-            in_english: true,
-            relevance,
-            now,
-        };
+        let question = Question { text: query, asked: &asked, relevance, now };
         let ranking = RankingConfig { weights: WEIGHTS, ..RankingConfig::default() };
         ContextFeatures.apply(&question, &ranking, &mut hits);
         hits.iter().map(|hit| hit.breakdown.features.sum()).collect()

@@ -13,10 +13,6 @@ pub struct Question<'a> {
     pub text: &'a str,
     /// What it says of the memories it wants.
     pub asked: &'a Asked,
-    /// The background similarity of the query, see `retrieve/background.rs`.
-    pub background: f32,
-    /// Whether the query is in English.
-    pub in_english: bool,
     /// Calibrates the relevance of evidence.
     pub relevance: &'a Relevance,
     /// The time of asking.

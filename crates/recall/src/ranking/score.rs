@@ -15,7 +15,7 @@ use crate::{
     settings::RankingConfig,
 };
 use memgate_core::memory::{Evidence, Memory};
-use memgate_models::{Nearness, Wording};
+use memgate_models::{Form, Nearness, Relevance, Wording};
 use memgate_telemetry::{Metrics, RankStep};
 use memgate_text::question::asking::width;
 
@@ -35,7 +35,8 @@ pub fn rank(
     metrics: &Metrics,
 ) -> Vec<Hit> {
     let started = Instant::now();
-    let scored = |found| scored(found, question);
+    let best = evidence.iter().filter_map(|found| found.cosine).fold(f32::MIN, f32::max);
+    let scored = |found| scored(found, question.relevance, best);
     let mut hits: Vec<Hit> = evidence.into_iter().map(scored).collect();
     metrics.ranked(RankStep::Relevance, started.elapsed(), hits.len());
     for feature in FEATURES.iter().filter(|feature| feature.is_on(ranking)) {
@@ -53,13 +54,12 @@ pub fn rank(
     hits
 }
 
-/// A hit with its calibrated relevance.
-fn scored(evidence: Evidence, question: &Question<'_>) -> Hit {
-    let Question { background, in_english, relevance, .. } = *question;
-    let nearness = evidence.cosine.map(|cosine| Nearness { cosine, background, in_english });
+/// A hit with its calibrated relevance. `best`: the best cosine of all evidence.
+fn scored(evidence: Evidence, relevance: &Relevance, best: f32) -> Hit {
+    let nearness = evidence.cosine.map(|cosine| Nearness { cosine, gap: cosine - best });
     let breakdown = ScoreBreakdown {
         cosine: evidence.cosine,
-        background: evidence.cosine.map(|_| background),
+        gap: nearness.map(|nearness| nearness.gap),
         part: evidence.part,
         coverage: evidence.lexical.map(|l| l.coverage),
         bm25: evidence.lexical.map(|l| l.bm25),
@@ -70,10 +70,18 @@ fn scored(evidence: Evidence, question: &Question<'_>) -> Hit {
     let wording = Wording {
         coverage: breakdown.coverage.unwrap_or(0.0),
         length: breakdown.length,
-        is_turn: evidence.memory.as_turn().is_some(),
+        form: form(&evidence.memory),
     };
     let score = relevance.score(nearness, wording);
     Hit { memory: evidence.memory, score, breakdown }
+}
+
+fn form(memory: &Memory) -> Form {
+    match memory.as_turn() {
+        None => Form::Made,
+        Some(_) if memory.is_idle_turn() => Form::IdleTurn,
+        Some(_) => Form::Turn,
+    }
 }
 
 /// How much a memory says. Text that is not the user's own words was made to be remembered, however

@@ -47,13 +47,12 @@ fn ranked_by(evidence: Vec<Evidence>, text: &str, ranking: &RankingConfig) -> Ve
     let now = Timestamp::from_second(1_700_000_000).unwrap();
     let asked = Asked::default();
     let relevance = &relevance();
-    let question =
-        Question { text, asked: &asked, background: 0.15, in_english: true, relevance, now };
+    let question = Question { text, asked: &asked, relevance, now };
     rank(evidence, &question, ranking, &Metrics::new())
 }
 
 fn gated(hits: Vec<Hit>, selection: &Selection) -> Vec<Hit> {
-    select(hits, selection, &RankingConfig::default(), &relevance(), &Metrics::new())
+    select(hits, selection, &RankingConfig::default(), &Metrics::new())
 }
 
 #[test]

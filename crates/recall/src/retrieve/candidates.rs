@@ -20,7 +20,6 @@ use crate::{
 };
 use memgate_core::memory::{Search, StoreError};
 use memgate_telemetry::Phase;
-use memgate_text::lang::Language;
 
 /// The store is asked for this many times what is presented, since ranking
 /// reorders and drops near-duplicates.
@@ -28,9 +27,6 @@ const OVER_FETCH: usize = 4;
 /// At least this many candidates of each kind of evidence. With 20, LoCoMo's evidence recall at 20 is two points lower
 /// (conversations 26 and 42); with 60 no higher, and each one is read.
 const MIN_CANDIDATES: usize = 40;
-
-/// The usual background similarity, for as long as it cannot be measured.
-const USUAL_BACKGROUND: f32 = 0.15;
 
 /// The candidates for the question and its parts, ranked, before threshold and limit. A part that fails is left out.
 pub(crate) async fn retrieve(
@@ -58,10 +54,6 @@ pub(super) async fn candidates(
     }
     let request = retrieval.request;
     let vector = search_vector(services, request.deadline, meaning).await;
-    let background = match (services.background.get(), &vector) {
-        (Some(background), Some(it)) => it.cosine(background.similarity(&it.vector.values)),
-        _ => USUAL_BACKGROUND,
-    };
     let search = Search {
         scopes: vec![request.scope()],
         filter: request.filter.clone(),
@@ -91,8 +83,7 @@ pub(super) async fn candidates(
     }
     let asked = &retrieval.query.asked;
     let relevance = &services.models.relevance;
-    let in_english = Language::may_be_english(text);
-    let question = Question { text, asked, background, in_english, relevance, now: request.now };
+    let question = Question { text, asked, relevance, now: request.now };
     Ok(rank(evidence, &question, request.settings.ranking, &services.metrics))
 }
 

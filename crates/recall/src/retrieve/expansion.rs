@@ -146,13 +146,7 @@ where
 }
 
 fn selected(services: &Services, hits: Vec<Hit>, request: &RecallRequest<'_>) -> Vec<Hit> {
-    select(
-        hits,
-        request.selection,
-        request.settings.ranking,
-        &services.models.relevance,
-        &services.metrics,
-    )
+    select(hits, request.selection, request.settings.ranking, &services.metrics)
 }
 
 /// Whether one of the hits reaches the threshold.

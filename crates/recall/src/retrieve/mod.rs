@@ -1,6 +1,5 @@
 //! Retrieval: from a query to ranked candidates, by vectors and words, and by what a model says of the question.
 
-mod background;
 mod candidates;
 mod entity_fetch;
 mod expansion;
@@ -10,7 +9,6 @@ mod metadata_boost;
 mod query_embedding;
 
 pub(super) use self::{
-    background::Background,
     candidates::retrieve,
     expansion::{expanded, extra_time, helper},
     lookup::Retrieval,

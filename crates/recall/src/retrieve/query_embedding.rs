@@ -125,11 +125,11 @@ mod tests {
     impl Counting {
         fn new(broken: bool) -> Arc<Self> {
             let space = Space {
-                model: "all-MiniLM-L6-v2".into(),
+                model: "multilingual-e5-small-memgate-1".into(),
                 dimension: 384,
                 run: Run::Here { pooling: Pooling::Mean, precision: Precision::Int8 },
-                query_prefix: String::new(),
-                passage_prefix: String::new(),
+                query_prefix: "query: ".into(),
+                passage_prefix: "passage: ".into(),
             };
             let (inner, asked) = (DeterministicEmbedder::new(384), AtomicUsize::new(0));
             Arc::new(Self { space, inner, asked, broken })
@@ -156,7 +156,7 @@ mod tests {
                 return Err(EmbedError::Busy);
             }
             let vector = self.inner.embed_query(text).await?;
-            Ok(Reading::whole(vector, Some(Layers::from(vec![0.0; 4 * 384]))))
+            Ok(Reading::whole(vector, Some(Layers::from(vec![0.0; 3 * 384]))))
         }
 
         async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {

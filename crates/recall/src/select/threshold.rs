@@ -9,7 +9,7 @@ use crate::{
     select::{collapse::without_summaries, dedup::Presented},
     settings::RankingConfig,
 };
-use memgate_models::{Relevance, log_odds};
+use memgate_models::log_odds;
 use memgate_telemetry::{Metrics, RankRule, RankStep};
 
 /// How much more relevant than every other hit a summary must be to be presented beside them, in log-odds: where turns
@@ -22,16 +22,14 @@ pub fn select(
     hits: Vec<Hit>,
     selection: &Selection,
     ranking: &RankingConfig,
-    relevance: &Relevance,
     metrics: &Metrics,
 ) -> Vec<Hit> {
     let started = Instant::now();
     let mut left_out = LeftOut::default();
     let (others, summaries) = without_summaries(hits);
-    let mut presented = passing(others, selection, (ranking, relevance), &mut left_out);
+    let mut presented = passing(others, selection, ranking, &mut left_out);
     let best = presented.iter().map(|hit| hit.score).fold(0.0, f32::max);
-    let mut summaries =
-        passing(summaries, selection, (ranking, relevance), &mut LeftOut::default());
+    let mut summaries = passing(summaries, selection, ranking, &mut LeftOut::default());
     if presented.is_empty() {
         presented = summaries;
     } else {
@@ -48,7 +46,6 @@ pub fn select(
 /// How many hits each rule left out.
 #[derive(Default)]
 struct LeftOut {
-    gap: usize,
     distinct: usize,
     session: usize,
 }
@@ -56,7 +53,6 @@ struct LeftOut {
 impl LeftOut {
     fn count(&self, ranking: &RankingConfig, metrics: &Metrics) {
         let rules = [
-            (RankRule::Gap, ranking.score_gap, self.gap),
             (RankRule::Distinct, ranking.deduplicate, self.distinct),
             (RankRule::SessionCap, ranking.max_per_session > 0, self.session),
         ];
@@ -72,10 +68,9 @@ impl LeftOut {
 fn passing(
     hits: Vec<Hit>,
     selection: &Selection,
-    (ranking, relevance): (&RankingConfig, &Relevance),
+    ranking: &RankingConfig,
     left_out: &mut LeftOut,
 ) -> Vec<Hit> {
-    let best = hits.iter().map(|hit| hit.score).fold(0.0, f32::max);
     let mut shown: Vec<Hit> = Vec::new();
     let mut before = Presented::default();
     let mut sessions: HashMap<String, usize> = HashMap::new();
@@ -83,11 +78,7 @@ fn passing(
         if shown.len() == selection.limit {
             break;
         }
-        if !relevance.passes(hit.score, hit.score, selection.threshold) {
-            continue;
-        }
-        if ranking.score_gap && !relevance.passes(hit.score, best, selection.threshold) {
-            left_out.gap += 1;
+        if hit.score < selection.threshold {
             continue;
         }
         if ranking.max_per_session > 0
@@ -116,8 +107,6 @@ mod tests {
     use super::*;
     use crate::ScoreBreakdown;
     use memgate_core::memory::{Memory, MemoryId, MemoryType, Owner, Relation, Source};
-    use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
-    use memgate_models::Models;
 
     fn hit(content: &str, session: &str, score: f32) -> Hit {
         let mut memory = Memory::new(
@@ -136,8 +125,7 @@ mod tests {
     fn presented(hits: Vec<Hit>, ranking: &RankingConfig) -> (Vec<String>, String) {
         let selection = Selection { limit: 5, threshold: 0.6, types: Vec::new() };
         let metrics = Metrics::new();
-        let models = Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap();
-        let shown = select(hits, &selection, ranking, &models.relevance, &metrics);
+        let shown = select(hits, &selection, ranking, &metrics);
         (shown.into_iter().map(|hit| hit.memory.content).collect(), metrics.encode())
     }
 
@@ -153,21 +141,19 @@ mod tests {
 
     #[test]
     fn each_rule_leaves_out_what_it_is_for_and_is_counted() {
-        let none =
-            RankingConfig { score_gap: false, deduplicate: false, ..RankingConfig::default() };
+        let none = RankingConfig { deduplicate: false, ..RankingConfig::default() };
         let (shown, told) = presented(all(), &none);
         assert_eq!(shown, ["a cat", "a cat!", "a dog", "far behind"]);
         assert!(!told.contains("memgate_ranking_left_out_total{"), "{told}");
         let on = |name: &str| {
             let mut ranking = none.clone();
             match name {
-                "gap" => ranking.score_gap = true,
                 "distinct" => ranking.deduplicate = true,
                 _ => ranking.max_per_session = 1,
             }
             ranking
         };
-        let rules = [("gap", "far behind"), ("distinct", "a cat!"), ("session_cap", "a dog")];
+        let rules = [("distinct", "a cat!"), ("session_cap", "a dog")];
         for (name, left_out) in rules {
             let (shown, told) = presented(all(), &on(name));
             assert_eq!((shown.len(), shown.iter().any(|it| it == left_out)), (3, false), "{name}");

@@ -26,8 +26,6 @@ pub struct RankingConfig {
     /// Whether memories that mention somebody or something the query names are fetched besides what is nearest: a
     /// second search at the same time.
     pub fetch_entities: bool,
-    /// Whether what is far behind the best memory is left out, though it reaches the threshold.
-    pub score_gap: bool,
     /// Whether a memory that says what a better one says is left out.
     pub deduplicate: bool,
     /// At most so many memories of one session are presented; 0: any number.
@@ -122,7 +120,6 @@ impl Default for RankingConfig {
             past_factor: 0.7,
             half_life_days: 30.0,
             fetch_entities: false,
-            score_gap: false,
             deduplicate: true,
             max_per_session: 0,
         }

@@ -22,7 +22,6 @@ pub(crate) struct File {
     pub iso639_3: String,
     /// The rules of its stems; of a language without any, words are compared as they are.
     pub stemmer: Option<Algorithm>,
-    pub background: Vec<Vec<String>>,
     pub sentences: Sentences,
     pub pointing: Pointing,
     pub alone: Alone,

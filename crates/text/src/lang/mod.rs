@@ -46,16 +46,6 @@ impl Language {
         &self.file().name
     }
 
-    /// Whether a text is, as far as few words tell, in English: letters of its script, and no other language's function
-    /// words.
-    #[must_use]
-    pub fn may_be_english(text: &str) -> bool {
-        let letters = || text.chars().filter(|c| c.is_alphabetic());
-        let foreign = letters().filter(|c| !c.is_ascii()).count();
-        foreign * 20 <= letters().count()
-            && Self::likely(text).is_none_or(|language| language == Self::En)
-    }
-
     /// What surrounds preferences.
     pub(crate) fn preference_words(self) -> &'static Lists<PreferenceWords> {
         &self.file().preferences.words
@@ -96,11 +86,6 @@ pub(crate) fn all(
     list: impl Fn(&'static File) -> &'static [String],
 ) -> impl Iterator<Item = &'static str> {
     files().flat_map(list).map(String::as_str)
-}
-
-/// Everyday sentences about nothing in particular, one group a language and script.
-pub fn background() -> impl Iterator<Item = &'static [String]> {
-    files().flat_map(|file| &file.background).map(Vec::as_slice)
 }
 
 #[cfg(test)]

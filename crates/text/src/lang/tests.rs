@@ -34,7 +34,6 @@ fn entries(section: &toml::Value) -> usize {
 /// Languages in rows, sections in columns.
 fn table() -> String {
     let sections = [
-        "background",
         "sentences",
         "pointing",
         "alone",

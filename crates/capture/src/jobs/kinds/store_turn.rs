@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::{
     error::JobError,
-    extract::turns,
+    extract::{local, turns},
     jobs::{
         context::JobContext,
         drift::notice_drift,
@@ -16,6 +16,7 @@ use crate::{
     writer::Written,
 };
 use memgate_core::memory::{Actor, ScopeQuery, Search, Write};
+use memgate_text::command::Commands;
 
 /// Memories that a reply is compared with, for sentences that repeat them.
 const REPEATABLE: usize = 10;
@@ -23,7 +24,9 @@ const REPEATABLE: usize = 10;
 /// The memory of a turn. Nothing to do when the turn was forgotten, or is
 /// not worth one.
 pub(crate) async fn run(context: &JobContext, number: i64) -> Result<(), JobError> {
-    let Some(turn) = context.journal.read(move |c| journal::turn(c, number)).await? else {
+    let (Some(turn), before) =
+        context.journal.read(move |c| journal::turn_and_before(c, number)).await?
+    else {
         return Ok(());
     };
     if !turns::worth_it(&turn) {
@@ -31,7 +34,8 @@ pub(crate) async fn run(context: &JobContext, number: i64) -> Result<(), JobErro
     }
     let now = context.journal.now();
     let known = remembered(context, &turn, now).await?;
-    let mut episode = turns::episode(&turn, &known, now);
+    let tells = tells(context, &turn, before.as_ref()).await?;
+    let mut episode = turns::episode(&turn, &known, tells, now);
     if let Ok(stored) = context.writer.store.get(&turn.owner, &turn.memory_id(), now).await {
         episode.memory = still_true(episode.memory, &[stored]);
         episode.passages = episode.memory.passages();
@@ -42,6 +46,19 @@ pub(crate) async fn run(context: &JobContext, number: i64) -> Result<(), JobErro
         Written::Whole => notice_drift(context, number, &turn, episode.passages).await,
         Written::WithoutVectors => Ok(owe_vectors(&context.journal, EMBED_REST).await?),
     }
+}
+
+/// Whether the user's words tell something worth keeping, or ask to keep something.
+async fn tells(
+    context: &JobContext,
+    turn: &StoredTurn,
+    before: Option<&StoredTurn>,
+) -> Result<bool, JobError> {
+    if Commands::of(&turn.user_text).kind().is_some() {
+        return Ok(true);
+    }
+    let (embedder, models) = (context.writer.embedder.as_ref(), context.writer.models.as_ref());
+    Ok(!local::extract(embedder, models, turn, before).await?.is_empty())
 }
 
 /// What is remembered already that the turn's reply may repeat.

@@ -2,8 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::{forget::means, test_support::minilm_of};
-use memgate_embed::Precision;
+use crate::{forget::means, test_support::default_embedder};
 use memgate_text::command::Subject;
 
 #[derive(Debug, Deserialize)]
@@ -16,7 +15,7 @@ struct Row {
 
 #[tokio::test]
 async fn what_is_deleted_says_what_was_named_and_nothing_else() {
-    let Some(model) = minilm_of(Precision::Fp32) else { return };
+    let Some(model) = default_embedder() else { return };
     let (mut wrong, mut missed, mut gone) = (Vec::new(), Vec::new(), 0);
     for line in
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/commands/forget.jsonl"))

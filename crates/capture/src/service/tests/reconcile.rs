@@ -3,7 +3,7 @@
 
 use crate::{
     service::tests::*,
-    test_support::{at, minilm, said},
+    test_support::{at, default_embedder, said},
 };
 use memgate_core::memory::{Filter, MemoryType, Status};
 
@@ -16,7 +16,7 @@ struct Home {
 
 /// Both of the modes that need no model server; `None` where the embedder is not there.
 fn home(policy: Policy) -> Option<Home> {
-    let embedder = minilm()?;
+    let embedder = default_embedder()?;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("memory.db");
     let store = Arc::new(SqliteStore::open(&file, SqliteOptions::default()).unwrap());

@@ -52,7 +52,7 @@ fn a_context_has_preferences_then_what_holds_then_what_held() {
          ## User's Relevant Context\n\
          \n\
          - [preference] Call the user Sam.\n\
-         - [2026-03-15] User: I live in Oslo\n\
+         - [2026-03-15] I live in Oslo\n\
          - [2026-03-15] A budget of $10,000\n\
          - [2026-03-15, until 2026-03-18] I live in Rome\n\
          </memory-context>"
@@ -96,7 +96,7 @@ fn a_memory_too_long_for_what_is_left_is_shown_in_part_where_it_matched() {
     let context = write(&content, Budget { context: 160, preferences: 0 });
     assert_eq!(context.shown.len(), 2);
     assert!(context.text.contains("The gate closes at nine."), "{}", context.text);
-    assert!(context.text.contains("User: Some words of mine."), "{}", context.text);
+    assert!(context.text.contains("] Some words of mine."), "{}", context.text);
     assert!(tokens(&context.text) <= 160);
 }
 
