@@ -80,13 +80,11 @@ def encoder(folder):
 
 
 def relevance(tensors, notes, rows, _):
-    cosine, coverage = np.meshgrid(np.linspace(0, 1, 21), np.linspace(0, 1, 21))
-
-    def sums(group):
-        of = {name: float(tensors[f"relevance.{group}.{name}"]) for name in ("bias", "cosine", "coverage", "length")}
-        return of["bias"] + of["cosine"] * cosine + of["coverage"] * coverage + of["length"]
-
-    return sigmoid(np.array([sums(group) for group in ("vectors", "words")]))
+    names = ("bias", "cosine", "gap", "coverage", "length", "turn", "idle")
+    steps = np.linspace(0, 1, 6)
+    rows = np.array(np.meshgrid([1], steps, -steps, steps, [1], [0, 1], [0, 1])).reshape(len(names), -1)
+    sums = [[float(tensors[f"relevance.{group}.{name}"]) for name in names] @ rows for group in ("vectors", "words")]
+    return sigmoid(np.array(sums))
 
 
 def main():

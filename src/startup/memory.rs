@@ -46,7 +46,6 @@ pub(super) struct OpenMemory {
     clock: Clock,
     /// Background writes of recall (access counts).
     counting: JoinHandle<()>,
-    /// Cancels retries.
     /// The task that monitors the store; it ends with the store.
     monitoring: JoinHandle<()>,
 }

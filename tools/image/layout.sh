@@ -19,7 +19,7 @@ program model-double echo
 home="$out/memgate/opt/memgate"
 mkdir -p "$home/onnxruntime"
 cp "$assets"/onnxruntime/libonnxruntime.so* "$home/onnxruntime/"
-# Both models. The fp32 file of the smaller one (`embedding.precision: fp32`) is four times as large and is left out.
+# The models that were fetched. The fp32 file of all-MiniLM-L6-v2 is four times as large and is left out.
 for model in "$assets"/models/*/; do
     to="$home/models/$(basename "$model")"
     mkdir -p "$to"

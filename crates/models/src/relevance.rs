@@ -149,6 +149,7 @@ mod tests {
         for models in [e5(), minilm()] {
             assert!(relevance(&models, near(0.7), 0.0) >= 0.6);
             assert!(relevance(&models, None, 0.6) >= 0.6);
+            // The nearest of memories that have nothing to do with the query.
             assert!(relevance(&models, near(0.0), 0.0) < 0.6);
             assert!(relevance(&models, None, 0.0) < 0.6);
         }

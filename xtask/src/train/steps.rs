@@ -94,7 +94,12 @@ impl Stage<'_> {
         if let Some(pairs) = pairs {
             compare.arg("--pairs").arg(pairs);
         }
-        run(compare.arg("--only").args(models.iter().map(|model| model.name())))
+        compare.arg("--only").args(models.iter().map(|model| model.name()));
+        if models.contains(&Model::Encoder) {
+            // The same trainer makes it.
+            compare.arg("query_adapter");
+        }
+        run(&mut compare)
     }
 
     /// What `memgate eval` measures, written to a file of this name.

@@ -51,13 +51,8 @@ pub(crate) fn evidence(hit: &Hit) -> Value {
         "score": hit.score,
         "gap": hit.breakdown.gap,
         "length": hit.breakdown.length,
-        "window": hit.breakdown.window,
-        "added": hit.breakdown.features,
         "turn": hit.memory.as_turn().is_some(),
         "idle": hit.memory.is_idle_turn(),
-        "kind": hit.memory.memory_type.as_str(),
-        "session": hit.memory.session_id,
-        "at": hit.memory.event_time.unwrap_or(hit.memory.created_at),
         "content": hit.memory.content,
     })
 }

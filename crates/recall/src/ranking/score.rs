@@ -17,7 +17,7 @@ use crate::{
 use memgate_core::memory::{Evidence, Memory};
 use memgate_models::{Form, Nearness, Relevance, Wording};
 use memgate_telemetry::{Metrics, RankStep};
-use memgate_text::question::asking::width;
+use memgate_text::question::{asking::width, replies::asks_about_replies};
 
 /// A remark of this width says enough to be judged by its words alone; about one sentence.
 const SENTENCE: usize = 80;
@@ -36,7 +36,11 @@ pub fn rank(
 ) -> Vec<Hit> {
     let started = Instant::now();
     let best = evidence.iter().filter_map(|found| found.cosine).fold(f32::MIN, f32::max);
-    let scored = |found| scored(found, question.relevance, best);
+    let replies = asks_about_replies(question.text);
+    let scored = |found: Evidence| {
+        let form = form(&found.memory, replies);
+        scored(found, form, question.relevance, best)
+    };
     let mut hits: Vec<Hit> = evidence.into_iter().map(scored).collect();
     metrics.ranked(RankStep::Relevance, started.elapsed(), hits.len());
     for feature in FEATURES.iter().filter(|feature| feature.is_on(ranking)) {
@@ -55,7 +59,7 @@ pub fn rank(
 }
 
 /// A hit with its calibrated relevance. `best`: the best cosine of all evidence.
-fn scored(evidence: Evidence, relevance: &Relevance, best: f32) -> Hit {
+fn scored(evidence: Evidence, form: Form, relevance: &Relevance, best: f32) -> Hit {
     let nearness = evidence.cosine.map(|cosine| Nearness { cosine, gap: cosine - best });
     let breakdown = ScoreBreakdown {
         cosine: evidence.cosine,
@@ -67,19 +71,17 @@ fn scored(evidence: Evidence, relevance: &Relevance, best: f32) -> Hit {
         window: evidence.lexical.map(|l| l.window),
         ..ScoreBreakdown::default()
     };
-    let wording = Wording {
-        coverage: breakdown.coverage.unwrap_or(0.0),
-        length: breakdown.length,
-        form: form(&evidence.memory),
-    };
+    let wording =
+        Wording { coverage: breakdown.coverage.unwrap_or(0.0), length: breakdown.length, form };
     let score = relevance.score(nearness, wording);
     Hit { memory: evidence.memory, score, breakdown }
 }
 
-fn form(memory: &Memory) -> Form {
+/// `replies`: the assistant's words are asked for. A turn is idle by what the user said in it.
+fn form(memory: &Memory, replies: bool) -> Form {
     match memory.as_turn() {
         None => Form::Made,
-        Some(_) if memory.is_idle_turn() => Form::IdleTurn,
+        Some(_) if memory.is_idle_turn() && !replies => Form::IdleTurn,
         Some(_) => Form::Turn,
     }
 }
@@ -89,4 +91,32 @@ fn form(memory: &Memory) -> Form {
 fn length(memory: &Memory) -> f32 {
     let width = memory.said().map_or(SENTENCE, |words| width(words).min(SENTENCE));
     width as f32 / SENTENCE as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use memgate_core::memory::{MemoryId, MemoryType, Owner, Source, turn_content};
+
+    #[test]
+    fn a_turn_that_tells_nothing_is_no_less_where_the_reply_is_asked_for() {
+        let content = turn_content("Suggest a name for my cat", Some("How about Biscuit?"));
+        let mut turn = Memory::new(
+            MemoryId::fresh(),
+            Owner::of_user("u").unwrap(),
+            MemoryType::new(MemoryType::EPISODIC),
+            &content,
+            Source::ExplicitUserInput,
+            Timestamp::UNIX_EPOCH,
+        );
+        assert_eq!(form(&turn, false), Form::Made);
+        turn.provenance.turn = Some("t".into());
+        assert_eq!(form(&turn, false), Form::Turn);
+        turn.importance = Memory::IDLE_IMPORTANCE;
+        assert_eq!(form(&turn, false), Form::IdleTurn);
+        assert!(asks_about_replies("Which name did you suggest?"));
+        assert_eq!(form(&turn, true), Form::Turn);
+    }
 }

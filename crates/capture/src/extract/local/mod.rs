@@ -32,6 +32,11 @@ use memgate_text::{
 /// pasted, and the turn itself is remembered anyway.
 const MAX_CHARS: usize = 2_000;
 
+/// Whether a message is too long to be looked at.
+pub(crate) fn is_too_long(text: &str) -> bool {
+    text.trim().chars().nth(MAX_CHARS).is_some()
+}
+
 /// The statements in a turn; where the embedder fails, by their words alone. `before` is the session's turn before it, for what
 /// its first sentence may point at.
 pub(crate) async fn extract(
@@ -41,10 +46,7 @@ pub(crate) async fn extract(
     before: Option<&StoredTurn>,
 ) -> Result<Vec<Candidate>, EmbedError> {
     let text = turn.user_text.trim();
-    if !text.chars().any(char::is_alphanumeric)
-        || text.chars().nth(MAX_CHARS).is_some()
-        || rules::drops(text)
-    {
+    if !text.chars().any(char::is_alphanumeric) || is_too_long(text) || rules::drops(text) {
         return Ok(Vec::new());
     }
     let before = before.and_then(|turn| earlier(&turn.user_text));
@@ -73,7 +75,7 @@ pub(crate) fn holds_back(text: &str) -> bool {
 
 /// An earlier message, as far as it may be kept.
 fn earlier(text: &str) -> Option<&str> {
-    (text.chars().nth(MAX_CHARS).is_none() && !rules::drops(text)).then_some(text)
+    (!is_too_long(text) && !rules::drops(text)).then_some(text)
 }
 
 fn candidate(words: &str, message: &str, judge: &Judge<'_>, at: Timestamp) -> Candidate {

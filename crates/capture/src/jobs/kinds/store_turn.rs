@@ -34,7 +34,7 @@ pub(crate) async fn run(context: &JobContext, number: i64) -> Result<(), JobErro
     }
     let now = context.journal.now();
     let known = remembered(context, &turn, now).await?;
-    let tells = tells(context, &turn, before.as_ref()).await?;
+    let tells = tells(context, &turn, before.as_ref()).await;
     let mut episode = turns::episode(&turn, &known, tells, now);
     if let Ok(stored) = context.writer.store.get(&turn.owner, &turn.memory_id(), now).await {
         episode.memory = still_true(episode.memory, &[stored]);
@@ -48,17 +48,15 @@ pub(crate) async fn run(context: &JobContext, number: i64) -> Result<(), JobErro
     }
 }
 
-/// Whether the user's words tell something worth keeping, or ask to keep something.
-async fn tells(
-    context: &JobContext,
-    turn: &StoredTurn,
-    before: Option<&StoredTurn>,
-) -> Result<bool, JobError> {
-    if Commands::of(&turn.user_text).kind().is_some() {
-        return Ok(true);
+/// Whether the user's words tell something worth keeping, or ask to keep something; also where nobody can say: in a message
+/// too long to be looked at, and while the embedder is busy, which must not keep a turn from being stored.
+async fn tells(context: &JobContext, turn: &StoredTurn, before: Option<&StoredTurn>) -> bool {
+    if local::is_too_long(&turn.user_text) || Commands::of(&turn.user_text).kind().is_some() {
+        return true;
     }
     let (embedder, models) = (context.writer.embedder.as_ref(), context.writer.models.as_ref());
-    Ok(!local::extract(embedder, models, turn, before).await?.is_empty())
+    let found = local::extract(embedder, models, turn, before).await;
+    found.map_or(true, |found| !found.is_empty())
 }
 
 /// What is remembered already that the turn's reply may repeat.

@@ -27,6 +27,7 @@ async fn pairs_stand_to_one_another_as_people_say() {
             wrong.push(format!("{stand} for {expected} ({near:.2}): {old} | {new}\n   {old_said:?}\n   {new_said:?}"));
         }
     }
-    // "We painted the kitchen green", "The kitchen table moved to the garage".
-    assert!(wrong.len() <= 1, "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    // Known: one shared word and "moved" are taken for a change.
+    wrong.retain(|pair| !pair.contains("We painted the kitchen green. | The kitchen table moved"));
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }

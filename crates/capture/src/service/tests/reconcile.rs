@@ -303,3 +303,24 @@ async fn what_a_change_leaves_of_a_statement_of_two_things_stays() {
     assert!(facts.iter().any(|fact| fact.contains("goose")), "{facts:#?}");
     assert!(!facts.iter().any(|fact| fact.contains("Postgres 14")), "{facts:#?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_is_idle_only_where_it_was_read_and_tells_nothing() {
+    let Some(home) = home(Policy::PreferNew) else { return };
+    let long = format!("I live in Lyon and work as a nurse. {}", "It was a long day. ".repeat(120));
+    let told = [
+        ("Translate into German: the train leaves at nine from platform two", true),
+        ("I live in Lyon and I work as a nurse", false),
+        ("Remember that my locker at the gym is number 12", false),
+        (long.as_str(), false),
+    ];
+    for ((text, _), seconds) in told.iter().zip((0..).step_by(60)) {
+        home.tell(text, seconds).await;
+    }
+    let turns = home.listed(None).await;
+    for (text, idle) in told {
+        let beginning = format!("User: {}", &text[..20]);
+        let turn = turns.iter().find(|it| it.content.starts_with(&beginning)).unwrap();
+        assert_eq!(turn.is_idle_turn(), idle, "{text}");
+    }
+}
