@@ -2,10 +2,15 @@
 were published."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
-import numpy as np
+# Threads of a matrix product that wait for each other take minutes where other tests have the processors. numpy reads
+# this when it is first imported.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import numpy as np  # noqa: E402
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -26,6 +26,8 @@ for model in "$assets"/models/*/; do
     cp "$model/model_int8.onnx" "$model/tokenizer.json" "$model/config.json" "$to/"
 done
 
+cp models/multilingual-e5-small-memgate-1/NOTICE "$home/"
+
 mkdir -p "$out/envoy-config/usr/share/memgate/envoy"
 cp envoy/development.yaml envoy/production.yaml "$out/envoy-config/usr/share/memgate/envoy/"
 

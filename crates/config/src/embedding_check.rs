@@ -15,6 +15,7 @@ const SERVER_MS: u64 = 150;
 /// Settings that are wrong.
 pub(super) fn problems(embedding: &EmbeddingConfig, problems: &mut Vec<Problem>) {
     let models = embedding.models();
+    problems.extend(models.iter().flat_map(prefixes));
     for (index, EmbeddingModel { key, config, .. }) in models.iter().enumerate() {
         let mut wrong = |cause: &str| problems.push(Problem::new(format!("{key}.model"), cause));
         if config.remote().is_some_and(|(_, model)| model.is_empty()) {
@@ -30,6 +31,27 @@ pub(super) fn problems(embedding: &EmbeddingConfig, problems: &mut Vec<Problem>)
             format!("the dimensions of all models add up to {whole}; the maximum is {most}");
         problems.push(Problem::new("memory.embedding.additional", cause));
     }
+}
+
+/// Prefixes that a model which comes with memgate was not trained with. Without its own, all that was trained on its vectors
+/// would be switched off.
+fn prefixes(model: &EmbeddingModel) -> Vec<Problem> {
+    let EmbeddingModel { key, config, .. } = model;
+    let usual = EmbeddingConfig::default();
+    if config.model != EmbeddingConfig::MODEL {
+        return Vec::new();
+    }
+    [
+        ("query_prefix", config.query_prefix(), usual.query_prefix()),
+        ("passage_prefix", config.passage_prefix(), usual.passage_prefix()),
+    ]
+    .into_iter()
+    .filter(|(_, given, expected)| given != expected)
+    .map(|(name, _, expected)| {
+        let cause = format!("must be {expected:?} for the model {}; leave it out", config.model);
+        Problem::new(format!("{key}.{name}"), cause)
+    })
+    .collect()
 }
 
 /// Settings that are allowed but probably a mistake.

@@ -361,6 +361,20 @@ fn additional_embedding_models_are_checked_like_the_first() {
 }
 
 #[test]
+fn a_model_that_comes_with_memgate_keeps_its_prefixes() {
+    let text = |keys: &str| format!("memory:\n  embedding: {{{keys}}}\n");
+    refused(
+        &text("query_prefix: \"\""),
+        "c.yaml:2: memory.embedding.query_prefix: must be \"query: \" for the model multilingual-e5-small-memgate-1; leave it out",
+    );
+    for keys in ["query_prefix: \"query: \"", "model: m, query_prefix: \"q: \""] {
+        assert!(read(&text(keys)).is_ok(), "{keys}");
+    }
+    let minilm = read(&text("model: all-MiniLM-L6-v2")).unwrap().memory.embedding;
+    assert_eq!((minilm.query_prefix(), minilm.passage_prefix()), ("", ""));
+}
+
+#[test]
 fn the_dimension_of_several_models_is_their_sum() {
     let text = |milvus| {
         format!(
