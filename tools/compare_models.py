@@ -100,23 +100,21 @@ def main():
     rows, failed = {}, False
     for model in given.only:
         if model == "encoder":
-            old_layers, new_layers = ((folder / LAYERS).read_bytes() for folder in (MODEL, given.folder))
-            if old_layers == new_layers:
-                print(f"{model}: the same to the last bit")
-                continue
-            apart = float(1 - (encoder(MODEL) * encoder(given.folder)).sum(1).min())
-            failed |= apart > TOLERANCE
-            print(f"{model}: {'DIFFERS' if apart > TOLERANCE else 'the same predictions'}, at most {apart:.2g} apart")
-            continue
-        names = [name for name in old if name.startswith(f"{model}.")]
-        if all(np.array_equal(old[name], new.get(name)) for name in names):
+            one, other = ((folder / LAYERS).read_bytes() for folder in (MODEL, given.folder))
+            same = one == other
+        else:
+            same = all(np.array_equal(old[name], new.get(name)) for name in old if name.startswith(f"{model}."))
+        if same:
             print(f"{model}: the same to the last bit")
             continue
         for kind in {"need": ["need"], "memorable": ["memorable"], "query_adapter": ["need"]}.get(model, []):
             rows.setdefault(kind, exported(kind))
-        predict = globals()[model]
-        one, other = predict(old, old_notes, rows, pairs), predict(new, new_notes, rows, pairs)
-        if model == "query_adapter":
+        if model == "encoder":
+            one, other = encoder(MODEL), encoder(given.folder)
+        else:
+            predict = globals()[model]
+            one, other = predict(old, old_notes, rows, pairs), predict(new, new_notes, rows, pairs)
+        if model in ("encoder", "query_adapter"):
             apart = float(1 - (one * other).sum(1).min())
         else:
             apart = float(np.abs(one - other).max(initial=0))
