@@ -22,6 +22,14 @@ class User:
     asks: list = field(default_factory=list)
 
 
+def query(text):
+    return f"query: {text}"
+
+
+def passage(text):
+    return f"passage: {text}"
+
+
 def rows(folder):
     for path in sorted((ROOT / "testdata" / folder).glob("*.jsonl")):
         with path.open(encoding="utf-8") as lines:
@@ -77,11 +85,11 @@ def ordinary():
             for part in turn.get("keep", [])
         ]
         asks = [(asked(ask), needs(ask, kept)) for ask in row["asks"]]
+        # A message whose answer was not kept would count as one that needs nothing.
         asks = [(text, labels) for (text, labels), ask in zip(asks, row["asks"]) if NEEDED in labels or not ask["must"]]
         used = {at for _, labels in asks for at, label in enumerate(labels) if label == NEEDED}
         keep = [at for at, (_, _, holds) in enumerate(kept) if holds or at in used]
         user = User(row["id"], row["lang"], [kept[at][0] for at in keep])
-        # A message that needs nothing of what is kept, and is not one to be silent for, says nothing.
         user.asks = [(text, [labels[at] for at in keep]) for text, labels in asks]
         if user.memories and user.asks:
             yield user

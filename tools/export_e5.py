@@ -33,7 +33,7 @@ MATRICES = {
     "fi": "intermediate.dense",
     "fo": "output.dense",
 }
-# The layers whose means tell how a text is put; training does not change them.
+# The graph also outputs the token means of these layers, which the decision reads. All are below the trained layers.
 INNER = (4, 6, 8)
 NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
 

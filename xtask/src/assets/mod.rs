@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-pub(crate) use self::folder::Assets;
+pub(crate) use self::folder::{Assets, MODEL};
 pub(crate) use self::kind::Kind;
 use self::steps::Step;
 

@@ -10,6 +10,7 @@ use super::plan::{
 };
 use super::proc::Memory;
 use super::rounds::{Measured, Results};
+use crate::assets::MODEL;
 
 /// Renders a run.
 ///
@@ -50,7 +51,7 @@ fn head(text: &mut String, plan: &Plan, machine: &Machine, results: &Results) ->
     }
     write!(
         text,
-        "{date}, commit {commit}, {rustc}, Envoy 1.40.0, model multilingual-e5-small-memgate-1 (int8).\n\
+        "{date}, commit {commit}, {rustc}, Envoy 1.40.0, model {MODEL} (int8).\n\
          {processor}, {cores} cores, {memory} GiB, Linux {kernel}; load average before the first round: {load_average}.\n\
          Load generator, model server, Envoys and all servers share these cores.\n\n\
          {} requests in {} rounds, {} failed. Times are in milliseconds; P50 and P99 are medians over the rounds.\n",

@@ -1,4 +1,5 @@
-//! `cargo xtask train`: trains the models in `models/<embedder>/`, or checks that training gives what is committed.
+//! `cargo xtask train`: trains the models of the default embedder, or checks that training gives what is committed.
+//! Those of all-MiniLM-L6-v2 are trained one by one: docs/models.md.
 //!
 //! The order is that of [`Model`]. The encoder learns from labelled rows alone, and is then exported anew. need,
 //! memorable and update learn from labelled rows and from what the encoder makes of them. relevance is fitted last, to
@@ -15,11 +16,8 @@ use anyhow::Result;
 use self::model::Model;
 use self::steps::{Programs, Stage};
 use crate::assets::progress::say;
-use crate::assets::{Kind, ensure, repository};
+use crate::assets::{Kind, MODEL, ensure, repository};
 use crate::build::Profile;
-
-/// The embedder whose models are trained. Those of all-MiniLM-L6-v2 are trained one by one: docs/models.md.
-const EMBEDDER: &str = "multilingual-e5-small-memgate-1";
 
 /// Arguments of `cargo xtask train`.
 #[derive(clap::Args)]
@@ -47,7 +45,7 @@ impl Args {
         models.sort_unstable();
         models.dedup();
         let scratch = tempfile::tempdir()?;
-        let committed = repository().join("models").join(EMBEDDER);
+        let committed = repository().join("models").join(MODEL);
         let folder = if self.check { copy(&committed, scratch.path())? } else { committed };
         let mut programs = Programs::build(self.profile)?;
         let (mut trained, mut pairs) = (false, None);
@@ -94,7 +92,7 @@ impl Args {
 
 /// A copy of the model files, to be trained over.
 fn copy(committed: &Path, scratch: &Path) -> Result<PathBuf> {
-    let folder = scratch.join(EMBEDDER);
+    let folder = scratch.join(MODEL);
     std::fs::create_dir(&folder)?;
     for file in ["manifest.toml", "weights.safetensors", "layers.safetensors"] {
         std::fs::copy(committed.join(file), folder.join(file))?;

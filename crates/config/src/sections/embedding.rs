@@ -81,18 +81,18 @@ impl EmbeddingConfig {
     /// Prefix of queries.
     #[must_use]
     pub fn query_prefix(&self) -> &str {
-        self.query_prefix.as_deref().unwrap_or(if self.model == Self::MODEL {
-            "query: "
-        } else {
-            ""
-        })
+        self.query_prefix.as_deref().unwrap_or(self.usual_prefixes()[0])
     }
 
     /// Prefix of stored texts.
     #[must_use]
     pub fn passage_prefix(&self) -> &str {
-        let usual = if self.model == Self::MODEL { "passage: " } else { "" };
-        self.passage_prefix.as_deref().unwrap_or(usual)
+        self.passage_prefix.as_deref().unwrap_or(self.usual_prefixes()[1])
+    }
+
+    /// The prefixes of queries and of stored texts that the model was trained with.
+    fn usual_prefixes(&self) -> [&'static str; 2] {
+        if self.model == Self::MODEL { ["query: ", "passage: "] } else { ["", ""] }
     }
 
     /// Dimension of a stored vector: the sum over all models.

@@ -45,15 +45,39 @@ pub(crate) async fn extract(
     turn: &StoredTurn,
     before: Option<&StoredTurn>,
 ) -> Result<Vec<Candidate>, EmbedError> {
+    let Some((found, judge)) = statements(embedder, models, turn, before).await? else {
+        return Ok(Vec::new());
+    };
+    let text = turn.user_text.trim();
+    Ok(found.into_iter().map(|words| candidate(&words, text, &judge, turn.began)).collect())
+}
+
+/// Whether there is a statement in a turn, as [`extract`] finds them.
+pub(crate) async fn tells(
+    embedder: &dyn Embedder,
+    models: &Models,
+    turn: &StoredTurn,
+    before: Option<&StoredTurn>,
+) -> Result<bool, EmbedError> {
+    let found = statements(embedder, models, turn, before).await?;
+    Ok(found.is_some_and(|(found, _)| !found.is_empty()))
+}
+
+/// The words of the statements in a turn, and who judged them; `None` where the turn is not looked at.
+async fn statements<'m>(
+    embedder: &dyn Embedder,
+    models: &'m Models,
+    turn: &StoredTurn,
+    before: Option<&StoredTurn>,
+) -> Result<Option<(Vec<String>, Judge<'m>)>, EmbedError> {
     let text = turn.user_text.trim();
     if !text.chars().any(char::is_alphanumeric) || is_too_long(text) || rules::drops(text) {
-        return Ok(Vec::new());
+        return Ok(None);
     }
     let before = before.and_then(|turn| earlier(&turn.user_text));
     let message = statements::Message::of(text, before);
     let judge = Judge::of(embedder, models, message.texts()).await?;
-    let found = message.statements(&judge);
-    Ok(found.into_iter().map(|words| candidate(&words, text, &judge, turn.began)).collect())
+    Ok(Some((message.statements(&judge), judge)))
 }
 
 /// Candidates of statements, whether or not they look worth keeping.

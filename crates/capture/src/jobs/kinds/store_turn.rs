@@ -55,8 +55,7 @@ async fn tells(context: &JobContext, turn: &StoredTurn, before: Option<&StoredTu
         return true;
     }
     let (embedder, models) = (context.writer.embedder.as_ref(), context.writer.models.as_ref());
-    let found = local::extract(embedder, models, turn, before).await;
-    found.map_or(true, |found| !found.is_empty())
+    local::tells(embedder, models, turn, before).await.unwrap_or(true)
 }
 
 /// What is remembered already that the turn's reply may repeat.
