@@ -63,7 +63,13 @@ def tokenizer():
             },
         },
         "decoder": None,
-        "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "[UNK]"},
+        "model": {
+            "type": "WordPiece",
+            "vocab": vocabulary,
+            "unk_token": "[UNK]",
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+        },
     }
 
 

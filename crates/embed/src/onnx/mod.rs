@@ -4,6 +4,7 @@
 //! blocked by computation. Nothing is downloaded.
 
 mod files;
+mod frame;
 mod graph;
 mod model;
 mod queue;

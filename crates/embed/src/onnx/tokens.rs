@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use tokenizers::Tokenizer;
+use kitoken::{Kitoken, Processing, convert::convert_tokenizers};
 
+use super::frame::Frame;
 use crate::{EmbedError, PASSAGE_TOKENS, QUERY_TOKENS, Space};
 use memgate_text::question::asking_part::{Asking, WINDOW, asking_part};
 
@@ -30,14 +31,10 @@ pub(super) fn bounded_passage(text: &str) -> String {
 
 /// A model's tokenizer, with its special tokens and prefixes.
 pub(super) struct Tokens {
-    tokenizer: Tokenizer,
-    /// Special tokens before and after every text.
-    before: Vec<u32>,
-    behind: Vec<u32>,
+    tokenizer: Kitoken,
+    frame: Frame,
     query_prefix: Prefix,
     passage_prefix: Prefix,
-    /// The token that pads shorter texts of a batch.
-    padding: u32,
 }
 
 /// A prefix that the model expects.
@@ -50,25 +47,29 @@ struct Prefix {
 impl Tokens {
     /// Reads `tokenizer.json` at `path`; the prefixes of `space` are added to texts.
     pub(super) fn load(path: &Path, space: &Space) -> Result<Self, EmbedError> {
-        let mut tokenizer =
-            Tokenizer::from_file(path).map_err(|error| EmbedError::load(path, error))?;
-        let padding = padding_id(&tokenizer);
+        let file = std::fs::read(path).map_err(|error| EmbedError::load(path, error))?;
+        let frame = Frame::read(&file).map_err(|error| EmbedError::load(path, error))?;
+        let mut definition =
+            convert_tokenizers(&file).map_err(|error| EmbedError::load(path, error))?;
+        drop(file);
         // Tokenizer files may contain their authors' last settings, such as padding to 128 tokens.
-        tokenizer.with_padding(None);
-        tokenizer.with_truncation(None).map_err(|error| EmbedError::load(path, error))?;
-        let (before, behind) = special_tokens(&tokenizer)
-            .ok_or_else(|| EmbedError::load(path, "its special tokens cannot be determined"))?;
+        let sized = |step: &Processing| {
+            matches!(step, Processing::Pad { .. } | Processing::Truncate { .. })
+        };
+        definition.config.processing.retain(|step| !sized(step));
+        let tokenizer =
+            Kitoken::from_definition(definition).map_err(|error| EmbedError::load(path, error))?;
         let prefix = |text: &str| -> Result<Prefix, EmbedError> {
             let ids = encode(&tokenizer, text.trim_end())?;
             let text = text.to_owned();
-            if before.len() + ids.len() + behind.len() > QUERY_TOKENS / 2 {
+            if frame.before.len() + ids.len() + frame.behind.len() > QUERY_TOKENS / 2 {
                 return Err(EmbedError::load(path, format!("prefix {text:?} is too long")));
             }
             Ok(Prefix { text, ids })
         };
         let query_prefix = prefix(&space.query_prefix)?;
         let passage_prefix = prefix(&space.passage_prefix)?;
-        Ok(Self { query_prefix, passage_prefix, tokenizer, before, behind, padding })
+        Ok(Self { query_prefix, passage_prefix, tokenizer, frame })
     }
 
     /// A query's ids, at most [`QUERY_TOKENS`]: the asking part of a longer one.
@@ -102,23 +103,23 @@ impl Tokens {
 
     /// The id that pads shorter texts of a batch.
     pub(super) fn padding(&self) -> u32 {
-        self.padding
+        self.frame.padding
     }
 
     /// Number of tokens of text that fit into `limit` in addition to the special ones.
     fn room(&self, limit: usize) -> usize {
-        limit - self.before.len() - self.behind.len()
+        limit - self.frame.before.len() - self.frame.behind.len()
     }
 
     fn framed(&self, parts: &[&[u32]]) -> Vec<u32> {
-        let mut ids = self.before.clone();
+        let mut ids = self.frame.before.clone();
         for part in parts {
             ids.extend_from_slice(part);
         }
-        ids.extend_from_slice(&self.behind);
+        ids.extend_from_slice(&self.frame.behind);
         if ids.is_empty() {
             // A model without special tokens needs at least one token.
-            ids.push(self.padding);
+            ids.push(self.frame.padding);
         }
         ids
     }
@@ -132,28 +133,9 @@ fn last(ids: &[u32], count: usize) -> &[u32] {
     &ids[ids.len().saturating_sub(count)..]
 }
 
-fn encode(tokenizer: &Tokenizer, text: &str) -> Result<Vec<u32>, EmbedError> {
-    match tokenizer.encode_fast(text, false) {
-        Ok(encoding) => Ok(encoding.get_ids().to_vec()),
-        Err(error) => Err(EmbedError::Failed(format!("tokenizer: {error}"))),
-    }
-}
-
-/// The special tokens before and after a text, found by encoding a short one.
-fn special_tokens(tokenizer: &Tokenizer) -> Option<(Vec<u32>, Vec<u32>)> {
-    let bare = encode(tokenizer, "a").ok()?;
-    let framed = tokenizer.encode_fast("a", true).ok()?;
-    let framed = framed.get_ids();
-    let start = framed.windows(bare.len().max(1)).position(|ids| ids == bare)?;
-    let (before, rest) = framed.split_at(start);
-    Some((before.to_vec(), rest[bare.len()..].to_vec()))
-}
-
-fn padding_id(tokenizer: &Tokenizer) -> u32 {
-    match tokenizer.get_padding() {
-        Some(padding) => padding.pad_id,
-        None => {
-            ["[PAD]", "<pad>"].iter().find_map(|token| tokenizer.token_to_id(token)).unwrap_or(0)
-        }
-    }
+/// The ids of `text`, in which the names of special tokens are text like any other.
+fn encode(tokenizer: &Kitoken, text: &str) -> Result<Vec<u32>, EmbedError> {
+    // The tokenizer knows no other white space than spaces.
+    let text = text.replace(char::is_whitespace, " ");
+    tokenizer.encode(text, false).map_err(|error| EmbedError::Failed(format!("tokenizer: {error}")))
 }
