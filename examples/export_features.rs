@@ -9,7 +9,7 @@ use memgate::startup::{Need, Offline};
 use memgate_config::Config;
 use memgate_core::clock::Clock;
 use memgate_embed::{Embedder, Vector};
-use memgate_models::Features;
+use memgate_models::{Features, reader};
 use memgate_text::{command::own_words, pieces::Piece, rules};
 use safetensors::{Dtype, serialize_to_file, tensor::TensorView};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -37,8 +37,10 @@ enum Kind {
     Need,
     /// The sentences and clauses of messages, as JSON Lines: what `statements` reads.
     Pieces,
-    /// Features of pieces within their messages, vectors of both.
+    /// Features of pieces within their messages and alone.
     Statements,
+    /// What the reader sees of the pieces of messages, in the order of `pieces`.
+    Readings,
     /// Passage vectors alone.
     Texts,
 }
@@ -76,10 +78,6 @@ impl Part {
             dropped,
         }
     }
-
-    fn message(&self) -> String {
-        [self.before.as_str(), &self.text, &self.after].concat()
-    }
 }
 
 #[tokio::main]
@@ -95,7 +93,8 @@ async fn main() -> Result<()> {
     let embedder = offline.operations().embedder.as_ref();
     let tensors = match args.kind {
         Kind::Need => need(embedder, &texts(&args.files)?).await?,
-        Kind::Statements => statements(embedder, &rows(&args.files)?).await?,
+        Kind::Statements => statements(&rows(&args.files)?),
+        Kind::Readings => readings(embedder, &texts(&args.files)?).await?,
         Kind::Texts | Kind::Pieces => {
             let texts: Vec<String> = rows(&args.files)?;
             vec![numbers("vectors", &vectors(embedder, &texts).await?)]
@@ -121,37 +120,39 @@ async fn need(embedder: &dyn Embedder, texts: &[String]) -> Result<Vec<Tensor>> 
     Ok(tensors)
 }
 
+async fn readings(embedder: &dyn Embedder, messages: &[String]) -> Result<Vec<Tensor>> {
+    let mut rows: Vec<Vector> = Vec::new();
+    for message in messages {
+        let own = own_words(message);
+        let parts = reader::Part::all(&own);
+        let spans: Vec<_> = parts.iter().map(|part| part.piece.range()).collect();
+        let layers = embedder.read_spans(&own, &spans).await?;
+        let layers = layers.context("the embedding model gives no inner layers of tokens")?;
+        rows.extend(reader::features(&parts, &layers).into_iter().map(Vector::from));
+    }
+    Ok(vec![numbers("readings", &rows)])
+}
+
 fn write_pieces(messages: &[String], out: &Path) -> Result<()> {
     let mut lines = String::new();
     for (row, message) in messages.iter().enumerate() {
         let own = own_words(message);
         let dropped = rules::drops(&own);
-        for sentence in Piece::sentences(&own) {
-            let clauses = sentence.clauses();
-            let clauses = if clauses.len() > 1 { clauses } else { Vec::new() };
-            let parts = [(sentence, false)].into_iter();
-            for (piece, clause) in parts.chain(clauses.into_iter().map(|clause| (clause, true))) {
-                let part = Part::of(row, &piece, clause, dropped);
-                lines.push_str(&serde_json::to_string(&part)?);
-                lines.push('\n');
-            }
+        for part in reader::Part::all(&own) {
+            let part = Part::of(row, &part.piece, part.is_clause, dropped);
+            lines.push_str(&serde_json::to_string(&part)?);
+            lines.push('\n');
         }
     }
     std::fs::write(out, lines).with_context(|| shown(out))
 }
 
-async fn statements(embedder: &dyn Embedder, parts: &[Part]) -> Result<Vec<Tensor>> {
+fn statements(parts: &[Part]) -> Vec<Tensor> {
     let features = |it: &Part| Features::within(&it.before, &it.text, &it.after);
-    let texts: Vec<String> = parts.iter().map(|part| part.text.clone()).collect();
-    let messages: Vec<String> = parts.iter().map(Part::message).collect();
     let mut tensors = sparse("", &parts.iter().map(features).collect::<Vec<_>>());
+    let alone: Vec<_> = parts.iter().map(|part| Features::of(&part.text)).collect();
+    tensors.extend(sparse("alone.", &alone));
     tensors
-        .extend(sparse("alone.", &texts.iter().map(|text| Features::of(text)).collect::<Vec<_>>()));
-    tensors.extend([
-        numbers("vectors", &vectors(embedder, &texts).await?),
-        numbers("messages", &vectors(embedder, &messages).await?),
-    ]);
-    Ok(tensors)
 }
 
 async fn vectors(embedder: &dyn Embedder, texts: &[String]) -> Result<Vec<Vector>> {

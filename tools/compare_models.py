@@ -3,8 +3,8 @@
 
     .assets/train/bin/python tools/compare_models.py FOLDER [--pairs OWN.pairs] [--only need …]
 
-A model passes when its tensors are equal to the last bit, or its predictions differ by at most TOLERANCE: of need and
-memorable on the rows of their parity files, of update on the near misses (--pairs), of relevance on a grid; of
+A model passes when its tensors are equal to the last bit, or its predictions differ by at most TOLERANCE: of need,
+reader and memorable on the rows of parity files, of update on the near misses (--pairs), of relevance on a grid; of
 query_adapter, one less the cosine between a question turned by one and by the other, on the rows of need; of the
 encoder, the same between the vectors of 200 texts, by plain numpy.
 """
@@ -23,7 +23,7 @@ from model_file import MODEL, ROOT
 from reference_vectors import embed
 from rust_features import Exported
 
-MODELS = ("encoder", "need", "memorable", "update", "query_adapter", "relevance")
+MODELS = ("encoder", "need", "reader", "memorable", "update", "query_adapter", "relevance")
 LAYERS = "layers.safetensors"
 TOLERANCE = 0.01
 
@@ -33,9 +33,12 @@ def sigmoid(sums):
 
 
 def exported(kind):
-    rows = json.loads((ROOT / "testdata" / {"need": "signals"}.get(kind, kind) / "parity.json").read_text(encoding="utf-8"))
+    """What the program extracts of the rows of a parity file."""
+    file = ROOT / "testdata" / ("signals" if kind == "need" else "memorable") / "parity.json"
+    part = {"row": 0, "before": "", "after": "", "clause": False, "excluded": False, "dropped": False}
+    rows = [part | {"text": row["text"]} for row in json.loads(file.read_text(encoding="utf-8"))]
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
-        file.writelines(json.dumps({"text": row["text"]}) + "\n" for row in rows)
+        file.writelines(json.dumps(row) + "\n" for row in rows)
         file.flush()
         return Exported(kind, [file.name])
 
@@ -52,8 +55,17 @@ def need(tensors, notes, rows, _):
 
 
 def memorable(tensors, notes, rows, _):
-    of, kinds = rows["memorable"], ("keep", "words", "procedural")
-    return np.array([linear(tensors, f"memorable.{kind}", of.grams(), of["vectors"]) for kind in kinds])
+    of = rows["statements"]
+    grams = {"words": of.grams(), "procedural": of.grams("alone.")}
+    return np.array([linear(tensors, f"memorable.{kind}", some, None) for kind, some in grams.items()])
+
+
+def reader(tensors, notes, rows, _):
+    of = {name: tensors[f"reader.{name}"] for name in ("mean", "scale", "hidden", "hidden_bias", "out", "direct", "bias")}
+    seen = np.clip((rows["readings"]["readings"] - of["mean"]) * of["scale"], -6, 6)
+    wide = seen @ of["hidden"] + of["hidden_bias"]
+    wide = 0.5 * wide * (1 + np.tanh(np.sqrt(2 / np.pi) * (wide + 0.044715 * wide**3)))
+    return sigmoid(wide @ of["out"] + seen @ of["direct"] + of["bias"])
 
 
 def update(tensors, notes, rows, pairs):
@@ -107,7 +119,8 @@ def main():
         if same:
             print(f"{model}: the same to the last bit")
             continue
-        for kind in {"need": ["need"], "memorable": ["memorable"], "query_adapter": ["need"]}.get(model, []):
+        kinds = {"need": "need", "reader": "readings", "memorable": "statements", "query_adapter": "need"}
+        if kind := kinds.get(model):
             rows.setdefault(kind, exported(kind))
         if model == "encoder":
             one, other = encoder(MODEL), encoder(given.folder)

@@ -35,6 +35,8 @@ MATRICES = {
 }
 # The graph also outputs the token means of these layers, which the decision reads. All are below the trained layers.
 INNER = (4, 6, 8)
+# Of each token, what the reader of messages reads.
+READ = (4, 8)
 NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
 
 
@@ -203,7 +205,7 @@ def main():
     weights |= trained(Path(sys.argv[3])) if len(sys.argv) == 4 else {}
     output = Path(sys.argv[2])
     output.mkdir(parents=True, exist_ok=True)
-    model = build(config, weights, Int8(), INNER)
+    model = build(config, weights, Int8(), INNER, READ)
     (output / "model_int8.onnx").write_bytes(model.SerializeToString(deterministic=True))
     for name, value in (("tokenizer.json", tokens), ("config.json", config)):
         (output / name).write_text(json.dumps(value, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -240,8 +240,13 @@ def layer_means(graph, states):
     graph.node("Squeeze", [wide, axis], output="layer_means")
 
 
-def build(config, weights, precision, inner=None):
-    """`inner`: the layers whose means are given, counted from 1."""
+def layer_states(graph, states):
+    """Each state of each token, side by side."""
+    graph.node("Concat", states, axis=-1, output="layer_states")
+
+
+def build(config, weights, precision, inner=None, read=None):
+    """`inner`: the layers whose means are given, counted from 1; `read`: those that are given of each token."""
     graph = Graph()
     mask = graph.node("Cast", ["attention_mask"], to=TensorProto.INT32)
     x = embed_tokens(graph, config, weights, precision)
@@ -252,6 +257,8 @@ def build(config, weights, precision, inner=None):
     pool(graph, x)
     inner, hidden = inner or range(2, len(states)), config["hidden_size"]
     layer_means(graph, [states[layer - 1] for layer in inner])
+    read = read or (len(states) // 2, len(states) - 1)
+    layer_states(graph, [states[layer - 1] for layer in read])
 
     def tensor(name, kind, *shape):
         return helper.make_tensor_value_info(name, kind, shape)
@@ -266,6 +273,7 @@ def build(config, weights, precision, inner=None):
         [
             tensor("sentence_embedding", TensorProto.FLOAT, "batch", hidden),
             tensor("layer_means", TensorProto.FLOAT, "batch", len(inner) * hidden),
+            tensor("layer_states", TensorProto.FLOAT, "batch", "sequence", len(read) * hidden),
         ],
         graph.constants,
     )

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains the model that finds the statements worth keeping in a message (crates/models/src/memorable.rs).
+"""Trains the model that finds the statements worth keeping by their words (crates/models/src/memorable.rs).
 
     python tools/train_memorable.py [--check] [--into models/all-MiniLM-L6-v2]
 
@@ -9,10 +9,9 @@ what is to be kept of each message), testdata/asides/*.jsonl (single messages wi
 testdata/memorable/parity.json, with which a test compares the program's figures.
 --check only cross-validates: it prints what is found and what is wrongly kept, and writes nothing.
 
-The model: logistic regression on hashed n-grams of words and letters, on cues (alone and in pairs), on the same of what
-stands before and after a piece in its message, and on the vectors of the piece and its message by the embedder that
-memgate uses. Three weight vectors: `keep` for sentences; `words`, without vectors, for clauses and for other embedders;
-`procedural`, which gives the type. The same input gives the same bytes.
+The model: logistic regression on hashed n-grams of words and letters, on cues (alone and in pairs), and on the same of what
+stands before and after a piece in its message. Two weight vectors: `words`, whether a piece is kept; `procedural`, which
+gives the type. The same input gives the same bytes.
 """
 
 import argparse
@@ -25,7 +24,6 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 import model_file
@@ -39,12 +37,11 @@ PROFILES = sorted((ROOT / "testdata/profiles").glob("*.jsonl"))
 # How much a piece of a profile counts: it stands alone, which in conversations few statements do.
 PROFILE = 0.3
 
-# A sentence above the first is kept; by words alone, above the second. A clause above the third is kept out of a sentence
-# that is not; below the fourth it is cut off a sentence that is.
-THRESHOLDS = {"keep": 0.55, "words": 0.3, "clause": 0.8, "trim": 0.15}
+# A sentence above the first is kept. A clause above the second is kept out of a sentence that is not; below the third it
+# is cut off a sentence that is.
+THRESHOLDS = {"words": 0.3, "clause": 0.8, "trim": 0.15}
 REGULARISATION = 1.0
 FOLDS, BLOCK = 5, 8  # near-minimal pairs stand beside each other and stay in one fold
-VECTOR, MESSAGE = 4.0, 2.0  # how much the vectors of a piece and of its message count
 
 
 def fit(x, y, weight=None):
@@ -127,10 +124,6 @@ def labels(rows, found):
     return np.array(marks)
 
 
-def dense(exported):
-    return sparse.csr_matrix(np.hstack([exported["vectors"] * VECTOR, exported["messages"] * MESSAGE]))
-
-
 def weights(rows, found):
     """How much each piece counts."""
     return np.array([PROFILE if rows[piece["row"]]["file"].startswith("profiles") else 1.0 for piece in found])
@@ -156,18 +149,14 @@ def check(rows, found, y, exported):
     files = np.array([rows[piece["row"]]["file"] for piece in found])
     langs = np.array([rows[piece["row"]]["lang"] for piece in found])
     grams = exported.grams()
-    both = sparse.hstack([grams, dense(exported)]).tocsr()
     print("excluded by rules, to be kept:", (excluded & ~clause & (y == 1)).sum(), "of", ((y == 1) & ~clause).sum())
-    by = {
-        "keep": (cross_validated(both, y, weight, groups, ~clause), ~clause),
-        "words, sentences": (cross_validated(grams, y, weight, groups, np.ones(len(y), bool)), ~clause),
-    }
-    by["words, clauses"] = (by["words, sentences"][0], clause)
+    likely = cross_validated(grams, y, weight, groups, np.ones(len(y), bool))
+    by = {"sentences": (likely, ~clause), "clauses": (likely, clause)}
     for name, (likely, some) in by.items():
-        for subset in ["", *sorted(set(files))] if name == "keep" else ["", "ordinary"]:
+        for subset in ["", *sorted(set(files))] if name == "sentences" else ["", "ordinary"]:
             part = some & (y >= 0) & np.array([file.startswith(subset) for file in files])
             curve(f"{name} {subset or 'all'}", likely[part] * ~excluded[part], y[part])
-        if name == "keep":
+        if name == "sentences":
             for lang in sorted(set(langs)):
                 part = some & (y >= 0) & (langs == lang) & np.array([f.startswith("ordinary") for f in files])
                 if part.sum():
@@ -183,13 +172,11 @@ def curve(name, likely, y):
     print(f"{name:<28} {len(y):5} pieces {(y == 1).sum():5} kept; precision/recall " + "  ".join(best))
 
 
-def probabilities(model, grams, vectors):
+def probabilities(model, grams):
     """Of rows, as the program computes them."""
-    bias, vector_weights, weights = model
+    bias, weights = model
     small, step = quantised(weights)
     score = bias + step * (grams @ small.astype(float))
-    if vector_weights is not None:
-        score = score + vectors @ vector_weights
     return 1 / (1 + np.exp(-score))
 
 
@@ -204,27 +191,19 @@ def main():
     if arguments.check:
         check(rows, found, y, exported)
         return
-    clause = np.array([piece["clause"] for piece in found])
     grams, known = exported.grams(), y >= 0
-    both = sparse.hstack([grams, dense(exported)]).tocsr()
-    size, width = grams.shape[1], exported["vectors"].shape[1]
     kinds = np.array([rows[piece["row"]]["type"] for piece in found], object)
     typed = (y == 1) & (kinds != None)  # noqa: E711
-    alone = sparse.hstack([exported.grams("alone."), sparse.csr_matrix(exported["vectors"] * VECTOR)]).tocsr()
-    scale = np.concatenate([np.full(width, VECTOR), np.full(exported["messages"].shape[1], MESSAGE)])
     models, weight = {}, weights(rows, found)
     for name, x, marks, some in [
-        ("keep", both, y, known & ~clause),
         ("words", grams, y, known),
-        ("procedural", alone, kinds == "procedural", typed),
+        ("procedural", exported.grams("alone."), kinds == "procedural", typed),
     ]:
         fitted = fit(x[some], marks[some].astype(int), weight[some])
-        bias, factors = fitted.intercept_[0], fitted.coef_[0]
-        vector = factors[size:] * scale[: len(factors) - size] if len(factors) > size else None
-        models[name] = (bias, vector, factors[:size])
+        models[name] = (fitted.intercept_[0], fitted.coef_[0])
     tensors = {f"memorable.{name}.threshold": scalar(value) for name, value in THRESHOLDS.items()}
-    for name, (bias, vector, factors) in models.items():
-        tensors |= model_file.linear(f"memorable.{name}", bias, factors, vector)
+    for name, (bias, factors) in models.items():
+        tensors |= model_file.linear(f"memorable.{name}", bias, factors)
     model_file.save("memorable", tensors, data=[*MESSAGES, *STORIES, *ASIDES, *PROFILES], command="tools/train_memorable.py",
                     folder=arguments.into)
     if arguments.into == MODEL:
@@ -232,7 +211,7 @@ def main():
         firsts = [at for at, piece in enumerate(found) if not piece["before"] and not piece["clause"]]
         firsts = [at for at in firsts if rows[found[at]["row"]]["text"].startswith(found[at]["text"])]
         sample = firsts[:: len(firsts) // 60]
-        figures = {"words": probabilities(models["words"], grams, None)}
+        figures = {"words": probabilities(models["words"], grams)}
         texts = [rows[piece["row"]]["text"] for piece in found]
         model_file.write_parity(ROOT / "testdata/memorable/parity.json", texts, grams, figures, sample)
 

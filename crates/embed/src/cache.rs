@@ -4,6 +4,7 @@
 //! queries have a smaller limit.
 
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -148,6 +149,14 @@ impl<E: Embedder> Embedder for Cached<E> {
             });
         }
         Ok(vectors)
+    }
+
+    async fn read_spans(
+        &self,
+        text: &str,
+        spans: &[Range<usize>],
+    ) -> Result<Option<Vec<Layers>>, EmbedError> {
+        self.inner.read_spans(text, spans).await
     }
 
     async fn check(&self) -> Result<(), EmbedError> {

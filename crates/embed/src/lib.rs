@@ -15,6 +15,7 @@ pub mod remote;
 mod space;
 pub mod timed;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -34,6 +35,10 @@ pub const QUERY_TOKENS: usize = 64;
 /// Maximum number of tokens of an embedded passage, including special tokens; the rest is cut off.
 /// This is the length all-MiniLM-L6-v2 was published with (sentence_bert_config.json).
 pub const PASSAGE_TOKENS: usize = 256;
+
+/// Maximum number of tokens that are read at once with [`Embedder::read_spans`], including special tokens: as many as the
+/// models have positions for.
+pub const READ_TOKENS: usize = 512;
 
 /// Turns text into vectors of one [`Space`].
 ///
@@ -72,6 +77,20 @@ pub trait Embedder: Send + Sync {
     /// # Errors
     /// As [`Embedder::embed_query`]; one failing text fails the call.
     async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError>;
+
+    /// Reads a text whole and returns the inner layers of each of `spans`, means over its tokens. `None` from models that do
+    /// not provide them. The spans are byte ranges of the text in ascending order of their starts, and may nest. Of a text
+    /// longer than [`READ_TOKENS`], a span is read with what follows it.
+    ///
+    /// # Errors
+    /// As [`Embedder::embed_query`].
+    async fn read_spans(
+        &self,
+        _text: &str,
+        _spans: &[Range<usize>],
+    ) -> Result<Option<Vec<Layers>>, EmbedError> {
+        Ok(None)
+    }
 
     /// Checks that embedding works now by embedding a text.
     ///

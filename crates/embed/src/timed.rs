@@ -1,11 +1,11 @@
 //! Measures the calls of an embedder.
 
-use std::{sync::Arc, time::Duration};
+use std::{ops::Range, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use tokio::time::Instant;
 
-use crate::{EmbedError, Embedder, Reading, Space, Vector};
+use crate::{EmbedError, Embedder, Layers, Reading, Space, Vector};
 
 /// Called with the duration of every successful call.
 pub type Observe = Arc<dyn Fn(Duration) + Send + Sync>;
@@ -53,6 +53,14 @@ impl<E: Embedder> Embedder for Timed<E> {
 
     async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
         self.timed(self.inner.embed_passages(texts)).await
+    }
+
+    async fn read_spans(
+        &self,
+        text: &str,
+        spans: &[Range<usize>],
+    ) -> Result<Option<Vec<Layers>>, EmbedError> {
+        self.timed(self.inner.read_spans(text, spans)).await
     }
 
     async fn check(&self) -> Result<(), EmbedError> {

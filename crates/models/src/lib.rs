@@ -10,10 +10,10 @@ mod manifest;
 mod memorable;
 mod need;
 mod query_adapter;
+pub mod reader;
 mod relevance;
 mod tensors;
 mod update;
-pub mod update_pair;
 
 use std::sync::Arc;
 
@@ -27,8 +27,9 @@ pub use features::Features;
 pub use memorable::{Clause, MemorableModel};
 pub use need::{Need, NeedModel, Opinion};
 pub use query_adapter::QueryAdapter;
+pub use reader::Reader;
 pub use relevance::{Form, Nearness, Relevance, Wording, log_odds};
-pub use update::{UpdateFeatures, UpdateModel};
+pub use update::{Pair, UpdateFeatures, UpdateModel};
 
 /// The files of one folder below `models/`, compiled in so that the program needs no other file.
 struct Folder {
@@ -70,6 +71,8 @@ pub struct Models {
     pub need: NeedModel,
     /// Decides which statements are worth keeping.
     pub memorable: MemorableModel,
+    /// Reads messages piece by piece. Only for inner layers of an embedder that [`Models::are_trained_with`].
+    pub reader: Reader,
     /// Decides whether a message makes an older sentence outdated. Only for vectors that
     /// [`Models::are_trained_with`].
     pub update: UpdateModel,
@@ -109,6 +112,7 @@ impl Models {
         Ok(Self {
             need: NeedModel::read(&tensors)?,
             memorable: MemorableModel::read(&tensors)?,
+            reader: Reader::read(&tensors)?,
             update: UpdateModel::read(&tensors)?,
             query_adapter: place.map(|place| QueryAdapter::read(&tensors, place)).transpose()?,
             relevance: Relevance::read(&tensors)?,

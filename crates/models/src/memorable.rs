@@ -1,6 +1,6 @@
 //! Which sentences and clauses of a message tell something worth keeping of the user, and which of them say how something is
-//! done. By the words, by what stands around them in the message, and by the vectors of both; or by words alone.
-//! `tools/train_memorable.py` trains it.
+//! done, by the words and by what stands around them in the message. For embedders without inner layers, which
+//! [`crate::Reader`] needs. `tools/train_memorable.py` trains it.
 
 use memgate_text::pieces::Piece;
 
@@ -9,13 +9,11 @@ use crate::{Features, Unreadable, linear::Linear, tensors::Tensors};
 /// A statement above this says how something is done.
 const PROCEDURAL: f64 = 0.5;
 
-/// Three models over one space of features.
+/// Two models over one space of features.
 #[derive(Debug)]
 pub struct MemorableModel {
     thresholds: Thresholds,
-    /// Whether a sentence is worth keeping, with its vector and its message's.
-    keep: Linear,
-    /// Whether a sentence or a clause is, without vectors.
+    /// Whether a sentence or a clause is worth keeping.
     words: Linear,
     /// Whether a statement says how something is done.
     procedural: Linear,
@@ -25,8 +23,6 @@ pub struct MemorableModel {
 #[derive(Debug)]
 struct Thresholds {
     /// A sentence above this is kept.
-    keep: f64,
-    /// The same by words alone.
     words: f64,
     /// A clause above this is kept out of a sentence that is not.
     clause: f64,
@@ -41,26 +37,19 @@ impl MemorableModel {
             |name: &str| tensors.number(&format!("memorable.{name}.threshold")).map(f64::from);
         Ok(Self {
             thresholds: Thresholds {
-                keep: threshold("keep")?,
                 words: threshold("words")?,
                 clause: threshold("clause")?,
                 trim: threshold("trim")?,
             },
-            keep: linear("keep")?,
             words: linear("words")?,
             procedural: linear("procedural")?,
         })
     }
 
-    /// Whether a sentence is worth keeping. `vectors`: the passage vectors of its words and of its message, of the embedder
-    /// that the models were trained with.
+    /// Whether a sentence is worth keeping.
     #[must_use]
-    pub fn is_memorable(&self, sentence: &Piece<'_>, vectors: Option<[&[f32]; 2]>) -> bool {
-        let features = features(sentence);
-        match vectors {
-            Some(vectors) => self.keep.probability(&features, &vectors) > self.thresholds.keep,
-            None => self.words.probability(&features, &[]) > self.thresholds.words,
-        }
+    pub fn is_memorable(&self, sentence: &Piece<'_>) -> bool {
+        self.words.probability(&features(sentence), &[]) > self.thresholds.words
     }
 
     /// What the words alone say of a clause.
@@ -75,9 +64,8 @@ impl MemorableModel {
 
     /// Whether a text says how something is done or is to be done.
     #[must_use]
-    pub fn is_procedural(&self, text: &str, vector: Option<&[f32]>) -> bool {
-        let features = Features::of(text);
-        self.procedural.probability(&features, &[vector.unwrap_or_default()]) > PROCEDURAL
+    pub fn is_procedural(&self, text: &str) -> bool {
+        self.procedural.probability(&Features::of(text), &[]) > PROCEDURAL
     }
 }
 

@@ -28,6 +28,12 @@ impl<'a> Piece<'a> {
         self.message
     }
 
+    /// Its place in the message, in bytes.
+    #[must_use]
+    pub fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
+
     /// Its own words.
     #[must_use]
     pub fn words(&self) -> &'a str {

@@ -8,7 +8,9 @@ pub(super) enum Model {
     Encoder,
     /// Whether a message needs memory.
     Need,
-    /// Which statements are worth keeping.
+    /// Whose words a piece of a message is, and whether it is worth keeping.
+    Reader,
+    /// The same by words alone.
     Memorable,
     /// Whether a message makes an older sentence outdated.
     Update,
@@ -17,14 +19,15 @@ pub(super) enum Model {
 }
 
 impl Model {
-    pub(super) const ALL: [Self; 5] =
-        [Self::Encoder, Self::Need, Self::Memorable, Self::Update, Self::Relevance];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Encoder, Self::Need, Self::Reader, Self::Memorable, Self::Update, Self::Relevance];
 
     /// Its name in the manifest.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Encoder => "encoder",
             Self::Need => "need",
+            Self::Reader => "reader",
             Self::Memorable => "memorable",
             Self::Update => "update",
             Self::Relevance => "relevance",

@@ -39,6 +39,10 @@ impl Stage<'_> {
         self.train("train_signals.py", &[])
     }
 
+    pub(super) fn reader(&self) -> Result<()> {
+        self.train("train_reader.py", &[])
+    }
+
     pub(super) fn memorable(&self) -> Result<()> {
         self.train("train_memorable.py", &[])
     }

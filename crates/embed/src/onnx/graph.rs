@@ -18,6 +18,9 @@ const TOKENS: [&str; 2] = ["last_hidden_state", "token_embeddings"];
 /// Name of the output with the means of the inner layers, one row per text (tools/export_onnx.py).
 const LAYERS: &str = "layer_means";
 
+/// Name of the output with inner layers of each token.
+const STATES: &str = "layer_states";
+
 /// An open graph.
 pub(super) struct Graph {
     pub session: Session,
@@ -30,6 +33,8 @@ pub(super) struct Graph {
     pub dimension: Option<usize>,
     /// Name of the output with the inner layers; most graphs have none.
     pub layers: Option<&'static str>,
+    /// Name and width of the output with the inner layers of each token; most graphs have none.
+    pub states: Option<(&'static str, usize)>,
 }
 
 /// Content of the embedding output.
@@ -53,7 +58,13 @@ impl Graph {
         let (output, shape, dimension) = find_output(&session, pooling, path)?;
         let layers = session.outputs().iter().any(|output| output.name() == LAYERS);
         let layers = layers.then_some(LAYERS);
-        Ok(Self { session, wants_token_types, output, shape, dimension, layers })
+        let states = session.outputs().iter().find_map(|output| match output.dtype() {
+            ValueType::Tensor { shape, .. } if output.name() == STATES => {
+                Some((STATES, usize::try_from(*shape.last()?).ok()?))
+            }
+            _ => None,
+        });
+        Ok(Self { session, wants_token_types, output, shape, dimension, layers, states })
     }
 }
 

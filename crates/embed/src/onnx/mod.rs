@@ -15,6 +15,7 @@ mod tokens;
 mod worker;
 
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -25,7 +26,7 @@ use tokio::sync::oneshot;
 use self::model::Model;
 use self::queue::{Job, Lane, Queue};
 use self::tokens::Tokens;
-use crate::{EmbedError, Embedder, Precision, Reading, Run, Space, Vector};
+use crate::{EmbedError, Embedder, Layers, Precision, Reading, Run, Space, Vector};
 
 /// Number of passages queued at a time, so that a long list does not fill the queue.
 const PASSAGES_AT_ONCE: usize = 64;
@@ -58,6 +59,8 @@ pub fn model_file(folder: &Path, precision: Precision) -> Result<PathBuf, EmbedE
 pub struct OnnxEmbedder {
     space: Space,
     queue: Arc<Queue>,
+    /// Numbers a span, where the model gives the inner layers of tokens.
+    read_width: Option<usize>,
     /// Taken by `close`.
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -84,6 +87,7 @@ impl OnnxEmbedder {
         let embedder = Self {
             space: settings.space.clone(),
             queue: Arc::clone(&queue),
+            read_width: models.first().and_then(Model::read_width),
             threads: Mutex::default(),
         };
         for model in models {
@@ -98,12 +102,16 @@ impl OnnxEmbedder {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn submit(&self, lane: Lane, texts: Vec<String>) -> Result<Vec<Reading>, EmbedError> {
+    async fn submit(
+        &self,
+        lane: Lane,
+        texts: Vec<(String, Vec<Range<usize>>)>,
+    ) -> Result<Vec<Reading>, EmbedError> {
         let mut jobs = Vec::with_capacity(texts.len());
         let mut replies = Vec::with_capacity(texts.len());
-        for text in texts {
+        for (text, spans) in texts {
             let (reply, answer) = oneshot::channel();
-            jobs.push(Job { text, reply });
+            jobs.push(Job { text, spans, reply });
             replies.push(answer);
         }
         self.queue.push(lane, jobs)?;
@@ -127,18 +135,35 @@ impl Embedder for OnnxEmbedder {
 
     async fn read_query(&self, text: &str) -> Result<Reading, EmbedError> {
         let text = tokens::bounded_query(text);
-        let readings = self.submit(Lane::Query, vec![text]).await?;
+        let readings = self.submit(Lane::Query, vec![(text, Vec::new())]).await?;
         readings.into_iter().next().ok_or(EmbedError::Closed)
     }
 
     async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
         let mut vectors = Vec::with_capacity(texts.len());
         for some in texts.chunks(PASSAGES_AT_ONCE) {
-            let some = some.iter().map(|text| tokens::bounded_passage(text)).collect();
+            let some =
+                some.iter().map(|text| (tokens::bounded_passage(text), Vec::new())).collect();
             let readings = self.submit(Lane::Passage, some).await?;
             vectors.extend(readings.into_iter().map(|reading| reading.vector));
         }
         Ok(vectors)
+    }
+
+    async fn read_spans(
+        &self,
+        text: &str,
+        spans: &[Range<usize>],
+    ) -> Result<Option<Vec<Layers>>, EmbedError> {
+        let Some(read_width) = self.read_width else { return Ok(None) };
+        if spans.is_empty() {
+            return Ok(Some(Vec::new()));
+        }
+        let job = (text.to_owned(), spans.to_vec());
+        let readings = self.submit(Lane::Passage, vec![job]).await?;
+        let layers = readings.into_iter().next().and_then(|reading| reading.layers);
+        let layers = layers.ok_or(EmbedError::Closed)?;
+        Ok(Some(layers.chunks_exact(read_width).map(Layers::from).collect()))
     }
 
     async fn close(&self) {

@@ -115,6 +115,33 @@ impl Model {
             .collect()
     }
 
+    /// The width of what [`Model::read`] gives of a token; `None` where the graph gives nothing.
+    pub(super) fn read_width(&self) -> Option<usize> {
+        self.graph.states.map(|(_, width)| width)
+    }
+
+    /// The inner layers of each token of a text.
+    pub(super) fn read(&mut self, ids: &[u32]) -> Result<Vec<f32>, EmbedError> {
+        let failed = |cause: &str| EmbedError::Failed(cause.to_owned());
+        let Some((name, width)) = self.graph.states else {
+            return Err(failed("the model gives no inner layers of tokens"));
+        };
+        let shape = [1, ids.len()];
+        let ids: Vec<i64> = ids.iter().map(|&id| i64::from(id)).collect();
+        let mask = vec![1; ids.len()];
+        let values: ort::Result<_> = (|| {
+            let inputs = inputs(&self.graph, shape, ids, &mask)?;
+            let outputs = self.graph.session.run(inputs)?;
+            let states = outputs.get(name).map(|states| states.try_extract_tensor::<f32>());
+            Ok(states.transpose()?.map(|(_, values)| values.to_vec()))
+        })();
+        let values = values.map_err(|error| failed(&error.to_string()))?.unwrap_or_default();
+        if values.len() != shape[1] * width {
+            return Err(failed("the model's inner layers have another shape than stated"));
+        }
+        Ok(values)
+    }
+
     fn infer(
         &mut self,
         shape: [usize; 2],
@@ -122,14 +149,7 @@ impl Model {
         mask: &[i64],
         wanted: Wanted,
     ) -> ort::Result<Outputs> {
-        let mut inputs: Vec<(&str, SessionInputValue<'_>)> = vec![
-            ("input_ids", Tensor::from_array((shape, ids))?.into()),
-            ("attention_mask", Tensor::from_array((shape, mask.to_vec()))?.into()),
-        ];
-        if self.graph.wants_token_types {
-            let types = vec![0_i64; mask.len()];
-            inputs.push(("token_type_ids", Tensor::from_array((shape, types))?.into()));
-        }
+        let inputs = inputs(&self.graph, shape, ids, mask)?;
         let outputs = self.graph.session.run(inputs)?;
         let Some(output) = outputs.get(&self.graph.output) else {
             return Err(ort::Error::new("the model returned no output"));
@@ -182,6 +202,23 @@ impl Model {
         }
         Ok(true)
     }
+}
+
+fn inputs(
+    graph: &Graph,
+    shape: [usize; 2],
+    ids: Vec<i64>,
+    mask: &[i64],
+) -> ort::Result<Vec<(&'static str, SessionInputValue<'static>)>> {
+    let mut inputs = vec![
+        ("input_ids", Tensor::from_array((shape, ids))?.into()),
+        ("attention_mask", Tensor::from_array((shape, mask.to_vec()))?.into()),
+    ];
+    if graph.wants_token_types {
+        let types = vec![0_i64; mask.len()];
+        inputs.push(("token_type_ids", Tensor::from_array((shape, types))?.into()));
+    }
+    Ok(inputs)
 }
 
 /// The layers of each text; empty if they are missing or cannot be divided among the texts.

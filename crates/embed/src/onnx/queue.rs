@@ -1,6 +1,7 @@
 //! The embedding queue: two bounded lanes, queries before passages.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
@@ -20,6 +21,8 @@ const PATIENCE: u32 = 16;
 /// One text and the channel for its result. The receiver is gone when the caller has given up.
 pub(super) struct Job {
     pub text: String,
+    /// Parts of the text whose inner layers are wanted, in place of the text's vector.
+    pub spans: Vec<Range<usize>>,
     pub reply: oneshot::Sender<Result<Reading, EmbedError>>,
 }
 
@@ -150,7 +153,7 @@ mod tests {
             .map(|text| {
                 let (reply, answer) = oneshot::channel();
                 let text = (*text).to_owned();
-                (Job { text, reply }, answer)
+                (Job { text, spans: Vec::new(), reply }, answer)
             })
             .unzip()
     }

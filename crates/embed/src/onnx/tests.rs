@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::{PASSAGE_TOKENS, Pooling, Precision, QUERY_TOKENS, Run, onnx::*};
+use crate::{PASSAGE_TOKENS, Pooling, Precision, QUERY_TOKENS, READ_TOKENS, Run, onnx::*};
 
 const MODEL: &str = ".assets/models/all-MiniLM-L6-v2";
 const E5: &str = ".assets/models/multilingual-e5-small-memgate-1";
@@ -176,6 +176,48 @@ async fn the_layers_of_a_query_do_not_depend_on_the_batch() {
     // Graphs without that output can still be used for searching.
     let without = tripwire().read_query("hello").await.unwrap();
     assert_eq!(without.layers, None);
+}
+
+#[tokio::test]
+async fn a_span_is_read_within_its_text() {
+    if !assets_are_there() {
+        return;
+    }
+    let mut settings = settings(E5, 384);
+    settings.space.run = run(Pooling::Mean, Precision::Int8);
+    let embedder = OnnxEmbedder::load(&settings).unwrap();
+    let read = async |text: &str, spans: &[std::ops::Range<usize>]| {
+        embedder.read_spans(text, spans).await.unwrap().unwrap()
+    };
+    let text = "I'm vegan. What can I eat?";
+    let spans = [0..26, 0..10, 11..26];
+    let layers = read(text, &spans).await;
+    assert_eq!(layers.iter().map(|it| it.len()).collect::<Vec<_>>(), [768; 3]);
+    let alike = |a: &[f32], b: &[f32]| cosine(a, b) / (cosine(a, a) * cosine(b, b)).sqrt();
+    let alone = &read("I'm vegan.", &[0..10, 0..3]).await[0];
+    assert_ne!(alone, &layers[1]);
+    let (near, far) = (alike(alone, &layers[1]), alike(alone, &layers[2]));
+    assert!(near > far, "{near} {far}");
+    // What does not fit into one window is read in several, each span within one.
+    let long = format!("{text} {}{text}", "The ferry leaves at noon. ".repeat(200));
+    let last = long.len() - 26;
+    let far = read(&long, &[0..10, last..last + 10]).await;
+    let (near, far) = (alike(&far[0], &layers[1]), alike(&far[1], &layers[1]));
+    assert!(near > 0.5 && far > 0.9, "{near} {far}");
+    assert!(read(text, &[]).await.is_empty());
+    // Graphs without that output can still be used for searching.
+    assert_eq!(tripwire().read_spans("hello", &[0..5, 0..3]).await.unwrap(), None);
+}
+
+#[test]
+fn a_span_longer_than_a_window_is_read_as_far_as_it_fits() {
+    let space = settings("testdata/embed/tokens", 4).space;
+    let tokens = Tokens::load(&here("testdata/embed/tokens/tokenizer.json"), &space).unwrap();
+    let text = format!("ab {} cd", "x".repeat(700));
+    let windows = tokens.windows(&text, &[0..2, 3..703, 704..706]).unwrap();
+    assert!(windows.iter().all(|window| window.ids.len() <= READ_TOKENS));
+    let spans: Vec<_> = windows.iter().map(|window| window.spans.clone()).collect();
+    assert_eq!(format!("{spans:?}"), "[[1..3], [1..511], [1..3]]");
 }
 
 #[test]

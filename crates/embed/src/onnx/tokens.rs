@@ -1,11 +1,12 @@
 //! Text to token ids, truncated to the length that is embedded.
 
+use std::ops::Range;
 use std::path::Path;
 
 use kitoken::{Kitoken, Processing, convert::convert_tokenizers};
 
 use super::frame::Frame;
-use crate::{EmbedError, PASSAGE_TOKENS, QUERY_TOKENS, Space};
+use crate::{EmbedError, PASSAGE_TOKENS, QUERY_TOKENS, READ_TOKENS, Space};
 use memgate_text::question::asking_part::{Asking, WINDOW, asking_part};
 
 /// Maximum number of bytes of a passage: 64 per token.
@@ -35,6 +36,14 @@ pub(super) struct Tokens {
     frame: Frame,
     query_prefix: Prefix,
     passage_prefix: Prefix,
+}
+
+/// A part of a text that is read at once.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Window {
+    pub(super) ids: Vec<u32>,
+    /// The tokens of each span.
+    pub(super) spans: Vec<Range<usize>>,
 }
 
 /// A prefix that the model expects.
@@ -99,6 +108,48 @@ impl Tokens {
     pub(super) fn passage(&self, text: &str) -> Result<Vec<u32>, EmbedError> {
         let ids = encode(&self.tokenizer, &format!("{}{text}", self.passage_prefix.text))?;
         Ok(self.framed(&[first(&ids, self.room(PASSAGE_TOKENS))]))
+    }
+
+    /// A text in windows of at most [`READ_TOKENS`], with the tokens of each span. A window begins with a span; a span that
+    /// does not fit into a window is read as far as it does.
+    pub(super) fn windows(
+        &self,
+        text: &str,
+        spans: &[Range<usize>],
+    ) -> Result<Vec<Window>, EmbedError> {
+        let mut cuts: Vec<usize> = spans.iter().flat_map(|span| [span.start, span.end]).collect();
+        cuts.extend([0, text.len()]);
+        cuts.sort_unstable();
+        cuts.dedup();
+        // The tokens before each cut.
+        let (mut ids, mut before) = (Vec::new(), vec![0]);
+        for cut in cuts.windows(2) {
+            let part = text.get(cut[0]..cut[1]).unwrap_or_default();
+            if !part.trim().is_empty() {
+                ids.extend(encode(&self.tokenizer, part)?);
+            }
+            before.push(ids.len());
+        }
+        let at = |place: usize| cuts.binary_search(&place).map_or(0, |cut| before[cut]);
+        let spans = spans.iter().map(|span| at(span.start)..at(span.end));
+        let framing = self.frame.before.len() + self.query_prefix.ids.len();
+        let room = self.room(READ_TOKENS) - self.query_prefix.ids.len();
+        let mut windows: Vec<Window> = Vec::new();
+        let mut begin = 0;
+        for span in spans {
+            // The first window begins with the text.
+            if windows.is_empty() || span.end > begin + room && span.start > begin {
+                begin = if windows.is_empty() && span.end <= room { 0 } else { span.start };
+                let part = first(&ids[begin..], room);
+                let ids = self.framed(&[&self.query_prefix.ids, part]);
+                windows.push(Window { ids, spans: Vec::new() });
+            }
+            let within = |token: usize| framing + (token - begin).min(room);
+            if let Some(window) = windows.last_mut() {
+                window.spans.push(within(span.start)..within(span.end));
+            }
+        }
+        Ok(windows)
     }
 
     /// The id that pads shorter texts of a batch.

@@ -46,6 +46,10 @@ impl Worker {
     fn work(&mut self, lane: Lane, jobs: Vec<Job>) {
         let mut ready = Vec::with_capacity(jobs.len());
         for job in jobs {
+            if !job.spans.is_empty() {
+                self.read(job);
+                continue;
+            }
             match contained(|| match lane {
                 Lane::Query => self.tokens.query(&job.text),
                 Lane::Passage => self.tokens.passage(&job.text),
@@ -60,6 +64,23 @@ impl Worker {
         for count in batches(&lengths, self.model.may_batch()) {
             self.run(lane, ready.by_ref().take(count).collect());
         }
+    }
+
+    /// Reads a text window by window, and answers with the layers of all spans, one after another.
+    fn read(&mut self, job: Job) {
+        let layers = contained(|| {
+            let mut layers = Vec::new();
+            for window in self.tokens.windows(&job.text, &job.spans)? {
+                let states = self.model.read(&window.ids)?;
+                let width = states.len() / window.ids.len().max(1);
+                for span in window.spans {
+                    let tokens = states.chunks_exact(width).take(span.end).skip(span.start);
+                    layers.extend(mean(tokens, width));
+                }
+            }
+            Ok(layers)
+        });
+        answer(job, layers.map(|layers| Reading::whole([].into(), Some(layers.into()))));
     }
 
     fn run(&mut self, lane: Lane, batch: Vec<Ready>) {
@@ -93,6 +114,20 @@ impl Worker {
             }
         }
     }
+}
+
+/// The mean of vectors; zeros where there are none.
+fn mean<'a>(vectors: impl Iterator<Item = &'a [f32]>, width: usize) -> Vec<f32> {
+    let mut sum = vec![0.0; width];
+    let mut count = 0.0_f32;
+    for vector in vectors {
+        count += 1.0;
+        for (sum, x) in sum.iter_mut().zip(vector) {
+            *sum += x;
+        }
+    }
+    sum.iter_mut().for_each(|sum| *sum /= count.max(1.0));
+    sum
 }
 
 fn answer(job: Job, result: Result<Reading, EmbedError>) {

@@ -54,7 +54,7 @@ fn languages_with_little_training_are_decided_by_the_words_of_their_files() {
         }));
         let kept = count(told.iter().map(|row| {
             let sentences = Piece::sentences(&row.text);
-            let memorable = || sentences.iter().any(|it| models.memorable.is_memorable(it, None));
+            let memorable = || sentences.iter().any(|it| models.memorable.is_memorable(it));
             (row.memorable, !drops(&row.text) && memorable())
         }));
         let counts = [searched, kept].concat();

@@ -1,59 +1,122 @@
-//! What the trained model says of pieces of messages, with their vectors where it knows the embedder's.
+//! What the trained models say of the pieces of a message: the reader, where it knows the embedder's inner layers, or else
+//! the words alone.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
-use memgate_embed::{EmbedError, Embedder, Vector, model_of};
-use memgate_models::{Clause, MemorableModel, Models};
-use memgate_text::pieces::Piece;
+use memgate_embed::{EmbedError, Embedder, model_of};
+use memgate_models::{
+    Clause, MemorableModel, Models,
+    reader::{Part, Said, Thresholds, features},
+};
+use memgate_text::{command::LEFT_OUT, pieces::Piece};
 
-/// The model's predictions for the texts it was made for.
+/// Judges the pieces of one message.
 pub(super) struct Judge<'a> {
-    model: &'a MemorableModel,
-    /// Empty where the model does not know the embedder's vectors.
-    vectors: HashMap<String, Vector>,
+    words: &'a MemorableModel,
+    thresholds: Thresholds,
+    /// By the place of a sentence or clause; empty where the words alone decide.
+    said: HashMap<Range<usize>, Said>,
 }
 
 impl<'a> Judge<'a> {
-    /// Embeds the texts, where that helps. Where it fails the words alone must do; an embedder
-    /// that is only busy is worth another try.
+    /// Reads a message. Where that fails the words alone must do; an embedder that is only busy is worth another try.
     pub(super) async fn of(
         embedder: &dyn Embedder,
         models: &'a Models,
-        texts: Vec<String>,
+        message: &str,
     ) -> Result<Self, EmbedError> {
-        let model = &models.memorable;
-        // Of several models, the others are not asked.
-        let Some(known) = model_of(embedder, |space| models.are_trained_with(space)) else {
-            return Ok(Self { model, vectors: HashMap::new() });
-        };
-        let vectors = match known.embed_passages(texts.clone()).await {
-            Ok(vectors) => texts.into_iter().zip(vectors).collect(),
+        let said = match read(embedder, models, message).await {
+            Ok(said) => said,
             Err(error @ (EmbedError::Busy | EmbedError::Closed)) => return Err(error),
             Err(error) => {
                 tracing::debug!(%error, "statements are looked for by their words alone");
                 HashMap::new()
             }
         };
-        Ok(Self { model, vectors })
+        Ok(Self { words: &models.memorable, thresholds: models.reader.thresholds(), said })
     }
 
-    /// Whether a sentence is worth keeping.
+    /// Whether a sentence tells something worth keeping.
     pub(super) fn is_memorable(&self, sentence: &Piece<'_>) -> bool {
-        let vectors = self.vector(sentence.words()).zip(self.vector(sentence.message()));
-        self.model.is_memorable(sentence, vectors.map(|(own, message)| [own, message]))
+        match self.said(sentence) {
+            Some(said) => said.keep > self.thresholds.keep && self.is_own(sentence, said),
+            None => self.words.is_memorable(sentence),
+        }
     }
 
     /// What a clause of a sentence is.
     pub(super) fn clause(&self, clause: &Piece<'_>) -> Clause {
-        self.model.clause(clause)
+        match self.said(clause) {
+            Some(said) if said.keep < self.thresholds.trim => Clause::Other,
+            Some(said) if said.keep > self.thresholds.clause && self.is_own(clause, said) => {
+                Clause::Statement
+            }
+            Some(_) => Clause::Unclear,
+            None => self.words.clause(clause),
+        }
     }
 
-    /// Whether a text says how something is done or is to be done.
-    pub(super) fn is_procedural(&self, text: &str) -> bool {
-        self.model.is_procedural(text, self.vector(text))
+    /// Whether a sentence says how something is done or is to be done.
+    pub(super) fn is_procedural(&self, sentence: &Piece<'_>) -> bool {
+        match self.said(sentence) {
+            Some(said) => said.procedural > 0.5,
+            None => self.words.is_procedural(sentence.words()),
+        }
     }
 
-    fn vector(&self, text: &str) -> Option<&[f32]> {
-        self.vectors.get(text).map(|vector| &**vector)
+    /// A message without what its user did not say, which [`LEFT_OUT`] stands for.
+    pub(super) fn own_words(&self, message: &str) -> String {
+        let mut own = String::with_capacity(message.len());
+        let mut done = 0;
+        for sentence in Piece::sentences(message) {
+            if self.said(&sentence).is_none_or(|said| self.is_own(&sentence, said)) {
+                continue;
+            }
+            let range = sentence.range();
+            own.push_str(&message[done..range.start]);
+            if !own.trim_end().ends_with(LEFT_OUT) {
+                own.push_str(LEFT_OUT);
+            }
+            done = range.end;
+        }
+        own.push_str(&message[done..]);
+        own
     }
+
+    fn said(&self, piece: &Piece<'_>) -> Option<Said> {
+        self.said.get(&piece.range()).copied()
+    }
+
+    fn is_own(&self, piece: &Piece<'_>, said: Said) -> bool {
+        let own = match may_hold_pasted(piece.message()) {
+            true => self.thresholds.own,
+            false => self.thresholds.own_short,
+        };
+        said.own > own
+    }
+}
+
+/// The longest message of one line in which hardly anything is pasted, in characters.
+const TYPED_CHARS: usize = 120;
+
+/// Whether a message is of several lines or of more than a sentence or two.
+pub(crate) fn may_hold_pasted(message: &str) -> bool {
+    let message = message.trim();
+    message.contains('\n') || message.chars().nth(TYPED_CHARS).is_some()
+}
+
+async fn read(
+    embedder: &dyn Embedder,
+    models: &Models,
+    message: &str,
+) -> Result<HashMap<Range<usize>, Said>, EmbedError> {
+    // Of several models, the others are not asked.
+    let Some(known) = model_of(embedder, |space| models.are_trained_with(space)) else {
+        return Ok(HashMap::new());
+    };
+    let parts = Part::all(message);
+    let spans: Vec<_> = parts.iter().map(|part| part.piece.range()).collect();
+    let layers = known.read_spans(message, &spans).await?.unwrap_or_default();
+    let said = features(&parts, &layers).into_iter().map(|seen| models.reader.say(&seen));
+    Ok(spans.into_iter().zip(said).filter_map(|(span, said)| Some((span, said?))).collect())
 }

@@ -18,15 +18,17 @@ use jiff::{
 
 use crate::{candidate::Candidate, turn::StoredTurn};
 use judge::Judge;
+pub(crate) use judge::may_hold_pasted;
 use memgate_core::memory::MemoryType;
 use memgate_embed::{EmbedError, Embedder};
-use memgate_models::{Clause, Models};
+use memgate_models::{Clause, MemorableModel, Models};
 use memgate_text::{
     names,
     pieces::Piece,
     rules,
     time::{ending, statement_dates},
 };
+use statements::{Message, Statement};
 
 /// The longest message that is looked at, in characters: what is longer is
 /// pasted, and the turn itself is remembered anyway.
@@ -45,39 +47,64 @@ pub(crate) async fn extract(
     turn: &StoredTurn,
     before: Option<&StoredTurn>,
 ) -> Result<Vec<Candidate>, EmbedError> {
-    let Some((found, judge)) = statements(embedder, models, turn, before).await? else {
-        return Ok(Vec::new());
-    };
     let text = turn.user_text.trim();
-    Ok(found.into_iter().map(|words| candidate(&words, text, &judge, turn.began)).collect())
+    let found = statements(embedder, models, turn, before).await?;
+    let candidate = |it: Statement| candidate(&it, text, &models.memorable, turn.began);
+    Ok(found.into_iter().map(candidate).collect())
 }
 
-/// Whether there is a statement in a turn, as [`extract`] finds them.
-pub(crate) async fn tells(
+/// What a look at a turn says of its message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Look {
+    /// The message without what its user did not say.
+    pub(crate) own: String,
+    /// Whether there is a statement in it, as [`extract`] finds them.
+    pub(crate) tells: bool,
+}
+
+/// Looks at a turn.
+pub(crate) async fn look(
     embedder: &dyn Embedder,
     models: &Models,
     turn: &StoredTurn,
     before: Option<&StoredTurn>,
-) -> Result<bool, EmbedError> {
-    let found = statements(embedder, models, turn, before).await?;
-    Ok(found.is_some_and(|(found, _)| !found.is_empty()))
+) -> Result<Look, EmbedError> {
+    let text = turn.user_text.trim();
+    let judge = Judge::of(embedder, models, text).await?;
+    let found = found(&judge, models, text, before);
+    Ok(Look { own: judge.own_words(text), tells: !found.is_empty() })
 }
 
-/// The words of the statements in a turn, and who judged them; `None` where the turn is not looked at.
-async fn statements<'m>(
+/// The statements in a turn; none where it is not looked at.
+async fn statements(
     embedder: &dyn Embedder,
-    models: &'m Models,
+    models: &Models,
     turn: &StoredTurn,
     before: Option<&StoredTurn>,
-) -> Result<Option<(Vec<String>, Judge<'m>)>, EmbedError> {
+) -> Result<Vec<Statement>, EmbedError> {
     let text = turn.user_text.trim();
-    if !text.chars().any(char::is_alphanumeric) || is_too_long(text) || rules::drops(text) {
-        return Ok(None);
+    if is_passed_over(text) {
+        return Ok(Vec::new());
+    }
+    let judge = Judge::of(embedder, models, text).await?;
+    Ok(found(&judge, models, text, before))
+}
+
+fn found(
+    judge: &Judge<'_>,
+    models: &Models,
+    text: &str,
+    before: Option<&StoredTurn>,
+) -> Vec<Statement> {
+    if is_passed_over(text) {
+        return Vec::new();
     }
     let before = before.and_then(|turn| earlier(&turn.user_text));
-    let message = statements::Message::of(text, before);
-    let judge = Judge::of(embedder, models, message.texts()).await?;
-    Ok(Some((message.statements(&judge), judge)))
+    Message::of(text, before).statements(judge, &models.memorable)
+}
+
+fn is_passed_over(text: &str) -> bool {
+    !text.chars().any(char::is_alphanumeric) || is_too_long(text) || rules::drops(text)
 }
 
 /// Candidates of statements, whether or not they look worth keeping.
@@ -87,8 +114,15 @@ pub(crate) async fn as_they_are(
     statements: Vec<String>,
     at: Timestamp,
 ) -> Result<Vec<Candidate>, EmbedError> {
-    let judge = Judge::of(embedder, models, statements.clone()).await?;
-    Ok(statements.iter().map(|words| candidate(words, words, &judge, at)).collect())
+    let mut candidates = Vec::with_capacity(statements.len());
+    for words in statements {
+        let judge = Judge::of(embedder, models, &words).await?;
+        let first = Piece::sentences(&words).into_iter().next();
+        let procedural = first.is_some_and(|first| judge.is_procedural(&first));
+        let statement = Statement { procedural, words: words.clone() };
+        candidates.push(candidate(&statement, &words, &models.memorable, at));
+    }
+    Ok(candidates)
 }
 
 /// Whether nothing of a text may be kept beyond its turn: it tells a secret, gives
@@ -102,12 +136,17 @@ fn earlier(text: &str) -> Option<&str> {
     (!is_too_long(text) && !rules::drops(text)).then_some(text)
 }
 
-fn candidate(words: &str, message: &str, judge: &Judge<'_>, at: Timestamp) -> Candidate {
-    let memory_type =
-        if judge.is_procedural(words) { MemoryType::PROCEDURAL } else { MemoryType::SEMANTIC };
+fn candidate(
+    statement: &Statement,
+    message: &str,
+    model: &MemorableModel,
+    at: Timestamp,
+) -> Candidate {
+    let Statement { words, procedural } = statement;
+    let memory_type = if *procedural { MemoryType::PROCEDURAL } else { MemoryType::SEMANTIC };
     let content = statement_dates::dated(words, at);
-    let ends = ends(&content, judge, at);
-    let raw = (content != words).then(|| words.to_owned());
+    let ends = ends(&content, model, at);
+    let raw = (content != *words).then(|| words.clone());
     let named = names::named(words, message);
     Candidate {
         memory_type: memory_type.to_owned(),
@@ -122,12 +161,12 @@ fn candidate(words: &str, message: &str, judge: &Judge<'_>, at: Timestamp) -> Ca
 
 /// When a plan with a day is over: when that day has ended everywhere on Earth. A statement that surely tells something
 /// beside the plan does not end with it.
-fn ends(content: &str, judge: &Judge<'_>, at: Timestamp) -> Option<Timestamp> {
+fn ends(content: &str, model: &MemorableModel, at: Timestamp) -> Option<Timestamp> {
     let last = ending::last_day(content, at)?;
     let clauses = Piece::sentences(content).into_iter().flat_map(|sentence| sentence.clauses());
     let (dated, others): (Vec<_>, Vec<_>) =
         clauses.partition(|clause| ending::last_day(clause.words(), at).is_some());
-    let tells = |clause: &Piece<'_>| judge.clause(clause) == Clause::Statement;
+    let tells = |clause: &Piece<'_>| model.clause(clause) == Clause::Statement;
     if dated.is_empty() || others.iter().any(tells) {
         return None;
     }

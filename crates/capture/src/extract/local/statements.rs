@@ -1,7 +1,7 @@
 //! From a message to the statements in it, by what a judge says of its pieces.
 
 use crate::extract::local::judge::Judge;
-use memgate_models::Clause;
+use memgate_models::{Clause, MemorableModel};
 use memgate_text::{
     alone::{is_short, without_joining},
     normal::one_line,
@@ -25,6 +25,15 @@ pub(super) struct Message<'a> {
     before: Option<Piece<'a>>,
 }
 
+/// What is kept of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Statement {
+    /// In the user's words.
+    pub(super) words: String,
+    /// It says how something is done.
+    pub(super) procedural: bool,
+}
+
 impl<'a> Message<'a> {
     /// `text` is trimmed and not empty; `before` is the message before it.
     pub(super) fn of(text: &'a str, before: Option<&'a str>) -> Self {
@@ -36,27 +45,22 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Everything that is judged with a vector.
-    pub(super) fn texts(&self) -> Vec<String> {
-        let pieces = self.sentences.iter().chain(&self.before);
-        let texts = pieces.flat_map(|piece| [piece.words(), piece.message()]);
-        let mut texts: Vec<String> = texts.map(str::to_owned).collect();
-        texts.sort();
-        texts.dedup();
-        texts
-    }
-
-    /// What is kept, in the user's words.
-    pub(super) fn statements(&self, judge: &Judge<'_>) -> Vec<String> {
-        let mut statements = self.joined(&self.kept(judge), judge);
+    /// What is kept.
+    pub(super) fn statements(&self, judge: &Judge<'_>, words: &MemorableModel) -> Vec<Statement> {
+        let mut statements = self.joined(&self.kept(judge), words);
         // A wish is sure by its form.
-        let wishes = self.sentences.iter().filter(|s| wish_topic(s.words()).is_some());
-        for wish in wishes.map(|wish| one_line(without_joining(wish.words()))) {
-            if !statements.iter().any(|statement| statement.contains(&wish)) {
-                statements.push(wish);
+        let wishes = self.sentences.iter().enumerate();
+        for (at, wish) in wishes.filter(|(_, sentence)| wish_topic(sentence.words()).is_some()) {
+            let wish = one_line(without_joining(wish.words()));
+            if !statements.iter().any(|(_, statement)| statement.contains(&wish)) {
+                statements.push((at, wish));
             }
         }
-        statements.iter_mut().for_each(cut);
+        let statement = |(at, mut words): (usize, String)| {
+            cut(&mut words);
+            Statement { words, procedural: judge.is_procedural(&self.sentences[at]) }
+        };
+        let mut statements: Vec<Statement> = statements.into_iter().map(statement).collect();
         statements.dedup();
         statements
     }
@@ -76,7 +80,7 @@ impl<'a> Message<'a> {
     }
 
     /// The kept pieces; one that points back, or says too little alone, is joined to what stands before it.
-    fn joined(&self, kept: &[(usize, Piece<'a>)], judge: &Judge<'_>) -> Vec<String> {
+    fn joined(&self, kept: &[(usize, Piece<'a>)], model: &MemorableModel) -> Vec<(usize, String)> {
         let mut statements: Vec<(usize, String)> = Vec::new();
         for (at, piece) in kept {
             let words = one_line(without_joining(piece.words()));
@@ -94,7 +98,7 @@ impl<'a> Message<'a> {
                 (None, _) => {
                     let before = self.before.as_ref();
                     let before =
-                        before.filter(|it| judge.is_memorable(it) || it.words().ends_with('?'));
+                        before.filter(|it| model.is_memorable(it) || it.words().ends_with('?'));
                     let words = match before {
                         Some(before) => joined(&one_line(before.words()), &words),
                         None => words,
@@ -103,7 +107,7 @@ impl<'a> Message<'a> {
                 }
             }
         }
-        statements.into_iter().map(|(_, statement)| statement).collect()
+        statements
     }
 }
 

@@ -4,7 +4,10 @@ use jiff::Timestamp;
 
 use crate::{
     error::JobError,
-    extract::{local, turns},
+    extract::{
+        local::{self, Look},
+        turns,
+    },
     jobs::{
         context::JobContext,
         drift::notice_drift,
@@ -24,7 +27,7 @@ const REPEATABLE: usize = 10;
 /// The memory of a turn. Nothing to do when the turn was forgotten, or is
 /// not worth one.
 pub(crate) async fn run(context: &JobContext, number: i64) -> Result<(), JobError> {
-    let (Some(turn), before) =
+    let (Some(mut turn), before) =
         context.journal.read(move |c| journal::turn_and_before(c, number)).await?
     else {
         return Ok(());
@@ -34,7 +37,11 @@ pub(crate) async fn run(context: &JobContext, number: i64) -> Result<(), JobErro
     }
     let now = context.journal.now();
     let known = remembered(context, &turn, now).await?;
-    let tells = tells(context, &turn, before.as_ref()).await;
+    let Look { own, tells } = look(context, &turn, before.as_ref()).await;
+    turn.user_text = own;
+    if !turns::worth_it(&turn) {
+        return Ok(());
+    }
     let mut episode = turns::episode(&turn, &known, tells, now);
     if let Ok(stored) = context.writer.store.get(&turn.owner, &turn.memory_id(), now).await {
         episode.memory = still_true(episode.memory, &[stored]);
@@ -48,14 +55,16 @@ pub(crate) async fn run(context: &JobContext, number: i64) -> Result<(), JobErro
     }
 }
 
-/// Whether the user's words tell something worth keeping, or ask to keep something; also where nobody can say: in a message
-/// too long to be looked at, and while the embedder is busy, which must not keep a turn from being stored.
-async fn tells(context: &JobContext, turn: &StoredTurn, before: Option<&StoredTurn>) -> bool {
-    if local::is_too_long(&turn.user_text) || Commands::of(&turn.user_text).kind().is_some() {
-        return true;
-    }
+/// What the user says in a turn, and whether it tells something worth keeping, or asks to keep something; so it does where
+/// nobody can say: in a message too long to be looked at, and while the embedder is busy, which must not keep a turn from
+/// being stored.
+async fn look(context: &JobContext, turn: &StoredTurn, before: Option<&StoredTurn>) -> Look {
     let (embedder, models) = (context.writer.embedder.as_ref(), context.writer.models.as_ref());
-    local::tells(embedder, models, turn, before).await.unwrap_or(true)
+    let unread = || Look { own: turn.user_text.clone(), tells: true };
+    let mut look = local::look(embedder, models, turn, before).await.unwrap_or_else(|_| unread());
+    let asks = Commands::of(&turn.user_text).kind().is_some();
+    look.tells |= local::is_too_long(&turn.user_text) || asks;
+    look
 }
 
 /// What is remembered already that the turn's reply may repeat.

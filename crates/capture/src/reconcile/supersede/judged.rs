@@ -2,7 +2,7 @@
 
 use crate::reconcile::turn_text::told;
 use memgate_embed::{EmbedError, Embedder, Vector, dot};
-use memgate_models::{UpdateFeatures, UpdateModel, update_pair::Pair};
+use memgate_models::{Pair, UpdateFeatures, UpdateModel};
 use memgate_text::compare::Statement;
 
 /// How a message stands to one older sentence.

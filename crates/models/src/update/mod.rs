@@ -1,6 +1,10 @@
 //! Whether a message makes an older sentence outdated, by what the two have in common, what differs, and what says
 //! that something changed. `tools/train_updates.py` trains it; reconciliation extracts the features.
 
+mod pair;
+
+pub use pair::Pair;
+
 use crate::{
     Features, Unreadable,
     linear::Linear,
