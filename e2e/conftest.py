@@ -12,8 +12,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # The files that take longest. They start first, so that none of them is left alone at the end.
-SLOWEST = ["milvus", "durability", "cli", "up", "remote_embedder", "hostile_operations", "fooled_helper", "milvus_server",
-           "extraction", "extraction_failures", "failures", "store_failures", "several_embedders"]
+SLOWEST = ["milvus", "durability", "cli", "up", "remote_embedder", "hostile_operations", "fooled_helper",
+           "milvus_server", "field", "extraction", "extraction_failures", "failures", "store_failures",
+           "several_embedders"]
 
 
 def pytest_collection_modifyitems(items):

@@ -45,7 +45,7 @@ impl Ask {
             Some(b"deflate") => inflate(flate2::read::ZlibDecoder::new(body))?,
             _ => body.to_vec(),
         };
-        let body: Value = serde_json::from_slice(&plain)
+        let body: Value = serde_json::from_slice(&with_whole_pairs(plain))
             .map_err(|error| format!("the body is no JSON: {error}"))?;
         if body.is_object() {
             Ok(Self { dialect, body })
@@ -105,6 +105,35 @@ fn inflate(reader: impl std::io::Read) -> Result<Vec<u8>, String> {
         .read_to_end(&mut plain)
         .map_err(|error| format!("the compressed body cannot be read: {error}"))?;
     Ok(plain)
+}
+
+/// The body with U+FFFD for each escaped half of a surrogate pair: clients that cut a text within an emoji send one, and
+/// `serde_json` refuses it.
+fn with_whole_pairs(mut body: Vec<u8>) -> Vec<u8> {
+    let mut at = 0;
+    while at < body.len() {
+        at += match escaped_unit(&body, at) {
+            Some(0xD800..=0xDBFF)
+                if matches!(escaped_unit(&body, at + 6), Some(0xDC00..=0xDFFF)) =>
+            {
+                12
+            }
+            Some(0xD800..=0xDFFF) => {
+                body[at + 2..at + 6].copy_from_slice(b"fffd");
+                6
+            }
+            Some(_) => 6,
+            None if body[at] == b'\\' => 2,
+            None => 1,
+        };
+    }
+    body
+}
+
+/// The UTF-16 code unit that is escaped at this place: `\u` and four digits.
+fn escaped_unit(body: &[u8], at: usize) -> Option<u16> {
+    let digits = body.get(at..at + 6)?.strip_prefix(br"\u")?;
+    u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
 fn block(out: &mut String, role: &str, text: &str) {
@@ -179,6 +208,13 @@ mod tests {
         headers.insert(CONTENT_ENCODING, "gzip".parse().unwrap());
         let ask = Ask::read(Dialect::Chat, &headers, &encoder.finish().unwrap()).unwrap();
         assert_eq!(ask.model(), "m");
+    }
+
+    #[test]
+    fn half_of_an_emoji_is_read() {
+        let body = br#"{"a":"\ud83e","b":"\ude01 \\ud83e","c":"\ud83d\ude01\u00fc"}"#;
+        let ask = Ask::read(Dialect::Chat, &HeaderMap::new(), body).unwrap();
+        assert_eq!(ask.body, json!({"a": "\u{fffd}", "b": "\u{fffd} \\ud83e", "c": "😁ü"}));
     }
 
     #[test]

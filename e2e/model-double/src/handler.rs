@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use crate::ask::{Ask, Dialect};
 use crate::directives::{Directives, Kind};
 use crate::reply::{End, Reply, Said};
-use crate::script::{Answer, Rule};
-use crate::wire::{Event, event_stream, whole};
+use crate::script::{Answer, Pieces, Rule};
+use crate::wire::{Event, event_stream, in_pieces, whole};
 use crate::{Double, MAX_BODY_BYTES, chat, embeddings, responses};
 
 /// Which of the requests received are wanted: those whose `header` says `value`; all without it.
@@ -113,6 +113,9 @@ async fn answer(double: &Double, ask: &Ask, directives: &Directives) -> Response
     let reply = match scripted.map(|(_, answer)| answer) {
         Some(Answer::Hang(_)) => std::future::pending().await,
         Some(Answer::Raw(text)) => return json_body(text.into_bytes(), directives),
+        Some(Answer::Pieces(Pieces { media_type, text, cut })) => {
+            return body(&media_type, in_pieces(text.as_bytes(), cut), directives);
+        }
         Some(Answer::Status(status)) => return asked_error(status),
         Some(Answer::Busy(seconds)) => return busy(seconds),
         Some(Answer::Body(body)) => return json_body(body.to_string().into_bytes(), directives),
@@ -138,7 +141,9 @@ async fn embed(double: &Double, body: &Value, directives: &Directives) -> Respon
         Some(Answer::Busy(seconds)) => return busy(seconds),
         Some(Answer::Body(body)) => return json_body(body.to_string().into_bytes(), directives),
         Some(Answer::Vectors(oddity)) => oddity,
-        Some(Answer::Reply(_) | Answer::ToolCalls(_)) | None => embeddings::Oddity::default(),
+        Some(Answer::Reply(_) | Answer::ToolCalls(_) | Answer::Pieces(_)) | None => {
+            embeddings::Oddity::default()
+        }
     };
     let cut = Directives { cut_after: oddity.cut_after, ..directives.clone() };
     json_body(embeddings::object(body, &oddity).into_bytes(), &cut)
@@ -180,7 +185,7 @@ fn json_body(bytes: Vec<u8>, directives: &Directives) -> Response {
     body("application/json", whole(bytes, directives), directives)
 }
 
-fn body(content_type: &'static str, body: Body, directives: &Directives) -> Response {
+fn body(content_type: &str, body: Body, directives: &Directives) -> Response {
     let mut response = ([(CONTENT_TYPE, content_type)], body).into_response();
     if directives.gzip {
         response.headers_mut().insert(CONTENT_ENCODING, http::HeaderValue::from_static("gzip"));

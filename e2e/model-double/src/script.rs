@@ -44,8 +44,21 @@ pub(crate) enum Answer {
     Body(Value),
     /// This text as the whole body, status 200.
     Raw(String),
+    /// This text as the whole body, cut into pieces.
+    Pieces(Pieces),
     /// None at all, whatever the value.
     Hang(bool),
+}
+
+/// A body that is written in pieces, for streams that this double would not make by itself.
+#[derive(Debug, Clone, Deserialize, PartialEq)]
+pub(crate) struct Pieces {
+    /// Its media type.
+    #[serde(rename = "type")]
+    pub media_type: String,
+    pub text: String,
+    /// The length of a piece, in bytes; a piece may end within a character.
+    pub cut: usize,
 }
 
 /// A function the double "decides" to call.

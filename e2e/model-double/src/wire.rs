@@ -13,6 +13,9 @@ use serde_json::Value;
 
 use crate::directives::Directives;
 
+/// A pause that makes each piece a write of its own.
+const BETWEEN_WRITES: Duration = Duration::from_millis(1);
+
 /// One server-sent event.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Event {
@@ -67,7 +70,7 @@ pub(crate) fn event_stream(events: &[Event], directives: &Directives) -> Body {
         pieces.truncate(kept);
     }
     let (pause, pieces) = if directives.split {
-        (Duration::from_millis(1), at_odd_places(&pieces.concat()))
+        (BETWEEN_WRITES, at_odd_places(&pieces.concat()))
     } else {
         (directives.gap, pieces)
     };
@@ -86,6 +89,12 @@ pub(crate) fn whole(body: Vec<u8>, directives: &Directives) -> Body {
     let mut start = Bytes::from(body);
     start.truncate(kept);
     paced(vec![start], directives.first_token, Duration::ZERO, true)
+}
+
+/// A body in pieces of `length` bytes, each piece a write of its own.
+pub(crate) fn in_pieces(body: &[u8], length: usize) -> Body {
+    let pieces = body.chunks(length.max(1)).map(Bytes::copy_from_slice).collect();
+    paced(pieces, Duration::ZERO, BETWEEN_WRITES, false)
 }
 
 /// The events' bytes, one element an event; compressed together where that was asked for.

@@ -177,6 +177,18 @@ async fn a_script_answers_and_the_echo_does_the_rest() {
 }
 
 #[tokio::test]
+async fn a_scripted_body_comes_in_pieces_that_may_end_within_a_character() {
+    let address = start().await;
+    let pieces = json!({"type": "text/event-stream", "text": "data: ü\n\n", "cut": 7});
+    let rules = json!([{"contains": "", "pieces": pieces}]).to_string();
+    raw(address, "POST", "/_double/script", "", &rules).await;
+    let answer = raw(address, "POST", CHAT, "", &chat(true)).await;
+    assert!(answer.contains("content-type: text/event-stream\r\n"), "{answer}");
+    let halves = "7\r\ndata: \u{fffd}\r\n3\r\n\u{fffd}\n\n\r\n0\r\n\r\n";
+    assert!(answer.ends_with(&format!("\r\n\r\n{halves}")), "{answer}");
+}
+
+#[tokio::test]
 async fn the_journal_keeps_every_request_byte_for_byte() {
     let address = start().await;
     let odd = r#"{ "input":"x",  "input":"y", "n":12345678901234567890 }"#;

@@ -4,7 +4,9 @@
 use jiff::Timestamp;
 
 use crate::turn::StoredTurn;
-use memgate_core::memory::{Memory, MemoryType, Provenance, Source, extractor, turn_content};
+use memgate_core::memory::{
+    Memory, MemoryId, MemoryType, Provenance, Source, extractor, turn_content,
+};
 use memgate_text::{
     greeting::is_greeting,
     normal::one_line,
@@ -24,6 +26,13 @@ const USER_TAIL: usize = 300;
 /// What is kept of the reply, in characters. Replies are long and say again
 /// what was asked; their beginning holds the answer.
 const REPLY: usize = 400;
+
+/// What is kept of an answer that the user asked to keep, and of its question, in characters.
+const ANSWER: usize = 1_000;
+const ANSWERED: usize = 200;
+
+/// How much such an answer matters, where 0.5 is usual.
+const SAVED_IMPORTANCE: f32 = 0.8;
 
 /// A reply of fewer words says nothing that could be looked for.
 const FEWEST_REPLY_WORDS: usize = 3;
@@ -66,14 +75,39 @@ pub(crate) fn episode(turn: &StoredTurn, known: &[String], tells: bool, now: Tim
     if !tells {
         memory.importance = Memory::IDLE_IMPORTANCE;
     }
-    memory.provenance = Provenance {
+    memory.provenance = provenance(turn, extractor::TURNS);
+    Episode { memory, passages }
+}
+
+/// A memory of a turn's answer, with the question, which the user asked to keep; `None` where there is no answer.
+pub(crate) fn answer(turn: &StoredTurn, now: Timestamp) -> Option<Memory> {
+    let [question, answer] = [&turn.user_text, &turn.reply_text].map(|text| one_line(text));
+    if words(&answer).len() < FEWEST_REPLY_WORDS {
+        return None;
+    }
+    let (question, answer) = (ends(&question, ANSWERED, 0), ends(&answer, ANSWER, 0));
+    let content = format!("Saved answer of the assistant to \"{question}\": {answer}");
+    let id = MemoryId::derived(&[&turn.owner.key(), &turn.key, "answer"]);
+    let kind = MemoryType::new(MemoryType::SEMANTIC);
+    let source = Source::ImplicitInference;
+    let mut memory = Memory::new(id, turn.owner.clone(), kind, content, source, now);
+    memory.project_id.clone_from(&turn.project);
+    memory.agent_id.clone_from(&turn.agent);
+    memory.session_id = Some(turn.session.clone());
+    memory.event_time = Some(turn.began);
+    memory.importance = SAVED_IMPORTANCE;
+    memory.provenance = provenance(turn, extractor::EXPLICIT);
+    Some(memory)
+}
+
+fn provenance(turn: &StoredTurn, extractor: &str) -> Provenance {
+    Provenance {
         turn: Some(turn.key.clone()),
-        extractor: Some(extractor::TURNS.to_owned()),
+        extractor: Some(extractor.to_owned()),
         extractor_version: Some(VERSION.to_owned()),
         said_at: Some(turn.began),
         again: Vec::new(),
-    };
-    Episode { memory, passages }
+    }
 }
 
 /// The first `head` and last `tail` characters, cut between words where that is near.

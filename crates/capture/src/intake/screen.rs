@@ -124,7 +124,7 @@ pub(crate) fn screened(
 /// What a message asks of memory, the message without the preferences that it states (their values are stored, and their
 /// words nowhere else), and whether it takes back what it tells.
 fn orders(said: &str, screener: Screener) -> (Orders, String, bool) {
-    let Commands { mut remember, forget, withdrawn, .. } = Commands::of(said);
+    let Commands { mut remember, answer, forget, withdrawn, .. } = Commands::of(said);
     remember.retain(|words| may_become_memory(screener, words));
     let Reading { stated: mut prefer, rest } = Reading::of(said);
     prefer.retain(|stated| may_become_memory(screener, &stated.words));
@@ -138,7 +138,7 @@ fn orders(said: &str, screener: Screener) -> (Orders, String, bool) {
         }
         states_none
     });
-    (Orders { remember, prefer, forget }, rest, withdrawn)
+    (Orders { remember, answer, prefer, forget }, rest, withdrawn)
 }
 
 fn clean_tool(

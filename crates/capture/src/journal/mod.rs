@@ -25,8 +25,8 @@ pub(crate) use database::Journal;
 pub(crate) use entry::{Entry, EntryReply, Forgotten};
 pub use forget::{Forget, Forgetting};
 pub(crate) use forget::{
-    ForgetOrder, Hidden, Orders, cancel_forgetting, erase_later, has_to_forget, hidden_by,
-    hidden_for, later_turns, pending_forgettings,
+    ForgetOrder, Hidden, Orders, RememberOrder, cancel_forgetting, erase_later, has_to_forget,
+    hidden_by, hidden_for, later_turns, pending_forgettings,
 };
 pub(crate) use jobs::{
     ClaimedJob, JobKind, Next, Owed, Room, Settled, ask_for_pruning, ask_for_vectors, lanes_of,

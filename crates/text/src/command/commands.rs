@@ -7,6 +7,8 @@ use crate::command::subject::Subject;
 pub struct Commands {
     /// To be remembered, in the user's words.
     pub remember: Vec<String>,
+    /// Whether the assistant's last answer is to be remembered: "Great, save that".
+    pub answer: bool,
     /// To be forgotten.
     pub forget: Vec<Subject>,
     /// Whether the message takes back what it tells: "I have a 5 in physics. Forget that."
@@ -21,7 +23,7 @@ impl Commands {
     /// Which kinds there are.
     #[must_use]
     pub fn kind(&self) -> Option<Command> {
-        match (self.remember.is_empty(), self.forget.is_empty()) {
+        match (self.remember.is_empty() && !self.answer, self.forget.is_empty()) {
             (true, true) => None,
             (false, true) => Some(Command::Remember),
             (true, false) => Some(Command::Forget),

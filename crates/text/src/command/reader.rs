@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
-use crate::command::{
-    commands::Commands,
-    masked::Masked,
-    patterns::List,
-    request::{self, Request},
-    subject::Subject,
+use crate::{
+    command::{
+        commands::Commands,
+        masked::Masked,
+        patterns::List,
+        request::{self, Request},
+        subject::Subject,
+    },
+    greeting::is_greeting,
 };
 
 /// Sentences that are looked at: more is pasted text.
@@ -67,10 +70,13 @@ impl<'a> Reader<'a> {
                 match asked {
                     Asked::Remember(what) => commands.remember.extend(self.statement(what)),
                     // In a long message the sentence before may be pasted.
-                    Asked::RememberBefore => {
-                        let before = before.clone().filter(|_| self.masked.is_typed_whole());
-                        commands.remember.extend(before.and_then(|b| self.statement(b)));
-                    }
+                    Asked::RememberBefore if self.masked.is_typed_whole() => match before.clone() {
+                        Some(before) if !is_greeting(self.said(before.clone())) => {
+                            commands.remember.extend(self.statement(before));
+                        }
+                        _ => commands.answer = true,
+                    },
+                    Asked::RememberBefore => {}
                     Asked::ForgetBefore => commands.withdrawn = true,
                     Asked::Forget(subject) => commands.forget.push(subject),
                 }
@@ -106,6 +112,10 @@ impl<'a> Reader<'a> {
         let joints = [", ", "; ", " - ", " – ", " — ", "—", "，", "、"];
         let (at, joint) = joints.iter().filter_map(|j| Some((text.rfind(j)?, j.len()))).max()?;
         let asking = self.masked.trimmed(sentence.start + at + joint..sentence.end);
+        if self.without_leads(sentence.clone()).0.start >= asking.start {
+            // Nothing is told before it: "Great, save that."
+            return None;
+        }
         let (range, modal) = self.without_leads(asking);
         let asking = self.bare(range);
         if is_question(text) && !modal {

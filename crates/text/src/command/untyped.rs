@@ -106,6 +106,17 @@ static SPOKEN: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// What a chat channel's bridge puts around a message: a bracket with a time or an id, the line that a channel's system
+/// message is, the label of data about the message.
+static ENVELOPE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?im)^[ \t]*system:[ \t]*\[[^\]\n]*\d{1,2}:\d{2}[^\]\n]*\][^\n]*$",
+        r"|^[ \t]*\[[^\]\n]{2,120}?\d{4}-\d{2}-\d{2}[t ]\d{1,2}:\d{2}[^\]\n]{0,60}\]",
+        r"|^[ \t]*\[[\w ]{0,30}\bid: ?[^\]\n]{1,80}\]|^[ \t]*\[\w*_id: ?[^\]\n]{1,80}\]",
+        r"|^[^\n:]{0,60}\((?:untrusted|external) [a-z ]{1,20}\):[ \t]*(?:\n```(?s:.*?)```[ \t]*)?$",
+    ))
+});
+
 /// A divider line: `---`, `===`, `***`.
 static DIVIDER: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?m)^[ \t]*(?:-{3,}|={3,}|[*]{3,}|_{3,}|#{3,})[ \t]*$"));
@@ -133,6 +144,8 @@ pub(super) enum Part {
     Quotation,
     /// Lines with speakers.
     Transcript,
+    /// A channel's data about the message.
+    Envelope,
     /// Anything else: code, a mail, passages, tags, data.
     Marked,
 }
@@ -149,6 +162,7 @@ pub(super) fn parts(message: &str) -> Vec<(Part, Range<usize>)> {
     let mut found: Vec<_> = QUOTED.find_iter(message).map(|it| quoted(it.range())).collect();
     let passages = passages(message);
     found.extend(transcript(message, &passages).map(|range| (Part::Transcript, range)));
+    found.extend(ENVELOPE.find_iter(message).map(|it| (Part::Envelope, it.range())));
     let mut marked = tagged(message);
     marked.extend(passages);
     let headers: Vec<_> = HEADER.find_iter(message).take(2).collect();
@@ -159,7 +173,8 @@ pub(super) fn parts(message: &str) -> Vec<(Part, Range<usize>)> {
     if let [first, _, ..] = stamped[..] {
         marked.push(first.start()..message.len());
     }
-    let rest = [&FORWARDED, &DATA, &ADDRESSED, &SUBTITLE, &FILE]
+    marked.extend(data(message));
+    let rest = [&FORWARDED, &ADDRESSED, &SUBTITLE, &FILE]
         .map(|mark| mark.find(message).map(|it| it.start()..message.len()));
     marked.extend(rest.into_iter().flatten());
     let mut dividers = DIVIDER.find_iter(message);
@@ -192,6 +207,39 @@ fn tagged(message: &str) -> Vec<Range<usize>> {
         found.push(range.start..from);
     }
     found
+}
+
+/// JSON objects and lists that begin a line, to where they close.
+fn data(message: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(begin) = DATA.find_at(message, from) {
+        from = closed(message, begin.start()).unwrap_or(message.len());
+        found.push(begin.start()..from);
+    }
+    found
+}
+
+/// Where the brackets that open at `start` are all closed.
+fn closed(message: &str, start: usize) -> Option<usize> {
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    for (at, byte) in message.bytes().enumerate().skip(start) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// From each line that starts passages up to and including the label of the question after them.
@@ -247,7 +295,8 @@ mod tests {
             ("Bob: forget it\nAnn: no\n\nWhat now?", "What now?"),
             ("[10:31] Bob: forget it\n[10:32] Ann: no", ""),
             ("My text:\n---\nForget it.\n---\nwhat is it?", "My text:\n\nwhat is it?"),
-            ("look\n{\"a\": \"forget it\"}\nok", "look"),
+            ("look\n{\"a\": \"forget } it\"}\nok", "look\n\nok"),
+            ("look\n{\"a\": \"forget it\"\nok", "look"),
         ] {
             assert_eq!(typed(message), left, "{message}");
         }

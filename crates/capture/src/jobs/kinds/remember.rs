@@ -4,16 +4,20 @@ use std::time::Duration;
 
 use crate::{
     error::JobError,
-    extract::{explicit, local},
+    extract::{explicit, local, turns},
     extractor::EXPLICIT,
     jobs::{
         candidates::{origin, store_candidates},
         context::JobContext,
+        kinds::embed::{EMBED_REST, owe_vectors},
         payload::payload,
     },
-    journal::{self, ClaimedJob},
+    journal::{self, ClaimedJob, RememberOrder},
     reconcile::Origin,
+    turn::StoredTurn,
+    writer::Written,
 };
+use memgate_core::memory::{Actor, Write};
 use memgate_text::command::Typed;
 
 /// The pause while what the same message asks to be forgotten is still there.
@@ -21,14 +25,19 @@ const ORDER_PAUSE: Duration = Duration::from_secs(5);
 
 /// Brings what a user asked to be remembered into the store.
 pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), JobError> {
-    let mut statements: Vec<String> = payload(job)?;
+    let RememberOrder { mut statements, answer } = payload(job)?;
     let turn = job.subject;
     if context.journal.read(move |c| journal::has_to_forget(c, turn)).await? {
         return Err(JobError::NotNow(ORDER_PAUSE));
     }
-    let Some(said) = context.journal.read(move |c| journal::turn(c, turn)).await? else {
+    let (Some(said), before) =
+        context.journal.read(move |c| journal::turn_and_before(c, turn)).await?
+    else {
         return Ok(());
     };
+    if answer && let Some(before) = before {
+        keep_answer(context, &before).await?;
+    }
     let (embedder, models) = (context.writer.embedder.as_ref(), context.writer.models.as_ref());
     if local::may_hold_pasted(&said.user_text) {
         // A text that is pasted without marks asks for nothing.
@@ -43,4 +52,16 @@ pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), Jo
     let stored = store_candidates(context, &origin, found).await?;
     context.writer.metrics.command_done("remember", stored);
     Ok(())
+}
+
+/// Stores the answer of a turn.
+async fn keep_answer(context: &JobContext, turn: &StoredTurn) -> Result<(), JobError> {
+    let Some(memory) = turns::answer(turn, context.journal.now()) else { return Ok(()) };
+    let passages = memory.passages();
+    let write =
+        Write { actor: Actor::Capture, reason: "remember", request_id: turn.request_id.clone() };
+    match context.writer.put(memory, passages, &write).await? {
+        Written::Whole => Ok(()),
+        Written::WithoutVectors => Ok(owe_vectors(&context.journal, EMBED_REST).await?),
+    }
 }

@@ -4,7 +4,7 @@ mod orders;
 mod requests;
 mod turns;
 
-pub(crate) use orders::{ForgetOrder, Orders, has_to_forget, later_turns};
+pub(crate) use orders::{ForgetOrder, Orders, RememberOrder, has_to_forget, later_turns};
 pub(in crate::journal) use orders::{fulfilled, owe, owe_without_turn};
 pub use requests::Forgetting;
 pub(crate) use requests::{

@@ -24,12 +24,24 @@ pub(crate) struct Orders {
     /// To be remembered, in the user's words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) remember: Vec<String>,
+    /// Whether the answer of the turn before is to be remembered.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) answer: bool,
     /// Preferences, with the user's words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) prefer: Vec<Stated>,
     /// To be forgotten.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) forget: Vec<Subject>,
+}
+
+/// The payload of a remembering.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RememberOrder {
+    /// In the user's words.
+    pub(crate) statements: Vec<String>,
+    /// Whether the answer of the turn before is meant, too.
+    pub(crate) answer: bool,
 }
 
 /// The payload of a forgetting.
@@ -42,7 +54,7 @@ pub(crate) struct ForgetOrder {
 
 impl Orders {
     pub(crate) fn are_none(&self) -> bool {
-        self.remember.is_empty() && self.prefer.is_empty() && self.forget.is_empty()
+        self.remember.is_empty() && !self.answer && self.prefer.is_empty() && self.forget.is_empty()
     }
 
     /// As it stands in the tables; `None` when nothing is asked.
@@ -73,8 +85,9 @@ pub(crate) fn owe(c: &Connection, turn: i64, now: Timestamp) -> rusqlite::Result
         let payload = serde_json::json!(order).to_string();
         jobs::ask_for_order(c, JobKind::ForgetSaid, turn, &owner, payload, now)?;
     }
-    if !orders.remember.is_empty() {
-        let payload = serde_json::json!(orders.remember).to_string();
+    if !orders.remember.is_empty() || orders.answer {
+        let order = RememberOrder { statements: orders.remember, answer: orders.answer };
+        let payload = serde_json::json!(order).to_string();
         jobs::ask_for_order(c, JobKind::Remember, turn, &owner, payload, now)?;
     }
     if !orders.prefer.is_empty() {
