@@ -119,7 +119,7 @@ def test_an_opt_out_counts_also_when_it_is_the_second_header_of_its_name(stack):
 def test_a_fast_tool_loop_in_a_chain_gets_the_same_context(stack, alice):
     """The later call contains only the tool's result: the question is in the journal, or on its way there."""
     for round_ in range(20):
-        question = f"{QUESTION} (round {round_})"
+        question = f"{round_ + 1}. {QUESTION}"
         stack.double.script({"contains": question, "times": 1, **CALL}, {"contains": "", "reply": "It is known."})
         body = {"model": "echo", "input": question, "tools": [TOOL]}
         first = alice.post(RESPONSES, body).json()

@@ -105,11 +105,17 @@ pub(crate) fn may_hold_pasted(message: &str) -> bool {
     message.contains('\n') || message.chars().nth(TYPED_CHARS).is_some()
 }
 
+/// The longest message that is read, in bytes: about half a second's work. Of a longer one marks alone tell whose words it is.
+const MAX_READ: usize = 8_000;
+
 async fn read(
     embedder: &dyn Embedder,
     models: &Models,
     message: &str,
 ) -> Result<HashMap<Range<usize>, Said>, EmbedError> {
+    if message.len() > MAX_READ {
+        return Ok(HashMap::new());
+    }
     // Of several models, the others are not asked.
     let Some(known) = model_of(embedder, |space| models.are_trained_with(space)) else {
         return Ok(HashMap::new());
