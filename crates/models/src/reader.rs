@@ -17,6 +17,9 @@ const FARTHEST: f32 = 6.0;
 /// keep, own, procedural
 const OUTPUTS: usize = 3;
 
+/// The most parts that a message is read in; in a list of hundreds of things no clause is judged alone.
+const MOST_PARTS: usize = 128;
+
 /// A sentence or a clause of a message.
 #[derive(Clone, Debug)]
 pub struct Part<'a> {
@@ -27,14 +30,14 @@ pub struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// The parts of a message: each sentence, followed by its clauses where it has several.
+    /// The parts of a message: each sentence, followed by its clauses where it has several, up to [`MOST_PARTS`].
     #[must_use]
     pub fn all(message: &'a str) -> Vec<Self> {
         let mut parts = Vec::new();
         for piece in Piece::sentences(message) {
             let clauses = piece.clauses();
             parts.push(Self { piece, is_clause: false });
-            if clauses.len() > 1 {
+            if clauses.len() > 1 && parts.len() + clauses.len() <= MOST_PARTS {
                 parts.extend(clauses.into_iter().map(|piece| Self { piece, is_clause: true }));
             }
         }

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use crate::turn::StoredTurn;
+use crate::{candidate::Candidate, turn::StoredTurn};
 use memgate_core::memory::{
     Memory, MemoryId, MemoryType, Provenance, Source, extractor, turn_content,
 };
@@ -79,25 +79,34 @@ pub(crate) fn episode(turn: &StoredTurn, known: &[String], tells: bool, now: Tim
     Episode { memory, passages }
 }
 
-/// A memory of a turn's answer, with the question, which the user asked to keep; `None` where there is no answer.
-pub(crate) fn answer(turn: &StoredTurn, now: Timestamp) -> Option<Memory> {
+/// What is kept of a turn's answer, with the question, where the user asked for it; `None` where there is no answer.
+pub(crate) fn answer(turn: &StoredTurn) -> Option<Candidate> {
     let [question, answer] = [&turn.user_text, &turn.reply_text].map(|text| one_line(text));
     if words(&answer).len() < FEWEST_REPLY_WORDS {
         return None;
     }
     let (question, answer) = (ends(&question, ANSWERED, 0), ends(&answer, ANSWER, 0));
-    let content = format!("Saved answer of the assistant to \"{question}\": {answer}");
-    let id = MemoryId::derived(&[&turn.owner.key(), &turn.key, "answer"]);
-    let kind = MemoryType::new(MemoryType::SEMANTIC);
+    Some(Candidate {
+        memory_type: MemoryType::SEMANTIC.to_owned(),
+        content: format!("Saved answer of the assistant to \"{question}\": {answer}"),
+        importance: Some(SAVED_IMPORTANCE),
+        ..Candidate::default()
+    })
+}
+
+/// The memory of an answer that is admitted.
+pub(crate) fn answer_memory(turn: &StoredTurn, answer: Candidate, now: Timestamp) -> Memory {
+    let id = MemoryId::derived(&[&turn.owner.key(), &turn.key, extractor::ANSWERS]);
+    let kind = MemoryType::new(answer.memory_type);
     let source = Source::ImplicitInference;
-    let mut memory = Memory::new(id, turn.owner.clone(), kind, content, source, now);
+    let mut memory = Memory::new(id, turn.owner.clone(), kind, answer.content, source, now);
     memory.project_id.clone_from(&turn.project);
     memory.agent_id.clone_from(&turn.agent);
     memory.session_id = Some(turn.session.clone());
     memory.event_time = Some(turn.began);
     memory.importance = SAVED_IMPORTANCE;
-    memory.provenance = provenance(turn, extractor::EXPLICIT);
-    Some(memory)
+    memory.provenance = provenance(turn, extractor::ANSWERS);
+    memory
 }
 
 fn provenance(turn: &StoredTurn, extractor: &str) -> Provenance {

@@ -13,7 +13,7 @@ use memgate_core::fence;
 use memgate_dialect::ToolItem;
 use memgate_screening::{Class, MAX_MESSAGE_BYTES, MAX_TOOL_BYTES, Screened, Screener};
 use memgate_text::{
-    command::{Commands, own_words},
+    command::{Commands, own_words, without_envelope},
     housekeeping::is_housekeeping,
     preferences::{Reading, Stated, only_preferences_in},
 };
@@ -52,7 +52,7 @@ pub(crate) fn screened(
     let mut removed = Removed::default();
     let message = screener.screen(&fence::strip(&turn.user_text), MAX_MESSAGE_BYTES);
     removed.count(&message.removed);
-    let said = message.text.as_str();
+    let said = &*without_envelope(&message.text);
     let mut clean = |text: &str, max: usize| {
         let screened = screener.screen(&fence::strip(text), max);
         removed.count(&screened.removed);

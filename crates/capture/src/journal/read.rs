@@ -45,6 +45,18 @@ pub(crate) fn turn_and_before(
     Ok((Some(found), before))
 }
 
+/// The complete turn at the place right before a turn's own, in its session.
+pub(crate) fn turn_right_before(c: &Connection, id: i64) -> rusqlite::Result<Option<StoredTurn>> {
+    c.prepare_cached(&format!(
+        "{COLUMNS} JOIN turns own ON own.id = ?1
+         WHERE t.session = own.session AND t.ordinal = own.ordinal - 1 AND t.id < own.id
+             AND t.state = 'complete' AND NOT t.withheld AND t.project IS own.project AND t.agent IS own.agent
+         ORDER BY t.id DESC LIMIT 1"
+    ))?
+    .query_row([id], stored)
+    .optional()
+}
+
 /// The last `count` complete turns of a session up to one, oldest first, but for
 /// those that give no more facts.
 pub(crate) fn batch(

@@ -11,6 +11,8 @@ pub mod extractor {
     pub const LOCAL: &str = "local";
     /// Stores what the user asked to be remembered.
     pub const EXPLICIT: &str = "explicit";
+    /// An answer of the assistant that the user asked to keep.
+    pub const ANSWERS: &str = "answers";
     /// Asks a helper model for the facts in a batch of turns.
     pub const LLM: &str = "llm";
     /// Takes the values of preferences from the user's words.

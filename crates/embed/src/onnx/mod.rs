@@ -25,7 +25,7 @@ use tokio::sync::oneshot;
 
 use self::model::Model;
 use self::queue::{Job, Lane, Queue};
-use self::tokens::Tokens;
+use self::tokens::{Tokens, Window};
 use crate::{EmbedError, Embedder, Layers, Precision, Reading, Run, Space, Vector};
 
 /// Number of passages queued at a time, so that a long list does not fill the queue.
@@ -59,6 +59,7 @@ pub fn model_file(folder: &Path, precision: Precision) -> Result<PathBuf, EmbedE
 pub struct OnnxEmbedder {
     space: Space,
     queue: Arc<Queue>,
+    tokens: Arc<Tokens>,
     /// Numbers a span, where the model gives the inner layers of tokens.
     read_width: Option<usize>,
     /// Taken by `close`.
@@ -87,6 +88,7 @@ impl OnnxEmbedder {
         let embedder = Self {
             space: settings.space.clone(),
             queue: Arc::clone(&queue),
+            tokens: Arc::clone(&tokens),
             read_width: models.first().and_then(Model::read_width),
             threads: Mutex::default(),
         };
@@ -105,13 +107,13 @@ impl OnnxEmbedder {
     async fn submit(
         &self,
         lane: Lane,
-        texts: Vec<(String, Vec<Range<usize>>)>,
+        work: Vec<(String, Option<Window>)>,
     ) -> Result<Vec<Reading>, EmbedError> {
-        let mut jobs = Vec::with_capacity(texts.len());
-        let mut replies = Vec::with_capacity(texts.len());
-        for (text, spans) in texts {
+        let mut jobs = Vec::with_capacity(work.len());
+        let mut replies = Vec::with_capacity(work.len());
+        for (text, window) in work {
             let (reply, answer) = oneshot::channel();
-            jobs.push(Job { text, spans, reply });
+            jobs.push(Job { text, window, reply });
             replies.push(answer);
         }
         self.queue.push(lane, jobs)?;
@@ -135,15 +137,14 @@ impl Embedder for OnnxEmbedder {
 
     async fn read_query(&self, text: &str) -> Result<Reading, EmbedError> {
         let text = tokens::bounded_query(text);
-        let readings = self.submit(Lane::Query, vec![(text, Vec::new())]).await?;
+        let readings = self.submit(Lane::Query, vec![(text, None)]).await?;
         readings.into_iter().next().ok_or(EmbedError::Closed)
     }
 
     async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
         let mut vectors = Vec::with_capacity(texts.len());
         for some in texts.chunks(PASSAGES_AT_ONCE) {
-            let some =
-                some.iter().map(|text| (tokens::bounded_passage(text), Vec::new())).collect();
+            let some = some.iter().map(|text| (tokens::bounded_passage(text), None)).collect();
             let readings = self.submit(Lane::Passage, some).await?;
             vectors.extend(readings.into_iter().map(|reading| reading.vector));
         }
@@ -159,11 +160,15 @@ impl Embedder for OnnxEmbedder {
         if spans.is_empty() {
             return Ok(Some(Vec::new()));
         }
-        let job = (text.to_owned(), spans.to_vec());
-        let readings = self.submit(Lane::Passage, vec![job]).await?;
-        let layers = readings.into_iter().next().and_then(|reading| reading.layers);
-        let layers = layers.ok_or(EmbedError::Closed)?;
-        Ok(Some(layers.chunks_exact(read_width).map(Layers::from).collect()))
+        // A job each, so that a query waits for one window at most.
+        let windows = self.tokens.windows(text, spans)?;
+        let jobs = windows.into_iter().map(|window| (String::new(), Some(window))).collect();
+        let readings = self.submit(Lane::Passage, jobs).await?;
+        let layers = readings.into_iter().filter_map(|reading| reading.layers);
+        let spans = layers.flat_map(|of_window| {
+            of_window.chunks_exact(read_width).map(Layers::from).collect::<Vec<_>>()
+        });
+        Ok(Some(spans.collect()))
     }
 
     async fn close(&self) {

@@ -1,11 +1,11 @@
 //! The embedding queue: two bounded lanes, queries before passages.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
+use super::tokens::Window;
 use crate::{EmbedError, Reading};
 
 /// Maximum number of waiting queries: at 5 ms each, more than a second's work.
@@ -21,8 +21,8 @@ const PATIENCE: u32 = 16;
 /// One text and the channel for its result. The receiver is gone when the caller has given up.
 pub(super) struct Job {
     pub text: String,
-    /// Parts of the text whose inner layers are wanted, in place of the text's vector.
-    pub spans: Vec<Range<usize>>,
+    /// A part of a text to be read, in place of a text to be embedded.
+    pub window: Option<Window>,
     pub reply: oneshot::Sender<Result<Reading, EmbedError>>,
 }
 
@@ -153,7 +153,7 @@ mod tests {
             .map(|text| {
                 let (reply, answer) = oneshot::channel();
                 let text = (*text).to_owned();
-                (Job { text, spans: Vec::new(), reply }, answer)
+                (Job { text, window: None, reply }, answer)
             })
             .unzip()
     }

@@ -202,7 +202,7 @@ async fn a_span_is_read_within_its_text() {
     let long = format!("{text} {}{text}", "The ferry leaves at noon. ".repeat(200));
     let last = long.len() - 26;
     let far = read(&long, &[0..10, last..last + 10]).await;
-    let (near, far) = (alike(&far[0], &layers[1]), alike(&far[1], &layers[1]));
+    let (near, far) = (alike(&far[0], &layers[1]), alike(&far[1], alone));
     assert!(near > 0.5 && far > 0.9, "{near} {far}");
     assert!(read(text, &[]).await.is_empty());
     // Graphs without that output can still be used for searching.

@@ -110,7 +110,7 @@ impl Tokens {
         Ok(self.framed(&[first(&ids, self.room(PASSAGE_TOKENS))]))
     }
 
-    /// A text in windows of at most [`READ_TOKENS`], with the tokens of each span. A window begins with a span; a span that
+    /// A text up to the end of its last span in windows of at most [`READ_TOKENS`], with the tokens of each span. A window begins with a span; a span that
     /// does not fit into a window is read as far as it does.
     pub(super) fn windows(
         &self,
@@ -118,7 +118,7 @@ impl Tokens {
         spans: &[Range<usize>],
     ) -> Result<Vec<Window>, EmbedError> {
         let mut cuts: Vec<usize> = spans.iter().flat_map(|span| [span.start, span.end]).collect();
-        cuts.extend([0, text.len()]);
+        cuts.push(0);
         cuts.sort_unstable();
         cuts.dedup();
         // The tokens before each cut.

@@ -1,6 +1,7 @@
 //! The embedding threads: take jobs, run the model, answer.
 
 use std::io;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -10,7 +11,7 @@ use crate::{
     onnx::{
         model::{Model, Wanted},
         queue::{Job, Lane, Queue},
-        tokens::Tokens,
+        tokens::{Tokens, Window},
     },
 };
 
@@ -45,9 +46,9 @@ struct Ready {
 impl Worker {
     fn work(&mut self, lane: Lane, jobs: Vec<Job>) {
         let mut ready = Vec::with_capacity(jobs.len());
-        for job in jobs {
-            if !job.spans.is_empty() {
-                self.read(job);
+        for mut job in jobs {
+            if let Some(window) = job.window.take() {
+                self.read(job, &window);
                 continue;
             }
             match contained(|| match lane {
@@ -66,19 +67,14 @@ impl Worker {
         }
     }
 
-    /// Reads a text window by window, and answers with the layers of all spans, one after another.
-    fn read(&mut self, job: Job) {
+    /// Reads a window, and answers with the layers of its spans, one after another.
+    fn read(&mut self, job: Job, window: &Window) {
         let layers = contained(|| {
-            let mut layers = Vec::new();
-            for window in self.tokens.windows(&job.text, &job.spans)? {
-                let states = self.model.read(&window.ids)?;
-                let width = states.len() / window.ids.len().max(1);
-                for span in window.spans {
-                    let tokens = states.chunks_exact(width).take(span.end).skip(span.start);
-                    layers.extend(mean(tokens, width));
-                }
-            }
-            Ok(layers)
+            let states = self.model.read(&window.ids)?;
+            let width = states.len() / window.ids.len().max(1);
+            let tokens =
+                |span: &Range<usize>| states.chunks_exact(width).take(span.end).skip(span.start);
+            Ok(window.spans.iter().flat_map(|span| mean(tokens(span), width)).collect::<Vec<_>>())
         });
         answer(job, layers.map(|layers| Reading::whole([].into(), Some(layers.into()))));
     }

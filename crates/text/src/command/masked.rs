@@ -2,7 +2,11 @@
 
 use std::ops::Range;
 
-use crate::{command::untyped::parts, greeting::is_greeting, sentences};
+use crate::{
+    command::untyped::{Part, parts},
+    greeting::is_greeting,
+    sentences,
+};
 
 /// The longest message that counts as typed entirely, in characters. In a longer message, and in one with untyped parts,
 /// only the first and the last sentence can ask something of memory.
@@ -18,7 +22,12 @@ pub(super) struct Masked {
 impl Masked {
     pub(super) fn of(message: &str) -> Self {
         let mut bytes = message.as_bytes().to_vec();
-        let parts: Vec<Range<usize>> = parts(message).into_iter().map(|(_, range)| range).collect();
+        let whole = |(part, range): (Part, Range<usize>)| match part {
+            // Behind data nothing commands memory: when in doubt, text is untyped.
+            Part::Data => range.start..message.len(),
+            _ => range,
+        };
+        let parts: Vec<Range<usize>> = parts(message).into_iter().map(whole).collect();
         // Longer ones last: within a passage nothing is a word, not even a short quotation.
         let (lines, words): (Vec<_>, Vec<_>) =
             parts.iter().cloned().partition(|part| message[part.clone()].contains('\n'));

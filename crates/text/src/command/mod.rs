@@ -19,7 +19,7 @@ mod untyped;
 mod tests;
 
 pub use commands::{Command, Commands};
-pub use own_words::{LEFT_OUT, own_words};
+pub use own_words::{LEFT_OUT, own_words, without_envelope};
 use patterns::List;
 use reader::Reader;
 pub use subject::Subject;

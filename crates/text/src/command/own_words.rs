@@ -1,6 +1,6 @@
 //! A message without what others wrote in it, for everything that is learned from it.
 
-use std::{ops::Range, sync::LazyLock};
+use std::{borrow::Cow, ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
@@ -49,11 +49,27 @@ pub fn own_words(message: &str) -> String {
     out
 }
 
+/// The message without what a chat channel puts around it.
+#[must_use]
+pub fn without_envelope(message: &str) -> Cow<'_, str> {
+    let envelopes = untyped::envelopes(message);
+    if envelopes.is_empty() {
+        return Cow::Borrowed(message);
+    }
+    let (mut out, mut done) = (String::with_capacity(message.len()), 0);
+    for range in envelopes {
+        out.push_str(&message[done..range.start]);
+        done = range.end;
+    }
+    out.push_str(&message[done..]);
+    Cow::Owned(out.trim().to_owned())
+}
+
 fn is_foreign(part: Part, text: &str) -> bool {
     match part {
         Part::Quotation => is_long(text),
         Part::Transcript => is_conversation(text),
-        Part::Marked | Part::Envelope => true,
+        Part::Marked | Part::Envelope | Part::Data => true,
     }
 }
 
@@ -112,6 +128,23 @@ mod tests {
             ("Sender (untrusted metadata):\n```json\n{\"id\": 1}\n```\nHi", "\nHi"),
         ] {
             assert_eq!(own_words(message), own, "{message}");
+        }
+    }
+
+    #[test]
+    fn an_envelope_is_taken_off() {
+        let inside = "Remember that I'm vegan.";
+        for message in [
+            format!("[WhatsApp Tilda +2m 2026-10-04 11:02 UTC] {inside}\n[message_id: w.77A1]"),
+            format!("System: [2026-10-03 07:55:41 GMT+1] Telegram DM from Maren\n\n{inside}"),
+            format!("Sender (untrusted metadata):\n```json\n{{\"id\": 1}}\n```\n\n{inside}"),
+        ] {
+            assert_eq!(without_envelope(&message), inside);
+        }
+        let chat = "[Anna 2026-10-04 11:09 UTC] I live in X\n[Bob 2026-10-04 11:10 UTC] Me too";
+        assert_eq!((without_envelope(chat).as_ref(), own_words(chat).as_str()), (chat, LEFT_OUT));
+        for message in ["I met two people (external consultants):", "[2026-10-04] gym"] {
+            assert_eq!(without_envelope(message), message);
         }
     }
 

@@ -151,3 +151,27 @@ fn a_thing_or_everything_about_somebody_is_forgotten() {
         assert_eq!(Commands::of(text).forget, [Subject::topic(topic)], "{text}");
     }
 }
+
+#[test]
+fn save_that_means_the_answer_where_nothing_is_told_before_it() {
+    for message in [
+        "Great, save that to memory please.",
+        "Perfect, remember that.",
+        "Super, speicher das bitte in deinen Notizen ab.",
+        "Parfait, garde ça en mémoire.",
+        "好的，把这个记下来。",
+    ] {
+        let asked = Commands::of(message);
+        assert!(asked.answer && asked.remember.is_empty(), "{message}: {asked:?}");
+    }
+    for message in [
+        "I'm vegan, remember that.",
+        "Rename the button to Submit, save it.",
+        "把图片裁剪成正方形，保存一下",
+        "Great, thanks!",
+    ] {
+        let asked = Commands::of(message);
+        assert!(!asked.answer, "{message}: {asked:?}");
+        assert_eq!(asked.remember.is_empty(), !message.starts_with("I'm"), "{message}: {asked:?}");
+    }
+}

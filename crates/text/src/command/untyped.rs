@@ -113,9 +113,17 @@ static ENVELOPE: LazyLock<Regex> = LazyLock::new(|| {
         r"(?im)^[ \t]*system:[ \t]*\[[^\]\n]*\d{1,2}:\d{2}[^\]\n]*\][^\n]*$",
         r"|^[ \t]*\[[^\]\n]{2,120}?\d{4}-\d{2}-\d{2}[t ]\d{1,2}:\d{2}[^\]\n]{0,60}\]",
         r"|^[ \t]*\[[\w ]{0,30}\bid: ?[^\]\n]{1,80}\]|^[ \t]*\[\w*_id: ?[^\]\n]{1,80}\]",
-        r"|^[^\n:]{0,60}\((?:untrusted|external) [a-z ]{1,20}\):[ \t]*(?:\n```(?s:.*?)```[ \t]*)?$",
+        r"|^[^\n:]{0,60}\((?:untrusted|external) (?:meta)?(?:data|content|context|info|information)\):[ \t]*(?:\n```(?s:.*?)```[ \t]*)?$",
     ))
 });
+
+/// A line that begins with a bracket that holds a day and a time.
+static BRACKETED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?m)^[ \t]*\[[^\]\n]{2,120}?\d{4}-\d{2}-\d{2}[tT ]\d{1,2}:\d{2}[^\]\n]{0,60}\]")
+});
+
+/// A day and a time.
+static DATED: LazyLock<Regex> = LazyLock::new(|| pattern(r"\d{4}-\d{2}-\d{2}[tT ]\d{1,2}:\d{2}"));
 
 /// A divider line: `---`, `===`, `***`.
 static DIVIDER: LazyLock<Regex> =
@@ -146,6 +154,8 @@ pub(super) enum Part {
     Transcript,
     /// A channel's data about the message.
     Envelope,
+    /// JSON.
+    Data,
     /// Anything else: code, a mail, passages, tags, data.
     Marked,
 }
@@ -162,18 +172,22 @@ pub(super) fn parts(message: &str) -> Vec<(Part, Range<usize>)> {
     let mut found: Vec<_> = QUOTED.find_iter(message).map(|it| quoted(it.range())).collect();
     let passages = passages(message);
     found.extend(transcript(message, &passages).map(|range| (Part::Transcript, range)));
-    found.extend(ENVELOPE.find_iter(message).map(|it| (Part::Envelope, it.range())));
+    found.extend(envelopes(message).into_iter().map(|range| (Part::Envelope, range)));
+    found.extend(data(message).into_iter().map(|range| (Part::Data, range)));
     let mut marked = tagged(message);
     marked.extend(passages);
     let headers: Vec<_> = HEADER.find_iter(message).take(2).collect();
     if let [first, _] = headers[..] {
         marked.push(first.start()..message.len());
     }
+    let mut dated = BRACKETED.find_iter(message);
+    if let (Some(first), Some(_)) = (dated.next(), dated.next()) {
+        marked.push(first.start()..message.len());
+    }
     let stamped: Vec<_> = STAMPED.find_iter(message).collect();
     if let [first, _, ..] = stamped[..] {
         marked.push(first.start()..message.len());
     }
-    marked.extend(data(message));
     let rest = [&FORWARDED, &ADDRESSED, &SUBTITLE, &FILE]
         .map(|mark| mark.find(message).map(|it| it.start()..message.len()));
     marked.extend(rest.into_iter().flatten());
@@ -207,6 +221,13 @@ fn tagged(message: &str) -> Vec<Range<usize>> {
         found.push(range.start..from);
     }
     found
+}
+
+/// The envelope around a message. Several dated brackets are the lines of several speakers and no envelope.
+pub(super) fn envelopes(message: &str) -> Vec<Range<usize>> {
+    let found: Vec<_> = ENVELOPE.find_iter(message).map(|it| it.range()).collect();
+    let dated = |range: &&Range<usize>| DATED.is_match(&message[(*range).clone()]);
+    if found.iter().filter(dated).count() > 1 { Vec::new() } else { found }
 }
 
 /// JSON objects and lists that begin a line, to where they close.

@@ -68,7 +68,9 @@ impl<'a> Judge<'a> {
     pub(super) fn own_words(&self, message: &str) -> String {
         let mut own = String::with_capacity(message.len());
         let mut done = 0;
-        for sentence in Piece::sentences(message) {
+        let sentences = Piece::sentences(message);
+        let read = sentences.last().map_or(0, |last| last.range().end);
+        for sentence in sentences {
             if self.said(&sentence).is_none_or(|said| self.is_own(&sentence, said)) {
                 continue;
             }
@@ -79,7 +81,10 @@ impl<'a> Judge<'a> {
             }
             done = range.end;
         }
-        own.push_str(&message[done..]);
+        // What follows foreign words and is not read is foreign, too.
+        if done == 0 || done < read {
+            own.push_str(&message[done..]);
+        }
         own
     }
 

@@ -7,7 +7,7 @@ use crate::{
     extract::{explicit, local, turns},
     extractor::EXPLICIT,
     jobs::{
-        candidates::{origin, store_candidates},
+        candidates::{admitted, origin, store_candidates},
         context::JobContext,
         kinds::embed::{EMBED_REST, owe_vectors},
         payload::payload,
@@ -30,12 +30,13 @@ pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), Jo
     if context.journal.read(move |c| journal::has_to_forget(c, turn)).await? {
         return Err(JobError::NotNow(ORDER_PAUSE));
     }
-    let (Some(said), before) =
-        context.journal.read(move |c| journal::turn_and_before(c, turn)).await?
-    else {
+    let Some(said) = context.journal.read(move |c| journal::turn(c, turn)).await? else {
         return Ok(());
     };
-    if answer && let Some(before) = before {
+    if answer
+        && let Some(before) =
+            context.journal.read(move |c| journal::turn_right_before(c, turn)).await?
+    {
         keep_answer(context, &before).await?;
     }
     let (embedder, models) = (context.writer.embedder.as_ref(), context.writer.models.as_ref());
@@ -56,7 +57,9 @@ pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), Jo
 
 /// Stores the answer of a turn.
 async fn keep_answer(context: &JobContext, turn: &StoredTurn) -> Result<(), JobError> {
-    let Some(memory) = turns::answer(turn, context.journal.now()) else { return Ok(()) };
+    let found = turns::answer(turn).into_iter().collect();
+    let Some(answer) = admitted(context, found).pop() else { return Ok(()) };
+    let memory = turns::answer_memory(turn, answer, context.journal.now());
     let passages = memory.passages();
     let write =
         Write { actor: Actor::Capture, reason: "remember", request_id: turn.request_id.clone() };
