@@ -10,8 +10,8 @@ testdata/memorable/parity.json, with which a test compares the program's figures
 --check only cross-validates: it prints what is found and what is wrongly kept, and writes nothing.
 
 The model: logistic regression on hashed n-grams of words and letters, on cues (alone and in pairs), and on the same of what
-stands before and after a piece in its message. Two weight vectors: `words`, whether a piece is kept; `procedural`, which
-gives the type. The same input gives the same bytes.
+stands before and after a piece in its message. It has two weight vectors: `words` says
+whether a piece is kept, and `procedural` gives its type. The same input gives the same bytes.
 """
 
 import argparse

@@ -24,7 +24,7 @@ use memgate_recall::{
 };
 use memgate_screening::Screener;
 use memgate_telemetry::Phase;
-use memgate_text::command::{Command, Commands, without_envelope};
+use memgate_text::command::{Command, Commands};
 
 /// A search that a model helps ends by itself this much earlier than it is cancelled.
 const GRACE: Duration = Duration::from_millis(20);
@@ -117,7 +117,7 @@ fn commands_to_memory(parts: &Parts, config: &Config, ask: &Ask, admitted: &Admi
     else {
         return Commands::default();
     };
-    let mut commands = Commands::of(&without_envelope(&fence::strip(text)));
+    let mut commands = Commands::of(&fence::strip(text));
     let screener = Screener::new(config.memory.screening);
     let admits = |words: &String| admitted.learn && may_become_memory(screener, words);
     commands.remember.retain(admits);

@@ -1,6 +1,6 @@
 //! Which sentences and clauses of a message tell something worth keeping of the user, and which of them say how something is
-//! done, by the words and by what stands around them in the message. For embedders without inner layers, which
-//! [`crate::Reader`] needs. `tools/train_memorable.py` trains it.
+//! done, by the words and by what stands around them in the message. Used with embedders that give no inner
+//! layers; [`crate::Reader`] needs them. `tools/train_memorable.py` trains it.
 
 use memgate_text::pieces::Piece;
 

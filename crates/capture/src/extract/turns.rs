@@ -68,14 +68,10 @@ pub(crate) fn episode(turn: &StoredTurn, known: &[String], tells: bool, now: Tim
         Source::ExplicitUserInput,
         now,
     );
-    memory.project_id.clone_from(&turn.project);
-    memory.agent_id.clone_from(&turn.agent);
-    memory.session_id = Some(turn.session.clone());
-    memory.event_time = Some(turn.began);
+    made_of(&mut memory, turn, extractor::TURNS);
     if !tells {
         memory.importance = Memory::IDLE_IMPORTANCE;
     }
-    memory.provenance = provenance(turn, extractor::TURNS);
     Episode { memory, passages }
 }
 
@@ -100,23 +96,24 @@ pub(crate) fn answer_memory(turn: &StoredTurn, answer: Candidate, now: Timestamp
     let kind = MemoryType::new(answer.memory_type);
     let source = Source::ImplicitInference;
     let mut memory = Memory::new(id, turn.owner.clone(), kind, answer.content, source, now);
+    made_of(&mut memory, turn, extractor::ANSWERS);
+    memory.importance = SAVED_IMPORTANCE;
+    memory
+}
+
+/// Notes in a memory of which turn it is made, and by which extractor.
+fn made_of(memory: &mut Memory, turn: &StoredTurn, extractor: &str) {
     memory.project_id.clone_from(&turn.project);
     memory.agent_id.clone_from(&turn.agent);
     memory.session_id = Some(turn.session.clone());
     memory.event_time = Some(turn.began);
-    memory.importance = SAVED_IMPORTANCE;
-    memory.provenance = provenance(turn, extractor::ANSWERS);
-    memory
-}
-
-fn provenance(turn: &StoredTurn, extractor: &str) -> Provenance {
-    Provenance {
+    memory.provenance = Provenance {
         turn: Some(turn.key.clone()),
         extractor: Some(extractor.to_owned()),
         extractor_version: Some(VERSION.to_owned()),
         said_at: Some(turn.began),
         again: Vec::new(),
-    }
+    };
 }
 
 /// The first `head` and last `tail` characters, cut between words where that is near.

@@ -242,18 +242,21 @@ fn pool(values: &[f32], mask: &[i64], length: usize, size: usize, pooling: Pooli
             Pooling::Cls => pooled.extend_from_slice(&tokens[..size]),
             // The sum has the same direction as the mean, and vectors are normalised.
             Pooling::Mean => {
-                let mut sum = vec![0.0; size];
                 let tokens = tokens.chunks_exact(size).zip(mask);
-                for (token, _) in tokens.filter(|&(_, &mask)| mask == 1) {
-                    for (sum, x) in sum.iter_mut().zip(token) {
-                        *sum += x;
-                    }
-                }
-                pooled.extend(sum);
+                let tokens = tokens.filter(|&(_, &mask)| mask == 1).map(|(token, _)| token);
+                pooled.extend(sum(tokens, size));
             }
         }
     }
     pooled
+}
+
+/// The sum of vectors of this size.
+pub(super) fn sum<'a>(vectors: impl Iterator<Item = &'a [f32]>, size: usize) -> Vec<f32> {
+    vectors.fold(vec![0.0; size], |mut sum, vector| {
+        sum.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
+        sum
+    })
 }
 
 #[cfg(test)]

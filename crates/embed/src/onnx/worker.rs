@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use crate::{
     EmbedError, Reading,
     onnx::{
-        model::{Model, Wanted},
+        model::{Model, Wanted, sum},
         queue::{Job, Lane, Queue},
         tokens::{Tokens, Window},
     },
@@ -113,17 +113,10 @@ impl Worker {
 }
 
 /// The mean of vectors; zeros where there are none.
-fn mean<'a>(vectors: impl Iterator<Item = &'a [f32]>, width: usize) -> Vec<f32> {
-    let mut sum = vec![0.0; width];
-    let mut count = 0.0_f32;
-    for vector in vectors {
-        count += 1.0;
-        for (sum, x) in sum.iter_mut().zip(vector) {
-            *sum += x;
-        }
-    }
-    sum.iter_mut().for_each(|sum| *sum /= count.max(1.0));
-    sum
+fn mean<'a>(vectors: impl ExactSizeIterator<Item = &'a [f32]>, width: usize) -> Vec<f32> {
+    #[expect(clippy::cast_precision_loss, reason = "at most as many as a window has tokens")]
+    let count = vectors.len().max(1) as f32;
+    sum(vectors, width).into_iter().map(|sum| sum / count).collect()
 }
 
 fn answer(job: Job, result: Result<Reading, EmbedError>) {

@@ -19,7 +19,7 @@ mod untyped;
 mod tests;
 
 pub use commands::{Command, Commands};
-pub use own_words::{LEFT_OUT, own_words, without_envelope};
+pub use own_words::{LEFT_OUT, leave_out, own_words, without_envelope};
 use patterns::List;
 use reader::Reader;
 pub use subject::Subject;
@@ -44,6 +44,6 @@ impl Commands {
         if is_long(message) || !List::Stem.is_match(message) {
             return Self::default();
         }
-        Reader::of(message).read()
+        Reader::of(&without_envelope(message)).read()
     }
 }

@@ -30,23 +30,14 @@ pub fn own_words(message: &str) -> String {
         .filter(|(part, range)| is_foreign(*part, &message[range.clone()]))
         .collect();
     foreign.sort_by_key(|(_, range)| range.start);
-    let mut out = String::with_capacity(message.len());
-    let mut done = 0;
-    for (part, range) in foreign {
-        if range.end <= done {
-            continue;
-        }
-        let before = message.get(done..range.start).unwrap_or_default();
-        out.push_str(before);
-        done = range.end;
-        // Of an envelope nothing is left: what is within is a whole message.
-        let marked = part == Part::Envelope || out.trim_end().ends_with(LEFT_OUT);
-        if !marked {
-            out.push_str(LEFT_OUT);
-        }
-    }
-    out.push_str(&message[done..]);
-    out
+    // No mark stands for an envelope: what is within is a whole message.
+    cut(message, foreign.into_iter().map(|(part, range)| (range, part != Part::Envelope)))
+}
+
+/// The message with [`LEFT_OUT`] in place of these parts, which are in ascending order of their starts.
+#[must_use]
+pub fn leave_out(message: &str, parts: impl Iterator<Item = Range<usize>>) -> String {
+    cut(message, parts.map(|range| (range, true)))
 }
 
 /// The message without what a chat channel puts around it.
@@ -56,13 +47,26 @@ pub fn without_envelope(message: &str) -> Cow<'_, str> {
     if envelopes.is_empty() {
         return Cow::Borrowed(message);
     }
-    let (mut out, mut done) = (String::with_capacity(message.len()), 0);
-    for range in envelopes {
-        out.push_str(&message[done..range.start]);
+    let inside = cut(message, envelopes.into_iter().map(|range| (range, false)));
+    Cow::Owned(inside.trim().to_owned())
+}
+
+/// The message without these parts, with [`LEFT_OUT`] where a mark is wanted, once for parts that follow each other.
+fn cut(message: &str, parts: impl Iterator<Item = (Range<usize>, bool)>) -> String {
+    let mut out = String::with_capacity(message.len());
+    let mut done = 0;
+    for (range, marked) in parts {
+        if range.end <= done {
+            continue;
+        }
+        out.push_str(message.get(done..range.start).unwrap_or_default());
         done = range.end;
+        if marked && !out.trim_end().ends_with(LEFT_OUT) {
+            out.push_str(LEFT_OUT);
+        }
     }
     out.push_str(&message[done..]);
-    Cow::Owned(out.trim().to_owned())
+    out
 }
 
 fn is_foreign(part: Part, text: &str) -> bool {

@@ -153,6 +153,13 @@ fn a_thing_or_everything_about_somebody_is_forgotten() {
 }
 
 #[test]
+fn a_command_is_read_within_a_channels_envelope() {
+    let message = "[WhatsApp Tilda 2026-10-04 11:02 UTC] Forget my address.\n[message_id: w.77A1]";
+    assert_eq!(Commands::of(message), Commands::of("Forget my address."));
+    assert!(!Commands::of(message).forget.is_empty());
+}
+
+#[test]
 fn save_that_means_the_answer_where_nothing_is_told_before_it() {
     for message in [
         "Great, save that to memory please.",

@@ -106,21 +106,26 @@ static SPOKEN: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// The beginning of a line with a bracket that holds a day and a time.
+macro_rules! bracketed {
+    () => {
+        r"^[ \t]*\[[^\]\n]{2,120}?\d{4}-\d{2}-\d{2}[tT ]\d{1,2}:\d{2}[^\]\n]{0,60}\]"
+    };
+}
+
 /// What a chat channel's bridge puts around a message: a bracket with a time or an id, the line that a channel's system
 /// message is, the label of data about the message.
 static ENVELOPE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?im)^[ \t]*system:[ \t]*\[[^\]\n]*\d{1,2}:\d{2}[^\]\n]*\][^\n]*$",
-        r"|^[ \t]*\[[^\]\n]{2,120}?\d{4}-\d{2}-\d{2}[t ]\d{1,2}:\d{2}[^\]\n]{0,60}\]",
+        "|",
+        bracketed!(),
         r"|^[ \t]*\[[\w ]{0,30}\bid: ?[^\]\n]{1,80}\]|^[ \t]*\[\w*_id: ?[^\]\n]{1,80}\]",
         r"|^[^\n:]{0,60}\((?:untrusted|external) (?:meta)?(?:data|content|context|info|information)\):[ \t]*(?:\n```(?s:.*?)```[ \t]*)?$",
     ))
 });
 
-/// A line that begins with a bracket that holds a day and a time.
-static BRACKETED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?m)^[ \t]*\[[^\]\n]{2,120}?\d{4}-\d{2}-\d{2}[tT ]\d{1,2}:\d{2}[^\]\n]{0,60}\]")
-});
+static BRACKETED: LazyLock<Regex> = LazyLock::new(|| pattern(concat!("(?m)", bracketed!())));
 
 /// A day and a time.
 static DATED: LazyLock<Regex> = LazyLock::new(|| pattern(r"\d{4}-\d{2}-\d{2}[tT ]\d{1,2}:\d{2}"));

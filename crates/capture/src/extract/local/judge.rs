@@ -8,7 +8,7 @@ use memgate_models::{
     Clause, MemorableModel, Models,
     reader::{Part, Said, Thresholds, features},
 };
-use memgate_text::{command::LEFT_OUT, pieces::Piece};
+use memgate_text::{command::leave_out, pieces::Piece};
 
 /// Judges the pieces of one message.
 pub(super) struct Judge<'a> {
@@ -64,28 +64,24 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// A message without what its user did not say, which [`LEFT_OUT`] stands for.
+    /// The message with [`LEFT_OUT`] in place of the sentences that are not its user's own.
+    ///
+    /// [`LEFT_OUT`]: memgate_text::command::LEFT_OUT
     pub(super) fn own_words(&self, message: &str) -> String {
-        let mut own = String::with_capacity(message.len());
-        let mut done = 0;
         let sentences = Piece::sentences(message);
         let read = sentences.last().map_or(0, |last| last.range().end);
-        for sentence in sentences {
-            if self.said(&sentence).is_none_or(|said| self.is_own(&sentence, said)) {
-                continue;
-            }
-            let range = sentence.range();
-            own.push_str(&message[done..range.start]);
-            if !own.trim_end().ends_with(LEFT_OUT) {
-                own.push_str(LEFT_OUT);
-            }
-            done = range.end;
-        }
-        // What follows foreign words and is not read is foreign, too.
-        if done == 0 || done < read {
-            own.push_str(&message[done..]);
-        }
-        own
+        let foreign = sentences
+            .iter()
+            .filter(|it| self.said(it).is_some_and(|said| !self.is_own(it, said)))
+            .map(Piece::range);
+        // What follows a foreign sentence and is not read is foreign, too.
+        let to = |end| if end == read { message.len() } else { end };
+        leave_out(message, foreign.map(|range| range.start..to(range.end)))
+    }
+
+    /// Whether the words of a sentence of another message tell something worth keeping.
+    pub(super) fn is_memorable_by_words(&self, sentence: &Piece<'_>) -> bool {
+        self.words.is_memorable(sentence)
     }
 
     fn said(&self, piece: &Piece<'_>) -> Option<Said> {
@@ -110,7 +106,8 @@ pub(crate) fn may_hold_pasted(message: &str) -> bool {
     message.contains('\n') || message.chars().nth(TYPED_CHARS).is_some()
 }
 
-/// The longest message that is read, in bytes: about half a second's work. Of a longer one marks alone tell whose words it is.
+/// The longest message that is read, in bytes: about half a second's work. In a longer message only marks tell whose words
+/// it holds.
 const MAX_READ: usize = 8_000;
 
 async fn read(

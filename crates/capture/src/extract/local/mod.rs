@@ -71,8 +71,8 @@ pub(crate) async fn look(
 ) -> Result<Look, EmbedError> {
     let text = turn.user_text.trim();
     let judge = Judge::of(embedder, models, text).await?;
-    let found = found(&judge, models, text, before);
-    Ok(Look { own: judge.own_words(text), tells: !found.is_empty() })
+    let tells = !is_passed_over(text) && !found(&judge, text, before).is_empty();
+    Ok(Look { own: judge.own_words(text), tells })
 }
 
 /// The statements in a turn; none where it is not looked at.
@@ -87,20 +87,12 @@ async fn statements(
         return Ok(Vec::new());
     }
     let judge = Judge::of(embedder, models, text).await?;
-    Ok(found(&judge, models, text, before))
+    Ok(found(&judge, text, before))
 }
 
-fn found(
-    judge: &Judge<'_>,
-    models: &Models,
-    text: &str,
-    before: Option<&StoredTurn>,
-) -> Vec<Statement> {
-    if is_passed_over(text) {
-        return Vec::new();
-    }
+fn found(judge: &Judge<'_>, text: &str, before: Option<&StoredTurn>) -> Vec<Statement> {
     let before = before.and_then(|turn| earlier(&turn.user_text));
-    Message::of(text, before).statements(judge, &models.memorable)
+    Message::of(text, before).statements(judge)
 }
 
 fn is_passed_over(text: &str) -> bool {

@@ -1,7 +1,7 @@
 //! From a message to the statements in it, by what a judge says of its pieces.
 
 use crate::extract::local::judge::Judge;
-use memgate_models::{Clause, MemorableModel};
+use memgate_models::Clause;
 use memgate_text::{
     alone::{is_short, without_joining},
     normal::one_line,
@@ -46,8 +46,8 @@ impl<'a> Message<'a> {
     }
 
     /// What is kept.
-    pub(super) fn statements(&self, judge: &Judge<'_>, words: &MemorableModel) -> Vec<Statement> {
-        let mut statements = self.joined(&self.kept(judge), words);
+    pub(super) fn statements(&self, judge: &Judge<'_>) -> Vec<Statement> {
+        let mut statements = self.joined(&self.kept(judge), judge);
         // A wish is sure by its form.
         let wishes = self.sentences.iter().enumerate();
         for (at, wish) in wishes.filter(|(_, sentence)| wish_topic(sentence.words()).is_some()) {
@@ -80,7 +80,7 @@ impl<'a> Message<'a> {
     }
 
     /// The kept pieces; one that points back, or says too little alone, is joined to what stands before it.
-    fn joined(&self, kept: &[(usize, Piece<'a>)], model: &MemorableModel) -> Vec<(usize, String)> {
+    fn joined(&self, kept: &[(usize, Piece<'a>)], judge: &Judge<'_>) -> Vec<(usize, String)> {
         let mut statements: Vec<(usize, String)> = Vec::new();
         for (at, piece) in kept {
             let words = one_line(without_joining(piece.words()));
@@ -97,8 +97,8 @@ impl<'a> Message<'a> {
                 }
                 (None, _) => {
                     let before = self.before.as_ref();
-                    let before =
-                        before.filter(|it| model.is_memorable(it) || it.words().ends_with('?'));
+                    let before = before
+                        .filter(|it| judge.is_memorable_by_words(it) || it.words().ends_with('?'));
                     let words = match before {
                         Some(before) => joined(&one_line(before.words()), &words),
                         None => words,
