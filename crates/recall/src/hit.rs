@@ -56,8 +56,7 @@ pub struct ScoreBreakdown {
     pub order: f32,
 }
 
-/// What each feature adds, in log-odds; 0 where it is absent or switched off. The names are those
-/// of `memory.ranking.weights`.
+/// What each feature adds, in log-odds; 0 where it is absent or switched off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FeatureScores {
@@ -67,45 +66,24 @@ pub struct FeatureScores {
     /// The best memories of its session.
     #[serde(skip_serializing_if = "is_nothing")]
     pub session: f32,
-    /// What was said just before and after it.
-    #[serde(skip_serializing_if = "is_nothing")]
-    pub neighbours: f32,
     /// Somebody said it whom the query names.
     #[serde(skip_serializing_if = "is_nothing")]
     pub speaker: f32,
-    /// It is of the type that the query asks for.
-    #[serde(skip_serializing_if = "is_nothing")]
-    pub asked_type: f32,
-    /// It mentions what the query names.
-    #[serde(skip_serializing_if = "is_nothing")]
-    pub entity: f32,
     /// It was said at a time that the query names.
     #[serde(skip_serializing_if = "is_nothing")]
     pub date: f32,
     /// It meets what a model read out of the query.
     #[serde(skip_serializing_if = "is_nothing")]
     pub self_query: f32,
-    /// It only asks.
-    #[serde(skip_serializing_if = "is_nothing")]
-    pub question: f32,
     /// It is new.
     #[serde(skip_serializing_if = "is_nothing")]
     pub recency: f32,
     /// It matters.
     #[serde(skip_serializing_if = "is_nothing")]
     pub importance: f32,
-    /// It is not sure.
-    #[serde(skip_serializing_if = "is_nothing")]
-    pub confidence: f32,
-    /// It was presented often.
-    #[serde(skip_serializing_if = "is_nothing")]
-    pub access: f32,
     /// Its type.
     #[serde(rename = "type", skip_serializing_if = "is_nothing")]
     pub kind: f32,
-    /// Whether it holds now.
-    #[serde(skip_serializing_if = "is_nothing")]
-    pub temporal: f32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -116,23 +94,16 @@ fn is_nothing(value: &f32) -> bool {
 impl FeatureScores {
     /// Each feature with its name.
     #[must_use]
-    pub fn named(&self) -> [(&'static str, f32); 15] {
+    pub fn named(&self) -> [(&'static str, f32); 8] {
         [
             ("window", self.window),
             ("session", self.session),
-            ("neighbours", self.neighbours),
             ("speaker", self.speaker),
-            ("asked_type", self.asked_type),
-            ("entity", self.entity),
             ("date", self.date),
             ("self_query", self.self_query),
-            ("question", self.question),
             ("recency", self.recency),
             ("importance", self.importance),
-            ("confidence", self.confidence),
-            ("access", self.access),
             ("type", self.kind),
-            ("temporal", self.temporal),
         ]
     }
 
@@ -168,7 +139,7 @@ mod tests {
         let ones = names.iter().map(|name| ((*name).to_owned(), 1.0.into())).collect();
         let added: FeatureScores = serde_json::from_value(serde_json::Value::Object(ones)).unwrap();
         assert!(added.named().iter().all(|(_, value)| *value == 1.0), "{added:?}");
-        assert_eq!(added.sum(), 15.0);
+        assert_eq!(added.sum(), 8.0);
         let told = serde_json::to_value(added).unwrap();
         assert_eq!(told.as_object().unwrap().len(), names.len());
         assert_eq!(serde_json::to_value(FeatureScores::default()).unwrap(), serde_json::json!({}));

@@ -116,7 +116,6 @@ fn count(query: &Query, hits: &[Hit], metrics: &Metrics) {
         let counted = |hit: &&Hit| match technique {
             Technique::KeyTerms | Technique::Statements => true,
             Technique::Times => hit.breakdown.features.date > 0.0,
-            Technique::Types => hit.breakdown.features.asked_type > 0.0,
             Technique::Parts => hit.breakdown.of_part,
             // Counted where they are used.
             Technique::Rewrite | Technique::Hyde | Technique::SelfQuery => false,

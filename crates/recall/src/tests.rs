@@ -27,7 +27,6 @@ use memgate_embed::{
 use memgate_models::Models;
 use memgate_store::InMemoryStore;
 use memgate_telemetry::Metrics;
-use memgate_text::entity::Mention;
 
 struct Stack {
     store: Arc<dyn MemoryStore>,
@@ -102,31 +101,6 @@ async fn what_holds_no_longer_or_has_expired_is_not_found_whatever_the_threshold
     let mut found = contents(&hits);
     found.sort_unstable();
     assert_eq!(found, ["I live in Lyon now", "I live with Ana"]);
-}
-
-#[tokio::test]
-async fn what_mentions_a_name_of_the_query_is_found_though_others_are_nearer() {
-    let stack = Stack::new();
-    for number in 0..90 {
-        stack.remember(&format!("what does she like, number {number}"), |_| {}).await;
-    }
-    let mentions = vec![Mention { name: "Ana Li".into(), kind: None }];
-    stack.remember("Tulips are her favourite", |it| it.mentions = mentions).await;
-    let terms = Selection { limit: 5, threshold: 0.0, types: Vec::new() };
-    let query = "what does Ana Li like";
-    let ranking = |fetch_entities, entity| {
-        let mut ranking = RankingConfig { fetch_entities, ..RankingConfig::default() };
-        ranking.weights.entity = entity;
-        ranking
-    };
-    let tulips = |hits: &[Hit]| contents(hits).contains(&"Tulips are her favourite");
-    assert!(!tulips(&stack.search(query, &ranking(false, 100.0), &terms).await));
-    let hits = stack.search(query, &ranking(true, 100.0), &terms).await;
-    assert_eq!(contents(&hits)[0], "Tulips are her favourite");
-    assert_eq!(hits[0].breakdown.features.entity, 100.0);
-    let told = stack.metrics.encode();
-    let found = "memgate_ranking_hits_total{step=\"entity_fetch\"} 1";
-    assert!(told.contains(found), "{told}");
 }
 
 /// A model that knows what a sister is in two languages, and nothing else.

@@ -97,8 +97,6 @@ pub enum Technique {
     KeyTerms,
     /// Times that the query names.
     Times,
-    /// The memory type that the query asks for.
-    Types,
     /// The parts of a query that asks for several things.
     Parts,
     /// A statement in place of a question.
@@ -539,7 +537,7 @@ mod tests {
         metrics.phase(Phase::Total, Duration::from_millis(3));
         metrics.presented(2);
         metrics.technique(Technique::Parts, Duration::from_millis(1), 2);
-        metrics.ranked(RankStep::Neighbours, Duration::from_micros(3), 7);
+        metrics.ranked(RankStep::Priors, Duration::from_micros(3), 7);
         metrics.left_out(RankRule::Distinct, 2);
         metrics.journaled(3);
         metrics.pruned(2);
@@ -568,8 +566,8 @@ mod tests {
             "memgate_hits_sum 2.0",
             "memgate_query_technique_seconds_count{technique=\"parts\"} 1",
             "memgate_query_technique_hits_total{technique=\"parts\"} 2",
-            "memgate_ranking_seconds_bucket{le=\"0.000005\",step=\"neighbours\"} 1",
-            "memgate_ranking_hits_total{step=\"neighbours\"} 7",
+            "memgate_ranking_seconds_bucket{le=\"0.000005\",step=\"priors\"} 1",
+            "memgate_ranking_hits_total{step=\"priors\"} 7",
             "memgate_ranking_left_out_total{rule=\"distinct\"} 2",
             "memgate_exchanges_in_flight 1",
             "memgate_turns_journaled_total 3",

@@ -6,15 +6,9 @@
 pub enum RankStep {
     /// Calibrated relevance.
     Relevance,
-    /// Context features: neighbouring words, session, speaker, date.
+    /// Context features: the words just before, speaker, date.
     Context,
-    /// The turns just before and after.
-    Neighbours,
-    /// Mentions of entities that the query names.
-    Entities,
-    /// The separate search for such mentions.
-    EntityFetch,
-    /// Query-independent priors: type, age, importance, …
+    /// Query-independent priors: type, age, importance.
     Priors,
     /// Sorting, and joining turns with the statements extracted from them.
     Order,

@@ -15,7 +15,6 @@ pub mod index;
 pub mod lang;
 pub mod names;
 pub mod normal;
-pub mod past;
 pub mod pieces;
 pub mod preferences;
 pub mod pronouns;

@@ -8,9 +8,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("memory.embedding.beside", "memory.embedding.additional"),
     ("memory.query.parts", "memory.query.decompose"),
     ("memory.query.statements", "memory.query.question_to_statement"),
-    ("memory.ranking.current", "memory.ranking.current_factor"),
     ("memory.ranking.distinct", "memory.ranking.deduplicate"),
-    ("memory.ranking.past", "memory.ranking.past_factor"),
     ("memory.standing", "memory.preferences"),
 ];
 

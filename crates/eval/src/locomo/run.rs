@@ -169,7 +169,11 @@ mod tests {
         };
         let mut config = MemoryConfig::default();
         let right = asked(&config).await;
-        assert_eq!(right.ranked, Ranking::of(&[2], &[2]), "the evidence comes first");
+        assert_eq!(
+            right.ranked,
+            Ranking::of(&[1, 2], &[2]),
+            "only the question that it answers comes before it"
+        );
         assert_ne!(right.bm25, right.ranked);
         assert_ne!(right.cosine, right.ranked);
         let weights = &mut config.ranking.weights;

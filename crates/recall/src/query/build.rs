@@ -1,16 +1,12 @@
 //! Builds the query from the user's last message: the message itself, with key terms of the messages before it when it
-//! depends on them; in parts when it asks for several things; with hints of the time and the type of memory that it
-//! wants.
+//! depends on them; in parts when it asks for several things; with the time that it names.
 
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
 use crate::{
-    query::{
-        kind,
-        rewrite::{Help, Words},
-    },
+    query::rewrite::{Help, Words},
     settings::QueryConfig,
 };
 use memgate_telemetry::Technique;
@@ -47,8 +43,6 @@ pub struct Query {
 pub struct Asked {
     /// When they were learnt.
     pub times: Times,
-    /// Their type.
-    pub prefers: Option<&'static str>,
 }
 
 /// Builds the query. `earlier` are the user's messages before this one, oldest first; `now` is the time of asking.
@@ -124,10 +118,6 @@ fn hints(asking: &str, now: Timestamp, techniques: &QueryConfig) -> Query {
         query.asked.times =
             query.timed(Technique::Times, || Times::of(asking, now), Times::is_empty);
     }
-    if techniques.types {
-        query.asked.prefers =
-            query.timed(Technique::Types, || kind::asked_for(asking), Option::is_none);
-    }
     if techniques.decompose {
         query.parts = query.timed(Technique::Parts, || decompose::of(asking), Vec::is_empty);
     }
@@ -198,8 +188,7 @@ mod tests {
 
     #[test]
     fn what_is_switched_off_makes_nothing_of_a_message() {
-        let off =
-            QueryConfig { key_terms: false, times: false, types: false, ..QueryConfig::default() };
+        let off = QueryConfig { key_terms: false, times: false, ..QueryConfig::default() };
         for message in
             ["and that one?", "When did I see Ana last week and what did I promise to bring?"]
         {

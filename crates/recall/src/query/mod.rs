@@ -2,7 +2,6 @@
 //! are ranked.
 
 mod build;
-mod kind;
 mod rewrite;
 
 pub use self::build::{Asked, Query, build as build_query, prepare as prepare_query};

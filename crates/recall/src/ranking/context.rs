@@ -1,5 +1,4 @@
-//! Context features of a hit: its speaker, session and date, the query's words just before it, the type that is asked
-//! for, and whether it only asks.
+//! Context features of a hit: its speaker, session and date, and the query's words just before it.
 //!
 //! The weights (`memory.ranking.weights`) are in log-odds, as relevance is summed. Their defaults are rounded from a
 //! fit to two of LoCoMo's conversations (26 and 42; 349 questions); docs/quality.md has the figures on three others.
@@ -30,10 +29,6 @@ impl Feature for ContextFeatures {
         RankStep::Context
     }
 
-    fn is_on(&self, _: &RankingConfig) -> bool {
-        true
-    }
-
     fn apply(&self, question: &Question<'_>, ranking: &RankingConfig, hits: &mut [Hit]) -> usize {
         let weights = &ranking.weights;
         let (asked, named) = (question.asked, words(question.text).collect::<Vec<String>>());
@@ -47,10 +42,7 @@ impl Feature for ContextFeatures {
             features.session = weights.session * sessions.get(at).copied().unwrap_or(0.0);
             features.speaker = where_true(weights.speaker, is_said_by(memory, &named));
             features.date = where_true(weights.date, asked.times.meet(said));
-            let is_asked = asked.prefers.is_some_and(|kind| kind == memory.memory_type.as_str());
-            features.asked_type = where_true(weights.asked_type, is_asked);
-            features.question = where_true(-weights.question, only_asks(memory));
-            lifted += usize::from(features.sum() - features.question > 0.0);
+            lifted += usize::from(features.sum() > 0.0);
         }
         lifted
     }
@@ -102,16 +94,6 @@ fn words(text: &str) -> impl Iterator<Item = String> {
         .map(str::to_lowercase)
 }
 
-/// Whether it ends with a question that nobody answers in it.
-fn only_asks(memory: &Memory) -> bool {
-    let last = match memory.as_turn() {
-        Some((_, Some(_))) => return false,
-        Some((user, None)) => user,
-        None => &memory.content,
-    };
-    last.trim_end().ends_with(['?', '？', '؟'])
-}
-
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
@@ -143,17 +125,10 @@ mod tests {
     const WEIGHTS: RankingWeights = RankingWeights {
         window: 12.0,
         session: 12.0,
-        neighbours: 0.0,
         speaker: 4.0,
-        asked_type: 1.0,
-        entity: 0.0,
         date: 2.0,
-        self_query: 0.0,
-        question: 1.0,
         recency: 0.0,
         importance: 0.0,
-        confidence: 0.0,
-        access: 0.0,
     };
 
     fn standing(mut hits: Vec<Hit>, query: &str) -> Vec<f32> {
@@ -194,27 +169,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_the_type_that_the_query_asks_for_stands_higher() {
-        let mut hits = ["a", "b"].map(|it| hit(it, "s", 0.0));
-        hits[0].memory.memory_type = MemoryType::new(MemoryType::PROCEDURAL);
-        assert_eq!(standing(hits.clone().into(), "How do I bake it?"), [WEIGHTS.asked_type, 0.0]);
-        assert_eq!(standing(hits.into(), "When did I bake it?"), [0.0, WEIGHTS.asked_type]);
-    }
-
-    #[test]
     fn a_session_about_the_matter_lifts_all_that_was_said_in_it() {
         let hits =
             vec![hit("a", "s", 0.4), hit("b", "s", 0.2), hit("c", "t", 0.2), hit("d", "t", 0.0)];
         let [a, b, c, d] = standing(hits, "q")[..] else { unreachable!() };
         assert!(a > b && b > c && c > d, "{a} {b} {c} {d}");
-    }
-
-    #[test]
-    fn what_only_asks_stands_lower_than_what_tells() {
-        let asks = turn_content("Did you move?", None);
-        let answered = turn_content("Did you move?", Some("Yes, to Rome"));
-        let hits =
-            vec![hit("Did you move?", "s", 0.0), hit(&asks, "s", 0.0), hit(&answered, "s", 0.0)];
-        assert_eq!(standing(hits, "q"), [-WEIGHTS.question, -WEIGHTS.question, 0.0]);
     }
 }

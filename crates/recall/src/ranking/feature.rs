@@ -24,9 +24,6 @@ pub(super) trait Feature: Sync {
     /// The step that metrics count it as.
     fn step(&self) -> RankStep;
 
-    /// Whether the configuration switches it on.
-    fn is_on(&self, ranking: &RankingConfig) -> bool;
-
     /// Sets its members of [`crate::FeatureScores`] in each hit. Returns how many hits it concerns.
     fn apply(&self, question: &Question<'_>, ranking: &RankingConfig, hits: &mut [Hit]) -> usize;
 }

@@ -6,10 +6,8 @@ use crate::{
     hit::{Hit, ScoreBreakdown},
     ranking::{
         context::ContextFeatures,
-        entities::EntityFeature,
         feature::{Feature, Question},
         fusion::ordered,
-        neighbours::NeighbourFeature,
         priors::PriorFeatures,
     },
     settings::RankingConfig,
@@ -23,8 +21,7 @@ use memgate_text::question::{asking::width, replies::asks_about_replies};
 const SENTENCE: usize = 80;
 
 /// All features, in the order in which they are computed.
-const FEATURES: [&dyn Feature; 4] =
-    [&ContextFeatures, &NeighbourFeature, &EntityFeature, &PriorFeatures];
+const FEATURES: [&dyn Feature; 2] = [&ContextFeatures, &PriorFeatures];
 
 /// Ranks all evidence, near-duplicates included, without threshold and limit.
 #[must_use]
@@ -43,7 +40,7 @@ pub fn rank(
     };
     let mut hits: Vec<Hit> = evidence.into_iter().map(scored).collect();
     metrics.ranked(RankStep::Relevance, started.elapsed(), hits.len());
-    for feature in FEATURES.iter().filter(|feature| feature.is_on(ranking)) {
+    for feature in FEATURES {
         let started = Instant::now();
         let concerned = feature.apply(question, ranking, &mut hits);
         metrics.ranked(feature.step(), started.elapsed(), concerned);

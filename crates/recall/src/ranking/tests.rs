@@ -1,6 +1,6 @@
 //! What the whole ranking does; each technique has its own tests beside it.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::{
     Asked, Fusion, RankingConfig, Selection, TypeWeights,
@@ -12,7 +12,7 @@ use memgate_core::memory::{Evidence, Memory, MemoryId, MemoryType, Owner, Relati
 use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
 use memgate_models::{Models, Relevance, log_odds};
 use memgate_telemetry::Metrics;
-use memgate_text::{entity::Mention, index::Lexical};
+use memgate_text::index::Lexical;
 
 fn evidence(content: &str, cosine: f32, coverage: f32, age: i64) -> Evidence {
     let at = Timestamp::from_second(1_700_000_000 - age).unwrap();
@@ -114,9 +114,7 @@ fn near_duplicates_are_shown_once_also_in_chinese() {
 fn only(ranking: impl FnOnce(&mut RankingConfig)) -> RankingConfig {
     let mut none = RankingConfig {
         weights: serde_json::from_value(serde_json::json!({
-            "window": 0, "session": 0, "neighbours": 0, "speaker": 0, "asked_type": 0, "entity": 0, "date": 0,
-            "self_query": 0,
-            "question": 0, "recency": 0, "importance": 0, "confidence": 0, "access": 0,
+            "window": 0, "session": 0, "speaker": 0, "date": 0, "recency": 0, "importance": 0,
         }))
         .unwrap(),
         types: TypeWeights {
@@ -126,8 +124,6 @@ fn only(ranking: impl FnOnce(&mut RankingConfig)) -> RankingConfig {
             reflective: 1.0,
             other: 1.0,
         },
-        current_factor: 1.0,
-        past_factor: 1.0,
         ..RankingConfig::default()
     };
     ranking(&mut none);
@@ -145,40 +141,24 @@ fn comes_first(ranking: &RankingConfig, change: impl FnOnce(&mut Memory)) -> boo
 #[test]
 fn each_weight_orders_by_its_own_sign_and_nothing_does_without_one() {
     let importance = |memory: &mut Memory| memory.importance = 0.9;
-    let access = |memory: &mut Memory| memory.access_count = 12;
     let kind = |memory: &mut Memory| memory.memory_type = MemoryType::new("procedural");
-    let entity = |memory: &mut Memory| {
-        memory.mentions = vec![Mention { name: "ana".into(), kind: None }];
-    };
     let nothing = only(|_| {});
-    for change in [importance as fn(&mut Memory), access, kind, entity] {
+    for change in [importance as fn(&mut Memory), kind] {
         assert!(!comes_first(&nothing, change));
     }
     assert!(comes_first(&only(|it| it.weights.importance = 1.0), importance));
-    assert!(comes_first(&only(|it| it.weights.access = 1.0), access));
     assert!(comes_first(&only(|it| it.types.procedural = 2.0), kind));
-    assert!(comes_first(&only(|it| it.weights.entity = 1.0), entity));
 }
 
 #[test]
-fn what_is_past_unsure_or_old_goes_behind() {
-    let now = Timestamp::from_second(1_700_000_000).unwrap();
-    let behind = |ranking: &RankingConfig, change: &dyn Fn(&mut Memory)| {
-        let mut changed = evidence("I live in Rome", 0.5, 0.5, 0);
-        change(&mut changed.memory);
-        let hits = ranked_by(vec![changed, evidence("other", 0.5, 0.5, 10)], "", ranking);
-        contents(&hits)[0] == "other"
-    };
-    let past = only(|it| it.past_factor = 0.7);
-    assert!(behind(&past, &|it| it.valid_until = Some(now)));
-    assert!(behind(&past, &|it| it.content = "I used to live in Rome".into()));
-    assert!(
-        !behind(&past, &|it| it.valid_until = now.checked_add(SignedDuration::from_secs(1)).ok())
-    );
-    assert!(!behind(&only(|_| {}), &|it| it.valid_until = Some(now)));
-    assert!(behind(&only(|it| it.weights.confidence = 1.0), &|it| it.confidence = Some(0.5)));
-    let old = |it: &mut Memory| it.updated_at = Timestamp::UNIX_EPOCH;
-    assert!(behind(&only(|it| it.weights.recency = 1.0), &old));
+fn what_is_old_goes_behind() {
+    let mut old = evidence("I live in Rome", 0.5, 0.5, 0);
+    old.memory.updated_at = Timestamp::UNIX_EPOCH;
+    old.memory.importance = 0.51;
+    let found = || vec![old.clone(), evidence("other", 0.5, 0.5, 10)];
+    let first = |ranking: &RankingConfig| contents(&ranked_by(found(), "", ranking))[0].to_owned();
+    assert_eq!(first(&only(|it| it.weights.importance = 10.0)), "I live in Rome");
+    assert_eq!(first(&only(|it| it.weights.recency = 1.0)), "other");
 }
 
 #[test]

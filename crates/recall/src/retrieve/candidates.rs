@@ -10,7 +10,6 @@ use crate::{
     ranking::{Question, rank},
     request::RecallRequest,
     retrieve::{
-        entity_fetch::{fetch_mentioned, with_mentioned},
         lookup::{Lookup, Meaning, Retrieval},
         merge::merged,
         query_embedding::{SearchVector, embed_query},
@@ -63,8 +62,7 @@ pub(super) async fn candidates(
         now: request.now,
     };
     let started = std::time::Instant::now();
-    let found = timeout_at(request.deadline, services.store.retrieve(&search));
-    let (found, mentioned) = tokio::join!(found, fetch_mentioned(services, request, text, &search));
+    let found = timeout_at(request.deadline, services.store.retrieve(&search)).await;
     services.metrics.phase(Phase::Search, started.elapsed());
     let evidence = match found {
         Ok(Ok(evidence)) => evidence,
@@ -74,7 +72,6 @@ pub(super) async fn candidates(
         Ok(Err(error)) => return Err(RecallError::Embedding(error)),
         Err(_) => return Err(RecallError::Deadline),
     };
-    let evidence = with_mentioned(evidence, mentioned, &services.metrics);
     let mut evidence = without_conversation(of_owner(evidence, request.owner), request.earlier);
     evidence.retain(|found| !request.forgets(&found.memory));
     if let Some(vector) = vector {

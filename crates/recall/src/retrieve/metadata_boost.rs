@@ -4,6 +4,9 @@
 use crate::{hit::Hit, request::Selection, retrieve::merge::merged, settings::RankingConfig};
 use memgate_core::memory::{Filter, MemoryId, MemoryKind};
 
+/// What a memory that meets the conditions gains, in log-odds: as much as one of the time that the query names.
+const BOOST: f32 = 2.0;
+
 /// Merges what was found and what was found among the memories that meet the conditions, and boosts these. The best hits
 /// that would pass without the conditions, half as many as may be presented, go first, so that wrong conditions cannot
 /// crowd them out; of near-duplicates among these one is presented.
@@ -25,7 +28,7 @@ pub(super) fn boosted(
     let mut lists = vec![found, narrowed];
     // Before they are ordered: a statement hands its place to its turn, which may not meet the conditions.
     for hit in lists.iter_mut().flatten().filter(|hit| conditions.matches(&hit.memory)) {
-        hit.breakdown.features.self_query = ranking.weights.self_query;
+        hit.breakdown.features.self_query = BOOST;
         hit.breakdown.boost = hit.breakdown.features.sum();
     }
     let mut hits = merged(lists, ranking.fusion);
@@ -106,13 +109,5 @@ mod tests {
     fn conditions_that_nothing_meets_change_nothing() {
         let found = hits(&[("a", 0.9), ("b", 0.5)]);
         assert_eq!(contents(&with(found, Vec::new(), &RankingConfig::default())), ["a", "b"]);
-    }
-
-    #[test]
-    fn with_a_weight_of_nothing_memories_are_only_brought() {
-        let mut ranking = RankingConfig::default();
-        ranking.weights.self_query = 0.0;
-        let found = hits(&[("a", 0.9), ("b", 0.88), ("c", 0.86)]);
-        assert_eq!(contents(&with(found, hits(&[("x1", 0.7)]), &ranking)), ["a", "b", "c", "x1"]);
     }
 }

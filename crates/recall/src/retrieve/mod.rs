@@ -1,7 +1,6 @@
 //! Retrieval: from a query to ranked candidates, by vectors and words, and by what a model says of the question.
 
 mod candidates;
-mod entity_fetch;
 mod expansion;
 mod lookup;
 mod merge;

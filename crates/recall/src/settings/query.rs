@@ -14,9 +14,6 @@ pub struct QueryConfig {
     pub key_terms: bool,
     /// Whether memories of a time that the question names ("in March", "last summer") stand higher.
     pub times: bool,
-    /// Whether memories of the type that the question asks for stand higher: `procedural` for "how do I",
-    /// `episodic` for "when did".
-    pub types: bool,
     /// Whether a question that asks for several things is also searched part by part, at most three. Measured: it
     /// finds no more of what several-part questions need, and more that they do not.
     pub decompose: bool,
@@ -50,7 +47,6 @@ impl Default for QueryConfig {
         Self {
             key_terms: true,
             times: true,
-            types: true,
             decompose: false,
             question_to_statement: false,
             hyde: false,

@@ -14,18 +14,9 @@ pub struct RankingConfig {
     pub weights: RankingWeights,
     /// How much each type of memory counts; only the ratios matter.
     pub types: TypeWeights,
-    /// Factor on the odds of a memory about the present.
-    #[schemars(range(min = 0.01, max = 100.0))]
-    pub current_factor: f32,
-    /// Factor on the odds of a memory about the past: its `valid_until` is over, or it says "used to".
-    #[schemars(range(min = 0.01, max = 100.0))]
-    pub past_factor: f32,
     /// After so many days `weights.recency` counts half, after twice as many a quarter.
     #[schemars(range(min = 0.1, max = 36500.0))]
     pub half_life_days: f32,
-    /// Whether memories that mention somebody or something the query names are fetched besides what is nearest: a
-    /// second search at the same time.
-    pub fetch_entities: bool,
     /// Whether a memory that says what a better one says is left out.
     pub deduplicate: bool,
     /// At most so many memories of one session are presented; 0: any number.
@@ -54,39 +45,18 @@ pub struct RankingWeights {
     /// The best memories of its session: their words, and a sixth of it for their cosine.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub session: f32,
-    /// The cosine of what was said just before it and just after it.
-    #[schemars(range(min = 0.0, max = 100.0))]
-    pub neighbours: f32,
     /// Somebody said it whom the query names.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub speaker: f32,
-    /// It is of the type that the query asks for.
-    #[schemars(range(min = 0.0, max = 100.0))]
-    pub asked_type: f32,
-    /// It mentions somebody or something that the query names.
-    #[schemars(range(min = 0.0, max = 100.0))]
-    pub entity: f32,
     /// It was said at a time that the query names.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub date: f32,
-    /// It is one of those that a model says the question wants (`memory.query.self_query`).
-    #[schemars(range(min = 0.0, max = 100.0))]
-    pub self_query: f32,
-    /// It only asks: this much is taken off.
-    #[schemars(range(min = 0.0, max = 100.0))]
-    pub question: f32,
     /// It is new, see `half_life_days`.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub recency: f32,
     /// It matters: added at importance 1, taken off at 0.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub importance: f32,
-    /// It is not sure: taken off at confidence 0, half of it at 0.5.
-    #[schemars(range(min = 0.0, max = 100.0))]
-    pub confidence: f32,
-    /// It was presented often: all of it after a hundred times, half of it after ten.
-    #[schemars(range(min = 0.0, max = 100.0))]
-    pub access: f32,
 }
 
 /// How much each type of memory counts.
@@ -116,10 +86,7 @@ impl Default for RankingConfig {
             fusion: Fusion::Weighted,
             weights: RankingWeights::default(),
             types: TypeWeights::default(),
-            current_factor: 1.2,
-            past_factor: 0.7,
             half_life_days: 30.0,
-            fetch_entities: false,
             deduplicate: true,
             max_per_session: 0,
         }
@@ -128,21 +95,7 @@ impl Default for RankingConfig {
 
 impl Default for RankingWeights {
     fn default() -> Self {
-        Self {
-            window: 12.0,
-            session: 12.0,
-            neighbours: 1.0,
-            speaker: 4.0,
-            asked_type: 1.0,
-            entity: 1.0,
-            date: 2.0,
-            self_query: 2.0,
-            question: 1.0,
-            recency: 0.1,
-            importance: 0.2,
-            confidence: 0.2,
-            access: 0.1,
-        }
+        Self { window: 12.0, session: 12.0, speaker: 4.0, date: 2.0, recency: 0.1, importance: 0.2 }
     }
 }
 

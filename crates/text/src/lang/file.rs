@@ -174,8 +174,6 @@ pub(crate) struct Questions {
     pub own: Vec<String>,
     pub goes_on: Vec<String>,
     pub next: Vec<String>,
-    pub procedure: Vec<String>,
-    pub event: Vec<String>,
     pub statements: Vec<StatementForm>,
 }
 

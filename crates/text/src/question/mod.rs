@@ -5,6 +5,5 @@ pub mod asking;
 pub mod asking_part;
 pub mod decompose;
 pub mod key_terms;
-pub mod kind;
 pub mod replies;
 pub mod vague;
