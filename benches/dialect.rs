@@ -53,7 +53,8 @@ fn hits() -> Vec<Hit> {
 /// The context of hits, in the default budget.
 fn written(hits: &[Hit]) -> Context {
     let query = "What did I tell you about the hotel in lisbon?";
-    let content = ContextContent { preferences: &[], hits, query, now: Timestamp::UNIX_EPOCH };
+    let (now, zone) = (Timestamp::UNIX_EPOCH, &jiff::tz::TimeZone::UTC);
+    let content = ContextContent { preferences: &[], wishes: &[], hits, query, now, zone };
     write_context(&content, Budget { context: 512, preferences: 64 })
 }
 

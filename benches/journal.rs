@@ -49,6 +49,7 @@ fn turn(user: &str, number: u32) -> FinishedTurn {
         request_id: None,
         began: Clock::System.now(),
         ended: Clock::System.now(),
+        zone: jiff::tz::TimeZone::UTC,
         ends_session: false,
         learn: true,
     };

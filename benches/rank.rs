@@ -81,10 +81,11 @@ fn ranking(c: &mut Criterion) {
         now,
     };
     let found = |limit| runtime.block_on(store.retrieve(&search(limit))).unwrap();
-    let query = Query::of(QUERY, now, &QueryConfig::default());
+    let query = Query::of(QUERY, jiff::civil::Date::default(), &QueryConfig::default());
     let models = Models::for_embedder(embedder.space()).unwrap();
     let relevance = &models.relevance;
-    let question = Question { text: QUERY, asked: &query.asked, relevance, now };
+    let zone = &jiff::tz::TimeZone::UTC;
+    let question = Question { text: QUERY, asked: &query.asked, relevance, now, zone };
     // Everything passes: the selection has most to do.
     let selection = Selection { limit: 5, threshold: 0.01, types: Vec::new() };
     let metrics = Metrics::new();

@@ -16,9 +16,12 @@ use crate::gateway::{
     },
 };
 use memgate_capture::{Circumstances, FinishedTurn, InFlight, SessionKey};
-use memgate_dialect::{Ask, Dialect, Reply, ReplyCollector};
+use memgate_dialect::{Ask, Dialect, Reply, ReplyCollector, Role};
 use memgate_telemetry::CaptureDrop;
 use memgate_text::command::Commands;
+
+/// The longest message whose place is told by the one before it, in bytes: of a longer one nobody edits the next.
+const MAX_BEFORE_BYTES: usize = 64 * 1024;
 
 /// One exchange as it is watched.
 pub(super) struct CaptureSide {
@@ -284,7 +287,8 @@ impl Asked {
     /// About how much memory it takes, in bytes.
     fn weight(&self) -> usize {
         let Ask { user_text, first_user_text, instructions, tool_items, .. } = &self.ask;
-        let texts = [user_text, first_user_text, instructions].into_iter().flatten();
+        let before = self.ask.history.iter().map(|said| &said.text);
+        let texts = [user_text, first_user_text, instructions].into_iter().flatten().chain(before);
         let tools = tool_items.iter().map(|item| {
             item.name.len() + item.input.len() + item.output.as_ref().map_or(0, String::len)
         });
@@ -299,8 +303,10 @@ fn judge(read: ReadRequest) -> Option<(Ask, Admitted)> {
     // A user who opts out of learning can still ask to forget.
     let text = ask.user_text.as_deref().unwrap_or_default();
     let counts = admitted.learn || !Commands::of(text).forget.is_empty();
-    // Earlier messages were captured with their own exchanges.
-    counts.then(|| (Ask { history: Vec::new(), ..ask.clone() }, *admitted))
+    // Earlier messages were captured with their own exchanges; the last of them shows where this one belongs.
+    let before = ask.history.iter().rfind(|said| said.role == Role::User).cloned();
+    let history = before.filter(|said| said.text.len() <= MAX_BEFORE_BYTES).into_iter().collect();
+    counts.then(|| (Ask { history, ..ask.clone() }, *admitted))
 }
 
 fn turn(asked: Asked, reply: Reply, ended: Timestamp) -> Option<FinishedTurn> {
@@ -313,6 +319,7 @@ fn turn(asked: Asked, reply: Reply, ended: Timestamp) -> Option<FinishedTurn> {
         request_id,
         began,
         ended,
+        zone: admitted.zone,
         ends_session: admitted.ends_session,
         learn: admitted.learn,
     };

@@ -199,6 +199,7 @@ impl Recalling<'_> {
             filter: None,
             forgotten: &commands.forget,
             now: parts.clock.now(),
+            zone: admitted.zone.clone(),
             deadline,
         };
         let recall = memory.map(|memory| &memory.recall);

@@ -43,6 +43,18 @@ pub(crate) struct Candidate {
     pub(crate) corrects: Option<String>,
 }
 
+impl Candidate {
+    /// What another person than the owner said: the content names who it was.
+    pub(crate) fn said_by(mut self, speaker: Option<&str>) -> Self {
+        if let Some(name) = speaker {
+            let content = format!("{name}: {}", self.content);
+            let words = std::mem::replace(&mut self.content, content);
+            self.raw.get_or_insert(words);
+        }
+        self
+    }
+}
+
 /// How far a candidate holds, within its owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,7 +1,7 @@
 //! Turns, owners and times that capture's tests share.
 use std::{sync::Arc, time::Duration};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
 use crate::{
     settings::{Least, Policy, Retention, SessionRules, Settings},
@@ -73,6 +73,7 @@ pub(super) fn said(user: &str, ordinal: u32, text: &str) -> Said {
             request_id: None,
             began: at(0),
             ended: at(1),
+            zone: TimeZone::UTC,
             ends_session: false,
             learn: true,
         },
@@ -154,6 +155,8 @@ pub(super) fn stored_turn(key: &str, user: &str, reply: &str) -> StoredTurn {
         reply_text: reply.into(),
         began: "2026-02-09T10:00:00Z".parse().unwrap(),
         request_id: None,
+        speaker: None,
+        zone: TimeZone::UTC,
     }
 }
 

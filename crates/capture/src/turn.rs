@@ -1,11 +1,11 @@
 //! Turns: as the gateway hands them over after a reply that ended well, as the journal lends them to
 //! recall, and as jobs read them.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use crate::session::{Place, SessionKey};
 use memgate_core::memory::{MemoryId, Owner};
-use memgate_dialect::{Ask, Ending, Reply, ToolItem};
+use memgate_dialect::{Ask, Ending, Reply, Role, ToolItem};
 
 /// An exchange that ended well and may be learnt from. Making one decides that:
 /// [`FinishedTurn::new`] refuses what failed, was cut off or was refused.
@@ -24,6 +24,10 @@ pub struct FinishedTurn {
     /// The words of the last user message; empty in the middle of a tool loop
     /// whose earlier messages the model server keeps.
     pub user_text: String,
+    /// Who said them, where the request names another person than the owner.
+    pub speaker: Option<String>,
+    /// The user message before it, where the request holds one that is not too long.
+    pub before: Option<String>,
     /// A digest of its images and files, if it has any.
     pub media: Option<String>,
     /// Tool calls of this turn so far, with their results where known.
@@ -36,6 +40,8 @@ pub struct FinishedTurn {
     pub began: Timestamp,
     /// When the reply ended.
     pub ended: Timestamp,
+    /// The user's time zone.
+    pub zone: TimeZone,
     /// The session ends with this exchange.
     pub ends_session: bool,
     /// Whether is learnt from it; else only what it asks to be forgotten counts.
@@ -59,6 +65,8 @@ pub struct Circumstances {
     pub began: Timestamp,
     /// When the reply ended.
     pub ended: Timestamp,
+    /// The user's time zone.
+    pub zone: TimeZone,
     /// The client says that the session ends with this exchange.
     pub ends_session: bool,
     /// Whether may be learnt from it.
@@ -76,7 +84,10 @@ impl FinishedTurn {
         }
         let place = Place::of(ask)?;
         let session = SessionKey::of(of.session_header.as_deref(), ask, &of.owner);
+        let before = ask.history.iter().rfind(|said| said.role == Role::User);
         Some(Self {
+            speaker: ask.user_name.as_deref().and_then(|name| speaker(name, &of.owner)),
+            before: before.map(|said| said.text.clone()),
             owner: of.owner,
             project_id: of.project_id,
             agent_id: of.agent_id,
@@ -90,6 +101,7 @@ impl FinishedTurn {
             request_id: of.request_id,
             began: of.began,
             ended: of.ended,
+            zone: of.zone,
             ends_session: of.ends_session,
             learn: of.learn,
         })
@@ -103,9 +115,22 @@ impl FinishedTurn {
         let reply = self.reply.text.len() + self.reply.tool_calls.iter().map(tool).sum::<usize>();
         size_of::<Self>()
             + self.user_text.len()
+            + self.before.as_ref().map_or(0, String::len)
             + self.tool_items.iter().map(tool).sum::<usize>()
             + reply
     }
+}
+
+/// The longest name of a speaker, in characters, as the OpenAI API has it.
+const MAX_NAME: usize = 64;
+
+/// A name as it may stand before what somebody said; `None` where it is the owner's own, or no name.
+fn speaker(name: &str, owner: &Owner) -> Option<String> {
+    let fits = |c: &char| c.is_alphanumeric() || " -_.'’".contains(*c);
+    let name: String = name.chars().filter(fits).take(MAX_NAME).collect();
+    let name = name.trim();
+    let own = name.to_lowercase() == owner.user().to_lowercase();
+    (name.contains(char::is_alphanumeric) && !own).then(|| name.to_owned())
 }
 
 /// A turn as the journal lends it to recall.
@@ -130,9 +155,13 @@ pub(crate) struct StoredTurn {
     pub(crate) project: Option<String>,
     pub(crate) agent: Option<String>,
     pub(crate) user_text: String,
+    /// Who said it, where that was another person than the owner.
+    pub(crate) speaker: Option<String>,
     /// Of the last reply that has words.
     pub(crate) reply_text: String,
     pub(crate) began: Timestamp,
+    /// The user's time zone.
+    pub(crate) zone: TimeZone,
     /// Of the first exchange.
     pub(crate) request_id: Option<String>,
 }
@@ -141,5 +170,31 @@ impl StoredTurn {
     /// The id of its memory.
     pub(crate) fn memory_id(&self) -> MemoryId {
         MemoryId::of_turn(&self.owner, &self.key)
+    }
+
+    /// The day on which it was said, in the user's time zone.
+    pub(crate) fn day(&self) -> Date {
+        self.began.to_zoned(self.zone.clone()).date()
+    }
+
+    /// Words of it, with the name of who said them where that was another person than the owner.
+    pub(crate) fn by_speaker(&self, words: &str) -> String {
+        self.speaker.as_ref().map_or_else(|| words.to_owned(), |name| format!("{name}: {words}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_persons_name_is_kept_and_the_owners_own_and_what_is_no_name_is_not() {
+        let owner = Owner::of_user("alice").unwrap();
+        let of = |name: &str| speaker(name, &owner);
+        assert_eq!(of("bob"), Some("bob".to_owned()));
+        assert_eq!(of(" 陈伟 "), Some("陈伟".to_owned()));
+        assert_eq!(of("Bob\n[2026-01-01] x: <y>"), Some("Bob2026-01-01 x y".to_owned()));
+        assert_eq!([of("Alice"), of(""), of("--")], [None, None, None]);
+        assert_eq!(of(&"x".repeat(100)).unwrap().len(), MAX_NAME);
     }
 }

@@ -5,6 +5,7 @@ pub mod clock;
 pub mod fence;
 pub mod identity;
 pub mod memory;
+pub mod zone;
 
 /// What the macros of this crate need in the crates that call them.
 #[doc(hidden)]

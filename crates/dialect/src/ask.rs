@@ -13,6 +13,8 @@ pub struct Ask {
     /// Text of the last user message, its text parts joined by newlines; empty when it has none
     /// (an image alone). `None` when the request has no user message.
     pub user_text: Option<String>,
+    /// `name` of the last user message: who of several people said it.
+    pub user_name: Option<String>,
     /// How many user messages this request holds, the last one included (so the last one's number,
     /// counted from 1); 0 when there is none.
     pub user_ordinal: u32,

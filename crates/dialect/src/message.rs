@@ -61,6 +61,7 @@ pub(super) fn digest(
     if let Some(entry) = last.and_then(|last| entries.get(last)) {
         ask.user_text = Some(text_of_entry(entry));
         ask.user_media = entry.content.and_then(media);
+        ask.user_name = entry.node.object().and_then(|message| message.string("name"));
     }
     ask.instructions =
         joined(instructions.into_iter().chain(

@@ -29,6 +29,8 @@ pub struct MemoryOptions {
     pub project_id: Option<String>,
     /// `memory_context.agent_id`, unchecked.
     pub agent_id: Option<String>,
+    /// `memory_context.timezone`, unchecked.
+    pub timezone: Option<String>,
 }
 
 /// A field of ours that the client got wrong: answered with 400.
@@ -106,10 +108,11 @@ impl MemoryOptions {
 
     fn read_context(&mut self, context: &Object<'_>) -> Result<(), InvalidField> {
         refuse_unknown(context, "memory_context", &CONTEXT)?;
-        let [user_id, project_id, agent_id] = CONTEXT;
+        let [user_id, project_id, agent_id, timezone] = CONTEXT;
         self.user_id = member(context, "memory_context", user_id, string)?;
         self.project_id = member(context, "memory_context", project_id, string)?;
         self.agent_id = member(context, "memory_context", agent_id, string)?;
+        self.timezone = member(context, "memory_context", timezone, string)?;
         Ok(())
     }
 }
@@ -119,7 +122,7 @@ const CONFIG: [&str; 5] =
     ["enabled", "memory_types", "retrieval_limit", "similarity_threshold", "auto_store"];
 
 /// The members of `memory_context`.
-const CONTEXT: [&str; 3] = ["user_id", "project_id", "agent_id"];
+const CONTEXT: [&str; 4] = ["user_id", "project_id", "agent_id", "timezone"];
 
 fn refuse_unknown(object: &Object<'_>, within: &str, known: &[&str]) -> Result<(), InvalidField> {
     match object.members.iter().find(|member| !known.contains(&member.key.as_ref())) {

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
@@ -168,7 +169,7 @@ async fn learn(memory: &Services, rows: &[Row]) -> Result<Vec<Learnt>> {
 /// Whether a search with the message's own words finds them at any relevance.
 async fn presented(memory: &Services, owner: &Owner, row: &Row) -> Result<bool> {
     let (now, techniques) = (memory.clock.now(), &memory.config.query);
-    let query = Query::of(&row.text, now, techniques);
+    let query = Query::of(&row.text, now.to_zoned(TimeZone::UTC).date(), techniques);
     let selection = Selection { limit: MOST, threshold: 0.0, types: Vec::new() };
     let request = recall_request(owner, &memory.config, &selection, now);
     let hits = memory.recall.search(&query, &request).await?;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -191,6 +191,7 @@ pub(super) fn recall_request<'a>(
         filter: None,
         forgotten: &[],
         now,
+        zone: TimeZone::UTC,
         deadline: Instant::now() + PATIENCE,
     }
 }
@@ -246,6 +247,7 @@ fn offer(
         request_id: None,
         began,
         ended: began,
+        zone: TimeZone::UTC,
         ends_session: false,
         learn: true,
     };

@@ -56,6 +56,8 @@ pub enum DecidedBy {
     Lexical,
     /// The same, with what the embedding model makes of the message.
     Model,
+    /// The memories: one holds most of the message's rare words.
+    Memory,
 }
 
 impl DecidedBy {

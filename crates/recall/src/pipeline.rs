@@ -7,7 +7,7 @@ use crate::{
     error::RecallError,
     hit::Hit,
     present::{
-        Context, ContextContent, PresentedMemory, fetch_preferences, without_preferences,
+        Context, ContextContent, PresentedMemory, Wanted, fetch_preferences, without_preferences,
         write_context,
     },
     query::Query,
@@ -16,7 +16,6 @@ use crate::{
     select::{deduplicated, select},
     services::Services,
 };
-use memgate_core::memory::PreferenceInForce;
 use memgate_telemetry::{Metrics, Phase, Technique};
 
 /// The selected hits, best first.
@@ -59,13 +58,12 @@ pub(super) async fn context(
     retrieval: &Retrieval<'_>,
 ) -> Result<Context, RecallError> {
     let request = retrieval.request;
-    let (hits, preferences) =
-        tokio::join!(search(services, retrieval), preferences(services, request));
+    let (hits, wanted) = tokio::join!(search(services, retrieval), wanted(services, request));
     let hits = match request.settings.budget.preferences {
         0 => hits?,
-        _ => without_preferences(hits?, &preferences),
+        _ => without_preferences(hits?, &wanted),
     };
-    Ok(present(services, request, &retrieval.query.text, &preferences, &hits))
+    Ok(present(services, request, &retrieval.query.text, &wanted, &hits))
 }
 
 /// The context for a message that memory is not searched for: the user's preferences alone. A store that fails or is
@@ -76,14 +74,14 @@ pub(super) async fn context_of_preferences(
     text: &str,
     why: Skip,
 ) -> Context {
-    let preferences = preferences(services, request).await;
-    let context = present(services, request, text, &preferences, &[]);
+    let wanted = wanted(services, request).await;
+    let context = present(services, request, text, &wanted, &[]);
     Context { skipped: Some(why), ..context }
 }
 
-async fn preferences(services: &Services, request: &RecallRequest<'_>) -> Vec<PreferenceInForce> {
+async fn wanted(services: &Services, request: &RecallRequest<'_>) -> Wanted {
     match request.settings.budget.preferences {
-        0 => Vec::new(),
+        0 => Wanted::default(),
         _ => fetch_preferences(services.store.as_ref(), request).await,
     }
 }
@@ -92,13 +90,15 @@ fn present(
     services: &Services,
     request: &RecallRequest<'_>,
     query: &str,
-    preferences: &[PreferenceInForce],
+    wanted: &Wanted,
     hits: &[Hit],
 ) -> Context {
     let started = Instant::now();
-    let content = ContextContent { preferences, hits, query, now: request.now };
+    let Wanted { preferences, wishes } = wanted;
+    let (now, zone) = (request.now, &request.zone);
+    let content = ContextContent { preferences, wishes, hits, query, now, zone };
     let mut context = write_context(&content, request.settings.budget);
-    context.scores = PresentedMemory::of(preferences, hits, &context.shown);
+    context.scores = PresentedMemory::of(wanted, hits, &context.shown);
     services.metrics.phase(Phase::Context, started.elapsed());
     if context.shown.is_empty() {
         tracing::debug!("No memories above threshold");

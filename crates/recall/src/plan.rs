@@ -7,14 +7,14 @@ use tokio::time::Instant;
 
 use crate::{
     decide::{Decided, decide_with_embedding},
-    decision::{Decision, Message, Skip},
+    decision::{DecidedBy, Decision, Message, Skip},
     error::RecallError,
     hit::Hit,
     pipeline,
     present::Context,
     query::{Query, build_query},
     request::RecallRequest,
-    retrieve::{Retrieval, extra_time},
+    retrieve::{Retrieval, extra_time, is_told_of},
     services::Services,
 };
 use memgate_telemetry::Phase;
@@ -39,7 +39,15 @@ impl<'a> Plan<'a> {
         request: &'a RecallRequest<'a>,
     ) -> Result<Self, RecallError> {
         let began = Instant::now();
-        let decided = decide_with_embedding(services, &message, request.deadline).await;
+        let mut decided = decide_with_embedding(services, &message, request.deadline).await;
+        let unsure = matches!(decided.by, DecidedBy::Lexical | DecidedBy::Model);
+        if unsure
+            && decided.decision == Decision::Skip(Skip::Fact)
+            && is_told_of(services, request, &asking(message.text)).await
+        {
+            services.metrics.decided_by(DecidedBy::Memory.as_str());
+            decided = Decided { decision: Decision::Search, by: DecidedBy::Memory, ..decided };
+        }
         // Reading a large body may have taken all the time, and timers are too coarse to notice at once.
         if decided.decision == Decision::Search && began >= request.deadline {
             return Err(RecallError::Deadline);
@@ -67,8 +75,8 @@ impl<'a> Plan<'a> {
     #[must_use]
     pub fn query(&self) -> Query {
         let started = std::time::Instant::now();
-        let RecallRequest { earlier, settings, now, .. } = self.request;
-        let query = build_query(self.message.text, earlier, *now, settings.query);
+        let RecallRequest { earlier, settings, .. } = self.request;
+        let query = build_query(self.message.text, earlier, self.request.today(), settings.query);
         self.services.metrics.phase(Phase::Query, started.elapsed());
         query
     }

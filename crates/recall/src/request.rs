@@ -1,6 +1,6 @@
 //! What recall is asked for: whose memories, in which conversation, how many, by which settings.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use tokio::time::Instant;
 
 use crate::settings::{QueryConfig, RankingConfig};
@@ -29,6 +29,8 @@ pub struct RecallRequest<'a> {
     pub forgotten: &'a [Subject],
     /// The time of asking.
     pub now: Timestamp,
+    /// The user's time zone: days are counted and shown in it.
+    pub zone: TimeZone,
     /// The end of the time for recall. Only a model that helps may extend it.
     pub deadline: Instant,
 }
@@ -77,6 +79,11 @@ impl RecallRequest<'_> {
         }
     }
 
+    /// The day of asking.
+    pub(super) fn today(&self) -> Date {
+        self.now.to_zoned(self.zone.clone()).date()
+    }
+
     /// Whether the user asked to forget a memory that is not yet deleted.
     pub(super) fn forgets(&self, memory: &Memory) -> bool {
         let texts = || [Some(&memory.content), memory.raw.as_ref()].into_iter().flatten();
@@ -111,6 +118,7 @@ pub(super) mod tests {
             filter: None,
             forgotten: &[],
             now,
+            zone: TimeZone::UTC,
             deadline: Instant::now() + Duration::from_secs(60),
         }
     }

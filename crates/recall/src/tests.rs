@@ -8,7 +8,7 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Timestamp, civil::Date};
 
 use crate::{
     AccessTracker, Hit, Query, QueryConfig, RankingConfig, Recall, Selection,
@@ -72,7 +72,7 @@ impl Stack {
         selection: &Selection,
     ) -> Vec<Hit> {
         let owner = owner();
-        let query = Query::of(query, self.now, &QueryConfig::default());
+        let query = Query::of(query, Date::default(), &QueryConfig::default());
         let mut request = request(&owner, selection, self.now);
         request.settings.ranking = ranking;
         self.recall.search(&query, &request).await.unwrap()

@@ -103,7 +103,9 @@ impl Operations {
             types: request.types.clone().unwrap_or_default(),
         };
         let now = self.clock.now();
-        let query = Query::of(&request.query, now, &config.memory.query);
+        let zone = config.memory.timezone.get().clone();
+        let today = now.to_zoned(zone.clone()).date();
+        let query = Query::of(&request.query, today, &config.memory.query);
         let projects = request.project_id.clone().map_or(Within::All, Within::Shared);
         let wanted = RecallRequest {
             owner: &owner,
@@ -115,6 +117,7 @@ impl Operations {
             filter: narrowed(request),
             forgotten: &[],
             now,
+            zone,
             deadline: Instant::now() + SEARCH_TIME,
         };
         let hits = self.recall.search(&query, &wanted).await?;

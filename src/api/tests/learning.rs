@@ -1,4 +1,4 @@
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
 use crate::api::{
     read::requests::{ListFilter, ListRequest, Paging, Whose},
@@ -35,6 +35,7 @@ fn turn_in(session: &str, user: &str, number: u32, said: &str) -> FinishedTurn {
         request_id: None,
         began: now,
         ended: now,
+        zone: TimeZone::UTC,
     };
     FinishedTurn::new(&ask, reply, of).unwrap()
 }

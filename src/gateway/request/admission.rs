@@ -5,8 +5,9 @@
 
 use crate::gateway::request::{
     head::RequestHead,
-    options::{HeaderOptions, check_named, text as header_text},
+    options::{HeaderOptions, check_named, text as header_text, zone},
 };
+use jiff::tz::TimeZone;
 use memgate_config::{Config, Effective, IdentityMode, Placement, Subject};
 use memgate_core::identity::{self, BodyIds, Credentials, Identity, Verdict};
 use memgate_core::memory::Within;
@@ -52,6 +53,8 @@ pub struct Admitted {
     pub agent_id: Option<String>,
     /// The agents whose memories are searched.
     pub agents: Within,
+    /// The user's time zone.
+    pub zone: TimeZone,
 }
 
 /// Judges a request. A request can only narrow what the configuration allows.
@@ -69,6 +72,8 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
     options.check_types(types)?;
     check_named("memory_context.project_id", options.project_id.as_deref())?;
     check_named("memory_context.agent_id", options.agent_id.as_deref())?;
+    let zone = options.timezone.as_deref().map(|name| zone("memory_context.timezone", name));
+    let zone = zone.transpose()?;
     let end_header = &config.memory.sessions.end_header;
     let said = match HeaderOptions::read(head.headers(), types, end_header) {
         Ok(said) => said,
@@ -123,6 +128,7 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
         project_id,
         agents: Within::visible_to(agent_id.as_deref()),
         agent_id,
+        zone: zone.or(said.zone).unwrap_or_else(|| rules.timezone.get().clone()),
         selection: Selection {
             limit: options.limit.map(usize::from).or(said.limit).unwrap_or(rules.retrieval_limit),
             threshold: options.threshold.or(said.threshold).unwrap_or(rules.similarity_threshold),

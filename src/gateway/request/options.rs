@@ -1,8 +1,10 @@
 //! Options of a request in headers of our own. They say what the body fields say, for upstreams that refuse unknown body
 //! fields.
 
+use jiff::tz::TimeZone;
+
 use crate::gateway::request::head::Headers;
-use memgate_core::memory::check_id;
+use memgate_core::{memory::check_id, zone as zones};
 use memgate_dialect::InvalidField;
 
 /// The options that headers name.
@@ -15,6 +17,7 @@ pub(super) struct HeaderOptions {
     pub(super) limit: Option<usize>,
     pub(super) threshold: Option<f32>,
     pub(super) project: Option<String>,
+    pub(super) zone: Option<TimeZone>,
 }
 
 impl HeaderOptions {
@@ -41,6 +44,7 @@ impl HeaderOptions {
                 text.parse().ok().filter(|share| (0.0..=1.0).contains(share))
             })?,
             project: project(headers)?,
+            zone: zone_header(headers)?,
         })
     }
 }
@@ -87,6 +91,17 @@ fn project(headers: &Headers) -> Result<Option<String>, InvalidField> {
     let named = text(headers, NAME)?.map(str::trim);
     check_named(NAME, named)?;
     Ok(named.map(str::to_owned))
+}
+
+fn zone_header(headers: &Headers) -> Result<Option<TimeZone>, InvalidField> {
+    const NAME: &str = "x-memory-timezone";
+    text(headers, NAME)?.map(|name| zone(NAME, name.trim())).transpose()
+}
+
+/// The time zone that a field names.
+pub(super) fn zone(param: &str, name: &str) -> Result<TimeZone, InvalidField> {
+    let unknown = || InvalidField::invalid_value(param, format!("{param} {}", zones::RULE));
+    zones::named(name).ok_or_else(unknown)
 }
 
 /// Checks a project's or agent's id: an empty one would look like none, a long one would be in every memory.

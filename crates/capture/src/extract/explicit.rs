@@ -1,7 +1,7 @@
 //! What the user asked to be remembered, word for word. It is not judged, only admitted like any
 //! candidate.
 
-use jiff::Timestamp;
+use jiff::civil::Date;
 
 use crate::{candidate::Candidate, extract::local};
 use memgate_core::memory::Source;
@@ -14,14 +14,14 @@ const CONFIDENCE: f32 = 0.95;
 /// How much it matters, where 0.5 is usual.
 const IMPORTANCE: f32 = 0.8;
 
-/// The candidates of statements said at a time.
+/// The candidates of statements said on a day.
 pub(crate) async fn extract(
     embedder: &dyn Embedder,
     models: &Models,
     statements: Vec<String>,
-    at: Timestamp,
+    said: Date,
 ) -> Result<Vec<Candidate>, EmbedError> {
-    let found = local::as_they_are(embedder, models, statements, at).await?;
+    let found = local::as_they_are(embedder, models, statements, said).await?;
     let asked = |found: Candidate| Candidate {
         source: Some(Source::ExplicitUserInput),
         confidence: Some(CONFIDENCE),

@@ -54,7 +54,7 @@ pub(crate) fn worth_it(turn: &StoredTurn) -> bool {
 /// The memory of a turn that is worth one. Sentences of the reply that `known`
 /// memories hold are left out. `tells`: something was found in it that is worth keeping.
 pub(crate) fn episode(turn: &StoredTurn, known: &[String], tells: bool, now: Timestamp) -> Episode {
-    let user = ends(&one_line(&turn.user_text), USER_HEAD, USER_TAIL);
+    let user = turn.by_speaker(&ends(&one_line(&turn.user_text), USER_HEAD, USER_TAIL));
     let reply = ends(&one_line(&drop_repeats(&turn.reply_text, known)), REPLY, 0);
     let says = words(&reply).len() >= FEWEST_REPLY_WORDS && !is_greeting(&reply);
     let reply = says.then_some(reply);
@@ -107,6 +107,7 @@ fn made_of(memory: &mut Memory, turn: &StoredTurn, extractor: &str) {
     memory.agent_id.clone_from(&turn.agent);
     memory.session_id = Some(turn.session.clone());
     memory.event_time = Some(turn.began);
+    memory.set_speaker(turn.speaker.as_deref());
     memory.provenance = Provenance {
         turn: Some(turn.key.clone()),
         extractor: Some(extractor.to_owned()),

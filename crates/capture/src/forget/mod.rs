@@ -1,11 +1,12 @@
 //! Forgetting: which memories and turns a request names (`matcher`), what goes with a memory that is
-//! forgotten (`cascade`), and the grace period in which a request can be undone (`grace`).
+//! forgotten (`cascade`), what goes with a turn (`turn`), and the grace period in which a request can be undone (`grace`).
 
 mod cascade;
 mod context;
 mod grace;
 mod matcher;
 mod summaries;
+mod turn;
 
 pub(super) use cascade::{Origins, forget_origins};
 pub(super) use context::ForgetContext;
@@ -13,3 +14,4 @@ pub(super) use grace::{erase, erase_at_once, hide, restore};
 pub(super) use matcher::matching;
 #[cfg(test)]
 pub(super) use matcher::means;
+pub(super) use turn::forget_turn;

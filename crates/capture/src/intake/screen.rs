@@ -59,7 +59,15 @@ pub(crate) fn screened(
         screened
     };
     let digest = message_digest(said, turn.media.as_deref(), &turn.place);
-    let (orders, rest, withdrawn) = orders(said, screener);
+    let before_digest = turn.before.map(|text| {
+        let screened = screener.screen(&fence::strip(&text), MAX_MESSAGE_BYTES);
+        message_digest(&without_envelope(&screened.text), None, &turn.place)
+    });
+    let (mut orders, rest, withdrawn) = orders(said, screener);
+    if turn.speaker.is_some() {
+        // How another person wants to be answered is no wish of the owner's.
+        orders.prefer.clear();
+    }
     // Only what the user typed speaks for the user: nothing is learned from the rest of the message.
     let typed =
         Screened { text: own_words(&rest), kept: message.kept.clone(), ..Screened::default() };
@@ -108,12 +116,15 @@ pub(crate) fn screened(
         session: turn.session,
         place: turn.place,
         user_text,
+        speaker: turn.speaker,
+        before_digest,
         had_media: turn.media.is_some(),
         before,
         reply,
         request_id: turn.request_id,
         began: turn.began,
         ended: turn.ended,
+        zone: turn.zone,
         ends_session: turn.ends_session,
     };
     removed.refused.extend(admitted.refused);

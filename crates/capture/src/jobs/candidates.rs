@@ -21,7 +21,9 @@ pub(crate) async fn store_candidates(
     origin: &Origin,
     found: Vec<Candidate>,
 ) -> Result<u64, JobError> {
-    let found = admitted(context, found);
+    let speaker = origin.speaker.as_deref();
+    let found: Vec<Candidate> =
+        admitted(context, found).into_iter().map(|found| found.said_by(speaker)).collect();
     let policy = context.live.get().policy;
     let reconciled =
         reconcile(&context.writer, policy, origin, &found, context.journal.now()).await?;
@@ -53,6 +55,7 @@ pub(crate) fn origin(last: &StoredTurn, extractor: Extractor) -> Origin {
         turn: last.key.clone(),
         at: last.began,
         request_id: last.request_id.clone(),
+        speaker: last.speaker.clone(),
         typed: Typed::default(),
     }
 }

@@ -73,6 +73,7 @@ impl Slots {
             | JobKind::Remember
             | JobKind::SetPreferences
             | JobKind::ForgetSaid
+            | JobKind::ForgetEdited
             | JobKind::EraseForgotten
             | JobKind::Reconcile
             | JobKind::EndIdleSession

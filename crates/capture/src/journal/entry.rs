@@ -1,6 +1,6 @@
 //! A screened exchange, as the journal writes it.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, tz::TimeZone};
 
 use crate::{
     journal::forget::Orders,
@@ -22,6 +22,10 @@ pub(crate) struct Entry {
     pub(crate) learn: bool,
     pub(crate) orders: Orders,
     pub(crate) user_text: String,
+    /// Who said it, where that was another person than the owner.
+    pub(crate) speaker: Option<String>,
+    /// Of the user message before it, where the request holds one.
+    pub(crate) before_digest: Option<String>,
     pub(crate) had_media: bool,
     /// Calls of this turn before this exchange's reply.
     pub(crate) before: Vec<ToolItem>,
@@ -29,6 +33,7 @@ pub(crate) struct Entry {
     pub(crate) request_id: Option<String>,
     pub(crate) began: Timestamp,
     pub(crate) ended: Timestamp,
+    pub(crate) zone: TimeZone,
     /// The session ends with this exchange.
     pub(crate) ends_session: bool,
 }

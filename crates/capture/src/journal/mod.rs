@@ -7,6 +7,7 @@
 mod chain;
 mod columns;
 mod database;
+mod edits;
 mod entry;
 mod forget;
 mod jobs;

@@ -1,12 +1,13 @@
 //! Reading turns again.
 
+use jiff::tz::TimeZone;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{
     journal::columns::{owner, time},
     turn::StoredTurn,
 };
-use memgate_core::memory::Owner;
+use memgate_core::{memory::Owner, zone};
 
 /// What a response id leads to.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +22,8 @@ const COLUMNS: &str = "
         coalesce((SELECT r.text FROM replies r WHERE r.turn = t.id AND r.text <> ''
                   ORDER BY r.depth DESC LIMIT 1), ''),
         t.began_at,
-        (SELECT r.request_id FROM replies r WHERE r.turn = t.id ORDER BY r.depth LIMIT 1)
+        (SELECT r.request_id FROM replies r WHERE r.turn = t.id ORDER BY r.depth LIMIT 1),
+        t.speaker, t.zone
     FROM turns t JOIN sessions s ON s.id = t.session";
 
 /// A turn by its number.
@@ -58,7 +60,7 @@ pub(crate) fn turn_right_before(c: &Connection, id: i64) -> rusqlite::Result<Opt
 }
 
 /// The last `count` complete turns of a session up to one, oldest first, but for
-/// those that give no more facts.
+/// those that give no more facts, or that another person than the owner said.
 pub(crate) fn batch(
     c: &Connection,
     session: i64,
@@ -68,7 +70,7 @@ pub(crate) fn batch(
     let mut turns: Vec<StoredTurn> = c
         .prepare_cached(&format!(
             "{COLUMNS} WHERE t.session = ?1 AND t.id <= ?2 AND t.state = 'complete'
-               AND NOT t.withheld
+               AND NOT t.withheld AND t.speaker IS NULL
              ORDER BY t.id DESC LIMIT ?3"
         ))?
         .query_map(params![session, through, count], stored)?
@@ -128,5 +130,10 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredTurn> {
         reply_text: row.get(7)?,
         began: time(row.get(8)?)?,
         request_id: row.get(9)?,
+        speaker: row.get(10)?,
+        zone: row
+            .get::<_, Option<String>>(11)?
+            .and_then(|it| zone::named(&it))
+            .unwrap_or(TimeZone::UTC),
     })
 }

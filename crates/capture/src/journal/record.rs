@@ -5,11 +5,13 @@
 //! continues a tool loop, one at a depth that has a reply regenerates it, and
 //! what was deeper falls away.
 
+use jiff::tz::TimeZone;
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 
 use crate::{
     journal::{
         columns::millis,
+        edits,
         entry::Entry,
         forget::{self, ForgetOrder},
         jobs, read,
@@ -99,21 +101,24 @@ fn find_or_begin(
         Place::After(id) => Some(id),
         _ => None,
     };
+    let zone = entry.zone.iana_name().filter(|_| entry.zone != TimeZone::UTC);
     c.prepare_cached(
         "INSERT INTO turns (key, tenant, user, session, ordinal, digest, project, agent, follows,
-                            user_text, had_media, state, began_at, ended_at, orders, withheld)
+                            user_text, speaker, zone, had_media, state, began_at, ended_at, orders, withheld)
          VALUES (:key, :tenant, :user, :session, :ordinal, :digest, :project, :agent, :follows,
-                 :text, :media, 'open', :began, :ended, :orders, :withheld)",
+                 :text, :speaker, :zone, :media, 'open', :began, :ended, :orders, :withheld)",
     )?
     .execute(named_params! {
         ":key": key, ":tenant": entry.owner.tenant(), ":user": entry.owner.user(),
         ":session": session.id, ":ordinal": ordinal, ":digest": entry.digest,
         ":project": entry.project, ":agent": entry.agent, ":follows": follows,
-        ":text": entry.user_text, ":media": entry.had_media,
+        ":text": entry.user_text, ":speaker": entry.speaker, ":zone": zone, ":media": entry.had_media,
         ":began": millis(entry.began), ":ended": millis(entry.ended),
         ":orders": entry.orders.json(), ":withheld": !entry.orders.forget.is_empty(),
     })?;
-    Ok((c.last_insert_rowid(), Recorded::New))
+    let turn = c.last_insert_rowid();
+    edits::owe_edited(c, entry, session.id, ordinal, turn)?;
+    Ok((turn, Recorded::New))
 }
 
 fn ordinal(c: &Connection, entry: &Entry, session: &Session) -> rusqlite::Result<i64> {

@@ -11,6 +11,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { name: "what is asked of memory in a turn", sql: ORDERS },
     Migration { name: "summaries of sessions", sql: SUMMED_UP },
     Migration { name: "the last turn of a summary", sql: SUMMED_UP_TO },
+    Migration { name: "who said a turn, and in which time zone", sql: SAID_BY },
 ];
 
 const WITHHELD: &str = "
@@ -21,6 +22,13 @@ ALTER TABLE turns ADD COLUMN withheld INTEGER NOT NULL DEFAULT 0;
 const ORDERS: &str = "
 -- What the user asked of memory itself; JSON. NULL when nothing, and once it was forgotten.
 ALTER TABLE turns ADD COLUMN orders TEXT;
+";
+
+const SAID_BY: &str = "
+-- Where another person than the user said it.
+ALTER TABLE turns ADD COLUMN speaker TEXT;
+-- The IANA name of the user's time zone; NULL is UTC.
+ALTER TABLE turns ADD COLUMN zone TEXT;
 ";
 
 const LEFT: &str = "

@@ -76,11 +76,7 @@ impl Batch<'_> {
         let Context { writer, origin, now, .. } = self.context;
         let mut new = origin.memory_of(candidate, now);
         let statement = Statement::of(&new.content);
-        let scope = Scope {
-            owner: new.owner.clone(),
-            project: new.project_id.clone(),
-            agent: new.agent_id.clone(),
-        };
+        let scope = Scope::of(&new);
         let found = scope.statements(writer, &new, &statement, vector, now).await?;
         let winner = match writer.store.get(&new.owner, &new.id, now).await {
             // An earlier run stored it. What has replaced it since, holds.

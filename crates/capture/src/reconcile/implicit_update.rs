@@ -108,11 +108,7 @@ async fn earlier(
     };
     let space: Arc<str> = writer.embedder.space().id().into();
     let vector = vectors.into_iter().next().map(|values| QueryVector { space, values });
-    let scope = Scope {
-        owner: own.owner.clone(),
-        project: own.project_id.clone(),
-        agent: own.agent_id.clone(),
-    };
+    let scope = Scope::of(own);
     let is_earlier = |memory: &Memory| is_older(memory, own) && memory.session_id != own.session_id;
     let statement = &Statement::of(message);
     let as_fact = Memory { memory_type: MemoryType::new(MemoryType::SEMANTIC), ..own.clone() };

@@ -10,7 +10,7 @@ use memgate_core::memory::{Memory, MemoryId, MemoryType, Owner, Provenance, Sour
 use memgate_text::{
     command::Typed,
     entity::{EntityRelation, Mention},
-    preferences::wish_topic,
+    preferences::{wish_topic, wishes_for_every_answer},
 };
 
 /// The confidence of what a user said explicitly, where the extractor names none.
@@ -33,6 +33,8 @@ pub(crate) struct Origin {
     /// When that turn was: the order of what was said, whenever it is learnt.
     pub(crate) at: Timestamp,
     pub(crate) request_id: Option<String>,
+    /// Who said it, where that was another person than the owner.
+    pub(crate) speaker: Option<String>,
     /// What the user typed of it. Wishes come from nothing else: not from a document in the message, and not from a
     /// helper model's own words.
     pub(crate) typed: Typed,
@@ -55,11 +57,16 @@ impl Origin {
         (memory.project_id, memory.agent_id) = self.scope_of(candidate.reach);
         memory.session_id = Some(self.session.clone());
         memory.raw.clone_from(&candidate.raw);
-        if candidate.tense != Some(Tense::Past) {
-            let texts = [memory.raw.as_ref(), Some(&memory.content)].into_iter().flatten();
-            let topic = texts.filter(|words| self.typed.says(words)).find_map(|it| wish_topic(it));
+        memory.set_speaker(self.speaker.as_deref());
+        if candidate.tense != Some(Tense::Past) && self.speaker.is_none() {
+            let texts = [memory.raw.as_deref(), Some(&*memory.content)].into_iter().flatten();
+            let typed: Vec<&str> = texts.filter(|words| self.typed.says(words)).collect();
+            let topic = typed.iter().find_map(|words| wish_topic(words));
+            let every_answer = typed.iter().any(|words| wishes_for_every_answer(words));
             if let Some(topic) = topic {
                 memory.set_wish(topic);
+            } else if every_answer {
+                memory.set_wish_for_every_answer();
             }
         }
         memory.importance = candidate.importance.unwrap_or(Memory::DEFAULT_IMPORTANCE);
@@ -116,6 +123,7 @@ mod tests {
             session: "s".into(),
             turn: "t".into(),
             at: at(0),
+            speaker: None,
             request_id: None,
             typed: Typed::default(),
         }

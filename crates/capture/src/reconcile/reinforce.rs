@@ -101,6 +101,7 @@ mod tests {
             turn: turn.into(),
             at: at(seconds),
             request_id: None,
+            speaker: None,
             typed: memgate_text::command::Typed::default(),
         }
     }

@@ -77,11 +77,7 @@ async fn follow(
     now: Timestamp,
 ) -> Result<(), ReconcileError> {
     let statement = Statement::of(said);
-    let scope = Scope {
-        owner: turn.owner.clone(),
-        project: turn.project.clone(),
-        agent: turn.agent.clone(),
-    };
+    let scope = Scope::of(own);
     let as_fact = Memory {
         memory_type: MemoryType::new(MemoryType::SEMANTIC),
         content: said.to_owned(),

@@ -19,15 +19,26 @@ const TURNS: usize = 6;
 /// The types of statements: what a fact is about decides, not which of the two it was taken for.
 const STATEMENT_TYPES: [&str; 2] = [MemoryType::SEMANTIC, MemoryType::PROCEDURAL];
 
-/// One scope of an owner's memories.
+/// One scope of an owner's memories, of what one person said.
 #[derive(Clone, Debug)]
 pub(super) struct Scope {
-    pub(super) owner: Owner,
-    pub(super) project: Option<String>,
-    pub(super) agent: Option<String>,
+    owner: Owner,
+    project: Option<String>,
+    agent: Option<String>,
+    speaker: Option<String>,
 }
 
 impl Scope {
+    /// The scope of a memory.
+    pub(super) fn of(memory: &Memory) -> Self {
+        Self {
+            owner: memory.owner.clone(),
+            project: memory.project_id.clone(),
+            agent: memory.agent_id.clone(),
+            speaker: memory.speaker().map(str::to_owned),
+        }
+    }
+
     /// The statements that may be the same as one, or in its way. Of an attribute that one has only
     /// one of, also those that share neither words nor meaning with it.
     pub(super) async fn statements(
@@ -135,7 +146,10 @@ impl Scope {
         writer: &MemoryWriter,
         search: Search,
     ) -> Result<Vec<Evidence>, StoreError> {
-        writer.store.retrieve(&search).await
+        let mut found = writer.store.retrieve(&search).await?;
+        // What another person says of themselves is in nobody else's way.
+        found.retain(|found| found.memory.speaker() == self.speaker.as_deref());
+        Ok(found)
     }
 }
 

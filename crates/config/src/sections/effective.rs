@@ -4,6 +4,7 @@ use crate::sections::{
     memory::MemoryConfig,
     placement::Placement,
     policy::{Policy, Subject},
+    zone::Zone,
 };
 
 /// The effective settings of one request.
@@ -25,6 +26,8 @@ pub struct Effective {
     pub project_id: Option<String>,
     /// The agent that a policy pins.
     pub agent_id: Option<String>,
+    /// The time zone of users who name none.
+    pub timezone: Zone,
 }
 
 impl MemoryConfig {
@@ -40,6 +43,7 @@ impl MemoryConfig {
             placement: self.placement,
             project_id: None,
             agent_id: None,
+            timezone: self.timezone.clone(),
         };
         for policy in self.policies.iter().filter(|policy| policy.matches.holds(subject)) {
             effective.apply(policy);
@@ -62,6 +66,9 @@ impl Effective {
             if pinned.is_some() {
                 id.clone_from(pinned);
             }
+        }
+        if let Some(zone) = &policy.timezone {
+            self.timezone.clone_from(zone);
         }
         if let Some(types) = &policy.memory_types {
             self.memory_types.clone_from(types);

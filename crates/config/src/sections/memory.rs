@@ -11,6 +11,7 @@ use crate::sections::{
     milvus::MilvusConfig,
     placement::Placement,
     policy::Policy,
+    zone::Zone,
 };
 use memgate_recall::{Budget, QueryConfig, RankingConfig, RecallSettings};
 use memgate_screening as screening;
@@ -67,6 +68,8 @@ pub struct MemoryConfig {
     /// Other tokenizers count slightly differently.
     #[schemars(range(min = 64, max = 65536))]
     pub max_context_tokens: usize,
+    /// The time zone of users who name none, by its IANA name: in it days are counted ("tomorrow") and shown.
+    pub timezone: Zone,
     /// How a query is prepared before the search.
     pub query: QueryConfig,
     /// Preferences: how the user wants to be addressed and answered. They are part of every
@@ -119,6 +122,7 @@ impl Default for MemoryConfig {
             max_reply_bytes: 4 << 20,
             placement: Placement::System,
             max_context_tokens: 512,
+            timezone: Zone::default(),
             query: QueryConfig::default(),
             preferences: PreferencesConfig::default(),
             debug_metadata: false,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::sections::placement::Placement;
+use crate::sections::{placement::Placement, zone::Zone};
 
 /// Overrides for the requests that match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +41,9 @@ pub struct Policy {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub agent_id: Option<String>,
+    /// The time zone of users who name none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timezone: Option<Zone>,
 }
 
 /// The requests that a policy applies to.

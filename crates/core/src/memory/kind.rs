@@ -11,7 +11,7 @@ pub enum MemoryKind {
     Summary,
     /// How the user wants to be called and answered in every conversation.
     Preference,
-    /// What the user wants where a topic comes up. It is found by its topic, in the user's words.
+    /// What the user wants where a topic comes up, or of every answer. It is shown in the user's words.
     Wish,
     /// Any other memory: a statement of the user, a fact, or content from the API.
     Statement,
@@ -29,7 +29,7 @@ impl Memory {
             MemoryKind::Turn
         } else if self.preference().is_some() {
             MemoryKind::Preference
-        } else if self.wish_topic().is_some() {
+        } else if self.wish_topic().is_some() || self.is_wish_for_every_answer() {
             MemoryKind::Wish
         } else {
             MemoryKind::Statement

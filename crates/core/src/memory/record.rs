@@ -319,6 +319,22 @@ impl Memory {
         self.mentions.iter().map(|mention| &*mention.name).chain(ends)
     }
 
+    /// The member of the metadata that names who said it, where that was another person than the owner.
+    pub const SPEAKER: &'static str = "speaker";
+
+    /// Who said it, where that was another person than the owner.
+    #[must_use]
+    pub fn speaker(&self) -> Option<&str> {
+        self.metadata.get(Self::SPEAKER)?.as_str()
+    }
+
+    /// Notes that another person than the owner said it.
+    pub fn set_speaker(&mut self, name: Option<&str>) {
+        if let Some(name) = name {
+            self.metadata.insert(Self::SPEAKER.to_owned(), name.into());
+        }
+    }
+
     /// The importance of a memory nobody rated.
     pub const DEFAULT_IMPORTANCE: f32 = 0.5;
     /// The importance of a turn in which nothing was found that is worth keeping: a request, small talk, pasted text.

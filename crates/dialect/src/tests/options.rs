@@ -20,7 +20,7 @@ fn every_member_is_read() {
     let given = options(
         r#""memory_config":{"enabled":false,"memory_types":["semantic","x"],"retrieval_limit":50,
         "similarity_threshold":0.25,"auto_store":true},
-        "memory_context":{"user_id":"a\u0062","project_id":"p","agent_id":"b"}"#,
+        "memory_context":{"user_id":"a\u0062","project_id":"p","agent_id":"b","timezone":"Asia/Tokyo"}"#,
     );
     let expected = MemoryOptions {
         enabled: Some(false),
@@ -31,6 +31,7 @@ fn every_member_is_read() {
         user_id: Some("ab".to_owned()),
         project_id: Some("p".to_owned()),
         agent_id: Some("b".to_owned()),
+        timezone: Some("Asia/Tokyo".to_owned()),
     };
     assert_eq!(given, Ok(expected));
 }
@@ -43,7 +44,7 @@ fn null_counts_as_absent() {
         options(
             r#""memory_config":{"enabled":null,"memory_types":null,"retrieval_limit":null,
             "similarity_threshold":null,"auto_store":null},
-            "memory_context":{"user_id":null,"project_id":null,"agent_id":null}"#
+            "memory_context":{"user_id":null,"project_id":null,"agent_id":null,"timezone":null}"#
         ),
         nothing
     );

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
+use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
 use crate::{
@@ -67,7 +67,14 @@ pub(crate) fn is_stale(scenario: &Scenario, hit: &Hit) -> bool {
 
 fn alone(hit: &Hit) -> String {
     let hits = std::slice::from_ref(hit);
-    let alone = ContextContent { preferences: &[], hits, query: "", now: Timestamp::MAX };
+    let alone = ContextContent {
+        preferences: &[],
+        wishes: &[],
+        hits,
+        query: "",
+        now: Timestamp::MAX,
+        zone: &TimeZone::UTC,
+    };
     lines(&write_context(&alone, Budget { context: WHOLE, preferences: 0 }))
 }
 

@@ -68,6 +68,12 @@ struct Message {
     /// The earlier part that each of these ends or changes.
     #[serde(default)]
     replaces: BTreeMap<String, String>,
+    /// Earlier parts that it ends besides: further sentences of the same thing, what took place, what was called off.
+    #[serde(default)]
+    ends: Vec<String>,
+    /// Earlier parts that the user asks to forget.
+    #[serde(default)]
+    forgets: Vec<String>,
 }
 
 /// A message, and the earlier statements with whether it supersedes them.
@@ -114,7 +120,9 @@ impl Conversations {
         let mut before: Vec<&String> = Vec::new();
         let mut later = Vec::new();
         for turn in self.sessions.iter().flat_map(|session| &session.turns) {
-            let over = |old: &String| turn.replaces.values().any(|replaced| replaced == old);
+            let ended = turn.replaces.values().chain(&turn.ends).chain(&turn.forgets);
+            let ended: Vec<&String> = ended.collect();
+            let over = |old: &String| ended.contains(&old);
             let olds = before.iter().map(|old| ((*old).clone(), over(old))).collect();
             let (lang, group) = (self.lang.clone(), self.id.clone());
             later.push(Later { lang, group, message: turn.user.clone(), olds });

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use jiff::Timestamp;
+use jiff::{Timestamp, tz::TimeZone};
 
 use crate::{
     decision::Skip,
@@ -18,7 +18,7 @@ use crate::{
 };
 use memgate_core::{
     fence,
-    memory::{MemoryId, PreferenceInForce},
+    memory::{Memory, MemoryId, PreferenceInForce},
 };
 
 /// Characters of one memory that are shown; a turn with a pasted document must
@@ -37,12 +37,16 @@ static FENCE: LazyLock<[usize; 2]> =
 pub struct ContextContent<'a> {
     /// The user's preferences, the newest first.
     pub preferences: &'a [PreferenceInForce],
+    /// The user's wishes about every answer, the newest first.
+    pub wishes: &'a [Memory],
     /// The selected hits, best first.
     pub hits: &'a [Hit],
     /// The query that they were found for.
     pub query: &'a str,
     /// The time of asking.
     pub now: Timestamp,
+    /// The user's time zone.
+    pub zone: &'a TimeZone,
 }
 
 /// The context for one ask.
@@ -80,14 +84,18 @@ pub fn write(content: &ContextContent<'_>, budget: Budget) -> Context {
     // A memory of an older version may state several.
     preferences.dedup();
     let fence = FENCE[usize::from(!wanted.is_empty())];
-    let hits = chosen_hits(content, budget.context.saturating_sub(fence));
+    let mut left = budget.context.saturating_sub(fence);
+    let wishes = chosen_wishes(content, &mut left);
+    let hits = chosen_hits(content, left);
     let ended = |hit: &Hit| hit.memory.valid_until.is_some_and(|until| until <= content.now);
     let (past, current): (Vec<_>, Vec<_>) = hits.into_iter().partition(|(hit, _)| ended(hit));
     let (found, lines): (Vec<&MemoryId>, Vec<String>) =
         current.into_iter().chain(past).map(|(hit, line)| (&hit.memory.id, line)).unzip();
+    let (wishes, mut shown_lines): (Vec<&MemoryId>, Vec<String>) = wishes.into_iter().unzip();
+    shown_lines.extend(lines);
     Context {
-        text: fence::render(&wanted, &lines),
-        shown: preferences.into_iter().chain(found).cloned().collect(),
+        text: fence::render(&wanted, &shown_lines),
+        shown: preferences.into_iter().chain(wishes).chain(found).cloned().collect(),
         scores: Vec::new(),
         skipped: None,
     }
@@ -105,6 +113,26 @@ fn chosen_preferences(
     })
 }
 
+/// The wishes about every answer that there is room for in half of what is left.
+fn chosen_wishes<'a>(
+    content: &ContextContent<'a>,
+    left: &mut usize,
+) -> Vec<(&'a MemoryId, String)> {
+    let most = *left / 2;
+    let mut taken = 0;
+    let lines = content.wishes.iter().filter_map(|wish| {
+        let line = line::said(wish, content.zone);
+        let cost = cost(&line);
+        (taken + cost <= most).then(|| {
+            taken += cost;
+            (&wish.id, line)
+        })
+    });
+    let lines = lines.collect();
+    *left -= taken;
+    lines
+}
+
 /// The best hits that there is room for.
 fn chosen_hits<'a>(content: &ContextContent<'a>, mut left: usize) -> Vec<(&'a Hit, String)> {
     let mut chosen = Vec::new();
@@ -113,12 +141,12 @@ fn chosen_hits<'a>(content: &ContextContent<'a>, mut left: usize) -> Vec<(&'a Hi
     }
     let wanted = Wanted::by(content.query);
     for hit in content.hits {
-        let whole = line::line(hit, &wanted, MAX_MEMORY_CHARS);
+        let whole = line::line(hit, &wanted, content.zone, MAX_MEMORY_CHARS);
         let whole_cost = cost(&whole);
         let line = if whole_cost <= left {
             Some(whole)
         } else if left >= LEAST_PART {
-            in_part(hit, &wanted, whole, left)
+            in_part(hit, &wanted, content.zone, whole, left)
         } else if chosen.is_empty() {
             Some(beginning(&whole, left))
         } else {
@@ -133,7 +161,13 @@ fn chosen_hits<'a>(content: &ContextContent<'a>, mut left: usize) -> Vec<(&'a Hi
 }
 
 /// A hit's line, with less and less of its content until it fits.
-fn in_part(hit: &Hit, wanted: &Wanted, mut line: String, max_tokens: usize) -> Option<String> {
+fn in_part(
+    hit: &Hit,
+    wanted: &Wanted,
+    zone: &TimeZone,
+    mut line: String,
+    max_tokens: usize,
+) -> Option<String> {
     let mut chars = MAX_MEMORY_CHARS.min(line.chars().count());
     loop {
         let cost = cost(&line);
@@ -145,7 +179,7 @@ fn in_part(hit: &Hit, wanted: &Wanted, mut line: String, max_tokens: usize) -> O
         if chars == 0 {
             return None;
         }
-        line = line::line(hit, wanted, chars);
+        line = line::line(hit, wanted, zone, chars);
     }
 }
 

@@ -2,8 +2,11 @@
 
 use serde::Serialize;
 
-use crate::hit::{Hit, ScoreBreakdown};
-use memgate_core::memory::{MemoryId, PreferenceInForce};
+use crate::{
+    hit::{Hit, ScoreBreakdown},
+    present::preferences::Wanted,
+};
+use memgate_core::memory::MemoryId;
 
 /// A memory that is presented.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -27,23 +30,20 @@ pub enum Why {
         #[serde(rename = "parts")]
         breakdown: Box<ScoreBreakdown>,
     },
-    /// It is a preference, presented whatever is asked.
+    /// It is a preference or a wish about every answer, presented whatever is asked.
     Preference,
 }
 
 impl PresentedMemory {
     /// The preferences and hits that are shown, best first.
-    pub(crate) fn of(
-        preferences: &[PreferenceInForce],
-        hits: &[Hit],
-        shown: &[MemoryId],
-    ) -> Vec<Self> {
+    pub(crate) fn of(wanted: &Wanted, hits: &[Hit], shown: &[MemoryId]) -> Vec<Self> {
         let found = hits.iter().map(|hit| Self {
             id: hit.memory.id.clone(),
             why: Why::Found { score: hit.score, breakdown: Box::new(hit.breakdown) },
         });
-        let preferences =
-            preferences.iter().map(|it| Self { id: it.id.clone(), why: Why::Preference });
+        let ids = wanted.preferences.iter().map(|it| &it.id);
+        let ids = ids.chain(wanted.wishes.iter().map(|wish| &wish.id));
+        let preferences = ids.map(|id| Self { id: id.clone(), why: Why::Preference });
         let mut all: Vec<Self> =
             preferences.chain(found).filter(|scored| shown.contains(&scored.id)).collect();
         // A memory of an older version may state several preferences.

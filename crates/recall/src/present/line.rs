@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use jiff::Timestamp;
+use jiff::{Timestamp, tz::TimeZone};
 
 use crate::{
     hit::Hit,
@@ -16,21 +16,31 @@ use memgate_core::{
 /// Precedes the user's own words in the memory of a turn. Nearly everything is the user's, so a line does not say it.
 const USER: &str = "User: ";
 
-/// The line of a hit, its content cut to about this many characters:
+/// The line of a hit, its days in this zone and its content cut to about this many characters:
 /// `[2026-05-03, imported, until 2026-06-01] The office is in Lyon`.
-pub(super) fn line(hit: &Hit, wanted: &Wanted, chars: usize) -> String {
+pub(super) fn line(hit: &Hit, wanted: &Wanted, zone: &TimeZone, chars: usize) -> String {
     let memory = &hit.memory;
-    let day = |time: Timestamp| time.strftime("%Y-%m-%d").to_string();
-    let mut marks = vec![Cow::Owned(day(memory.event_time.unwrap_or(memory.created_at)))];
-    marks.extend(source(memory).map(Cow::Borrowed));
-    // The model must not take what is over for the present.
-    marks.extend(memory.valid_until.map(|until| format!("until {}", day(until)).into()));
     let content = snippet(memory, hit.breakdown.part, wanted, chars);
     let content = match memory.as_turn() {
         Some(_) => content.strip_prefix(USER).unwrap_or(&content),
         None => &content,
     };
-    fence::escape(&format!("[{}] {content}", marks.join(", ")))
+    marked(memory, zone, content)
+}
+
+/// The line of a short memory, as it is.
+pub(super) fn said(memory: &Memory, zone: &TimeZone) -> String {
+    marked(memory, zone, &memory.content)
+}
+
+/// A memory's marks and its words.
+fn marked(memory: &Memory, zone: &TimeZone, words: &str) -> String {
+    let day = |time: Timestamp| time.to_zoned(zone.clone()).date().to_string();
+    let mut marks = vec![Cow::Owned(day(memory.event_time.unwrap_or(memory.created_at)))];
+    marks.extend(source(memory).map(Cow::Borrowed));
+    // The model must not take what is over for the present.
+    marks.extend(memory.valid_until.map(|until| format!("until {}", day(until)).into()));
+    fence::escape(&format!("[{}] {words}", marks.join(", ")))
 }
 
 /// The line of a preference, made of its value alone. It has no day: it holds now.
@@ -70,7 +80,7 @@ mod tests {
     }
 
     fn shown(hit: &Hit) -> String {
-        line(hit, &Wanted::by(""), 1_200)
+        line(hit, &Wanted::by(""), &TimeZone::UTC, 1_200)
     }
 
     #[test]
@@ -101,6 +111,16 @@ mod tests {
         past.memory.event_time = Some("2026-03-15T10:00:00Z".parse().unwrap());
         past.memory.valid_until = Some("2026-03-18T10:00:00Z".parse().unwrap());
         assert_eq!(shown(&past), "[2026-03-15, until 2026-03-18] I live in Rome");
+    }
+
+    #[test]
+    fn a_day_is_that_of_the_users_time_zone() {
+        let late = hit("I moved", Source::ExplicitUserInput, true);
+        let zone = memgate_core::zone::named("Pacific/Auckland").unwrap();
+        assert_eq!(shown(&late), "[2026-03-20] I moved");
+        let mut late = late;
+        late.memory.event_time = Some("2026-03-20T23:00:00Z".parse().unwrap());
+        assert_eq!(line(&late, &Wanted::by(""), &zone, 1_200), "[2026-03-21] I moved");
     }
 
     #[test]

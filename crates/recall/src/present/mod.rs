@@ -9,5 +9,5 @@ mod tokens;
 
 pub use self::context::{Context, ContextContent, write as write_context};
 pub use self::debug::{PresentedMemory, Why};
-pub(super) use self::preferences::{fetch_preferences, without_preferences};
+pub(super) use self::preferences::{Wanted, fetch_preferences, without_preferences};
 pub use self::tokens::{prepare as prepare_tokens, tokens};

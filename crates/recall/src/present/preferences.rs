@@ -13,13 +13,25 @@ const MOST: usize = 64;
 /// Their share of the time left: a request never waits for them when its search is late.
 const SHARE: f64 = 0.5;
 
-/// The preferences in force, newest first; none when the store fails or is late.
+/// Wishes about every answer that are presented, the newest.
+const MOST_WISHES: usize = 3;
+
+/// What a user wants of every answer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted {
+    /// The preferences in force, newest first.
+    pub(crate) preferences: Vec<PreferenceInForce>,
+    /// Wishes that are no value of a preference, in the user's words, newest first.
+    pub(crate) wishes: Vec<Memory>,
+}
+
+/// What a user wants of every answer; nothing when the store fails or is late.
 pub(crate) async fn fetch_preferences(
     store: &dyn MemoryStore,
     request: &RecallRequest<'_>,
-) -> Vec<PreferenceInForce> {
+) -> Wanted {
     if !store.is_enabled() {
-        return Vec::new();
+        return Wanted::default();
     }
     let query = ListQuery {
         scope: request.scope(),
@@ -34,29 +46,31 @@ pub(crate) async fn fetch_preferences(
         Ok(Ok(page)) => page.memories,
         Ok(Err(error)) => {
             tracing::debug!(%error, "preferences were not fetched");
-            return Vec::new();
+            return Wanted::default();
         }
         Err(_) => {
             tracing::debug!("preferences came too late");
-            return Vec::new();
+            return Wanted::default();
         }
     };
     let plain = |memory| Evidence { memory, cosine: None, part: None, lexical: None };
     let found = of_owner(found.into_iter().map(plain).collect(), request.owner);
     let memories = found.into_iter().map(|found| found.memory);
-    in_force(
-        memories
-            .filter(|memory| memory.valid_until.is_none_or(|until| until > request.now))
-            .filter(|memory| !request.forgets(memory))
-            .collect(),
-    )
+    let (mut wishes, stated): (Vec<Memory>, Vec<Memory>) = memories
+        .filter(|memory| memory.valid_until.is_none_or(|until| until > request.now))
+        .filter(|memory| !request.forgets(memory))
+        .partition(Memory::is_wish_for_every_answer);
+    wishes.sort_by_key(|memory| std::cmp::Reverse(memory.preference_said_at()));
+    wishes.truncate(MOST_WISHES);
+    Wanted { preferences: in_force(stated), wishes }
 }
 
-/// Leaves out the hits that are preferences: those in force are presented by themselves.
-pub(crate) fn without_preferences(mut hits: Vec<Hit>, in_force: &[PreferenceInForce]) -> Vec<Hit> {
+/// Leaves out the hits that are presented by themselves: preferences, and wishes about every answer.
+pub(crate) fn without_preferences(mut hits: Vec<Hit>, wanted: &Wanted) -> Vec<Hit> {
     hits.retain(|hit| {
         hit.memory.kind() != MemoryKind::Preference
-            && !in_force.iter().any(|preference| preference.id == hit.memory.id)
+            && !wanted.preferences.iter().any(|preference| preference.id == hit.memory.id)
+            && !wanted.wishes.iter().any(|wish| wish.id == hit.memory.id)
     });
     hits
 }

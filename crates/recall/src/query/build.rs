@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
+use jiff::civil::Date;
 
 use crate::{
     query::rewrite::{Help, Words},
@@ -45,11 +45,11 @@ pub struct Asked {
     pub times: Times,
 }
 
-/// Builds the query. `earlier` are the user's messages before this one, oldest first; `now` is the time of asking.
+/// Builds the query. `earlier` are the user's messages before this one, oldest first; `today` is the day of asking.
 #[must_use]
-pub fn build(message: &str, earlier: &[&str], now: Timestamp, techniques: &QueryConfig) -> Query {
+pub fn build(message: &str, earlier: &[&str], today: Date, techniques: &QueryConfig) -> Query {
     let asking = asking(message);
-    let mut query = hints(&asking, now, techniques);
+    let mut query = hints(&asking, today, techniques);
     let vague = !is_self_contained(message);
     if vague && !earlier.is_empty() {
         query.help = Help::of(Some(Words::Rewrite), techniques.self_query);
@@ -76,14 +76,14 @@ pub fn prepare() {
     let all =
         QueryConfig { decompose: true, question_to_statement: true, ..QueryConfig::default() };
     // With an earlier message: the log line about a missing history is for real questions only.
-    let _ = build("Is it?", &["A flight to Rome"], Timestamp::UNIX_EPOCH, &all);
+    let _ = build("Is it?", &["A flight to Rome"], Date::default(), &all);
 }
 
 impl Query {
     /// A query in the words of somebody who searches; they are taken as they are.
     #[must_use]
-    pub fn of(words: &str, now: Timestamp, techniques: &QueryConfig) -> Self {
-        Self { text: words.to_owned(), ..hints(&asking(words), now, techniques) }
+    pub fn of(words: &str, today: Date, techniques: &QueryConfig) -> Self {
+        Self { text: words.to_owned(), ..hints(&asking(words), today, techniques) }
     }
 
     /// Runs a technique, and notes it where it finds something.
@@ -103,7 +103,7 @@ impl Query {
 }
 
 /// All but the text.
-fn hints(asking: &str, now: Timestamp, techniques: &QueryConfig) -> Query {
+fn hints(asking: &str, today: Date, techniques: &QueryConfig) -> Query {
     let mut query = Query {
         message: asking.to_owned(),
         help: Help::of(techniques.hyde.then_some(Words::Hypothesis), techniques.self_query),
@@ -116,7 +116,7 @@ fn hints(asking: &str, now: Timestamp, techniques: &QueryConfig) -> Query {
     }
     if techniques.times {
         query.asked.times =
-            query.timed(Technique::Times, || Times::of(asking, now), Times::is_empty);
+            query.timed(Technique::Times, || Times::of(asking, today), Times::is_empty);
     }
     if techniques.decompose {
         query.parts = query.timed(Technique::Parts, || decompose::of(asking), Vec::is_empty);
@@ -131,7 +131,7 @@ mod tests {
     use memgate_text::question::asking::ASKING_CHARS;
 
     fn build(message: &str, earlier: &[&str]) -> Query {
-        super::build(message, earlier, Timestamp::UNIX_EPOCH, &QueryConfig::default())
+        super::build(message, earlier, Date::default(), &QueryConfig::default())
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
         for message in
             ["and that one?", "When did I see Ana last week and what did I promise to bring?"]
         {
-            let query = super::build(message, &["We fly to Rome"], Timestamp::UNIX_EPOCH, &off);
+            let query = super::build(message, &["We fly to Rome"], Date::default(), &off);
             assert_eq!((&*query.text, query.used.len()), (message, 0));
             assert_eq!((query.asked, query.parts.len()), (Asked::default(), 0));
             assert!(!build(message, &["We fly to Rome"]).used.is_empty());
@@ -207,7 +207,7 @@ mod tests {
             hyde: true,
             ..QueryConfig::default()
         };
-        let build = |message: &str| super::build(message, &[], Timestamp::UNIX_EPOCH, &on);
+        let build = |message: &str| super::build(message, &[], Date::default(), &on);
         assert_eq!(build("When is the recital of Mia and what did I promise?").parts.len(), 2);
         let query = build("What's my budget for the Hawaii trip?");
         assert_eq!(query.statement.as_deref(), Some("my budget for the Hawaii trip is"));
@@ -226,7 +226,7 @@ mod tests {
     fn a_model_that_tells_conditions_is_asked_once_for_all() {
         let help = |message: &str, hyde| {
             let on = QueryConfig { self_query: true, hyde, ..QueryConfig::default() };
-            super::build(message, &["We fly to Rome"], Timestamp::UNIX_EPOCH, &on).help
+            super::build(message, &["We fly to Rome"], Date::default(), &on).help
         };
         let clear = "What's my budget for the Hawaii trip?";
         let with = |words| Some(Help::Conditions(words));
@@ -237,10 +237,9 @@ mod tests {
 
     #[test]
     fn a_query_of_somebody_who_searches_is_taken_as_it_is() {
-        let query = Query::of("rome", Timestamp::UNIX_EPOCH, &QueryConfig::default());
+        let query = Query::of("rome", Date::default(), &QueryConfig::default());
         assert_eq!(query.text, "rome");
-        let query =
-            Query::of("plans of last summer", Timestamp::UNIX_EPOCH, &QueryConfig::default());
+        let query = Query::of("plans of last summer", Date::default(), &QueryConfig::default());
         assert!(!query.asked.times.is_empty());
     }
 

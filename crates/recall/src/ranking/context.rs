@@ -41,7 +41,10 @@ impl Feature for ContextFeatures {
             features.window = weights.window * hit.breakdown.window.unwrap_or(0.0);
             features.session = weights.session * sessions.get(at).copied().unwrap_or(0.0);
             features.speaker = where_true(weights.speaker, is_said_by(memory, &named));
-            features.date = where_true(weights.date, asked.times.meet(said));
+            features.date = where_true(
+                weights.date,
+                asked.times.meet(said.to_zoned(question.zone.clone()).date()),
+            );
             lifted += usize::from(features.sum() > 0.0);
         }
         lifted
@@ -96,7 +99,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
+    use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
     use super::*;
     use crate::{Query, QueryConfig, RankingWeights, ScoreBreakdown};
@@ -133,10 +136,11 @@ mod tests {
 
     fn standing(mut hits: Vec<Hit>, query: &str) -> Vec<f32> {
         let now = Timestamp::UNIX_EPOCH;
-        let asked = Query::of(query, now, &QueryConfig::default()).asked;
+        let asked = Query::of(query, Date::default(), &QueryConfig::default()).asked;
         let models = Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap();
         let relevance = &models.relevance;
-        let question = Question { text: query, asked: &asked, relevance, now };
+        let zone = &TimeZone::UTC;
+        let question = Question { text: query, asked: &asked, relevance, now, zone };
         let ranking = RankingConfig { weights: WEIGHTS, ..RankingConfig::default() };
         ContextFeatures.apply(&question, &ranking, &mut hits);
         hits.iter().map(|hit| hit.breakdown.features.sum()).collect()

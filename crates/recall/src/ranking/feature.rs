@@ -1,6 +1,6 @@
 //! Features that order hits. They do not decide whether a hit is presented: that is the calibrated relevance alone.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, tz::TimeZone};
 
 use crate::{hit::Hit, query::Asked, settings::RankingConfig};
 use memgate_models::Relevance;
@@ -17,6 +17,8 @@ pub struct Question<'a> {
     pub relevance: &'a Relevance,
     /// The time of asking.
     pub now: Timestamp,
+    /// The user's time zone.
+    pub zone: &'a TimeZone,
 }
 
 /// A feature, or a few that are computed together.

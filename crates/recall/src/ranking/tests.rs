@@ -1,6 +1,6 @@
 //! What the whole ranking does; each technique has its own tests beside it.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, tz::TimeZone};
 
 use crate::{
     Asked, Fusion, RankingConfig, Selection, TypeWeights,
@@ -47,7 +47,8 @@ fn ranked_by(evidence: Vec<Evidence>, text: &str, ranking: &RankingConfig) -> Ve
     let now = Timestamp::from_second(1_700_000_000).unwrap();
     let asked = Asked::default();
     let relevance = &relevance();
-    let question = Question { text, asked: &asked, relevance, now };
+    let zone = &TimeZone::UTC;
+    let question = Question { text, asked: &asked, relevance, now, zone };
     rank(evidence, &question, ranking, &Metrics::new())
 }
 

@@ -80,7 +80,8 @@ pub(super) async fn candidates(
     }
     let asked = &retrieval.query.asked;
     let relevance = &services.models.relevance;
-    let question = Question { text, asked, relevance, now: request.now };
+    let (now, zone) = (request.now, &request.zone);
+    let question = Question { text, asked, relevance, now, zone };
     Ok(rank(evidence, &question, request.settings.ranking, &services.metrics))
 }
 

@@ -6,10 +6,12 @@ mod lookup;
 mod merge;
 mod metadata_boost;
 mod query_embedding;
+mod told;
 
 pub(super) use self::{
     candidates::retrieve,
     expansion::{expanded, extra_time, helper},
     lookup::Retrieval,
     query_embedding::{QueryEmbedding, embed_query},
+    told::is_told_of,
 };

@@ -92,6 +92,7 @@ mod tests {
     use std::time::Duration;
 
     use async_trait::async_trait;
+    use jiff::civil::Date;
 
     use super::*;
     use crate::query::build_query;
@@ -193,7 +194,7 @@ mod tests {
     const UNSURE: &str = "how old is Jean turning this year";
 
     fn query(text: &str) -> Query {
-        build_query(text, &[], Clock::System.now(), &QueryConfig::default())
+        build_query(text, &[], Date::default(), &QueryConfig::default())
     }
 
     #[tokio::test]

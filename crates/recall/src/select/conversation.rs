@@ -20,10 +20,16 @@ pub(crate) fn without_conversation(
     let beginnings: Vec<String> = messages.iter().map(|text| beginning(text)).collect();
     let whole: Vec<String> = messages.iter().map(|text| one_line(text)).collect();
     evidence.retain(|found| match found.memory.as_turn() {
-        Some((user, _)) => !beginnings.contains(&beginning(user)),
+        Some((user, _)) => !beginnings.contains(&beginning(words_of(user, found.memory.speaker()))),
         None => !is_statement_of(&found.memory, &whole),
     });
     evidence
+}
+
+/// The words of a turn without the name of who said them.
+fn words_of<'t>(user: &'t str, speaker: Option<&str>) -> &'t str {
+    let words = speaker.and_then(|name| user.strip_prefix(name)?.strip_prefix(": "));
+    words.unwrap_or(user)
 }
 
 /// Whether a memory was made of a turn, with the words of one of these messages.

@@ -110,6 +110,13 @@ pub fn wish_topic(sentence: &str) -> Option<String> {
     clause::wish_topic(sentence)
 }
 
+/// Whether a sentence asks for something in every later answer that is no value of a key: "always talk like a pirate".
+#[must_use]
+pub fn wishes_for_every_answer(sentence: &str) -> bool {
+    clause::asks_for_every_answer(sentence)
+        && Clauses::of(sentence, true).preferences(true).is_empty()
+}
+
 /// Whether a sentence asks for something in every later answer, so that it would steer a model that reads it.
 #[must_use]
 pub fn steers(sentence: &str) -> bool {

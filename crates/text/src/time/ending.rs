@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use jiff::{Timestamp, ToSpan, civil::Date, tz::TimeZone};
+use jiff::{ToSpan, civil::Date};
 
 use crate::{
     cues::Phrases,
@@ -20,8 +20,7 @@ static WORDS: LazyLock<Phrases<DateWord>> =
 /// The last day that a statement of something to come names. `None` where it names none, or a day that is over; where
 /// something begins on the only day that it names, and goes on; and where the day comes again.
 #[must_use]
-pub fn last_day(text: &str, said: Timestamp) -> Option<Date> {
-    let said = said.to_zoned(TimeZone::UTC).date();
+pub fn last_day(text: &str, said: Date) -> Option<Date> {
     let days = named(text).into_iter().filter(|named| named.day.is_some());
     let days: Option<Vec<Date>> = days.map(|named| coming(named, said)).collect();
     let days = days?;
@@ -51,7 +50,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: Option<&str>) {
-        let said = "2026-03-11T10:00:00Z".parse().unwrap();
+        let said = "2026-03-11".parse().unwrap();
         let expected = expected.map(|day| day.parse().unwrap());
         assert_eq!(last_day(text, said), expected, "{text}");
     }

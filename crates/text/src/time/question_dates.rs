@@ -1,7 +1,7 @@
 //! Times that a query names: days and months ("on 1 May 2022", "in March", "5月8日"), and what it tells from the day
 //! of asking. What was said then, or just after, is more likely meant; that is a hint and never a filter.
 
-use jiff::{Timestamp, ToSpan, civil::Date, tz::TimeZone};
+use jiff::{ToSpan, civil::Date};
 
 use crate::time::{
     named_days::{Named, named},
@@ -21,9 +21,9 @@ pub struct Times {
 }
 
 impl Times {
-    /// Those of a query that was asked at some time.
-    pub fn of(query: &str, asked: Timestamp) -> Self {
-        let asked = asked.to_zoned(TimeZone::UTC).date();
+    /// Those of a query that was asked on some day.
+    #[must_use]
+    pub fn of(query: &str, asked: Date) -> Self {
         Self {
             named: named(query).into_iter().take(MOST).collect(),
             periods: question_periods::named(query, asked).take(MOST).collect(),
@@ -36,12 +36,11 @@ impl Times {
         self.named.is_empty() && self.periods.is_empty()
     }
 
-    /// Whether something was said at one of them, or soon after.
+    /// Whether a day on which something was said is one of them, or soon after.
     #[must_use]
-    pub fn meet(&self, said: Timestamp) -> bool {
-        let day = said.to_zoned(TimeZone::UTC).date();
-        self.named.iter().any(|it| meets(*it, day))
-            || self.periods.iter().any(|it| told_of(*it, day))
+    pub fn meet(&self, said: Date) -> bool {
+        self.named.iter().any(|it| meets(*it, said))
+            || self.periods.iter().any(|it| told_of(*it, said))
     }
 }
 
@@ -73,29 +72,24 @@ mod tests {
     #[test]
     fn what_was_said_in_a_period_told_from_today_meets_it() {
         let meets = |query: &str, said: &str| {
-            Times::of(query, "2026-04-16T10:00:00Z".parse().unwrap()).meet(said.parse().unwrap())
+            Times::of(query, "2026-04-16".parse().unwrap()).meet(said.parse().unwrap())
         };
-        assert!(meets("what did I buy yesterday", "2026-04-15T23:00:00Z"));
-        assert!(meets("what did I do last week", "2026-04-14T10:00:00Z"), "told soon after");
-        assert!(!meets("what did I do last week", "2026-04-05T10:00:00Z"));
-        assert!(meets("去年夏天去哪儿了", "2025-07-01T10:00:00Z"));
-        assert!(!meets("去年夏天去哪儿了", "2025-09-02T10:00:00Z"));
-        assert!(Times::of("what did I buy", Timestamp::UNIX_EPOCH).is_empty());
+        assert!(meets("what did I buy yesterday", "2026-04-15"));
+        assert!(meets("what did I do last week", "2026-04-14"), "told soon after");
+        assert!(!meets("what did I do last week", "2026-04-05"));
+        assert!(meets("去年夏天去哪儿了", "2025-07-01"));
+        assert!(!meets("去年夏天去哪儿了", "2025-09-02"));
+        assert!(Times::of("what did I buy", Date::default()).is_empty());
     }
 
     #[test]
     fn what_was_said_then_or_soon_after_meets_a_date() {
-        let meets = |query: &str, said: &str| {
-            let said: Timestamp = said.parse().unwrap();
-            meets(named(query)[0], said.to_zoned(TimeZone::UTC).date())
-        };
-        assert!(meets("on 1 May 2022", "2022-05-03T10:00:00Z"));
-        assert!(!meets("on 1 May 2022", "2022-04-30T10:00:00Z"));
-        assert!(!meets("on 1 May 2022", "2023-05-01T10:00:00Z"));
-        assert!(meets("on 30 December", "2023-01-02T10:00:00Z"));
-        assert!(
-            meets("in May", "2022-05-30T10:00:00Z") && !meets("in May", "2022-06-01T10:00:00Z")
-        );
-        assert!(!meets("on 30 February", "2022-03-01T10:00:00Z"));
+        let meets = |query: &str, said: &str| meets(named(query)[0], said.parse().unwrap());
+        assert!(meets("on 1 May 2022", "2022-05-03"));
+        assert!(!meets("on 1 May 2022", "2022-04-30"));
+        assert!(!meets("on 1 May 2022", "2023-05-01"));
+        assert!(meets("on 30 December", "2023-01-02"));
+        assert!(meets("in May", "2022-05-30") && !meets("in May", "2022-06-01"));
+        assert!(!meets("on 30 February", "2022-03-01"));
     }
 }

@@ -1,12 +1,11 @@
 //! Adds the date to each relative date of a statement, because "next Friday" means nothing a year later. Relative dates count
-//! from the turn's day in UTC.
+//! from the day on which it was said.
 
 use std::sync::LazyLock;
 
 use jiff::{
-    Timestamp, ToSpan,
+    ToSpan,
     civil::{Date, Weekday},
-    tz::TimeZone,
 };
 use regex::Regex;
 
@@ -21,8 +20,7 @@ use crate::time::{
 const NEAR: i32 = 10;
 
 /// The text with every relative date that is sure followed by what it meant.
-pub fn dated(text: &str, at: Timestamp) -> String {
-    let today = at.to_zoned(TimeZone::UTC).date();
+pub fn dated(text: &str, today: Date) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
     for (span, moment) in moments(text) {
@@ -115,7 +113,7 @@ mod tests {
     #[test]
     fn relative_dates_are_resolved_against_the_turn_in_every_language() {
         // A Wednesday.
-        let at: Timestamp = "2026-03-11T23:30:00Z".parse().unwrap();
+        let at: Date = "2026-03-11".parse().unwrap();
         for (text, resolved) in [
             ("I fly next Friday at 9", "I fly next Friday (2026-03-13) at 9"),
             ("the day after tomorrow we move", "the day after tomorrow (2026-03-13) we move"),
@@ -156,7 +154,7 @@ mod tests {
 
     #[test]
     fn what_is_no_date_or_could_be_two_stays_as_it_is() {
-        let at: Timestamp = "2026-03-11T10:00:00Z".parse().unwrap();
+        let at: Date = "2026-03-11".parse().unwrap();
         for text in [
             "Guten Morgen!",
             "por la mañana corro",

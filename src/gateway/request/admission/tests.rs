@@ -8,7 +8,7 @@ use crate::gateway::request::{
     RequestHead,
     admission::{Admission, Admitted, admit},
 };
-use memgate_config::{Config, IdentityMode};
+use memgate_config::{Config, IdentityMode, Zone};
 use memgate_core::memory::Within;
 use memgate_dialect::Dialect;
 
@@ -270,4 +270,20 @@ fn a_header_that_is_switched_off_identifies_nobody() {
     let mut config = Config::default();
     config.memory.identity.header_enabled = false;
     assert_eq!(judged(&config, &[("x-authz-user-id", "u")], ""), Admission::NoIdentity);
+}
+
+#[test]
+fn a_time_zone_is_that_of_the_body_else_of_the_header_else_of_the_configuration() {
+    let mut config = Config::default();
+    config.memory.timezone = Zone::try_from("Europe/Berlin".to_owned()).unwrap();
+    let of = |headers: &[(&str, &str)], members: &str| {
+        admitted(&config, headers, members).zone.iana_name().map(str::to_owned)
+    };
+    let (header, body) =
+        (("x-memory-timezone", "Asia/Tokyo"), r#","memory_context":{"timezone":"Asia/Kolkata"}"#);
+    assert_eq!(of(&[header], body).as_deref(), Some("Asia/Kolkata"));
+    assert_eq!(of(&[header], "").as_deref(), Some("Asia/Tokyo"));
+    assert_eq!(of(&[], "").as_deref(), Some("Europe/Berlin"));
+    check_invalid(&[], r#","memory_context":{"timezone":"Berlin"}"#, "memory_context.timezone");
+    check_off(&[("x-memory-timezone", "Berlin")]);
 }

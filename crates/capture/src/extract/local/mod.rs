@@ -13,6 +13,7 @@ mod tests;
 
 use jiff::{
     Timestamp,
+    civil::Date,
     tz::{TimeZone, offset},
 };
 
@@ -49,7 +50,7 @@ pub(crate) async fn extract(
 ) -> Result<Vec<Candidate>, EmbedError> {
     let text = turn.user_text.trim();
     let found = statements(embedder, models, turn, before).await?;
-    let candidate = |it: Statement| candidate(&it, text, &models.memorable, turn.began);
+    let candidate = |it: Statement| candidate(&it, text, &models.memorable, turn.day());
     Ok(found.into_iter().map(candidate).collect())
 }
 
@@ -104,7 +105,7 @@ pub(crate) async fn as_they_are(
     embedder: &dyn Embedder,
     models: &Models,
     statements: Vec<String>,
-    at: Timestamp,
+    said: Date,
 ) -> Result<Vec<Candidate>, EmbedError> {
     let mut candidates = Vec::with_capacity(statements.len());
     for words in statements {
@@ -112,7 +113,7 @@ pub(crate) async fn as_they_are(
         let first = Piece::sentences(&words).into_iter().next();
         let procedural = first.is_some_and(|first| judge.is_procedural(&first));
         let statement = Statement { procedural, words: words.clone() };
-        candidates.push(candidate(&statement, &words, &models.memorable, at));
+        candidates.push(candidate(&statement, &words, &models.memorable, said));
     }
     Ok(candidates)
 }
@@ -132,12 +133,12 @@ fn candidate(
     statement: &Statement,
     message: &str,
     model: &MemorableModel,
-    at: Timestamp,
+    said: Date,
 ) -> Candidate {
     let Statement { words, procedural } = statement;
     let memory_type = if *procedural { MemoryType::PROCEDURAL } else { MemoryType::SEMANTIC };
-    let content = statement_dates::dated(words, at);
-    let ends = ends(&content, model, at);
+    let content = statement_dates::dated(words, said);
+    let ends = ends(&content, model, said);
     let raw = (content != *words).then(|| words.clone());
     let named = names::named(words, message);
     Candidate {
@@ -153,11 +154,11 @@ fn candidate(
 
 /// When a plan with a day is over: when that day has ended everywhere on Earth. A statement that surely tells something
 /// beside the plan does not end with it.
-fn ends(content: &str, model: &MemorableModel, at: Timestamp) -> Option<Timestamp> {
-    let last = ending::last_day(content, at)?;
+fn ends(content: &str, model: &MemorableModel, said: Date) -> Option<Timestamp> {
+    let last = ending::last_day(content, said)?;
     let clauses = Piece::sentences(content).into_iter().flat_map(|sentence| sentence.clauses());
     let (dated, others): (Vec<_>, Vec<_>) =
-        clauses.partition(|clause| ending::last_day(clause.words(), at).is_some());
+        clauses.partition(|clause| ending::last_day(clause.words(), said).is_some());
     let tells = |clause: &Piece<'_>| model.clause(clause) == Clause::Statement;
     if dated.is_empty() || others.iter().any(tells) {
         return None;

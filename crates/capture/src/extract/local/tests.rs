@@ -17,6 +17,8 @@ fn turn(text: &str) -> StoredTurn {
         reply_text: "Noted.".into(),
         began: "2026-03-11T10:00:00Z".parse().unwrap(),
         request_id: None,
+        speaker: None,
+        zone: TimeZone::UTC,
     }
 }
 
@@ -140,4 +142,16 @@ async fn a_plan_ends_when_its_day_is_over_everywhere_and_a_state_does_not() {
     ] {
         assert_eq!(ends(text).await, None, "{text}");
     }
+}
+
+#[tokio::test]
+async fn tomorrow_is_counted_in_the_users_time_zone() {
+    let zone = memgate_core::zone::named("Pacific/Auckland").unwrap();
+    // There it is the twelfth already.
+    let began = "2026-03-11T20:00:00Z".parse().unwrap();
+    let turn = StoredTurn { began, zone, ..turn("My dentist appointment is tomorrow at nine.") };
+    let embedder = DeterministicEmbedder::new(64);
+    let models = Models::for_embedder(embedder.space()).unwrap();
+    let found = extract(&embedder, &models, &turn, None).await.unwrap();
+    assert_eq!(found[0].content, "My dentist appointment is tomorrow (2026-03-13) at nine.");
 }

@@ -1,10 +1,10 @@
-//! The job that forgets what a user asked to be forgotten.
+//! The jobs that forget: what a user asked to be forgotten, and the first version of a message that was edited.
 
 use crate::{
     error::JobError,
-    forget::{erase_at_once, hide, matching},
+    forget::{erase_at_once, forget_turn, hide, matching},
     jobs::{context::JobContext, payload::payload},
-    journal::{ClaimedJob, ForgetOrder, lanes_of},
+    journal::{self, ClaimedJob, ForgetOrder, lanes_of},
 };
 use memgate_access::{Action, Actor, Subject};
 use memgate_core::memory::Owner;
@@ -45,5 +45,19 @@ async fn carry_out(
     }
     context.journal.fulfilled(job.clone()).await?;
     drop(held);
+    Ok(())
+}
+
+/// Forgets a turn whose message was edited and sent anew, with what was made of it alone. Nothing to do where it is gone.
+pub(crate) async fn run_edited(context: &JobContext, turn: i64) -> Result<(), JobError> {
+    let Some(turn) = context.journal.read(move |c| journal::turn(c, turn)).await? else {
+        return Ok(());
+    };
+    // As above.
+    let [_, extractions] = lanes_of(&turn.owner);
+    let held = context.lanes.hold(&extractions).await;
+    let forgotten = forget_turn(&context.forget, &turn).await;
+    drop(held);
+    context.writer.metrics.command_done("edit", forgotten?);
     Ok(())
 }

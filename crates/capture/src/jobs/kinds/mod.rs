@@ -30,6 +30,7 @@ pub(super) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<Option
         JobKind::Remember => remember::run(context, job).await?,
         JobKind::SetPreferences => set_preferences::run(context, job).await?,
         JobKind::ForgetSaid => forget_said::run(context, job).await?,
+        JobKind::ForgetEdited => forget_said::run_edited(context, job.subject).await?,
         JobKind::EraseForgotten => erase_forgotten::run(context, job).await?,
         JobKind::Extract => return extract::run(context, job).await,
         JobKind::Reconcile => return reconcile::run(context, job).await,

@@ -48,7 +48,7 @@ pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), Jo
     }
     // Commands are read from typed text alone.
     let typed = Typed::whole(&statements);
-    let found = explicit::extract(embedder, models, statements, said.began).await?;
+    let found = explicit::extract(embedder, models, statements, said.day()).await?;
     let origin = Origin { typed, ..origin(&said, EXPLICIT) };
     let stored = store_candidates(context, &origin, found).await?;
     context.writer.metrics.command_done("remember", stored);

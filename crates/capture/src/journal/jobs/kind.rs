@@ -27,7 +27,9 @@ pub(crate) enum JobKind {
     /// Deletes what a user asked to be forgotten; the subject is the turn, or a
     /// negative number where no turn is kept.
     ForgetSaid,
-    /// Erases what such a job has hidden, when its grace is over; the subject is the same.
+    /// Forgets a turn whose message was edited and sent anew; the subject is the turn.
+    ForgetEdited,
+    /// Erases what a request to forget has hidden, when its grace is over; the subject is the same.
     EraseForgotten,
     /// Asks the helper model for the facts in the last turns up to one; the
     /// subject is that turn. It can take long, so it has a lane of its own.

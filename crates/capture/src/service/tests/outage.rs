@@ -196,17 +196,19 @@ async fn life(lost: Option<(usize, Mode)>) -> (Vec<Told>, usize) {
         }
     });
     let texts = [
-        "I live in Lyon with my sister Anna.",
-        "My dog is called Rex.",
-        "I moved to Turin last week.",
-        "Remember that I'm allergic to peanuts.",
-        "I'm allergic to peanuts.",
-        "Forget that my dog is called Rex.",
-        "My boat is called Halcyon.",
-        "Call me Sam.",
-        "Call me Max.",
+        (1, "I live in Lyon with my sister Anna."),
+        (2, "My dog is called Rex."),
+        (3, "I moved to Turin last week."),
+        (4, "Remember that I'm allergic to peanuts."),
+        (5, "I'm allergic to peanuts."),
+        (6, "Forget that my dog is called Rex."),
+        (7, "My boat is called Halcyon."),
+        (8, "Call me Sam."),
+        (9, "Call me Max."),
+        // An edited message.
+        (1, "I live in Lyon with my sister Anne."),
     ];
-    for (ordinal, text) in (1..).zip(texts) {
+    for (ordinal, text) in texts {
         doll.broken.store(ordinal == 7, Ordering::SeqCst);
         outage.house.offer(said("alice", ordinal, text).session("s"));
         outage.house.capture.intake.barrier().await;

@@ -19,6 +19,7 @@ fn on(matches: PolicyMatch) -> Policy {
         placement: None,
         project_id: None,
         agent_id: None,
+        timezone: None,
     }
 }
 

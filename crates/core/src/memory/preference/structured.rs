@@ -14,6 +14,8 @@ enum Structured {
     Preference(Preference),
     /// It is a wish about a topic.
     Wish { topic: String },
+    /// It is a wish about every answer, in the user's words.
+    EveryAnswer,
 }
 
 impl Memory {
@@ -28,7 +30,7 @@ impl Memory {
     pub fn preference(&self) -> Option<Preference> {
         match self.read_structured()? {
             Structured::Preference(preference) => Some(preference),
-            Structured::Wish { .. } => None,
+            Structured::Wish { .. } | Structured::EveryAnswer => None,
         }
     }
 
@@ -36,7 +38,7 @@ impl Memory {
     #[must_use]
     pub fn wish_topic(&self) -> Option<String> {
         match self.read_structured()? {
-            Structured::Preference(_) => None,
+            Structured::Preference(_) | Structured::EveryAnswer => None,
             Structured::Wish { topic } => Some(topic),
         }
     }
@@ -65,9 +67,21 @@ impl Memory {
         self.structured = Some(json(&Structured::Wish { topic }));
     }
 
+    /// Makes the memory a wish about every answer. It is listed with the preferences, and shown as what the user said.
+    pub fn set_wish_for_every_answer(&mut self) {
+        self.structured = Some(json(&Structured::EveryAnswer));
+        self.keep_preference_tag();
+    }
+
+    /// Whether it is a wish about every answer.
+    #[must_use]
+    pub fn is_wish_for_every_answer(&self) -> bool {
+        matches!(self.read_structured(), Some(Structured::EveryAnswer))
+    }
+
     /// Gives a preference the tag by which it is listed, and takes it from what is none any more.
     pub fn keep_preference_tag(&mut self) {
-        let is_preference = self.preference().is_some();
+        let is_preference = self.preference().is_some() || self.is_wish_for_every_answer();
         if !is_preference {
             self.tags.retain(|tag| tag != Self::PREFERENCE);
         } else if !self.has_tag(Self::PREFERENCE) {
@@ -135,6 +149,18 @@ mod tests {
         wish.set_wish("recipes".to_owned());
         assert_eq!((wish.wish_topic(), wish.kind()), (Some("recipes".into()), MemoryKind::Wish));
         assert!(wish.preferences().is_empty());
+    }
+
+    #[test]
+    fn a_wish_about_every_answer_is_listed_with_the_preferences_and_has_no_value() {
+        let mut wish = memory("Always answer like a lighthouse keeper");
+        wish.set_wish_for_every_answer();
+        assert_eq!(
+            (wish.kind(), wish.tags.as_slice()),
+            (MemoryKind::Wish, &[Memory::PREFERENCE.to_owned()][..])
+        );
+        assert!(wish.is_wish_for_every_answer() && wish.preferences().is_empty());
+        assert_eq!(wish.wish_topic(), None);
     }
 
     #[test]

@@ -32,7 +32,10 @@ fn context(preferences: &[PreferenceInForce], hits: &[Hit], budget: [usize; 2]) 
     let now = "2026-04-01T10:00:00Z".parse().unwrap();
     let [context, preferences_budget] = budget;
     let budget = Budget { context, preferences: preferences_budget };
-    write(&ContextContent { preferences, hits, query: "", now }, budget)
+    write(
+        &ContextContent { preferences, wishes: &[], hits, query: "", now, zone: &TimeZone::UTC },
+        budget,
+    )
 }
 
 #[test]
@@ -92,7 +95,14 @@ fn a_memory_too_long_for_what_is_left_is_shown_in_part_where_it_matched() {
     let now = Timestamp::MAX;
     let hits = [hit("first"), turn];
     let query = "When did you say that the gate closes?";
-    let content = ContextContent { preferences: &[], hits: &hits, query, now };
+    let content = ContextContent {
+        preferences: &[],
+        wishes: &[],
+        hits: &hits,
+        query,
+        now,
+        zone: &TimeZone::UTC,
+    };
     let context = write(&content, Budget { context: 160, preferences: 0 });
     assert_eq!(context.shown.len(), 2);
     assert!(context.text.contains("The gate closes at nine."), "{}", context.text);

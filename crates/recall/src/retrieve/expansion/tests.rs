@@ -4,7 +4,7 @@ use std::sync::{
 };
 
 use axum::{Router, extract::State, http::StatusCode, routing::post};
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 use serde_json::json;
 
 use crate::{
@@ -114,7 +114,7 @@ fn techniques(hyde: bool, patience: u64) -> QueryConfig {
 async fn found(recall: &Recall, message: &str, techniques: &QueryConfig) -> Vec<String> {
     let owner = Owner::of_user("u").unwrap();
     let now = Timestamp::UNIX_EPOCH;
-    let query = build_query(message, &[PLAN], now, techniques);
+    let query = build_query(message, &[PLAN], Date::default(), techniques);
     let selection = Selection { limit: 5, threshold: 0.85, types: Vec::new() };
     let request = RecallRequest { earlier: &[PLAN], ..request(&owner, &selection, now) };
     let hits = recall.search(&query, &request).await.unwrap();
@@ -172,7 +172,7 @@ async fn a_model_that_goes_on_failing_is_left_alone() {
     for _ in 0..8 {
         assert_eq!(found(&recall, "and the cat on the sofa?", &techniques).await, [CAT]);
     }
-    let query = build_query("and the cat?", &[PLAN], Timestamp::UNIX_EPOCH, &techniques);
+    let query = build_query("and the cat?", &[PLAN], Date::default(), &techniques);
     let extra = extra_time(&recall.services, &query);
     // A cooldown, of two seconds or more, may end on a machine that does much else: then the model is tried once.
     let trials = began.elapsed().as_secs() / 2;

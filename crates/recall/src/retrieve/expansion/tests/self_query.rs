@@ -32,7 +32,7 @@ impl Asked {
     async fn hits(&self, recall: &Recall, question: &str) -> Vec<Hit> {
         let now: Timestamp = "2026-07-01T00:00:00Z".parse().unwrap();
         let owner = Owner::of_user("u").unwrap();
-        let query = build_query(question, &[PLAN], now, &self.techniques);
+        let query = build_query(question, &[PLAN], "2026-07-01".parse().unwrap(), &self.techniques);
         let types = MemoryType::BUILT_IN.map(str::to_owned);
         let filter = self.filter.clone();
         let request = request(&owner, &self.selection, now);
