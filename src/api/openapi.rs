@@ -40,7 +40,8 @@ pub fn openapi() -> OpenApi {
         .version(env!("CARGO_PKG_VERSION"))
         .description(Some(
             "What memgate remembers of users. A key reaches the users that it is bound to; through Envoy, verified users \
-             reach what is theirs, without naming themselves.",
+             reach what is theirs, without naming themselves. The members of a request may be in the query or in a JSON body \
+             alike; a GET has no body. The role of an operation is the scope that its key needs.",
         ))
         .license(Some(LicenseBuilder::new().name(env!("CARGO_PKG_LICENSE")).build()));
     OpenApiBuilder::new().info(info.build()).paths(paths).components(Some(components)).build()

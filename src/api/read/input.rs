@@ -54,7 +54,7 @@ pub struct Sent {
     pub body: Option<(&'static str, Vec<u8>)>,
 }
 
-/// All members are in the query. A DELETE may have them in a JSON body instead.
+/// The members are in the query. A DELETE may also have them in a JSON body.
 pub struct Query<T>(PhantomData<T>);
 
 impl<T: Serialize + DeserializeOwned + IntoParams + Send> Input for Query<T> {
