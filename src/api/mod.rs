@@ -1,25 +1,23 @@
-//! The REST API, health and metrics. `operations` does the work without HTTP; the rest parses
-//! requests and writes responses.
+//! The REST API, health and metrics. `table` has an entry for each operation, and `operations` does the work without
+//! HTTP. Routes, authorisation, OpenAPI and the command line are made of the table.
 //!
 //! It must not depend on Envoy, on wire formats of models, or on how a store works. Every operation
 //! names one user within reach of its caller; only `/admin/…` covers all users, for operators: jobs,
 //! export, import, keys and the audit log.
 
-mod access_view;
 mod auth;
 mod cursor;
 mod error;
 mod health;
-mod journal_view;
 mod openapi;
+mod operation;
 mod operations;
-mod preference_view;
+mod output;
 pub(crate) mod read;
 mod routes;
 mod state;
-mod streams;
-mod transfer_view;
-mod view;
+pub mod table;
+mod views;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -32,27 +30,20 @@ use axum::{
     serve::{IncomingStream, Listener},
 };
 
-pub use access_view::{AuditEntryView, AuditView, CreatedKeyView, KeyView, KeysView, RevokedView};
 pub use auth::{Caller, Key, Peer};
 pub use error::{ApiError, ErrorBody, ErrorDetail};
-pub use journal_view::{
-    ForgettingView, ForgettingsView, JobView, JobsView, RetriedView, SessionView, SessionsView,
-    UndoneView,
-};
 pub use openapi::openapi;
-pub use operations::{Export, Operations, Piece};
-pub use preference_view::{PreferenceView, PreferencesView};
-pub use read::access_requests::{AuditRequest, CreateKeyRequest, KeysRequest};
-pub use read::requests::{
-    AllJobsRequest, CreateRequest, ExportAllRequest, ExportRequest, FlushRequest, ForgetRequest,
-    ImportAllRequest, JobsRequest, ListRequest, NewPreference, PatchRequest, PreferenceScope,
-    PreferencesRequest, RetryAllRequest, SearchRequest, SessionsRequest, SetPreferenceRequest,
-    UnsetPreference, UnsetPreferenceRequest, Whose,
+pub use operation::{Entry, Operation, RequestOf, ViewOf, Visitor};
+pub use operations::Operations;
+pub use output::{LineStream, Output};
+pub use read::{
+    description::Description,
+    input::{Body, Input, LineReader, Lines, OfId, Query, Sent, WithId, WithLines},
+    requests::*,
 };
 pub use routes::{health_router, router};
 pub use state::ApiState;
-pub use transfer_view::{ImportedView, ProblemView, StatsView};
-pub use view::{DeletedView, EndedView, FlushedView, HitView, HitsView, MemoriesView, MemoryView};
+pub use views::*;
 
 /// Serves until `shutdown`, then lets running requests finish; the caller limits that time.
 ///

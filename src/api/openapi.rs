@@ -1,18 +1,23 @@
-//! The description of the API as OpenAPI, `docs/openapi.json`: made of what the routes and their types say of themselves.
+//! The description of the API as OpenAPI, `/openapi.json` and `docs/openapi.json`, made of the table of operations.
 
-use memgate_capture::JobStanding;
-use memgate_core::memory::{PreferenceKey, Source, Status};
-use strum::VariantArray;
 use utoipa::openapi::{
-    Array, ComponentsBuilder, ContentBuilder, InfoBuilder, LicenseBuilder, Object, ObjectBuilder,
-    OpenApi, PathItem, Ref, RefOr, ResponseBuilder, Type,
-    path::Operation,
-    schema::SchemaType,
+    Components, ComponentsBuilder, Content, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder,
+    Paths, Ref, RefOr, ResponseBuilder, Schema,
+    path::{HttpMethod, OperationBuilder},
     security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
 };
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::api::{ErrorBody, routes::described};
+use crate::api::{
+    ErrorBody,
+    operation::{Operation, Visitor},
+    output::Output,
+    read::{
+        description::{Description, JSON},
+        input::Input,
+    },
+    table,
+};
 
 /// The name of the way in, in the description.
 const KEY: &str = "key";
@@ -20,96 +25,79 @@ const KEY: &str = "key";
 /// The description of the API.
 #[must_use]
 pub fn openapi() -> OpenApi {
-    let mut api = described().into_openapi();
-    api.info = InfoBuilder::new()
+    let mut described = Described::default();
+    table::visit(&mut described);
+    let Described { paths, mut schemas } = described;
+    schemas.push((ErrorBody::name().into(), ErrorBody::schema()));
+    ErrorBody::schemas(&mut schemas);
+    let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+    let components: Components = ComponentsBuilder::new()
+        .schemas_from_iter(schemas)
+        .security_scheme(KEY, SecurityScheme::Http(bearer))
+        .build();
+    let info = InfoBuilder::new()
         .title("memgate")
         .version(env!("CARGO_PKG_VERSION"))
         .description(Some(
             "What memgate remembers of users. A key reaches the users that it is bound to; through Envoy, verified users \
-             reach what is theirs, without naming themselves.",
+             reach what is theirs, without naming themselves. The members of a request may be in the query or in a JSON body \
+             alike; a GET has no body. The role of an operation is the scope that its key needs.",
         ))
-        .license(Some(LicenseBuilder::new().name(env!("CARGO_PKG_LICENSE")).build()))
-        .build();
-    let components = ComponentsBuilder::from(api.components.take().unwrap_or_default());
-    let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
-    let mut schemas = Vec::new();
-    ErrorBody::schemas(&mut schemas);
-    api.components = Some(
-        components
-            .schema(ErrorBody::name(), ErrorBody::schema())
-            .schemas_from_iter(schemas)
-            .security_scheme(KEY, SecurityScheme::Http(bearer))
-            .build(),
-    );
-    for operation in api.paths.paths.values_mut().flat_map(operations) {
-        operation.security = Some(vec![SecurityRequirement::new::<_, [&str; 0], _>(KEY, [])]);
-        let body =
-            ContentBuilder::new().schema(Some(Ref::from_schema_name(ErrorBody::name()))).build();
-        let error =
-            ResponseBuilder::new().description("An error").content("application/json", body);
-        operation.responses.responses.insert("default".into(), RefOr::T(error.build()));
+        .license(Some(LicenseBuilder::new().name(env!("CARGO_PKG_LICENSE")).build()));
+    OpenApiBuilder::new().info(info.build()).paths(paths).components(Some(components)).build()
+}
+
+/// The descriptions of the operations.
+#[derive(Default)]
+struct Described {
+    paths: Paths,
+    schemas: Vec<(String, RefOr<Schema>)>,
+}
+
+impl Visitor for Described {
+    fn visit<O: Operation>(&mut self) {
+        let entry = O::ENTRY;
+        let mut of = Description::of(entry.path);
+        O::Input::describe(&mut of);
+        let answer = O::Output::describe(&mut of, entry.status);
+        let error = ResponseBuilder::new()
+            .description("An error")
+            .content(JSON, Content::new(Some(Ref::from_schema_name(ErrorBody::name()))));
+        let (summary, more) = entry.doc.split_once("\n\n").unwrap_or((entry.doc, ""));
+        let more = Some(more.trim()).filter(|more| !more.is_empty());
+        let operation = OperationBuilder::new()
+            .operation_id(Some(entry.name))
+            .tag(entry.tag)
+            .summary(Some(summary.trim()))
+            .description(more)
+            .parameters(Some(of.parameters).filter(|all| !all.is_empty()))
+            .request_body(of.body)
+            .response(entry.status.as_str(), answer)
+            .response("default", error)
+            // The roles of a bearer key, as OpenAPI 3.1 calls them.
+            .security(SecurityRequirement::new(KEY, [entry.scope.name()]));
+        let method = match entry.method.as_str() {
+            "POST" => HttpMethod::Post,
+            "PUT" => HttpMethod::Put,
+            "PATCH" => HttpMethod::Patch,
+            "DELETE" => HttpMethod::Delete,
+            _ => HttpMethod::Get,
+        };
+        self.paths.add_path_operation(entry.path, vec![method], operation);
+        self.schemas.extend(of.schemas);
     }
-    api
-}
-
-fn operations(path: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    let PathItem { get, put, post, delete, patch, .. } = path;
-    [get, put, post, delete, patch].into_iter().flatten()
-}
-
-fn one_of<T: VariantArray + Copy + Into<&'static str>>(description: &str) -> Object {
-    let names = T::VARIANTS.iter().map(|it| -> &'static str { (*it).into() });
-    ObjectBuilder::new()
-        .schema_type(SchemaType::new(Type::String))
-        .enum_values(Some(names))
-        .description(Some(description))
-        .build()
-}
-
-pub(super) fn source() -> Object {
-    one_of::<Source>("Where it comes from.")
-}
-
-pub(super) fn status() -> Object {
-    one_of::<Status>("Whether it is in use, and if not, why.")
-}
-
-pub(super) fn job_state() -> Object {
-    one_of::<JobStanding>("Its state; a running job is pending.")
-}
-
-pub(super) fn preference_key() -> Object {
-    one_of::<PreferenceKey>("What the preference is about.")
-}
-
-fn text() -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(SchemaType::new(Type::String))
-}
-
-pub(super) fn mentions() -> Array {
-    let mention = ObjectBuilder::new()
-        .property("name", text().description(Some("Its name, as it is written there.")))
-        .property("type", text().description(Some("What it is, in a word: person, place …")))
-        .required("name");
-    Array::new(mention)
-}
-
-pub(super) fn entity_relations() -> Array {
-    let names = ["subject", "predicate", "object"];
-    let relation = names.into_iter().fold(ObjectBuilder::new(), |relation, name| {
-        relation.property(name, text()).required(name)
-    });
-    Array::new(relation)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::{collections::HashSet, path::Path};
+
+    use serde_json::{Value, json};
 
     use super::*;
 
     #[test]
-    fn the_committed_description_is_that_of_the_routes() {
+    fn the_committed_description_is_that_of_the_table() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/openapi.json");
         let made = openapi().to_pretty_json().unwrap() + "\n";
         if std::env::var_os("UPDATE_EXPECT").is_some() {
@@ -120,15 +108,50 @@ mod tests {
         assert!(made == committed, "docs/openapi.json is old: run again with UPDATE_EXPECT=1");
     }
 
-    #[test]
-    fn every_operation_says_what_it_does_answers_and_needs() {
-        let mut api = openapi();
-        let mut count = 0;
-        for operation in api.paths.paths.values_mut().flat_map(operations) {
-            count += 1;
-            assert!(operation.summary.is_some() && operation.security.is_some());
-            assert!(operation.responses.responses.len() == 2);
+    /// Collects what operations lack.
+    struct Lacks {
+        api: Value,
+        names: HashSet<&'static str>,
+        found: Vec<String>,
+    }
+
+    impl Visitor for Lacks {
+        fn visit<O: Operation>(&mut self) {
+            let entry = O::ENTRY;
+            let method = entry.method.as_str().to_ascii_lowercase();
+            let described = &self.api["paths"][entry.path][&method];
+            let summary = described["summary"].as_str().unwrap_or_default();
+            let parameters = described["parameters"].as_array();
+            let ids = parameters.into_iter().flatten().filter(|it| it["in"] == "path");
+            let ids: Vec<String> =
+                ids.map(|it| format!("{{{}}}", it["name"].as_str().unwrap())).collect();
+            let in_path: Vec<&str> =
+                entry.path.split('/').filter(|part| part.starts_with('{')).collect();
+            let answers = described["responses"].as_object();
+            for (holds, lack) in [
+                (
+                    summary.ends_with('.') && !summary.contains('\n'),
+                    "a sentence that says what it does",
+                ),
+                (described["operationId"] == entry.name, "a path and method of its own"),
+                (self.names.insert(entry.name), "a name of its own"),
+                (described["security"] == json!([{KEY: [entry.scope.name()]}]), "its key scope"),
+                (answers.is_some_and(|all| all.len() == 2), "an answer and an error"),
+                (ids == in_path, "the id in its path"),
+            ] {
+                if !holds {
+                    self.found.push(format!("{} lacks {lack} in OpenAPI", entry.name));
+                }
+            }
         }
-        assert!(count > 25, "{count}");
+    }
+
+    #[test]
+    fn every_operation_has_a_documentation_a_key_scope_and_a_description() {
+        let api = serde_json::to_value(openapi()).unwrap();
+        let mut lacks = Lacks { api, names: HashSet::new(), found: Vec::new() };
+        table::visit(&mut lacks);
+        assert!(lacks.found.is_empty(), "{}", lacks.found.join("\n"));
+        assert!(lacks.names.len() > 25, "{}", lacks.names.len());
     }
 }

@@ -2,9 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use axum::{extract::FromRequestParts, http::request::Parts};
-
-use crate::api::{ApiError, Operations};
+use crate::api::Operations;
 use memgate_config::Live;
 use memgate_telemetry::Metrics;
 
@@ -20,7 +18,7 @@ pub struct ApiState {
 }
 
 impl ApiState {
-    /// Creates the state without operations: every route that needs them answers 503.
+    /// Creates the state without operations: every operation answers 503.
     #[must_use]
     pub fn new(config: Live, metrics: Arc<Metrics>) -> Self {
         Self { config, metrics, operations: Arc::default() }
@@ -33,16 +31,5 @@ impl ApiState {
 
     pub(super) fn operations(&self) -> Option<&Operations> {
         self.operations.get()
-    }
-}
-
-/// Extracts the operations, or answers 503.
-pub(super) struct Open(pub Operations);
-
-impl FromRequestParts<ApiState> for Open {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(_: &mut Parts, state: &ApiState) -> Result<Self, ApiError> {
-        state.operations().cloned().map(Self).ok_or_else(ApiError::not_open)
     }
 }

@@ -1,11 +1,11 @@
-//! Runs an operation, prints its result and sets the exit status.
+//! Performs an operation, prints its result and sets the exit status.
 
 use std::process::ExitCode;
 
 use crate::{
+    api::{Operation, RequestOf, ViewOf},
     cli::{
         backend::Backend,
-        client::Answer,
         failure::Failure,
         options::Common,
         output::{
@@ -17,15 +17,16 @@ use crate::{
 };
 use memgate_telemetry::{LogLevel, Telemetry, TelemetryConfig};
 
-/// Runs an operation and prints its result: the body with `--json`, else as `show` formats it.
-pub(super) fn run<T>(
+/// Performs an operation and prints its result: the body with `--json`, else as `show` formats it.
+pub(super) fn run<O: Operation>(
     common: Common,
     need: Need,
-    operation: impl AsyncFnOnce(&Backend) -> Result<Answer<T>, Failure>,
-    show: impl FnOnce(&T, Width) -> String,
+    request: RequestOf<O>,
+    show: impl FnOnce(&ViewOf<O>, Width) -> String,
 ) -> ExitCode {
     let json = common.json;
-    let printed = ask(common, need, operation).and_then(|answer| {
+    let answer = ask(common, need, async |memories: &Backend| memories.ask::<O>(request).await);
+    let printed = answer.and_then(|answer| {
         let mut out = if json { answer.body } else { show(&answer.view, width()).into_bytes() };
         out.push(b'\n');
         print(&out)
@@ -36,21 +37,21 @@ pub(super) fn run<T>(
     }
 }
 
-/// Runs an operation.
+/// Runs one or more operations.
 ///
 /// # Errors
-/// Those of the operation, and when the memories cannot be accessed.
+/// Those of the operations, and when the memories cannot be accessed.
 pub(super) fn ask<T>(
     common: Common,
     need: Need,
-    operation: impl AsyncFnOnce(&Backend) -> Result<T, Failure>,
+    operations: impl AsyncFnOnce(&Backend) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     block_on(async {
         let log = TelemetryConfig { log: LogLevel::Warn, ..TelemetryConfig::default() };
         // If it fails, only warnings are lost.
         let _ = Telemetry::start(&log);
         let memories = Backend::find(common, need).await?;
-        let answer = operation(&memories).await;
+        let answer = operations(&memories).await;
         memories.close().await;
         answer
     })

@@ -1,26 +1,15 @@
 //! Access to memories: through the REST API of a running memgate, or in a data folder that this
-//! process locks. Both give the same answers, because both use `api::Operations`.
+//! process locks. Both give the same answers, because both perform the operations of `api::table`.
 
 use std::time::Duration;
 
+use axum::body::to_bytes;
 use reqwest::Url;
-use serde::Serialize;
 
 use crate::{
-    api::{
-        ApiError, AuditView, Caller, CreatedKeyView, DeletedView, EndedView, Export,
-        ForgettingsView, HitsView, ImportedView, JobView, JobsView, KeysView, MemoriesView,
-        MemoryView, PreferenceView, PreferencesView, RetriedView, RevokedView, SessionsView,
-        UndoneView,
-        read::access_requests::{AuditRequest, CreateKeyRequest},
-        read::requests::{
-            AllJobsRequest, CreateRequest, ExportAllRequest, ExportRequest, ForgetRequest,
-            JobsRequest, ListRequest, PreferencesRequest, SearchRequest, SessionsRequest,
-            SetPreferenceRequest, UnsetPreferenceRequest, Whose,
-        },
-    },
+    api::{Caller, Operation, Output, RequestOf, ViewOf},
     cli::{
-        client::{Answer, Client},
+        client::{Answer, Client, MAX_ANSWER},
         failure::Failure,
         options::Common,
         output::print::tell,
@@ -98,234 +87,25 @@ impl Backend {
         Ok(Self::Folder(Box::new(offline)))
     }
 
-    pub(crate) async fn list(
+    /// Performs an operation.
+    ///
+    /// # Errors
+    /// Those of the operation, and when the server does not answer.
+    pub(crate) async fn ask<O: Operation>(
         &self,
-        request: &ListRequest,
-    ) -> Result<Answer<MemoriesView>, Failure> {
-        match self {
-            Self::Server(client) => client.list(request).await,
-            Self::Folder(folder) => answer(folder.operations().list(&me(), request).await),
-        }
-    }
-
-    pub(crate) async fn search(
-        &self,
-        request: &SearchRequest,
-    ) -> Result<Answer<HitsView>, Failure> {
-        match self {
-            Self::Server(client) => client.search(request).await,
-            Self::Folder(folder) => answer(folder.operations().search(&me(), request).await),
-        }
-    }
-
-    pub(crate) async fn create(
-        &self,
-        request: CreateRequest,
-    ) -> Result<Answer<MemoryView>, Failure> {
-        match self {
-            Self::Server(client) => client.create(&request).await,
-            Self::Folder(folder) => answer(folder.operations().create(&me(), request).await),
-        }
-    }
-
-    pub(crate) async fn forget(
-        &self,
-        id: &str,
-        whose: &Whose,
-    ) -> Result<Answer<DeletedView>, Failure> {
-        match self {
-            Self::Server(client) => client.forget(id, whose).await,
-            Self::Folder(folder) => answer(folder.operations().forget(&me(), id, whose).await),
-        }
-    }
-
-    pub(crate) async fn forgettings(
-        &self,
-        whose: &Whose,
-    ) -> Result<Answer<ForgettingsView>, Failure> {
-        match self {
-            Self::Server(client) => client.forgettings(whose).await,
-            Self::Folder(folder) => answer(folder.operations().forgettings(&me(), whose).await),
-        }
-    }
-
-    pub(crate) async fn preferences(
-        &self,
-        request: &PreferencesRequest,
-    ) -> Result<Answer<PreferencesView>, Failure> {
-        match self {
-            Self::Server(client) => client.preferences(request).await,
-            Self::Folder(folder) => answer(folder.operations().preferences(&me(), request).await),
-        }
-    }
-
-    pub(crate) async fn set_preference(
-        &self,
-        request: SetPreferenceRequest,
-    ) -> Result<Answer<PreferenceView>, Failure> {
-        match self {
-            Self::Server(client) => client.set_preference(&request).await,
-            Self::Folder(folder) => {
-                answer(folder.operations().set_preference(&me(), request).await)
-            }
-        }
-    }
-
-    pub(crate) async fn unset_preference(
-        &self,
-        request: &UnsetPreferenceRequest,
-    ) -> Result<Answer<DeletedView>, Failure> {
-        match self {
-            Self::Server(client) => client.unset_preference(request).await,
-            Self::Folder(folder) => {
-                answer(folder.operations().unset_preference(&me(), request).await)
-            }
-        }
-    }
-
-    pub(crate) async fn undo_forgetting(
-        &self,
-        id: &str,
-        whose: &Whose,
-    ) -> Result<Answer<UndoneView>, Failure> {
-        match self {
-            Self::Server(client) => client.undo_forgetting(id, whose).await,
-            Self::Folder(folder) => {
-                answer(folder.operations().undo_forgetting(&me(), id, whose).await)
-            }
-        }
-    }
-
-    pub(crate) async fn forget_scope(
-        &self,
-        request: &ForgetRequest,
-    ) -> Result<Answer<DeletedView>, Failure> {
-        match self {
-            Self::Server(client) => client.forget_scope(request).await,
-            Self::Folder(folder) => answer(folder.operations().forget_scope(&me(), request).await),
-        }
-    }
-
-    /// A piece of a user's export.
-    pub(crate) async fn export(&self, request: &ExportRequest) -> Result<Vec<u8>, Failure> {
-        match self {
-            Self::Server(client) => client.export(request).await,
-            Self::Folder(folder) => exported(folder, Export::of(&me(), request)?).await,
-        }
-    }
-
-    /// A piece of an export of all users.
-    pub(crate) async fn export_all(&self, request: &ExportAllRequest) -> Result<Vec<u8>, Failure> {
-        match self {
-            Self::Server(client) => client.export_all(request).await,
-            Self::Folder(folder) => exported(folder, Export::of_everybody(request)?).await,
-        }
-    }
-
-    /// Imports lines for one user or for all users.
-    pub(crate) async fn import(
-        &self,
-        whose: Option<&Whose>,
-        lines: Vec<u8>,
-    ) -> Result<Answer<ImportedView>, Failure> {
-        match self {
-            Self::Server(client) => client.import(whose, lines).await,
-            Self::Folder(folder) => answer(folder.operations().import(&me(), whose, &*lines).await),
-        }
-    }
-
-    pub(crate) async fn jobs(&self, request: &JobsRequest) -> Result<Answer<JobsView>, Failure> {
-        match self {
-            Self::Server(client) => client.jobs(request).await,
-            Self::Folder(folder) => answer(folder.operations().jobs(&me(), request).await),
-        }
-    }
-
-    pub(crate) async fn all_jobs(
-        &self,
-        request: &AllJobsRequest,
-    ) -> Result<Answer<JobsView>, Failure> {
-        match self {
-            Self::Server(client) => client.all_jobs(request).await,
-            Self::Folder(folder) => answer(folder.operations().all_jobs(request).await),
-        }
-    }
-
-    pub(crate) async fn retry_job(
-        &self,
-        id: &str,
-        whose: &Whose,
-    ) -> Result<Answer<JobView>, Failure> {
-        match self {
-            Self::Server(client) => client.retry_job(id, whose).await,
-            Self::Folder(folder) => answer(folder.operations().retry_job(&me(), id, whose).await),
-        }
-    }
-
-    pub(crate) async fn retry_jobs(
-        &self,
-        whose: Option<&Whose>,
-    ) -> Result<Answer<RetriedView>, Failure> {
-        match (self, whose) {
-            (Self::Server(client), Some(whose)) => client.retry_jobs(whose).await,
-            (Self::Server(client), None) => client.retry_all_jobs().await,
-            (Self::Folder(folder), Some(whose)) => {
-                answer(folder.operations().retry_jobs(&me(), whose).await)
-            }
-            (Self::Folder(folder), None) => answer(folder.operations().retry_all_jobs(&me()).await),
-        }
-    }
-
-    pub(crate) async fn sessions(
-        &self,
-        request: &SessionsRequest,
-    ) -> Result<Answer<SessionsView>, Failure> {
-        match self {
-            Self::Server(client) => client.sessions(request).await,
-            Self::Folder(folder) => answer(folder.operations().sessions(&me(), request).await),
-        }
-    }
-
-    pub(crate) async fn end_session(
-        &self,
-        id: &str,
-        whose: &Whose,
-    ) -> Result<Answer<EndedView>, Failure> {
-        match self {
-            Self::Server(client) => client.end_session(id, whose).await,
-            Self::Folder(folder) => answer(folder.operations().end_session(&me(), id, whose).await),
-        }
-    }
-
-    pub(crate) async fn keys(&self) -> Result<Answer<KeysView>, Failure> {
-        match self {
-            Self::Server(client) => client.keys().await,
-            Self::Folder(folder) => answer(Ok(folder.operations().keys())),
-        }
-    }
-
-    pub(crate) async fn create_key(
-        &self,
-        request: CreateKeyRequest,
-    ) -> Result<Answer<CreatedKeyView>, Failure> {
-        match self {
-            Self::Server(client) => client.create_key(&request).await,
-            Self::Folder(folder) => answer(folder.operations().create_key(&me(), request).await),
-        }
-    }
-
-    pub(crate) async fn revoke_key(&self, id: &str) -> Result<Answer<RevokedView>, Failure> {
-        match self {
-            Self::Server(client) => client.revoke_key(id).await,
-            Self::Folder(folder) => answer(folder.operations().revoke_key(&me(), id).await),
-        }
-    }
-
-    pub(crate) async fn audit(&self, request: &AuditRequest) -> Result<Answer<AuditView>, Failure> {
-        match self {
-            Self::Server(client) => client.audit(request).await,
-            Self::Folder(folder) => answer(folder.operations().audit_log(request).await),
-        }
+        request: RequestOf<O>,
+    ) -> Result<Answer<ViewOf<O>>, Failure> {
+        let folder = match self {
+            Self::Server(client) => return client.ask::<O>(request).await,
+            Self::Folder(folder) => folder,
+        };
+        let answer = O::run(folder.operations(), &Caller::command_line(), request).await?;
+        let body = answer.respond(O::ENTRY.status).into_body();
+        let unreadable = |error: &dyn std::fmt::Display| {
+            Failure::new("output", format!("cannot read the result: {error}"))
+        };
+        let body = to_bytes(body, MAX_ANSWER).await.map_err(|error| unreadable(&error))?;
+        Answer::of::<O>(body.into()).ok_or_else(|| unreadable(&"not a result of this operation"))
     }
 
     /// Releases the folder.
@@ -334,14 +114,6 @@ impl Backend {
             folder.close().await;
         }
     }
-}
-
-/// A piece of an export, starting with the header.
-async fn exported(folder: &Offline, export: Export) -> Result<Vec<u8>, Failure> {
-    let operations = folder.operations();
-    let mut lines = export.header(operations.clock.now())?;
-    lines.extend(operations.export(export).await?.lines);
-    Ok(lines)
 }
 
 /// The memgate at `listen.http`, if one is there. Its data folder is not the configured one: another
@@ -365,23 +137,10 @@ pub(crate) fn at_listen(config: &Config) -> Option<Url> {
     (address.port() != 0).then(|| Url::parse(&format!("{scheme}://{address}")).ok()).flatten()
 }
 
-/// An operation's answer as REST would send it.
-fn answer<T: Serialize>(view: Result<T, ApiError>) -> Result<Answer<T>, Failure> {
-    let view = view?;
-    let body = serde_json::to_vec(&view)
-        .map_err(|error| Failure::new("output", format!("cannot serialize the result: {error}")))?;
-    Ok(Answer { body, view })
-}
-
 /// The key in [`KEY_ENV`], else the one that the configuration names; that this one is set was checked
 /// with the configuration.
 fn key(config: &Config) -> Option<String> {
     let key = |name: &str| std::env::var(name).ok().map(|key| key.trim().to_owned());
     let own = key(KEY_ENV).filter(|key| !key.is_empty());
     own.or_else(|| key(config.api.key_env.as_deref()?))
-}
-
-/// The caller of operations on a locked folder.
-fn me() -> Caller {
-    Caller::command_line()
 }

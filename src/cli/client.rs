@@ -3,23 +3,11 @@
 use std::time::Duration;
 
 use reqwest::{
-    Certificate, Method, RequestBuilder, Response, StatusCode, Url, header::CONTENT_TYPE,
-    redirect::Policy,
+    Certificate, RequestBuilder, Response, StatusCode, Url, header::CONTENT_TYPE, redirect::Policy,
 };
-use serde::de::DeserializeOwned;
 
 use crate::{
-    api::{
-        AuditView, CreatedKeyView, DeletedView, EndedView, ErrorBody, ForgettingsView, HitsView,
-        ImportedView, JobView, JobsView, KeysView, MemoriesView, MemoryView, PreferenceView,
-        PreferencesView, RetriedView, RevokedView, SessionsView, UndoneView,
-        read::access_requests::{AuditRequest, CreateKeyRequest},
-        read::requests::{
-            AllJobsRequest, CreateRequest, ExportAllRequest, ExportRequest, ForgetRequest,
-            JobsRequest, ListRequest, PreferencesRequest, RetryAllRequest, SearchRequest,
-            SessionsRequest, SetPreferenceRequest, UnsetPreferenceRequest, Whose,
-        },
-    },
+    api::{ErrorBody, Input, Operation, Output, RequestOf, Sent, ViewOf},
     cli::failure::Failure,
 };
 use memgate_config::Config;
@@ -33,7 +21,7 @@ const GLANCE: Duration = Duration::from_secs(1);
 /// Timeout of `/readyz`, whose parts are checked in parallel for up to two seconds.
 const READY: Duration = Duration::from_secs(4);
 /// Maximum size of a response, in bytes: several times a page of the largest memories.
-const MAX_ANSWER: usize = 64 << 20;
+pub(super) const MAX_ANSWER: usize = 64 << 20;
 
 /// What an operation answered.
 pub(super) struct Answer<T> {
@@ -41,6 +29,17 @@ pub(super) struct Answer<T> {
     pub(super) body: Vec<u8>,
     /// What is in it.
     pub(super) view: T,
+}
+
+impl<T> Answer<T> {
+    /// Reads the body of an operation's answer.
+    pub(super) fn of<O: Operation>(body: Vec<u8>) -> Option<Self>
+    where
+        O::Output: Output<View = T>,
+    {
+        let view = O::Output::view(&body).ok()?;
+        Some(Self { body, view })
+    }
 }
 
 /// A server and its key.
@@ -113,170 +112,26 @@ impl Client {
         Err(Failure::new("not_ready", format!("{} is not ready: {}", self.server, said.trim())))
     }
 
-    pub(super) async fn list(
+    /// Performs an operation of the API.
+    ///
+    /// # Errors
+    /// When the server refuses, or does not answer as this version of memgate.
+    pub(super) async fn ask<O: Operation>(
         &self,
-        request: &ListRequest,
-    ) -> Result<Answer<MemoriesView>, Failure> {
-        self.send(self.request(Method::GET, &["memory"]).query(request)).await
-    }
-
-    pub(super) async fn search(
-        &self,
-        request: &SearchRequest,
-    ) -> Result<Answer<HitsView>, Failure> {
-        self.send(self.request(Method::POST, &["memory", "search"]).json(request)).await
-    }
-
-    pub(super) async fn create(
-        &self,
-        request: &CreateRequest,
-    ) -> Result<Answer<MemoryView>, Failure> {
-        self.send(self.request(Method::POST, &["memory"]).json(request)).await
-    }
-
-    pub(super) async fn forget(
-        &self,
-        id: &str,
-        whose: &Whose,
-    ) -> Result<Answer<DeletedView>, Failure> {
-        self.send(self.request(Method::DELETE, &["memory", id]).query(whose)).await
-    }
-
-    pub(super) async fn forgettings(
-        &self,
-        whose: &Whose,
-    ) -> Result<Answer<ForgettingsView>, Failure> {
-        self.send(self.request(Method::GET, &["forgettings"]).query(whose)).await
-    }
-
-    pub(super) async fn preferences(
-        &self,
-        request: &PreferencesRequest,
-    ) -> Result<Answer<PreferencesView>, Failure> {
-        self.send(self.request(Method::GET, &["preferences"]).query(request)).await
-    }
-
-    pub(super) async fn set_preference(
-        &self,
-        request: &SetPreferenceRequest,
-    ) -> Result<Answer<PreferenceView>, Failure> {
-        self.send(self.request(Method::PUT, &["preferences"]).json(request)).await
-    }
-
-    pub(super) async fn unset_preference(
-        &self,
-        request: &UnsetPreferenceRequest,
-    ) -> Result<Answer<DeletedView>, Failure> {
-        self.send(self.request(Method::DELETE, &["preferences"]).query(request)).await
-    }
-
-    pub(super) async fn undo_forgetting(
-        &self,
-        id: &str,
-        whose: &Whose,
-    ) -> Result<Answer<UndoneView>, Failure> {
-        self.send(self.request(Method::POST, &["forgettings", id, "undo"]).json(whose)).await
-    }
-
-    pub(super) async fn forget_scope(
-        &self,
-        request: &ForgetRequest,
-    ) -> Result<Answer<DeletedView>, Failure> {
-        self.send(self.request(Method::DELETE, &["memory"]).query(request)).await
-    }
-
-    pub(super) async fn export(&self, request: &ExportRequest) -> Result<Vec<u8>, Failure> {
-        self.take(self.request(Method::GET, &["memory", "export"]).query(request)).await
-    }
-
-    pub(super) async fn export_all(&self, request: &ExportAllRequest) -> Result<Vec<u8>, Failure> {
-        self.take(self.ask(Method::GET, &["admin", "memory", "export"]).query(request)).await
-    }
-
-    pub(super) async fn import(
-        &self,
-        whose: Option<&Whose>,
-        lines: Vec<u8>,
-    ) -> Result<Answer<ImportedView>, Failure> {
-        let request = match whose {
-            Some(whose) => self.request(Method::POST, &["memory", "import"]).query(whose),
-            None => self.ask(Method::POST, &["admin", "memory", "import"]),
-        };
-        self.send(request.header(CONTENT_TYPE, "application/x-ndjson").body(lines)).await
-    }
-
-    pub(super) async fn jobs(&self, request: &JobsRequest) -> Result<Answer<JobsView>, Failure> {
-        self.send(self.request(Method::GET, &["jobs"]).query(request)).await
-    }
-
-    pub(super) async fn all_jobs(
-        &self,
-        request: &AllJobsRequest,
-    ) -> Result<Answer<JobsView>, Failure> {
-        self.send(self.ask(Method::GET, &["admin", "jobs"]).query(request)).await
-    }
-
-    pub(super) async fn retry_job(
-        &self,
-        id: &str,
-        whose: &Whose,
-    ) -> Result<Answer<JobView>, Failure> {
-        self.send(self.request(Method::POST, &["jobs", id, "retry"]).json(whose)).await
-    }
-
-    pub(super) async fn retry_jobs(&self, whose: &Whose) -> Result<Answer<RetriedView>, Failure> {
-        self.send(self.request(Method::POST, &["jobs", "retry"]).json(whose)).await
-    }
-
-    pub(super) async fn retry_all_jobs(&self) -> Result<Answer<RetriedView>, Failure> {
-        let request = self.ask(Method::POST, &["admin", "jobs", "retry"]);
-        self.send(request.json(&RetryAllRequest {})).await
-    }
-
-    pub(super) async fn sessions(
-        &self,
-        request: &SessionsRequest,
-    ) -> Result<Answer<SessionsView>, Failure> {
-        self.send(self.request(Method::GET, &["sessions"]).query(request)).await
-    }
-
-    pub(super) async fn end_session(
-        &self,
-        id: &str,
-        whose: &Whose,
-    ) -> Result<Answer<EndedView>, Failure> {
-        self.send(self.request(Method::POST, &["sessions", id, "end"]).json(whose)).await
-    }
-
-    pub(super) async fn keys(&self) -> Result<Answer<KeysView>, Failure> {
-        self.send(self.ask(Method::GET, &["admin", "keys"])).await
-    }
-
-    pub(super) async fn create_key(
-        &self,
-        request: &CreateKeyRequest,
-    ) -> Result<Answer<CreatedKeyView>, Failure> {
-        self.send(self.ask(Method::POST, &["admin", "keys"]).json(request)).await
-    }
-
-    pub(super) async fn revoke_key(&self, id: &str) -> Result<Answer<RevokedView>, Failure> {
-        self.send(self.ask(Method::DELETE, &["admin", "keys", id])).await
-    }
-
-    pub(super) async fn audit(&self, request: &AuditRequest) -> Result<Answer<AuditView>, Failure> {
-        self.send(self.ask(Method::GET, &["admin", "audit"]).query(request)).await
-    }
-
-    fn request(&self, method: Method, path: &[&str]) -> RequestBuilder {
-        self.ask(method, &[&["v1"], path].concat())
-    }
-
-    fn ask(&self, method: Method, path: &[&str]) -> RequestBuilder {
-        let request = self.http.request(method, self.url(path));
-        match &self.key {
-            Some(key) => request.bearer_auth(key),
-            None => request,
+        request: RequestOf<O>,
+    ) -> Result<Answer<ViewOf<O>>, Failure> {
+        let Sent { id, query, body } = O::Input::write(request).await?;
+        let path = O::ENTRY.path.split('/').skip(1);
+        let path: Vec<&str> =
+            path.map(|part| if part.starts_with('{') { &*id } else { part }).collect();
+        let mut request = self.http.request(O::ENTRY.method, self.url(&path)).query(&query);
+        if let Some((content_type, body)) = body {
+            request = request.header(CONTENT_TYPE, content_type).body(body);
         }
+        if let Some(key) = &self.key {
+            request = request.bearer_auth(key);
+        }
+        Answer::of::<O>(self.take(request).await?).ok_or_else(|| self.foreign(StatusCode::OK))
     }
 
     fn url(&self, path: &[&str]) -> Url {
@@ -286,15 +141,6 @@ impl Client {
             segments.pop_if_empty().extend(path);
         }
         url
-    }
-
-    async fn send<T: DeserializeOwned>(
-        &self,
-        request: RequestBuilder,
-    ) -> Result<Answer<T>, Failure> {
-        let body = self.take(request).await?;
-        let view = serde_json::from_slice(&body).map_err(|_| self.foreign(StatusCode::OK))?;
-        Ok(Answer { body, view })
     }
 
     /// The body of a successful response.

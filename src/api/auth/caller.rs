@@ -1,11 +1,8 @@
 //! The caller of an operation: who it is, and what it may do to whose memories.
 
-use axum::{
-    extract::FromRequestParts,
-    http::{HeaderMap, StatusCode, request::Parts},
-};
+use axum::http::{Extensions, HeaderMap, StatusCode};
 
-use crate::api::{ApiError, read::requests::Whose};
+use crate::api::{ApiError, Whose};
 use memgate_access::{Actor, Bound, Scope, Scopes};
 use memgate_core::memory::Owner;
 
@@ -38,6 +35,22 @@ impl Caller {
     #[must_use]
     pub fn command_line() -> Self {
         Self::new(Actor::CommandLine, Scopes::new([Scope::Admin]), Bound::All)
+    }
+
+    /// The caller of a request, which has this scope.
+    ///
+    /// # Errors
+    /// 401 without a key, 403 for a key without the scope.
+    pub(in crate::api) fn permitted(of: &Extensions, scope: Scope) -> Result<Self, ApiError> {
+        let Some(caller) = of.get::<Self>() else { return Err(key_required()) };
+        if caller.scopes.permit(scope) {
+            return Ok(caller.clone());
+        }
+        if caller.actor == Actor::Loopback {
+            return Err(key_required());
+        }
+        let message = format!("this key does not have the scope {}", scope.name());
+        Err(ApiError::new(StatusCode::FORBIDDEN, "insufficient_scope", message))
     }
 
     /// Keeps the caller's `x-request-id`, if it can be stored.
@@ -74,45 +87,6 @@ impl Caller {
         let tenant = self.bound.tenant().map(|tenant| ("tenant_id", tenant));
         user.into_iter().chain(tenant)
     }
-}
-
-/// The caller of a request, who has the scope `read`.
-pub(in crate::api) struct Reader(pub Caller);
-
-/// The caller of a request, who has the scope `write`.
-pub(in crate::api) struct Writer(pub Caller);
-
-/// The caller of a request, who has the scope `admin`.
-pub(in crate::api) struct Admin(pub Caller);
-
-macro_rules! extract_caller {
-    ($($extractor:ident: $scope:expr;)*) => {$(
-        impl<S: Send + Sync> FromRequestParts<S> for $extractor {
-            type Rejection = ApiError;
-
-            async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-                with_scope(parts, $scope).map(Self)
-            }
-        }
-    )*};
-}
-
-extract_caller! {
-    Reader: Scope::Read;
-    Writer: Scope::Write;
-    Admin: Scope::Admin;
-}
-
-fn with_scope(parts: &Parts, scope: Scope) -> Result<Caller, ApiError> {
-    let Some(caller) = parts.extensions.get::<Caller>() else { return Err(key_required()) };
-    if caller.scopes.permit(scope) {
-        return Ok(caller.clone());
-    }
-    if caller.actor == Actor::Loopback {
-        return Err(key_required());
-    }
-    let message = format!("this key does not have the scope {}", scope.name());
-    Err(ApiError::new(StatusCode::FORBIDDEN, "insufficient_scope", message))
 }
 
 /// No key was sent. None is configured either, so the caller may not know of any.

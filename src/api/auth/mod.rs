@@ -27,7 +27,6 @@ use memgate_access::{Actor, Bound, Digest, KeyRecord, Scope, Scopes};
 use memgate_config::IdentityMode;
 
 pub use caller::Caller;
-pub(super) use caller::{Admin, Reader, Writer};
 
 /// The API key of the configuration. Only its digest is kept.
 #[derive(Clone)]

@@ -3,23 +3,20 @@
 use axum::http::StatusCode;
 
 use crate::api::{
-    ApiError, Caller,
-    access_view::{AuditView, CreatedKeyView, KeysView, RevokedView},
-    cursor,
+    ApiError, AuditRequest, AuditView, Caller, CreateKeyRequest, CreatedKeyView, KeysView,
+    NoMembers, RevokedView, Whose, WithId, cursor,
     operations::{Operations, page},
-    read::{
-        access_requests::{AuditRequest, CreateKeyRequest},
-        requests::Whose,
-    },
 };
 use memgate_access::{AuditQuery, Bound, InvalidKey, KeyError, NewKey, Scopes};
 use memgate_core::memory::check_id;
 
 impl Operations {
     /// All keys, without their secrets.
-    #[must_use]
-    pub fn keys(&self) -> KeysView {
-        KeysView { keys: self.access.keys.list().into_iter().map(Into::into).collect() }
+    ///
+    /// # Errors
+    /// None.
+    pub async fn keys(&self, _: &Caller, NoMembers {}: NoMembers) -> Result<KeysView, ApiError> {
+        Ok(KeysView { keys: self.access.keys.list().into_iter().map(Into::into).collect() })
     }
 
     /// Creates a key; the answer is the only place that ever shows it.
@@ -50,7 +47,11 @@ impl Operations {
     ///
     /// # Errors
     /// 404 when there is no such key, 503 when the file cannot be written.
-    pub async fn revoke_key(&self, caller: &Caller, id: &str) -> Result<RevokedView, ApiError> {
+    pub async fn revoke_key(
+        &self,
+        caller: &Caller,
+        WithId { id, request: NoMembers {} }: WithId<NoMembers>,
+    ) -> Result<RevokedView, ApiError> {
         let Ok(id) = id.parse() else { return Err(ApiError::no_key()) };
         match self.access.keys.revoke(id, caller.actor(), caller.request_id()).await? {
             Some(_) => Ok(RevokedView { revoked: 1 }),
@@ -62,13 +63,13 @@ impl Operations {
     ///
     /// # Errors
     /// 400 for an invalid field, 503 when the log cannot be read.
-    pub async fn audit_log(&self, request: &AuditRequest) -> Result<AuditView, ApiError> {
+    pub async fn audit(&self, _: &Caller, request: AuditRequest) -> Result<AuditView, ApiError> {
         let limit = page(request.limit)?;
         let tenant_id = request.tenant_id.clone();
-        let whose = request.user_id.clone().map(|user_id| Whose { user_id, tenant_id });
+        let whose = request.user_id.map(|user_id| Whose { user_id, tenant_id });
         let query = AuditQuery {
             owner: whose.map(|whose| whose.owner()).transpose()?,
-            tenant: request.tenant_id.clone(),
+            tenant: request.tenant_id,
             since: request.since,
             before: request.cursor.as_deref().map(cursor::decode_number).transpose()?,
             limit: limit + 1,

@@ -1,12 +1,10 @@
 //! Exports the memories of one user or of all users.
 
-use jiff::Timestamp;
+use futures_util::stream::{self, StreamExt};
 use tokio::task::spawn_blocking;
 
 use crate::api::{
-    ApiError, Caller,
-    operations::Operations,
-    read::requests::{ExportAllRequest, ExportRequest},
+    ApiError, Caller, ExportAllRequest, ExportRequest, LineStream, operations::Operations,
 };
 use memgate_core::memory::{Owner, Scan, Status};
 use memgate_store::transfer::{FORMAT, Header, Line};
@@ -17,67 +15,73 @@ const PIECE: usize = 200;
 const MAX_PIECE: usize = 1000;
 
 /// An export in progress.
-#[derive(Clone)]
-pub struct Export {
+struct Export {
     owner: Option<Owner>,
     after: Option<String>,
     limit: usize,
     vectors: bool,
 }
 
-/// A piece of an export.
-pub struct Piece {
-    /// Complete lines.
-    pub lines: Vec<u8>,
-    /// The rest of the export, if there is any.
-    pub rest: Option<Export>,
-}
-
-impl Export {
-    /// An export of one user.
+impl Operations {
+    /// Exports a user's memories. With a limit there is one piece, which ends with a mark.
     ///
     /// # Errors
-    /// 400 for an invalid field.
-    pub fn of(caller: &Caller, request: &ExportRequest) -> Result<Self, ApiError> {
-        let owner = caller.owner(&request.whose)?;
-        Ok(Self { owner: Some(owner), ..Self::of_everybody(&request.all)? })
+    /// 400 for an invalid field, and when `after` is not a mark of this export; 503 while the store is unavailable.
+    pub async fn export(
+        &self,
+        caller: &Caller,
+        request: ExportRequest,
+    ) -> Result<LineStream, ApiError> {
+        self.export_of(Some(caller.owner(&request.whose)?), request.all).await
     }
 
-    /// An export of all users, for operators.
+    /// Exports the memories of all users, for operators.
     ///
     /// # Errors
-    /// 400 for an invalid field.
-    pub fn of_everybody(request: &ExportAllRequest) -> Result<Self, ApiError> {
-        let limit = request.limit.unwrap_or(PIECE);
+    /// As [`Operations::export`].
+    pub async fn export_all(
+        &self,
+        _: &Caller,
+        request: ExportAllRequest,
+    ) -> Result<LineStream, ApiError> {
+        self.export_of(None, request).await
+    }
+
+    /// A failure before the first line is an error; a later one ends the stream early, without its last line.
+    async fn export_of(
+        &self,
+        owner: Option<Owner>,
+        ExportAllRequest { after, limit, vectors }: ExportAllRequest,
+    ) -> Result<LineStream, ApiError> {
+        let once = limit.is_some();
+        let limit = limit.unwrap_or(PIECE);
         if !(1..=MAX_PIECE).contains(&limit) {
             let cause = format!("must be between 1 and {MAX_PIECE}");
             return Err(ApiError::invalid("limit", cause));
         }
-        let (after, vectors) = (request.after.clone(), request.vectors.unwrap_or(true));
-        Ok(Self { owner: None, after, limit, vectors })
-    }
-
-    /// The header line of a response.
-    ///
-    /// # Errors
-    /// A failure of the JSON writer, which does not occur.
-    pub fn header(&self, exported_at: Timestamp) -> Result<Vec<u8>, ApiError> {
+        let export = Export { owner, after, limit, vectors: vectors.unwrap_or(true) };
         let header = Header {
             format: FORMAT,
-            owner: self.owner.clone(),
-            vectors: self.vectors,
-            exported_at,
+            owner: export.owner.clone(),
+            vectors: export.vectors,
+            exported_at: self.clock.now(),
         };
-        lines([Line::Header(header)])
+        let mut first = lines([Line::Header(header)])?;
+        let (piece, rest) = self.piece(export).await?;
+        first.extend(piece);
+        let state = (self.clone(), rest.filter(|_| !once));
+        let pieces = stream::try_unfold(state, async |(operations, rest)| {
+            let Some(export) = rest else { return Ok::<_, ApiError>(None) };
+            let (piece, rest) = operations.piece(export).await.inspect_err(|error| {
+                tracing::warn!(%error, "an export was interrupted");
+            })?;
+            Ok(Some((piece, (operations, rest))))
+        });
+        Ok(LineStream(Box::pin(stream::once(async { Ok(first) }).chain(pieces))))
     }
-}
 
-impl Operations {
-    /// The next lines of an export, followed by a mark, or by `end` if it is complete.
-    ///
-    /// # Errors
-    /// 400 when `after` is not a mark of this export, 503 while the store is unavailable.
-    pub async fn export(&self, export: Export) -> Result<Piece, ApiError> {
+    /// The next lines, followed by a mark, or by `end` if there is no rest.
+    async fn piece(&self, export: Export) -> Result<(Vec<u8>, Option<Export>), ApiError> {
         let Export { owner, after, limit, vectors } = &export;
         let Scan { found, next } =
             self.store.scan(owner.as_ref(), after.as_deref(), *limit).await?;
@@ -94,7 +98,7 @@ impl Operations {
             lines(memories.chain([mark.map_or(Line::End, Line::Mark)]))
         };
         let lines = spawn_blocking(write).await.map_err(|_| ApiError::interrupted())??;
-        Ok(Piece { lines, rest: next.map(|next| Export { after: Some(next), ..export }) })
+        Ok((lines, next.map(|next| Export { after: Some(next), ..export })))
     }
 }
 

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::api::{
-    ApiError, Caller, DeletedView, ForgettingView, ForgettingsView, UndoneView,
+    ApiError, Caller, DeletedView, ForgetRequest, ForgettingView, ForgettingsView, UndoneView,
+    Whose, WithId,
     operations::{Operations, not_empty, write},
-    read::requests::{ForgetRequest, Whose},
 };
 use memgate_access::{Action, Subject};
 use memgate_capture::Forget;
@@ -25,11 +25,10 @@ impl Operations {
     pub async fn forget(
         &self,
         caller: &Caller,
-        id: &str,
-        whose: &Whose,
+        WithId { id, request: whose }: WithId<Whose>,
     ) -> Result<DeletedView, ApiError> {
-        let owner = caller.owner(whose)?;
-        let id = MemoryId::from_outside(id);
+        let owner = caller.owner(&whose)?;
+        let id = MemoryId::from_outside(&id);
         let versions = match self.store.history(&owner, &id).await {
             Ok(versions) => versions,
             Err(StoreError::NotFound) => return Err(ApiError::no_such("memory")),
@@ -42,7 +41,7 @@ impl Operations {
         self.store.forget_all(&owner, &ids, &write("forgotten", caller)).await?;
         self.recall.tool_loops().forget(&owner);
         let subject = Subject::of(&owner).target(id).count(ids.len() as u64);
-        self.audit(caller, Action::MemoryErase, subject).await;
+        self.record(caller, Action::MemoryErase, subject).await;
         // It existed: a summary may have been deleted together with its sources.
         Ok(DeletedView { deleted: 1 })
     }
@@ -98,9 +97,9 @@ impl Operations {
     pub async fn forgettings(
         &self,
         caller: &Caller,
-        whose: &Whose,
+        whose: Whose,
     ) -> Result<ForgettingsView, ApiError> {
-        let found = self.capture.forgettings(&caller.owner(whose)?).await?;
+        let found = self.capture.forgettings(&caller.owner(&whose)?).await?;
         Ok(ForgettingsView { forgettings: found.into_iter().map(ForgettingView::from).collect() })
     }
 
@@ -112,16 +111,15 @@ impl Operations {
     pub async fn undo_forgetting(
         &self,
         caller: &Caller,
-        id: &str,
-        whose: &Whose,
+        WithId { id, request: whose }: WithId<Whose>,
     ) -> Result<UndoneView, ApiError> {
-        let owner = caller.owner(whose)?;
+        let owner = caller.owner(&whose)?;
         let Ok(id) = id.parse() else { return Err(ApiError::no_such("forgetting")) };
         let Some(restored) = self.capture.undo_forgetting(&owner, id).await? else {
             return Err(ApiError::no_such("forgetting"));
         };
         let subject = Subject::of(&owner).target(format_args!("forgetting:{id}")).count(restored);
-        self.audit(caller, Action::ForgetUndo, subject).await;
+        self.record(caller, Action::ForgetUndo, subject).await;
         Ok(UndoneView { restored })
     }
 
@@ -133,7 +131,7 @@ impl Operations {
     pub async fn forget_scope(
         &self,
         caller: &Caller,
-        request: &ForgetRequest,
+        request: ForgetRequest,
     ) -> Result<DeletedView, ApiError> {
         let owner = caller.owner(&request.whose)?;
         not_empty("project_id", request.scope.project_id.as_ref())?;
@@ -146,7 +144,7 @@ impl Operations {
         let deleted = self.store.forget_by_scope(&scope, &write("scope forgotten", caller)).await?;
         self.recall.tool_loops().forget(&scope.owner);
         let subject = Subject::of(&scope.owner).count(deleted);
-        self.audit(caller, Action::ScopeErase, subject).await;
+        self.record(caller, Action::ScopeErase, subject).await;
         Ok(DeletedView { deleted })
     }
 }

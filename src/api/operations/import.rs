@@ -11,9 +11,8 @@ use tokio::{io::AsyncBufRead, task::spawn_blocking, time::timeout};
 
 use self::admit::{Refused, admit};
 use crate::api::{
-    ApiError, Caller, ImportedView, ProblemView,
+    ApiError, Caller, ImportedView, LineReader, NoMembers, ProblemView, Whose, WithLines,
     operations::{Operations, write},
-    read::requests::Whose,
 };
 use memgate_access::{Action, Subject};
 use memgate_config::Config;
@@ -29,30 +28,49 @@ const AT_ONCE: usize = 16;
 const MAX_PROBLEMS: usize = 100;
 
 impl Operations {
-    /// Imports the memories of a user; with `None`, for operators, those of all users.
+    /// Imports the memories of a user.
     ///
     /// # Errors
     /// 400 when it is not an export, 408 when it stalls, 503 while the store is unavailable.
     pub async fn import(
         &self,
         caller: &Caller,
-        whose: Option<&Whose>,
-        from: impl AsyncBufRead + Unpin,
+        WithLines { request: whose, lines }: WithLines<Whose>,
     ) -> Result<ImportedView, ApiError> {
-        let owner = whose.map(|whose| caller.owner(whose)).transpose()?;
+        self.import_of(Some(caller.owner(&whose)?), caller, lines).await
+    }
+
+    /// Imports the memories of all users, for operators.
+    ///
+    /// # Errors
+    /// 400 when it is not an export, 408 when it stalls, 503 while the store is unavailable.
+    pub async fn import_all(
+        &self,
+        caller: &Caller,
+        WithLines { request: NoMembers {}, lines }: WithLines<NoMembers>,
+    ) -> Result<ImportedView, ApiError> {
+        self.import_of(None, caller, lines).await
+    }
+
+    async fn import_of(
+        &self,
+        owner: Option<Owner>,
+        caller: &Caller,
+        from: LineReader,
+    ) -> Result<ImportedView, ApiError> {
         let subject = owner.as_ref().map_or_else(Subject::default, Subject::of);
         let import = Import { owner, config: self.config.get(), write: write("imported", caller) };
         let mut view = ImportedView::default();
         let done = self.import_lines(&import, from, &mut view).await;
         // Also of an import that was stopped: what was written stays.
-        self.audit(caller, Action::MemoryImport, subject.count(view.written)).await;
+        self.record(caller, Action::MemoryImport, subject.count(view.written)).await;
         done.map(|()| view)
     }
 
     async fn import_lines(
         &self,
         import: &Import,
-        from: impl AsyncBufRead + Unpin,
+        from: LineReader,
         view: &mut ImportedView,
     ) -> Result<(), ApiError> {
         let space = self.embedder.space().id();

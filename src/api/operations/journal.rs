@@ -1,9 +1,9 @@
 //! Lists jobs and sessions, and retries jobs.
 
 use crate::api::{
-    ApiError, Caller, JobView, JobsView, RetriedView, SessionsView, cursor,
+    AllJobsRequest, ApiError, Caller, JobView, JobsRequest, JobsView, Paging, RetriedView,
+    RetryAllRequest, SessionsRequest, SessionsView, Whose, WithId, cursor,
     operations::{Operations, page},
-    read::requests::{AllJobsRequest, JobsRequest, Paging, SessionsRequest, Whose},
 };
 use memgate_access::{Action, Subject};
 use memgate_capture::JobQuery;
@@ -14,24 +14,28 @@ impl Operations {
     ///
     /// # Errors
     /// 400 for an invalid field, 503 while the journal is unavailable.
-    pub async fn jobs(&self, caller: &Caller, request: &JobsRequest) -> Result<JobsView, ApiError> {
-        self.some_jobs(Some(caller.owner(&request.whose)?), &request.all).await
+    pub async fn jobs(&self, caller: &Caller, request: JobsRequest) -> Result<JobsView, ApiError> {
+        self.some_jobs(Some(caller.owner(&request.whose)?), request.all).await
     }
 
     /// A page of all users' jobs, newest first, for operators.
     ///
     /// # Errors
     /// 400 for an invalid field, 503 while the journal is unavailable.
-    pub async fn all_jobs(&self, request: &AllJobsRequest) -> Result<JobsView, ApiError> {
+    pub async fn all_jobs(
+        &self,
+        _: &Caller,
+        request: AllJobsRequest,
+    ) -> Result<JobsView, ApiError> {
         self.some_jobs(None, request).await
     }
 
     async fn some_jobs(
         &self,
         owner: Option<Owner>,
-        AllJobsRequest { filter, paging }: &AllJobsRequest,
+        AllJobsRequest { filter, paging }: AllJobsRequest,
     ) -> Result<JobsView, ApiError> {
-        let (before, limit) = before(paging)?;
+        let (before, limit) = before(&paging)?;
         // One more row shows whether there is a next page.
         let query = JobQuery { owner, state: filter.state, before, limit: limit + 1 };
         Ok(JobsView::of(self.capture.jobs(query).await?, limit))
@@ -44,15 +48,14 @@ impl Operations {
     pub async fn retry_job(
         &self,
         caller: &Caller,
-        id: &str,
-        whose: &Whose,
+        WithId { id, request: whose }: WithId<Whose>,
     ) -> Result<JobView, ApiError> {
-        let owner = caller.owner(whose)?;
+        let owner = caller.owner(&whose)?;
         let Ok(id) = id.parse() else { return Err(ApiError::no_such("job")) };
         let job = self.capture.retry_job(&owner, id).await?;
         let Some(job) = job else { return Err(ApiError::no_such("job")) };
         let subject = Subject::of(&owner).target(format_args!("job:{id}")).count(1);
-        self.audit(caller, Action::JobRetry, subject).await;
+        self.record(caller, Action::JobRetry, subject).await;
         Ok(job.into())
     }
 
@@ -60,14 +63,10 @@ impl Operations {
     ///
     /// # Errors
     /// 400 for an invalid field, 503 while the journal is unavailable.
-    pub async fn retry_jobs(
-        &self,
-        caller: &Caller,
-        whose: &Whose,
-    ) -> Result<RetriedView, ApiError> {
-        let owner = caller.owner(whose)?;
+    pub async fn retry_jobs(&self, caller: &Caller, whose: Whose) -> Result<RetriedView, ApiError> {
+        let owner = caller.owner(&whose)?;
         let retried = self.capture.retry_dead_jobs(Some(&owner)).await?;
-        self.audit(caller, Action::JobRetry, Subject::of(&owner).count(retried)).await;
+        self.record(caller, Action::JobRetry, Subject::of(&owner).count(retried)).await;
         Ok(RetriedView { retried })
     }
 
@@ -75,9 +74,13 @@ impl Operations {
     ///
     /// # Errors
     /// 503 while the journal is unavailable.
-    pub async fn retry_all_jobs(&self, caller: &Caller) -> Result<RetriedView, ApiError> {
+    pub async fn retry_all_jobs(
+        &self,
+        caller: &Caller,
+        RetryAllRequest {}: RetryAllRequest,
+    ) -> Result<RetriedView, ApiError> {
         let retried = self.capture.retry_dead_jobs(None).await?;
-        self.audit(caller, Action::JobRetry, Subject::default().count(retried)).await;
+        self.record(caller, Action::JobRetry, Subject::default().count(retried)).await;
         Ok(RetriedView { retried })
     }
 
@@ -88,7 +91,7 @@ impl Operations {
     pub async fn sessions(
         &self,
         caller: &Caller,
-        request: &SessionsRequest,
+        request: SessionsRequest,
     ) -> Result<SessionsView, ApiError> {
         let owner = caller.owner(&request.whose)?;
         let (before, limit) = before(&request.paging)?;

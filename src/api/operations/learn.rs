@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use crate::api::{
-    ApiError, Caller, EndedView, FlushedView,
-    operations::Operations,
-    read::requests::{FlushRequest, Whose},
+    ApiError, Caller, EndedView, FlushRequest, FlushedView, Whose, WithId, operations::Operations,
 };
 use memgate_access::{Action, Subject};
 
@@ -22,7 +20,7 @@ impl Operations {
     pub async fn flush(
         &self,
         caller: &Caller,
-        request: &FlushRequest,
+        request: FlushRequest,
     ) -> Result<FlushedView, ApiError> {
         let owner = caller.owner(&request.whose)?;
         let patience = request.options.timeout_ms.unwrap_or(PATIENCE);
@@ -31,7 +29,7 @@ impl Operations {
             return Err(ApiError::invalid("timeout_ms", cause));
         }
         let flushed = self.capture.flush(&owner, Duration::from_millis(patience)).await?;
-        self.audit(caller, Action::MemoryFlush, Subject::of(&owner)).await;
+        self.record(caller, Action::MemoryFlush, Subject::of(&owner)).await;
         Ok(FlushedView {
             sessions_ended: flushed.sessions_ended,
             jobs_done: flushed.jobs_done,
@@ -47,15 +45,14 @@ impl Operations {
     pub async fn end_session(
         &self,
         caller: &Caller,
-        id: &str,
-        whose: &Whose,
+        WithId { id, request: whose }: WithId<Whose>,
     ) -> Result<EndedView, ApiError> {
-        let owner = caller.owner(whose)?;
-        let Some(turns) = self.capture.end_session(&owner, id).await? else {
+        let owner = caller.owner(&whose)?;
+        let Some(turns) = self.capture.end_session(&owner, &id).await? else {
             return Err(ApiError::no_such("session"));
         };
         // A session's name is the client's text, so the log does not hold it.
-        self.audit(caller, Action::SessionEnd, Subject::of(&owner).count(1)).await;
+        self.record(caller, Action::SessionEnd, Subject::of(&owner).count(1)).await;
         Ok(EndedView { turns })
     }
 }

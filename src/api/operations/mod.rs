@@ -1,5 +1,5 @@
-//! The operations of the API without HTTP: REST and the command line call the same methods and give
-//! the same answers.
+//! The functions of the operations, without HTTP: REST and the command line call the same ones and give
+//! the same answers. `table.rs` names them.
 
 mod access;
 mod entities;
@@ -27,8 +27,6 @@ use memgate_embed::Embedder;
 use memgate_recall::Recall;
 use memgate_telemetry::Metrics;
 
-pub use export::{Export, Piece};
-
 /// All operations on memories.
 #[derive(Clone)]
 pub struct Operations {
@@ -52,7 +50,7 @@ pub struct Operations {
 
 impl Operations {
     /// Appends what a caller has done to the audit log.
-    async fn audit(&self, caller: &Caller, action: Action, subject: Subject) {
+    async fn record(&self, caller: &Caller, action: Action, subject: Subject) {
         self.access.audit.record(caller.actor(), action, subject, caller.request_id()).await;
     }
 

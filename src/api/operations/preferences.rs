@@ -1,9 +1,9 @@
 //! Lists, sets and unsets a user's preferences.
 
 use crate::api::{
-    ApiError, Caller, DeletedView, PreferenceView, PreferencesView,
+    ApiError, Caller, DeletedView, PreferenceView, PreferencesRequest, PreferencesView,
+    SetPreferenceRequest, UnsetPreferenceRequest,
     operations::{Operations, not_empty, write},
-    read::requests::{PreferencesRequest, SetPreferenceRequest, UnsetPreferenceRequest},
 };
 use memgate_access::{Action, Subject};
 use memgate_capture::{may_become_memory, preference_memory, preferences_of, set_preference};
@@ -22,9 +22,9 @@ impl Operations {
     pub async fn preferences(
         &self,
         caller: &Caller,
-        PreferencesRequest { whose, scope }: &PreferencesRequest,
+        PreferencesRequest { whose, scope }: PreferencesRequest,
     ) -> Result<PreferencesView, ApiError> {
-        let (owner, now) = (caller.owner(whose)?, self.clock.now());
+        let (owner, now) = (caller.owner(&whose)?, self.clock.now());
         not_empty("project_id", scope.project_id.as_ref())?;
         let store = self.store.as_ref();
         let mut found = preferences_of(store, &owner, None, &IN_USE, now).await?;
@@ -65,7 +65,7 @@ impl Operations {
         self.metrics.stored(stored.memory_type.as_str());
         self.recall.tool_loops().forget(&stored.owner);
         let subject = Subject::of(&stored.owner).target(&stored.id).count(1);
-        self.audit(caller, Action::MemoryCreate, subject).await;
+        self.record(caller, Action::MemoryCreate, subject).await;
         Ok(PreferenceView::of(&preference, &stored))
     }
 
@@ -77,9 +77,9 @@ impl Operations {
     pub async fn unset_preference(
         &self,
         caller: &Caller,
-        UnsetPreferenceRequest { whose, preference }: &UnsetPreferenceRequest,
+        UnsetPreferenceRequest { whose, preference }: UnsetPreferenceRequest,
     ) -> Result<DeletedView, ApiError> {
-        let (owner, now) = (caller.owner(whose)?, self.clock.now());
+        let (owner, now) = (caller.owner(&whose)?, self.clock.now());
         not_empty("project_id", preference.project_id.as_ref())?;
         let project = preference.project_id.as_deref();
         let mut found =
@@ -92,7 +92,7 @@ impl Operations {
         let ids: Vec<MemoryId> = found.iter().map(|memory: &Memory| memory.id.clone()).collect();
         let deleted = self.store.forget_all(&owner, &ids, &write("unset", caller)).await?;
         self.recall.tool_loops().forget(&owner);
-        self.audit(caller, Action::MemoryErase, Subject::of(&owner).count(deleted)).await;
+        self.record(caller, Action::MemoryErase, Subject::of(&owner).count(deleted)).await;
         Ok(DeletedView { deleted })
     }
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::api::{
-    ApiError, Caller, HitView, HitsView, MemoriesView, MemoryView, cursor,
+    ApiError, Caller, HitView, HitsView, ListFilter, ListRequest, MemoriesView, MemoryView,
+    SearchRequest, SearchTerms, Whose, WithId, cursor,
     operations::{Operations, not_empty, page, share},
-    read::requests::{ListFilter, ListRequest, SearchRequest, SearchTerms, Whose},
 };
 use memgate_core::memory::{Filter, ListQuery, MemoryId, ScopeQuery, Within};
 use memgate_recall::{Query, RecallRequest, Selection};
@@ -27,7 +27,7 @@ impl Operations {
     pub async fn list(
         &self,
         caller: &Caller,
-        request: &ListRequest,
+        request: ListRequest,
     ) -> Result<MemoriesView, ApiError> {
         let owner = caller.owner(&request.whose)?;
         let ListFilter { project_id, memory_type, status, entity } = &request.filter;
@@ -53,14 +53,13 @@ impl Operations {
     ///
     /// # Errors
     /// 404 when the user has no memory with this id.
-    pub async fn get(
+    pub async fn one(
         &self,
         caller: &Caller,
-        id: &str,
-        whose: &Whose,
+        WithId { id, request: whose }: WithId<Whose>,
     ) -> Result<MemoryView, ApiError> {
-        let id = MemoryId::from_outside(id);
-        Ok(self.store.get(&caller.owner(whose)?, &id, self.clock.now()).await?.into())
+        let id = MemoryId::from_outside(&id);
+        Ok(self.store.get(&caller.owner(&whose)?, &id, self.clock.now()).await?.into())
     }
 
     /// The memories relevant to a query, best first, as a model request would get them.
@@ -70,10 +69,9 @@ impl Operations {
     pub async fn search(
         &self,
         caller: &Caller,
-        request: &SearchRequest,
+        SearchRequest { whose, search: request }: SearchRequest,
     ) -> Result<HitsView, ApiError> {
-        let owner = caller.owner(&request.whose)?;
-        let request = &request.search;
+        let owner = caller.owner(&whose)?;
         not_empty("project_id", request.project_id.as_ref())?;
         not_empty("query", Some(&request.query))?;
         if request.query.len() > MAX_QUERY {
@@ -114,7 +112,7 @@ impl Operations {
             earlier: &[],
             selection: &selection,
             settings: config.memory.recall_settings(),
-            filter: narrowed(request),
+            filter: narrowed(&request),
             forgotten: &[],
             now,
             zone,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use futures_util::future::try_join_all;
 
-use crate::api::{ApiError, Caller, StatsView, operations::Operations, read::requests::Whose};
+use crate::api::{ApiError, Caller, StatsView, Whose, operations::Operations};
 use memgate_core::memory::{Filter, ScopeQuery, Status};
 
 impl Operations {
@@ -12,8 +12,8 @@ impl Operations {
     ///
     /// # Errors
     /// 400 for an invalid field, 503 while the store is unavailable.
-    pub async fn stats(&self, caller: &Caller, whose: &Whose) -> Result<StatsView, ApiError> {
-        let (all, now) = (ScopeQuery::of(caller.owner(whose)?), self.clock.now());
+    pub async fn stats(&self, caller: &Caller, whose: Whose) -> Result<StatsView, ApiError> {
+        let (all, now) = (ScopeQuery::of(caller.owner(&whose)?), self.clock.now());
         let space = self.embedder.space();
         let id = space.id();
         let counts = self.store.count(&all, None, &id, now).await?;

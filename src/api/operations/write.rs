@@ -4,9 +4,8 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::api::{
-    ApiError, Caller, MemoryView,
+    ApiError, Caller, ChangeRequest, CreateRequest, MemoryView, PatchRequest, WithId,
     operations::{Operations, entities, not_empty, share, write},
-    read::requests::{CreateRequest, PatchRequest, Whose},
 };
 use memgate_access::{Action, Subject};
 use memgate_capture::{Author, admit_text, may_become_memory, screened_value, set_preference};
@@ -80,7 +79,7 @@ impl Operations {
         self.metrics.stored(stored.memory_type.as_str());
         self.owe_vectors(whole).await;
         let subject = Subject::of(&stored.owner).target(&stored.id).count(1);
-        self.audit(caller, Action::MemoryCreate, subject).await;
+        self.record(caller, Action::MemoryCreate, subject).await;
         Ok(stored.into())
     }
 
@@ -92,13 +91,11 @@ impl Operations {
     pub async fn patch(
         &self,
         caller: &Caller,
-        id: &str,
-        whose: &Whose,
-        request: PatchRequest,
+        WithId { id, request: ChangeRequest { whose, change } }: WithId<ChangeRequest>,
     ) -> Result<MemoryView, ApiError> {
-        let owner = caller.owner(whose)?;
-        let id = MemoryId::from_outside(id);
-        let change = self.checked(request)?;
+        let owner = caller.owner(&whose)?;
+        let id = MemoryId::from_outside(&id);
+        let change = self.checked(change)?;
         let vectors = match &change.content {
             Some(content) => Some(self.vectors(content).await),
             None => None,
@@ -117,7 +114,7 @@ impl Operations {
                     self.metrics.stored(stored.memory_type.as_str());
                     self.owe_vectors(vectors.is_none_or(|vectors| !vectors.is_empty())).await;
                     let subject = Subject::of(&owner).target(&stored.id).count(1);
-                    self.audit(caller, Action::MemoryChange, subject).await;
+                    self.record(caller, Action::MemoryChange, subject).await;
                     return Ok(stored.into());
                 }
             }

@@ -1,51 +1,89 @@
-//! Extractors for JSON bodies and queries that report every error in the same shape.
+//! Reads the members of a request, with errors that all have one shape.
 
 use axum::{
     body::HttpBody,
-    extract::{FromRequest, FromRequestParts, Query, Request, rejection::BytesRejection},
-    http::{Extensions, StatusCode, Uri, header, request::Parts},
+    extract::{FromRequest, Query, Request, rejection::BytesRejection},
+    http::{HeaderMap, Method, StatusCode, Uri, header},
 };
 use bytes::Bytes;
 use memgate_located::{Key, Node, Value, read};
 use serde::de::DeserializeOwned;
 
-use crate::api::{ApiError, Caller};
+use crate::api::{ApiError, Caller, read::description::JSON};
 
-/// Maximum size of a body, in bytes: the largest memory, escaped, with some room.
+/// Maximum size of a JSON body, in bytes: the largest memory, escaped, with some room.
 pub(crate) const MAX_BODY: usize = 1 << 20;
 
-/// A JSON body.
-pub(crate) struct Json<T>(pub T);
+/// Reads a request whose members are in the query or in the JSON body alike.
+///
+/// # Errors
+/// 400 for invalid members, 413 and 415 for a body of another size or type.
+pub(super) async fn members<T: DeserializeOwned>(request: Request) -> Result<T, ApiError> {
+    let of_query = query(request.uri())?;
+    let caller = request.extensions().get::<Caller>().cloned();
+    let mut node = if has_body(&request, !of_query.is_empty()) {
+        parse(request).await?
+    } else {
+        Node::of_spelt([])
+    };
+    if let (Value::Map(all), Value::Map(more)) = (&mut node.value, Node::of_spelt(of_query).value) {
+        all.extend(more);
+    }
+    Ok(read(&with_defaults(node, caller.as_ref()))?)
+}
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
-    type Rejection = ApiError;
+/// Reads a request whose members are in the query.
+///
+/// # Errors
+/// 400 for invalid members.
+pub(super) fn query_members<T: DeserializeOwned>(request: &Request) -> Result<T, ApiError> {
+    let node = Node::of_spelt(query(request.uri())?);
+    Ok(read(&with_defaults(node, request.extensions().get::<Caller>()))?)
+}
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        Ok(Self(read(&parse(request, state).await?)?))
+/// Whether the members of the query are not the whole request.
+fn has_body(request: &Request, has_query: bool) -> bool {
+    let is_empty = request.body().size_hint().exact() == Some(0);
+    match *request.method() {
+        Method::GET | Method::HEAD => false,
+        Method::DELETE => !is_empty,
+        // A change of nothing would be a mistake.
+        Method::PATCH => true,
+        // Without a type only an empty body is accepted.
+        _ => !(is_empty && has_query && !request.headers().contains_key(header::CONTENT_TYPE)),
     }
 }
 
-async fn parse<S: Send + Sync>(request: Request, state: &S) -> Result<Node, ApiError> {
-    let content_type = request.headers().get(header::CONTENT_TYPE);
-    if !content_type.and_then(|value| value.to_str().ok()).is_some_and(is_json) {
-        // This also protects against web pages, which cannot send this type to another origin
-        // without permission.
-        return Err(ApiError::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "unsupported_media_type",
-            "the body must have content-type application/json",
-        ));
-    }
-    let body = Bytes::from_request(request, state).await.map_err(|error| unread(&error))?;
+async fn parse(request: Request) -> Result<Node, ApiError> {
+    check_type(&request, &[JSON])?;
+    let body = Bytes::from_request(request, &()).await.map_err(|error| unread(&error))?;
     serde_json::from_slice(&body).map_err(|error| {
         let message = format!("the body is not JSON: {error}");
         ApiError::new(StatusCode::BAD_REQUEST, "invalid_json", message)
     })
 }
 
-fn is_json(content_type: &str) -> bool {
-    let media_type = content_type.split(';').next().unwrap_or_default().trim();
-    media_type.eq_ignore_ascii_case("application/json")
+/// Checks that the body has one of these types. This also protects against web pages, which cannot send them to another
+/// origin without permission.
+///
+/// # Errors
+/// 415, which names the first of them.
+pub(super) fn check_type(request: &Request, known: &[&str]) -> Result<(), ApiError> {
+    let media_type = media_type(request.headers());
+    if known.iter().any(|known| media_type.eq_ignore_ascii_case(known)) {
+        return Ok(());
+    }
+    let known = known.first().unwrap_or(&JSON);
+    Err(ApiError::new(
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        "unsupported_media_type",
+        format!("the body must have content-type {known}"),
+    ))
+}
+
+fn media_type(headers: &HeaderMap) -> &str {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    content_type.and_then(|text| text.split(';').next()).unwrap_or_default().trim()
 }
 
 fn unread(error: &BytesRejection) -> ApiError {
@@ -59,19 +97,6 @@ fn unread(error: &BytesRejection) -> ApiError {
     }
 }
 
-/// The query.
-pub(crate) struct Asked<T>(pub T);
-
-impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let mut node = Node::of_spelt(query(&parts.uri)?);
-        add_defaults(&mut node, &parts.extensions);
-        Ok(Self(read(&node)?))
-    }
-}
-
 fn query(uri: &Uri) -> Result<Vec<(String, String)>, ApiError> {
     let members = Query::try_from_uri(uri).map_err(|error| {
         ApiError::new(StatusCode::BAD_REQUEST, "invalid_value", format!("the query: {error}"))
@@ -79,39 +104,9 @@ fn query(uri: &Uri) -> Result<Vec<(String, String)>, ApiError> {
     Ok(members.0)
 }
 
-/// A JSON body about a user. Its members may be in the query instead; then the body may be absent.
-pub(crate) struct Named<T>(pub T);
-
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Named<T> {
-    type Rejection = ApiError;
-
-    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let extensions = request.extensions().clone();
-        let members = query(request.uri())?;
-        let has_type = request.headers().contains_key(header::CONTENT_TYPE);
-        let mut node = match (has_type, members.is_empty()) {
-            // Without a type only an empty body is accepted.
-            (false, false) if is_empty(&request) => Node::of_spelt([]),
-            _ => parse(request, state).await?,
-        };
-        let members = Node::of_spelt(members).value;
-        if let (Value::Map(all), Value::Map(of_query)) = (&mut node.value, members) {
-            all.extend(of_query);
-        }
-        add_defaults(&mut node, &extensions);
-        Ok(Self(read(&node)?))
-    }
-}
-
-fn is_empty(request: &Request) -> bool {
-    request.body().size_hint().exact() == Some(0)
-}
-
 /// Adds the members that this caller need not send.
-fn add_defaults(node: &mut Node, extensions: &Extensions) {
-    let (Some(caller), Value::Map(members)) = (extensions.get::<Caller>(), &mut node.value) else {
-        return;
-    };
+fn with_defaults(mut node: Node, caller: Option<&Caller>) -> Node {
+    let (Some(caller), Value::Map(members)) = (caller, &mut node.value) else { return node };
     for (name, default) in caller.defaults() {
         // As everywhere, null means absent.
         members.retain(|(key, node)| key.name != name || !matches!(node.value, Value::Null));
@@ -120,4 +115,5 @@ fn add_defaults(node: &mut Node, extensions: &Extensions) {
             members.push((Key { name: key, line: None }, Node { line: None, value }));
         }
     }
+    node
 }

@@ -1,6 +1,8 @@
-//! Reads requests: their types, and errors that name the field.
+//! Reads requests: their types, where their members are, and errors that name the field.
 
-pub(crate) mod access_requests;
+pub(super) mod description;
 pub(super) mod extract;
+pub(super) mod input;
 pub(crate) mod requests;
+pub(super) mod schemas;
 mod words;

@@ -1,6 +1,7 @@
 //! Keys: what each may do, and to whose memories.
 
 use crate::api::tests::*;
+use memgate_access::Scope;
 
 impl Server {
     /// Creates a key and returns its text.
@@ -68,6 +69,35 @@ async fn a_key_permits_its_scopes_only() {
     let admin = server.key(json!({"name": "a", "scopes": ["admin"]})).await;
     for path in ["/v1/memory?user_id=u", "/admin/jobs"] {
         assert_eq!(server.with_key(&admin, Method::GET, path, None).await.0, StatusCode::OK);
+    }
+    server.stop().await;
+}
+
+/// The entries of the table.
+struct Entries(Vec<Entry>);
+
+impl Visitor for Entries {
+    fn visit<O: Operation>(&mut self) {
+        self.0.push(O::ENTRY);
+    }
+}
+
+#[tokio::test]
+async fn every_operation_of_the_table_refuses_a_missing_key_and_one_without_its_scope() {
+    let server = Server::start().await;
+    let read = server.key(json!({"name": "r", "scopes": ["read"]})).await;
+    let write = server.key(json!({"name": "w", "scopes": ["write"]})).await;
+    let stranger = Client::builder().no_proxy().build().unwrap();
+    let mut entries = Entries(Vec::new());
+    table::visit(&mut entries);
+    for Entry { name, method, path, scope, .. } in entries.0 {
+        let path = path.replace("{id}", "1");
+        let keyless = stranger.request(method.clone(), format!("{}{path}", server.origin));
+        assert_eq!(error(&server.send(keyless).await), (401, "invalid_api_key", None), "{name}");
+        for (key, has) in [(&read, Scope::Read), (&write, Scope::Write)] {
+            let (status, answer) = server.with_key(key, method.clone(), &path, None).await;
+            assert_eq!(status == StatusCode::FORBIDDEN, scope != has, "{name} {has:?} {answer}");
+        }
     }
     server.stop().await;
 }

@@ -256,3 +256,62 @@ async fn refuses_a_time_window_that_ends_before_its_start() {
     }
     server.stop().await;
 }
+
+#[tokio::test]
+async fn the_user_may_be_named_in_the_query_or_in_the_body() {
+    let server = Server::start().await;
+    let send = async |method: Method, path: &str, body: Value| {
+        server.send(server.request(method, path).json(&body)).await
+    };
+    let whose = || json!({"user_id": "u"});
+    let change = json!({"user_id": "u", "importance": 0.9});
+    let paths = async || format!("/v1/memory/{}", server.remember("u", "likes tea").await);
+    let path = paths().await;
+    let (status, changed) = send(Method::PATCH, &path, change.clone()).await;
+    assert_eq!((status, &changed["version"]), (StatusCode::OK, &json!(2)), "{changed}");
+    assert_eq!(send(Method::DELETE, &path, whose()).await.1, json!({"deleted": 1}));
+    let scope = json!({"user_id": "u", "project_id": "p"});
+    server.post("/v1/memory", json!({"user_id": "u", "content": "x y", "project_id": "p"})).await;
+    let kept = paths().await;
+    assert_eq!(send(Method::DELETE, "/v1/memory", scope.clone()).await.1, json!({"deleted": 1}));
+    assert_eq!(server.get(&format!("{kept}?user_id=u")).await.0, StatusCode::OK);
+    let name = json!({"user_id": "u", "key": "name"});
+    assert_eq!(send(Method::DELETE, "/v1/preferences", name).await.1, json!({"deleted": 0}));
+    for (method, path, body) in [
+        (Method::PATCH, kept.clone(), json!({"importance": 0.9})),
+        (Method::DELETE, kept.clone(), json!({})),
+        (Method::DELETE, "/v1/memory".into(), json!({"project_id": "p"})),
+    ] {
+        let unnamed = send(method.clone(), &path, body.clone()).await;
+        assert_eq!(told(&unnamed, Some("user_id")), "user_id: is required", "{method} {path}");
+        let twice = send(method.clone(), &format!("{path}?user_id=v"), whose()).await;
+        assert_eq!(told(&twice, Some("user_id")), "user_id: must not be repeated");
+        let other = json!({"user_id": "u", "colour": "red"});
+        let other = told(&send(method.clone(), &path, other).await, Some("colour"));
+        assert!(other.starts_with("colour: is unknown; must be one of "), "{other}");
+    }
+    assert_eq!(server.get(&format!("{kept}?user_id=u")).await.1["version"], 1);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_delete_may_have_no_body_and_a_patch_may_not() {
+    let server = Server::start().await;
+    let path = format!("/v1/memory/{}?user_id=u", server.remember("u", "likes tea").await);
+    let typed = |method: Method, path: &str| {
+        server.request(method, path).header("content-type", "application/json")
+    };
+    let patch = server.send(server.request(Method::PATCH, &path)).await;
+    assert_eq!(error(&patch), (415, "unsupported_media_type", None));
+    let patch = server.send(typed(Method::PATCH, &path)).await;
+    assert_eq!(error(&patch), (400, "invalid_json", None));
+    for unnamed in
+        [server.request(Method::DELETE, "/v1/memory"), typed(Method::DELETE, "/v1/memory")]
+    {
+        assert_eq!(told(&server.send(unnamed).await, Some("user_id")), "user_id: is required");
+    }
+    let form = server.request(Method::DELETE, &path).body("project_id=p");
+    assert_eq!(error(&server.send(form).await), (415, "unsupported_media_type", None));
+    assert_eq!(server.send(typed(Method::DELETE, &path)).await.1, json!({"deleted": 1}));
+    server.stop().await;
+}

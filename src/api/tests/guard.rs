@@ -23,7 +23,7 @@ async fn all_errors_have_the_same_shape() {
 }
 
 #[tokio::test]
-async fn a_key_protects_memories_but_not_health() {
+async fn a_key_protects_memories_but_neither_health_nor_the_description_of_the_api() {
     let mut server = Server::with(Arc::new(InMemoryStore::new()), Some(&format!("{KEY}\n"))).await;
     let key = server.client.clone();
     server.client = Client::builder().no_proxy().build().unwrap();
@@ -53,6 +53,8 @@ async fn a_key_protects_memories_but_not_health() {
         }
     }
     assert_eq!(server.get("/healthz").await.0, StatusCode::OK);
+    let described = serde_json::to_value(openapi()).unwrap();
+    assert_eq!(server.get("/openapi.json").await, (StatusCode::OK, described));
     server.client = key;
     for path in ["/v1/memory?user_id=u", "/admin/jobs"] {
         assert_eq!(server.get(path).await.0, StatusCode::OK, "{path}");

@@ -1,9 +1,6 @@
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
-use crate::api::{
-    read::requests::{ListFilter, ListRequest, Paging, Whose},
-    tests::*,
-};
+use crate::api::tests::*;
 use memgate_capture::{Circumstances, FinishedTurn};
 use memgate_core::{
     clock::Clock,
@@ -188,8 +185,8 @@ async fn a_memory_is_gone_from_lists_and_searches_once_it_has_expired() {
         paging: Paging::default(),
     };
     let me = Caller::command_line();
-    let listed = async || operations.list(&me, &request).await.unwrap().memories.len();
-    let counted = async || operations.stats(&me, &whose).await.unwrap().total;
+    let listed = async || operations.list(&me, request.clone()).await.unwrap().memories.len();
+    let counted = async || operations.stats(&me, whose.clone()).await.unwrap().total;
     time.set(expires - SignedDuration::from_secs(1));
     assert_eq!((listed().await, counted().await), (1, 1));
     time.set(expires);

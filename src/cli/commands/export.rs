@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use crate::{
-    api::read::requests::{ExportAllRequest, ExportRequest, Whose},
+    api::{ExportAllRequest, ExportRequest, Whose, table},
     cli::{
         answer,
         backend::Backend,
@@ -54,15 +54,15 @@ impl Args {
                 }
                 let limit = Some(PIECE);
                 let all = ExportAllRequest { after, limit, vectors: Some(vectors) };
-                let lines = match &user {
-                    None => memories.export_all(&all).await?,
+                let piece = match &user {
+                    None => memories.ask::<table::ExportAll>(all).await?,
                     Some(user) => {
                         let (user_id, tenant_id) = (user.clone(), tenant.clone());
                         let whose = Whose { user_id, tenant_id };
-                        memories.export(&ExportRequest { whose, all }).await?
+                        memories.ask::<table::Export>(ExportRequest { whose, all }).await?
                     }
                 };
-                after = sink.write(&lines)?;
+                after = sink.write(&piece.body)?;
             }
         };
         match answer::ask(common, Need::Stored, export) {

@@ -5,12 +5,11 @@ use std::process::ExitCode;
 
 use crate::{
     api::{
-        self, DeletedView, ForgettingsView, UndoneView,
-        read::requests::{ForgetFilter, ForgetRequest},
+        self, DeletedView, ForgetFilter, ForgetRequest, ForgettingsView, UndoneView, WithId,
+        table::{Forget, ForgetScope, Forgettings, UndoForgetting},
     },
     cli::{
         answer,
-        backend::Backend,
         options::{Common, Whose, memory_id},
     },
     startup::Need,
@@ -43,31 +42,25 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(self) -> ExitCode {
-        let whose: api::Whose = self.whose.into();
-        if self.pending || self.undo.is_some() {
-            return match self.undo {
-                None => answer::run(
-                    self.common,
-                    Need::Stored,
-                    async |memories: &Backend| memories.forgettings(&whose).await,
-                    |found, _| listed(found),
-                ),
-                Some(id) => answer::run(
-                    self.common,
-                    Need::Stored,
-                    async |memories: &Backend| memories.undo_forgetting(&id, &whose).await,
-                    |done, _| restored(done),
-                ),
-            };
+        let (common, need, whose) = (self.common, Need::Stored, self.whose.into());
+        if let Some(id) = self.undo {
+            let undo = WithId { id, request: whose };
+            return answer::run::<UndoForgetting>(common, need, undo, |done, _| restored(done));
         }
-        let forget = async |memories: &Backend| match &self.id {
-            Some(id) => memories.forget(id, &whose).await,
+        if self.pending {
+            return answer::run::<Forgettings>(common, need, whose, |found, _| listed(found));
+        }
+        match self.id {
+            Some(id) => {
+                let forget = WithId { id, request: whose };
+                answer::run::<Forget>(common, need, forget, |done, _| told(done))
+            }
             None => {
                 let scope = ForgetFilter { project_id: self.project };
-                memories.forget_scope(&ForgetRequest { whose, scope }).await
+                let forget = ForgetRequest { whose, scope };
+                answer::run::<ForgetScope>(common, need, forget, |done, _| told(done))
             }
-        };
-        answer::run(self.common, Need::Stored, forget, |done, _| told(done))
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use tokio::io::{AsyncBufRead, BufReader};
 
 use crate::{
-    api::{ImportedView, ProblemView, read::requests::Whose},
+    api::{ImportedView, NoMembers, ProblemView, Whose, WithLines, table},
     cli::{
         answer,
         backend::Backend,
@@ -140,7 +140,13 @@ impl Import<'_> {
     async fn send(&mut self, batch: Option<Batch>) -> Result<(), Failure> {
         let Some(Batch { lines, numbers }) = batch else { return Ok(()) };
         let (from, to) = (numbers.get(1), numbers.last());
-        let answer = self.memories.import(self.whose, lines).await.inspect_err(|_| {
+        let imported = match self.whose.cloned() {
+            Some(whose) => self.memories.ask::<table::Import>(WithLines::held(whose, lines)).await,
+            None => {
+                self.memories.ask::<table::ImportAll>(WithLines::held(NoMembers {}, lines)).await
+            }
+        };
+        let answer = imported.inspect_err(|_| {
             if let (Some(from), Some(to)) = (from, to) {
                 tell(&format!("lines {from} to {to} may be imported partially, the lines before are imported; run the command again to continue"));
             }

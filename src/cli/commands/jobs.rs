@@ -5,10 +5,13 @@ use std::process::ExitCode;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::{
-    api::read::requests::{AllJobsRequest, JobFilter, JobsRequest, Paging, Whose},
+    api::{
+        AllJobsRequest, JobFilter, JobsRequest, Paging, RetriedView, RetryAllRequest, Whose,
+        WithId,
+        table::{AllJobs, Jobs, RetryAllJobs, RetryJob, RetryJobs},
+    },
     cli::{
         answer,
-        backend::Backend,
         options::{Common, count},
         output::show_jobs,
     },
@@ -80,27 +83,25 @@ impl Args {
         }
         let tenant_id = self.tenant;
         let whose = self.user.map(|user_id| Whose { user_id, tenant_id });
+        let (common, need) = (self.common, Need::Stored);
+        let retried = |done: &RetriedView, _| show_jobs::retried(done);
+        let all = AllJobsRequest {
+            filter: JobFilter { state: self.state },
+            paging: Paging { limit: self.limit, cursor: self.cursor },
+        };
         match (self.retry, whose) {
             (Some(Which::One(id)), Some(whose)) => {
-                let retry =
-                    async |memories: &Backend| memories.retry_job(&id.to_string(), &whose).await;
-                answer::run(self.common, Need::Stored, retry, show_jobs::job)
+                let retry = WithId { id: id.to_string(), request: whose };
+                answer::run::<RetryJob>(common, need, retry, show_jobs::job)
             }
-            (Some(_), whose) => {
-                let retry = async |memories: &Backend| memories.retry_jobs(whose.as_ref()).await;
-                answer::run(self.common, Need::Stored, retry, |done, _| show_jobs::retried(done))
+            (Some(_), Some(whose)) => answer::run::<RetryJobs>(common, need, whose, retried),
+            (Some(_), None) => {
+                answer::run::<RetryAllJobs>(common, need, RetryAllRequest {}, retried)
             }
-            (None, whose) => {
-                let all = AllJobsRequest {
-                    filter: JobFilter { state: self.state },
-                    paging: Paging { limit: self.limit, cursor: self.cursor },
-                };
-                let list = async |memories: &Backend| match whose {
-                    Some(whose) => memories.jobs(&JobsRequest { whose, all }).await,
-                    None => memories.all_jobs(&all).await,
-                };
-                answer::run(self.common, Need::Stored, list, show_jobs::jobs)
+            (None, Some(whose)) => {
+                answer::run::<Jobs>(common, need, JobsRequest { whose, all }, show_jobs::jobs)
             }
+            (None, None) => answer::run::<AllJobs>(common, need, all, show_jobs::jobs),
         }
     }
 }

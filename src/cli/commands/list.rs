@@ -5,10 +5,9 @@ use std::process::ExitCode;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::{
-    api::read::requests::{ListFilter, ListRequest, Paging},
+    api::{ListFilter, ListRequest, Paging, table::List},
     cli::{
         answer,
-        backend::Backend,
         options::{Common, Whose, count},
         output::show,
     },
@@ -60,7 +59,6 @@ impl Args {
             },
             paging: Paging { limit: self.limit, cursor: self.cursor },
         };
-        let list = async |memories: &Backend| memories.list(&request).await;
-        answer::run(self.common, Need::Stored, list, show::memories)
+        answer::run::<List>(self.common, Need::Stored, request, show::memories)
     }
 }

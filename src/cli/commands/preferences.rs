@@ -6,15 +6,11 @@ use clap::{Subcommand, builder::PossibleValuesParser};
 
 use crate::{
     api::{
-        PreferenceView, PreferencesView,
-        read::requests::{
-            NewPreference, PreferenceScope, PreferencesRequest, SetPreferenceRequest,
-            UnsetPreference, UnsetPreferenceRequest,
-        },
+        DeletedView, NewPreference, PreferenceScope, PreferenceView, PreferencesRequest,
+        PreferencesView, SetPreferenceRequest, UnsetPreference, UnsetPreferenceRequest, table,
     },
     cli::{
         answer,
-        backend::Backend,
         options::{Common, Whose},
         output::text::one_line,
     },
@@ -90,23 +86,25 @@ impl Args {
             PreferencesCommand::List(List { of }) => {
                 let scope = PreferenceScope { project_id: of.project };
                 let request = PreferencesRequest { whose: of.whose.into(), scope };
-                let list = async |memories: &Backend| memories.preferences(&request).await;
-                answer::run(of.common, Need::Stored, list, |found, _| listed(found))
+                answer::run::<table::Preferences>(of.common, Need::Stored, request, |found, _| {
+                    listed(found)
+                })
             }
             PreferencesCommand::Set(Set { key, value, of }) => {
                 let preference = NewPreference { key, value, project_id: of.project };
                 let request = SetPreferenceRequest { whose: of.whose.into(), preference };
-                let set = async |memories: &Backend| memories.set_preference(request).await;
-                answer::run(of.common, Need::Stored, set, |preference, _| line(preference))
+                answer::run::<table::SetPreference>(of.common, Need::Stored, request, |set, _| {
+                    line(set)
+                })
             }
             PreferencesCommand::Unset(Unset { key, of }) => {
                 let preference = UnsetPreference { key, project_id: of.project };
                 let request = UnsetPreferenceRequest { whose: of.whose.into(), preference };
-                let unset = async |memories: &Backend| memories.unset_preference(&request).await;
-                answer::run(of.common, Need::Stored, unset, |done, _| match done.deleted {
+                let told = |done: &DeletedView, _| match done.deleted {
                     0 => "No such preference.".to_owned(),
                     _ => "Deleted.".to_owned(),
-                })
+                };
+                answer::run::<table::UnsetPreference>(of.common, Need::Stored, request, told)
             }
         }
     }

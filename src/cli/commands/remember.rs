@@ -3,10 +3,9 @@
 use std::process::ExitCode;
 
 use crate::{
-    api::read::requests::{CreateRequest, NewMemory},
+    api::{CreateRequest, NewMemory, table::Create},
     cli::{
         answer,
-        backend::Backend,
         options::{Common, Whose, number},
         output::show,
     },
@@ -49,7 +48,6 @@ impl Args {
                 ..NewMemory::default()
             },
         };
-        let create = async |memories: &Backend| memories.create(request).await;
-        answer::run(self.common, Need::Model, create, show::stored)
+        answer::run::<Create>(self.common, Need::Model, request, show::stored)
     }
 }

@@ -6,10 +6,9 @@ use std::process::ExitCode;
 use jiff::Timestamp;
 
 use crate::{
-    api::read::requests::{SearchRequest, SearchTerms},
+    api::{SearchRequest, SearchTerms, table::Search},
     cli::{
         answer,
-        backend::Backend,
         options::{Common, Whose, count, number, time},
         output::show,
     },
@@ -64,7 +63,6 @@ impl Args {
                 explain: self.explain,
             },
         };
-        let search = async |memories: &Backend| memories.search(&request).await;
-        answer::run(self.common, Need::Model, search, show::hits)
+        answer::run::<Search>(self.common, Need::Model, request, show::hits)
     }
 }

@@ -3,10 +3,12 @@
 use std::process::ExitCode;
 
 use crate::{
-    api::read::requests::{Paging, SessionsRequest},
+    api::{
+        Paging, SessionsRequest, WithId,
+        table::{EndSession, Sessions},
+    },
     cli::{
         answer,
-        backend::Backend,
         options::{Common, Whose, count, session_id},
         output::show_jobs,
     },
@@ -36,12 +38,13 @@ impl Args {
     pub(crate) fn run(self) -> ExitCode {
         let whose = self.whose.into();
         if let Some(id) = self.end {
-            let end = async |memories: &Backend| memories.end_session(&id, &whose).await;
-            return answer::run(self.common, Need::Stored, end, |ended, _| show_jobs::ended(ended));
+            let end = WithId { id, request: whose };
+            return answer::run::<EndSession>(self.common, Need::Stored, end, |ended, _| {
+                show_jobs::ended(ended)
+            });
         }
         let paging = Paging { limit: self.limit, cursor: self.cursor };
         let request = SessionsRequest { whose, paging };
-        let list = async |memories: &Backend| memories.sessions(&request).await;
-        answer::run(self.common, Need::Stored, list, show_jobs::sessions)
+        answer::run::<Sessions>(self.common, Need::Stored, request, show_jobs::sessions)
     }
 }

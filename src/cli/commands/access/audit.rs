@@ -5,10 +5,9 @@ use std::process::ExitCode;
 use jiff::Timestamp;
 
 use crate::{
-    api::{AuditEntryView, AuditView, read::access_requests::AuditRequest},
+    api::{AuditEntryView, AuditRequest, AuditView, table::Audit},
     cli::{
         answer,
-        backend::Backend,
         options::{Common, count, time},
     },
     startup::Need,
@@ -45,8 +44,7 @@ impl Args {
             limit: self.limit,
             cursor: self.cursor,
         };
-        let list = async |memories: &Backend| memories.audit(&request).await;
-        answer::run(self.common, Need::Stored, list, |found, _| listed(found))
+        answer::run::<Audit>(self.common, Need::Stored, request, |found, _| listed(found))
     }
 }
 

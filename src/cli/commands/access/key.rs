@@ -6,10 +6,12 @@ use clap::{Subcommand, builder::PossibleValuesParser};
 use jiff::Timestamp;
 
 use crate::{
-    api::{CreatedKeyView, KeyView, KeysView, read::access_requests::CreateKeyRequest},
+    api::{
+        CreateKeyRequest, CreatedKeyView, KeyView, KeysView, NoMembers, WithId,
+        table::{CreateKey, Keys, RevokeKey},
+    },
     cli::{
         answer,
-        backend::Backend,
         options::{Common, time},
     },
     startup::Need,
@@ -80,16 +82,15 @@ impl Args {
                     tenant_id: tenant,
                     expires_at: expires,
                 };
-                let create = async |memories: &Backend| memories.create_key(request).await;
-                answer::run(common, Need::Stored, create, |made, _| created(made))
+                answer::run::<CreateKey>(common, Need::Stored, request, |made, _| created(made))
             }
             KeyCommand::List(List { common }) => {
-                let list = async |memories: &Backend| memories.keys().await;
-                answer::run(common, Need::Stored, list, |found, _| listed(found))
+                answer::run::<Keys>(common, Need::Stored, NoMembers {}, |found, _| listed(found))
             }
             KeyCommand::Revoke(Revoke { id, common }) => {
-                let revoke = async |memories: &Backend| memories.revoke_key(&id.to_string()).await;
-                answer::run(common, Need::Stored, revoke, |_, _| format!("Revoked key {id}."))
+                let revoke = WithId { id: id.to_string(), request: NoMembers {} };
+                let revoked = format!("Revoked key {id}.");
+                answer::run::<RevokeKey>(common, Need::Stored, revoke, |_, _| revoked)
             }
         }
     }

@@ -15,7 +15,7 @@ pub struct JobView {
     /// Kind of the job.
     pub kind: String,
     /// State of the job; a running job is pending.
-    #[schema(schema_with = crate::api::openapi::job_state)]
+    #[schema(schema_with = crate::api::read::schemas::job_state)]
     pub state: JobStanding,
     /// The user; absent for jobs that belong to no user.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ pub struct JobsView {
 
 impl JobsView {
     /// Creates a page of at most `limit` jobs; `jobs` has one more if there is a next page.
-    pub(super) fn of(mut jobs: Vec<JobRow>, limit: usize) -> Self {
+    pub(in crate::api) fn of(mut jobs: Vec<JobRow>, limit: usize) -> Self {
         let next_cursor = next(&mut jobs, limit, |job| job.id);
         Self { jobs: jobs.into_iter().map(JobView::from).collect(), next_cursor }
     }
@@ -135,7 +135,7 @@ pub struct SessionsView {
 
 impl SessionsView {
     /// Creates a page of at most `limit` sessions; `sessions` has one more if there is a next page.
-    pub(super) fn of(mut sessions: Vec<SessionRow>, limit: usize) -> Self {
+    pub(in crate::api) fn of(mut sessions: Vec<SessionRow>, limit: usize) -> Self {
         let next_cursor = next(&mut sessions, limit, |session| session.number);
         let view = |session: SessionRow| SessionView {
             id: session.id,
@@ -146,6 +146,26 @@ impl SessionsView {
         };
         Self { sessions: sessions.into_iter().map(view).collect(), next_cursor }
     }
+}
+
+/// Result of a flush.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct FlushedView {
+    /// Number of sessions that were open.
+    pub sessions_ended: u64,
+    /// Number of jobs that succeeded.
+    pub jobs_done: u64,
+    /// Number of jobs that had not run when the time was over.
+    pub jobs_pending: u64,
+    /// Number of jobs that failed for good.
+    pub jobs_dead: u64,
+}
+
+/// A session that ended.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct EndedView {
+    /// Number of its turns.
+    pub turns: u64,
 }
 
 /// Truncates a page to `limit` rows; returns the cursor if rows were cut off.

@@ -9,7 +9,7 @@ use memgate_core::memory::{Memory, Preference, PreferenceKey, preference::wordin
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct PreferenceView {
     /// What it is about.
-    #[schema(schema_with = crate::api::openapi::preference_key)]
+    #[schema(schema_with = crate::api::read::schemas::preference_key)]
     pub key: PreferenceKey,
     /// Its value.
     pub value: String,
@@ -25,7 +25,7 @@ pub struct PreferenceView {
 }
 
 impl PreferenceView {
-    pub(super) fn of(preference: &Preference, memory: &Memory) -> Self {
+    pub(in crate::api) fn of(preference: &Preference, memory: &Memory) -> Self {
         Self {
             key: preference.key(),
             value: preference.value().to_owned(),

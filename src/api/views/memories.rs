@@ -1,4 +1,4 @@
-//! Memories, pages, hits and counts as JSON.
+//! Memories, pages and hits as JSON.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -37,10 +37,10 @@ pub struct MemoryView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// Its source.
-    #[schema(schema_with = crate::api::openapi::source)]
+    #[schema(schema_with = crate::api::read::schemas::source)]
     pub source: Source,
     /// Its status.
-    #[schema(schema_with = crate::api::openapi::status)]
+    #[schema(schema_with = crate::api::read::schemas::status)]
     pub status: Status,
     /// Importance, 0 to 1.
     pub importance: f32,
@@ -52,11 +52,11 @@ pub struct MemoryView {
     #[schema(value_type = Object)]
     pub metadata: Map<String, Value>,
     /// Entities that it mentions, if known.
-    #[schema(schema_with = crate::api::openapi::mentions)]
+    #[schema(schema_with = crate::api::read::schemas::mentions)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<Mention>,
     /// Relations between these entities, if known.
-    #[schema(schema_with = crate::api::openapi::entity_relations)]
+    #[schema(schema_with = crate::api::read::schemas::entity_relations)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entity_relations: Vec<EntityRelation>,
     /// Version, starting at 1.
@@ -156,28 +156,8 @@ pub struct HitView {
 }
 
 impl HitView {
-    pub(super) fn of(hit: Hit, explain: bool) -> Self {
+    pub(in crate::api) fn of(hit: Hit, explain: bool) -> Self {
         let parts = explain.then_some(hit.breakdown);
         Self { memory: hit.memory.into(), score: hit.score, parts }
     }
-}
-
-/// Result of a flush.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct FlushedView {
-    /// Number of sessions that were open.
-    pub sessions_ended: u64,
-    /// Number of jobs that succeeded.
-    pub jobs_done: u64,
-    /// Number of jobs that had not run when the time was over.
-    pub jobs_pending: u64,
-    /// Number of jobs that failed for good.
-    pub jobs_dead: u64,
-}
-
-/// A session that ended.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct EndedView {
-    /// Number of its turns.
-    pub turns: u64,
 }

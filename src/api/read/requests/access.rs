@@ -3,10 +3,6 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// `GET /admin/keys`.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct KeysRequest {}
-
 /// `POST /admin/keys`.
 #[derive(Clone, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct CreateKeyRequest {

@@ -1,0 +1,52 @@
+//! The requests of the API, as JSON or query. Unknown members are refused: a misspelt `project_id`
+//! must not turn "forget this project" into "forget everything".
+
+mod access;
+mod common;
+mod journal;
+mod memories;
+mod preferences;
+mod transfer;
+
+use utoipa::{
+    IntoParams,
+    openapi::path::{Parameter, ParameterIn},
+};
+
+pub use access::{AuditRequest, CreateKeyRequest};
+pub use common::{NoMembers, Paging, Whose};
+pub use journal::{
+    AllJobsRequest, FlushOptions, FlushRequest, JobFilter, JobsRequest, RetryAllRequest,
+    SessionsRequest,
+};
+pub use memories::{
+    ChangeRequest, CreateRequest, ForgetFilter, ForgetRequest, ListFilter, ListRequest, NewMemory,
+    PatchRequest, SearchRequest, SearchTerms,
+};
+pub use preferences::{
+    NewPreference, PreferenceScope, PreferencesRequest, SetPreferenceRequest, UnsetPreference,
+    UnsetPreferenceRequest,
+};
+pub use transfer::{ExportAllRequest, ExportRequest};
+
+/// Describes flattened requests by their parts, because `derive(IntoParams)` does not know `flatten`.
+macro_rules! described_by_parts {
+    ($($request:ident: $($part:ident)+;)+) => {$(
+        impl IntoParams for $request {
+            fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+                [$($part::into_params(&place)),+].concat()
+            }
+        }
+    )+};
+}
+
+described_by_parts! {
+    ListRequest: Whose ListFilter Paging;
+    ForgetRequest: Whose ForgetFilter;
+    JobsRequest: Whose AllJobsRequest;
+    AllJobsRequest: JobFilter Paging;
+    SessionsRequest: Whose Paging;
+    PreferencesRequest: Whose PreferenceScope;
+    UnsetPreferenceRequest: Whose UnsetPreference;
+    ExportRequest: Whose ExportAllRequest;
+}

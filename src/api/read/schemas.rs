@@ -1,0 +1,51 @@
+//! Schemas of types from crates that do not know HTTP.
+
+use memgate_capture::JobStanding;
+use memgate_core::memory::{PreferenceKey, Source, Status};
+use strum::VariantArray;
+use utoipa::openapi::{Array, Object, ObjectBuilder, Type, schema::SchemaType};
+
+fn one_of<T: VariantArray + Copy + Into<&'static str>>(description: &str) -> Object {
+    let names = T::VARIANTS.iter().map(|it| -> &'static str { (*it).into() });
+    ObjectBuilder::new()
+        .schema_type(SchemaType::new(Type::String))
+        .enum_values(Some(names))
+        .description(Some(description))
+        .build()
+}
+
+pub(in crate::api) fn source() -> Object {
+    one_of::<Source>("Where it comes from.")
+}
+
+pub(in crate::api) fn status() -> Object {
+    one_of::<Status>("Whether it is in use, and if not, why.")
+}
+
+pub(in crate::api) fn job_state() -> Object {
+    one_of::<JobStanding>("Its state; a running job is pending.")
+}
+
+pub(in crate::api) fn preference_key() -> Object {
+    one_of::<PreferenceKey>("What the preference is about.")
+}
+
+fn text() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(SchemaType::new(Type::String))
+}
+
+pub(in crate::api) fn mentions() -> Array {
+    let mention = ObjectBuilder::new()
+        .property("name", text().description(Some("Its name, as it is written there.")))
+        .property("type", text().description(Some("What it is, in a word: person, place …")))
+        .required("name");
+    Array::new(mention)
+}
+
+pub(in crate::api) fn entity_relations() -> Array {
+    let names = ["subject", "predicate", "object"];
+    let relation = names.into_iter().fold(ObjectBuilder::new(), |relation, name| {
+        relation.property(name, text()).required(name)
+    });
+    Array::new(relation)
+}

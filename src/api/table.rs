@@ -1,0 +1,137 @@
+//! The operations of the API, each written once: what it does, its method, path and key scope, the function of
+//! `operations/` that performs it, the form of its request, and its answer.
+
+use axum::http::{Method, StatusCode};
+
+use crate::api::{
+    ApiError, Caller, Operations,
+    operation::{Entry, Operation, RequestOf, Visitor},
+    output::LineStream,
+    read::{
+        input::{Body, Lines, OfId, Query},
+        requests::*,
+    },
+    views::*,
+};
+use memgate_access::Scope;
+
+/// Writes the type of each operation, and [`visit`].
+macro_rules! operations {
+    ($($tag:ident {$(
+        $(#[doc = $doc:literal])+
+        $name:ident = $method:ident $path:literal, $scope:ident,
+            $function:ident($input:ty) -> $output:ty $(as $status:ident)?;
+    )+})+) => {
+        $($(
+            $(#[doc = $doc])+
+            pub struct $name;
+
+            impl Operation for $name {
+                const ENTRY: Entry = Entry {
+                    name: stringify!($function),
+                    tag: stringify!($tag),
+                    method: Method::$method,
+                    path: $path,
+                    scope: Scope::$scope,
+                    status: operations!(@status $($status)?),
+                    doc: concat!($($doc, "\n"),+),
+                };
+                type Input = $input;
+                type Output = $output;
+
+                async fn run(
+                    operations: &Operations,
+                    caller: &Caller,
+                    request: RequestOf<Self>,
+                ) -> Result<$output, ApiError> {
+                    operations.$function(caller, request).await
+                }
+            }
+        )+)+
+
+        /// Visits all operations, in the order of the table.
+        pub fn visit(visitor: &mut impl Visitor) {
+            $($(visitor.visit::<$name>();)+)+
+        }
+    };
+    (@status) => { StatusCode::OK };
+    (@status $status:ident) => { StatusCode::$status };
+}
+
+operations! {
+    memories {
+        /// Lists memories, the newest first.
+        List = GET "/v1/memory", Read, list(Query<ListRequest>) -> MemoriesView;
+        /// Stores a memory.
+        Create = POST "/v1/memory", Write, create(Body<CreateRequest>) -> MemoryView as CREATED;
+        /// Deletes all memories of a user, or of one project.
+        ForgetScope = DELETE "/v1/memory", Write, forget_scope(Query<ForgetRequest>) -> DeletedView;
+        /// Searches memories by meaning and words.
+        Search = POST "/v1/memory/search", Read, search(Body<SearchRequest>) -> HitsView;
+        /// Counts memories.
+        Stats = GET "/v1/memory/stats", Read, stats(Query<Whose>) -> StatsView;
+        /// One memory.
+        One = GET "/v1/memory/{id}", Read, one(OfId<Query<Whose>>) -> MemoryView;
+        /// Changes a memory.
+        Patch = PATCH "/v1/memory/{id}", Write,
+            patch(OfId<Body<ChangeRequest, Whose, PatchRequest>>) -> MemoryView;
+        /// Deletes a memory.
+        Forget = DELETE "/v1/memory/{id}", Write, forget(OfId<Query<Whose>>) -> DeletedView;
+    }
+    preferences {
+        /// The preferences in force.
+        Preferences = GET "/v1/preferences", Read,
+            preferences(Query<PreferencesRequest>) -> PreferencesView;
+        /// Sets a preference.
+        SetPreference = PUT "/v1/preferences", Write,
+            set_preference(Body<SetPreferenceRequest>) -> PreferenceView;
+        /// Deletes preferences.
+        UnsetPreference = DELETE "/v1/preferences", Write,
+            unset_preference(Query<UnsetPreferenceRequest>) -> DeletedView;
+    }
+    journal {
+        /// Ends the user's sessions and waits for their jobs.
+        Flush = POST "/v1/memory/flush", Write, flush(Body<FlushRequest>) -> FlushedView;
+        /// Lists the requests to forget that can still be undone.
+        Forgettings = GET "/v1/forgettings", Read, forgettings(Query<Whose>) -> ForgettingsView;
+        /// Restores what a request to forget has hidden.
+        UndoForgetting = POST "/v1/forgettings/{id}/undo", Write,
+            undo_forgetting(OfId<Body<Whose>>) -> UndoneView;
+        /// Lists sessions, the latest started first.
+        Sessions = GET "/v1/sessions", Read, sessions(Query<SessionsRequest>) -> SessionsView;
+        /// Ends a session.
+        EndSession = POST "/v1/sessions/{id}/end", Write, end_session(OfId<Body<Whose>>) -> EndedView;
+        /// Lists jobs, the newest first.
+        Jobs = GET "/v1/jobs", Read, jobs(Query<JobsRequest>) -> JobsView;
+        /// Runs all dead jobs of the user again.
+        RetryJobs = POST "/v1/jobs/retry", Write, retry_jobs(Body<Whose>) -> RetriedView;
+        /// Runs a dead job again.
+        RetryJob = POST "/v1/jobs/{id}/retry", Write, retry_job(OfId<Body<Whose>>) -> JobView;
+    }
+    transfer {
+        /// Exports a user's memories.
+        Export = GET "/v1/memory/export", Read, export(Query<ExportRequest>) -> LineStream;
+        /// Imports memories of a user.
+        Import = POST "/v1/memory/import", Write, import(Lines<Whose>) -> ImportedView;
+        /// Exports the memories of all users.
+        ExportAll = GET "/admin/memory/export", Admin, export_all(Query<ExportAllRequest>) -> LineStream;
+        /// Imports memories of all users.
+        ImportAll = POST "/admin/memory/import", Admin, import_all(Lines<NoMembers>) -> ImportedView;
+    }
+    operators {
+        /// Lists the jobs of all users, the newest first.
+        AllJobs = GET "/admin/jobs", Admin, all_jobs(Query<AllJobsRequest>) -> JobsView;
+        /// Runs all dead jobs again.
+        ///
+        /// A JSON body is required, so that no web page can send this without permission.
+        RetryAllJobs = POST "/admin/jobs/retry", Admin, retry_all_jobs(Body<RetryAllRequest>) -> RetriedView;
+        /// Lists the keys that were not revoked, the oldest first.
+        Keys = GET "/admin/keys", Admin, keys(Query<NoMembers>) -> KeysView;
+        /// Creates a key; no other answer shows it.
+        CreateKey = POST "/admin/keys", Admin, create_key(Body<CreateKeyRequest>) -> CreatedKeyView as CREATED;
+        /// Revokes a key.
+        RevokeKey = DELETE "/admin/keys/{id}", Admin, revoke_key(OfId<Query<NoMembers>>) -> RevokedView;
+        /// Lists entries of the audit log, the newest first.
+        Audit = GET "/admin/audit", Admin, audit(Query<AuditRequest>) -> AuditView;
+    }
+}
