@@ -8,7 +8,7 @@ use crate::{
     turn::{Circumstances, FinishedTurn, StoredTurn},
 };
 use memgate_core::memory::{MemoryType, Owner};
-use memgate_dialect::{Ask, Ending, Reply, ToolItem};
+use memgate_dialect::{Ask, Ending, Reply, Role, ToolItem, Utterance};
 use memgate_embed::llm::Helper;
 
 pub(super) fn owner(user: &str) -> Owner {
@@ -83,6 +83,13 @@ pub(super) fn said(user: &str, ordinal: u32, text: &str) -> Said {
 impl Said {
     pub(super) fn reply(mut self, text: &str) -> Self {
         self.reply.text = text.into();
+        self
+    }
+
+    /// After this message of the user.
+    pub(super) fn before(mut self, text: Option<&str>) -> Self {
+        let said = text.map(|text| Utterance { role: Role::User, text: text.into() });
+        self.ask.history = said.into_iter().collect();
         self
     }
 

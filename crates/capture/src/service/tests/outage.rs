@@ -206,11 +206,12 @@ async fn life(lost: Option<(usize, Mode)>) -> (Vec<Told>, usize) {
         (8, "Call me Sam."),
         (9, "Call me Max."),
         // An edited message.
-        (1, "I live in Lyon with my sister Anne."),
+        (4, "Remember that I'm allergic to walnuts."),
     ];
     for (ordinal, text) in texts {
         doll.broken.store(ordinal == 7, Ordering::SeqCst);
-        outage.house.offer(said("alice", ordinal, text).session("s"));
+        let before = texts.iter().find(|(place, _)| *place + 1 == ordinal).map(|(_, text)| *text);
+        outage.house.offer(said("alice", ordinal, text).session("s").before(before));
         outage.house.capture.intake.barrier().await;
         let done = || async {
             let left = outage.house.capture.journal.read(|c| journal::of_owner(c, &owner("alice")));
