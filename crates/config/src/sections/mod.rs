@@ -10,3 +10,4 @@ pub(crate) mod milvus;
 pub(crate) mod models;
 pub(crate) mod placement;
 pub(crate) mod policy;
+pub(crate) mod postgres;

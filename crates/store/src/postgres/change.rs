@@ -49,10 +49,7 @@ async fn lock(transaction: &Transaction, owner: &Owner) -> Result<bool, Fault> {
 
 /// Locks the owner of a memory and reads it with its number, if its version is the one that the
 /// caller read.
-async fn lock_version(
-    transaction: &Transaction,
-    changed: &Memory,
-) -> Result<(i64, Memory), Fault> {
+async fn lock_version(transaction: &Transaction, changed: &Memory) -> Result<(i64, Memory), Fault> {
     if !lock(transaction, &changed.owner).await? {
         return Err(StoreError::NotFound.into());
     }

@@ -28,6 +28,10 @@ use std::sync::{
 use async_trait::async_trait;
 use jiff::Timestamp;
 
+pub use self::connection::{
+    fault::PostgresRefusal,
+    settings::{PostgresSettings, PostgresTls},
+};
 use self::{
     backfill::Marks,
     connection::{
@@ -37,10 +41,6 @@ use self::{
         transaction::{EVERYBODY, Mode, Transaction},
     },
     index::OwnerIndex,
-};
-pub use self::connection::{
-    fault::PostgresRefusal,
-    settings::{PostgresSettings, PostgresTls},
 };
 use crate::{
     MAX_LIMIT,
@@ -142,7 +142,10 @@ impl PostgresStore {
         // Numbers of other tables mean nothing here.
         self.marks.clear();
         match prepare(&self.pool, &self.settings).await? {
-            None => self.read_tables_of(Transaction::begin(&self.pool, Mode::Read, EVERYBODY).await?).await,
+            None => {
+                self.read_tables_of(Transaction::begin(&self.pool, Mode::Read, EVERYBODY).await?)
+                    .await
+            }
             Some(refusal) => Err(StoreError::Unavailable(refusal.to_string()).into()),
         }
     }

@@ -227,11 +227,8 @@ pub(super) async fn count(
     Ok(Counts { total: number(0)?, embedded: number(1)? })
 }
 
-const BY_NUMBERS: &str = concat!(
-    "SELECT ",
-    columns!(),
-    ", number FROM memories WHERE owner = $1 AND number = ANY($2)"
-);
+const BY_NUMBERS: &str =
+    concat!("SELECT ", columns!(), ", number FROM memories WHERE owner = $1 AND number = ANY($2)");
 
 /// Memories of an owner by their numbers, which are unique among all owners.
 async fn by_numbers(

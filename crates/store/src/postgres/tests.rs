@@ -12,10 +12,7 @@ use std::time::Duration;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio_postgres::NoTls;
 
-use crate::{
-    conformance::conforms,
-    postgres::*,
-};
+use crate::{conformance::conforms, postgres::*};
 use memgate_core::memory::{Actor, MemoryType, QueryVector, Source};
 
 /// Serialises the tests of one process.

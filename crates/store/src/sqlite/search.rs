@@ -41,9 +41,7 @@ pub(super) fn retrieve(
             Some(vector) => index.cosines(connection, vector)?,
             None => Vec::new(),
         };
-        let scores = query.as_ref().map(|query| {
-            index.documents.score(query, now)
-        });
+        let scores = query.as_ref().map(|query| index.documents.score(query, now));
         for (place, document) in index.documents.all().iter().enumerate() {
             if !document.is_expired(now)
                 && scopes.iter().any(|scope| document.is_in(scope))

@@ -140,10 +140,7 @@ impl Transaction {
     }
 
     /// Waits for an answer, within a bound.
-    async fn answer<T>(
-        &self,
-        asked: impl Future<Output = Result<T, Error>>,
-    ) -> Result<T, Fault> {
+    async fn answer<T>(&self, asked: impl Future<Output = Result<T, Error>>) -> Result<T, Fault> {
         self.running.fetch_add(1, Ordering::Relaxed);
         let patience: Duration = self.pool.patience();
         // On a timeout, and when the caller stops waiting, it counts as running.

@@ -192,11 +192,7 @@ fn text(row: &Row, column: usize, name: &'static str) -> Result<String, Fault> {
 }
 
 /// A text that may be NULL.
-pub(crate) fn name(
-    row: &Row,
-    column: usize,
-    name: &'static str,
-) -> Result<Option<String>, Fault> {
+pub(crate) fn name(row: &Row, column: usize, name: &'static str) -> Result<Option<String>, Fault> {
     let stored: Option<&str> = get(row, column, name)?;
     stored.map(|stored| decode(stored).ok_or(Fault::Unreadable(name))).transpose()
 }

@@ -114,7 +114,10 @@ async fn a_search_that_nobody_waits_for_ends_in_the_database() {
     }
     other.batch_execute("COMMIT").await.unwrap();
     let searches = (0..connections * 2).map(|_| async { store.retrieve(&near("alice")).await });
-    assert!(join_all(searches).await.into_iter().all(|found| found.is_ok()), "all connections work");
+    assert!(
+        join_all(searches).await.into_iter().all(|found| found.is_ok()),
+        "all connections work"
+    );
     store.close().await;
 }
 
