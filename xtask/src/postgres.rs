@@ -20,14 +20,16 @@ use crate::server::{LOG, Server, run_in, serve};
 
 /// The user and group `nobody`: PostgreSQL refuses to run as root.
 const NOBODY: u32 = 65534;
-/// Runs what follows as nobody, who can still reach a data folder inside a private one.
-const AS_NOBODY: [&str; 7] = [
+/// Runs what follows as nobody, who can still reach a data folder inside a private one. The kernel
+/// drops the parent's death signal with the user, so it is requested again.
+const AS_NOBODY: [&str; 8] = [
     "setpriv",
     "--reuid=65534",
     "--regid=65534",
     "--clear-groups",
     "--inh-caps=-all,+dac_override",
     "--ambient-caps=-all,+dac_override",
+    "--pdeathsig=KILL",
     "--",
 ];
 /// The server's data, in its folder.
@@ -163,8 +165,9 @@ impl Postgres {
 
 impl Server for Postgres {
     const NAME: &'static str = "postgres";
-    /// Fast shutdown; at SIGTERM it would wait for its clients.
-    const END: Signal = Signal::INT;
+    /// Immediate shutdown: at SIGTERM it waits for its clients, and at SIGINT for the disk. What it
+    /// has acknowledged is in its log, which the next start reads.
+    const END: Signal = Signal::QUIT;
 
     fn program(&self) -> Program {
         let settings = [
