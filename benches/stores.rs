@@ -1,9 +1,9 @@
 //! The stores beside each other: how fast many writers fill them, how long a search of one user
-//! takes, and how much of that is Milvus' own client.
+//! takes, and how much of that is the server's own client.
 //!
-//! `MEMGATE_TEST_MILVUS=HOST:PORT` brings Milvus in; `STORE_USERS` and `STORE_MEMORIES` set the
-//! size, 1,000 users and 100,000 memories unless told otherwise. It prints a table for
-//! docs/benchmarks.md.
+//! `MEMGATE_TEST_MILVUS=HOST:PORT` brings Milvus in, `MEMGATE_TEST_POSTGRES=HOST:PORT` PostgreSQL
+//! (role and database `memgate`); `STORE_USERS` and `STORE_MEMORIES` set the size, 1,000 users and
+//! 100,000 memories unless told otherwise. It prints a table for docs/stores.md.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench may panic, and prints")]
 
 use std::{
@@ -23,7 +23,10 @@ use memgate_core::{
     },
 };
 use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
-use memgate_store::{InMemoryStore, MilvusSettings, MilvusStore, SqliteOptions, SqliteStore};
+use memgate_store::{
+    InMemoryStore, MilvusSettings, MilvusStore, PostgresSettings, PostgresStore, SqliteOptions,
+    SqliteStore,
+};
 use milvus::v2::{
     ClientV2,
     request::dql::SearchRequest,
@@ -93,6 +96,31 @@ impl Bench {
             assert!(!found.is_empty());
         }
         Times::of(times.split_off(SEARCHES / 10))
+    }
+
+    /// The nearest vectors by one call of PostgreSQL's client, and how the server finds them.
+    async fn bare_postgres(&self, host: &str, port: &str) -> (Times, String) {
+        let target = format!("host={host} port={port} user=memgate dbname=memgate");
+        let (client, connection) =
+            tokio_postgres::connect(&target, tokio_postgres::NoTls).await.unwrap();
+        tokio::spawn(connection);
+        let set = format!("SET search_path = {COLLECTION}, public; SET memgate.owner = '*'");
+        client.batch_execute(&set).await.unwrap();
+        let nearest = "SELECT memory, part FROM vectors WHERE owner = $1 \
+             ORDER BY coordinates <#> $2::real[]::vector LIMIT 20";
+        let statement = client.prepare(nearest).await.unwrap();
+        let mut times = Vec::with_capacity(SEARCHES);
+        for number in 0..SEARCHES + SEARCHES / 10 {
+            let search = self.search(number).await;
+            let (owner, values) = (search.scopes[0].owner.key(), search.vector.unwrap().values);
+            let begun = Instant::now();
+            black_box(client.query(&statement, &[&owner, &&values[..]]).await.unwrap());
+            times.push(begun.elapsed());
+        }
+        let plan = "EXPLAIN SELECT memory FROM vectors WHERE owner = 'default/user1'";
+        let plan = client.query(plan, &[]).await.unwrap();
+        let plan: Vec<String> = plan.iter().map(|row| row.get(0)).collect();
+        (Times::of(times.split_off(SEARCHES / 10)), plan.join("\n"))
     }
 
     /// The same vectors by one call of Milvus' client, which gives the keys of the nearest.
@@ -175,6 +203,41 @@ async fn main() {
     if let Ok(address) = std::env::var("MEMGATE_TEST_MILVUS") {
         milvus(&bench, address).await;
     }
+    if let Ok(address) = std::env::var("MEMGATE_TEST_POSTGRES") {
+        postgres(&bench, &address).await;
+    }
+}
+
+async fn postgres(bench: &Bench, address: &str) {
+    let (host, port) = address.rsplit_once(':').unwrap();
+    let settings = PostgresSettings {
+        host: host.to_owned(),
+        port: port.parse().unwrap(),
+        tls: None,
+        user: "memgate".to_owned(),
+        password: None,
+        database: "memgate".to_owned(),
+        schema: COLLECTION.to_owned(),
+        partitions: 16,
+        connections: 8,
+        connect_timeout: Duration::from_secs(10),
+        timeout: Duration::from_secs(60),
+        cache_bytes: 0,
+    };
+    let store = PostgresStore::open(settings.clone()).await.unwrap();
+    store.clear(&Write::by(Actor::Api, "bench")).await.unwrap();
+    let rate = bench.fill(&store).await;
+    row("PostgreSQL", Some(rate), &bench.searches(&store).await);
+    store.close().await;
+    let cached = PostgresSettings { cache_bytes: 256 << 20, ..settings };
+    let store = PostgresStore::open(cached).await.unwrap();
+    bench.searches(&store).await;
+    row("PostgreSQL, users who searched before", None, &bench.searches(&store).await);
+    let (times, plan) = bench.bare_postgres(host, port).await;
+    row("PostgreSQL, its client's vector search alone", None, &times);
+    println!("{plan}");
+    store.clear(&Write::by(Actor::Api, "bench")).await.unwrap();
+    store.close().await;
 }
 
 async fn milvus(bench: &Bench, address: String) {

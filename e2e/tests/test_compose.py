@@ -12,7 +12,7 @@ from harness.process import free_port
 
 OURS = {"envoy-config", "memgate", "echo"}
 # What runs without a profile, or with `echo`; Milvus's own services are as Milvus says.
-CONFINED = OURS | {"envoy", "prometheus", "grafana"}
+CONFINED = OURS | {"envoy", "prometheus", "grafana", "postgres"}
 MILVUS = {"milvus", "etcd", "minio"}
 
 
@@ -72,12 +72,12 @@ def test_images_are_pinned(services):
             assert service["build"]["target"] in stages and service["image"].endswith(":local")
             continue
         image, _, digest = service["image"].partition("@")
-        assert re.search(r":(v?\d+\.\d+\.\d+|RELEASE\.[\dTZ-]+)$", image), image
+        assert re.search(r":(v?\d+\.\d+\.\d+(-pg\d+)?|RELEASE\.[\dTZ-]+)$", image), image
         if digest:
             assert re.fullmatch("sha256:[0-9a-f]{64}", digest)
         else:
             by_tag_alone.add(name)
-    assert by_tag_alone == {"envoy", "milvus"}, "the file says of these that no digest could be confirmed"
+    assert by_tag_alone == {"envoy", "milvus", "postgres"}, "the file says of these that no digest could be confirmed"
     for stage in ("build", "base"):
         assert re.search(r"@sha256:[0-9a-f]{64}$", compose.last(stages[stage], "FROM"))
 
@@ -115,12 +115,12 @@ def test_only_envoy_and_grafana_are_published_and_on_loopback(services):
 def test_memories_are_in_networks_without_a_way_out(project):
     inside = {name for name, network in project["networks"].items() if network and network.get("internal")}
     assert inside == {"memory", "milvus"}
-    for name in {"memgate", "prometheus"} | MILVUS:
+    for name in {"memgate", "prometheus", "postgres"} | MILVUS:
         assert set(project["services"][name]["networks"]) <= inside, name
     reaches_memgate = {
         name for name, service in project["services"].items() if "memory" in service.get("networks", [])
     }
-    assert reaches_memgate == {"memgate", "prometheus", "grafana", "milvus"}
+    assert reaches_memgate == {"memgate", "prometheus", "grafana", "milvus", "postgres"}
 
 
 def test_only_envoy_and_memgate_share_the_socket_of_grpc(project):
@@ -178,14 +178,18 @@ def test_envoy_starts_after_memgate_but_not_only_if_it_is_healthy(services):
     assert services["envoy-config"]["restart"] == "no"
 
 
-def test_milvus_is_only_there_when_asked_for(services):
+def test_the_servers_of_stores_are_only_there_when_asked_for(services):
+    profiles = {"echo": ["echo"], "postgres": ["postgres"], **dict.fromkeys(MILVUS, ["milvus"])}
     for name, service in services.items():
-        assert service.get("profiles") == (["milvus"] if name in MILVUS else ["echo"] if name == "echo" else None)
+        assert service.get("profiles") == profiles.get(name)
     waits = services["milvus"]["depends_on"]
     assert {name: how["condition"] for name, how in waits.items()} == dict.fromkeys(("etcd", "minio"), "service_healthy")
     # Without a password of the user, MinIO must not start with its well-known default.
     unset = compose.example(MINIO_PASSWORD="")["services"]["minio"]["environment"]["MINIO_ROOT_PASSWORD"]
     assert len(unset) < 8
+    # The image of PostgreSQL refuses to start with an empty one.
+    unset = compose.example(POSTGRES_PASSWORD="")["services"]["postgres"]["environment"]["POSTGRES_PASSWORD"]
+    assert unset == ""
 
 
 def test_the_health_check_of_envoy_detects_a_dead_one(services, stack):
@@ -201,7 +205,7 @@ def test_the_health_check_of_envoy_detects_a_dead_one(services, stack):
     assert not healthy(str(free_port()))
 
 
-@pytest.mark.parametrize("store", ["sqlite", "milvus"])
+@pytest.mark.parametrize("store", ["sqlite", "milvus", "postgres"])
 @pytest.mark.parametrize("identity", ["development", "production"])
 def test_memgate_accepts_its_configuration(services, identity, store):
     environment = compose.example(IDENTITY=identity, STORE=store)["services"]["memgate"]["environment"]
@@ -213,6 +217,7 @@ def test_memgate_accepts_its_configuration(services, identity, store):
     assert done.returncode == 0, done.stdout
     address = compose.yaml(file.read_text())["memory"]["milvus"]["address"]
     assert address.partition(":")[0] in services
+    assert compose.yaml(file.read_text())["memory"]["postgres"]["host"] in services
 
 
 def test_prometheus_scrapes_memgate_where_it_listens(services):

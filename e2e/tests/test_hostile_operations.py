@@ -17,6 +17,7 @@ from harness import http
 from harness.issuer import Issuer
 from harness.memgate import KEY_ENV
 from harness.milvus import Milvus
+from harness.postgres import Postgres
 from harness.production import stack_with_gateway_key
 from harness.stack import CHAT, RESPONSES, Stack
 
@@ -300,6 +301,28 @@ def test_no_operation_of_a_hostile_user_reaches_anothers_memories_in_sqlite(batt
     field = battlefield({"store": "sqlite"})
     field.fight(500)
     field.check()
+
+
+def test_no_operation_of_a_hostile_user_reaches_anothers_memories_in_postgres(battlefield, tmp_path):
+    postgres = Postgres(tmp_path / "postgres").start()
+    try:
+        field = battlefield(postgres.config)
+        field.fight(500)
+        field.check()
+    finally:
+        postgres.stop()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_no_operation_in_twenty_thousand_reaches_anothers_memories_in_postgres(battlefield, tmp_path):
+    postgres = Postgres(tmp_path / "postgres").start()
+    try:
+        field = battlefield(postgres.config)
+        field.fight(20_000)
+        field.check()
+    finally:
+        postgres.stop()
 
 
 @pytest.mark.long

@@ -109,18 +109,19 @@ def test_it_serves_restarts_dead_programs_and_keeps_its_data(up):
     until(remembered, "all is as before", 30)
 
 
-def test_it_restarts_milvus_keeps_its_data_and_ends_it(up):
-    one = up("--store", "milvus")
+@pytest.mark.parametrize("store, program", [("milvus", "milvus"), ("postgres", "postgres")])
+def test_it_restarts_the_server_of_the_store_keeps_its_data_and_ends_it(up, store, program):
+    one = up("--store", store)
     one.say("My budget for the Hawaii trip is $10,000", "a")
     request(one.api_port, "POST", "/v1/memory/flush", {"user_id": "alice"})
     runner = one.child("xtask")
     server, = children(runner)
     os.kill(server, signal.SIGKILL)
-    one.process.wait_line("milvus ended unexpectedly")
+    one.process.wait_line(f"{store} ended unexpectedly")
     until(lambda: "$10,000" in one.say("What's my budget for the trip?", "b").body.decode(), "all is as before", 120)
     runner = one.child("xtask")
     pids = [*children(one.process.pid), *children(runner)]
-    assert sorted(name(pid) for pid in pids) == ["envoy", "memgate", "milvus", "model-double", "xtask"]
+    assert sorted(name(pid) for pid in pids) == sorted(["envoy", "memgate", program, "model-double", "xtask"])
     one.process.signal(signal.SIGTERM)
     assert one.process.wait_end(30) == 0
     assert all(gone(pid) for pid in pids)

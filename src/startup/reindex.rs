@@ -104,7 +104,7 @@ fn open(config: &Config) -> Result<Opened, StartError> {
         StoreKind::Sqlite => {
             Some(DataFolder::lock(&config.data_dir, None).map_err(StartError::Folder)?)
         }
-        StoreKind::Milvus => None,
+        StoreKind::Milvus | StoreKind::Postgres => None,
     };
     let embedder = embedder::load(config, &Metrics::new())?;
     let path = folder.as_ref().map_or(config.data_dir.as_path(), DataFolder::path);

@@ -10,7 +10,8 @@ use memgate_core::{clock::Clock, memory::MemoryStore};
 use memgate_embed::Space;
 use memgate_sqlite::Synchronous;
 use memgate_store::{
-    MilvusSettings, MilvusStore, MilvusTls, MonitoredStore, SqliteOptions, SqliteStore,
+    MilvusSettings, MilvusStore, MilvusTls, MonitoredStore, PostgresSettings, PostgresStore,
+    PostgresTls, SqliteOptions, SqliteStore,
 };
 use memgate_telemetry::Metrics;
 
@@ -37,7 +38,7 @@ pub(super) fn open(
 ) -> Result<Arc<MonitoredStore>, StartError> {
     let store = choose(config, space, folder, Purpose::Use, clock)?;
     let name = match config.memory.store_kind() {
-        StoreKind::Sqlite => "Store",
+        StoreKind::Sqlite | StoreKind::Postgres => "Store",
         StoreKind::Milvus => "Milvus",
     };
     Ok(Arc::new(MonitoredStore::new(store, name, metrics.clone())))
@@ -54,6 +55,7 @@ pub(super) fn choose(
     Ok(match config.memory.store_kind() {
         StoreKind::Sqlite => Arc::new(sqlite(config, folder)?),
         StoreKind::Milvus => Arc::new(milvus(config, space, purpose, clock)?),
+        StoreKind::Postgres => Arc::new(postgres(config)?),
     })
 }
 
@@ -104,6 +106,35 @@ fn milvus(
     };
     Handle::current().block_on(MilvusStore::open(settings)).map_err(|refusal| {
         StartError::Unusable { key: "memory.milvus", cause: refusal.to_string() }
+    })
+}
+
+/// Needs a runtime that may be blocked.
+#[expect(clippy::disallowed_methods, reason = "start-up runs this on a thread that may block")]
+fn postgres(config: &Config) -> Result<PostgresStore, StartError> {
+    let postgres = config.memory.postgres.clone().unwrap_or_default();
+    let password = postgres.password_env.as_ref().and_then(|name| std::env::var(name).ok());
+    let settings = PostgresSettings {
+        // The configuration check has made sure that it is set.
+        password: password.map(|password| password.trim().to_owned()),
+        tls: postgres.tls.as_ref().map(|tls| PostgresTls {
+            ca: tls.ca.clone(),
+            identity: tls.certificate.clone().zip(tls.key.clone()),
+            server_name: tls.server_name.clone(),
+        }),
+        connect_timeout: postgres.connect_timeout(),
+        timeout: postgres.timeout(),
+        cache_bytes: postgres.cache_mib << 20,
+        host: postgres.host,
+        port: postgres.port,
+        user: postgres.user,
+        database: postgres.database,
+        schema: postgres.schema,
+        partitions: postgres.partitions,
+        connections: postgres.connections,
+    };
+    Handle::current().block_on(PostgresStore::open(settings)).map_err(|refusal| {
+        StartError::Unusable { key: "memory.postgres", cause: refusal.to_string() }
     })
 }
 

@@ -10,7 +10,9 @@ mod data;
 mod envoy_config;
 mod milvus;
 mod ports;
+mod postgres;
 mod process;
+mod server;
 mod signals;
 mod test;
 mod tls;
@@ -38,11 +40,13 @@ enum Command {
     Test(test::Args),
     /// Measure memgate against a no-op ext_proc server behind the same Envoy filters.
     Bench(bench::Args),
-    /// Download Envoy, ONNX Runtime, the embedding model, Python tools and Milvus servers into
-    /// .assets/.
+    /// Download Envoy, ONNX Runtime, the embedding model, Python tools, Milvus servers and
+    /// PostgreSQL into .assets/.
     Assets(assets::command::Args),
     /// Run a Milvus server in the foreground, for tests and development.
     Milvus(milvus::Args),
+    /// Run a PostgreSQL server with pgvector in the foreground, for tests and development.
+    Postgres(postgres::Args),
     /// Train the models in models/, or check that they come out of training as they are committed.
     Train(train::Args),
     /// Write the words for times in lang/cldr/ from Unicode's locale data.
@@ -63,6 +67,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => args.run(),
         Command::Assets(args) => args.run(),
         Command::Milvus(args) => args.run(),
+        Command::Postgres(args) => args.run(),
         Command::Train(args) => args.run(),
         Command::Cldr(args) => args.run(),
         Command::Data(args) => args.run(),

@@ -93,7 +93,16 @@ impl Program {
 
 /// Asks the child's process group to end, and kills it after `patience`.
 pub(crate) async fn end(child: &mut Child, patience: Duration) -> Result<ExitStatus> {
-    signal_group(child, Signal::TERM);
+    end_by(child, Signal::TERM, patience).await
+}
+
+/// As [`end`], by another signal.
+pub(crate) async fn end_by(
+    child: &mut Child,
+    signal: Signal,
+    patience: Duration,
+) -> Result<ExitStatus> {
+    signal_group(child, signal);
     if let Ok(ended) = tokio::time::timeout(patience, child.wait()).await {
         return ended.context("cannot wait for a child");
     }

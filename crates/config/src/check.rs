@@ -7,7 +7,7 @@ use crate::{
     schema::{check, json_schema},
     sections::{
         api::ApiConfig, embedding::EmbeddingModel, identity::IdentityMode, listen::GrpcAddress,
-        memory::StoreKind, models::ModelRole,
+        memory::StoreKind, models::ModelRole, postgres::PostgresConfig,
     },
 };
 use memgate_core::memory::MemoryType;
@@ -55,9 +55,15 @@ impl Config {
                 }
             }
         }
-        if self.memory.milvus.is_some() && self.memory.store_kind() != StoreKind::Milvus {
-            warnings
-                .push(Problem::new("memory.milvus", "not used, because memory.store is sqlite"));
+        let kind = self.memory.store_kind();
+        for (key, there, of) in [
+            ("memory.milvus", self.memory.milvus.is_some(), StoreKind::Milvus),
+            ("memory.postgres", self.memory.postgres.is_some(), StoreKind::Postgres),
+        ] {
+            if there && kind != of {
+                let cause = format!("not used, because memory.store is {}", kind.name());
+                warnings.push(Problem::new(key, cause));
+            }
         }
         warnings.extend(embedding_check::warnings(&self.memory));
         if !self.listen.http.ip().is_loopback() && self.listen.http_tls.is_none() {
@@ -125,6 +131,9 @@ impl Config {
         if let Some(milvus) = &self.memory.milvus {
             needs("memory.milvus.token_env".into(), &milvus.token_env);
         }
+        if let Some(postgres) = &self.memory.postgres {
+            needs("memory.postgres.password_env".into(), &postgres.password_env);
+        }
         for (index, model) in self.external_models.iter().enumerate() {
             let key = format!("external_models[{index}].llm_endpoint.api_key_env");
             needs(key, &model.llm_endpoint.api_key_env);
@@ -164,14 +173,29 @@ impl Config {
             let cause = format!("must equal {of}, {whole}");
             problems.push(Problem::new("memory.milvus.dimension", cause));
         }
-        if let Some(tls) = memory.milvus.as_ref().and_then(|milvus| milvus.tls.as_ref())
-            && tls.certificate.is_some() != tls.key.is_some()
-        {
-            let (key, other) = match tls.key {
-                None => ("memory.milvus.tls.key", "certificate"),
-                Some(_) => ("memory.milvus.tls.certificate", "key"),
+        if memory.store.is_none() && memory.milvus.is_some() && memory.postgres.is_some() {
+            let cause = "required, because there are the sections milvus and postgres";
+            problems.push(Problem::new("memory.store", cause));
+        }
+        let (whole, most) = (memory.embedding.whole_dimension(), PostgresConfig::MAX_DIMENSION);
+        if memory.store_kind() == StoreKind::Postgres && whole > most {
+            let cause = format!(
+                "postgres stores vectors of at most {most} dimensions, but those of all embedding models have {whole}"
+            );
+            problems.push(Problem::new("memory.store", cause));
+        }
+        let milvus = memory.milvus.as_ref().and_then(|milvus| milvus.tls.as_ref());
+        let milvus = milvus.map(|tls| ("milvus", &tls.certificate, &tls.key));
+        let postgres = memory.postgres.as_ref().and_then(|postgres| postgres.tls.as_ref());
+        let postgres = postgres.map(|tls| ("postgres", &tls.certificate, &tls.key));
+        for (store, certificate, key) in milvus.into_iter().chain(postgres) {
+            let (missing, other) = match (certificate, key) {
+                (Some(_), None) => ("key", "certificate"),
+                (None, Some(_)) => ("certificate", "key"),
+                _ => continue,
             };
-            problems.push(Problem::new(key, format!("required, because {other} is set")));
+            let cause = format!("required, because {other} is set");
+            problems.push(Problem::new(format!("memory.{store}.tls.{missing}"), cause));
         }
     }
 

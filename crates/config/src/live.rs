@@ -115,6 +115,7 @@ need_restart! {
     assets_dir;
     memory.store;
     memory.milvus;
+    memory.postgres;
     memory.sqlite;
     memory.journal.sync;
     memory.embedding;

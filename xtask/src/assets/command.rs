@@ -30,6 +30,7 @@ impl Args {
                 Kind::Python => ("python", assets.python()),
                 Kind::Milvus => ("milvus", assets.milvus()),
                 Kind::MilvusLite => ("milvus-lite", assets.milvus_lite()),
+                Kind::Postgres => ("postgres", assets.postgres()),
                 Kind::CargoTools => ("cargo-tools", assets.cargo_tools()),
                 Kind::FakeTime => ("faketime", assets.fake_time()),
                 Kind::Training => ("training", assets.training()),

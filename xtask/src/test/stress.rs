@@ -37,14 +37,14 @@ pub(super) fn steps() -> Vec<Step> {
             show(&mut at(steps::nextest(servers, &["--retries", "0"])?, time, zone)?)
         }));
     }
-    all.push(Step::new("milvus start", steps::start_servers));
+    all.push(Step::new("servers start", steps::start_servers));
     for run in 1..=RUNS {
         all.push(Step::new(format!("nextest {run} of {RUNS}"), |servers| {
             let options = ["--retries", "0", "--test-threads", "4"];
             beside(BUSY, &mut steps::nextest(servers, &options)?)
         }));
     }
-    all.push(Step::new("milvus end", steps::end_servers));
+    all.push(Step::new("servers end", steps::end_servers));
     for run in 1..=END_TO_END_RUNS {
         all.push(Step::new(format!("end to end {run} of {END_TO_END_RUNS}"), |_| {
             beside(1, steps::pytest("not long", steps::WORKERS)?.args(["--reruns", "0"]))

@@ -16,7 +16,7 @@ const ROLE: &str = "memory_extraction";
 /// What to change.
 #[derive(Default)]
 pub(super) struct Changes {
-    /// The store, and the port of Milvus on loopback.
+    /// The store, and the port of its server on loopback.
     pub store: Option<(Store, u16)>,
     /// The helper model: its server and its name there.
     pub helper: Option<(Upstream, String)>,
@@ -40,8 +40,8 @@ impl Changes {
 
     fn put_in(self, text: &str, has_key: bool) -> Result<Value> {
         let mut config: Value = serde_saphyr::from_str(text).context("not valid YAML")?;
-        if let Some((store, milvus_port)) = self.store {
-            put_store(&mut config, store, milvus_port)?;
+        if let Some((store, port)) = self.store {
+            put_store(&mut config, store, port)?;
         }
         if let Some((server, name)) = self.helper {
             put_helper(&mut config, &server, &name, has_key)?;
@@ -62,7 +62,7 @@ pub(super) fn names_identity_mode(file: &Path) -> Result<bool> {
     Ok(config.pointer("/memory/identity/mode").is_some_and(|mode| !mode.is_null()))
 }
 
-fn put_store(config: &mut Value, store: Store, milvus_port: u16) -> Result<()> {
+fn put_store(config: &mut Value, store: Store, port: u16) -> Result<()> {
     let memory = mapping(config)?.entry("memory").or_insert(Value::Null);
     let memory = mapping(memory).context("memory")?;
     match store {
@@ -73,7 +73,20 @@ fn put_store(config: &mut Value, store: Store, milvus_port: u16) -> Result<()> {
             memory.insert("store".into(), "milvus".into());
             let milvus = memory.entry("milvus").or_insert(Value::Null);
             let milvus = mapping(milvus).context("memory.milvus")?;
-            milvus.insert("address".into(), format!("127.0.0.1:{milvus_port}").into());
+            milvus.insert("address".into(), format!("127.0.0.1:{port}").into());
+        }
+        Store::Postgres => {
+            memory.insert("store".into(), "postgres".into());
+            let postgres = memory.entry("postgres").or_insert(Value::Null);
+            let postgres = mapping(postgres).context("memory.postgres")?;
+            // Those of the server that is started: it asks for no password.
+            postgres.insert("host".into(), "127.0.0.1".into());
+            postgres.insert("port".into(), port.into());
+            postgres.insert("user".into(), "memgate".into());
+            postgres.insert("database".into(), "memgate".into());
+            for key in ["password_env", "tls"] {
+                postgres.remove(key);
+            }
         }
     }
     Ok(())
@@ -166,6 +179,22 @@ mod tests {
             "milvus": {"collection": "mine", "address": "127.0.0.1:7"},
         });
         assert_eq!(config, json!({"listen": {"grpc": "${GRPC}"}, "memory": memory}));
+    }
+
+    #[test]
+    fn sets_postgres_and_keeps_the_other_settings_of_its_section() {
+        let text = "memory:\n  postgres: {host: db, password_env: P, tls: {}, schema: mine, connections: 3}\n";
+        let changes = Changes { store: Some((Store::Postgres, 7)), helper: None };
+        let postgres = json!({
+            "host": "127.0.0.1",
+            "port": 7,
+            "user": "memgate",
+            "database": "memgate",
+            "schema": "mine",
+            "connections": 3,
+        });
+        let memory = json!({"store": "postgres", "postgres": postgres});
+        assert_eq!(changes.put_in(text, false).unwrap(), json!({"memory": memory}));
     }
 
     #[test]

@@ -45,7 +45,8 @@ pub(crate) struct Args {
     /// Data folder.
     #[arg(long, value_name = "DIR", default_value = "./data")]
     data: PathBuf,
-    /// Memory store; for milvus, a server is started too [default: from the configuration].
+    /// Memory store; for milvus and postgres, a server is started too [default: from the
+    /// configuration].
     #[arg(long, value_enum)]
     store: Option<Store>,
     /// Envoy's port for clients; 0 picks a free port, also below.
@@ -80,8 +81,10 @@ impl Args {
             Ports::choose(self.port, self.grpc_port, self.http_port)?;
         }
         let mut needed = vec![Kind::Envoy, Kind::Runtime, Kind::Model];
-        if self.store == Some(Store::Milvus) {
-            needed.push(Kind::Milvus);
+        match self.store {
+            Some(Store::Milvus) => needed.push(Kind::Milvus),
+            Some(Store::Postgres) => needed.push(Kind::Postgres),
+            Some(Store::Sqlite) | None => {}
         }
         let profile =
             self.profile.unwrap_or(if self.demo { Profile::Dev } else { Profile::Release });

@@ -15,8 +15,8 @@ pub(super) struct Ports {
     pub http: u16,
     /// The model double, when it is the upstream.
     pub double: u16,
-    /// Milvus, when it is the store.
-    pub milvus: u16,
+    /// The server of the store, when it has one.
+    pub store: u16,
 }
 
 impl Ports {
@@ -32,14 +32,14 @@ impl Ports {
         let grpc = claim(grpc, "memgate's gRPC", "--grpc-port")?;
         let http = claim(http, "memgate's HTTP", "--http-port")?;
         let double = claim(0, "the echo upstream", "")?;
-        let milvus = claim(0, "Milvus", "")?;
+        let store = claim(0, "the store", "")?;
         let port = |listener: &TcpListener| listener.local_addr().map(|address| address.port());
         Ok(Self {
             envoy: port(&envoy)?,
             grpc: port(&grpc)?,
             http: port(&http)?,
             double: port(&double)?,
-            milvus: port(&milvus)?,
+            store: port(&store)?,
         })
     }
 }
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn zeros_are_replaced_by_different_free_ports() {
         let ports = Ports::choose(0, 0, 0).unwrap();
-        let mut all = [ports.envoy, ports.grpc, ports.http, ports.double, ports.milvus];
+        let mut all = [ports.envoy, ports.grpc, ports.http, ports.double, ports.store];
         all.sort_unstable();
         assert!(all[0] > 0 && all.windows(2).all(|pair| pair[0] != pair[1]));
     }

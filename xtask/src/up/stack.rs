@@ -27,8 +27,8 @@ const ASK_EVERY: Duration = Duration::from_millis(100);
 /// memgate finishes pending writes; together with the other timeouts this stays below ten seconds.
 const MEMGATE_PATIENCE: Duration = Duration::from_secs(6);
 const OTHERS_PATIENCE: Duration = Duration::from_secs(1);
-/// This process stops Milvus itself, and kills it after half a second.
-const MILVUS_PATIENCE: Duration = Duration::from_millis(1500);
+/// This process stops the store's server itself, and kills it after half a second.
+const STORE_PATIENCE: Duration = Duration::from_millis(1500);
 
 /// Everything needed to start the stack.
 pub(super) struct Plan {
@@ -41,7 +41,7 @@ pub(super) struct Plan {
     pub development: bool,
     /// The store; `None` for the configured one.
     pub store: Option<Store>,
-    /// memgate's data folder; Milvus' data is inside it.
+    /// memgate's data folder; the data of the store's server is inside it.
     pub data: PathBuf,
     /// The model server; `None` for the double.
     pub upstream: Option<Upstream>,
@@ -70,8 +70,10 @@ impl Stack {
         let memgate = memgate(&plan, &scratch)?;
         let envoy = envoy(&plan, &scratch)?;
         let mut supervisor = Supervisor::new(plan.output.clone());
-        if plan.store == Some(Store::Milvus) {
-            supervisor.start(milvus(&plan));
+        match plan.store {
+            Some(Store::Milvus) => supervisor.start(server(&plan, "milvus")),
+            Some(Store::Postgres) => supervisor.start(server(&plan, "postgres")),
+            Some(Store::Sqlite) | None => {}
         }
         supervisor.start(memgate);
         if plan.upstream.is_none() {
@@ -103,7 +105,7 @@ impl Stack {
 
 fn memgate(plan: &Plan, scratch: &TempDir) -> Result<Service> {
     let changes = Changes {
-        store: plan.store.map(|store| (store, plan.ports.milvus)),
+        store: plan.store.map(|store| (store, plan.ports.store)),
         helper: plan.upstream.clone().zip(plan.helper_model.clone()),
     };
     let config = if changes.are_none() {
@@ -134,18 +136,19 @@ fn memgate(plan: &Plan, scratch: &TempDir) -> Result<Service> {
     })
 }
 
-fn milvus(plan: &Plan) -> Service {
+/// The store's server, by the command that runs it.
+fn server(plan: &Plan, name: &'static str) -> Service {
     let arguments = [
-        "milvus".into(),
+        name.into(),
         "--port".into(),
-        plan.ports.milvus.to_string().into(),
+        plan.ports.store.to_string().into(),
         "--data".into(),
-        plan.data.join("milvus").into(),
+        plan.data.join(name).into(),
     ];
     Service {
-        name: "milvus",
+        name,
         program: program(plan.binaries.xtask.clone(), arguments.into()),
-        patience: MILVUS_PATIENCE,
+        patience: STORE_PATIENCE,
     }
 }
 

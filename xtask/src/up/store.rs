@@ -6,4 +6,6 @@ pub(super) enum Store {
     Sqlite,
     /// A Milvus server, with its data in the data folder.
     Milvus,
+    /// A PostgreSQL server with pgvector, with its data in the data folder.
+    Postgres,
 }

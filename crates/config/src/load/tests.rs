@@ -70,7 +70,7 @@ fn refuses_wrong_types_and_names_with_line_key_and_cause() {
     refused("\nmemory: 5\n", "c.yaml:2: memory: expected keys with values, found a whole number");
     refused(
         "memory:\n  store: sqlit\n",
-        "c.yaml:2: memory.store: must be one of sqlite, milvus; did you mean \"sqlite\"?",
+        "c.yaml:2: memory.store: must be one of sqlite, milvus, postgres; did you mean \"sqlite\"?",
     );
     refused(
         "listen:\n  http: localhost:80\n",
@@ -274,6 +274,39 @@ external_models:
         (
             "memory: {milvus: {token_env: NO_SUCH_VARIABLE}}\n",
             "c.yaml:1: memory.milvus.token_env: the environment variable NO_SUCH_VARIABLE is not set",
+        ),
+    ] {
+        refused(text, expected);
+    }
+}
+
+#[test]
+fn a_postgres_section_selects_postgres_unless_store_is_set() {
+    let config = read("memory: {postgres: {host: db}}\n").unwrap();
+    assert_eq!(config.memory.store_kind(), StoreKind::Postgres);
+    assert_eq!(config.memory.postgres.as_ref().unwrap().port, 5432);
+    let config = read("memory: {store: milvus, milvus: {}, postgres: {}}\n").unwrap();
+    let warnings: Vec<_> = config.warnings().iter().map(ToString::to_string).collect();
+    assert_eq!(warnings, ["memory.postgres: not used, because memory.store is milvus"]);
+    let config = read("memory: {store: postgres}\n").unwrap();
+    assert_eq!(config.memory.store_kind(), StoreKind::Postgres);
+    for (text, expected) in [
+        (
+            "memory: {milvus: {}, postgres: {}}\n",
+            "c.yaml:1: memory.store: required, because there are the sections milvus and postgres",
+        ),
+        (
+            "memory: {postgres: {tls: {key: a.pem}}}\n",
+            "c.yaml:1: memory.postgres.tls.certificate: required, because key is set",
+        ),
+        (
+            "memory: {postgres: {password_env: NO_SUCH_VARIABLE}}\n",
+            "c.yaml:1: memory.postgres.password_env: the environment variable NO_SUCH_VARIABLE is not set",
+        ),
+        ("memory: {postgres: {port: 0}}\n", "c.yaml:1: memory.postgres.port: must be at least 1"),
+        (
+            "memory: {store: postgres, embedding: {additional: [{model: m, dimension: 16000}]}}\n",
+            "c.yaml:1: memory.store: postgres stores vectors of at most 16000 dimensions, but those of all embedding models have 16384",
         ),
     ] {
         refused(text, expected);

@@ -11,6 +11,7 @@ use crate::sections::{
     milvus::MilvusConfig,
     placement::Placement,
     policy::Policy,
+    postgres::PostgresConfig,
     zone::Zone,
 };
 use memgate_recall::{Budget, QueryConfig, RankingConfig, RecallSettings};
@@ -24,11 +25,13 @@ pub struct MemoryConfig {
     pub enabled: bool,
     /// Whether turns are stored and learned from. A request can only disable it.
     pub auto_store: bool,
-    /// The memory store: `sqlite` or `milvus`. Default: `milvus` if there is a `milvus` section,
-    /// else `sqlite`.
+    /// The memory store: `sqlite`, `milvus` or `postgres`. Default: the server that has a section,
+    /// `milvus` or `postgres`, else `sqlite`.
     pub store: Option<StoreKind>,
     /// The Milvus server.
     pub milvus: Option<MilvusConfig>,
+    /// The PostgreSQL server, with the extension pgvector.
+    pub postgres: Option<PostgresConfig>,
     /// The SQLite store.
     pub sqlite: SqliteConfig,
     /// The durable log of turns and of their pending jobs.
@@ -109,6 +112,7 @@ impl Default for MemoryConfig {
             auto_store: true,
             store: None,
             milvus: None,
+            postgres: None,
             sqlite: SqliteConfig::default(),
             journal: JournalConfig::default(),
             embedding: EmbeddingConfig::default(),
@@ -155,13 +159,13 @@ impl MemoryConfig {
         }
     }
 
-    /// The store to use: the configured one, else Milvus if it has a section.
+    /// The store to use: the configured one, else the server that has a section.
     #[must_use]
     pub fn store_kind(&self) -> StoreKind {
-        self.store.unwrap_or(if self.milvus.is_some() {
-            StoreKind::Milvus
-        } else {
-            StoreKind::Sqlite
+        self.store.unwrap_or(match (&self.milvus, &self.postgres) {
+            (Some(_), _) => StoreKind::Milvus,
+            (None, Some(_)) => StoreKind::Postgres,
+            (None, None) => StoreKind::Sqlite,
         })
     }
 
@@ -192,6 +196,20 @@ pub enum StoreKind {
     Sqlite,
     /// A Milvus server; several memgates can share it.
     Milvus,
+    /// A PostgreSQL server with pgvector; several memgates can share it.
+    Postgres,
+}
+
+impl StoreKind {
+    /// The name in the configuration.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Milvus => "milvus",
+            Self::Postgres => "postgres",
+        }
+    }
 }
 
 /// The SQLite store.

@@ -6,10 +6,11 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use crate::{
     dense,
+    micros::micros,
     sqlite::{
         entities,
         index::space_number,
-        rows::{COLUMNS, VALUES, WRITE_COLUMNS, json, micros, values},
+        rows::{COLUMNS, VALUES, WRITE_COLUMNS, json, values},
         search::by_id,
     },
     validate::{self, to_microsecond},

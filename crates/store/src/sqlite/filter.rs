@@ -8,7 +8,7 @@ use rusqlite::{
     types::Value,
 };
 
-use crate::sqlite::rows::micros;
+use crate::micros::{micros, micros_up};
 use memgate_core::memory::{Comparison, Filter, ScopeQuery, Source, Status, TimeField, Within};
 use memgate_text::entity::entity_key;
 
@@ -165,12 +165,6 @@ impl Condition {
         }
         self.sql.push(')');
     }
-}
-
-/// The first whole microsecond at or after a time: stored times compare the same with both.
-fn micros_up(time: Timestamp) -> i64 {
-    let down = micros(time);
-    if time.as_nanosecond().rem_euclid(1000) == 0 { down } else { down.saturating_add(1) }
 }
 
 /// Registers the SQL functions that filters use.

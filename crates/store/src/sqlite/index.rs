@@ -1,50 +1,25 @@
 //! The search index of one owner: scopes, words and vectors.
 
-use std::{collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::{dense, sqlite::filter::IN_USE};
-use memgate_core::memory::{QueryVector, ScopeQuery};
-use memgate_text::index::{Postings, Terms};
+use crate::{
+    dense,
+    owner_cache::Cached,
+    owner_documents::{Columns, Documents, Reader},
+    sqlite::filter::IN_USE,
+};
+use memgate_core::memory::QueryVector;
+use memgate_text::index::Terms;
 
 /// The index of an owner's memories in use, including expired ones.
 #[derive(Default)]
 pub(super) struct OwnerIndex {
     /// The owner's generation when it was read.
     pub(super) generation: i64,
-    /// Newest first.
-    pub(super) documents: Vec<Document>,
-    /// The words, numbered like `documents`.
-    pub(super) postings: Postings,
+    pub(super) documents: Documents,
     vectors: Vectors,
-    /// Memory used by the names in `documents`, in bytes.
-    names: usize,
-}
-
-/// The properties that decide whether a memory is searched.
-pub(super) struct Document {
-    /// The key in `memories`.
-    pub(super) row: i64,
-    expires_at: Option<i64>,
-    memory_type: Arc<str>,
-    project: Option<Arc<str>>,
-    agent: Option<Arc<str>>,
-    session: Option<Arc<str>>,
-}
-
-impl Document {
-    /// Whether the memory has expired at `now`, in microseconds.
-    pub(super) fn is_expired(&self, now: i64) -> bool {
-        self.expires_at.is_some_and(|end| end <= now)
-    }
-
-    /// Whether it belongs to a scope of its owner.
-    pub(super) fn is_in(&self, scope: &ScopeQuery) -> bool {
-        let [project, agent, session] =
-            [&self.project, &self.agent, &self.session].map(|name| name.as_deref());
-        scope.reaches(&self.memory_type, project, agent, session)
-    }
 }
 
 /// The vectors of one space.
@@ -74,20 +49,21 @@ impl Matrix {
     }
 }
 
-impl OwnerIndex {
-    /// Memory used, in bytes.
-    pub(super) fn bytes(&self) -> usize {
+impl Cached for OwnerIndex {
+    fn generation(&self) -> i64 {
+        self.generation
+    }
+
+    fn bytes(&self) -> usize {
         let vectors = match &self.vectors {
             Vectors::Held(matrix) => matrix.bytes(),
             Vectors::NotRead | Vectors::TooMany => 0,
         };
-        size_of::<Self>()
-            + self.documents.capacity() * size_of::<Document>()
-            + self.postings.bytes()
-            + self.names
-            + vectors
+        size_of::<Self>() + self.documents.bytes() + vectors
     }
+}
 
+impl OwnerIndex {
     /// Whether the index covers this space.
     pub(super) fn answers(&self, space: Option<&str>) -> bool {
         match (space, &self.vectors) {
@@ -121,30 +97,22 @@ impl OwnerIndex {
         );
         let mut statement = connection.prepare_cached(&sql)?;
         let mut rows = statement.query([owner])?;
-        let mut names = Names::default();
-        let mut terms = Vec::new();
+        let mut reader = Reader::default();
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(0)?;
-            self.documents.push(Document {
-                row: id,
-                expires_at: row.get(1)?,
-                memory_type: names.one(row.get_ref(2)?.as_str()?),
-                project: row.get_ref(3)?.as_str_or_null()?.map(|name| names.one(name)),
-                agent: row.get_ref(4)?.as_str_or_null()?.map(|name| names.one(name)),
-                session: row.get_ref(5)?.as_str_or_null()?.map(|name| names.one(name)),
-            });
-            terms.push(match Terms::from_bytes(row.get_ref(6)?.as_blob()?) {
+            let terms = match Terms::from_bytes(row.get_ref(6)?.as_blob()?) {
                 Some(stored) => stored,
                 None => terms_of_content(connection, id)?,
-            });
+            };
+            let columns = Columns {
+                memory_type: row.get_ref(2)?.as_str()?,
+                project: row.get_ref(3)?.as_str_or_null()?,
+                agent: row.get_ref(4)?.as_str_or_null()?,
+                session: row.get_ref(5)?.as_str_or_null()?,
+            };
+            reader.push(id, row.get(1)?, columns, terms);
         }
-        // Turns are neighbours of turns, statements of statements.
-        let sessions = self
-            .documents
-            .iter()
-            .map(|document| Some((document.session.as_deref()?, &*document.memory_type)));
-        self.postings = Postings::of(&terms).said_in(sessions);
-        self.names = names.bytes;
+        self.documents = reader.finish();
         Ok(())
     }
 
@@ -188,7 +156,7 @@ impl OwnerIndex {
         let mut statement = connection.prepare_cached(
             "SELECT part, coordinates FROM vectors WHERE memory = ?1 AND space = ?2 ORDER BY part",
         )?;
-        for (place, document) in (0_u32..).zip(&self.documents) {
+        for (place, document) in (0_u32..).zip(self.documents.all()) {
             let mut rows = statement.query((document.row, space))?;
             while let Some(row) = rows.next()? {
                 if !take((place, row.get(0)?), row.get_ref(1)?.as_blob()?) {
@@ -205,7 +173,7 @@ impl OwnerIndex {
         connection: &Connection,
         query: &QueryVector,
     ) -> rusqlite::Result<Vec<Option<(f32, u16)>>> {
-        let mut nearest = vec![None; self.documents.len()];
+        let mut nearest = vec![None; self.documents.all().len()];
         let mut score = |(document, part): (u32, u16), vector: &[f32]| {
             if let Some(best) = nearest.get_mut(document as usize) {
                 dense::keep_best(best, (dense::cosine(vector, &query.values), part));
@@ -246,24 +214,4 @@ fn terms_of_content(connection: &Connection, row: i64) -> rusqlite::Result<Terms
     connection
         .prepare_cached("SELECT content FROM memories WHERE row = ?1")?
         .query_row([row], |row| Ok(Terms::of(row.get_ref(0)?.as_str()?)))
-}
-
-/// Interned names, which many memories share.
-#[derive(Default)]
-struct Names {
-    known: HashSet<Arc<str>>,
-    bytes: usize,
-}
-
-impl Names {
-    fn one(&mut self, name: &str) -> Arc<str> {
-        if let Some(known) = self.known.get(name) {
-            return known.clone();
-        }
-        // The text and the two reference counts before it.
-        self.bytes += name.len() + 2 * size_of::<usize>();
-        let name: Arc<str> = name.into();
-        self.known.insert(name.clone());
-        name
-    }
 }

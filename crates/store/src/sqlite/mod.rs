@@ -6,7 +6,6 @@
 //! the database.
 
 mod backfill;
-mod cache;
 mod change;
 mod entities;
 mod filter;
@@ -27,9 +26,10 @@ use std::{
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use self::{backfill::Marks, cache::Cache};
+use self::{backfill::Marks, index::OwnerIndex};
 use crate::{
     MAX_LIMIT,
+    owner_cache::OwnerCache,
     scan_cursor::ScanCursor,
     validate::{self, validate},
 };
@@ -65,7 +65,7 @@ impl Default for SqliteOptions {
 /// Memories in an SQLite file.
 pub struct SqliteStore {
     database: Database,
-    cache: Arc<Cache>,
+    cache: Arc<OwnerCache<OwnerIndex>>,
     marks: Arc<Marks>,
     closed: AtomicBool,
 }
@@ -80,7 +80,7 @@ impl SqliteStore {
         let options = Options { synchronous, readers, queue, prepare: filter::register };
         Ok(Self {
             database: Database::open(file, &schema::MIGRATIONS, options)?,
-            cache: Arc::new(Cache::new(cache_bytes)),
+            cache: Arc::new(OwnerCache::new(cache_bytes)),
             marks: Arc::default(),
             closed: AtomicBool::new(false),
         })

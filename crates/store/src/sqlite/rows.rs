@@ -9,6 +9,7 @@ use rusqlite::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
+use crate::micros::micros;
 use memgate_core::memory::{Memory, MemoryId, MemoryType, Owner, Source, Status, Write};
 use memgate_text::index::Terms;
 
@@ -24,12 +25,6 @@ pub(super) const WRITE_COLUMNS: &str = "actor, reason, request_id";
 
 /// Number of values that [`values`] returns: the columns above and `terms`.
 pub(super) const VALUES: usize = 33 + 3 + 1;
-
-/// Microseconds since 1970, the stored form of times.
-pub(super) fn micros(time: Timestamp) -> i64 {
-    // Stored times are whole already; this rounds those of a query down.
-    i64::try_from(time.as_nanosecond().div_euclid(1000)).unwrap_or(i64::MAX)
-}
 
 /// The values of a memory for `COLUMNS`, `WRITE_COLUMNS` and `terms`.
 pub(super) fn values(memory: &Memory, write: &Write) -> rusqlite::Result<[Value; VALUES]> {

@@ -6,11 +6,13 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter, types::Value};
 
 use crate::{
     MAX_LIMIT,
+    micros::micros,
+    owner_cache::OwnerCache,
+    owner_documents::by_owner,
     sqlite::{
-        cache::Cache,
         filter::Condition,
         index::{OwnerIndex, space_number},
-        rows::{COLUMNS, memory, micros},
+        rows::{COLUMNS, memory},
     },
     top_k::{Candidate, top_k},
 };
@@ -22,7 +24,7 @@ use memgate_text::index::QueryTerms;
 /// The evidence for a search.
 pub(super) fn retrieve(
     connection: &Connection,
-    cache: &Cache,
+    cache: &OwnerCache<OwnerIndex>,
     search: &Search,
 ) -> rusqlite::Result<Vec<Evidence>> {
     let limit = search.limit.min(MAX_LIMIT);
@@ -39,12 +41,8 @@ pub(super) fn retrieve(
             Some(vector) => index.cosines(connection, vector)?,
             None => Vec::new(),
         };
-        let scores = query.as_ref().map(|query| {
-            index
-                .postings
-                .score(query, |document| !index.documents[document as usize].is_expired(now))
-        });
-        for (place, document) in index.documents.iter().enumerate() {
+        let scores = query.as_ref().map(|query| index.documents.score(query, now));
+        for (place, document) in index.documents.all().iter().enumerate() {
             if !document.is_expired(now)
                 && scopes.iter().any(|scope| document.is_in(scope))
                 && allowed.as_ref().is_none_or(|allowed| allowed.contains(&document.row))
@@ -71,22 +69,10 @@ pub(super) fn retrieve(
         .collect()
 }
 
-/// The scopes grouped by owner, in order.
-fn by_owner(scopes: &[ScopeQuery]) -> Vec<(&Owner, Vec<&ScopeQuery>)> {
-    let mut owners: Vec<(&Owner, Vec<&ScopeQuery>)> = Vec::new();
-    for scope in scopes {
-        match owners.iter_mut().find(|(owner, _)| **owner == scope.owner) {
-            Some((_, scopes)) => scopes.push(scope),
-            None => owners.push((&scope.owner, vec![scope])),
-        }
-    }
-    owners
-}
-
 /// The owner's index for this snapshot, cached if possible; `None` for an owner without memories.
 fn owner_index(
     connection: &Connection,
-    cache: &Cache,
+    cache: &OwnerCache<OwnerIndex>,
     owner: &Owner,
     search: &Search,
 ) -> rusqlite::Result<Option<Arc<OwnerIndex>>> {
@@ -97,7 +83,8 @@ fn owner_index(
         .optional()?;
     let Some(generation) = generation else { return Ok(None) };
     let space = search.vector.as_ref().map(|vector| &vector.space);
-    if let Some(index) = cache.get(&key, generation, space.map(|space| &**space)) {
+    let cached = cache.get(&key, generation);
+    if let Some(index) = cached.filter(|index| index.answers(space.map(|space| &**space))) {
         return Ok(Some(index));
     }
     let index = OwnerIndex::read(connection, &key, generation, space, cache.entry_bound())?;

@@ -1,0 +1,43 @@
+//! Settings of the PostgreSQL store.
+
+use std::{path::PathBuf, time::Duration};
+
+/// Connection to PostgreSQL, and parameters of new tables.
+#[derive(Clone)]
+pub struct PostgresSettings {
+    /// Host name, IP address, or the folder of a Unix socket.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+    /// TLS settings; `None` for plaintext.
+    pub tls: Option<PostgresTls>,
+    /// Role. It must not be a superuser: row-level security does not bind those.
+    pub user: String,
+    /// Its password, if the server requires one.
+    pub password: Option<String>,
+    /// Database.
+    pub database: String,
+    /// Schema of the tables, created if it is missing.
+    pub schema: String,
+    /// Number of hash partitions of each new table; owners are distributed over them.
+    pub partitions: u16,
+    /// Maximum number of connections.
+    pub connections: usize,
+    /// Timeout for connecting, and for waiting for a free connection.
+    pub connect_timeout: Duration,
+    /// Timeout of one statement.
+    pub timeout: Duration,
+    /// Maximum size of the cache of owner indexes, in bytes.
+    pub cache_bytes: usize,
+}
+
+/// TLS settings. The server's certificate is always verified.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PostgresTls {
+    /// CA of the server's certificate, if it is not a public one.
+    pub ca: Option<PathBuf>,
+    /// Client certificate and key, if the server requires them.
+    pub identity: Option<(PathBuf, PathBuf)>,
+    /// Name in the server's certificate, if it differs from the host.
+    pub server_name: Option<String>,
+}

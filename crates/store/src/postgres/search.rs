@@ -1,0 +1,284 @@
+//! Reads: searches, lists, counts. Each uses one snapshot of the database.
+
+use std::collections::{HashMap, HashSet};
+
+use futures_util::future::try_join3;
+use tokio_postgres::types::Type;
+
+use crate::{
+    MAX_LIMIT, dense,
+    micros::micros,
+    owner_cache::OwnerCache,
+    owner_documents::by_owner,
+    postgres::{
+        connection::{
+            fault::Fault,
+            transaction::{Parameter, Transaction},
+        },
+        filter::Condition,
+        index::{OwnerIndex, generation, owner_index},
+        rows::{COLUMNS, columns, get, memory, stored},
+    },
+    top_k::{Candidate, top_k},
+};
+use memgate_core::memory::{
+    Counts, Cursor, Evidence, Filter, ListQuery, Memory, Owner, Page, QueryVector, ScopeQuery,
+    Search,
+};
+use memgate_text::index::QueryTerms;
+
+/// Maximum dimension of a vector: a limit of pgvector.
+pub(super) const MAX_DIMENSION: usize = 16_000;
+
+/// The best cosine of a memory with its part, by the memory's number.
+type Cosines = HashMap<i64, (f32, u16)>;
+
+/// The evidence for a search. The transaction may be for any of its owners.
+pub(super) async fn retrieve(
+    transaction: &Transaction,
+    cache: &OwnerCache<OwnerIndex>,
+    search: &Search,
+) -> Result<Vec<Evidence>, Fault> {
+    let limit = search.limit.min(MAX_LIMIT);
+    if search.vector.is_none() && search.text.is_none() {
+        return newest(transaction, search, limit).await;
+    }
+    let query = search.text.as_deref().and_then(QueryTerms::of);
+    let now = micros(search.now);
+    let owners = by_owner(&search.scopes);
+    let mut candidates = Vec::new();
+    for (place, (owner, scopes)) in owners.iter().enumerate() {
+        let key = owner.key();
+        transaction.act_for(&key)?;
+        let (generation, cosines, allowed) = try_join3(
+            generation(transaction, &key),
+            cosines(transaction, &key, search.vector.as_ref()),
+            allowed(transaction, owner, search),
+        )
+        .await?;
+        let Some(generation) = generation else { continue };
+        let index = owner_index(transaction, cache, &key, generation).await?;
+        let scores = query.as_ref().map(|query| index.documents.score(query, now));
+        for (at, document) in index.documents.all().iter().enumerate() {
+            if !document.is_expired(now)
+                && scopes.iter().any(|scope| document.is_in(scope))
+                && allowed.as_ref().is_none_or(|allowed| allowed.contains(&document.row))
+            {
+                candidates.push(Candidate {
+                    place: (place, document.row),
+                    cosine: cosines.get(&document.row).copied(),
+                    lexical: scores.as_ref().map(|scores| scores[at]),
+                });
+            }
+        }
+    }
+    let chosen = top_k(candidates, limit);
+    let mut memories = HashMap::new();
+    for (place, (owner, _)) in owners.iter().enumerate() {
+        let of = chosen.iter().filter(|candidate| candidate.place.0 == place);
+        let numbers: Vec<i64> = of.map(|candidate| candidate.place.1).collect();
+        if !numbers.is_empty() {
+            memories.extend(by_numbers(transaction, owner, &numbers).await?);
+        }
+    }
+    let evidence = chosen.into_iter().filter_map(|candidate| {
+        Some(Evidence {
+            memory: memories.remove(&candidate.place.1)?,
+            cosine: candidate.cosine.map(|(cosine, _)| cosine),
+            part: candidate.cosine.map(|(_, part)| part),
+            lexical: candidate.lexical,
+        })
+    });
+    Ok(evidence.collect())
+}
+
+/// The query's vector is read once, not once a row. A vector of another dimension has no cosine.
+const COSINES: &str = "SELECT memory, part, CASE WHEN vector_dims(coordinates) = $4 \
+     THEN -(coordinates <#> (SELECT $3::real[]::vector)) END FROM vectors \
+     WHERE owner = $1 AND space = (SELECT space FROM spaces WHERE name = $2) \
+     ORDER BY memory, part";
+
+/// The best cosine of each of an owner's memories.
+async fn cosines(
+    transaction: &Transaction,
+    owner: &str,
+    query: Option<&QueryVector>,
+) -> Result<Cosines, Fault> {
+    let mut cosines = Cosines::new();
+    let Some(QueryVector { space, values }) = query else { return Ok(cosines) };
+    // pgvector refuses what no stored vector can be compared with.
+    let comparable = (1..=MAX_DIMENSION).contains(&values.len());
+    if !comparable || !values.iter().all(|value| value.is_finite()) {
+        return Ok(cosines);
+    }
+    let dimension = i32::try_from(values.len()).unwrap_or(i32::MAX);
+    let (space, values) = (stored(space), &values[..]);
+    let rows = transaction.query(COSINES, &[&owner, &space, &values, &dimension]).await?;
+    for row in rows {
+        let Some(product) = get::<Option<f64>>(&row, 2, "cosine")? else { continue };
+        let memory: i64 = get(&row, 0, "number")?;
+        let part = u16::try_from(get::<i16>(&row, 1, "part")?).unwrap_or_default();
+        let mut best = cosines.get(&memory).copied();
+        // Rounding can exceed the bounds slightly.
+        dense::keep_best(&mut best, ((product as f32).clamp(-1.0, 1.0), part));
+        cosines.extend(best.map(|best| (memory, best)));
+    }
+    Ok(cosines)
+}
+
+/// The memories that match the search's filter; `None` without a filter.
+async fn allowed(
+    transaction: &Transaction,
+    owner: &Owner,
+    search: &Search,
+) -> Result<Option<HashSet<i64>>, Fault> {
+    if search.filter.is_none() {
+        return Ok(None);
+    }
+    let scope = ScopeQuery::of(owner.clone());
+    let condition = Condition::scope(&scope, search.now).in_use().filtered(search.filter.as_ref());
+    let sql = format!("SELECT number FROM memories WHERE {}", condition.sql);
+    let rows = transaction.query_once(&sql, &condition.parameters()).await?;
+    rows.iter().map(|row| get(row, 0, "number")).collect::<Result<_, _>>().map(Some)
+}
+
+/// The newest memories of all scopes, for a search without a query.
+async fn newest(
+    transaction: &Transaction,
+    search: &Search,
+    limit: usize,
+) -> Result<Vec<Evidence>, Fault> {
+    let mut memories = Vec::new();
+    let mut seen = HashSet::new();
+    for scope in &search.scopes {
+        transaction.act_for(&scope.owner.key())?;
+        let condition =
+            Condition::scope(scope, search.now).in_use().filtered(search.filter.as_ref());
+        for memory in page(transaction, &scope.owner, condition, limit).await? {
+            if seen.insert((scope.owner.clone(), memory.id.clone())) {
+                memories.push(memory);
+            }
+        }
+    }
+    memories.sort_by(|a, b| (b.created_at, &b.id).cmp(&(a.created_at, &a.id)));
+    memories.truncate(limit);
+    let evidence = |memory| Evidence { memory, cosine: None, part: None, lexical: None };
+    Ok(memories.into_iter().map(evidence).collect())
+}
+
+/// A page of a list.
+pub(super) async fn list(transaction: &Transaction, query: &ListQuery) -> Result<Page, Fault> {
+    let limit = query.limit.min(MAX_LIMIT);
+    let mut condition = Condition::scope(&query.scope, query.now);
+    if !query.filter.as_ref().is_some_and(Filter::mentions_status) {
+        condition = condition.in_use();
+    }
+    condition = condition.filtered(query.filter.as_ref());
+    if let Some(cursor) = &query.cursor {
+        condition.number(" AND (created_at, id) < (", micros(cursor.created_at));
+        condition.text(", ", stored(cursor.id.as_str()));
+        condition.sql.push(')');
+    }
+    let mut memories = page(transaction, &query.scope.owner, condition, limit + 1).await?;
+    let more = memories.len() > limit;
+    memories.truncate(limit);
+    let last = memories.last().filter(|_| more);
+    let next = last.map(|last| Cursor { created_at: last.created_at, id: last.id.clone() });
+    Ok(Page { memories, next })
+}
+
+async fn page(
+    transaction: &Transaction,
+    owner: &Owner,
+    mut condition: Condition,
+    limit: usize,
+) -> Result<Vec<Memory>, Fault> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    condition.number(" ORDER BY created_at DESC, id DESC LIMIT ", limit);
+    let sql = format!("SELECT {} FROM memories WHERE {}", columns!(), condition.sql);
+    let rows = transaction.query_once(&sql, &condition.parameters()).await?;
+    rows.iter().map(|row| memory(row, owner)).collect()
+}
+
+/// Counts of a scope.
+pub(super) async fn count(
+    transaction: &Transaction,
+    scope: &ScopeQuery,
+    filter: Option<&Filter>,
+    space: &str,
+    now: jiff::Timestamp,
+) -> Result<Counts, Fault> {
+    let condition = Condition::scope(scope, now).in_use().filtered(filter);
+    let space = stored(space);
+    let mut parameters: Vec<Parameter<'_>> = condition.parameters();
+    parameters.push((&space, Type::TEXT));
+    let sql = format!(
+        "SELECT count(*), count(*) FILTER (WHERE EXISTS (SELECT FROM vectors \
+             WHERE vectors.owner = memories.owner AND vectors.memory = memories.number \
+             AND vectors.part = 0 \
+             AND vectors.space = (SELECT space FROM spaces WHERE name = ${}))) \
+         FROM memories WHERE {}",
+        parameters.len(),
+        condition.sql
+    );
+    let rows = transaction.query_once(&sql, &parameters).await?;
+    let Some(row) = rows.first() else { return Ok(Counts::default()) };
+    let number = |place| get::<i64>(row, place, "count").map(i64::unsigned_abs);
+    Ok(Counts { total: number(0)?, embedded: number(1)? })
+}
+
+const BY_NUMBERS: &str =
+    concat!("SELECT ", columns!(), ", number FROM memories WHERE owner = $1 AND number = ANY($2)");
+
+/// Memories of an owner by their numbers, which are unique among all owners.
+async fn by_numbers(
+    transaction: &Transaction,
+    owner: &Owner,
+    numbers: &[i64],
+) -> Result<Vec<(i64, Memory)>, Fault> {
+    let key = owner.key();
+    transaction.act_for(&key)?;
+    let rows = transaction.query(BY_NUMBERS, &[&key, &numbers]).await?;
+    rows.iter().map(|row| Ok((get(row, COLUMNS, "number")?, memory(row, owner)?))).collect()
+}
+
+const BY_ID: &str =
+    concat!("SELECT ", columns!(), ", number FROM memories WHERE owner = $1 AND id = $2");
+
+/// One memory and its number; `None` if the owner has no such memory.
+pub(super) async fn by_id(
+    transaction: &Transaction,
+    owner: &Owner,
+    id: &str,
+) -> Result<Option<(i64, Memory)>, Fault> {
+    let row = transaction.first(BY_ID, &[&owner.key(), &stored(id)]).await?;
+    row.map(|row| Ok((get(&row, COLUMNS, "number")?, memory(&row, owner)?))).transpose()
+}
+
+const VERSIONS: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM versions WHERE owner = $1 AND memory = $2 ORDER BY version DESC"
+);
+
+/// The earlier versions of a memory, newest first.
+pub(super) async fn earlier(
+    transaction: &Transaction,
+    owner: &Owner,
+    number: i64,
+) -> Result<Vec<Memory>, Fault> {
+    let rows = transaction.query(VERSIONS, &[&owner.key(), &number]).await?;
+    rows.iter().map(|row| memory(row, owner)).collect()
+}
+
+/// All versions of a memory, newest first; `None` if the owner has no such memory.
+pub(super) async fn history(
+    transaction: &Transaction,
+    owner: &Owner,
+    id: &str,
+) -> Result<Option<Vec<Memory>>, Fault> {
+    let Some((number, current)) = by_id(transaction, owner, id).await? else { return Ok(None) };
+    let mut versions = vec![current];
+    versions.extend(earlier(transaction, owner, number).await?);
+    Ok(Some(versions))
+}
