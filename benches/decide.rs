@@ -22,7 +22,7 @@ fn deciding(c: &mut Criterion) {
     let mut group = c.benchmark_group("decide");
     for (name, text) in messages() {
         let message = Message { text: &text, signals: &Earlier::SILENT, tools_offered: true };
-        group.bench_function(name, |b| b.iter(|| decide(black_box(&message), &models.need)));
+        group.bench_function(name, |b| b.iter(|| decide(black_box(&message), &models)));
     }
     group.finish();
 }

@@ -23,7 +23,7 @@ from model_file import MODEL, ROOT
 from reference_vectors import embed
 from rust_features import Exported
 
-MODELS = ("encoder", "need", "reader", "memorable", "update", "query_adapter", "relevance")
+MODELS = ("encoder", "need", "housekeeping", "reader", "memorable", "update", "query_adapter", "relevance")
 LAYERS = "layers.safetensors"
 TOLERANCE = 0.01
 
@@ -52,6 +52,11 @@ def need(tensors, notes, rows, _):
     dense = np.hstack([rows["need"]["layers"], rows["need"]["vectors"]])
     kinds = ("search", "words", "tool", "greeting", "personal")
     return np.array([linear(tensors, f"need.{kind}", rows["need"].grams(), dense) for kind in kinds])
+
+
+def housekeeping(tensors, notes, rows, _):
+    dense = np.hstack([rows["need"]["layers"], rows["need"]["vectors"]])
+    return np.array([linear(tensors, f"housekeeping.{kind}", rows["need"].grams(), dense) for kind in ("whole", "words")])
 
 
 def memorable(tensors, notes, rows, _):

@@ -204,6 +204,6 @@ impl Recalling<'_> {
         };
         let recall = memory.map(|memory| &memory.recall);
         let extend = |extra| extension.request(config.memory.deadline() + extra);
-        context_for_exchange(recall, &parts.models.need, &conversation, &request, extend).await
+        context_for_exchange(recall, &parts.models, &conversation, &request, extend).await
     }
 }

@@ -124,7 +124,7 @@ async fn warm_up(models: Arc<Models>) -> Result<(), StartError> {
         memgate_capture::prepare();
         let message =
             Message { text: "What is my name?", signals: &Earlier::SILENT, tools_offered: true };
-        let _ = decide(&message, &models.need);
+        let _ = decide(&message, &models);
     });
     warm.await.map_err(|_| StartError::Interrupted)
 }

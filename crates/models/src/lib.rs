@@ -5,6 +5,7 @@
 
 mod error;
 mod features;
+mod housekeeping;
 mod linear;
 mod manifest;
 mod memorable;
@@ -24,6 +25,7 @@ use tensors::Tensors;
 pub use error::ModelsError;
 use error::Unreadable;
 pub use features::Features;
+pub use housekeeping::HousekeepingModel;
 pub use memorable::{Clause, MemorableModel};
 pub use need::{Need, NeedModel, Opinion};
 pub use query_adapter::QueryAdapter;
@@ -69,6 +71,8 @@ const FOLDERS: [Folder; 2] = [DEFAULT, folder!("all-MiniLM-L6-v2")];
 pub struct Models {
     /// Decides whether a message needs memory.
     pub need: NeedModel,
+    /// Tells a client's own prompts from what people type.
+    pub housekeeping: HousekeepingModel,
     /// Decides which statements are worth keeping.
     pub memorable: MemorableModel,
     /// Reads messages piece by piece. Only for inner layers of an embedder that [`Models::are_trained_with`].
@@ -111,6 +115,7 @@ impl Models {
         let place = space.place_of(|space| manifest.embedder.is(space));
         Ok(Self {
             need: NeedModel::read(&tensors)?,
+            housekeeping: HousekeepingModel::read(&tensors)?,
             memorable: MemorableModel::read(&tensors)?,
             reader: Reader::read(&tensors)?,
             update: UpdateModel::read(&tensors)?,

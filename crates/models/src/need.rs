@@ -77,6 +77,12 @@ pub struct Need {
 }
 
 impl Opinion<'_> {
+    /// What the model read of the message.
+    #[must_use]
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
     /// By words alone.
     #[must_use]
     pub fn by_words(&self) -> Need {

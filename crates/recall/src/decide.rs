@@ -14,7 +14,7 @@ use crate::{
     signals::Earlier,
 };
 use memgate_embed::{Space, model_of};
-use memgate_models::{Need, NeedModel, Opinion};
+use memgate_models::{HousekeepingModel, Models, Need, Opinion};
 use memgate_telemetry::Phase;
 use memgate_text::{
     first_person::is_personal,
@@ -38,8 +38,8 @@ pub struct Decided {
 
 /// Decides without an embedding.
 #[must_use]
-pub fn decide(message: &Message<'_>, model: &NeedModel) -> Decided {
-    match at_first(message, model) {
+pub fn decide(message: &Message<'_>, models: &Models) -> Decided {
+    match at_first(message, models) {
         First::Sure(decided) => decided,
         First::Unsure(unsure) => unsure.by_words(),
     }
@@ -52,7 +52,7 @@ pub(super) async fn decide_with_embedding(
     deadline: Instant,
 ) -> Decided {
     let started = Instant::now();
-    let first = at_first(message, &services.models.need);
+    let first = at_first(message, &services.models);
     services.metrics.phase(Phase::Decide, started.elapsed());
     let known = |space: &Space| services.models.are_trained_with(space);
     let decided = match first {
@@ -62,7 +62,8 @@ pub(super) async fn decide_with_embedding(
             None => unsure.by_words(),
             Some(judge) => {
                 let text = asking(unsure.message.text);
-                let decided = unsure.with(embed_query(services, judge, &text, deadline).await);
+                let embedding = embed_query(services, judge, &text, deadline).await;
+                let decided = unsure.with(embedding, &services.models.housekeeping);
                 // Where it is one of several models, the search wants the others' vectors, too,
                 // and gets this one's from its cache.
                 let enough = known(services.embedder.space());
@@ -87,12 +88,12 @@ struct Unsure<'a> {
 }
 
 /// Decides where that is sure without an embedding.
-fn at_first<'a>(message: &'a Message<'a>, model: &'a NeedModel) -> First<'a> {
+fn at_first<'a>(message: &'a Message<'a>, models: &'a Models) -> First<'a> {
     let Message { text, signals, .. } = *message;
-    let opinion = model.opinion(text);
+    let opinion = models.need.opinion(text);
     let need = opinion.by_words().probability;
     let sure = |decision, by| First::Sure(Decided::new(decision, by, Some(need)));
-    if is_housekeeping(text) {
+    if is_housekeeping(text) || models.housekeeping.by_words(opinion.features()) {
         return sure(Decision::Skip(Skip::Housekeeping), DecidedBy::Rule);
     }
     if let Some(decision) = by_signals(text, signals, &opinion) {
@@ -134,8 +135,12 @@ fn by_signals(text: &str, signals: &Earlier, opinion: &Opinion<'_>) -> Option<De
 impl Unsure<'_> {
     /// Decides by what the embedding model made of the message, or by its words where that failed
     /// or came too late.
-    fn with(self, embedding: QueryEmbedding) -> Decided {
+    fn with(self, embedding: QueryEmbedding, housekeeping: &HousekeepingModel) -> Decided {
         let layers = embedding.layers();
+        let features = self.opinion.features();
+        if layers.is_some_and(|(inner, vector)| housekeeping.by_layers(features, inner, vector)) {
+            return Decided::new(Decision::Skip(Skip::Housekeeping), DecidedBy::Model, None);
+        }
         let judged = layers.and_then(|(inner, vector)| self.opinion.by_layers(inner, vector));
         let decided = match judged {
             Some(need) => self.judged(need, DecidedBy::Model),

@@ -13,7 +13,7 @@ use crate::{
     signals::Earlier,
     state::LoopKey,
 };
-use memgate_models::NeedModel;
+use memgate_models::Models;
 
 /// The conversation that a request to a model is part of, as far as recall needs it.
 #[derive(Clone, Copy, Debug)]
@@ -36,14 +36,14 @@ pub struct Conversation<'a> {
 }
 
 /// The context for a request to a model; none where the request holds no message of the user. `request.earlier` are the
-/// messages in the request. `recall` is none while the data folder cannot be opened; `model` then decides alone. `extend` is asked whether a search
+/// messages in the request. `recall` is none while the data folder cannot be opened; `models` then decide alone. `extend` is asked whether a search
 /// may last so much longer than its deadline, because a model helps.
 ///
 /// # Errors
 /// [`RecallError`]; the request then goes on without a context.
 pub async fn context_for_exchange(
     recall: Option<&Recall>,
-    model: &NeedModel,
+    models: &Models,
     conversation: &Conversation<'_>,
     request: &RecallRequest<'_>,
     extend: impl FnOnce(Duration) -> bool,
@@ -58,7 +58,7 @@ pub async fn context_for_exchange(
     }
     let message = Message { text, signals, tools_offered };
     let Some(recall) = recall else {
-        return match decide(&message, model).decision {
+        return match decide(&message, models).decision {
             Decision::Skip(why) => Ok(Some(Context::skipped(why))),
             Decision::Search => Err(RecallError::Unavailable),
         };

@@ -70,6 +70,7 @@ impl Args {
                     }
                 }
                 Model::Need => stage.need()?,
+                Model::Housekeeping => stage.housekeeping()?,
                 Model::Reader => stage.reader()?,
                 Model::Memorable => stage.memorable()?,
                 Model::Update => pairs = Some(stage.update()?),
@@ -109,6 +110,6 @@ mod tests {
     fn models_are_trained_in_their_order_and_those_that_replay_stories_last() {
         assert!(Model::ALL.is_sorted());
         let replay = Model::ALL.map(Model::needs_those_before);
-        assert_eq!(replay, [false, false, false, false, false, true]);
+        assert_eq!(replay, [false, false, false, false, false, false, true]);
     }
 }

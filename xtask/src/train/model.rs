@@ -8,6 +8,8 @@ pub(super) enum Model {
     Encoder,
     /// Whether a message needs memory.
     Need,
+    /// Whether a client wrote a message.
+    Housekeeping,
     /// Whose words a piece of a message is, and whether it is worth keeping.
     Reader,
     /// The same by words alone.
@@ -19,14 +21,22 @@ pub(super) enum Model {
 }
 
 impl Model {
-    pub(super) const ALL: [Self; 6] =
-        [Self::Encoder, Self::Need, Self::Reader, Self::Memorable, Self::Update, Self::Relevance];
+    pub(super) const ALL: [Self; 7] = [
+        Self::Encoder,
+        Self::Need,
+        Self::Housekeeping,
+        Self::Reader,
+        Self::Memorable,
+        Self::Update,
+        Self::Relevance,
+    ];
 
     /// Its name in the manifest.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Encoder => "encoder",
             Self::Need => "need",
+            Self::Housekeeping => "housekeeping",
             Self::Reader => "reader",
             Self::Memorable => "memorable",
             Self::Update => "update",

@@ -39,6 +39,10 @@ impl Stage<'_> {
         self.train("train_signals.py", &[])
     }
 
+    pub(super) fn housekeeping(&self) -> Result<()> {
+        self.train("train_housekeeping.py", &[])
+    }
+
     pub(super) fn reader(&self) -> Result<()> {
         self.train("train_reader.py", &[])
     }

@@ -8,6 +8,7 @@ mod drift;
 mod kinds;
 mod payload;
 mod per_user;
+mod prompts;
 mod related;
 mod retry;
 mod runner;

@@ -37,7 +37,7 @@ pub use jobs::{JobQuery, JobRow, JobStanding};
 pub(crate) use prune::{
     Pruned, dead_jobs as prune_dead_jobs, look as look_for_old_turns, turns as prune_turns,
 };
-pub(crate) use read::{batch, turn, turn_and_before, turn_right_before, turns_until};
+pub(crate) use read::{batch, turn, turn_and_before, turn_right_before, turns_until, withhold};
 pub(crate) use record::Recorded;
 pub use sessions::SessionRow;
 pub(crate) use sessions::{

@@ -79,6 +79,12 @@ pub(crate) fn batch(
     Ok(turns)
 }
 
+/// Keeps a turn from being read for facts and summaries.
+pub(crate) fn withhold(c: &Connection, id: i64) -> rusqlite::Result<()> {
+    c.prepare_cached("UPDATE turns SET withheld = 1 WHERE id = ?1")?.execute([id])?;
+    Ok(())
+}
+
 /// The session of a turn.
 pub(crate) fn session_of(c: &Connection, turn: i64) -> rusqlite::Result<i64> {
     c.prepare_cached("SELECT session FROM turns WHERE id = ?1")?.query_row([turn], |row| row.get(0))

@@ -172,7 +172,7 @@ mod tests {
     /// The decisions without an embedding model.
     fn report(rows: &[Row]) -> Report {
         let models = Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap();
-        let decided = |row: &Row| decide(&row.message(&Earlier::SILENT), &models.need);
+        let decided = |row: &Row| decide(&row.message(&Earlier::SILENT), &models);
         let decided: Vec<_> = rows.iter().map(decided).collect();
         Report::of(rows, &decided, Digests::default(), String::new())
     }

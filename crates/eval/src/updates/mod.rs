@@ -77,7 +77,7 @@ fn write(file: &std::path::Path, messages: &[Later], judged: &[Vec<Judged>]) -> 
             let features: Vec<(&&str, f32)> = values.collect();
             let line = json!({
                 "group": later.group, "lang": later.lang, "old": old, "new": later.message,
-                "replaces": replaces, "features": features, "excluded": judged.likelihood <= 0.0,
+                "replaces": replaces, "features": features, "excluded": judged.is_excluded,
             });
             writeln!(text, "{line}")?;
         }

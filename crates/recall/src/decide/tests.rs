@@ -4,7 +4,7 @@ use memgate_models::Models;
 
 fn decided(text: &str, earlier: Earlier, tools_offered: bool) -> (Decision, DecidedBy) {
     let models = Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap();
-    let decided = decide(&Message { text, signals: &earlier, tools_offered }, &models.need);
+    let decided = decide(&Message { text, signals: &earlier, tools_offered }, &models);
     (decided.decision, decided.by)
 }
 

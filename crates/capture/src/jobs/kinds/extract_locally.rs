@@ -8,6 +8,7 @@ use crate::{
     jobs::{
         candidates::{origin, store_candidates, without_commands},
         context::JobContext,
+        prompts::is_clients_prompt,
     },
     journal,
     reconcile::{Origin, remark},
@@ -21,6 +22,9 @@ pub(crate) async fn run(context: &JobContext, turn: i64) -> Result<(), JobError>
     else {
         return Ok(());
     };
+    if is_clients_prompt(context, turn, &said).await? {
+        return Ok(());
+    }
     // Where a sentence stands in the message counts, so before anything is taken out of it.
     let typed = Typed::of(&said.user_text);
     without_commands(&mut said);

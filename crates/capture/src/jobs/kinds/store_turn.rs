@@ -12,6 +12,7 @@ use crate::{
         context::JobContext,
         drift::notice_drift,
         kinds::embed::{EMBED_REST, owe_vectors},
+        prompts::is_clients_prompt,
     },
     journal,
     reconcile::still_true,
@@ -33,6 +34,9 @@ pub(crate) async fn run(context: &JobContext, number: i64) -> Result<(), JobErro
         return Ok(());
     };
     if !turns::worth_it(&turn) {
+        return Ok(());
+    }
+    if is_clients_prompt(context, number, &turn).await? {
         return Ok(());
     }
     let now = context.journal.now();

@@ -10,6 +10,8 @@ use memgate_text::compare::Statement;
 pub struct Judged {
     /// What was weighed.
     pub features: UpdateFeatures,
+    /// Whether rules exclude it.
+    pub is_excluded: bool,
     /// How likely the sentence is outdated, 0 to 1; 0 where rules exclude it.
     pub likelihood: f32,
     /// Whether that is enough to let the message hold in its place.
@@ -29,7 +31,12 @@ pub async fn judged(
     let parts = told(message);
     if parts.is_empty() || olds.is_empty() {
         let features = UpdateFeatures::default();
-        let nothing = Judged { features, likelihood: 0.0, is_outdated: model.is_enough(0.0) };
+        let nothing = Judged {
+            features,
+            is_excluded: true,
+            likelihood: 0.0,
+            is_outdated: model.is_enough(0.0),
+        };
         return Ok(vec![nothing; olds.len()]);
     }
     let texts = parts.iter().copied().chain([message]).map(str::to_owned);
@@ -55,7 +62,12 @@ pub async fn judged(
     }
     let judge = |pair: &Pair<'_>| {
         let likelihood = pair.likelihood(model);
-        Judged { features: pair.features(), likelihood, is_outdated: model.is_enough(likelihood) }
+        Judged {
+            features: pair.features(),
+            is_excluded: pair.is_excluded(),
+            likelihood,
+            is_outdated: model.is_enough(likelihood),
+        }
     };
     Ok(pairs.iter().map(judge).collect())
 }

@@ -1,0 +1,75 @@
+//! Whether a message is a client's own prompt: for a title, tags, follow-up questions, a summary to go on with. By its words;
+//! where an embedding model has read it, by that model's inner layers and vector, too. `tools/train_housekeeping.py` trains it.
+
+use crate::{Features, Unreadable, linear::Linear, tensors::Tensors};
+
+/// Two models over one space of features.
+#[derive(Debug)]
+pub struct HousekeepingModel {
+    /// With the embedding model's layers and vector.
+    whole: Judge,
+    /// By words alone.
+    words: Judge,
+}
+
+/// A model, and the probability above which a message counts as a prompt.
+#[derive(Debug)]
+struct Judge {
+    model: Linear,
+    threshold: f64,
+}
+
+impl HousekeepingModel {
+    pub(super) fn read(tensors: &Tensors) -> Result<Self, Unreadable> {
+        let judge = |name: &str| {
+            let name = format!("housekeeping.{name}");
+            let threshold = tensors.number(&format!("{name}.threshold"))?.into();
+            Ok::<_, Unreadable>(Judge { model: Linear::read(tensors, &name)?, threshold })
+        };
+        Ok(Self { whole: judge("whole")?, words: judge("words")? })
+    }
+
+    /// Whether the words alone say that a message is a client's prompt.
+    #[must_use]
+    pub fn by_words(&self, features: &Features) -> bool {
+        self.words.model.probability(features, &[]) > self.words.threshold
+    }
+
+    /// The same with the inner layers and the vector of the embedding model that the model was trained with; by words where
+    /// there are not as many numbers as that gives.
+    #[must_use]
+    pub fn by_layers(&self, features: &Features, layers: &[f32], vector: &[f32]) -> bool {
+        let Judge { model, threshold } = &self.whole;
+        if layers.len() + vector.len() != model.dense() {
+            return self.by_words(features);
+        }
+        model.probability(features, &[layers, vector]) > *threshold
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        Features,
+        tests::{e5, minilm},
+    };
+
+    #[test]
+    fn a_clients_prompts_are_told_by_their_words_where_these_are_plain() {
+        for models in [e5(), minilm()] {
+            let is_prompt = |text: &str| models.housekeeping.by_words(&Features::of_message(text));
+            assert!(is_prompt(
+                "Generate a short title for the conversation above. Reply with the title only, no quotes."
+            ));
+            assert!(!is_prompt("What's a good title for my poem about the sea?"));
+            assert!(!is_prompt("My dentist appointment is on Tuesday at nine"));
+        }
+    }
+
+    #[test]
+    fn layers_of_another_model_are_not_judged() {
+        let model = &e5().housekeeping;
+        let features = Features::of_message("What's a good title for my poem about the sea?");
+        assert_eq!(model.by_layers(&features, &[9.0; 3], &[9.0; 3]), model.by_words(&features));
+    }
+}
