@@ -10,3 +10,4 @@ pub use in_flight::InFlight;
 pub(crate) use queue::{Intake, Scribe};
 #[cfg(test)]
 pub(crate) use screen::screened;
+pub use screen::{OnDisk, on_disk};
