@@ -131,53 +131,14 @@ pub(crate) fn screened(
 
 /// What remains of a message in the journal. Only what the user typed speaks for the user: nothing is learned from the
 /// rest of the message.
-fn admitted_words(rest: &str, message: &Screened) -> Admitted {
+pub(super) fn admitted_words(rest: &str, message: &Screened) -> Admitted {
     let kept = message.kept.clone();
     admit(&Screened { text: own_words(rest), kept, ..Screened::default() })
 }
 
-/// What a message leaves on disk, and what it lost on the way.
-#[derive(Debug, Default)]
-pub struct OnDisk {
-    /// Its words in the journal.
-    pub text: String,
-    /// What it asks to be remembered, word for word, and how it states preferences.
-    pub asked: Vec<String>,
-    /// The classes of the values that were redacted.
-    pub redacted: Vec<Class>,
-    /// Why sentences were refused.
-    pub refused: Vec<Refusal>,
-    /// Whether words were left out because the user did not type them.
-    pub untyped: bool,
-    /// Whether it counts as a request to forget, so that nothing of it is kept.
-    pub forgets: bool,
-    /// Whether it counts as a prompt that a chat client sends on its own.
-    pub housekeeping: bool,
-}
-
-/// What a message leaves on disk: the same steps as for a finished turn.
-#[must_use]
-pub fn on_disk(text: &str, screener: Screener) -> OnDisk {
-    let message = screener.screen(&fence::strip(text), MAX_MESSAGE_BYTES);
-    let said = &*without_envelope(&message.text);
-    let (orders, rest, withdrawn) = orders(said, screener);
-    let admitted = admitted_words(&rest, &message);
-    let (forgets, housekeeping) = (withdrawn || !orders.forget.is_empty(), is_housekeeping(said));
-    let prefer = orders.prefer.into_iter().map(|stated| stated.words);
-    OnDisk {
-        text: if forgets || housekeeping { String::new() } else { admitted.text },
-        asked: orders.remember.into_iter().chain(prefer).collect(),
-        redacted: message.removed,
-        refused: admitted.refused,
-        untyped: own_words(&rest) != rest,
-        forgets,
-        housekeeping,
-    }
-}
-
 /// What a message asks of memory, the message without the preferences that it states (their values are stored, and their
 /// words nowhere else), and whether it takes back what it tells.
-fn orders(said: &str, screener: Screener) -> (Orders, String, bool) {
+pub(super) fn orders(said: &str, screener: Screener) -> (Orders, String, bool) {
     let Commands { mut remember, answer, forget, withdrawn, .. } = Commands::of(said);
     remember.retain(|words| may_become_memory(screener, words));
     let Reading { stated: mut prefer, rest } = Reading::of(said);

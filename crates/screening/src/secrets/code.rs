@@ -67,7 +67,7 @@ static SPELLED: LazyLock<Regex> = LazyLock::new(|| {
 static BACK: LazyLock<Regex> = LazyLock::new(|| {
     let back = "(?:on the back|hinten|rückseite|achterkant|achterop|au dos|sul retro|dorso|no verso|atrás|на обороте|сзади|背面|裏面|裏の|뒷면|뒤에|पीछे)";
     pattern(&format!(
-        r"(?i){back}[^\d\n]{{0,16}}(\d{{3,4}})(?-u:\b)|(?-u:\b)(\d{{3,4}})[^\d\n]{{0,16}}{back}"
+        r"(?i){back}[^\d\n]{{0,16}}(\d{{3}})(?-u:\b)|(?-u:\b)(\d{{3}})[^\d\n]{{0,16}}{back}"
     ))
 });
 

@@ -6,11 +6,9 @@
 //! what is remembered.
 
 mod commands;
-mod labels;
 mod masked;
 mod own_words;
 mod patterns;
-mod quoted;
 mod reader;
 mod request;
 mod subject;

@@ -1,14 +1,15 @@
 //! A message without what others wrote in it, for everything that is learned from it.
 
+mod labels;
+
 use std::{borrow::Cow, ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
+use labels::Labels;
+
 use crate::{
-    command::{
-        labels::Labels,
-        untyped::{self, Part},
-    },
+    command::untyped::{self, Part},
     first_person::is_personal,
 };
 

@@ -5,16 +5,15 @@
 //! A part with an opening mark and no closing one extends to the end of the message: when in doubt, text is untyped.
 //! Only a straight quotation mark ends with its paragraph, because it has other uses ([`quoted`]).
 
+mod quoted;
+
 use std::{ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
-use crate::{
-    command::quoted,
-    lang::{
-        self, Language,
-        keys::{Pasted, TimePhrase},
-    },
+use crate::lang::{
+    self, Language,
+    keys::{Pasted, TimePhrase},
 };
 
 /// A tag that opens something.

@@ -6,7 +6,7 @@ use std::{ops::Range, sync::LazyLock};
 use regex::Regex;
 
 use super::{
-    near::{around, is_near},
+    near::{NEAR, around, is_near},
     spelled,
 };
 use crate::{
@@ -107,10 +107,14 @@ static COUNTED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A number directly after a lock is the lock's own: "locker 212".
-static OWN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"(?i)\p{L}\s(?:(?:no|nr|n°|nº|№)\.?\s?|number\s|nummer\s|numéro\s|número\s|numero\s)?$",
-    )
+static OWN: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\p{L}\s$"));
+
+/// A number with one of these before it is that of a place: "my locker is number 114".
+static PLACE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?i)(?:^|[^\p{L}])(?:n[ro]\.?|n°|nº|№|number|nummer|numéro|número|numero|room|zimmer|raum|kamer|chambre|habitación|stanza|quarto",
+        r"|комнат\p{L}*|номер)\s?$|号室|房间?$",
+    ))
 });
 
 pub(super) fn find(text: &str) -> Vec<Finding> {
@@ -134,7 +138,11 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
         let (before, _) = around(text, span, 12);
         ORDER.is_match(&text[span.clone()]) || ORDER.is_match(before)
     };
-    let turned = |span: &Range<usize>| locked(span) || LOCK.is_match(&text[span.clone()]);
+    // The lock may stand directly before the turns, without a space.
+    let turned = |span: &Range<usize>| {
+        let start = text.floor_char_boundary(span.start.saturating_sub(NEAR));
+        locked(span) || LOCK.is_match(&text[start..span.end])
+    };
     values(&TURNS, text).filter(|it| turned(it) && ordered(it)).for_each(&mut take);
     let named = |span: &Range<usize>| beside(span) || is_near(&CODE, text, span);
     spelled::sequences(text).filter(named).for_each(&mut take);
@@ -142,9 +150,12 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     found
 }
 
-/// Whether a number is the name of the lock before it.
+/// Whether a number is the name of the lock before it. A code mostly has four digits or more.
 fn is_own(text: &str, number: &Range<usize>) -> bool {
     let (before, _) = around(text, number, 40);
+    if PLACE.is_match(before) || number.len() > 3 {
+        return PLACE.is_match(before);
+    }
     let Some(own) = OWN.find(before) else { return false };
     // Only the word directly before the number counts.
     let lock =
@@ -178,6 +189,7 @@ mod tests {
             ("mi taquilla del gimnasio es 9043", "9043"),
             ("мой шкафчик в бассейне 5820", "5820"),
             ("At mum's the alarm wants two eight eight one", "two eight eight one"),
+            ("जिम वाला मेरा लॉकर 5316 है", "5316"),
             ("दादी का फ़ोन 5800 से खुलता है", "5800"),
             ("暗証番号はなな、ろく、さん、ごです", "なな、ろく、さん、ご"),
             ("店里的报警器是七二九零再按确认", "七二九零"),
@@ -186,6 +198,7 @@ mod tests {
                 "o cofre abre com primeiro 18, depois 40, depois 3",
                 "primeiro 18, depois 40, depois 3",
             ),
+            ("保险箱先左8再右20再左3", "箱先左8再右20再左3"),
             ("아버지 금고는 오른쪽 31, 왼쪽 7, 오른쪽 54", "오른쪽 31, 왼쪽 7, 오른쪽 54"),
         ] {
             assert!(values(text).contains(&value), "{text} {:?}", values(text));
@@ -201,6 +214,8 @@ mod tests {
             "the alarm goes off at 6:30",
             "the gate is B22 and the flight is LH1234",
             "we bought the safe in 2019",
+            "Mein Spind ist Nummer 114.",
+            "My locker is in room 4410.",
             "the locker room is open from 9 to 17, and on Sundays from 10",
             "the door is 30*85 cm",
             "O portão abre às 6h15 e fecha às 22h40.",

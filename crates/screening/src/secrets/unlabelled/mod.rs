@@ -5,6 +5,7 @@ mod lock;
 mod near;
 mod network;
 mod one_time;
+mod phrase;
 mod spelled;
 mod word;
 
@@ -15,6 +16,7 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     let mut found = lock::find(text);
     found.extend(one_time::find(text));
     found.extend(network::find(text));
+    found.extend(phrase::find(text));
     found.extend(word::find(text));
     found
 }

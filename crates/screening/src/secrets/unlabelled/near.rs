@@ -5,7 +5,7 @@ use std::ops::Range;
 use regex::Regex;
 
 /// How far a cue may be from its value, in bytes.
-const NEAR: usize = 90;
+pub(super) const NEAR: usize = 90;
 
 pub(super) fn is_near(cue: &Regex, text: &str, span: &Range<usize>) -> bool {
     let (before, after) = around(text, span, NEAR);

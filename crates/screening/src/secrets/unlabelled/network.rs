@@ -15,7 +15,7 @@ static TYPED: LazyLock<Regex> = LazyLock::new(|| {
     let words = r"((?:[\p{L}\p{M}'’]+ ){2,7}[\p{L}\p{M}'’]+)";
     pattern(&format!(
         concat!(
-            r"(?i)(?:{network})[^.!?\n]{{0,50}}?\b(?:just (?:type|enter)|only type|suffit de taper|il faut taper|basta (?:scrivere|digitare|mettere)",
+            r"(?i)(?:{network})[^.,!?\n]{{0,50}}?\b(?:just (?:type|enter)|only type|suffit de taper|il faut taper|basta (?:scrivere|digitare|mettere)",
             r"|hay que (?:poner|escribir)|solo (?:pon|escribe)|é só (?:digitar|escrever|botar)|набираешь|набери|введи)\s+{words}",
             r"|(?:{network})[^.!?\n]{{0,30}}?\b(?:einfach|nur|gewoon|alleen)\s+{words}\s(?:eintippen|eingeben|tippen|intikken|intypen|invoeren|typen)\b",
         ),

@@ -23,9 +23,9 @@ static DIGITS: LazyLock<Regex> = LazyLock::new(|| {
 /// What says that a message arrived, or by which way.
 static ARRIVED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"(?i)\b(?:texted|text message|sms|just (?:got|received|came)|(?:gerade|eben)[^.!?\n]{0,20}(?:bekommen|gekommen|gekriegt|geschickt)|kam (?:gerade|eben)|kriegte?",
-        r"|kreeg net|net (?:binnen|gekregen)|viens de recevoir|reçu|par texto|acaba de llegar|llegó|recibí|arrivat[oa]|ricevuto|chegou|acabou de chegar|recebi",
-        r"|aaya|aayi|mila)\b|прислал|пришл[оаи]|пришёл|смс|收到|短信|簡訊|届い|届き|来た|来ました|문자|왔|आया|आई|मैसेज",
+        r"(?i)\b(?:texted|text message|sms|just (?:got|received|came)|(?:gerade|eben)[^.!?\n]{0,20}(?:bekommen|gekommen|gekriegt|geschickt)|kam (?:gerade|eben)|(?:gerade|eben) kam|kriegte?",
+        r"|kreeg net|zojuist|net[^.!?\n]{0,20}(?:binnen|gekregen)|viens de recevoir|reçu|par texto|acaba de llegar|llegó|recibí|arrivat[oa]|ricevuto|chegou|acabou de chegar|recebi",
+        r"|aaya|aayi|mila)\b|прислал|пришл[оаи]|пришёл|смс|收到|短信|簡訊|届い|届き|来た|来ました|문자|왔|आया|आई|मिल[ाी]|मैसेज",
     ))
 });
 

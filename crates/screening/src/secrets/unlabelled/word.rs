@@ -28,7 +28,7 @@ static ACCESS: LazyLock<Regex> = LazyLock::new(|| {
         r"|log-?ins?|logs? in|sign in|accounts?|admin|portal|portail|konto|zugang|anmeld\w*|identifiant|compte|accès|cuenta|acceso|registro",
         r"|accesso|gestionale|acesso|conta|netwerk|boekhouding|panel|hesab\w*|laptop|passwd|paswrd|pass",
         // Opening.
-        r"|open[st]?|gets? (?:\w+ )?in(?:to)?|unlock\w*|aufgeht|läuft|rein|inlogg\w*|ouvre|entrer|entra|abre|apre|otwiera|açan|girerken|khul\w*",
+        r"|open[st]?|gets? (?:\w+ )?in(?:to)?|unlock\w*|aufgeht|geht (?:\w+ ){0,3}mit|läuft|rein|inlogg\w*|ouvre|entrer|entra|abre|apre|otwiera|açan|girerken|khul\w*",
         // What asks for it again and again.
         r"|keeps asking|still (?:asks|wants)|fragt immer|will immer|blijft vragen|demande (?:encore|toujours)|vuole (?:ancora|sempre)|continua (?:a chiedere|pedindo)",
         r"|sigue pidiendo",
@@ -38,6 +38,11 @@ static ACCESS: LazyLock<Regex> = LazyLock::new(|| {
         r"|(?:ещё|всё|снова) (?:ещё )?просит|везде|раскладк|открыва|зайди|войти|доступ|аккаунт|[账帳][号號]|登[录錄入]|密码|[电電][脑腦]|后台|後台|[进進]去?\b|就能[进進]|到处|到處|[输輸]入?",
         r"|ログイン|入れる|入れて|開く|開き|つなが|パソコン|合言葉|どこでも|로그인|비번|개인|노트북|들어가|열[리려어]|접속|연결|치면|다 똑같|खुल|लॉग|हर जगह|लैपटॉप|पासवर्ड",
     ))
+});
+
+/// What stands directly before a product and not before a password.
+static PRODUCT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?i)(?:^|[^\p{L}])(?:an?|eine?n?|een|une?|runs?|running|installed|issue|ticket)\s$")
 });
 
 pub(super) fn find(text: &str) -> Vec<Finding> {
@@ -53,11 +58,16 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
             Shape::Possible => is_near(&ACCESS, text, &span),
             Shape::Ordinary => false,
         };
-        if secret && !is_name(text, span.start) {
+        if secret && !is_name(text, span.start) && !is_product(text, span.start) {
             found.push(Finding::bare(span, Class::Credential));
         }
     }
     found
+}
+
+/// Whether the word that begins at `start` follows an article or the like.
+fn is_product(text: &str, start: usize) -> bool {
+    PRODUCT.is_match(&text[text.floor_char_boundary(start.saturating_sub(16))..start])
 }
 
 /// What a word looks like.
@@ -91,6 +101,7 @@ fn shape(word: &str) -> Shape {
         || lower + upper < letters
         || plain < word.chars().count()
         || word.chars().all(|c| c.is_ascii_hexdigit())
+        || word.trim_end_matches(|c: char| c.is_ascii_digit()).ends_with('#')
     {
         return Shape::Ordinary;
     }
@@ -145,6 +156,8 @@ mod tests {
             "hamare wifi ka naam Koyal_2G7 hai",
             "see **Version2024** and issue Backend#441",
             "my printer is a LaserJet4050",
+            "Our wifi router is a FritzBox7590 in the hall.",
+            "Issue Gateway#2211 opens again every week.",
         ] {
             assert!(values(text).is_empty(), "{text} {:?}", values(text));
         }
