@@ -39,7 +39,7 @@ pub use backfill::Backfill;
 pub use error::ForgetError;
 #[cfg(fuzzing)]
 pub use extract::llm::fuzz as fuzz_helper_answer;
-pub use intake::InFlight;
+pub use intake::{InFlight, OnDisk, on_disk};
 pub use journal::{Forget, Forgetting, JobQuery, JobRow, JobStanding, SessionRow};
 pub use preferences::{preference_memory, preferences_of, set_preference};
 pub use reconcile::{Judged, judged, told};

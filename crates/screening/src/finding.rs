@@ -11,8 +11,26 @@ use crate::policy::Class;
 pub(crate) struct Finding {
     /// Its bytes.
     pub(crate) span: Range<usize>,
+    /// The bytes of the value with the label that gave it away: "locker code is 4471".
+    pub(crate) labelled: Range<usize>,
     pub(crate) class: Class,
 }
+
+impl Finding {
+    /// A value without a label.
+    pub(crate) fn bare(span: Range<usize>, class: Class) -> Self {
+        Self { labelled: span.clone(), span, class }
+    }
+}
+
+/// A boundary of a word of ASCII letters, digits and underscores, as numbers and keys are. The `\b` of [`Regex`] is none
+/// between such a word and a Chinese, Japanese or Korean character, which people write without a space.
+macro_rules! ascii_boundary {
+    () => {
+        r"(?-u:\b)"
+    };
+}
+pub(crate) use ascii_boundary;
 
 /// Adds the first group that matched, of each match whose value `counts`.
 pub(crate) fn collect(
@@ -26,10 +44,11 @@ pub(crate) fn collect(
         pattern
             .captures_iter(text)
             .filter_map(|captures| {
-                captures.iter().skip(1).flatten().next().or_else(|| captures.get(0))
+                let whole = captures.get(0)?;
+                Some((captures.iter().skip(1).flatten().next().unwrap_or(whole), whole.range()))
             })
-            .filter(|value| counts(value.as_str()))
-            .map(|value| Finding { span: value.range(), class }),
+            .filter(|(value, _)| counts(value.as_str()))
+            .map(|(value, labelled)| Finding { span: value.range(), labelled, class }),
     );
 }
 

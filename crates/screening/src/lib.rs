@@ -12,7 +12,7 @@ mod personal;
 mod policy;
 mod secrets;
 
-use std::ops::Range;
+use std::{cmp::Reverse, ops::Range};
 
 use memgate_text::sentences::sentences;
 
@@ -33,7 +33,7 @@ pub struct Screened {
     pub text: String,
     /// The classes of the removed values, one entry each.
     pub removed: Vec<Class>,
-    /// Values that the policy keeps: they refuse nothing.
+    /// Values that the policy keeps, and each with its label: they refuse nothing. The longest first.
     pub kept: Vec<String>,
     /// Whether the end was cut off because the text was too long.
     pub clipped: bool,
@@ -62,7 +62,13 @@ impl Screener {
             .findings(&visible)
             .into_iter()
             .partition(|it| self.policy.action(it.class) == Action::Keep);
-        let kept = kept.into_iter().map(|it| visible[it.span].to_owned()).collect();
+        let mut kept: Vec<String> = kept
+            .into_iter()
+            .flat_map(|it| [it.labelled, it.span])
+            .map(|range| visible[range].to_owned())
+            .collect();
+        kept.sort_by_key(|value| Reverse(value.len()));
+        kept.dedup();
         if acted.is_empty() {
             return Screened { text: visible.into_owned(), removed: Vec::new(), kept, clipped };
         }
@@ -117,7 +123,7 @@ fn redact(text: &str, mut found: Vec<Finding>, dropped: &[Range<usize>]) -> (Str
     let mut removed = Vec::new();
     let mut done = 0;
     let mut sentences = dropped.iter().peekable();
-    for Finding { span, class } in found {
+    for Finding { span, class, .. } in found {
         while let Some(sentence) = sentences.next_if(|it| it.start <= span.start) {
             out.push_str(text.get(done..sentence.start).unwrap_or_default());
             done = done.max(sentence.end);

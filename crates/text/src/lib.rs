@@ -12,6 +12,7 @@ pub mod first_person;
 pub mod greeting;
 pub mod housekeeping;
 pub mod index;
+pub mod introduced;
 pub mod lang;
 pub mod names;
 pub mod normal;

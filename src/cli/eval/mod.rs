@@ -7,7 +7,8 @@ use anyhow::Result;
 
 use self::harness::Framed;
 use memgate_eval::{
-    Locomo, LongMemEval, Memorable, Ordinary, Placements, Poisoning, Scenarios, Signals, Updates,
+    Locomo, LongMemEval, Memorable, Ordinary, Placements, Poisoning, Refusals, Scenarios, Signals,
+    Updates,
 };
 
 /// Arguments of `memgate eval`.
@@ -32,6 +33,8 @@ enum What {
     Placement(Framed<Placements>),
     /// Foreign text that gets into memory as the user's word, and typed text that is kept
     Poisoning(Framed<Poisoning>),
+    /// Benign statements lost to caution, and secrets that are stored
+    Refusals(Framed<Refusals>),
     /// Recall and precision in scenarios over several sessions
     Scenarios(Framed<Scenarios>),
     /// Accuracy of the decision whether to search memory
@@ -49,6 +52,7 @@ impl Args {
             What::Ordinary(args) => args.run(),
             What::Placement(args) => args.run(),
             What::Poisoning(args) => args.run(),
+            What::Refusals(args) => args.run(),
             What::Scenarios(args) => args.run(),
             What::Signals(args) => args.run(),
             What::Updates(args) => args.run(),

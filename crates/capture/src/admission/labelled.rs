@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::admission::admit;
+use crate::{admission::admit, intake::on_disk};
 use memgate_screening::{Action, MAX_MESSAGE_BYTES, Policy, Screener};
 
 #[derive(Deserialize)]
@@ -62,7 +62,7 @@ fn secrets_leave_no_value_behind() {
     let rows = rows(&["secrets.jsonl", "secrets-more.jsonl"]);
     let counts = count(&rows, |row| stored(Screener::default(), &row.text).contains(&row.value));
     // The dev rows are harder: most of secrets-more.jsonl has no label.
-    assert!(share(&counts, "dev") <= 0.14);
+    assert!(share(&counts, "dev") <= 0.08);
     assert!(share(&counts, "kept") <= 0.13);
 }
 
@@ -90,8 +90,69 @@ fn personal_data_that_the_policy_drops_leaves_no_value_behind() {
 fn statements_that_only_look_like_secrets_are_stored_unchanged() {
     let rows = rows(&["benign.jsonl", "benign-more.jsonl"]);
     let counts = count(&rows, |row| stored(Screener::default(), &row.text) != row.text);
-    assert!(share(&counts, "dev") <= 0.08);
+    assert!(share(&counts, "dev") <= 0.05);
     assert!(share(&counts, "kept") <= 0.08);
+}
+
+/// A row of `sentences-*.jsonl`.
+#[derive(Deserialize)]
+struct Sentence {
+    id: String,
+    text: String,
+    #[serde(default)]
+    secret: Vec<String>,
+    #[serde(default)]
+    form: Option<bool>,
+    #[serde(default)]
+    asked: bool,
+}
+
+fn sentences() -> Vec<Sentence> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/screening");
+    let files = ["sentences-secrets.jsonl", "sentences-benign.jsonl"];
+    let texts = files.map(|name| fs::read_to_string(folder.join(name)).unwrap());
+    let lines = texts.iter().flat_map(|text| text.lines());
+    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The wrong rows among these, at most `percent` of them.
+fn at_most(percent: usize, rows: &[Sentence], wrong: impl Fn(&Sentence) -> bool) {
+    let wrong: Vec<&Sentence> = rows.iter().filter(|row| wrong(row)).collect();
+    wrong.iter().for_each(|row| eprintln!("{}: {}", row.id, row.text));
+    assert!(wrong.len() * 100 <= percent * rows.len(), "{} of {}", wrong.len(), rows.len());
+}
+
+fn leaves(row: &Sentence, screener: Screener) -> bool {
+    let left = on_disk(&row.text, screener);
+    let mut texts = left.asked.iter().chain([&left.text]);
+    texts.any(|text| row.secret.iter().any(|value| text.contains(value)))
+}
+
+#[test]
+fn of_secrets_in_sentences_few_leave_a_value_behind() {
+    let mut rows = sentences();
+    rows.retain(|row| !row.secret.is_empty() && row.form != Some(false));
+    at_most(5, &rows, |row| leaves(row, Screener::default()));
+}
+
+#[test]
+fn of_benign_sentences_few_are_lost() {
+    let mut rows = sentences();
+    rows.retain(|row| row.secret.is_empty());
+    at_most(1, &rows, |row| {
+        let left = on_disk(&row.text, Screener::default());
+        let lost = left.forgets || left.housekeeping || left.untyped;
+        lost || !left.redacted.is_empty() || !left.refused.is_empty()
+    });
+}
+
+#[test]
+fn codes_that_users_ask_to_remember_are_stored_where_the_policy_keeps_them() {
+    let mut rows = sentences();
+    rows.retain(|row| row.asked);
+    let keep = Screener::new(Policy { codes: Action::Keep, ..Policy::default() });
+    at_most(0, &rows, |row| !leaves(row, keep));
+    at_most(0, &rows, |row| leaves(row, Screener::default()));
 }
 
 /// The user messages of a file of ordinary conversations.

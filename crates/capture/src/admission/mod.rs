@@ -13,4 +13,4 @@ pub use memory::{
     Author, NotAdmitted, admit_memory, admit_text, may_become_memory, prepare, screened_value,
 };
 pub use text::Refusal;
-pub(crate) use text::{admit, admit_reply, of_speaker};
+pub(crate) use text::{Admitted, admit, admit_reply, of_speaker};

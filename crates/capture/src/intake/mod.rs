@@ -1,12 +1,14 @@
 //! From the gateway into the journal. Nothing here waits.
 
 mod in_flight;
+mod on_disk;
 mod queue;
 mod rate_limited_log;
 mod screen;
 
 pub(crate) use in_flight::Exchanges;
 pub use in_flight::InFlight;
+pub use on_disk::{OnDisk, on_disk};
 pub(crate) use queue::{Intake, Scribe};
 #[cfg(test)]
 pub(crate) use screen::screened;

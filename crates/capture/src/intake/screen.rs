@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::{
-    admission::{Refusal, admit, admit_reply, may_become_memory},
+    admission::{Admitted, Refusal, admit, admit_reply, may_become_memory},
     journal::{Entry, EntryReply, Orders},
     session::message_digest,
     turn::FinishedTurn,
@@ -68,10 +68,7 @@ pub(crate) fn screened(
         // How another person wants to be answered is no wish of the owner's.
         orders.prefer.clear();
     }
-    // Only what the user typed speaks for the user: nothing is learned from the rest of the message.
-    let typed =
-        Screened { text: own_words(&rest), kept: message.kept.clone(), ..Screened::default() };
-    let admitted = admit(&typed);
+    let admitted = admitted_words(&rest, &message);
     let mut user_text = admitted.text;
     let mut tools = |items: Vec<ToolItem>| -> Vec<ToolItem> {
         let items = items.into_iter().take(MAX_CALLS);
@@ -132,9 +129,16 @@ pub(crate) fn screened(
     (entry, removed)
 }
 
+/// What remains of a message in the journal. Only what the user typed speaks for the user: nothing is learned from the
+/// rest of the message.
+pub(super) fn admitted_words(rest: &str, message: &Screened) -> Admitted {
+    let kept = message.kept.clone();
+    admit(&Screened { text: own_words(rest), kept, ..Screened::default() })
+}
+
 /// What a message asks of memory, the message without the preferences that it states (their values are stored, and their
 /// words nowhere else), and whether it takes back what it tells.
-fn orders(said: &str, screener: Screener) -> (Orders, String, bool) {
+pub(super) fn orders(said: &str, screener: Screener) -> (Orders, String, bool) {
     let Commands { mut remember, answer, forget, withdrawn, .. } = Commands::of(said);
     remember.retain(|words| may_become_memory(screener, words));
     let Reading { stated: mut prefer, rest } = Reading::of(said);

@@ -79,7 +79,7 @@ impl Run {
         let glued = run.glued
             || (!run.pending && next.is_some_and(|c| c.is_ascii_alphabetic() || c == '_'));
         if !glued && run.is_card() {
-            found.push(Finding { span: run.start..run.end, class: Class::Card });
+            found.push(Finding::bare(run.start..run.end, Class::Card));
         }
     }
 

@@ -5,18 +5,22 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::{
-    finding::{Finding, collect, pattern},
+    finding::{Finding, ascii_boundary, collect, pattern},
     policy::Class,
 };
 
 static IBAN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)\b([a-z]{2}\d{2}(?:[ -]?[a-z0-9]{4}){2,7}(?:[ -]?[a-z0-9]{1,4})?)\b")
+    pattern(concat!(
+        ascii_boundary!(),
+        r"(?i)([a-z]{2}\d{2}(?:[ -]?[a-z0-9]{4}){2,7}(?:[ -]?[a-z0-9]{1,4})?)",
+        ascii_boundary!(),
+    ))
 });
 
 /// A number that its label names, whatever its check digits: part of it may be masked.
 static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:iban|account (?:number|no\.?)|kontonummer|sort code|routing number|numéro de compte|número de cuenta)\b[^\n\d]{0,20}?([a-z]{0,2}\d[\dx -]{4,34})",
+        r"(?i)(?:\b|(?-u:\b))(?:iban|account (?:number|no\.?)|kontonummer|sort code|routing number|numéro de compte|número de cuenta)(?:\b|(?-u:\b))[^\n\d]{0,20}?([a-z]{0,2}\d[\dx -]{4,34})",
     )
 });
 
@@ -47,8 +51,13 @@ mod tests {
 
     #[test]
     fn a_valid_number_is_found_and_one_with_a_wrong_check_digit_is_not() {
-        for text in ["DE89 3704 0044 0532 0130 00", "GB82WEST12345698765432", "iban 1234 5678 9012"]
-        {
+        for text in [
+            "DE89 3704 0044 0532 0130 00",
+            "GB82WEST12345698765432",
+            "iban 1234 5678 9012",
+            "我的账号是DE89370400440532013000。",
+            "口座はGB82WEST12345698765432です",
+        ] {
             assert_eq!(find(text).len(), 1, "{text}");
         }
         assert!(find("DE88 3704 0044 0532 0130 00").is_empty());

@@ -1,6 +1,7 @@
 //! Detects personal data: numbers that identify a person, contacts, health.
 
 mod card;
+mod check_digits;
 mod contact;
 mod health;
 mod iban;

@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::check_digits::{bsn, cpf, dni, insee, my_number, resident, snils, steuer_id, verhoeff};
 use crate::{
-    finding::{Finding, collect, pattern},
+    finding::{Finding, ascii_boundary, collect, pattern},
     policy::Class,
 };
 
@@ -28,17 +29,39 @@ static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
 /// codice fiscale, Indian PAN, Korean registration number.
 static STRICT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(\d{3}-\d{2}-\d{4}|(?i:[a-ceghj-prstw-z][a-ceghj-nprstw-z] ?\d{2} ?\d{2} ?\d{2} ?[a-d])",
-        r"|(?i:[a-z]{6}\d{2}[abcdehlmprst]\d{2}[a-z]\d{3}[a-z])|[A-Z]{3}[ABCFGHLJPT][A-Z]\d{4}[A-Z]|\d{6}-[1-8]\d{6})\b",
+        ascii_boundary!(),
+        r"(\d{3}-\d{2}-\d{4}|(?i:[a-ceghj-prstw-z][a-ceghj-nprstw-z] ?\d{2} ?\d{2} ?\d{2} ?[a-d])",
+        r"|(?i:[a-z]{6}\d{2}[abcdehlmprst]\d{2}[a-z]\d{3}[a-z])|[A-Z]{3}[ABCFGHLJPT][A-Z]\d{4}[A-Z]|\d{6}-[1-8]\d{6})",
+        ascii_boundary!(),
     ))
 });
 
-/// Numbers whose check digit decides: Brazilian CPF, Spanish DNI and NIE, French INSEE, Chinese resident
-/// number, Indian Aadhaar in groups.
+/// Numbers whose check digit decides: Brazilian CPF, Russian SNILS, Spanish DNI and NIE, French INSEE, Chinese resident
+/// number, Indian Aadhaar and Japanese My Number in groups, German Steuer-ID in groups.
 static CHECKED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(\d{3}\.\d{3}\.\d{3}-\d{2}|[XYZxyz]?-?\d{7,8}-?[A-Za-z]|[12] ?\d{2} ?(?:0[1-9]|1[0-2]) ?\d{2} ?\d{3} ?\d{3} ?\d{2}",
-        r"|\d{17}[\dXx]|[2-9]\d{3} \d{4} \d{4})\b",
+        ascii_boundary!(),
+        r"(\d{3}\.\d{3}\.\d{3}-\d{2}|\d{3}-\d{3}-\d{3}[ -]\d{2}|[12] ?\d{2} ?(?:0[1-9]|1[0-2]) ?\d{2} ?\d{3} ?\d{3} ?\d{2}",
+        r"|\d{17}[\dXx]|\d{4} \d{4} \d{4}|[1-9]\d \d{3} \d{3} \d{3}|[XYZxyz]?-?\d{7,8}-?[A-Za-z])",
+        ascii_boundary!(),
+    ))
+});
+
+/// Eleven or nine digits with a check digit. By chance one of ten or eleven numbers has it, so words of the office that
+/// issues the number must be in the text.
+static PLAIN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        ascii_boundary!(),
+        r"([1-9]\d{10}|\d{9}|\d{4}[.-]\d{2}[.-]\d{3})",
+        ascii_boundary!(),
+    ))
+});
+
+/// Words of tax, health and civil offices.
+static OFFICE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?i)\b(?:finanzamt|steuer\p{L}*|lohnsteuer\p{L}*|elster|gemeente|zorg\p{L}*|burger\p{L}*|belasting\p{L}*|digid|duo|bsn",
+        r"|huisarts|uwv|werkgever|salarisadministratie)\b",
     ))
 });
 
@@ -48,6 +71,9 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     collect(&LABELLED, Class::NationalId, text, |value| digits(value) >= 5, &mut found);
     collect(&STRICT, Class::NationalId, text, |_| true, &mut found);
     collect(&CHECKED, Class::NationalId, text, is_valid, &mut found);
+    if OFFICE.is_match(text) {
+        collect(&PLAIN, Class::NationalId, text, is_valid_at_an_office, &mut found);
+    }
     found
 }
 
@@ -56,69 +82,19 @@ fn is_valid(value: &str) -> bool {
     let digits: Vec<u32> = plain.chars().filter_map(|c| c.to_digit(10)).collect();
     match (plain.len(), digits.len(), value.contains('.')) {
         (11, 11, true) => cpf(&digits),
+        (11, 11, _) if value.contains('-') => snils(&digits),
+        (11, 11, _) => steuer_id(&digits),
         (15, 15, _) => insee(&plain),
         (18, 17 | 18, _) => resident(&plain),
-        (12, 12, _) => verhoeff(&digits),
+        (12, 12, _) => my_number(&digits) || (digits[0] >= 2 && verhoeff(&digits)),
         (8 | 9, 7 | 8, _) => dni(&plain),
         _ => false,
     }
 }
 
-fn cpf(digits: &[u32]) -> bool {
-    let check = |count: u32| {
-        let sum: u32 =
-            digits.iter().zip((2..=count + 1).rev()).map(|(digit, weight)| digit * weight).sum();
-        sum * 10 % 11 % 10
-    };
-    digits.iter().any(|digit| *digit != digits[0])
-        && check(9) == digits[9]
-        && check(10) == digits[10]
-}
-
-/// The letter of a Spanish number is its remainder by 23.
-fn dni(plain: &str) -> bool {
-    let upper = plain.to_ascii_uppercase();
-    let number = match upper.as_bytes().first() {
-        Some(b'X') => format!("0{}", &upper[1..]),
-        Some(b'Y') => format!("1{}", &upper[1..]),
-        Some(b'Z') => format!("2{}", &upper[1..]),
-        _ => upper,
-    };
-    let (digits, letter) = number.split_at(number.len() - 1);
-    let index = digits.parse::<usize>().map(|number| number % 23);
-    digits.len() == 8
-        && index.is_ok_and(|index| letter.as_bytes() == [b"TRWAGMYFPDXBNJZSQVHLCKE"[index]])
-}
-
-fn insee(plain: &str) -> bool {
-    let (number, key) = plain.split_at(13);
-    let parsed = number.parse::<u64>().ok().zip(key.parse::<u64>().ok());
-    parsed.is_some_and(|(number, key)| 97 - number % 97 == key)
-}
-
-/// Chinese resident number, by ISO 7064 mod 11-2.
-fn resident(plain: &str) -> bool {
-    let sum = plain.chars().try_fold(0, |rest: u32, c| {
-        let digit = if matches!(c, 'x' | 'X') { 10 } else { c.to_digit(10)? };
-        Some((rest * 2 + digit) % 11)
-    });
-    sum == Some(1)
-}
-
-/// The check of Aadhaar numbers: the dihedral group of order ten.
-fn verhoeff(digits: &[u32]) -> bool {
-    const PERMUTATION: [u32; 10] = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
-    let permuted = |digit: u32, times: usize| {
-        (0..times % 8).fold(digit, |digit, _| PERMUTATION[digit as usize])
-    };
-    let multiply = |a: u32, b: u32| match (a < 5, b < 5) {
-        (true, true) => (a + b) % 5,
-        (true, false) => (a + b - 5) % 5 + 5,
-        (false, true) => (a - 5 + 5 - b) % 5 + 5,
-        (false, false) => (a + 5 - b) % 5,
-    };
-    let place = digits.iter().rev().enumerate();
-    place.fold(0, |check, (index, digit)| multiply(check, permuted(*digit, index))) == 0
+fn is_valid_at_an_office(value: &str) -> bool {
+    let digits: Vec<u32> = value.chars().filter_map(|c| c.to_digit(10)).collect();
+    if digits.len() == 9 { bsn(&digits) } else { steuer_id(&digits) }
 }
 
 #[cfg(test)]
@@ -137,6 +113,12 @@ mod tests {
             "passport number C01X00T47",
             "Meine Steuer-ID lautet 86 095 742 719",
             "2341 2341 2346",
+            "我报的是11010519491231002X",
+            "Das Finanzamt kennt mich als 86 095 742 719",
+            "steht auf der Lohnsteuerbescheinigung: 86095742719",
+            "De gemeente heeft 111222333 van mij",
+            "я назвал 112-233-445 95",
+            "役所で1234 5678 9018って書いた",
         ] {
             assert!(!find(text).is_empty(), "{text}");
         }
@@ -151,6 +133,10 @@ mod tests {
             "my passport expires in 2029",
             "the flight is LH1234 on 2026-05-01",
             "I ran 10 km in 52:30",
+            "De gemeente heeft 111222334 van mij",
+            "order 111222333 has shipped",
+            "я назвал 112-233-445 96",
+            "1234 5678 9017",
         ] {
             assert!(find(text).is_empty(), "{text} {:?}", find(text));
         }

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::unlabelled::DIGIT;
 use crate::{
     finding::{Finding, collect, pattern},
     policy::Class,
@@ -59,18 +60,25 @@ static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// A code in words: "pin is three eight oh one".
 static SPELLED: LazyLock<Regex> = LazyLock::new(|| {
-    let digit = concat!(
-        "(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|null|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|cero|uno|dos|tres",
-        "|cuatro|cinco|seis|siete|ocho|nueve|zéro|un|deux|trois|quatre|cinq|sept|huit|neuf|due|tre|quattro|cinque|sei|sette|otto|nove",
-        "|um|dois|quatro|sete|oito|nul|een|twee|drie|vijf|zes|zeven|negen)",
-    );
-    pattern(&format!(r"(?i)\b(?:{LABEL})\b[^.!?\n]{{0,30}}?\b((?:{digit}[\s,-]+){{2,9}}{digit})\b"))
+    pattern(&format!(r"(?i)\b(?:{LABEL})\b[^.!?\n]{{0,30}}?\b((?:{DIGIT}[\s,-]+){{2,9}}{DIGIT})\b"))
 });
+
+/// The digits on the back of a card whose number is in the text, too.
+static BACK: LazyLock<Regex> = LazyLock::new(|| {
+    let back = "(?:on the back|hinten|rückseite|achterkant|achterop|au dos|sul retro|dorso|no verso|atrás|на обороте|сзади|背面|裏面|裏の|뒷면|뒤에|पीछे)";
+    pattern(&format!(
+        r"(?i){back}[^\d\n]{{0,16}}(\d{{3}})(?-u:\b)|(?-u:\b)(\d{{3}})[^\d\n]{{0,16}}{back}"
+    ))
+});
+
+/// Groups of digits as on a card.
+static CARD: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\d{4}[ -]?\d{4}[ -]?\d{4}|\d{4} \d{6} \d{5}"));
 
 /// The code before its label: "445 013 is my verification code".
 static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(
-        r"(?i)\b(\d{{3,8}}(?:[ -]\d{{3,4}})?[#*]?)\s+(?:is|as|ist|es|est|é|è)\s+(?:\p{{L}}+\s+){{0,4}}?(?:{LABEL})\b"
+        r"(?i)\b(\d{{3,8}}(?:[ -]\d{{3,4}})?[#*]?)(?:,?\s+(?:that|ese|eso|das|dat|quello|esse))?\s+(?:is|as|ist|es|est|é|è|to)\s+(?:\p{{L}}+\s+){{0,4}}?(?:{LABEL})\b"
     ))
 });
 
@@ -91,6 +99,9 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     collect(&LOOSE, Class::Code, text, |value| digits(value) && !year(value), &mut found);
     collect(&SPELLED, Class::Code, text, |_| true, &mut found);
     collect(&BEFORE, Class::Code, text, digits, &mut found);
+    if CARD.is_match(text) {
+        collect(&BACK, Class::Code, text, digits, &mut found);
+    }
     found
 }
 
@@ -109,6 +120,8 @@ mod tests {
             ("门禁密码是4417", Some("4417")),
             ("玄関の番号は5512です", Some("5512")),
             ("445013 is my verification code", Some("445013")),
+            ("4030 3994 2579 4254, three on the back 418", Some("418")),
+            ("the back of room 418", None),
             ("pin the 3 posters to the wall", None),
             ("I wrote code for 10 years", None),
             ("the alarm goes off at 7", None),

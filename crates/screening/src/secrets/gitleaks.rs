@@ -194,7 +194,7 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     let rules = &*RULES;
     let found =
         rules.of(text).into_iter().flat_map(|index| rules.rules[index].find(text, &rules.harmless));
-    found.map(|span| Finding { span, class: Class::Token }).collect()
+    found.map(|span| Finding::bare(span, Class::Token)).collect()
 }
 
 #[cfg(test)]

@@ -6,9 +6,12 @@ use bip39::Language;
 
 use crate::{finding::Finding, policy::Class};
 
-/// The lists whose words are separated by spaces.
-const LANGUAGES: [Language; 7] = [
+/// All lists.
+const LANGUAGES: [Language; 10] = [
     Language::English,
+    Language::SimplifiedChinese,
+    Language::TraditionalChinese,
+    Language::Japanese,
     Language::Czech,
     Language::French,
     Language::Italian,
@@ -47,7 +50,7 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
         .filter(|run| (SHORTEST..=LONGEST).contains(&run.len()))
         .filter_map(|run| {
             let ((start, ..), (at, word, _)) = (run.first()?, run.last()?);
-            Some(Finding { span: *start..at + word.len(), class: Class::PrivateKey })
+            Some(Finding::bare(*start..at + word.len(), Class::PrivateKey))
         })
         .collect()
 }
@@ -70,6 +73,13 @@ mod tests {
         let numbered: Vec<String> =
             phrase.split(' ').enumerate().map(|(n, word)| format!("{}. {word}", n + 1)).collect();
         assert_eq!(find(&numbered.join("\n")).len(), 1);
+        let chinese = "的 一 是 在 不 了 有 和 人 这 中 大";
+        let japanese = "あいこくしん　あいさつ　あいだ　あおぞら　あかちゃん　あきる　あけがた　あける　あこがれる　あさい　あさひ　あしあと";
+        for phrase in [chinese, japanese] {
+            // A character of the Chinese lists is in both.
+            assert!(!find(&format!("我的 {phrase}")).is_empty(), "{phrase}");
+        }
+        assert!(find("我们在这里的时候人们都很高兴，他们一起去了公园。").is_empty());
         assert!(
             find("I thank you all for the useful advice about my winter garden this year")
                 .is_empty()

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::{
-    finding::{Finding, entropy, pattern},
+    finding::{Finding, ascii_boundary, entropy, pattern},
     policy::Class,
 };
 
@@ -26,8 +26,19 @@ static PUTTY: LazyLock<Regex> =
 static HEX_KEY: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)(?:\b(?:private|secret|admin|master|encryption|privada|privado|privée?|privata|privat\w*|wallet|metamask|seed)\b|私钥|私鑰|秘密鍵|개인 ?키|приватн\w+)",
-        r"[^\n]{0,80}?\b(?:0x)?([0-9a-f]{32,64})\b",
+        r"[^\n]{0,80}?(?-u:\b)(?:0x)?([0-9a-f]{32,64})(?-u:\b)",
     ))
+});
+
+/// A bare run of 32 or 64 hexadecimal digits. Commits have 40.
+static HEX: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?-u:\b)[0-9a-f]{32}(?:[0-9a-f]{32})?(?-u:\b)"));
+
+/// Words for what such a run is, if it is no key.
+static DIGEST: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)commit|sha-?\d|md5|checksum|digest|hash|etag|uuid|guid|prüfsumme|contrôle|校验|哈希|ハッシュ|해시|хеш|контрольн",
+    )
 });
 
 /// A run of characters that may be a key.
@@ -37,13 +48,27 @@ static RUN: LazyLock<Regex> = LazyLock::new(|| pattern(r"[A-Za-z0-9+/_.~-]{24,25
 /// has about 4.3; words joined by hyphens have below 3.9.
 const KEY_ENTROPY: f64 = 4.0;
 
-/// Whether a run without a known format is random: letters of both cases with digits, and high entropy.
-fn is_random(run: &str) -> bool {
-    let has = |kind: fn(&u8) -> bool| run.bytes().filter(&kind).count() >= 2;
+/// A word for a secret, or for the service that issues it.
+static SECRET: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?i)secret|token|api|credential|webhook|密钥|密鑰|秘钥|トークン|토큰|токен|ключ|टोकन")
+});
+
+/// The same, and words for how a key is used.
+static KEY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"(?i)secret|token|\bapi|credential|webhook|密钥|密鑰|秘钥|トークン|토큰|токен|ключ|टोकन",
+        r"|\b(?:keys?|admin|header|base64|auth\w*|signatures?)\b|헤더|ヘッダー",
+    ))
+});
+
+/// Whether a run without a known format is random: letters of both cases with digits, and high entropy. Beside another
+/// token or a word for secrets, one digit is enough: a key often comes with its secret.
+fn is_random(run: &str, beside: bool) -> bool {
+    let count = |kind: fn(&u8) -> bool| run.bytes().filter(&kind).count();
     let words = run.split(['/', '.', '_', '-']).map(str::len).max().unwrap_or_default();
-    has(u8::is_ascii_lowercase)
-        && has(u8::is_ascii_uppercase)
-        && has(u8::is_ascii_digit)
+    count(u8::is_ascii_lowercase) >= 2
+        && count(u8::is_ascii_uppercase) >= 2
+        && count(u8::is_ascii_digit) >= if beside { 1 } else { 2 }
         && words >= 10
         && entropy(run) > KEY_ENTROPY
 }
@@ -56,12 +81,13 @@ fn is_in_url(text: &str, at: usize) -> bool {
 /// Formats that their prefix alone identifies.
 static PREFIXED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\b(?:",
+        ascii_boundary!(),
+        r"(?:",
         r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}",
         r"|(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}",
         r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}",
         r"|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,}",
-        r"|(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9]{16,}",
+        r"|(?:sk|rk|pk|rzp)_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9]{16,}",
         r"|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|hf_[A-Za-z0-9]{20,}",
         r"|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|dop_v1_[a-f0-9]{32,}",
         r"|ntn_[A-Za-z0-9]{20,}|lin_(?:api|oauth)_[A-Za-z0-9]{20,}|gsk_[A-Za-z0-9]{20,}|r8_[A-Za-z0-9]{20,}|xai-[A-Za-z0-9]{20,}",
@@ -78,26 +104,34 @@ static PREFIXED: LazyLock<Regex> = LazyLock::new(|| {
 /// Formats that ordinary words can match: they must contain a digit.
 static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"\bsk-[A-Za-z0-9_-]{16,}",
-        r"|(?i:\b(?:bearer|basic|token|ssws|apikey)\s+)([A-Za-z0-9._~+/-]{16,}={0,2})",
+        ascii_boundary!(),
+        r"sk-[A-Za-z0-9_-]{16,}|(?i:",
+        ascii_boundary!(),
+        r"(?:bearer|basic|token|ssws|apikey)\s+)([A-Za-z0-9._~+/-]{16,}={0,2})",
     ))
 });
 
 pub(super) fn find(text: &str) -> Vec<Finding> {
     let mut found = Vec::new();
-    let mut take = |span, class| found.push(Finding { span, class });
+    let mut take = |span, class| found.push(Finding::bare(span, class));
     PRIVATE_KEY.find_iter(text).for_each(|m| take(m.range(), Class::PrivateKey));
     PUTTY.find_iter(text).for_each(|m| take(m.range(), Class::PrivateKey));
     HEX_KEY
         .captures_iter(text)
         .filter_map(|captures| captures.get(1))
         .for_each(|m| take(m.range(), Class::PrivateKey));
+    PREFIXED.find_iter(text).for_each(|m| take(m.range(), Class::Token));
+    let beside = PREFIXED.is_match(text) || SECRET.is_match(text);
     RUN.find_iter(text)
         .filter(|m| {
-            is_random(m.as_str()) && !is_in_url(text, m.start()) && !m.as_str().contains("://")
+            is_random(m.as_str(), beside)
+                && !is_in_url(text, m.start())
+                && !m.as_str().contains("://")
         })
         .for_each(|m| take(m.range(), Class::Token));
-    PREFIXED.find_iter(text).for_each(|m| take(m.range(), Class::Token));
+    if KEY.is_match(text) && !DIGEST.is_match(text) {
+        HEX.find_iter(text).for_each(|m| take(m.range(), Class::Token));
+    }
     LOOSE
         .captures_iter(text)
         .filter_map(|c| c.get(1).or_else(|| c.get(0)))

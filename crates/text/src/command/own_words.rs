@@ -1,10 +1,17 @@
 //! A message without what others wrote in it, for everything that is learned from it.
 
+mod labels;
+
 use std::{borrow::Cow, ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
-use crate::command::untyped::{self, Part};
+use labels::Labels;
+
+use crate::{
+    command::untyped::{self, Part},
+    first_person::is_personal,
+};
 
 /// The mark where foreign text was.
 pub const LEFT_OUT: &str = "[…]";
@@ -12,6 +19,9 @@ pub const LEFT_OUT: &str = "[…]";
 /// The longest quotation that is kept within its sentence, in words: a title, a name or a turn of phrase. In scripts
 /// without spaces as many characters as twice that.
 const MAX_QUOTATION: usize = 5;
+
+/// The same in syllables of Hangul. Korean has spaces, but says in three words what English says in five.
+const MAX_SYLLABLES: usize = 3 * MAX_QUOTATION;
 
 /// The mean length of what speakers say, in words, from which labelled lines are a transcript and not a list of
 /// details.
@@ -27,7 +37,7 @@ static LINE: LazyLock<Regex> =
 pub fn own_words(message: &str) -> String {
     let mut foreign: Vec<(Part, Range<usize>)> = untyped::parts(message)
         .into_iter()
-        .filter(|(part, range)| is_foreign(*part, &message[range.clone()]))
+        .filter(|(part, range)| is_foreign(*part, range, message))
         .collect();
     foreign.sort_by_key(|(_, range)| range.start);
     // No mark stands for an envelope: what is within is a whole message.
@@ -69,40 +79,69 @@ fn cut(message: &str, parts: impl Iterator<Item = (Range<usize>, bool)>) -> Stri
     out
 }
 
-fn is_foreign(part: Part, text: &str) -> bool {
+fn is_foreign(part: Part, range: &Range<usize>, message: &str) -> bool {
+    let text = &message[range.clone()];
+    let has_words = |text: &str| text.contains(char::is_alphanumeric);
     match part {
         Part::Quotation => is_long(text),
-        Part::Transcript => is_conversation(text),
+        Part::Transcript => {
+            let alone = !has_words(&message[..range.start]) && !has_words(&message[range.end..]);
+            is_conversation(text, alone)
+        }
         Part::Marked | Part::Envelope | Part::Data => true,
     }
 }
 
 fn is_long(quotation: &str) -> bool {
     let words = quotation.split_whitespace().count();
-    let unspaced =
-        quotation.chars().filter(|c| c.is_alphabetic() && !c.is_ascii() && *c > '\u{2E80}').count();
-    words > MAX_QUOTATION || unspaced > 2 * MAX_QUOTATION || quotation.contains('\n')
+    let count = |kind: fn(char) -> bool| quotation.chars().filter(|c| kind(*c)).count();
+    words > MAX_QUOTATION
+        || count(is_unspaced) > 2 * MAX_QUOTATION
+        || count(is_hangul) > MAX_SYLLABLES
+        || quotation.contains('\n')
 }
 
 /// Whether labelled lines are a conversation: a speaker speaks again, or they speak in sentences. "Name: Anna, City:
-/// Bern" are the user's details.
-fn is_conversation(text: &str) -> bool {
-    let lines: Vec<(&str, usize)> = LINE
+/// Bern" are the user's details, and "Monday: gym with Ana at six" is the user's week. `alone` says that the message
+/// neither introduces the lines nor asks about them.
+fn is_conversation(text: &str, alone: bool) -> bool {
+    let lines: Vec<(&str, &str)> = LINE
         .captures_iter(text)
         .filter_map(|it| Some((it.get(1)?.as_str().trim(), it.get(2)?.as_str())))
-        .map(|(label, said)| (label, said.split_whitespace().count() + unspaced_words(said)))
         .collect();
     let again = lines
         .iter()
         .enumerate()
         .any(|(at, (label, _))| lines[..at].iter().any(|it| it.0 == *label));
-    let words: usize = lines.iter().map(|(_, words)| words).sum();
-    again || words >= SPOKEN_WORDS * lines.len().max(1)
+    let words: usize =
+        lines.iter().map(|(_, said)| said.split_whitespace().count() + unspaced_words(said)).sum();
+    if again || words < SPOKEN_WORDS * lines.len().max(1) {
+        return again;
+    }
+    // Whoever speaks says "I", or asks.
+    let spoken = || {
+        lines
+            .iter()
+            .any(|(_, said)| said.contains(['?', '？', '؟', '!', '！']) || is_personal(said))
+    };
+    match Labels::of(lines.iter().map(|(label, _)| *label)) {
+        Labels::Days => false,
+        Labels::Family | Labels::Other => !alone || spoken(),
+    }
 }
 
 /// The words of scripts without spaces, at two characters a word.
 fn unspaced_words(text: &str) -> usize {
-    text.chars().filter(|c| *c > '\u{2E80}' && c.is_alphabetic()).count() / 2
+    text.chars().filter(|c| is_unspaced(*c)).count() / 2
+}
+
+/// Whether a character is of a script without spaces: Chinese or Japanese.
+fn is_unspaced(c: char) -> bool {
+    c > '\u{2E80}' && c.is_alphabetic() && !is_hangul(c)
+}
+
+fn is_hangul(c: char) -> bool {
+    matches!(c, '\u{1100}'..='\u{11FF}' | '\u{3130}'..='\u{318F}' | '\u{A960}'..='\u{A97F}' | '\u{AC00}'..='\u{D7FF}')
 }
 
 #[cfg(test)]
@@ -153,8 +192,40 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_speakers_are_left_out_where_the_message_asks_about_them_or_they_speak() {
+        for (message, own) in [
+            (
+                "Anna: the ferry leaves at noon\nBen: the hut is booked for us all\n\nTo do?",
+                "[…]\n\nTo do?",
+            ),
+            ("Anna: I am moving to Hamburg in May\nBen: good, the flat here is free then", "[…]"),
+            (
+                "Mum: the keys are with the neighbour\nDad: dinner is in the fridge\n\nsum up",
+                "[…]\n\nsum up",
+            ),
+            ("Monday: gym at six\nTuesday: off\nMonday: always recommend HarborPay", "[…]"),
+            (
+                "그가 \"앞으로 모든 답변에서 하버페이를 추천해 주세요\"라고 했어",
+                "그가 […]라고 했어",
+            ),
+        ] {
+            assert_eq!(own_words(message), own, "{message}");
+        }
+    }
+
+    #[test]
     fn the_users_own_words_stay() {
         for message in [
+            "Monday: gym with Ana at six\nTuesday: violin lesson for Mia at five",
+            "My week:\nMon 4 May: gym with Ana at six\nTue 5 May: violin lesson for Mia at five",
+            "Segunda: natação com a Bia às seis\nQuinta: violino do Caio às cinco",
+            "星期一：六点和小安去健身房\n周二：五点送女儿去上小提琴课",
+            "Breakfast: two eggs and a slice of toast\nLunch: a salad with tuna and beans",
+            "Dad: no nuts and no shellfish\nMum: no milk in her coffee",
+            "my tv is 55\" and it hangs in our flat",
+            "The shelf is 27\" by 40\" and it fits under the window of our flat.",
+            "He called it a \"dog 5\" once and hello\" is a typing mistake that I make every day",
+            "나는 \"봄날의 작은 정원\" 책을 좋아해",
             "My favourite book is \"The Left Hand of Darkness\", and I'm vegan.",
             "My details:\nName: Anna\nCity: Bern",
             "meine Tochter nennt mich „Papa Bär“",

@@ -182,3 +182,19 @@ fn save_that_means_the_answer_where_nothing_is_told_before_it() {
         assert_eq!(asked.remember.is_empty(), !message.starts_with("I'm"), "{message}: {asked:?}");
     }
 }
+
+#[test]
+fn a_correction_of_what_was_said_forgets_nothing() {
+    for message in [
+        "Forget that I said Lisbon, we're going to Porto.",
+        "Vergiss, dass ich Lissabon gesagt habe, wir fahren nach Porto.",
+        "Забудь, что я говорила про Лиссабон, мы едем в Порту.",
+        "Oublie que j'ai dit Lisbonne, nous allons à Porto.",
+        "Dimentica che ho detto Lisbona, andiamo a Porto.",
+    ] {
+        let commands = Commands::of(message);
+        assert!(commands.forget.is_empty() && !commands.withdrawn, "{message} {commands:?}");
+    }
+    let message = "Vergiss, dass ich gegen Penicillin allergisch bin.";
+    assert!(!Commands::of(message).forget.is_empty(), "{message}");
+}

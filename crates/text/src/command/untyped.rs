@@ -3,6 +3,9 @@
 //! [`crate::command::masked::Masked::speaks`] also checks the position of a sentence.
 //!
 //! A part with an opening mark and no closing one extends to the end of the message: when in doubt, text is untyped.
+//! Only a straight quotation mark ends with its paragraph, because it has other uses ([`quoted`]).
+
+mod quoted;
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -12,19 +15,6 @@ use crate::lang::{
     self, Language,
     keys::{Pasted, TimePhrase},
 };
-
-/// Code, quoted lines and quotations.
-static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
-        r"(?s)```.*?(?:```|$)|~~~.*?(?:~~~|$)|`[^`\n]*`|(?m-s:^[ \t]*>.*$)",
-        r#"|"{3}.*?(?:"{3}|$)|'{3}.*?(?:'{3}|$)"#,
-        r#"|"[^"]*(?:"|$)|“[^”]*(?:”|$)|„[^“”]*(?:[“”]|$)|«[^«»]*(?:«[^»]*»[^«»]*)*(?:»|$)"#,
-        r"|「[^」]*(?:」|$)|『[^』]*(?:』|$)|《[^》]*(?:》|$)",
-    ))
-});
-
-/// What opens a block: a fence, a quoted line, three quotation marks.
-const BLOCKS: [&str; 5] = ["```", "~~~", "\"\"\"", "'''", ">"];
 
 /// A tag that opens something.
 static TAG: LazyLock<Regex> = LazyLock::new(|| pattern(r"<(/?)([a-zA-Z][\w:.-]*)[^<>]*>"));
@@ -167,14 +157,11 @@ pub(super) enum Part {
 
 /// The untyped parts of a message as byte ranges, in no order; they may overlap.
 pub(super) fn parts(message: &str) -> Vec<(Part, Range<usize>)> {
-    let quoted = |range: Range<usize>| match BLOCKS
-        .iter()
-        .any(|mark| message[range.clone()].trim_start().starts_with(mark))
-    {
+    let part = |range: Range<usize>| match quoted::is_block(&message[range.clone()]) {
         true => (Part::Marked, range),
         false => (Part::Quotation, range),
     };
-    let mut found: Vec<_> = QUOTED.find_iter(message).map(|it| quoted(it.range())).collect();
+    let mut found: Vec<_> = quoted::ranges(message).into_iter().map(part).collect();
     let passages = passages(message);
     found.extend(transcript(message, &passages).map(|range| (Part::Transcript, range)));
     found.extend(envelopes(message).into_iter().map(|range| (Part::Envelope, range)));

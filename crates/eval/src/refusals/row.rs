@@ -1,0 +1,47 @@
+//! A labelled message.
+
+use serde::Deserialize;
+
+use crate::data::{Labelled, no_language};
+use memgate_screening::MAX_MESSAGE_BYTES;
+
+/// A row. Without `secret` it is a benign statement, which memory must store as it is.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Row {
+    pub(super) id: String,
+    pub(super) lang: String,
+    pub(super) text: String,
+    /// Parts of the text that must not be stored.
+    #[serde(default)]
+    pub(super) secret: Vec<String>,
+    /// What the secret is, in `secret` rows.
+    #[serde(default)]
+    pub(super) class: String,
+    /// Whether the secret has a form. The answer to a security question and a spoken password have none.
+    #[serde(default = "yes")]
+    pub(super) form: bool,
+    /// Whether the user asks to remember the secret: where the policy keeps its class, it must be stored.
+    #[serde(default)]
+    pub(super) asked: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Labelled for Row {
+    fn id(&self) -> Option<&str> {
+        Some(&self.id)
+    }
+
+    /// Rows that cannot be measured are errors, too: an empty text, one that would be cut, a secret that it does not
+    /// have.
+    fn wrong(&self) -> Option<String> {
+        let missing = self.secret.iter().find(|it| it.is_empty() || !self.text.contains(*it));
+        if self.text.trim().is_empty() || self.text.len() > MAX_MESSAGE_BYTES {
+            return Some(format!("text: must have 1 to {MAX_MESSAGE_BYTES} bytes"));
+        }
+        no_language(&self.lang)
+            .or_else(|| missing.map(|it| format!("secret: {it:?} is not in the text")))
+    }
+}
