@@ -63,7 +63,7 @@ impl Operations {
         let write = write("preference", caller);
         let stored = set_preference(self.store.as_ref(), memory, &write, now).await?;
         self.metrics.stored(stored.memory_type.as_str());
-        self.recall.tool_loops().forget(&stored.owner);
+        self.recall.forget(&stored.owner);
         let subject = Subject::of(&stored.owner).target(&stored.id).count(1);
         self.record(caller, Action::MemoryCreate, subject).await;
         Ok(PreferenceView::of(&preference, &stored))
@@ -91,7 +91,7 @@ impl Operations {
         self.capture.forget_sources(&found).await?;
         let ids: Vec<MemoryId> = found.iter().map(|memory: &Memory| memory.id.clone()).collect();
         let deleted = self.store.forget_all(&owner, &ids, &write("unset", caller)).await?;
-        self.recall.tool_loops().forget(&owner);
+        self.recall.forget(&owner);
         self.record(caller, Action::MemoryErase, Subject::of(&owner).count(deleted)).await;
         Ok(DeletedView { deleted })
     }

@@ -10,4 +10,5 @@ pub(crate) mod milvus;
 pub(crate) mod models;
 pub(crate) mod placement;
 pub(crate) mod policy;
+pub(crate) mod trail;
 pub(crate) mod zone;
