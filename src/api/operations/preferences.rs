@@ -63,7 +63,7 @@ impl Operations {
         let write = write("preference", caller);
         let stored = set_preference(self.store.as_ref(), memory, &write, now).await?;
         self.metrics.stored(stored.memory_type.as_str());
-        self.recall.forget(&stored.owner);
+        self.recall.tool_loops().forget(&stored.owner);
         let subject = Subject::of(&stored.owner).target(&stored.id).count(1);
         self.record(caller, Action::MemoryCreate, subject).await;
         Ok(PreferenceView::of(&preference, &stored))

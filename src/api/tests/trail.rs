@@ -158,6 +158,20 @@ async fn one_question_says_why_a_text_was_not_shown() {
 }
 
 #[tokio::test]
+async fn a_text_that_its_turn_is_presented_for_is_presented() {
+    let server = Server::start().await;
+    server.talk_of("r7", "ann", &format!("{BUDGET}."));
+    server.post("/v1/memory/flush", json!({"user_id": "ann"})).await;
+    server.ask("ann", "asked", QUESTION, 0.1).await;
+    let (_, recall) = server.get("/v1/recalls/asked").await;
+    let outcomes = recall["candidates"].as_array().unwrap().iter().map(|it| &it["outcome"]);
+    let outcomes: Vec<&Value> = outcomes.collect();
+    assert_eq!(outcomes, ["presented", "collapsed"], "{recall}");
+    let (_, told) = server.post("/v1/memory/why", json!({"user_id": "ann", "text": BUDGET})).await;
+    assert_eq!((&told["answer"], &told["request_id"]), (&json!("presented"), &json!("asked")));
+}
+
+#[tokio::test]
 async fn a_turn_says_what_was_kept_and_what_was_refused_and_why() {
     let server = Server::start().await;
     let said = "I moved to Lyon last week. My password is Nebel_Kraehe7.";

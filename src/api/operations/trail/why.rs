@@ -13,7 +13,7 @@ use memgate_capture::{Author, Became, TurnRecord, admit_text};
 use memgate_core::memory::{
     Filter, ListQuery, Memory, MemoryId, Owner, ScopeQuery, Search, Status, Within,
 };
-use memgate_recall::{Query, RecallRecord, RecallRequest, Selection, Standing};
+use memgate_recall::{Cut, Hit, Query, RecallRecord, RecallRequest, Selection, Standing};
 use memgate_screening::Screener;
 use memgate_text::index::token_set;
 
@@ -52,8 +52,9 @@ impl Operations {
                 return Err(ApiError::invalid(param, cause));
             }
         }
-        if let Some(memory) = self.saying(&owner, &why.text).await? {
-            return self.why_of(&owner, memory, why).await;
+        let saying = self.saying(&owner, &why.text).await?;
+        if !saying.is_empty() {
+            return self.why_of(&owner, saying, why).await;
         }
         match self.superseded_saying(&owner, &why.text).await? {
             Some(memory) => Ok(self.superseded(&owner, memory)),
@@ -61,8 +62,8 @@ impl Operations {
         }
     }
 
-    /// The memory in use that says a text.
-    async fn saying(&self, owner: &Owner, text: &str) -> Result<Option<Memory>, ApiError> {
+    /// The memories in use that say a text, the best first: often a statement and the turn that it was taken from.
+    async fn saying(&self, owner: &Owner, text: &str) -> Result<Vec<Memory>, ApiError> {
         let search = Search {
             scopes: vec![ScopeQuery::of(owner.clone())],
             filter: None,
@@ -72,7 +73,7 @@ impl Operations {
             now: self.clock.now(),
         };
         let found = self.store.retrieve(&search).await?;
-        Ok(best(found.into_iter().map(|found| found.memory), text))
+        Ok(those_saying(found.into_iter().map(|found| found.memory), text))
     }
 
     async fn superseded_saying(
@@ -87,7 +88,8 @@ impl Operations {
             cursor: None,
             now: self.clock.now(),
         };
-        Ok(best(self.store.list(&query).await?.memories.into_iter(), text))
+        let old = self.store.list(&query).await?.memories;
+        Ok(those_saying(old.into_iter(), text).into_iter().next())
     }
 
     fn superseded(&self, owner: &Owner, memory: Memory) -> WhyView {
@@ -114,40 +116,42 @@ impl Operations {
         }
     }
 
-    /// Why a stored memory is shown or not: for a question, for a request, or for the latest requests.
+    /// Why stored memories are shown or not: for a question, for a request, or for the latest requests.
     async fn why_of(
         &self,
         owner: &Owner,
-        memory: Memory,
+        mut saying: Vec<Memory>,
         WhyTerms { request_id, query, .. }: WhyTerms,
     ) -> Result<WhyView, ApiError> {
-        let id = memory.id.clone();
-        let view = match (query, request_id) {
-            (Some(query), _) => self.searched_anew(owner, &id, &query).await?,
+        let ids: Vec<MemoryId> = saying.iter().map(|memory| memory.id.clone()).collect();
+        let (of, view) = match (query, request_id) {
+            (Some(query), _) => self.searched_anew(owner, &ids, &query).await?,
             (None, Some(request_id)) => {
                 let record = self.recall.trail().find(&request_id, |of| of == owner).await;
                 let Some(record) = record else { return Err(ApiError::not_in_trail("request")) };
-                in_request(&record, &id)
+                in_request(&record, &ids)
             }
             (None, None) => {
                 let records = self.recall.trail().newest(owner, REQUESTS).await;
-                let known = records.iter().find(|record| record.candidate(&id).is_some());
+                let has =
+                    |record: &&RecallRecord| ids.iter().any(|id| record.candidate(id).is_some());
                 // Else the newest that was searched; one that was not asks nothing of memory.
                 let searched = || records.iter().find(|it| it.decision == "searched");
-                let record = known.or_else(searched).or_else(|| records.first());
-                record.map_or_else(|| answer("not_asked"), |record| in_request(record, &id))
+                let record = records.iter().find(has).or_else(searched).or_else(|| records.first());
+                let not_asked = || (0, answer("not_asked"));
+                record.map_or_else(not_asked, |record| in_request(record, &ids))
             }
         };
-        Ok(WhyView { memory: Some(memory.into()), ..view })
+        Ok(WhyView { memory: Some(saying.swap_remove(of).into()), ..view })
     }
 
-    /// What a request with this question would get of a memory.
+    /// What a request with this question would get of these memories, and which of them that is about.
     async fn searched_anew(
         &self,
         owner: &Owner,
-        id: &MemoryId,
+        ids: &[MemoryId],
         query: &str,
-    ) -> Result<WhyView, ApiError> {
+    ) -> Result<(usize, WhyView), ApiError> {
         let config = self.config.get();
         let memory = &config.memory;
         let (now, zone) = (self.clock.now(), memory.timezone.get().clone());
@@ -169,36 +173,55 @@ impl Operations {
             trace: None,
         };
         let hits = self.recall.search(&query, &wanted).await?;
+        let place = |hit: &Hit| ids.iter().position(|id| *id == hit.memory.id);
         let passing = hits.iter().filter(|hit| hit.score >= threshold);
-        let shown = passing.take(memory.default_retrieval_limit).any(|hit| hit.memory.id == *id);
-        let score = hits.iter().find(|hit| hit.memory.id == *id).map(|hit| hit.score);
-        let (found, cut) = match score {
-            None => ("not_found", None),
-            Some(_) if shown => ("presented", None),
-            Some(score) if score < threshold => ("cut", Some("threshold")),
-            Some(_) => ("cut", Some("limit")),
+        let shown = passing.take(memory.default_retrieval_limit).find(|hit| place(hit).is_some());
+        // The order is not the relevance: of those that are cut the most relevant is told.
+        let cut = || {
+            let found = hits.iter().filter(|hit| place(hit).is_some());
+            found.max_by(|a, b| a.score.total_cmp(&b.score))
         };
-        let reason = cut.map(str::to_owned);
-        Ok(WhyView { reason, score, threshold: Some(threshold), ..answer(found) })
+        let Some(hit) = shown.or_else(cut) else {
+            return Ok((0, WhyView { threshold: Some(threshold), ..answer("not_found") }));
+        };
+        let (found, cut) = match shown {
+            Some(_) => ("presented", None),
+            None if hit.score < threshold => ("cut", Some("threshold")),
+            None => ("cut", Some("limit")),
+        };
+        let (reason, score) = (cut.map(str::to_owned), Some(hit.score));
+        let view = WhyView { reason, score, threshold: Some(threshold), ..answer(found) };
+        Ok((place(hit).unwrap_or_default(), view))
     }
 }
 
-/// What became of a memory in a request.
-fn in_request(record: &RecallRecord, id: &MemoryId) -> WhyView {
-    let candidate = record.candidate(id);
-    let (found, reason) = match candidate.map(|it| it.standing) {
+/// What became of these memories in a request, and which of them that is about: one that is presented, else one that was
+/// found.
+fn in_request(record: &RecallRecord, ids: &[MemoryId]) -> (usize, WhyView) {
+    let candidates =
+        ids.iter().enumerate().filter_map(|(at, id)| Some((at, record.candidate(id)?)));
+    // What was collapsed into another memory says less about why than what became of that.
+    let rank = |standing: Standing| match standing {
+        Standing::Presented | Standing::Preference => 0,
+        Standing::Cut(Cut::Collapsed) => 2,
+        Standing::Cut(_) => 1,
+    };
+    let found = candidates.min_by_key(|(_, candidate)| rank(candidate.standing));
+    let candidate = found.map(|(_, candidate)| candidate);
+    let (result, reason) = match candidate.map(|it| it.standing) {
         Some(Standing::Presented | Standing::Preference) => ("presented", None),
         Some(standing @ Standing::Cut(_)) => ("cut", Some(outcome(standing))),
         None if record.decision == "searched" => ("not_found", None),
         None => ("not_searched", Some(record.decision)),
     };
-    WhyView {
+    let view = WhyView {
         reason: reason.map(str::to_owned),
         request_id: Some(record.request_id.clone()),
         score: candidate.and_then(|it| it.score),
         threshold: Some(record.threshold),
-        ..answer(found)
-    }
+        ..answer(result)
+    };
+    (found.map_or(0, |(at, _)| at), view)
 }
 
 fn answer(answer: &str) -> WhyView {
@@ -213,8 +236,8 @@ fn answer(answer: &str) -> WhyView {
     }
 }
 
-/// The memory that holds most of a text's words, if it holds nearly all; of equals the one that says least besides.
-fn best(memories: impl Iterator<Item = Memory>, text: &str) -> Option<Memory> {
+/// The memories that hold nearly all of a text's words, the best first; of equals the one that says least besides.
+fn those_saying(memories: impl Iterator<Item = Memory>, text: &str) -> Vec<Memory> {
     let wanted: HashSet<String> = token_set(text);
     let held = |memory: &Memory| {
         let words = token_set(&memory.content);
@@ -222,8 +245,7 @@ fn best(memories: impl Iterator<Item = Memory>, text: &str) -> Option<Memory> {
         (held, words.len())
     };
     let ranked = memories.map(|memory| (held(&memory), memory));
-    let saying = ranked.filter(|((held, _), _)| *held >= SAME);
-    let best =
-        saying.max_by(|((a, more), _), ((b, less), _)| a.total_cmp(b).then_with(|| less.cmp(more)));
-    best.map(|(_, memory)| memory)
+    let mut saying: Vec<_> = ranked.filter(|((held, _), _)| *held >= SAME).collect();
+    saying.sort_by(|((a, more), _), ((b, less), _)| b.total_cmp(a).then_with(|| more.cmp(less)));
+    saying.into_iter().map(|(_, memory)| memory).collect()
 }
