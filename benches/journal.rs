@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memgate_capture::{
     Bounds, Capture, Circumstances, FinishedTurn, Least, Retention, SessionRules, Settings, Tools,
+    TurnTrail,
 };
 use memgate_core::{
     clock::Clock,
@@ -84,6 +85,7 @@ fn open(
         models: Models::for_embedder(embedder.space()).unwrap(),
         embedder,
         metrics: Arc::clone(metrics),
+        trail: TurnTrail::off(),
         clock: Clock::System,
     };
     let bounds = Bounds { queue: TURNS as usize, workers: 2 };

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use memgate_capture::{
     Bounds, Capture, Circumstances, FinishedTurn, Least, Retention, SessionRules, Settings, Tools,
+    TurnTrail,
 };
 use memgate_core::{
     clock::Clock,
@@ -83,6 +84,7 @@ async fn learn(turns: u32, users: u32) -> (f64, f64) {
         models: Models::for_embedder(embedder.space()).unwrap(),
         embedder,
         metrics: Metrics::new(),
+        trail: TurnTrail::off(),
         clock: Clock::System,
     };
     let bounds = Bounds { queue: turns as usize, workers: 2 };

@@ -63,6 +63,8 @@ def test_a_user_sees_and_deletes_only_their_own_memories_without_naming_themselv
     ("POST", "/v1/memory/search", {"user_id": "{other}", "query": "coffee"}),
     ("POST", "/v1/memory", {"user_id": "{other}", "content": "Bob owes Alice money"}),
     ("GET", "/v1/forgettings?user_id={other}", None),
+    ("GET", "/v1/recalls?user_id={other}", None),
+    ("GET", "/v1/turns/unknown", None),
     ("GET", "/v1/memory?user_id={user}&tenant_id=acme", None),
 ])
 def test_another_user_does_not_exist(stack, ask, method, path, body):

@@ -69,6 +69,14 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, "not_found", message)
     }
 
+    /// 404: the trail has no such record, or it belongs to a user out of reach.
+    pub(super) fn not_in_trail(what: &str) -> Self {
+        let message = format!(
+            "no such {what} in the trail; a running memgate keeps the latest ones in memory (memory.trail.requests)"
+        );
+        Self::new(StatusCode::NOT_FOUND, "not_found", message)
+    }
+
     /// 503: the data folder is not open yet.
     pub(super) fn not_open() -> Self {
         let message = "the store is not open yet; try again later";

@@ -108,6 +108,20 @@ operations! {
         /// Runs a dead job again.
         RetryJob = POST "/v1/jobs/{id}/retry", Write, retry_job(OfId<Body<Whose>>) -> JobView;
     }
+    trail {
+        /// Lists what recall did for a user's latest requests, the newest first.
+        Recalls = GET "/v1/recalls", Read, recalls(Query<RecallsRequest>) -> RecallsView;
+        /// What recall did for a request, and why.
+        ///
+        /// The id is the one in `x-memgate-request-id`. The latest requests are kept in memory (`memory.trail`).
+        RecallOf = GET "/v1/recalls/{id}", Read, recall_of(OfId<Query<WhoseIfNamed>>) -> RecallView;
+        /// What became of a turn, and why.
+        ///
+        /// The id is the turn's own, or that of its first request.
+        TurnOf = GET "/v1/turns/{id}", Read, turn_of(OfId<Query<WhoseIfNamed>>) -> TurnView;
+        /// Why a text is remembered and shown, or not.
+        Why = POST "/v1/memory/why", Read, why(Body<WhyRequest>) -> WhyView;
+    }
     transfer {
         /// Exports a user's memories.
         Export = GET "/v1/memory/export", Read, export(Query<ExportRequest>) -> LineStream;

@@ -11,6 +11,7 @@ mod journal;
 mod learning;
 mod memories;
 mod preferences;
+mod trail;
 mod transfer;
 
 use std::{path::Path, sync::Arc, time::Duration};
@@ -23,14 +24,14 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 use crate::api::*;
 use memgate_access::{Access, Retention as AuditRetention};
 use memgate_capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools};
-use memgate_config::{Config, IdentityMode, Live};
+use memgate_config::{Config, IdentityMode, Live, TrailConfig};
 use memgate_core::{
     clock::Clock,
     memory::{MemoryStore, Owner},
 };
 use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
 use memgate_models::Models;
-use memgate_recall::{AccessTracker, LoopKey, Recall};
+use memgate_recall::{AccessTracker, LoopKey, Recall, RecallTrail, TrailSettings};
 use memgate_sqlite::Options;
 use memgate_store::{InMemoryStore, MonitoredStore};
 use memgate_telemetry::Metrics;
@@ -157,14 +158,20 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path, config: Config) -> Ope
         models: models.clone(),
         audit: access.audit.clone(),
         metrics: metrics.clone(),
+        trail: memgate_capture::TurnTrail::new(100, 1 << 20),
         clock: Clock::System,
     };
     let bounds = Bounds { queue: 16, workers: 2 };
     let journal = folder.join("journal.db");
     let capture = Capture::open(&journal, Options::default(), bounds, settings, tools).unwrap();
+    let TrailConfig { requests, content } = config.memory.trail;
+    let trail = TrailSettings { requests, bytes: TrailConfig::MAX_BYTES, content };
+    let (trail, tracing) = RecallTrail::new(trail);
+    tokio::spawn(tracing);
     Operations {
         config: Live::fixed(config),
-        recall: Recall::new(store.clone(), embedder.clone(), models, tracker, metrics.clone()),
+        recall: Recall::new(store.clone(), embedder.clone(), models, tracker, metrics.clone())
+            .with_trail(trail),
         capture: Arc::new(capture),
         access,
         store,

@@ -56,6 +56,8 @@ enum Command {
     Key(commands::access::key::Args),
     /// List who changed what, the latest first.
     Audit(commands::access::audit::Args),
+    /// Show why memories were shown for a request, or why a text was not remembered.
+    Why(commands::why::Args),
     /// Re-embed all memories with the configured model and switch to the new vectors.
     Reindex(commands::reindex::Args),
     /// Measure the quality of memory on labelled data.
@@ -82,6 +84,7 @@ impl Cli {
             Command::Sessions(args) => return args.run(),
             Command::Key(args) => return args.run(),
             Command::Audit(args) => return args.run(),
+            Command::Why(args) => return args.run(),
             Command::Reindex(args) => return args.run(),
         };
         match outcome {
@@ -136,6 +139,21 @@ mod tests {
             ("unset colour --user u", ErrorKind::InvalidValue),
         ] {
             assert_eq!(wrong(&format!("memgate preferences {line}")), Some(kind), "{line}");
+        }
+    }
+
+    #[test]
+    fn why_is_about_a_request_or_about_a_text_of_a_user() {
+        for good in ["r1", "r1 --learned --json", "x --user u", "x --user u --query y --tenant t"] {
+            assert_eq!(wrong(&format!("memgate why {good}")), None, "{good}");
+        }
+        for (line, kind) in [
+            ("", ErrorKind::MissingRequiredArgument),
+            ("r1 --query y", ErrorKind::MissingRequiredArgument),
+            ("x --user u --learned", ErrorKind::ArgumentConflict),
+            ("x --user u --query y --request r", ErrorKind::ArgumentConflict),
+        ] {
+            assert_eq!(wrong(&format!("memgate why {line}")), Some(kind), "{line}");
         }
     }
 

@@ -12,7 +12,7 @@ use crate::gateway::{
     history,
     outcome::{FailedBecause, Outcome},
     parts::Parts,
-    request::{Admission, Admitted, ReadRequest, RequestHead, Unread, read},
+    request::{Admission, Admitted, ReadRequest, RequestHead, Traced, Unread, read},
     timeout_extension::TimeoutExtension,
 };
 use memgate_capture::may_become_memory;
@@ -20,7 +20,7 @@ use memgate_config::Config;
 use memgate_core::fence;
 use memgate_dialect::{Ask, Dialect, InvalidField, Placed, Placement, Role};
 use memgate_recall::{
-    Context, Conversation, PresentedMemory, RecallError, RecallRequest, context_for_exchange,
+    Context, Conversation, PresentedMemory, RecallError, RecallRequest, Trace, context_for_exchange,
 };
 use memgate_screening::Screener;
 use memgate_telemetry::Phase;
@@ -68,6 +68,7 @@ pub(super) async fn answer(
     };
     let mut commands = Commands::default();
     let mut placement = Placement::System;
+    let mut traced = None;
     let without_context = |outcome| (outcome, Context::default());
     let (outcome, context) = match admission {
         Admission::Invalid(field) => return (Answer::Rejected(field), None),
@@ -80,21 +81,26 @@ pub(super) async fn answer(
             commands = commands_to_memory(parts, config, ask, &admitted);
             placement = admitted.placement;
             let commands = &commands;
-            let work =
-                Recalling { parts, config, head, ask, commands, admitted: &admitted, extension };
+            traced = Traced::begin(parts, head, &admitted, arrived);
+            let (admitted, trace) = (&*admitted, traced.as_ref().map(Traced::trace));
+            let work = Recalling { parts, config, head, ask, commands, admitted, extension, trace };
             work.within_deadline(arrived).await
         }
     };
     let edits = request.plan(Some((&context.text, placement)));
     let personalised = matches!(edits.placed(), Placed::At(_));
     let hits = if personalised { context.hits() } else { 0 };
-    if edits.is_empty() {
-        return (Answer::Unchanged(outcome), commands.kind());
+    let body = (!edits.is_empty()).then(|| edits.apply(&plain));
+    let wanted = body.is_some() && personalised && config.memory.debug_metadata;
+    let scores = if wanted { context.scores.clone() } else { Vec::new() };
+    if let Some(traced) = traced {
+        traced.end(outcome, personalised.then_some(context));
     }
-    let body = edits.apply(&plain);
-    let wanted = personalised && config.memory.debug_metadata;
-    let scores = if wanted { context.scores } else { Vec::new() };
-    (Answer::Replaced { body, decoded, outcome, personalised, hits, scores }, commands.kind())
+    let answer = match body {
+        None => Answer::Unchanged(outcome),
+        Some(body) => Answer::Replaced { body, decoded, outcome, personalised, hits, scores },
+    };
+    (answer, commands.kind())
 }
 
 /// The answer to a request that cannot be read.
@@ -123,7 +129,7 @@ fn commands_to_memory(parts: &Parts, config: &Config, ask: &Ask, admitted: &Admi
     commands.remember.retain(admits);
     if !commands.forget.is_empty() {
         // A tool loop that is open may hold a context with what is to be forgotten.
-        memory.recall.tool_loops().forget(admitted.identity.owner());
+        memory.recall.forget(admitted.identity.owner());
     }
     commands
 }
@@ -137,6 +143,7 @@ struct Recalling<'a> {
     commands: &'a Commands,
     admitted: &'a Admitted,
     extension: TimeoutExtension<'a>,
+    trace: Option<&'a Trace>,
 }
 
 impl Recalling<'_> {
@@ -169,7 +176,7 @@ impl Recalling<'_> {
     }
 
     async fn context(&self, deadline: Instant) -> Result<Option<Context>, RecallError> {
-        let Self { parts, config, head, ask, commands, admitted, extension } = *self;
+        let Self { parts, config, head, ask, commands, admitted, extension, trace } = *self;
         let owner = admitted.identity.owner();
         let memory = parts.memory.get();
         let journaled = match memory {
@@ -201,6 +208,7 @@ impl Recalling<'_> {
             now: parts.clock.now(),
             zone: admitted.zone.clone(),
             deadline,
+            trace,
         };
         let recall = memory.map(|memory| &memory.recall);
         let extend = |extra| extension.request(config.memory.deadline() + extra);

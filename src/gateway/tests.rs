@@ -28,7 +28,9 @@ use memgate_core::{
 };
 use memgate_embed::{Embedder, client::Address, deterministic::DeterministicEmbedder, llm};
 use memgate_models::Models;
-use memgate_recall::{AccessTracker, Recall, Rewriter};
+use memgate_recall::{
+    AccessTracker, Recall, RecallRecord, RecallTrail, Rewriter, Step as Timed, TrailSettings,
+};
 use memgate_sqlite::Options;
 use memgate_store::{InMemoryStore, MonitoredStore};
 use memgate_telemetry::Metrics;
@@ -96,12 +98,17 @@ impl Stack {
                 embedder: embedder.clone(),
                 models: models.clone(),
                 metrics: metrics.clone(),
+                trail: memgate_capture::TurnTrail::off(),
                 clock: Clock::System,
             },
         );
         let capture = Arc::new(capture.unwrap());
         let (access, counting) = AccessTracker::new(store.clone());
         tokio::spawn(counting);
+        let content = config.memory.trail.content;
+        let (trail, tracing) =
+            RecallTrail::new(TrailSettings { requests: 100, bytes: 1 << 20, content });
+        tokio::spawn(tracing);
         let parts = Parts {
             budget: Budget::new(config.memory.capture.max_in_flight_bytes),
             config: Live::fixed(config),
@@ -112,7 +119,8 @@ impl Stack {
                     models.clone(),
                     access,
                     metrics.clone(),
-                ),
+                )
+                .with_trail(trail),
                 capture: capture.clone(),
             })),
             models,
@@ -296,6 +304,34 @@ async fn debug_metadata_lists_ids_and_scores() {
         assert_eq!(scores[0]["why"], "found");
         assert!(scores[0]["parts"]["order"].is_number(), "{scores:?}");
     }
+}
+
+#[tokio::test]
+async fn each_request_with_memory_leaves_a_trail_and_one_without_leaves_none() {
+    let stack = Stack::new(|config| config.memory.trail.content = true);
+    stack.observe("u", "200", FACT, &[(REPLY, true)]).await;
+    stack.flushed("u").await;
+    stack.recall("u", QUESTION).await;
+    let newest = async || -> Vec<RecallRecord> {
+        let owner = Owner::of_user("u").unwrap();
+        stack.parts.memory.get().unwrap().recall.trail().newest(&owner, 9).await
+    };
+    let records = newest().await;
+    assert_eq!(records.len(), 1, "{records:?}");
+    let record = &records[0];
+    assert_eq!((record.request_id.as_str(), record.decision), ("req-1", "searched"));
+    assert_eq!((record.presented().count(), record.threshold), (1, 0.1));
+    assert!(record.decided_by.is_some() && record.context_bytes > 0, "{record:?}");
+    let query = record.query.as_ref().map(|query| query.text.as_str());
+    assert_eq!(query, Some("What's my budget for the Hawaii trip?"));
+    for step in [Timed::Read, Timed::Decide, Timed::Search, Timed::Context, Timed::Total] {
+        assert!(record.steps.iter().any(|(known, _)| *known == step), "{step:?} {record:?}");
+    }
+    stack.recall("u", r#"{"messages":[{"role":"user","content":"Hello!"}]}"#).await;
+    assert_eq!(newest().await[0].decision, "skipped:greeting");
+    let off = r#"{"messages":[{"role":"user","content":"x"}],"memory_config":{"enabled":false}}"#;
+    stack.recall("u", off).await;
+    assert_eq!(newest().await.len(), 2);
 }
 
 #[tokio::test]

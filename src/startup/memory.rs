@@ -14,10 +14,11 @@ use crate::{
 };
 use memgate_access::{Access, Retention as AuditRetention};
 use memgate_capture::{
-    self, Bounds, Capture, Least, Policy, Retention, SessionRules, Settings, Tools,
+    self, Bounds, Capture, Least, Policy, Retention, SessionRules, Settings, Tools, TurnTrail,
 };
 use memgate_config::{
     Config, ExternalModel, ExtractionMode, Live, LlmProvider, ModelRole, ReconcilePolicy,
+    TrailConfig,
 };
 use memgate_core::{clock::Clock, memory::MemoryStore};
 use memgate_embed::{
@@ -26,7 +27,7 @@ use memgate_embed::{
     llm::{self, Helper, LimitName},
 };
 use memgate_models::Models;
-use memgate_recall::{AccessTracker, Recall, Rewriter};
+use memgate_recall::{AccessTracker, Recall, RecallTrail, Rewriter, TrailSettings};
 use memgate_screening::Screener;
 use memgate_sqlite::{DataFolder, Options, Synchronous};
 use memgate_telemetry::Metrics;
@@ -46,6 +47,8 @@ pub(super) struct OpenMemory {
     clock: Clock,
     /// Background writes of recall (access counts).
     counting: JoinHandle<()>,
+    /// The task that keeps the trail of recall; it ends with recall.
+    tracing: JoinHandle<()>,
     /// The task that monitors the store; it ends with the store.
     monitoring: JoinHandle<()>,
 }
@@ -78,6 +81,7 @@ impl OpenMemory {
             embedder: embedder.clone(),
             models: models.clone(),
             metrics: metrics.clone(),
+            trail: TurnTrail::new(config.memory.trail.requests, TrailConfig::MAX_BYTES),
             clock: clock.clone(),
         };
         let options =
@@ -93,10 +97,12 @@ impl OpenMemory {
         let recall =
             Recall::new(store.clone(), embedder.clone(), models.clone(), tracker, metrics.clone())
                 .with_rewriter(rewriter.map(|model| Rewriter::new(Arc::new(model))));
+        let (trail, tracing) = RecallTrail::new(trail_settings(&config.memory.trail));
+        let (recall, tracing) = (recall.with_trail(trail), tokio::spawn(tracing));
         // Started last, because from here on `close` is required.
         let monitoring = tokio::spawn(async move { monitored.monitor().await });
         let (capture, clock) = (Arc::new(capture), clock.clone());
-        Ok(Self { folder, store, capture, recall, access, clock, counting, monitoring })
+        Ok(Self { folder, store, capture, recall, access, clock, counting, tracing, monitoring })
     }
 
     /// The parts that exchanges use.
@@ -126,12 +132,14 @@ impl OpenMemory {
     /// Writes pending data and closes the files, the journal first: its jobs write to the store.
     /// Each step takes at most `patience`.
     pub(super) async fn close(self, patience: Duration) {
-        let Self { folder, store, capture, recall, access, counting, monitoring, .. } = self;
+        let Self { folder, store, capture, recall, access, counting, tracing, monitoring, .. } =
+            self;
         capture.shutdown(patience).await;
         drop((capture, recall));
         // Waits for the last writes of recall. Access counts are only hints, so a timeout is
         // enough.
         let _ = tokio::time::timeout(patience, counting).await;
+        let _ = tokio::time::timeout(patience, tracing).await;
         if tokio::time::timeout(patience, store.close()).await.is_err() {
             tracing::warn!("the store did not close in time; what was acknowledged is kept");
         }
@@ -140,6 +148,11 @@ impl OpenMemory {
         let _ = tokio::time::timeout(patience, access.close()).await;
         drop(folder);
     }
+}
+
+fn trail_settings(trail: &TrailConfig) -> TrailSettings {
+    let TrailConfig { requests, content } = *trail;
+    TrailSettings { requests, bytes: TrailConfig::MAX_BYTES, content }
 }
 
 fn audit_retention(config: &Config) -> AuditRetention {

@@ -12,7 +12,7 @@ use crate::startup::{
     store::{Purpose, choose},
 };
 use memgate_access::Audit;
-use memgate_capture::{Backfill, Tools};
+use memgate_capture::{Backfill, Tools, TurnTrail};
 use memgate_config::{Config, StoreKind};
 use memgate_core::{clock::Clock, memory::MemoryStore};
 use memgate_embed::Embedder;
@@ -81,6 +81,7 @@ async fn embed_all(
         models,
         audit: Audit::none(),
         metrics,
+        trail: TurnTrail::off(),
         clock: Clock::System,
     };
     let mut backfill = Backfill::new(tools);

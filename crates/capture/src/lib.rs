@@ -25,6 +25,7 @@ mod reconcile;
 mod service;
 mod session;
 mod settings;
+mod trail;
 mod turn;
 mod writer;
 
@@ -46,5 +47,6 @@ pub use reconcile::{Judged, judged, told};
 pub use service::{Bounds, Capture, Flushed};
 pub use session::{Place, SessionKey};
 pub use settings::{Least, Policy, Retention, SessionRules, Settings};
+pub use trail::{Became, TurnEvent, TurnName, TurnRecord, TurnTrail};
 pub use turn::{Circumstances, FinishedTurn, JournaledTurn};
 pub use writer::Tools;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::trail::TurnTrail;
 use memgate_access::Audit;
 use memgate_core::{
     clock::Clock,
@@ -33,6 +34,8 @@ pub struct Tools {
     pub audit: Audit,
     /// What is counted.
     pub metrics: Arc<Metrics>,
+    /// Where it is noted what became of each turn, and why.
+    pub trail: TurnTrail,
     /// Tells when jobs are due, and dates what is stored.
     pub clock: Clock,
 }
@@ -44,12 +47,13 @@ pub(super) struct MemoryWriter {
     pub(super) models: Arc<Models>,
     pub(super) audit: Audit,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) trail: TurnTrail,
 }
 
 impl MemoryWriter {
     pub(super) fn new(tools: Tools) -> Self {
-        let Tools { store, embedder, models, audit, metrics, clock: _ } = tools;
-        Self { store, embedder, models, audit, metrics }
+        let Tools { store, embedder, models, audit, metrics, trail, clock: _ } = tools;
+        Self { store, embedder, models, audit, metrics, trail }
     }
 
     /// Stores a memory under its derived id, or gives the one that is there the

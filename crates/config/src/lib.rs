@@ -39,6 +39,7 @@ pub use sections::models::{Endpoint, ExternalModel, LlmProvider, ModelRole, Sche
 pub use sections::placement::Placement;
 pub use sections::policy::{HeaderMatch, Policy, PolicyMatch, Subject};
 pub use sections::postgres::{PostgresConfig, PostgresTlsConfig};
+pub use sections::trail::TrailConfig;
 pub use sections::zone::Zone;
 
 /// The configuration of memgate. Every key has a default, so `{}` is a valid file. `${NAME}` inside

@@ -120,6 +120,7 @@ need_restart! {
     memory.journal.sync;
     memory.embedding;
     memory.capture;
+    memory.trail;
     memory.max_body_bytes;
     api;
     audit;

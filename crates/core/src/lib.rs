@@ -1,10 +1,11 @@
-//! What every part agrees on: the clock, memories and their owners, the store's interface, and identity.
+//! What every part agrees on: the clock, memories and their owners, the store's interface, identity, and the trail's ring.
 //! It depends on no other part but the language knowledge.
 
 pub mod clock;
 pub mod fence;
 pub mod identity;
 pub mod memory;
+pub mod trail;
 pub mod zone;
 
 /// What the macros of this crate need in the crates that call them.

@@ -193,6 +193,7 @@ pub(super) fn recall_request<'a>(
         now,
         zone: TimeZone::UTC,
         deadline: Instant::now() + PATIENCE,
+        trace: None,
     }
 }
 

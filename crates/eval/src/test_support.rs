@@ -5,7 +5,9 @@ use std::{path::Path, sync::Arc, time::Duration};
 use serde_json::json;
 
 use crate::{evaluation::Services, replay::Scenario};
-use memgate_capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools};
+use memgate_capture::{
+    Bounds, Capture, Least, Retention, SessionRules, Settings, Tools, TurnTrail,
+};
 use memgate_config::MemoryConfig;
 use memgate_core::{
     clock::Clock,
@@ -45,6 +47,7 @@ pub(crate) fn services(folder: &Path) -> Services {
         models: models.clone(),
         audit: memgate_access::Audit::none(),
         metrics: metrics.clone(),
+        trail: TurnTrail::off(),
         clock: clock.clone(),
     };
     let bounds = Bounds { queue: 64, workers: 1 };

@@ -66,6 +66,9 @@ pub async fn context_for_exchange(
     let keys = loop_keys(conversation, request, text);
     let loops = recall.tool_loops();
     if in_tool_loop && let Some(context) = keys.iter().find_map(|key| loops.get(key)) {
+        if let Some(trace) = request.trace {
+            trace.in_tool_loop();
+        }
         return Ok(Some(context));
     }
     let earlier: Vec<&str> = journaled.iter().chain(request.earlier).copied().collect();

@@ -2,7 +2,8 @@
 //!
 //! The stages, one folder each: `decide` (search or skip) → `query` (what to search for) → `retrieve` (candidates from
 //! the store) → `ranking` (relevance and order) → `select` (which hits are presented) → `present` (the text). `plan`
-//! runs them for one message, `exchange` for one request to a model; `service` is the façade. Recall does not depend
+//! runs them for one message, `exchange` for one request to a model; `service` is the façade. `trail` keeps what they did
+//! for the latest requests, and why. Recall does not depend
 //! on a wire format, on Envoy, on the configuration file or on how a store keeps memories.
 
 mod decide;
@@ -23,6 +24,7 @@ mod services;
 mod settings;
 pub mod signals;
 mod state;
+mod trail;
 
 pub use decide::{Decided, decide};
 pub use decision::{DecidedBy, Decision, Message, Skip};
@@ -43,6 +45,10 @@ pub use service::Recall;
 pub use settings::{Fusion, QueryConfig, RankingConfig, RankingWeights, TypeWeights};
 pub use signals::{Earlier, Name};
 pub use state::{AccessTracker, LoopKey, ToolLoopCache};
+pub use trail::{
+    Candidate, Cut, QueryRecord, RecallRecord, RecallTrail, Recalled, Standing, Step, Trace,
+    TrailSettings,
+};
 
 #[cfg(test)]
 mod tests;

@@ -13,8 +13,9 @@ use crate::{
     query::Query,
     request::RecallRequest,
     retrieve::{Retrieval, expanded, helper, retrieve},
-    select::{deduplicated, select},
+    select::{Limits, deduplicated},
     services::Services,
+    trail::{Cut, Step},
 };
 use memgate_telemetry::{Metrics, Phase, Technique};
 
@@ -31,7 +32,7 @@ pub(super) async fn search(
         Some(helper) => expanded(services, retrieval, helper).await?,
         None => {
             let hits = retrieve(services, retrieval).await?;
-            select(hits, request.selection, request.settings.ranking, &services.metrics)
+            Limits::of(request).select(hits, &services.metrics)
         }
     };
     count(query, &hits, &services.metrics);
@@ -59,11 +60,16 @@ pub(super) async fn context(
 ) -> Result<Context, RecallError> {
     let request = retrieval.request;
     let (hits, wanted) = tokio::join!(search(services, retrieval), wanted(services, request));
-    let hits = match request.settings.budget.preferences {
-        0 => hits?,
+    let (hits, preferences) = match request.settings.budget.preferences {
+        0 => (hits?, Vec::new()),
         _ => without_preferences(hits?, &wanted),
     };
-    Ok(present(services, request, &retrieval.query.text, &wanted, &hits))
+    let context = present(services, request, &retrieval.query.text, &wanted, &hits);
+    if let Some(trace) = request.trace {
+        trace.selected(hits);
+        trace.cut_all(preferences, Cut::PreferenceKnown);
+    }
+    Ok(context)
 }
 
 /// The context for a message that memory is not searched for: the user's preferences alone. A store that fails or is
@@ -100,6 +106,9 @@ fn present(
     let mut context = write_context(&content, request.settings.budget);
     context.scores = PresentedMemory::of(wanted, hits, &context.shown);
     services.metrics.phase(Phase::Context, started.elapsed());
+    if let Some(trace) = request.trace {
+        trace.step(Step::Context, started.elapsed());
+    }
     if context.shown.is_empty() {
         tracing::debug!("No memories above threshold");
     } else {

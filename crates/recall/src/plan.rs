@@ -16,6 +16,7 @@ use crate::{
     request::RecallRequest,
     retrieve::{Retrieval, extra_time, is_told_of},
     services::Services,
+    trail::Step,
 };
 use memgate_telemetry::Phase;
 use memgate_text::question::asking::asking;
@@ -48,6 +49,10 @@ impl<'a> Plan<'a> {
             services.metrics.decided_by(DecidedBy::Memory.as_str());
             decided = Decided { decision: Decision::Search, by: DecidedBy::Memory, ..decided };
         }
+        if let Some(trace) = request.trace {
+            trace.decided(decided.by, decided.need);
+            trace.step(Step::Decide, began.elapsed());
+        }
         // Reading a large body may have taken all the time, and timers are too coarse to notice at once.
         if decided.decision == Decision::Search && began >= request.deadline {
             return Err(RecallError::Deadline);
@@ -78,6 +83,9 @@ impl<'a> Plan<'a> {
         let RecallRequest { earlier, settings, .. } = self.request;
         let query = build_query(self.message.text, earlier, self.request.today(), settings.query);
         self.services.metrics.phase(Phase::Query, started.elapsed());
+        if let Some(trace) = self.request.trace {
+            trace.step(Step::Query, started.elapsed());
+        }
         query
     }
 
@@ -105,7 +113,11 @@ impl<'a> Plan<'a> {
         {
             query.help = None;
         }
-        pipeline::context(self.services, &self.retrieval(&query)).await
+        let context = pipeline::context(self.services, &self.retrieval(&query)).await;
+        if let Some(trace) = self.request.trace {
+            trace.searched(query);
+        }
+        context
     }
 
     /// All candidates, ranked, before threshold and limit, whether or not the decision is to search.

@@ -3,7 +3,10 @@
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use tokio::time::Instant;
 
-use crate::settings::{QueryConfig, RankingConfig};
+use crate::{
+    settings::{QueryConfig, RankingConfig},
+    trail::Trace,
+};
 use memgate_core::memory::{Filter, Memory, Owner, ScopeQuery, Within};
 use memgate_text::command::Subject;
 
@@ -33,6 +36,8 @@ pub struct RecallRequest<'a> {
     pub zone: TimeZone,
     /// The end of the time for recall. Only a model that helps may extend it.
     pub deadline: Instant,
+    /// Where the stages note what they do, and why; none where nobody will ask.
+    pub trace: Option<&'a Trace>,
 }
 
 /// Which hits are presented.
@@ -120,6 +125,7 @@ pub(super) mod tests {
             now,
             zone: TimeZone::UTC,
             deadline: Instant::now() + Duration::from_secs(60),
+            trace: None,
         }
     }
 }

@@ -16,8 +16,9 @@ use crate::{
     retrieve::Retrieval,
     services::Services,
     state::{AccessTracker, ToolLoopCache},
+    trail::RecallTrail,
 };
-use memgate_core::memory::MemoryStore;
+use memgate_core::memory::{MemoryStore, Owner};
 use memgate_embed::Embedder;
 use memgate_models::Models;
 use memgate_telemetry::Metrics;
@@ -49,6 +50,7 @@ impl Recall {
             access,
             tool_loops,
             metrics,
+            trail: RecallTrail::off(),
         };
         Self { services }
     }
@@ -59,13 +61,32 @@ impl Recall {
         Self { services: Services { rewriter, ..self.services } }
     }
 
+    /// With a trail of the latest requests.
+    #[must_use]
+    pub fn with_trail(self, trail: RecallTrail) -> Self {
+        Self { services: Services { trail, ..self.services } }
+    }
+
+    /// The trail of the latest requests.
+    #[must_use]
+    pub fn trail(&self) -> &RecallTrail {
+        &self.services.trail
+    }
+
     /// Whether a model may help to find.
     #[must_use]
     pub fn has_rewriter(&self) -> bool {
         self.services.rewriter.is_some()
     }
 
-    /// The contexts of open tool loops. Code that deletes memories of an owner must drop the owner's contexts, too.
+    /// Drops what is held of an owner's memories and words between requests: the contexts of open tool loops, and the
+    /// words in the trail. Code that deletes memories of an owner must call this.
+    pub fn forget(&self, owner: &Owner) {
+        self.services.tool_loops.forget(owner);
+        self.services.trail.forget(owner);
+    }
+
+    /// The contexts of open tool loops.
     #[must_use]
     pub fn tool_loops(&self) -> &ToolLoopCache {
         &self.services.tool_loops

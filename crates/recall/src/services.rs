@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::{
     query::Rewriter,
     state::{AccessTracker, ToolLoopCache},
+    trail::RecallTrail,
 };
 use memgate_core::memory::MemoryStore;
 use memgate_embed::Embedder;
@@ -30,4 +31,6 @@ pub(super) struct Services {
     pub(super) tool_loops: Arc<ToolLoopCache>,
     /// Metrics of every stage.
     pub(super) metrics: Arc<Metrics>,
+    /// What was done for the latest requests.
+    pub(super) trail: RecallTrail,
 }

@@ -80,6 +80,11 @@ impl Caller {
         if self.bound.reaches(&owner) { Ok(owner) } else { Err(ApiError::no_such("memory")) }
     }
 
+    /// Whether a user's memories are within reach.
+    pub(in crate::api) fn reaches(&self, owner: &Owner) -> bool {
+        self.bound.reaches(owner)
+    }
+
     /// Members that the request need not have: the tenant that the caller is bound to, and the user
     /// if Envoy verified the identity.
     pub(in crate::api) fn defaults(&self) -> impl Iterator<Item = (&'static str, &str)> {

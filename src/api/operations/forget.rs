@@ -39,7 +39,7 @@ impl Operations {
         ids.insert(id.clone());
         let ids: Vec<MemoryId> = ids.into_iter().collect();
         self.store.forget_all(&owner, &ids, &write("forgotten", caller)).await?;
-        self.recall.tool_loops().forget(&owner);
+        self.recall.forget(&owner);
         let subject = Subject::of(&owner).target(id).count(ids.len() as u64);
         self.record(caller, Action::MemoryErase, subject).await;
         // It existed: a summary may have been deleted together with its sources.
@@ -142,7 +142,7 @@ impl Operations {
         self.capture.forget_turns(&owner, turns).await?;
         let scope = ForgetScope { owner, project_id: request.scope.project_id.clone() };
         let deleted = self.store.forget_by_scope(&scope, &write("scope forgotten", caller)).await?;
-        self.recall.tool_loops().forget(&scope.owner);
+        self.recall.forget(&scope.owner);
         let subject = Subject::of(&scope.owner).count(deleted);
         self.record(caller, Action::ScopeErase, subject).await;
         Ok(DeletedView { deleted })

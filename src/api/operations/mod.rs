@@ -11,6 +11,7 @@ mod learn;
 mod preferences;
 mod read;
 mod stats;
+mod trail;
 mod write;
 
 use std::sync::Arc;

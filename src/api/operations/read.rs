@@ -117,6 +117,7 @@ impl Operations {
             now,
             zone,
             deadline: Instant::now() + SEARCH_TIME,
+            trace: None,
         };
         let hits = self.recall.search(&query, &wanted).await?;
         let hits = hits.into_iter().map(|hit| HitView::of(hit, request.explain)).collect();

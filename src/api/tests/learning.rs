@@ -10,6 +10,16 @@ use memgate_dialect::{Ask, Ending, Reply};
 
 /// A completed exchange of `user` in a session.
 fn turn_in(session: &str, user: &str, number: u32, said: &str) -> FinishedTurn {
+    turn_of(None, session, user, number, said)
+}
+
+fn turn_of(
+    request_id: Option<&str>,
+    session: &str,
+    user: &str,
+    number: u32,
+    said: &str,
+) -> FinishedTurn {
     let ask = Ask { user_text: Some(said.into()), user_ordinal: number, ..Ask::default() };
     let reply = Reply {
         response_id: None,
@@ -29,7 +39,7 @@ fn turn_in(session: &str, user: &str, number: u32, said: &str) -> FinishedTurn {
         session_header: Some(session.into()),
         ends_session: false,
         learn: true,
-        request_id: None,
+        request_id: request_id.map(str::to_owned),
         began: now,
         ended: now,
         zone: TimeZone::UTC,
@@ -45,6 +55,11 @@ impl Server {
     fn talk(&self, turn: FinishedTurn) {
         let capture = &self.operations.capture;
         capture.offer(turn, capture.exchange_begins());
+    }
+
+    /// Offers a turn of a request.
+    pub(super) fn talk_of(&self, request_id: &str, user: &str, said: &str) {
+        self.talk(turn_of(Some(request_id), "s", user, 1, said));
     }
 
     /// Stores a turn in the journal, in this session.

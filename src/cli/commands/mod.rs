@@ -13,3 +13,4 @@ pub(super) mod remember;
 pub(super) mod search;
 pub(super) mod serve;
 pub(super) mod sessions;
+pub(super) mod why;

@@ -4,4 +4,5 @@ pub(super) mod export_file;
 pub(super) mod print;
 pub(super) mod show;
 pub(super) mod show_jobs;
+pub(super) mod show_trail;
 pub(super) mod text;

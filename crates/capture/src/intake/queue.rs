@@ -19,6 +19,7 @@ use crate::{
     },
     journal::{Entry, Journal, Recorded},
     settings::Live,
+    trail::{TurnEvent, TurnName, TurnTrail},
     turn::FinishedTurn,
 };
 use memgate_telemetry::{CaptureDrop, Metrics};
@@ -111,6 +112,8 @@ pub(crate) struct Scribe {
     pub(crate) journal: Arc<Journal>,
     pub(crate) live: Arc<Live>,
     pub(crate) metrics: Arc<Metrics>,
+    /// Where it is noted what was removed from a turn.
+    pub(crate) trail: TurnTrail,
     /// Told when there may be new jobs.
     pub(crate) wake: Arc<Notify>,
     /// Set while the journal refuses.
@@ -168,6 +171,7 @@ impl Scribe {
             return;
         };
         self.count_removed(&removed);
+        self.note_removed(&entries, &removed);
         let held = Arc::new(held);
         let flights = held.clone();
         let wanted = move |number: usize, entry: &Entry| {
@@ -200,6 +204,23 @@ impl Scribe {
                     tracing::error!(%error, "The journal cannot be written, learning is off until it can");
                 }
             }
+        }
+    }
+
+    fn note_removed(&self, entries: &[Entry], removed: &[Removed]) {
+        for (entry, Removed { secrets, refused }) in entries.iter().zip(removed) {
+            if secrets.is_empty() && refused.is_empty() {
+                continue;
+            }
+            let name = TurnName {
+                owner: entry.owner.clone(),
+                request_id: entry.request_id.clone(),
+                turn: None,
+                at: entry.began,
+            };
+            let redacted = secrets.iter().map(|(class, count)| TurnEvent::redacted(*class, *count));
+            let refused = refused.iter().map(|why| TurnEvent::refused(*why));
+            self.trail.note(name, redacted.chain(refused));
         }
     }
 

@@ -10,6 +10,7 @@ use crate::{
         kinds::{EMBED_REST, owe_vectors},
     },
     reconcile::{Origin, reconcile},
+    trail::{TurnEvent, TurnName},
     turn::StoredTurn,
 };
 use memgate_text::command::{Commands, Typed};
@@ -22,8 +23,9 @@ pub(crate) async fn store_candidates(
     found: Vec<Candidate>,
 ) -> Result<u64, JobError> {
     let speaker = origin.speaker.as_deref();
+    let name = || origin.turn_name();
     let found: Vec<Candidate> =
-        admitted(context, found).into_iter().map(|found| found.said_by(speaker)).collect();
+        admitted(context, name, found).into_iter().map(|found| found.said_by(speaker)).collect();
     let policy = context.live.get().policy;
     let reconciled =
         reconcile(&context.writer, policy, origin, &found, context.journal.now()).await?;
@@ -36,11 +38,18 @@ pub(crate) async fn store_candidates(
     Ok(reconciled.stored)
 }
 
-/// The candidates that are admitted; the others are counted.
-pub(crate) fn admitted(context: &JobContext, found: Vec<Candidate>) -> Vec<Candidate> {
+/// The candidates of a turn that are admitted; the others are counted, and noted in the trail.
+pub(crate) fn admitted(
+    context: &JobContext,
+    of: impl Fn() -> TurnName,
+    found: Vec<Candidate>,
+) -> Vec<Candidate> {
     let settings = context.live.get();
     let admit = |candidate| admit_candidate(candidate, &settings);
-    let count = |why: Dropped| context.writer.metrics.candidates_dropped(why.name(), 1);
+    let count = |why: Dropped| {
+        context.writer.metrics.candidates_dropped(why.name(), 1);
+        context.writer.trail.note(of(), [TurnEvent::dropped("statement", why.name())]);
+    };
     found.into_iter().filter_map(|found| admit(found).map_err(count).ok()).collect()
 }
 

@@ -15,6 +15,7 @@ use crate::{
         scope::{Scope, is_older, said_at},
     },
     settings::Policy,
+    trail::{Became, TurnEvent},
     writer::{MemoryWriter, Written},
 };
 use memgate_core::memory::{Evidence, Memory, MemoryId, QueryVector, Source, Status, StoreError};
@@ -25,6 +26,9 @@ use memgate_text::compare::{Mark, Statement, Verdict, compare};
 /// Cosine above which what replaces a memory of the same type is its new version, and no memory of
 /// its own; the main design's figure.
 const SAME_MEMORY: f32 = 0.9;
+
+/// What the trail calls a candidate.
+const STATEMENT: &str = "statement";
 
 /// What became of a batch of candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,7 +84,10 @@ impl Batch<'_> {
         let found = scope.statements(writer, &new, &statement, vector, now).await?;
         let winner = match writer.store.get(&new.owner, &new.id, now).await {
             // An earlier run stored it. What has replaced it since, holds.
-            Ok(own) if !own.status.is_in_use() || own.content != new.content => return Ok(()),
+            Ok(own) if !own.status.is_in_use() || own.content != new.content => {
+                self.context.note(TurnEvent::of(Became::Merged, STATEMENT, &own.id));
+                return Ok(());
+            }
             Ok(own) => own,
             Err(StoreError::NotFound) => {
                 match self.known(&new, &statement, &found).await? {
@@ -100,7 +107,12 @@ impl Batch<'_> {
                 if let Some(newer) = self.newer_in_place(&new, &statement, &found) {
                     new.status = Status::Superseded;
                     new.valid_until = Some(said_at(newer));
+                    let outdated = TurnEvent {
+                        by: Some(newer.id.clone()),
+                        ..TurnEvent::of(Became::Outdated, STATEMENT, &new.id)
+                    };
                     self.create(new.clone(), Outcome::Superseded).await?;
+                    self.context.note(outdated);
                     return Ok(self.context.say_no_longer(&new).await?);
                 }
                 match self.next_version(&new, candidate, &statement, &found).await? {
@@ -158,6 +170,7 @@ impl Batch<'_> {
                 }
             }
             self.kept.push(known.memory.id.clone());
+            self.context.note(TurnEvent::of(Became::Merged, STATEMENT, &known.memory.id));
             return Ok(Some(known.memory.clone()));
         }
         let fuller = found.iter().find(|found| {
@@ -233,6 +246,7 @@ impl Batch<'_> {
         let write = self.context.write("fact");
         let (stored, written) = self.context.writer.replace(version, passages, &write).await?;
         self.note(written, Outcome::Updated);
+        self.context.note(TurnEvent::of(Became::Updated, STATEMENT, &stored.id));
         Ok(stored)
     }
 
@@ -241,6 +255,9 @@ impl Batch<'_> {
         let write = self.context.write("fact");
         let (stored, written) = self.context.writer.create(memory, passages, &write).await?;
         self.note(written, outcome);
+        if outcome == Outcome::Created {
+            self.context.note(TurnEvent::of(Became::Kept, STATEMENT, &stored.id));
+        }
         Ok(stored)
     }
 

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use crate::{
     reconcile::{origin::Origin, supersede},
     settings::Policy,
+    trail::TurnEvent,
     writer::MemoryWriter,
 };
 use memgate_core::memory::{Actor, Memory, StoreError, Write};
@@ -22,6 +23,11 @@ impl Context<'_> {
     /// A change for this reason and the request of the batch.
     pub(super) fn write(&self, reason: &'static str) -> Write {
         Write { actor: Actor::Capture, reason, request_id: self.origin.request_id.clone() }
+    }
+
+    /// Notes in the trail what became of a candidate.
+    pub(super) fn note(&self, event: TurnEvent) {
+        self.writer.trail.note(self.origin.turn_name(), [event]);
     }
 
     /// Takes a memory's words out of the turns that said them.

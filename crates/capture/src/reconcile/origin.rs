@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use crate::{
     candidate::{Candidate, Reach, Tense},
     extractor::Extractor,
+    trail::TurnName,
 };
 use memgate_core::memory::{Memory, MemoryId, MemoryType, Owner, Provenance, Source};
 use memgate_text::{
@@ -41,6 +42,16 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
+    /// The turn that the trail notes for what becomes of the candidates.
+    pub(crate) fn turn_name(&self) -> TurnName {
+        TurnName {
+            owner: self.owner.clone(),
+            request_id: self.request_id.clone(),
+            turn: Some(self.turn.clone()),
+            at: self.at,
+        }
+    }
+
     /// The memory that a candidate becomes; its id depends on nothing else.
     pub(super) fn memory_of(&self, candidate: &Candidate, now: Timestamp) -> Memory {
         let parts = [self.extractor.name, &self.owner.key(), &self.turn, &candidate.content];

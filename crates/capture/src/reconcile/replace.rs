@@ -12,6 +12,7 @@ use crate::{
         turn_text::told_by,
     },
     settings::Policy,
+    trail::TurnEvent,
     writer::MemoryWriter,
 };
 use memgate_core::memory::{Evidence, Memory, QueryVector, Relation, Source, Status, StoreError};
@@ -117,9 +118,11 @@ pub(super) async fn apply(
     match context.policy {
         Policy::PreferNew => {
             for old in replaced.statements {
+                context.note(TurnEvent::superseded("statement", &old.id, &winner.id));
                 supersede(context.writer, old, &winner, &context.write("superseded")).await?;
             }
             for (turn, words) in replaced.sentences {
+                context.note(TurnEvent::superseded("turn", &turn.id, &winner.id));
                 leave_out(context.writer, &turn, &words, &winner, &context.write("superseded"))
                     .await?;
             }

@@ -11,6 +11,7 @@ use crate::{
     jobs::{EMBED_REST, JobContext, Lanes, Runner, Slots, owe_vectors},
     journal::Journal,
     settings::{Live, Settings},
+    trail::TurnTrail,
     turn::FinishedTurn,
     writer::{MemoryWriter, Tools},
 };
@@ -43,6 +44,7 @@ pub struct Capture {
     pub(super) stop_intake: CancellationToken,
     pub(super) stop_runner: CancellationToken,
     pub(super) tasks: TaskTracker,
+    pub(super) trail: TurnTrail,
 }
 
 impl Capture {
@@ -63,11 +65,12 @@ impl Capture {
         let (wake, settled) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let (lanes, tasks) = (Arc::new(Lanes::default()), TaskTracker::new());
         let (stop_intake, stop_runner) = (CancellationToken::new(), CancellationToken::new());
-        let metrics = tools.metrics.clone();
+        let (metrics, trail) = (tools.metrics.clone(), tools.trail.clone());
         let scribe = Scribe {
             journal: journal.clone(),
             live: live.clone(),
             metrics: metrics.clone(),
+            trail: trail.clone(),
             wake: wake.clone(),
             refused: false.into(),
         };
@@ -111,7 +114,14 @@ impl Capture {
             stop_intake,
             stop_runner,
             tasks,
+            trail,
         })
+    }
+
+    /// The trail of the latest turns.
+    #[must_use]
+    pub fn trail(&self) -> &TurnTrail {
+        &self.trail
     }
 
     /// Takes other settings; they hold from the next turn and job on.

@@ -12,6 +12,7 @@ use crate::sections::{
     placement::Placement,
     policy::Policy,
     postgres::PostgresConfig,
+    trail::TrailConfig,
     zone::Zone,
 };
 use memgate_recall::{Budget, QueryConfig, RankingConfig, RecallSettings};
@@ -81,6 +82,9 @@ pub struct MemoryConfig {
     /// Whether Envoy's dynamic metadata lists the ids and scores of the presented memories. It
     /// never contains content.
     pub debug_metadata: bool,
+    /// The trail: what was decided, found, cut and presented for each of the latest requests, and what was learned from each
+    /// of the latest turns.
+    pub trail: TrailConfig,
     /// Secrets and personal data: `keep`, `redact` or `drop` by class. Private keys, access tokens
     /// and passwords are always redacted.
     pub screening: screening::Policy,
@@ -130,6 +134,7 @@ impl Default for MemoryConfig {
             query: QueryConfig::default(),
             preferences: PreferencesConfig::default(),
             debug_metadata: false,
+            trail: TrailConfig::default(),
             screening: screening::Policy::default(),
             search_all_projects: false,
             extraction: ExtractionConfig::default(),

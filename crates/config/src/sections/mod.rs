@@ -11,4 +11,5 @@ pub(crate) mod models;
 pub(crate) mod placement;
 pub(crate) mod policy;
 pub(crate) mod postgres;
+pub(crate) mod trail;
 pub(crate) mod zone;

@@ -66,13 +66,12 @@ pub(crate) async fn fetch_preferences(
 }
 
 /// Leaves out the hits that are presented by themselves: preferences, and wishes about every answer.
-pub(crate) fn without_preferences(mut hits: Vec<Hit>, wanted: &Wanted) -> Vec<Hit> {
-    hits.retain(|hit| {
+pub(crate) fn without_preferences(hits: Vec<Hit>, wanted: &Wanted) -> (Vec<Hit>, Vec<Hit>) {
+    hits.into_iter().partition(|hit| {
         hit.memory.kind() != MemoryKind::Preference
             && !wanted.preferences.iter().any(|preference| preference.id == hit.memory.id)
             && !wanted.wishes.iter().any(|wish| wish.id == hit.memory.id)
-    });
-    hits
+    })
 }
 
 #[cfg(test)]

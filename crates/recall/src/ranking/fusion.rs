@@ -14,8 +14,8 @@ const TIE: f32 = 0.1;
 /// What is added to every rank: the usual value, by which the first places do not outweigh all others.
 const RRF_K: f32 = 60.0;
 
-/// Best first, turns joined with the statements taken from them.
-pub(crate) fn ordered(mut hits: Vec<Hit>, fusion: Fusion) -> Vec<Hit> {
+/// Best first, turns joined with the statements taken from them. Returns also the hits that others stand for.
+pub(crate) fn ordered(mut hits: Vec<Hit>, fusion: Fusion) -> (Vec<Hit>, Vec<Hit>) {
     order(&mut hits, fusion);
     facts_or_turns(hits)
 }

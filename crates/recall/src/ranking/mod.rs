@@ -9,6 +9,7 @@ mod score;
 pub use self::feature::Question;
 pub(super) use self::fusion::ordered;
 pub use self::score::rank;
+pub(super) use self::score::rank_apart;
 
 #[cfg(test)]
 mod tests;

@@ -31,6 +31,16 @@ pub fn rank(
     ranking: &RankingConfig,
     metrics: &Metrics,
 ) -> Vec<Hit> {
+    rank_apart(evidence, question, ranking, metrics).0
+}
+
+/// As [`rank`]; returns also the hits that others stand for.
+pub(crate) fn rank_apart(
+    evidence: Vec<Evidence>,
+    question: &Question<'_>,
+    ranking: &RankingConfig,
+    metrics: &Metrics,
+) -> (Vec<Hit>, Vec<Hit>) {
     let started = Instant::now();
     let best = evidence.iter().filter_map(|found| found.cosine).fold(f32::MIN, f32::max);
     let replies = asks_about_replies(question.text);
@@ -49,10 +59,9 @@ pub fn rank(
     for hit in &mut hits {
         hit.breakdown.boost = hit.breakdown.features.sum();
     }
-    let found = hits.len();
-    let hits = ordered(hits, ranking.fusion);
-    metrics.ranked(RankStep::Order, started.elapsed(), found - hits.len());
-    hits
+    let (hits, collapsed) = ordered(hits, ranking.fusion);
+    metrics.ranked(RankStep::Order, started.elapsed(), collapsed.len());
+    (hits, collapsed)
 }
 
 /// A hit with its calibrated relevance. `best`: the best cosine of all evidence.

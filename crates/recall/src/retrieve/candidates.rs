@@ -7,15 +7,16 @@ use tokio::time::{Instant, timeout_at};
 use crate::{
     error::RecallError,
     hit::Hit,
-    ranking::{Question, rank},
+    ranking::{Question, rank_apart},
     request::RecallRequest,
     retrieve::{
         lookup::{Lookup, Meaning, Retrieval},
-        merge::merged,
+        merge::merged_apart,
         query_embedding::{SearchVector, embed_query},
     },
     select::{of_owner, without_conversation},
     services::Services,
+    trail::{Cut, Step},
 };
 use memgate_core::memory::{Search, StoreError};
 use memgate_telemetry::Phase;
@@ -39,7 +40,12 @@ pub(crate) async fn retrieve(
     let mut parts: Vec<_> = parts.into_iter().flatten().collect();
     parts.iter_mut().flatten().for_each(|hit| hit.breakdown.of_part = true);
     let lists = std::iter::once(whole?).chain(parts).collect();
-    Ok(merged(lists, retrieval.request.settings.ranking.fusion))
+    let request = retrieval.request;
+    let (hits, collapsed) = merged_apart(lists, request.settings.ranking.fusion);
+    if let Some(trace) = request.trace {
+        trace.cut_all(collapsed, Cut::Collapsed);
+    }
+    Ok(hits)
 }
 
 /// The candidates for a text, ranked, near-duplicates included.
@@ -52,7 +58,9 @@ pub(super) async fn candidates(
         return Err(RecallError::Unavailable);
     }
     let request = retrieval.request;
+    let began = std::time::Instant::now();
     let vector = search_vector(services, request.deadline, meaning).await;
+    let embedded = began.elapsed();
     let search = Search {
         scopes: vec![request.scope()],
         filter: request.filter.clone(),
@@ -64,6 +72,11 @@ pub(super) async fn candidates(
     let started = std::time::Instant::now();
     let found = timeout_at(request.deadline, services.store.retrieve(&search)).await;
     services.metrics.phase(Phase::Search, started.elapsed());
+    if let Some(trace) = request.trace {
+        trace.step(Step::Embed, embedded);
+        trace.step(Step::Search, started.elapsed());
+    }
+    let ranking = std::time::Instant::now();
     let evidence = match found {
         Ok(Ok(evidence)) => evidence,
         Ok(Err(error)) if vector.is_some() => {
@@ -72,8 +85,14 @@ pub(super) async fn candidates(
         Ok(Err(error)) => return Err(RecallError::Embedding(error)),
         Err(_) => return Err(RecallError::Deadline),
     };
-    let mut evidence = without_conversation(of_owner(evidence, request.owner), request.earlier);
-    evidence.retain(|found| !request.forgets(&found.memory));
+    let own = of_owner(evidence, request.owner);
+    let (mut evidence, held) = without_conversation(own, request.earlier);
+    let forgotten: Vec<_> =
+        evidence.extract_if(.., |found| request.forgets(&found.memory)).collect();
+    if let Some(trace) = request.trace {
+        trace.left_out(held, Cut::Conversation);
+        trace.left_out(forgotten, Cut::Forgotten);
+    }
     if let Some(vector) = vector {
         let products = evidence.iter_mut().filter_map(|found| found.cosine.as_mut());
         products.for_each(|product| *product = vector.cosine(*product));
@@ -82,7 +101,13 @@ pub(super) async fn candidates(
     let relevance = &services.models.relevance;
     let (now, zone) = (request.now, &request.zone);
     let question = Question { text, asked, relevance, now, zone };
-    Ok(rank(evidence, &question, request.settings.ranking, &services.metrics))
+    let settings = request.settings.ranking;
+    let (hits, collapsed) = rank_apart(evidence, &question, settings, &services.metrics);
+    if let Some(trace) = request.trace {
+        trace.cut_all(collapsed, Cut::Collapsed);
+        trace.step(Step::Rank, ranking.elapsed());
+    }
+    Ok(hits)
 }
 
 /// The vector to search near to; none when the embedder fails or is late.

@@ -14,11 +14,12 @@ use crate::{
     retrieve::{
         candidates::{candidates, retrieve},
         lookup::{Lookup, Retrieval},
-        merge::merged,
+        merge::merged_apart,
         metadata_boost::boosted,
     },
-    select::select,
+    select::Limits,
     services::Services,
+    trail::{Cut, Step},
 };
 use memgate_core::memory::Filter;
 use memgate_telemetry::Technique;
@@ -93,6 +94,10 @@ async fn with_answer(
 ) -> Vec<Hit> {
     let took = began.elapsed();
     let Retrieval { request, query, .. } = *retrieval;
+    if let Some(trace) = request.trace {
+        trace.step(Step::Rewrite, took);
+        answer.question.iter().for_each(|question| trace.rewritten(question));
+    }
     let later = RecallRequest { deadline: request.deadline + query.patience, ..request.clone() };
     let retrieval = Retrieval { request: &later, ..*retrieval };
     let (question, conditions) = (answer.question.as_deref(), answer.conditions.as_ref());
@@ -117,7 +122,10 @@ async fn with_answer(
         _ => plain,
     };
     let lists = std::iter::once(found).chain(guessed).collect();
-    let mut hits = merged(lists, request.settings.ranking.fusion);
+    let (mut hits, collapsed) = merged_apart(lists, request.settings.ranking.fusion);
+    if let Some(trace) = request.trace {
+        trace.cut_all(collapsed, Cut::Collapsed);
+    }
     if let Some(conditions) = conditions {
         let narrowed = narrowed.unwrap_or_default();
         let RecallRequest { selection, settings, .. } = request;
@@ -146,7 +154,7 @@ where
 }
 
 fn selected(services: &Services, hits: Vec<Hit>, request: &RecallRequest<'_>) -> Vec<Hit> {
-    select(hits, request.selection, request.settings.ranking, &services.metrics)
+    Limits::of(request).select(hits, &services.metrics)
 }
 
 /// Whether one of the hits reaches the threshold.

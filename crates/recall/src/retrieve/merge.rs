@@ -6,9 +6,14 @@ use crate::{hit::Hit, ranking::ordered, settings::Fusion};
 use memgate_core::memory::MemoryId;
 
 /// Each memory once, with the evidence of the search that it is most relevant to.
-pub(super) fn merged(mut lists: Vec<Vec<Hit>>, fusion: Fusion) -> Vec<Hit> {
+pub(super) fn merged(lists: Vec<Vec<Hit>>, fusion: Fusion) -> Vec<Hit> {
+    merged_apart(lists, fusion).0
+}
+
+/// As [`merged`]; returns also the hits that others stand for.
+pub(super) fn merged_apart(mut lists: Vec<Vec<Hit>>, fusion: Fusion) -> (Vec<Hit>, Vec<Hit>) {
     if lists.len() == 1 {
-        return lists.pop().unwrap_or_default();
+        return (lists.pop().unwrap_or_default(), Vec::new());
     }
     let mut best: HashMap<MemoryId, Hit> = HashMap::new();
     for hit in lists.into_iter().flatten() {

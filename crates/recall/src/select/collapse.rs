@@ -13,7 +13,8 @@ pub(super) fn without_summaries(hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
 /// Keeps of a turn and the statements taken from it either the statements or the turn. A statement says the fact alone, so
 /// the best of them takes the turn's place where it is as relevant; else what is asked stands in the rest of the turn,
 /// which holds the statements besides, and takes the place of the best of them.
-pub(crate) fn facts_or_turns(mut hits: Vec<Hit>) -> Vec<Hit> {
+/// Returns these, and those that they stand for.
+pub(crate) fn facts_or_turns(mut hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
     let turns: Vec<usize> = (0..hits.len()).filter(|&at| is_turn(&hits[at].memory)).collect();
     let mut dropped = vec![false; hits.len()];
     for turn in turns {
@@ -45,8 +46,8 @@ pub(crate) fn facts_or_turns(mut hits: Vec<Hit>) -> Vec<Hit> {
             .for_each(|at| dropped[at] = true);
     }
     let mut dropped = dropped.into_iter();
-    hits.retain(|_| !dropped.next().unwrap_or(false));
-    hits
+    let collapsed = hits.extract_if(.., |_| dropped.next().unwrap_or(false)).collect();
+    (hits, collapsed)
 }
 
 fn is_turn(memory: &Memory) -> bool {
@@ -90,7 +91,7 @@ mod tests {
     const TURN: &str = "Hi! I fly to Rome on Friday. My cat stays.";
 
     fn shown(hits: Vec<Hit>) -> Vec<(String, f32)> {
-        facts_or_turns(hits).into_iter().map(|hit| (hit.memory.content, hit.score)).collect()
+        facts_or_turns(hits).0.into_iter().map(|hit| (hit.memory.content, hit.score)).collect()
     }
 
     #[test]

@@ -9,21 +9,23 @@ use memgate_text::normal::one_line;
 /// shortened.
 const COMPARED: usize = 300;
 
-/// Leaves out the turns that one of these messages opened, and what was taken from it word for word.
+/// Leaves out the turns that one of these messages opened, and what was taken from it word for word. Returns the rest, and
+/// what is left out.
 pub(crate) fn without_conversation(
     mut evidence: Vec<Evidence>,
     messages: &[&str],
-) -> Vec<Evidence> {
+) -> (Vec<Evidence>, Vec<Evidence>) {
     if messages.is_empty() || evidence.is_empty() {
-        return evidence;
+        return (evidence, Vec::new());
     }
     let beginnings: Vec<String> = messages.iter().map(|text| beginning(text)).collect();
     let whole: Vec<String> = messages.iter().map(|text| one_line(text)).collect();
-    evidence.retain(|found| match found.memory.as_turn() {
-        Some((user, _)) => !beginnings.contains(&beginning(words_of(user, found.memory.speaker()))),
-        None => !is_statement_of(&found.memory, &whole),
-    });
-    evidence
+    let is_held = |found: &mut Evidence| match found.memory.as_turn() {
+        Some((user, _)) => beginnings.contains(&beginning(words_of(user, found.memory.speaker()))),
+        None => is_statement_of(&found.memory, &whole),
+    };
+    let held = evidence.extract_if(.., is_held).collect();
+    (evidence, held)
 }
 
 /// The words of a turn without the name of who said them.
@@ -81,9 +83,10 @@ mod tests {
             evidence("I fly to Rome".into(), false),
             evidence("fly to Rome".into(), true),
         ];
-        let left = without_conversation(found.clone(), &["I fly\nto  Rome", &long]);
+        let (left, held) = without_conversation(found.clone(), &["I fly\nto  Rome", &long]);
+        assert_eq!(held.len() + left.len(), found.len());
         let left: Vec<_> = left.iter().map(|e| e.memory.content.as_str()).collect();
         assert_eq!(left, ["User: I fly to Rome on Monday", "I fly to Rome"]);
-        assert_eq!(without_conversation(found.clone(), &[]), found);
+        assert_eq!(without_conversation(found.clone(), &[]), (found, vec![]));
     }
 }

@@ -10,5 +10,5 @@ mod threshold;
 pub use self::threshold::select;
 pub(super) use self::{
     collapse::facts_or_turns, conversation::without_conversation, dedup::deduplicated,
-    owner::of_owner,
+    owner::of_owner, threshold::Limits,
 };

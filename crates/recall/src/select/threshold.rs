@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use crate::{
     hit::Hit,
-    request::Selection,
+    request::{RecallRequest, Selection},
     select::{collapse::without_summaries, dedup::Presented},
     settings::RankingConfig,
+    trail::{Cut, Trace},
 };
 use memgate_models::log_odds;
 use memgate_telemetry::{Metrics, RankRule, RankStep};
@@ -16,7 +17,7 @@ use memgate_telemetry::{Metrics, RankRule, RankStep};
 /// only touch on what is asked, it alone may answer. On the stories in testdata it changes nothing.
 const CLEARLY: f32 = 1.0;
 
-/// The ranked hits that are presented. Summaries only where nothing else is, and one that is clearly better than all else.
+/// The ranked hits that are presented.
 #[must_use]
 pub fn select(
     hits: Vec<Hit>,
@@ -24,33 +25,84 @@ pub fn select(
     ranking: &RankingConfig,
     metrics: &Metrics,
 ) -> Vec<Hit> {
-    let started = Instant::now();
-    let mut left_out = LeftOut::default();
-    let (others, summaries) = without_summaries(hits);
-    let mut presented = passing(others, selection, ranking, &mut left_out);
-    let best = presented.iter().map(|hit| hit.score).fold(0.0, f32::max);
-    let mut summaries = passing(summaries, selection, ranking, &mut LeftOut::default());
-    if presented.is_empty() {
-        presented = summaries;
-    } else {
-        let far = log_odds(best) + CLEARLY;
-        summaries.retain(|summary| log_odds(summary.score) >= far);
-        presented.splice(0..0, summaries.into_iter().take(1));
-        presented.truncate(selection.limit);
-    }
-    metrics.ranked(RankStep::Gate, started.elapsed(), presented.len());
-    left_out.count(ranking, metrics);
-    presented
+    Limits { selection, ranking, trace: None }.select(hits, metrics)
 }
 
-/// How many hits each rule left out.
-#[derive(Default)]
+/// What limits the hits of a request.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits<'a> {
+    selection: &'a Selection,
+    ranking: &'a RankingConfig,
+    /// Where hits that are cut go; nowhere without it.
+    trace: Option<&'a Trace>,
+}
+
+impl<'a> Limits<'a> {
+    pub(crate) fn of(request: &RecallRequest<'a>) -> Self {
+        let RecallRequest { selection, settings, trace, .. } = *request;
+        Self { selection, ranking: settings.ranking, trace }
+    }
+
+    /// The ranked hits that are presented. Summaries only where nothing else is, and one that is clearly better than all
+    /// else.
+    pub(crate) fn select(self, hits: Vec<Hit>, metrics: &Metrics) -> Vec<Hit> {
+        let started = Instant::now();
+        let limit = self.selection.limit;
+        let mut left_out = LeftOut::new(self.trace.map(|_| hits.len()));
+        let (others, summaries) = without_summaries(hits);
+        let mut presented = passing(others, self, &mut left_out);
+        let best = presented.iter().map(|hit| hit.score).fold(0.0, f32::max);
+        let counted = (left_out.distinct, left_out.session);
+        let mut summaries = passing(summaries, self, &mut left_out);
+        (left_out.distinct, left_out.session) = counted;
+        if presented.is_empty() {
+            presented = summaries;
+        } else {
+            let far = log_odds(best) + CLEARLY;
+            let mut taken = 0;
+            let is_beside = |summary: &mut Hit| {
+                taken += usize::from(log_odds(summary.score) >= far);
+                log_odds(summary.score) < far || taken > 1
+            };
+            let beside = summaries.extract_if(.., is_beside);
+            beside.for_each(|summary| left_out.cut(summary, Cut::Summary));
+            presented.splice(0..0, summaries);
+            let many = presented.drain(limit.min(presented.len())..);
+            many.for_each(|hit| left_out.cut(hit, Cut::Limit));
+        }
+        metrics.ranked(RankStep::Gate, started.elapsed(), presented.len());
+        left_out.count(self.ranking, metrics);
+        if let (Some(trace), Some(cut)) = (self.trace, left_out.hits) {
+            trace.cut(cut);
+        }
+        presented
+    }
+}
+
+/// What is not presented: how many hits each rule left out, and the hits themselves, where there is a trace.
 struct LeftOut {
     distinct: usize,
     session: usize,
+    hits: Option<Vec<(Hit, Cut)>>,
 }
 
 impl LeftOut {
+    /// `traced`: how many hits there are, where they go into a trace.
+    fn new(traced: Option<usize>) -> Self {
+        Self { distinct: 0, session: 0, hits: traced.map(Vec::with_capacity) }
+    }
+
+    fn cut(&mut self, hit: Hit, why: Cut) {
+        match why {
+            Cut::NearDuplicate => self.distinct += 1,
+            Cut::SessionCap => self.session += 1,
+            _ => {}
+        }
+        if let Some(hits) = &mut self.hits {
+            hits.push((hit, why));
+        }
+    }
+
     fn count(&self, ranking: &RankingConfig, metrics: &Metrics) {
         let rules = [
             (RankRule::Distinct, ranking.deduplicate, self.distinct),
@@ -65,31 +117,35 @@ impl LeftOut {
 }
 
 /// Each hit is compared only until there are enough: of all that was found, few are presented.
-fn passing(
-    hits: Vec<Hit>,
-    selection: &Selection,
-    ranking: &RankingConfig,
-    left_out: &mut LeftOut,
-) -> Vec<Hit> {
+fn passing(hits: Vec<Hit>, limits: Limits<'_>, left_out: &mut LeftOut) -> Vec<Hit> {
+    let Limits { selection, ranking, trace } = limits;
     let mut shown: Vec<Hit> = Vec::new();
     let mut before = Presented::default();
     let mut sessions: HashMap<String, usize> = HashMap::new();
     for hit in hits {
-        if shown.len() == selection.limit {
+        let is_full = shown.len() == selection.limit;
+        if is_full && trace.is_none() {
             break;
         }
-        if hit.score < selection.threshold {
-            continue;
-        }
-        if ranking.max_per_session > 0
-            && let Some(session) = &hit.memory.session_id
-            && sessions.get(session).is_some_and(|shown| *shown >= ranking.max_per_session)
-        {
-            left_out.session += 1;
-            continue;
-        }
-        if ranking.deduplicate && !before.is_new(&hit) {
-            left_out.distinct += 1;
+        let max_per_session = ranking.max_per_session;
+        let fills_session = |hit: &Hit| {
+            let session = hit.memory.session_id.as_ref().filter(|_| max_per_session > 0);
+            let shown = session.and_then(|session| sessions.get(session));
+            shown.is_some_and(|shown| *shown >= max_per_session)
+        };
+        let cut = if hit.score < selection.threshold {
+            Some(Cut::Threshold)
+        } else if is_full {
+            Some(Cut::Limit)
+        } else if fills_session(&hit) {
+            Some(Cut::SessionCap)
+        } else if ranking.deduplicate && !before.is_new(&hit) {
+            Some(Cut::NearDuplicate)
+        } else {
+            None
+        };
+        if let Some(why) = cut {
+            left_out.cut(hit, why);
             continue;
         }
         if let Some(session) = &hit.memory.session_id {

@@ -6,6 +6,7 @@ mod common;
 mod journal;
 mod memories;
 mod preferences;
+mod trail;
 mod transfer;
 
 use utoipa::{
@@ -27,6 +28,7 @@ pub use preferences::{
     NewPreference, PreferenceScope, PreferencesRequest, SetPreferenceRequest, UnsetPreference,
     UnsetPreferenceRequest,
 };
+pub use trail::{Newest, RecallsRequest, WhoseIfNamed, WhyRequest, WhyTerms};
 pub use transfer::{ExportAllRequest, ExportRequest};
 
 /// Describes flattened requests by their parts, because `derive(IntoParams)` does not know `flatten`.
@@ -46,6 +48,7 @@ described_by_parts! {
     JobsRequest: Whose AllJobsRequest;
     AllJobsRequest: JobFilter Paging;
     SessionsRequest: Whose Paging;
+    RecallsRequest: Whose Newest;
     PreferencesRequest: Whose PreferenceScope;
     UnsetPreferenceRequest: Whose UnsetPreference;
     ExportRequest: Whose ExportAllRequest;

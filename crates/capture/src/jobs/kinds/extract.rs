@@ -11,12 +11,13 @@ use crate::{
         related::related,
     },
     journal::{ClaimedJob, JobKind, Next},
+    trail::TurnEvent,
+    turn::StoredTurn,
 };
 use memgate_embed::{
     client::RemoteError,
     llm::{Helper, LlmError},
 };
-use memgate_telemetry::Metrics;
 
 /// Asks the helper model for the facts in a part of a batch.
 pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<Option<Next>, JobError> {
@@ -40,8 +41,8 @@ pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<Option
         }
         (outcome, _) => outcome.map_err(|error| failure(error, helper))?,
     };
-    count_dropped(&context.writer.metrics, &found);
-    let found = admitted(context, found.candidates);
+    count_dropped(context, &last, &found);
+    let found = admitted(context, || (&last).into(), found.candidates);
     match (found.is_empty(), of.part + 1 < parts.len()) {
         (true, false) => Ok(None),
         (true, true) => next(JobKind::Extract, &of.next()),
@@ -49,7 +50,7 @@ pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<Option
     }
 }
 
-fn count_dropped(metrics: &Metrics, found: &llm::Found) {
+fn count_dropped(context: &JobContext, last: &StoredTurn, found: &llm::Found) {
     for (reason, count) in [
         ("unknown_type", found.unknown_type),
         ("unusable", found.unusable),
@@ -58,7 +59,9 @@ fn count_dropped(metrics: &Metrics, found: &llm::Found) {
         ("broken_off", found.broken_off),
     ] {
         if count > 0 {
-            metrics.candidates_dropped(reason, count);
+            context.writer.metrics.candidates_dropped(reason, count);
+            let dropped = TurnEvent { count, ..TurnEvent::dropped("statement", reason) };
+            context.writer.trail.note(last.into(), [dropped]);
         }
     }
 }

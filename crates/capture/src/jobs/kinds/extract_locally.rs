@@ -12,6 +12,7 @@ use crate::{
     },
     journal,
     reconcile::{Origin, remark},
+    trail::TurnEvent,
 };
 use memgate_text::command::Typed;
 
@@ -32,8 +33,13 @@ pub(crate) async fn run(context: &JobContext, turn: i64) -> Result<(), JobError>
     let found = local::extract(embedder, models, &said, before.as_ref()).await?;
     let words = |found: &Candidate| found.raw.as_ref().unwrap_or(&found.content).clone();
     let kept: Vec<String> = found.iter().map(words).collect();
+    if found.is_empty() {
+        let dropped = TurnEvent::dropped("statement", "nothing_worth_keeping");
+        context.writer.trail.note((&said).into(), [dropped]);
+    }
     let origin = Origin { typed, ..origin(&said, LOCAL) };
     store_candidates(context, &origin, found).await?;
-    Ok(remark(&context.writer, context.live.get().policy, &said, &kept, context.journal.now())
-        .await?)
+    remark(&context.writer, context.live.get().policy, &said, &kept, context.journal.now()).await?;
+    context.writer.trail.log(&said);
+    Ok(())
 }

@@ -5,6 +5,7 @@ use crate::{
     forget::{erase_at_once, forget_turn, hide, matching},
     jobs::{context::JobContext, payload::payload},
     journal::{self, ClaimedJob, ForgetOrder, lanes_of},
+    trail::TurnEvent,
 };
 use memgate_access::{Action, Actor, Subject};
 use memgate_core::memory::Owner;
@@ -30,6 +31,8 @@ async fn carry_out(
     let embedder = context.writer.embedder.as_ref();
     let found = matching(&context.forget, embedder, owner, job.subject, order).await?;
     let grace = context.live.get().forget_grace;
+    let turn = job.subject;
+    let said = context.journal.read(move |c| journal::turn(c, turn)).await?;
     if let Some(matches) = found {
         let (action, forgotten) = if grace.is_zero() {
             (Action::ForgetSaid, erase_at_once(&context.forget, owner, &matches).await?)
@@ -40,6 +43,10 @@ async fn carry_out(
         let subject = Subject::of(owner).count(forgotten);
         context.writer.audit.record(Actor::Message, action, subject, None).await;
         context.writer.metrics.command_done("forget", forgotten);
+        if let Some(said) = &said {
+            context.writer.trail.note(said.into(), [TurnEvent::forgotten(forgotten)]);
+            context.writer.trail.log(said);
+        }
     } else {
         tracing::warn!("A request to forget matches too much, nothing is forgotten");
     }

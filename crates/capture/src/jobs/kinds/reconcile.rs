@@ -25,5 +25,6 @@ pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<Option
     });
     let found = dated.await.map_err(|_| JobError::retry("the facts cannot be dated"))?;
     store_candidates(context, &origin(&last, LLM), found).await?;
+    context.writer.trail.log(&last);
     if more { next(JobKind::Extract, &of.next()) } else { Ok(None) }
 }

@@ -14,6 +14,7 @@ use crate::{
     },
     journal::{self, ClaimedJob, RememberOrder},
     reconcile::Origin,
+    trail::{Became, TurnEvent},
     turn::StoredTurn,
     writer::Written,
 };
@@ -52,15 +53,18 @@ pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), Jo
     let origin = Origin { typed, ..origin(&said, EXPLICIT) };
     let stored = store_candidates(context, &origin, found).await?;
     context.writer.metrics.command_done("remember", stored);
+    context.writer.trail.log(&said);
     Ok(())
 }
 
 /// Stores the answer of a turn.
 async fn keep_answer(context: &JobContext, turn: &StoredTurn) -> Result<(), JobError> {
     let found = turns::answer(turn).into_iter().collect();
-    let Some(answer) = admitted(context, found).pop() else { return Ok(()) };
+    let Some(answer) = admitted(context, || turn.into(), found).pop() else { return Ok(()) };
     let memory = turns::answer_memory(turn, answer, context.journal.now());
     let passages = memory.passages();
+    let kept = TurnEvent::of(Became::Kept, "command", &memory.id);
+    context.writer.trail.note(turn.into(), [kept]);
     let write =
         Write { actor: Actor::Capture, reason: "remember", request_id: turn.request_id.clone() };
     match context.writer.put(memory, passages, &write).await? {

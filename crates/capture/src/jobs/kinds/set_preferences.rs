@@ -7,6 +7,7 @@ use crate::{
     jobs::{context::JobContext, payload::payload},
     journal::{self, ClaimedJob},
     preferences::{preference_memory, set_preference},
+    trail::{Became, TurnEvent},
 };
 use memgate_core::memory::{Actor, MemoryId, Provenance, Source, Write, extractor};
 use memgate_text::preferences::Stated;
@@ -53,6 +54,8 @@ pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), Jo
         };
         let new = memory.id.clone();
         let in_force = set_preference(store, memory, &write, now).await?;
+        let kept = TurnEvent::of(Became::Kept, "preference", &in_force.id);
+        context.writer.trail.note((&said).into(), [kept]);
         if in_force.id == new {
             context.writer.metrics.stored(in_force.memory_type.as_str());
         }

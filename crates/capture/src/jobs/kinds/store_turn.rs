@@ -16,6 +16,7 @@ use crate::{
     },
     journal,
     reconcile::still_true,
+    trail::{Became, TurnEvent},
     turn::StoredTurn,
     writer::Written,
 };
@@ -34,7 +35,7 @@ pub(crate) async fn run(context: &JobContext, number: i64) -> Result<(), JobErro
         return Ok(());
     };
     if !turns::worth_it(&turn) {
-        return Ok(());
+        return not_worth_it(context, &turn);
     }
     if is_clients_prompt(context, number, &turn).await? {
         return Ok(());
@@ -44,7 +45,7 @@ pub(crate) async fn run(context: &JobContext, number: i64) -> Result<(), JobErro
     let Look { own, tells } = look(context, &turn, before.as_ref()).await;
     turn.user_text = own;
     if !turns::worth_it(&turn) {
-        return Ok(());
+        return not_worth_it(context, &turn);
     }
     let mut episode = turns::episode(&turn, &known, tells, now);
     if let Ok(stored) = context.writer.store.get(&turn.owner, &turn.memory_id(), now).await {
@@ -53,9 +54,27 @@ pub(crate) async fn run(context: &JobContext, number: i64) -> Result<(), JobErro
     }
     let write =
         Write { actor: Actor::Capture, reason: "turn", request_id: turn.request_id.clone() };
-    match context.writer.put(episode.memory, episode.passages.clone(), &write).await? {
+    let kept = TurnEvent::of(Became::Kept, "turn", &episode.memory.id);
+    let written = context.writer.put(episode.memory, episode.passages.clone(), &write).await?;
+    context.writer.trail.note((&turn).into(), [kept]);
+    log_alone(context, &turn);
+    match written {
         Written::Whole => notice_drift(context, number, &turn, episode.passages).await,
         Written::WithoutVectors => Ok(owe_vectors(&context.journal, EMBED_REST).await?),
+    }
+}
+
+fn not_worth_it(context: &JobContext, turn: &StoredTurn) -> Result<(), JobError> {
+    let dropped = TurnEvent::dropped("turn", "not_worth_keeping");
+    context.writer.trail.note(turn.into(), [dropped]);
+    log_alone(context, turn);
+    Ok(())
+}
+
+/// Logs what became of the turn, unless the job that picks its statements will.
+fn log_alone(context: &JobContext, turn: &StoredTurn) {
+    if !context.live.get().extract_locally {
+        context.writer.trail.log(turn);
     }
 }
 

@@ -13,6 +13,7 @@ mod prune;
 mod reconcile;
 mod statements;
 mod summaries;
+mod trail;
 mod turns;
 
 use std::{
@@ -182,6 +183,7 @@ impl House {
             embedder: doll.clone(),
             models: Models::for_embedder(doll.space()).unwrap(),
             metrics: metrics.clone(),
+            trail: crate::TurnTrail::new(100, 1 << 20),
             clock: clock.clone(),
         };
         let journal = folder.path().join("journal.db");

@@ -33,6 +33,7 @@ fn home(policy: Policy) -> Option<Home> {
             models,
             audit: memgate_access::Audit::none(),
             metrics: metrics.clone(),
+            trail: crate::TurnTrail::off(),
             clock: Clock::System,
         },
     )

@@ -1,0 +1,231 @@
+//! The record of one request: what can be looked up.
+
+use std::{
+    collections::HashSet,
+    time::{Duration, Instant},
+};
+
+use jiff::Timestamp;
+
+use crate::{
+    hit::ScoreBreakdown,
+    present::{PresentedMemory, Why, tokens},
+    query::Query,
+    trail::trace::{Cut, Seen, Step, Trace},
+};
+use memgate_core::{
+    memory::{Evidence, MemoryId, Owner},
+    trail::Record,
+};
+
+/// Candidates kept of one request: more than are compared for one, unless a question has several parts. The best stay.
+const MAX_CANDIDATES: usize = 64;
+
+/// A request that was answered, as the trail gets it.
+#[derive(Debug)]
+pub struct Recalled {
+    /// Its id.
+    pub request_id: String,
+    /// Whose.
+    pub owner: Owner,
+    /// When it came.
+    pub at: Timestamp,
+    /// When it came, for what was forgotten since.
+    pub began: Instant,
+    /// The decision, as in the response header.
+    pub decision: &'static str,
+    /// The least relevance of a presented memory.
+    pub threshold: f32,
+    /// The most memories presented.
+    pub limit: usize,
+    /// What the stages did.
+    pub trace: Trace,
+    /// What is presented.
+    pub presented: Vec<PresentedMemory>,
+    /// The context; empty where none was added.
+    pub context: String,
+}
+
+/// What recall did for one request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecallRecord {
+    /// The request's id.
+    pub request_id: String,
+    /// Whose.
+    pub owner: Owner,
+    /// When it came.
+    pub at: Timestamp,
+    /// The decision, as in the response header.
+    pub decision: &'static str,
+    /// What decided; none where nothing had when the time was over.
+    pub decided_by: Option<&'static str>,
+    /// The calibrated probability that memory helps, where the model was asked.
+    pub need: Option<f32>,
+    /// The query, where one was built and words may be kept.
+    pub query: Option<QueryRecord>,
+    /// The techniques that changed the query.
+    pub techniques: Vec<&'static str>,
+    /// The least relevance of a presented memory.
+    pub threshold: f32,
+    /// The most memories presented.
+    pub limit: usize,
+    /// The candidates: what is presented, in its order; what was left out before the ranking; the rest, the most relevant
+    /// first.
+    pub candidates: Vec<Candidate>,
+    /// Bytes of the context.
+    pub context_bytes: usize,
+    /// Tokens of the context.
+    pub context_tokens: usize,
+    /// How long each step took.
+    pub steps: Vec<(Step, Duration)>,
+}
+
+/// The words of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryRecord {
+    /// The text that was searched for.
+    pub text: String,
+    /// The statement that was embedded in its place.
+    pub statement: Option<String>,
+    /// The parts that were searched beside it.
+    pub parts: Vec<String>,
+    /// The question in a model's words.
+    pub rewritten: Option<String>,
+}
+
+/// A candidate of one request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// The memory.
+    pub id: MemoryId,
+    /// Whether it is presented, and if not, why.
+    pub standing: Standing,
+    /// Its calibrated relevance, where it was ranked.
+    pub score: Option<f32>,
+    /// What the score and the place in the order are made of, where it was ranked.
+    pub breakdown: Option<ScoreBreakdown>,
+}
+
+/// Whether a candidate is presented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It was found and is presented.
+    Presented,
+    /// It is a preference or a wish about every answer, and is presented.
+    Preference,
+    /// It is not presented.
+    Cut(Cut),
+}
+
+impl RecallRecord {
+    /// The record of a request. `words`: whether the query is kept.
+    pub(super) fn of(recalled: Recalled, words: bool) -> Self {
+        let Recalled { request_id, owner, at, decision, threshold, limit, .. } = recalled;
+        let Recalled { trace, presented, context, .. } = recalled;
+        let Seen { decided, query, rewritten, left_out, cut, selected, steps } = trace.into_seen();
+        let used = query.iter().flat_map(|query| &query.used);
+        let techniques = used.map(|(technique, _)| <&'static str>::from(*technique)).collect();
+        let query = query.filter(|_| words).map(|query| QueryRecord::of(query, rewritten));
+        let mut candidates = Candidates::default();
+        presented.into_iter().for_each(|it| candidates.presented(it));
+        let selected = selected.into_iter().map(|hit| (hit, Cut::Budget));
+        for (hit, why) in selected.chain(cut) {
+            candidates.cut(hit.memory.id, why, Some((hit.score, hit.breakdown)));
+        }
+        for (Evidence { memory, .. }, why) in left_out {
+            candidates.cut(memory.id, why, None);
+        }
+        Self {
+            request_id,
+            owner,
+            at,
+            decision,
+            decided_by: decided.map(|(by, _)| by),
+            need: decided.and_then(|(_, need)| need),
+            query,
+            techniques,
+            threshold,
+            limit,
+            candidates: candidates.finished(),
+            context_bytes: context.len(),
+            context_tokens: if context.is_empty() { 0 } else { tokens(&context) },
+            steps,
+        }
+    }
+
+    /// The candidates that are presented.
+    pub fn presented(&self) -> impl Iterator<Item = &Candidate> {
+        self.candidates.iter().filter(|it| !matches!(it.standing, Standing::Cut(_)))
+    }
+
+    /// What became of a memory; none where it was no candidate.
+    #[must_use]
+    pub fn candidate(&self, id: &MemoryId) -> Option<&Candidate> {
+        self.candidates.iter().find(|it| it.id == *id)
+    }
+}
+
+impl Record for RecallRecord {
+    fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    fn is(&self, id: &str) -> bool {
+        self.request_id == id
+    }
+
+    fn weight(&self) -> usize {
+        let query = self.query.as_ref().map_or(0, |query| {
+            let texts = query.parts.iter().chain(&query.statement).chain(&query.rewritten);
+            query.text.len() + texts.map(String::len).sum::<usize>()
+        });
+        let ids = self.candidates.iter().map(|it| it.id.as_str().len()).sum::<usize>();
+        let candidates = self.candidates.capacity() * size_of::<Candidate>() + ids;
+        size_of::<Self>() + self.request_id.len() + query + candidates
+    }
+}
+
+impl QueryRecord {
+    fn of(query: Query, rewritten: Option<String>) -> Self {
+        Self { text: query.text, statement: query.statement, parts: query.parts, rewritten }
+    }
+}
+
+/// Candidates, each memory once: what is presented, else the first reason against it.
+#[derive(Default)]
+struct Candidates {
+    all: Vec<Candidate>,
+    known: HashSet<MemoryId>,
+}
+
+impl Candidates {
+    fn presented(&mut self, PresentedMemory { id, why }: PresentedMemory) {
+        let (standing, score, breakdown) = match why {
+            Why::Found { score, breakdown } => (Standing::Presented, Some(score), Some(*breakdown)),
+            Why::Preference => (Standing::Preference, None, None),
+        };
+        self.add(Candidate { id, standing, score, breakdown });
+    }
+
+    fn cut(&mut self, id: MemoryId, why: Cut, scored: Option<(f32, ScoreBreakdown)>) {
+        let (score, breakdown) = scored.unzip();
+        self.add(Candidate { id, standing: Standing::Cut(why), score, breakdown });
+    }
+
+    fn add(&mut self, candidate: Candidate) {
+        if self.known.insert(candidate.id.clone()) {
+            self.all.push(candidate);
+        }
+    }
+
+    fn finished(self) -> Vec<Candidate> {
+        let mut all = self.all;
+        let shown = all.iter().take_while(|it| !matches!(it.standing, Standing::Cut(_))).count();
+        // Those that were left out before the ranking first: they are few, and nothing shows how relevant they are.
+        let relevance = |it: &Candidate| it.score.unwrap_or(f32::MAX);
+        all[shown..].sort_by(|a, b| relevance(b).total_cmp(&relevance(a)));
+        all.truncate(MAX_CANDIDATES.max(shown));
+        all.shrink_to_fit();
+        all
+    }
+}

@@ -1,0 +1,78 @@
+//! Reads the trail: what recall did for a request, and what became of a turn.
+
+mod why;
+
+use crate::api::{
+    ApiError, Caller, RecallView, RecallsRequest, RecallsView, TurnView, WhoseIfNamed, WithId,
+    operations::{Operations, page},
+};
+use memgate_core::memory::{MemoryId, Owner};
+use memgate_recall::RecallRecord;
+
+impl Operations {
+    /// What recall did for a user's latest requests, the newest first.
+    ///
+    /// # Errors
+    /// 400 for an invalid field.
+    pub async fn recalls(
+        &self,
+        caller: &Caller,
+        request: RecallsRequest,
+    ) -> Result<RecallsView, ApiError> {
+        let owner = caller.owner(&request.whose)?;
+        let records = self.recall.trail().newest(&owner, page(request.newest.limit)?).await;
+        let mut recalls = Vec::with_capacity(records.len());
+        for record in records {
+            recalls.push(self.shown(record).await);
+        }
+        Ok(RecallsView { recalls })
+    }
+
+    /// What recall did for a request.
+    ///
+    /// # Errors
+    /// 404 for a request that is not in the trail, and for one of a user out of reach.
+    pub async fn recall_of(
+        &self,
+        caller: &Caller,
+        WithId { id, request: whose }: WithId<WhoseIfNamed>,
+    ) -> Result<RecallView, ApiError> {
+        let means = whose.means()?;
+        let reaches = |owner: &Owner| caller.reaches(owner) && means(owner);
+        match self.recall.trail().find(&id, reaches).await {
+            Some(record) => Ok(self.shown(record).await),
+            None => Err(ApiError::not_in_trail("request")),
+        }
+    }
+
+    /// What became of a turn.
+    ///
+    /// # Errors
+    /// 404 for a turn that is not in the trail, and for one of a user out of reach.
+    pub async fn turn_of(
+        &self,
+        caller: &Caller,
+        WithId { id, request: whose }: WithId<WhoseIfNamed>,
+    ) -> Result<TurnView, ApiError> {
+        let means = whose.means()?;
+        let reaches = |owner: &Owner| caller.reaches(owner) && means(owner);
+        let turn = self.capture.trail().find(&id, reaches);
+        turn.map(TurnView::from).ok_or_else(|| ApiError::not_in_trail("turn"))
+    }
+
+    /// The record with the content of its memories, where that is configured. The trail holds no content: what was deleted
+    /// since is not shown.
+    async fn shown(&self, record: RecallRecord) -> RecallView {
+        let owner = record.owner.clone();
+        let mut view = RecallView::from(record);
+        if self.config.get().memory.trail.content {
+            let now = self.clock.now();
+            for candidate in &mut view.candidates {
+                let id = MemoryId::from_outside(&candidate.memory_id);
+                let memory = self.store.get(&owner, &id, now).await.ok();
+                candidate.content = memory.map(|memory| memory.content);
+            }
+        }
+        view
+    }
+}

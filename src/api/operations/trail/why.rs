@@ -1,0 +1,251 @@
+//! Why a text is remembered and shown, or not: never stored, superseded, not found, cut, or presented.
+
+use std::{collections::HashSet, time::Duration};
+
+use tokio::time::Instant;
+
+use crate::api::{
+    ApiError, Caller, TurnView, WhyRequest, WhyTerms, WhyView,
+    operations::{Operations, not_empty},
+    views::outcome,
+};
+use memgate_capture::{Author, Became, TurnRecord, admit_text};
+use memgate_core::memory::{
+    Filter, ListQuery, Memory, MemoryId, Owner, ScopeQuery, Search, Status, Within,
+};
+use memgate_recall::{Cut, Hit, Query, RecallRecord, RecallRequest, Selection, Standing};
+use memgate_screening::Screener;
+use memgate_text::index::token_set;
+
+/// Maximum length of the text and of the query, in bytes.
+const MAX_TEXT: usize = 8 * 1024;
+/// Memories that are compared with the text.
+const COMPARED: usize = 20;
+/// Superseded memories that are compared with the text, the newest.
+const OLD_COMPARED: usize = 100;
+/// The share of the text's words that a memory must hold to say it. Below it, memories on the same topic say it, too.
+const SAME: f32 = 0.7;
+/// Requests that are looked at, the newest.
+const REQUESTS: usize = 20;
+/// Turns that are named for a text that was never stored.
+const TURNS: usize = 5;
+/// Maximum duration of a search; no model request waits for it.
+const SEARCH_TIME: Duration = Duration::from_secs(10);
+/// Maximum number of hits, as for a model request.
+const MAX_HITS: usize = 50;
+
+impl Operations {
+    /// Why a text is remembered and shown, or not.
+    ///
+    /// # Errors
+    /// 400 for an invalid field, 404 for a request that is not in the trail, 503 while the store is unavailable.
+    pub async fn why(
+        &self,
+        caller: &Caller,
+        WhyRequest { whose, why }: WhyRequest,
+    ) -> Result<WhyView, ApiError> {
+        let owner = caller.owner(&whose)?;
+        for (param, text) in [("text", Some(&why.text)), ("query", why.query.as_ref())] {
+            not_empty(param, text)?;
+            if text.is_some_and(|text| text.len() > MAX_TEXT) {
+                let cause = format_args!("must have at most {MAX_TEXT} bytes");
+                return Err(ApiError::invalid(param, cause));
+            }
+        }
+        let saying = self.saying(&owner, &why.text).await?;
+        if !saying.is_empty() {
+            return self.why_of(&owner, saying, why).await;
+        }
+        match self.superseded_saying(&owner, &why.text).await? {
+            Some(memory) => Ok(self.superseded(&owner, memory)),
+            None => Ok(self.never_stored(&owner, &why.text)),
+        }
+    }
+
+    /// The memories in use that say a text, the best first: often a statement and the turn that it was taken from.
+    async fn saying(&self, owner: &Owner, text: &str) -> Result<Vec<Memory>, ApiError> {
+        let search = Search {
+            scopes: vec![ScopeQuery::of(owner.clone())],
+            filter: None,
+            vector: None,
+            text: Some(text.to_owned()),
+            limit: COMPARED,
+            now: self.clock.now(),
+        };
+        let found = self.store.retrieve(&search).await?;
+        Ok(those_saying(found.into_iter().map(|found| found.memory), text))
+    }
+
+    async fn superseded_saying(
+        &self,
+        owner: &Owner,
+        text: &str,
+    ) -> Result<Option<Memory>, ApiError> {
+        let query = ListQuery {
+            scope: ScopeQuery::of(owner.clone()),
+            filter: Some(Filter::Status(vec![Status::Superseded])),
+            limit: OLD_COMPARED,
+            cursor: None,
+            now: self.clock.now(),
+        };
+        let old = self.store.list(&query).await?.memories;
+        Ok(those_saying(old.into_iter(), text).into_iter().next())
+    }
+
+    fn superseded(&self, owner: &Owner, memory: Memory) -> WhyView {
+        let turns = self.capture.trail().newest(owner, usize::MAX);
+        let events = turns.iter().flat_map(|turn| &turn.events);
+        let mut of_it = events.filter(|event| event.memory.as_ref() == Some(&memory.id));
+        let by = of_it.find_map(|event| event.by.clone());
+        let by = by.map(|id| id.as_str().to_owned());
+        WhyView { reason: by, memory: Some(memory.into()), ..answer("superseded") }
+    }
+
+    fn never_stored(&self, owner: &Owner, text: &str) -> WhyView {
+        let screener = Screener::new(self.config.get().memory.screening);
+        let refused = admit_text(screener, text, MAX_TEXT, Author::Extractor).err();
+        let lost = |turn: &TurnRecord| {
+            let lost = [Became::Refused, Became::Redacted, Became::Dropped];
+            turn.events.iter().any(|event| lost.contains(&event.became))
+        };
+        let turns = self.capture.trail().newest(owner, usize::MAX).into_iter().filter(lost);
+        WhyView {
+            reason: refused.map(|why| why.name().to_owned()),
+            turns: turns.take(TURNS).map(TurnView::from).collect(),
+            ..answer("never_stored")
+        }
+    }
+
+    /// Why stored memories are shown or not: for a question, for a request, or for the latest requests.
+    async fn why_of(
+        &self,
+        owner: &Owner,
+        mut saying: Vec<Memory>,
+        WhyTerms { request_id, query, .. }: WhyTerms,
+    ) -> Result<WhyView, ApiError> {
+        let ids: Vec<MemoryId> = saying.iter().map(|memory| memory.id.clone()).collect();
+        let (of, view) = match (query, request_id) {
+            (Some(query), _) => self.searched_anew(owner, &ids, &query).await?,
+            (None, Some(request_id)) => {
+                let record = self.recall.trail().find(&request_id, |of| of == owner).await;
+                let Some(record) = record else { return Err(ApiError::not_in_trail("request")) };
+                in_request(&record, &ids)
+            }
+            (None, None) => {
+                let records = self.recall.trail().newest(owner, REQUESTS).await;
+                let has =
+                    |record: &&RecallRecord| ids.iter().any(|id| record.candidate(id).is_some());
+                // Else the newest that was searched; one that was not asks nothing of memory.
+                let searched = || records.iter().find(|it| it.decision == "searched");
+                let record = records.iter().find(has).or_else(searched).or_else(|| records.first());
+                let not_asked = || (0, answer("not_asked"));
+                record.map_or_else(not_asked, |record| in_request(record, &ids))
+            }
+        };
+        Ok(WhyView { memory: Some(saying.swap_remove(of).into()), ..view })
+    }
+
+    /// What a request with this question would get of these memories, and which of them that is about.
+    async fn searched_anew(
+        &self,
+        owner: &Owner,
+        ids: &[MemoryId],
+        query: &str,
+    ) -> Result<(usize, WhyView), ApiError> {
+        let config = self.config.get();
+        let memory = &config.memory;
+        let (now, zone) = (self.clock.now(), memory.timezone.get().clone());
+        let query = Query::of(query, now.to_zoned(zone.clone()).date(), &memory.query);
+        let threshold = memory.default_similarity_threshold;
+        let selection = Selection { limit: MAX_HITS, threshold: 0.0, types: Vec::new() };
+        let wanted = RecallRequest {
+            owner,
+            projects: &Within::All,
+            agents: &Within::All,
+            earlier: &[],
+            selection: &selection,
+            settings: memory.recall_settings(),
+            filter: None,
+            forgotten: &[],
+            now,
+            zone,
+            deadline: Instant::now() + SEARCH_TIME,
+            trace: None,
+        };
+        let hits = self.recall.search(&query, &wanted).await?;
+        let place = |hit: &Hit| ids.iter().position(|id| *id == hit.memory.id);
+        let passing = hits.iter().filter(|hit| hit.score >= threshold);
+        let shown = passing.take(memory.default_retrieval_limit).find(|hit| place(hit).is_some());
+        // The order is not the relevance: of those that are cut the most relevant is told.
+        let cut = || {
+            let found = hits.iter().filter(|hit| place(hit).is_some());
+            found.max_by(|a, b| a.score.total_cmp(&b.score))
+        };
+        let Some(hit) = shown.or_else(cut) else {
+            return Ok((0, WhyView { threshold: Some(threshold), ..answer("not_found") }));
+        };
+        let (found, cut) = match shown {
+            Some(_) => ("presented", None),
+            None if hit.score < threshold => ("cut", Some("threshold")),
+            None => ("cut", Some("limit")),
+        };
+        let (reason, score) = (cut.map(str::to_owned), Some(hit.score));
+        let view = WhyView { reason, score, threshold: Some(threshold), ..answer(found) };
+        Ok((place(hit).unwrap_or_default(), view))
+    }
+}
+
+/// What became of these memories in a request, and which of them that is about: one that is presented, else one that was
+/// found.
+fn in_request(record: &RecallRecord, ids: &[MemoryId]) -> (usize, WhyView) {
+    let candidates =
+        ids.iter().enumerate().filter_map(|(at, id)| Some((at, record.candidate(id)?)));
+    // What was collapsed into another memory says less about why than what became of that.
+    let rank = |standing: Standing| match standing {
+        Standing::Presented | Standing::Preference => 0,
+        Standing::Cut(Cut::Collapsed) => 2,
+        Standing::Cut(_) => 1,
+    };
+    let found = candidates.min_by_key(|(_, candidate)| rank(candidate.standing));
+    let candidate = found.map(|(_, candidate)| candidate);
+    let (result, reason) = match candidate.map(|it| it.standing) {
+        Some(Standing::Presented | Standing::Preference) => ("presented", None),
+        Some(standing @ Standing::Cut(_)) => ("cut", Some(outcome(standing))),
+        None if record.decision == "searched" => ("not_found", None),
+        None => ("not_searched", Some(record.decision)),
+    };
+    let view = WhyView {
+        reason: reason.map(str::to_owned),
+        request_id: Some(record.request_id.clone()),
+        score: candidate.and_then(|it| it.score),
+        threshold: Some(record.threshold),
+        ..answer(result)
+    };
+    (found.map_or(0, |(at, _)| at), view)
+}
+
+fn answer(answer: &str) -> WhyView {
+    WhyView {
+        answer: answer.to_owned(),
+        reason: None,
+        memory: None,
+        request_id: None,
+        score: None,
+        threshold: None,
+        turns: Vec::new(),
+    }
+}
+
+/// The memories that hold nearly all of a text's words, the best first; of equals the one that says least besides.
+fn those_saying(memories: impl Iterator<Item = Memory>, text: &str) -> Vec<Memory> {
+    let wanted: HashSet<String> = token_set(text);
+    let held = |memory: &Memory| {
+        let words = token_set(&memory.content);
+        let held = wanted.intersection(&words).count() as f32 / wanted.len().max(1) as f32;
+        (held, words.len())
+    };
+    let ranked = memories.map(|memory| (held(&memory), memory));
+    let mut saying: Vec<_> = ranked.filter(|((held, _), _)| *held >= SAME).collect();
+    saying.sort_by(|((a, more), _), ((b, less), _)| b.total_cmp(a).then_with(|| more.cmp(less)));
+    saying.into_iter().map(|(_, memory)| memory).collect()
+}
