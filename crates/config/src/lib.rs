@@ -12,6 +12,7 @@ mod parse;
 mod reload_guard;
 mod schema;
 mod sections;
+mod zone;
 
 use std::path::PathBuf;
 
@@ -40,7 +41,7 @@ pub use sections::placement::Placement;
 pub use sections::policy::{HeaderMatch, Policy, PolicyMatch, Subject};
 pub use sections::postgres::{PostgresConfig, PostgresTlsConfig};
 pub use sections::trail::TrailConfig;
-pub use sections::zone::Zone;
+pub use zone::Zone;
 
 /// The configuration of memgate. Every key has a default, so `{}` is a valid file. `${NAME}` inside
 /// a string value is replaced by that environment variable; `$${` is a literal `${`.

@@ -1,9 +1,11 @@
 //! The effective settings of one request: the configuration and its policies.
 
-use crate::sections::{
-    memory::MemoryConfig,
-    placement::Placement,
-    policy::{Policy, Subject},
+use crate::{
+    sections::{
+        memory::MemoryConfig,
+        placement::Placement,
+        policy::{Policy, Subject},
+    },
     zone::Zone,
 };
 

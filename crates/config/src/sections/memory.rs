@@ -13,8 +13,8 @@ use crate::sections::{
     policy::Policy,
     postgres::PostgresConfig,
     trail::TrailConfig,
-    zone::Zone,
 };
+use crate::zone::Zone;
 use memgate_recall::{Budget, QueryConfig, RankingConfig, RecallSettings};
 use memgate_screening as screening;
 

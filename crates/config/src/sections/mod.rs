@@ -12,4 +12,3 @@ pub(crate) mod placement;
 pub(crate) mod policy;
 pub(crate) mod postgres;
 pub(crate) mod trail;
-pub(crate) mod zone;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::sections::{placement::Placement, zone::Zone};
+use crate::{sections::placement::Placement, zone::Zone};
 
 /// Overrides for the requests that match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
