@@ -303,7 +303,10 @@ fn a_postgres_section_selects_postgres_unless_store_is_set() {
             "memory: {postgres: {password_env: NO_SUCH_VARIABLE}}\n",
             "c.yaml:1: memory.postgres.password_env: the environment variable NO_SUCH_VARIABLE is not set",
         ),
-        ("memory: {postgres: {port: 0}}\n", "c.yaml:1: memory.postgres.port: must be at least 1"),
+        (
+            "memory: {postgres: {port: 0}}\n",
+            "c.yaml:1: memory.postgres.port: must be between 1 and 65535",
+        ),
         (
             "memory: {store: postgres, embedding: {additional: [{model: m, dimension: 16000}]}}\n",
             "c.yaml:1: memory.store: postgres stores vectors of at most 16000 dimensions, but those of all embedding models have 16384",
