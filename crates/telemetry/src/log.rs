@@ -55,7 +55,9 @@ fn targets(level: LogLevel) -> Targets {
         LogLevel::Trace => LevelFilter::DEBUG,
         _ => LevelFilter::WARN,
     };
-    Targets::new().with_default(others).with_target("memgate", ours)
+    // The pool of PostgreSQL's connections warns of each that is lost; the store reports an outage once.
+    let pool = if level == LogLevel::Trace { others } else { LevelFilter::ERROR };
+    Targets::new().with_default(others).with_target("memgate", ours).with_target("deadpool", pool)
 }
 
 /// The layer that writes the lines.

@@ -127,14 +127,16 @@ impl Marks {
     }
 }
 
+/// `IS NULL` of one value, and not `NOT EXISTS`: PostgreSQL would join that with all vectors there
+/// are, whatever the range of numbers.
 const MISSING: &str = concat!(
     "SELECT ",
     columns!(),
     ", number FROM memories WHERE number > $1 AND number <= $2 AND ",
     in_use!(),
-    " AND NOT EXISTS (SELECT FROM vectors WHERE vectors.owner = memories.owner \
+    " AND (SELECT part FROM vectors WHERE vectors.owner = memories.owner \
          AND vectors.memory = memories.number AND vectors.part = 0 \
-         AND vectors.space = (SELECT space FROM spaces WHERE name = $3)) \
+         AND vectors.space = (SELECT space FROM spaces WHERE name = $3)) IS NULL \
      ORDER BY number LIMIT $4"
 );
 

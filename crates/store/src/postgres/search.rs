@@ -213,7 +213,7 @@ pub(super) async fn count(
     let mut parameters: Vec<Parameter<'_>> = condition.parameters();
     parameters.push((&space, Type::TEXT));
     let sql = format!(
-        "SELECT count(*), count(*) FILTER (WHERE EXISTS (SELECT FROM vectors \
+        "SELECT count(*), count((SELECT part FROM vectors \
              WHERE vectors.owner = memories.owner AND vectors.memory = memories.number \
              AND vectors.part = 0 \
              AND vectors.space = (SELECT space FROM spaces WHERE name = ${}))) \
