@@ -113,11 +113,17 @@ class Postgres:
                 os.kill(pid, signal.SIGSTOP)
 
     def thaw(self):
-        for pid in self.processes():
-            os.kill(pid, signal.SIGCONT)
+        for server in children(self.runner.pid):
+            for pid in [server, *children(server)]:
+                if not gone(pid):
+                    os.kill(pid, signal.SIGCONT)
 
     def stop(self) -> int | None:
-        """Stops the server. Returns the exit status of `cargo xtask postgres`; None when it had to be killed."""
+        """Stops the server, also a frozen one. Returns the exit status of `cargo xtask postgres`; None when it had to be
+        killed."""
+        if self.runner and not gone(self.runner.pid):
+            # Frozen processes would stay behind.
+            self.thaw()
         return self.runner.stop() if self.runner else None
 
     # -- as its administrator -----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import sqlite3
 import threading
 import time
 from collections import Counter
+from contextlib import contextmanager
 
 import pytest
 
@@ -40,6 +41,34 @@ class Talker:
     def numbers(self, texts) -> Counter:
         """How often each message occurs in the texts."""
         return Counter(int(number) for text in texts for number in re.findall(r"bidder c(\d+)x", text))
+
+
+@contextmanager
+def talking(stack, users=2):
+    """Users who send messages until the end, and a function that waits until each of them has sent so many more."""
+    # The echo server would repeat recalled memories.
+    stack.double.script({"contains": "", "reply": "Noted."})
+    over = threading.Event()
+    talkers = [Talker(stack, over, seed) for seed in range(users)]
+
+    def wait_for(turns):
+        goals = {talker: talker.said + turns for talker in talkers}
+        until(lambda: all(talker.said >= goal for talker, goal in goals.items()), "everybody is answered", 60)
+
+    try:
+        yield talkers, wait_for
+    finally:
+        over.set()
+        for talker in talkers:
+            talker.thread.join()
+
+
+def check_memories_of_every_turn_once(stack, talkers):
+    for talker in talkers:
+        learn(stack, talker.person)
+        turns = [memory["content"] for memory in talker.person.remembered_turns()]
+        assert talker.numbers(turns) == Counter(range(talker.said))
+    assert stack.memgate.api("GET", "/admin/jobs?state=dead").json()["jobs"] == []
 
 
 def live_and_die(stack, chance) -> int:

@@ -1,11 +1,10 @@
 """Memories in a real Milvus server: recall across sessions; requests and learning while the server is absent, killed,
 frozen, starting, or has lost its collections."""
 
-import threading
 from collections import Counter
 
 import pytest
-from test_durability import Talker, learn
+from test_durability import check_memories_of_every_turn_once, talking
 
 from harness.context import context_of
 from harness.milvus import Milvus
@@ -94,16 +93,7 @@ def test_memgate_serves_without_milvus_and_uses_it_when_it_comes(milvus, on):
 
 def test_turns_learnt_while_milvus_is_killed_are_memories_exactly_once(milvus, on):
     stack = on(milvus.start())
-    # The echo server would repeat recalled memories.
-    stack.double.script({"contains": "", "reply": "Noted."})
-    over = threading.Event()
-    talkers = [Talker(stack, over, seed) for seed in range(2)]
-
-    def wait_for(turns):
-        goals = {talker: talker.said + turns for talker in talkers}
-        until(lambda: all(talker.said >= goal for talker, goal in goals.items()), "everybody is answered", 60)
-
-    try:
+    with talking(stack) as (talkers, wait_for):
         wait_for(5)
         until(lambda: talkers[0].person.memories(), "something is learned", 60)
         milvus.kill()
@@ -111,16 +101,8 @@ def test_turns_learnt_while_milvus_is_killed_are_memories_exactly_once(milvus, o
         milvus.start()
         stack.memgate.wait_ready(BACK_AGAIN)
         wait_for(5)
-    finally:
-        over.set()
-        for talker in talkers:
-            talker.thread.join()
-    for talker in talkers:
-        assert talker.said >= 20
-        learn(stack, talker.person)
-        turns = [memory["content"] for memory in talker.person.remembered_turns()]
-        assert talker.numbers(turns) == Counter(range(talker.said))
-    assert stack.memgate.api("GET", "/admin/jobs?state=dead").json()["jobs"] == []
+    assert all(talker.said >= 20 for talker in talkers)
+    check_memories_of_every_turn_once(stack, talkers)
 
 
 def test_a_frozen_milvus_costs_a_request_no_more_than_its_deadline(milvus, on):

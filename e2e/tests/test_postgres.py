@@ -1,11 +1,9 @@
 """Memories in a real PostgreSQL server: recall across sessions; requests and learning while the server is absent, killed,
 frozen, full, read-only, or has lost its tables."""
 
-import threading
-from collections import Counter
 
 import pytest
-from test_durability import Talker, learn
+from test_durability import check_memories_of_every_turn_once, talking
 from test_milvus import BODY, FACT, asked, recalls
 
 from harness.memgate import Memgate
@@ -71,16 +69,7 @@ def test_memgate_serves_without_postgres_and_uses_it_when_it_comes(postgres, on)
 
 def test_turns_learnt_while_postgres_is_killed_are_memories_exactly_once(postgres, on):
     stack = on(postgres.start())
-    # The echo server would repeat recalled memories.
-    stack.double.script({"contains": "", "reply": "Noted."})
-    over = threading.Event()
-    talkers = [Talker(stack, over, seed) for seed in range(2)]
-
-    def wait_for(turns):
-        goals = {talker: talker.said + turns for talker in talkers}
-        until(lambda: all(talker.said >= goal for talker, goal in goals.items()), "everybody is answered", 60)
-
-    try:
+    with talking(stack) as (talkers, wait_for):
         for _ in range(2):
             wait_for(5)
             until(lambda: talkers[0].person.memories(), "something is learned", 60)
@@ -89,15 +78,7 @@ def test_turns_learnt_while_postgres_is_killed_are_memories_exactly_once(postgre
             postgres.start()
             stack.memgate.wait_ready(BACK_AGAIN)
         wait_for(5)
-    finally:
-        over.set()
-        for talker in talkers:
-            talker.thread.join()
-    for talker in talkers:
-        learn(stack, talker.person)
-        turns = [memory["content"] for memory in talker.person.remembered_turns()]
-        assert talker.numbers(turns) == Counter(range(talker.said))
-    assert stack.memgate.api("GET", "/admin/jobs?state=dead").json()["jobs"] == []
+    check_memories_of_every_turn_once(stack, talkers)
 
 
 def test_a_frozen_postgres_costs_a_request_no_more_than_its_deadline(postgres, on):

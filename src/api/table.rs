@@ -111,11 +111,11 @@ operations! {
     trail {
         /// Lists what recall did for a user's latest requests, the newest first.
         Recalls = GET "/v1/recalls", Read, recalls(Query<RecallsRequest>) -> RecallsView;
-        /// What recall did for a request, and why.
+        /// The recall for a request: the decision, its candidates and what cut each of them.
         ///
         /// The id is the one in `x-memgate-request-id`. The latest requests are kept in memory (`memory.trail`).
         RecallOf = GET "/v1/recalls/{id}", Read, recall_of(OfId<Query<WhoseIfNamed>>) -> RecallView;
-        /// What became of a turn, and why.
+        /// The outcomes of a turn, each with its reason.
         ///
         /// The id is the turn's own, or that of its first request.
         TurnOf = GET "/v1/turns/{id}", Read, turn_of(OfId<Query<WhoseIfNamed>>) -> TurnView;

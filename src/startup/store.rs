@@ -5,13 +5,13 @@ use std::{path::Path, sync::Arc};
 use tokio::runtime::Handle;
 
 use crate::startup::StartError;
-use memgate_config::{Config, StoreKind, Sync};
+use memgate_config::{ClientTlsConfig, Config, StoreKind, Sync};
 use memgate_core::{clock::Clock, memory::MemoryStore};
 use memgate_embed::Space;
 use memgate_sqlite::Synchronous;
 use memgate_store::{
-    MilvusSettings, MilvusStore, MilvusTls, MonitoredStore, PostgresSettings, PostgresStore,
-    PostgresTls, SqliteOptions, SqliteStore,
+    ClientTls, MilvusSettings, MilvusStore, MonitoredStore, PostgresSettings, PostgresStore,
+    SqliteOptions, SqliteStore,
 };
 use memgate_telemetry::Metrics;
 
@@ -70,6 +70,14 @@ fn sqlite(config: &Config, folder: &Path) -> Result<SqliteStore, StartError> {
     SqliteStore::open(&folder.join(FILE), options).map_err(StartError::database)
 }
 
+fn client_tls(tls: &ClientTlsConfig) -> ClientTls {
+    ClientTls {
+        ca: tls.ca.clone(),
+        identity: tls.certificate.clone().zip(tls.key.clone()),
+        server_name: tls.server_name.clone(),
+    }
+}
+
 /// Needs a runtime that may be blocked.
 #[expect(clippy::disallowed_methods, reason = "start-up runs this on a thread that may block")]
 fn milvus(
@@ -80,13 +88,8 @@ fn milvus(
 ) -> Result<MilvusStore, StartError> {
     let milvus = config.memory.milvus.clone().unwrap_or_default();
     let token = milvus.token_env.as_ref().and_then(|name| std::env::var(name).ok());
-    let tls = milvus.tls.as_ref().map(|tls| MilvusTls {
-        ca: tls.ca.clone(),
-        identity: tls.certificate.clone().zip(tls.key.clone()),
-        server_name: tls.server_name.clone(),
-    });
     let settings = MilvusSettings {
-        tls,
+        tls: milvus.tls.as_ref().map(client_tls),
         // The configuration check has made sure that it is set.
         token: token.map(|token| token.trim().to_owned()),
         database: milvus.database.clone().unwrap_or_default(),
@@ -117,11 +120,7 @@ fn postgres(config: &Config) -> Result<PostgresStore, StartError> {
     let settings = PostgresSettings {
         // The configuration check has made sure that it is set.
         password: password.map(|password| password.trim().to_owned()),
-        tls: postgres.tls.as_ref().map(|tls| PostgresTls {
-            ca: tls.ca.clone(),
-            identity: tls.certificate.clone().zip(tls.key.clone()),
-            server_name: tls.server_name.clone(),
-        }),
+        tls: postgres.tls.as_ref().map(client_tls),
         connect_timeout: postgres.connect_timeout(),
         timeout: postgres.timeout(),
         cache_bytes: postgres.cache_mib << 20,

@@ -101,7 +101,7 @@ pub(crate) async fn serve<S: Server>(server: S) -> Result<()> {
 }
 
 /// Waits until it is ready, prints the ready line, then waits forever.
-#[expect(clippy::print_stdout, reason = "the ready line is for whoever started us")]
+#[expect(clippy::print_stdout, reason = "the caller waits for the ready line")]
 async fn answer<S: Server>(server: &S, started: Instant) -> Result<()> {
     while !server.is_ready().await {
         if started.elapsed() >= READY_WITHIN {

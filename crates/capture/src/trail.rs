@@ -1,5 +1,5 @@
-//! The trail of turns: what became of the latest ones, and why. It is filled by those who decide: the screening, the jobs,
-//! reconciliation. It holds ids and names of reasons, never words.
+//! The trail of turns: the outcomes of the latest ones, each with its reason. The screening, the jobs and reconciliation write
+//! it. It holds ids and names of reasons, never words.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,7 +15,7 @@ use memgate_screening::Class;
 /// Events kept of one turn; more are not kept. A turn leads to a few.
 const MAX_EVENTS: usize = 64;
 
-/// What became of something in a turn.
+/// The outcome of something in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Became {
@@ -42,7 +42,7 @@ pub enum Became {
 /// Something that a turn led to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnEvent {
-    /// What became of it.
+    /// The outcome.
     pub became: Became,
     /// What it concerns: `message`, `turn`, `statement`, `preference`, `command`.
     pub what: &'static str,
@@ -117,7 +117,7 @@ impl From<&StoredTurn> for TurnName {
     }
 }
 
-/// What became of a turn.
+/// The outcomes of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnRecord {
     /// Which turn.
@@ -201,7 +201,7 @@ impl TurnTrail {
         }
     }
 
-    /// Logs what became of a turn so far: one line, without words and without the user.
+    /// Logs the outcomes of a turn so far: one line, without words and without the user.
     pub(crate) fn log(&self, turn: &StoredTurn) {
         if !tracing::enabled!(tracing::Level::DEBUG) {
             return;

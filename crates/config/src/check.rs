@@ -185,11 +185,10 @@ impl Config {
             problems.push(Problem::new("memory.store", cause));
         }
         let milvus = memory.milvus.as_ref().and_then(|milvus| milvus.tls.as_ref());
-        let milvus = milvus.map(|tls| ("milvus", &tls.certificate, &tls.key));
         let postgres = memory.postgres.as_ref().and_then(|postgres| postgres.tls.as_ref());
-        let postgres = postgres.map(|tls| ("postgres", &tls.certificate, &tls.key));
-        for (store, certificate, key) in milvus.into_iter().chain(postgres) {
-            let (missing, other) = match (certificate, key) {
+        for (store, tls) in [("milvus", milvus), ("postgres", postgres)] {
+            let Some(tls) = tls else { continue };
+            let (missing, other) = match (&tls.certificate, &tls.key) {
                 (Some(_), None) => ("key", "certificate"),
                 (None, Some(_)) => ("certificate", "key"),
                 _ => continue,

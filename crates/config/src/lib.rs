@@ -5,6 +5,7 @@
 //! the configuration file and nothing else, and never acts on a value.
 
 mod check;
+mod client_tls;
 mod embedding_check;
 mod live;
 mod load;
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use client_tls::ClientTlsConfig;
 pub use live::{Live, Reloaded};
 use memgate_telemetry::TelemetryConfig;
 pub use parse::problem::{ConfigError, Problem};
@@ -35,11 +37,11 @@ pub use sections::memory::{
     PreferencesConfig, ReconcileConfig, ReconcilePolicy, SessionsConfig, SqliteConfig, StoreKind,
     Sync,
 };
-pub use sections::milvus::{MilvusConfig, MilvusTlsConfig};
+pub use sections::milvus::MilvusConfig;
 pub use sections::models::{Endpoint, ExternalModel, LlmProvider, ModelRole, Scheme};
 pub use sections::placement::Placement;
 pub use sections::policy::{HeaderMatch, Policy, PolicyMatch, Subject};
-pub use sections::postgres::{PostgresConfig, PostgresTlsConfig};
+pub use sections::postgres::PostgresConfig;
 pub use sections::trail::TrailConfig;
 pub use zone::Zone;
 

@@ -15,7 +15,7 @@ use crate::{
 };
 use memgate_embed::{Space, model_of};
 use memgate_models::{HousekeepingModel, Models, Need, Opinion};
-use memgate_telemetry::Phase;
+use memgate_telemetry::{Metrics, Phase};
 use memgate_text::{
     first_person::is_personal,
     greeting::is_greeting,
@@ -45,7 +45,8 @@ pub fn decide(message: &Message<'_>, models: &Models) -> Decided {
     }
 }
 
-/// Decides, with an embedding where rules and words are not sure. The embedding gets the embedder's share of the time.
+/// Decides, with an embedding where rules and words are not sure. The embedding gets the embedder's share of the time. Whoever
+/// takes the decision as final has it noted.
 pub(super) async fn decide_with_embedding(
     services: &Services,
     message: &Message<'_>,
@@ -55,7 +56,7 @@ pub(super) async fn decide_with_embedding(
     let first = at_first(message, &services.models);
     services.metrics.phase(Phase::Decide, started.elapsed());
     let known = |space: &Space| services.models.are_trained_with(space);
-    let decided = match first {
+    match first {
         First::Sure(decided) => decided,
         First::Unsure(unsure) => match model_of(services.embedder.as_ref(), known) {
             // Another embedder's vectors mean nothing to the model.
@@ -70,9 +71,7 @@ pub(super) async fn decide_with_embedding(
                 Decided { embedding: decided.embedding.filter(|_| enough), ..decided }
             }
         },
-    };
-    services.metrics.decided_by(decided.by.as_str());
-    decided.logged()
+    }
 }
 
 /// What can be decided before the message is embedded.
@@ -190,8 +189,9 @@ impl Decided {
         Self { decision, by, need, embedding: None }
     }
 
-    /// Logs it.
-    fn logged(self) -> Self {
+    /// Counts and logs it.
+    pub(super) fn noted(self, metrics: &Metrics) -> Self {
+        metrics.decided_by(self.by.as_str());
         let (by, need) = (self.by.as_str(), self.need);
         match self.decision {
             Decision::Search => tracing::debug!(by, need, "Memory: Searching"),

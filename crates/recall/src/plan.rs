@@ -46,9 +46,9 @@ impl<'a> Plan<'a> {
             && decided.decision == Decision::Skip(Skip::Fact)
             && is_told_of(services, request, &asking(message.text)).await
         {
-            services.metrics.decided_by(DecidedBy::Memory.as_str());
             decided = Decided { decision: Decision::Search, by: DecidedBy::Memory, ..decided };
         }
+        let decided = decided.noted(&services.metrics);
         if let Some(trace) = request.trace {
             trace.decided(decided.by, decided.need);
             trace.step(Step::Decide, began.elapsed());

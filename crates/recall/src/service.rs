@@ -94,7 +94,8 @@ impl Recall {
 
     /// Decides whether to search, within the embedder's share of the time.
     pub async fn decide(&self, message: &Message<'_>, deadline: Instant) -> Decided {
-        decide::decide_with_embedding(&self.services, message, deadline).await
+        let decided = decide::decide_with_embedding(&self.services, message, deadline).await;
+        decided.noted(&self.services.metrics)
     }
 
     /// Decides whether memory can help with a message; the plan then makes the context.

@@ -5,6 +5,7 @@
 //! to recall.
 
 mod availability;
+mod client_tls;
 #[cfg(test)]
 mod conformance;
 mod dense;
@@ -15,14 +16,16 @@ mod owner_cache;
 mod owner_documents;
 mod postgres;
 mod scan_cursor;
+mod sql;
 mod sqlite;
 mod top_k;
 pub mod transfer;
 mod validate;
 
 pub use availability::MonitoredStore;
+pub use client_tls::ClientTls;
 pub use inmemory::InMemoryStore;
-pub use milvus::{MilvusRefusal, MilvusSettings, MilvusStore, MilvusTls};
-pub use postgres::{PostgresRefusal, PostgresSettings, PostgresStore, PostgresTls};
+pub use milvus::{MilvusRefusal, MilvusSettings, MilvusStore};
+pub use postgres::{PostgresRefusal, PostgresSettings, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use validate::{MAX_CONTENT_BYTES, MAX_LIMIT, MAX_PARTS, MAX_SCAN_BYTES};

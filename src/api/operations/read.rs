@@ -9,11 +9,11 @@ use crate::api::{
     SearchRequest, SearchTerms, Whose, WithId, cursor,
     operations::{Operations, not_empty, page, share},
 };
-use memgate_core::memory::{Filter, ListQuery, MemoryId, ScopeQuery, Within};
-use memgate_recall::{Query, RecallRequest, Selection};
+use memgate_core::memory::{Filter, ListQuery, MemoryId, Owner, ScopeQuery, Within};
+use memgate_recall::{Hit, Query, RecallError, RecallRequest, Selection};
 
 /// Maximum number of hits, as for a model request.
-const MAX_HITS: usize = 50;
+pub(super) const MAX_HITS: usize = 50;
 /// Maximum length of a query, in bytes.
 const MAX_QUERY: usize = 64 * 1024;
 /// Maximum duration of a search; no model request waits for it.
@@ -100,28 +100,40 @@ impl Operations {
             threshold: request.threshold.unwrap_or(config.memory.default_similarity_threshold),
             types: request.types.clone().unwrap_or_default(),
         };
-        let now = self.clock.now();
-        let zone = config.memory.timezone.get().clone();
-        let today = now.to_zoned(zone.clone()).date();
-        let query = Query::of(&request.query, today, &config.memory.query);
         let projects = request.project_id.clone().map_or(Within::All, Within::Shared);
+        let filter = narrowed(&request);
+        let hits = self.hits(&owner, &request.query, &selection, &projects, filter).await?;
+        let hits = hits.into_iter().map(|hit| HitView::of(hit, request.explain)).collect();
+        Ok(HitsView { hits })
+    }
+
+    /// The hits for a query, as a model request would get them.
+    pub(super) async fn hits(
+        &self,
+        owner: &Owner,
+        query: &str,
+        selection: &Selection,
+        projects: &Within,
+        filter: Option<Filter>,
+    ) -> Result<Vec<Hit>, RecallError> {
+        let config = self.config.get();
+        let (now, zone) = (self.clock.now(), config.memory.timezone.get().clone());
+        let query = Query::of(query, now.to_zoned(zone.clone()).date(), &config.memory.query);
         let wanted = RecallRequest {
-            owner: &owner,
-            projects: &projects,
+            owner,
+            projects,
             agents: &Within::All,
             earlier: &[],
-            selection: &selection,
+            selection,
             settings: config.memory.recall_settings(),
-            filter: narrowed(&request),
+            filter,
             forgotten: &[],
             now,
             zone,
             deadline: Instant::now() + SEARCH_TIME,
             trace: None,
         };
-        let hits = self.recall.search(&query, &wanted).await?;
-        let hits = hits.into_iter().map(|hit| HitView::of(hit, request.explain)).collect();
-        Ok(HitsView { hits })
+        self.recall.search(&query, &wanted).await
     }
 }
 

@@ -1,4 +1,4 @@
-//! The trail as JSON: what recall did for a request, and what became of a turn.
+//! The trail as JSON: recalls with their candidates, turns with their outcomes.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use memgate_capture::{TurnEvent, TurnName, TurnRecord};
 use memgate_core::memory::Owner;
 use memgate_recall::{Candidate, RecallRecord, ScoreBreakdown, Standing};
 
-/// What recall did for one request, and why.
+/// A recall: the decision for one request, its candidates and its context.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RecallView {
     /// The request's id, as in `x-memgate-request-id`.
@@ -99,7 +99,7 @@ pub struct RecallsView {
     pub recalls: Vec<RecallView>,
 }
 
-/// What became of a turn, and why.
+/// The outcomes of a turn, each with its reason.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TurnView {
     /// Its id; absent where nothing of it is in the journal yet.
@@ -124,7 +124,7 @@ pub struct TurnView {
 pub struct TurnEventView {
     /// What it concerns: `message`, `turn`, `statement`, `preference` or `command`.
     pub what: String,
-    /// What became of it: `kept`, `updated`, `merged`, `superseded`, `outdated`, `refused`, `redacted`, `dropped` or
+    /// Its outcome: `kept`, `updated`, `merged`, `superseded`, `outdated`, `refused`, `redacted`, `dropped` or
     /// `forgotten`.
     pub became: String,
     /// Why: the class that was refused or removed, or the reason to drop it.
@@ -207,7 +207,7 @@ impl From<Candidate> for CandidateView {
     }
 }
 
-/// The name of what became of a candidate.
+/// The name of a candidate's outcome.
 pub(in crate::api) fn outcome(standing: Standing) -> &'static str {
     match standing {
         Standing::Presented => "presented",

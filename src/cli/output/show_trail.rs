@@ -8,7 +8,7 @@ use crate::{
 /// Indentation of what belongs to a line.
 const INDENT: &str = "    ";
 
-/// What recall did for a request.
+/// The recall for a request.
 pub(crate) fn recall(recall: &RecallView, width: Width) -> String {
     let mut lines = vec![
         format!("{}  {}", one_line(&recall.request_id), recall.at.strftime("%Y-%m-%d %H:%M:%S")),
@@ -68,7 +68,7 @@ fn candidate(candidate: &CandidateView) -> String {
     }
 }
 
-/// What became of a turn.
+/// The outcomes of a turn.
 pub(crate) fn turn(turn: &TurnView, width: Width) -> String {
     let id = turn.request_id.as_ref().or(turn.id.as_ref());
     let head = format!(

@@ -5,6 +5,7 @@ mod cascade;
 mod context;
 mod grace;
 mod matcher;
+mod session_memories;
 mod summaries;
 mod turn;
 

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::{error::ForgetError, forget::context::ForgetContext, journal};
-use memgate_core::memory::{
-    Actor, Filter, ListQuery, Memory, MemoryId, MemoryKind, Owner, ScopeQuery, Source, Status,
-    StoreError, Write,
+use crate::{
+    error::ForgetError,
+    forget::{context::ForgetContext, session_memories::of_session},
+    journal,
 };
-
-/// Memories of a session that are read at once.
-const PAGE: usize = 100;
+use memgate_core::memory::{
+    Actor, Filter, Memory, MemoryId, MemoryKind, Owner, Source, StoreError, Write,
+};
 
 /// Forgets the summaries of sessions, with their earlier versions. They are made again of the turns that
 /// are left in the journal, unless the summary itself is to be forgotten (`true`). Call it while nothing
@@ -48,26 +48,8 @@ pub(super) async fn summaries_of(
     owner: &Owner,
     session: &str,
 ) -> Result<Vec<MemoryId>, StoreError> {
-    let mut query = ListQuery {
-        scope: ScopeQuery::of(owner.clone()),
-        filter: Some(Filter::And(vec![
-            Filter::Session(session.to_owned()),
-            Filter::Source(vec![Source::SystemGenerated]),
-            Filter::Status(Status::ALL.to_vec()),
-        ])),
-        limit: PAGE,
-        cursor: None,
-        now: context.journal.now(),
-    };
-    let mut ids = Vec::new();
-    loop {
-        let page = context.store.list(&query).await?;
-        ids.extend(page.memories.into_iter().filter(is_summary).map(|memory| memory.id));
-        match page.next {
-            Some(next) => query.cursor = Some(next),
-            None => return Ok(ids),
-        }
-    }
+    let made_here = Filter::Source(vec![Source::SystemGenerated]);
+    of_session(context, owner, session, Some(made_here), usize::MAX, is_summary).await
 }
 
 fn is_summary(memory: &Memory) -> bool {

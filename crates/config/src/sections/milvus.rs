@@ -1,9 +1,11 @@
 //! The `memory.milvus:` section: the connection to Milvus and the collections created there.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::client_tls::ClientTlsConfig;
 
 /// The Milvus server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -25,7 +27,7 @@ pub struct MilvusConfig {
     /// `user:password` is accepted.
     pub token_env: Option<String>,
     /// TLS settings of the connection. Default: plaintext.
-    pub tls: Option<MilvusTlsConfig>,
+    pub tls: Option<ClientTlsConfig>,
     /// Number of partitions of a new collection; users are distributed over them.
     #[schemars(range(min = 1, max = 1024))]
     pub partitions: u16,
@@ -89,18 +91,4 @@ impl Default for MilvusConfig {
             staleness_seconds: 5,
         }
     }
-}
-
-/// TLS settings of the connection to Milvus.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct MilvusTlsConfig {
-    /// CA certificate of the server, in PEM, if it is not signed by a public CA.
-    pub ca: Option<PathBuf>,
-    /// Client certificate, in PEM, if the server requires one.
-    pub certificate: Option<PathBuf>,
-    /// Private key of the client certificate, in PEM.
-    pub key: Option<PathBuf>,
-    /// Name in the server's certificate, if it differs from the address.
-    pub server_name: Option<String>,
 }

@@ -1,9 +1,11 @@
 //! The `memory.postgres:` section: the connection to PostgreSQL and the tables created there.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::client_tls::ClientTlsConfig;
 
 /// The PostgreSQL server, with the extension pgvector.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -27,7 +29,7 @@ pub struct PostgresConfig {
     #[schemars(regex(pattern = "^.{1,63}$"))]
     pub schema: String,
     /// TLS settings of the connection. Default: plaintext.
-    pub tls: Option<PostgresTlsConfig>,
+    pub tls: Option<ClientTlsConfig>,
     /// Number of hash partitions of each new table; users are distributed over them.
     #[schemars(range(min = 1, max = 256))]
     pub partitions: u16,
@@ -80,18 +82,4 @@ impl Default for PostgresConfig {
             cache_mib: 64,
         }
     }
-}
-
-/// TLS settings of the connection to PostgreSQL. The server's certificate is always verified.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct PostgresTlsConfig {
-    /// CA certificate of the server, in PEM, if it is not signed by a public CA.
-    pub ca: Option<PathBuf>,
-    /// Client certificate, in PEM, if the server requires one.
-    pub certificate: Option<PathBuf>,
-    /// Private key of the client certificate, in PEM.
-    pub key: Option<PathBuf>,
-    /// Name in the server's certificate, if it differs from the host.
-    pub server_name: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Whether a memory was told of what a message asks: then it is no question about the world, however much it looks like one.
+//! Whether a memory holds what a message asks about: then it is no question about the world, however much it looks like one.
 
 use tokio::time::timeout_at;
 
@@ -8,8 +8,8 @@ use memgate_core::memory::Search;
 /// Memories that are looked at.
 const LOOKED_AT: usize = 5;
 
-/// The share of the message's weight in rare words that one memory must hold. Chosen on testdata/ordinary and
-/// testdata/scenarios/dev.jsonl; docs/quality.md has the figures.
+/// The share of the message's weight in rare words that one memory must hold. docs/decisions/recall.md says what it gains and
+/// costs on testdata/ordinary.
 const COVERED: f32 = 0.6;
 
 /// Whether a memory holds most of a message's rare words. A turn that told nothing does not count: it may be the same question.

@@ -46,7 +46,7 @@ pub struct Recalled {
     pub context: String,
 }
 
-/// What recall did for one request.
+/// The recall for one request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecallRecord {
     /// The request's id.
@@ -158,7 +158,7 @@ impl RecallRecord {
         self.candidates.iter().filter(|it| !matches!(it.standing, Standing::Cut(_)))
     }
 
-    /// What became of a memory; none where it was no candidate.
+    /// The outcome of a memory; none where it was no candidate.
     #[must_use]
     pub fn candidate(&self, id: &MemoryId) -> Option<&Candidate> {
         self.candidates.iter().find(|it| it.id == *id)

@@ -46,10 +46,7 @@ use self::{
     search::Searcher,
     view::{Known, Reader},
 };
-pub use self::{
-    connection::fault::MilvusRefusal,
-    connection::settings::{MilvusSettings, MilvusTls},
-};
+pub use self::{connection::fault::MilvusRefusal, connection::settings::MilvusSettings};
 use crate::{
     MAX_LIMIT,
     validate::{self, to_microsecond, validate},

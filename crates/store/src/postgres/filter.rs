@@ -13,6 +13,7 @@ use crate::{
             stored,
         },
     },
+    sql::{column, operator},
 };
 use memgate_core::memory::{
     Comparison, Filter, MetadataTest, ScopeQuery, Source, Status, TimeField, Within,
@@ -169,22 +170,13 @@ impl Condition {
             self.sql.push_str("false");
             return;
         }
-        let operator = match how {
-            Comparison::Gte => ">=",
-            Comparison::Lte => "<=",
-            Comparison::Gt => ">",
-            Comparison::Lt => "<",
-        };
+        let operator = operator(how);
         self.value(&format!("coalesce({column} {operator} "), value, Type::FLOAT4);
         self.sql.push_str(", false)");
     }
 
     fn time(&mut self, field: TimeField, from: Option<Timestamp>, until: Option<Timestamp>) {
-        let column = match field {
-            TimeField::Created => "created_at",
-            TimeField::Updated => "updated_at",
-            TimeField::Event => "event_time",
-        };
+        let column = column(field);
         self.sql.push_str(&format!("({column} IS NOT NULL"));
         if let Some(from) = from {
             self.number(&format!(" AND {column} >= "), micros_up(from));

@@ -28,10 +28,7 @@ use std::sync::{
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-pub use self::connection::{
-    fault::PostgresRefusal,
-    settings::{PostgresSettings, PostgresTls},
-};
+pub use self::connection::{fault::PostgresRefusal, settings::PostgresSettings};
 use self::{
     backfill::Marks,
     connection::{

@@ -8,7 +8,10 @@ use rusqlite::{
     types::Value,
 };
 
-use crate::micros::{micros, micros_up};
+use crate::{
+    micros::{micros, micros_up},
+    sql::{column, operator},
+};
 use memgate_core::memory::{Comparison, Filter, ScopeQuery, Source, Status, TimeField, Within};
 use memgate_text::entity::entity_key;
 
@@ -139,23 +142,14 @@ impl Condition {
     }
 
     fn number(&mut self, column: &str, how: Comparison, value: f32) {
-        let operator = match how {
-            Comparison::Gte => ">=",
-            Comparison::Lte => "<=",
-            Comparison::Gt => ">",
-            Comparison::Lt => "<",
-        };
+        let operator = operator(how);
         // A NaN parameter arrives as NULL; IFNULL makes it false like any unknown value.
         self.test(&format!("IFNULL({column} {operator} "), f64::from(value));
         self.sql.push_str(", 0)");
     }
 
     fn time(&mut self, field: TimeField, from: Option<Timestamp>, until: Option<Timestamp>) {
-        let column = match field {
-            TimeField::Created => "created_at",
-            TimeField::Updated => "updated_at",
-            TimeField::Event => "event_time",
-        };
+        let column = column(field);
         self.sql.push_str(&format!("({column} IS NOT NULL"));
         if let Some(from) = from {
             self.test(&format!(" AND {column} >= "), micros_up(from));

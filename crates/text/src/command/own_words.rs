@@ -40,7 +40,7 @@ pub fn own_words(message: &str) -> String {
         .filter(|(part, range)| is_foreign(*part, range, message))
         .collect();
     foreign.sort_by_key(|(_, range)| range.start);
-    // No mark stands for an envelope: what is within is a whole message.
+    // An envelope leaves no mark: its content is a whole message.
     cut(message, foreign.into_iter().map(|(part, range)| (range, part != Part::Envelope)))
 }
 

@@ -1,4 +1,4 @@
-//! Reads the trail: what recall did for a request, and what became of a turn.
+//! Reads the trail: the recalls of requests and the outcomes of turns.
 
 mod why;
 
@@ -10,7 +10,7 @@ use memgate_core::memory::{MemoryId, Owner};
 use memgate_recall::RecallRecord;
 
 impl Operations {
-    /// What recall did for a user's latest requests, the newest first.
+    /// The recalls for a user's latest requests, the newest first.
     ///
     /// # Errors
     /// 400 for an invalid field.
@@ -28,7 +28,7 @@ impl Operations {
         Ok(RecallsView { recalls })
     }
 
-    /// What recall did for a request.
+    /// The recall for a request.
     ///
     /// # Errors
     /// 404 for a request that is not in the trail, and for one of a user out of reach.
@@ -45,7 +45,7 @@ impl Operations {
         }
     }
 
-    /// What became of a turn.
+    /// The outcomes of a turn.
     ///
     /// # Errors
     /// 404 for a turn that is not in the trail, and for one of a user out of reach.

@@ -1,19 +1,17 @@
 //! Why a text is remembered and shown, or not: never stored, superseded, not found, cut, or presented.
 
-use std::{collections::HashSet, time::Duration};
-
-use tokio::time::Instant;
+use std::collections::HashSet;
 
 use crate::api::{
     ApiError, Caller, TurnView, WhyRequest, WhyTerms, WhyView,
-    operations::{Operations, not_empty},
+    operations::{Operations, not_empty, read::MAX_HITS},
     views::outcome,
 };
 use memgate_capture::{Author, Became, TurnRecord, admit_text};
 use memgate_core::memory::{
     Filter, ListQuery, Memory, MemoryId, Owner, ScopeQuery, Search, Status, Within,
 };
-use memgate_recall::{Cut, Hit, Query, RecallRecord, RecallRequest, Selection, Standing};
+use memgate_recall::{Cut, Hit, RecallRecord, Selection, Standing};
 use memgate_screening::Screener;
 use memgate_text::index::token_set;
 
@@ -29,10 +27,6 @@ const SAME: f32 = 0.7;
 const REQUESTS: usize = 20;
 /// Turns that are named for a text that was never stored.
 const TURNS: usize = 5;
-/// Maximum duration of a search; no model request waits for it.
-const SEARCH_TIME: Duration = Duration::from_secs(10);
-/// Maximum number of hits, as for a model request.
-const MAX_HITS: usize = 50;
 
 impl Operations {
     /// Why a text is remembered and shown, or not.
@@ -145,7 +139,7 @@ impl Operations {
         Ok(WhyView { memory: Some(saying.swap_remove(of).into()), ..view })
     }
 
-    /// What a request with this question would get of these memories, and which of them that is about.
+    /// The outcome of these memories for this question now, and the place of the one that it is about.
     async fn searched_anew(
         &self,
         owner: &Owner,
@@ -154,25 +148,9 @@ impl Operations {
     ) -> Result<(usize, WhyView), ApiError> {
         let config = self.config.get();
         let memory = &config.memory;
-        let (now, zone) = (self.clock.now(), memory.timezone.get().clone());
-        let query = Query::of(query, now.to_zoned(zone.clone()).date(), &memory.query);
         let threshold = memory.default_similarity_threshold;
         let selection = Selection { limit: MAX_HITS, threshold: 0.0, types: Vec::new() };
-        let wanted = RecallRequest {
-            owner,
-            projects: &Within::All,
-            agents: &Within::All,
-            earlier: &[],
-            selection: &selection,
-            settings: memory.recall_settings(),
-            filter: None,
-            forgotten: &[],
-            now,
-            zone,
-            deadline: Instant::now() + SEARCH_TIME,
-            trace: None,
-        };
-        let hits = self.recall.search(&query, &wanted).await?;
+        let hits = self.hits(owner, query, &selection, &Within::All, None).await?;
         let place = |hit: &Hit| ids.iter().position(|id| *id == hit.memory.id);
         let passing = hits.iter().filter(|hit| hit.score >= threshold);
         let shown = passing.take(memory.default_retrieval_limit).find(|hit| place(hit).is_some());
@@ -195,8 +173,8 @@ impl Operations {
     }
 }
 
-/// What became of these memories in a request, and which of them that is about: one that is presented, else one that was
-/// found.
+/// The outcome of these memories in a request, and the place of the one that it is about: one that is presented, else one that
+/// was found.
 fn in_request(record: &RecallRecord, ids: &[MemoryId]) -> (usize, WhyView) {
     let candidates =
         ids.iter().enumerate().filter_map(|(at, id)| Some((at, record.candidate(id)?)));

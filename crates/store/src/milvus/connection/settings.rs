@@ -1,7 +1,8 @@
 //! Settings of the Milvus store.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
+use crate::client_tls::ClientTls;
 use memgate_core::clock::Clock;
 
 /// Connection to Milvus, and parameters of new collections.
@@ -10,7 +11,7 @@ pub struct MilvusSettings {
     /// `host:port`.
     pub address: String,
     /// TLS settings; `None` for plaintext.
-    pub tls: Option<MilvusTls>,
+    pub tls: Option<ClientTls>,
     /// Token, if the server requires one; may be `user:password`.
     pub token: Option<String>,
     /// Database; empty for the server's default.
@@ -40,15 +41,4 @@ pub struct MilvusSettings {
     pub staleness: Duration,
     /// Makes revisions that several processes can compare.
     pub clock: Clock,
-}
-
-/// TLS settings.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MilvusTls {
-    /// CA of the server's certificate, if it is not a public one.
-    pub ca: Option<PathBuf>,
-    /// Client certificate and key, if the server requires them.
-    pub identity: Option<(PathBuf, PathBuf)>,
-    /// Name in the server's certificate, if it differs from the address.
-    pub server_name: Option<String>,
 }

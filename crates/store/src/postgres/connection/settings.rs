@@ -1,6 +1,8 @@
 //! Settings of the PostgreSQL store.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
+
+use crate::client_tls::ClientTls;
 
 /// Connection to PostgreSQL, and parameters of new tables.
 #[derive(Clone)]
@@ -10,7 +12,7 @@ pub struct PostgresSettings {
     /// Port.
     pub port: u16,
     /// TLS settings; `None` for plaintext.
-    pub tls: Option<PostgresTls>,
+    pub tls: Option<ClientTls>,
     /// Role. It must not be a superuser: row-level security does not bind those.
     pub user: String,
     /// Its password, if the server requires one.
@@ -29,15 +31,4 @@ pub struct PostgresSettings {
     pub timeout: Duration,
     /// Maximum size of the cache of owner indexes, in bytes.
     pub cache_bytes: usize,
-}
-
-/// TLS settings. The server's certificate is always verified.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PostgresTls {
-    /// CA of the server's certificate, if it is not a public one.
-    pub ca: Option<PathBuf>,
-    /// Client certificate and key, if the server requires them.
-    pub identity: Option<(PathBuf, PathBuf)>,
-    /// Name in the server's certificate, if it differs from the host.
-    pub server_name: Option<String>,
 }

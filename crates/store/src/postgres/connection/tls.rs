@@ -10,7 +10,7 @@ use rustls_platform_verifier::BuilderVerifierExt as _;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::postgres::connection::{fault::PostgresRefusal, settings::PostgresTls};
+use crate::{client_tls::ClientTls, postgres::connection::fault::PostgresRefusal};
 
 /// Makes the TLS side of a connection.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ impl Tls {
     ///
     /// # Errors
     /// [`PostgresRefusal::Tls`] names the setting and the cause.
-    pub(crate) fn new(settings: &PostgresTls) -> Result<Self, PostgresRefusal> {
+    pub(crate) fn new(settings: &ClientTls) -> Result<Self, PostgresRefusal> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
