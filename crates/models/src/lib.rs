@@ -31,7 +31,7 @@ pub use need::{Need, NeedModel, Opinion};
 pub use query_adapter::QueryAdapter;
 pub use reader::Reader;
 pub use relevance::{Form, Nearness, Relevance, Wording, log_odds};
-pub use update::{Pair, UpdateFeatures, UpdateModel};
+pub use update::{Outdated, Pair, Standing, UpdateFeatures, UpdateModel};
 
 /// The files of one folder below `models/`, compiled in so that the program needs no other file.
 struct Folder {

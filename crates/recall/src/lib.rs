@@ -33,7 +33,8 @@ pub use exchange::{Conversation, context_for_exchange};
 pub use hit::{FeatureRanks, FeatureScores, Hit, ScoreBreakdown};
 pub use plan::Plan;
 pub use present::{
-    Context, ContextContent, PresentedMemory, Why, prepare_tokens, tokens, write_context,
+    Context, ContextContent, MAY_HAVE_CHANGED, PresentedMemory, Why, prepare_tokens, tokens,
+    write_context,
 };
 #[cfg(fuzzing)]
 pub use query::fuzz_self_query;

@@ -167,6 +167,8 @@ pub enum Reconciled {
     Reinforced,
     /// A memory that no longer holds.
     Superseded,
+    /// A memory that may no longer hold; it stays, and is marked.
+    Doubted,
     /// A turn memory of which outdated sentences were removed.
     Outdated,
     /// Two contradicting memories, marked for review.

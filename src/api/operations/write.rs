@@ -188,6 +188,7 @@ fn apply(change: &PatchRequest, memory: &mut Memory, screener: Screener, now: Ti
             memory.set_preference(stated(screener, content));
         }
         memory.content.clone_from(content);
+        memory.set_may_have_changed(None);
         entities::drop_unnamed(memory);
     }
     if let Some(name) = &change.memory_type {

@@ -56,10 +56,11 @@ impl Stage<'_> {
         let pairs = |data: &str, name| self.features("updates", data, name);
         let own = pairs("testdata/reconcile/messages.jsonl", "own.pairs")?;
         let changes = pairs("testdata/reconcile/changes.jsonl", "changes.pairs")?;
-        let ordinary = self.features("updates", self.conversations()?, "ordinary.pairs")?;
+        let conversations = self.conversations(&["ordinary", "conversations"])?;
+        let conversations = self.features("updates", conversations, "conversations.pairs")?;
         let train = pairs("testdata/scenarios/train.jsonl", "train.pairs")?;
         let adapter = pairs("testdata/scenarios/adapter.jsonl", "adapter.pairs")?;
-        let all = [&own, &changes, &ordinary, &train, &adapter].map(PathBuf::as_path);
+        let all = [&own, &changes, &conversations, &train, &adapter].map(PathBuf::as_path);
         self.train("train_updates.py", &[&all, &[Path::new("--write")][..]].concat())?;
         Ok(own)
     }
@@ -71,7 +72,7 @@ impl Stage<'_> {
     pub(super) fn relevance(&self) -> Result<()> {
         let stories = "testdata/scenarios/train.jsonl";
         let features = self.features("scenarios", stories, "train")?;
-        let conversations = self.conversations()?;
+        let conversations = self.conversations(&["ordinary"])?;
         let conversations = self.features("ordinary", conversations, "conversations")?;
         let crossed = self.scratch.join("crossed.jsonl");
         let out = fs::File::create(&crossed)?;
@@ -82,11 +83,14 @@ impl Stage<'_> {
         self.train("calibrate.py", &[&[features.as_path(), &conversations], &nothing[..]].concat())
     }
 
-    /// All conversations of testdata/ordinary in one file.
-    fn conversations(&self) -> Result<PathBuf> {
-        let folder = repository().join("testdata/ordinary");
-        let files = fs::read_dir(&folder)?.map(|entry| Ok(entry?.path()));
-        let mut files = files.collect::<Result<Vec<PathBuf>>>()?;
+    /// All conversations of folders of testdata in one file.
+    fn conversations(&self, folders: &[&str]) -> Result<PathBuf> {
+        let mut files: Vec<PathBuf> = Vec::new();
+        for folder in folders {
+            for entry in fs::read_dir(repository().join("testdata").join(folder))? {
+                files.push(entry?.path());
+            }
+        }
         files.retain(|file| file.extension().is_some_and(|it| it == "jsonl"));
         files.sort();
         let all = self.scratch.join("conversations.jsonl");

@@ -222,7 +222,7 @@ impl Batch<'_> {
     }
 
     async fn version_of(&mut self, old: &Memory, new: &Memory) -> Result<Memory, ReconcileError> {
-        let version = Memory {
+        let mut version = Memory {
             content: new.content.clone(),
             raw: new.raw.clone(),
             source: new.source,
@@ -242,6 +242,7 @@ impl Batch<'_> {
             updated_at: self.context.now,
             ..old.clone()
         };
+        version.set_may_have_changed(None);
         let passages = vec![version.content.clone()];
         let write = self.context.write("fact");
         let (stored, written) = self.context.writer.replace(version, passages, &write).await?;

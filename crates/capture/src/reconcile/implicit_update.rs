@@ -10,7 +10,7 @@ use crate::{
     reconcile::{
         error::ReconcileError,
         scope::{Scope, is_older},
-        supersede::{judged, put_away},
+        supersede::{doubt, judged, put_away},
         turn_text::{told_by, user_part},
     },
     turn::StoredTurn,
@@ -18,6 +18,7 @@ use crate::{
 };
 use memgate_core::memory::{Memory, MemoryType, QueryVector};
 use memgate_embed::{Space, model_of};
+use memgate_models::Outdated;
 use memgate_text::compare::Statement;
 
 /// The most older sentences that a message is compared with: statements, then those of turns, each nearest first.
@@ -25,6 +26,9 @@ const COMPARED: usize = 32;
 
 /// The most of them that it puts away.
 const MOST: usize = 3;
+
+/// The most of them that it marks as perhaps outdated.
+const MOST_DOUBTED: usize = 5;
 
 /// What a message may put away.
 enum Old {
@@ -74,25 +78,27 @@ pub(super) async fn outdate(
     let Ok(judged) = judged(embedder, model, message, &texts).await else {
         return Ok(());
     };
-    let mut over: Vec<(f32, &String)> = judged
-        .iter()
-        .zip(&texts)
-        .filter(|(judged, _)| judged.is_outdated)
-        .map(|(judged, text)| (judged.likelihood, text))
-        .collect();
-    over.sort_by(|a, b| b.0.total_cmp(&a.0));
-    over.truncate(MOST);
-    let (mut statements, mut said) = (Vec::new(), Vec::new());
+    let likeliest = |outdated: Outdated, most: usize| -> Vec<&String> {
+        let both = judged.iter().zip(&texts).filter(|(judged, _)| judged.outdated == outdated);
+        let mut found: Vec<_> = both.map(|(judged, text)| (judged.likelihood, text)).collect();
+        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        found.into_iter().map(|(_, text)| text).take(most).collect()
+    };
+    let over = likeliest(Outdated::Surely, MOST);
+    let perhaps = likeliest(Outdated::Perhaps, MOST_DOUBTED);
+    let (mut statements, mut said, mut doubted) = (Vec::new(), Vec::new(), Vec::new());
     for old in olds {
-        if !over.iter().any(|(_, text)| *text == old.words()) {
-            continue;
-        }
+        let is_among = |texts: &[&String]| texts.iter().any(|text| *text == old.words());
+        let (over, perhaps) = (is_among(&over), is_among(&perhaps));
         match old {
-            Old::Sentence(memory, words) => said.push((memory, words)),
-            Old::Statement(memory) => statements.push(memory),
+            Old::Sentence(memory, words) if over => said.push((memory, words)),
+            Old::Statement(memory) if over => statements.push(memory),
+            Old::Statement(memory) if perhaps => doubted.push(memory),
+            _ => {}
         }
     }
-    put_away(writer, own, turn, statements, said, now).await
+    put_away(writer, own, turn, statements, said, now).await?;
+    Ok(doubt(writer, turn, doubted).await?)
 }
 
 /// What was said in earlier sessions and may be about the same. Statements first: sentences are more, and of those

@@ -51,6 +51,9 @@ pub(super) fn reinforced(memory: &Memory, origin: &Origin, words: &str) -> Optio
     }
     again.drain(..again.len().saturating_sub(MOST));
     memory.provenance.again = again;
+    if is_later {
+        memory.set_may_have_changed(None);
+    }
     if counts {
         let count = memory.metadata.get(COUNT).and_then(Value::as_u64).unwrap_or(0);
         memory.metadata.insert(COUNT.into(), json!(count + 1));

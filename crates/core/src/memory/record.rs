@@ -322,6 +322,29 @@ impl Memory {
     /// The member of the metadata that names who said it, where that was another person than the owner.
     pub const SPEAKER: &'static str = "speaker";
 
+    /// The member of the metadata that names the time from which it may no longer hold, because the user told something then
+    /// that may have changed it.
+    const MAY_HAVE_CHANGED: &'static str = "may_have_changed";
+
+    /// The time from which it may no longer hold, where there is a doubt.
+    #[must_use]
+    pub fn may_have_changed(&self) -> Option<Timestamp> {
+        self.metadata.get(Self::MAY_HAVE_CHANGED)?.as_str()?.parse().ok()
+    }
+
+    /// Notes that it may no longer hold from this time on; `None` ends the doubt.
+    pub fn set_may_have_changed(&mut self, since: Option<Timestamp>) {
+        match since {
+            Some(since) => {
+                let since = serde_json::Value::String(since.to_string());
+                self.metadata.insert(Self::MAY_HAVE_CHANGED.to_owned(), since);
+            }
+            None => {
+                self.metadata.remove(Self::MAY_HAVE_CHANGED);
+            }
+        }
+    }
+
     /// Who said it, where that was another person than the owner.
     #[must_use]
     pub fn speaker(&self) -> Option<&str> {

@@ -13,7 +13,7 @@ use crate::{
 };
 use memgate_core::memory::{Memory, MemoryId, MemoryKind, Owner};
 use memgate_dialect::{Dialect, Role};
-use memgate_recall::{Hit, RecallRequest, Skip};
+use memgate_recall::{Hit, MAY_HAVE_CHANGED, RecallRequest, Skip};
 
 /// The hour at which a session begins.
 const SESSION_HOUR: i8 = 9;
@@ -76,9 +76,10 @@ impl Line {
         self.parts().1
     }
 
-    /// Whether its marks give an end date.
+    /// Whether its marks say that it is over, or may be.
     pub(super) fn has_end(&self) -> bool {
-        self.parts().0.split(", ").any(|mark| mark.starts_with("until "))
+        let ends = |mark: &str| mark.starts_with("until ") || mark.starts_with(MAY_HAVE_CHANGED);
+        self.parts().0.split(", ").any(ends)
     }
 }
 

@@ -98,7 +98,7 @@ pub(super) struct Stored<'a> {
     /// Whether it holds something harmless.
     pub(super) acceptable: bool,
     pub(super) fragment: Option<Fragment>,
-    /// Whether it says itself that it is over.
+    /// Whether it is marked as over or as perhaps over, or says so itself.
     pub(super) over: bool,
 }
 
@@ -111,7 +111,9 @@ impl<'a> Stored<'a> {
             facts: text.facts(&story.facts),
             acceptable: text.holds_one(&story.acceptable),
             fragment: Fragment::of(&memory.content, language),
-            over: memory.valid_until.is_some() || says_over(&memory.content, language),
+            over: memory.valid_until.is_some()
+                || memory.may_have_changed().is_some()
+                || says_over(&memory.content, language),
         }
     }
 

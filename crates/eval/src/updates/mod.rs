@@ -15,7 +15,7 @@ use crate::{
 };
 use memgate_capture::{Judged, judged};
 use memgate_config::MemoryConfig;
-use memgate_models::{Models, UpdateFeatures};
+use memgate_models::{Models, Outdated, UpdateFeatures};
 
 /// Arguments of `memgate eval updates`.
 #[derive(Debug, clap::Args)]
@@ -77,7 +77,7 @@ fn write(file: &std::path::Path, messages: &[Later], judged: &[Vec<Judged>]) -> 
             let features: Vec<(&&str, f32)> = values.collect();
             let line = json!({
                 "group": later.group, "lang": later.lang, "old": old, "new": later.message,
-                "replaces": replaces, "features": features, "excluded": judged.is_excluded,
+                "replaces": replaces, "features": features, "nearest": judged.nearest,
             });
             writeln!(text, "{line}")?;
         }
@@ -92,28 +92,34 @@ pub struct Report {
     digests: Digests,
     /// Number of pairs of a sentence and a later message.
     pairs: usize,
-    /// Outdated sentences that were detected.
+    /// Outdated sentences that are superseded.
     found: usize,
-    /// Outdated sentences that were missed.
+    /// Outdated sentences that stay, marked.
+    marked: usize,
+    /// Outdated sentences that stay as they were.
     missed: usize,
-    /// Valid sentences that were superseded.
+    /// Valid sentences that are superseded.
     put_away_wrongly: usize,
+    /// Valid sentences that are marked.
+    marked_wrongly: usize,
 }
 
 impl Report {
     fn of(messages: &[Later], judged: &[Vec<Judged>], digests: Digests) -> Self {
         let pairs = messages.iter().zip(judged).flat_map(|(later, judged)| {
             let pairs = later.olds.iter().zip(judged);
-            pairs.map(|((_, over), judged)| (*over, judged.is_outdated))
+            pairs.map(|((_, over), judged)| (*over, judged.outdated))
         });
-        let pairs: Vec<(bool, bool)> = pairs.collect();
-        let count = |of: (bool, bool)| pairs.iter().filter(|pair| **pair == of).count();
+        let pairs: Vec<(bool, Outdated)> = pairs.collect();
+        let count = |of: (bool, Outdated)| pairs.iter().filter(|pair| **pair == of).count();
         Self {
             digests,
             pairs: pairs.len(),
-            found: count((true, true)),
-            missed: count((true, false)),
-            put_away_wrongly: count((false, true)),
+            found: count((true, Outdated::Surely)),
+            marked: count((true, Outdated::Perhaps)),
+            missed: count((true, Outdated::No)),
+            put_away_wrongly: count((false, Outdated::Surely)),
+            marked_wrongly: count((false, Outdated::Perhaps)),
         }
     }
 
@@ -121,8 +127,14 @@ impl Report {
         let Digests { data_sha256, model_sha256 } = &self.digests;
         format!(
             "data sha256  {data_sha256}\nmodel sha256 {model_sha256}\n\n\
-             pairs {}\noutdated and detected  {}\noutdated and missed    {}\nvalid but superseded   {}",
-            self.pairs, self.found, self.missed, self.put_away_wrongly,
+             pairs {}\noutdated and superseded  {}\noutdated and marked      {}\noutdated and missed      {}\n\
+             valid but superseded     {}\nvalid but marked         {}",
+            self.pairs,
+            self.found,
+            self.marked,
+            self.missed,
+            self.put_away_wrongly,
+            self.marked_wrongly,
         )
     }
 }

@@ -3,7 +3,7 @@
 
 mod pair;
 
-pub use pair::Pair;
+pub use pair::{Pair, Standing};
 
 use crate::{
     Features, Unreadable,
@@ -16,7 +16,7 @@ macro_rules! features {
     ($($(#[doc = $doc:literal])+ $name:ident,)+) => {
         /// The features of a message beside one older sentence, each about 0 to 1. *Near* is the cosine less that of
         /// unrelated texts; *trusted* is a pair in a language that the embedder knows.
-        #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        #[derive(Clone, Copy, Debug, PartialEq)]
         pub struct UpdateFeatures {
             $($(#[doc = $doc])+ pub $name: f32,)+
         }
@@ -26,6 +26,9 @@ macro_rules! features {
             pub const COUNT: usize = Self::NAMES.len();
             /// Their names, in the order of [`UpdateFeatures::values`].
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name),)+];
+
+            /// Of nothing.
+            pub const NONE: Self = Self { $($name: 0.0,)+ };
 
             /// Their values.
             #[must_use]
@@ -125,39 +128,81 @@ features! {
     near_if_announced,
     /// How likely it announces one, times `rank`.
     rank_if_announced,
+    /// Cosine of the older sentence with the nearest one of the message, both less the mean of many vectors.
+    centred,
+    /// The same with the whole message.
+    centred_of_message,
+    /// `centred` times how likely the message announces a change.
+    centred_if_announced,
+    /// `centred` less that of the nearest older sentence.
+    gap,
+    /// `centred` in standard deviations from the mean of the older sentences.
+    deviations,
+    /// The logarithm of the place among the older sentences, the nearest is 0.
+    log_rank,
+    /// Sentences of the message.
+    sentences,
+    /// The logarithm of the bytes of the nearest sentence.
+    length,
 }
 
-/// Two logistic regressions: whether a message announces a change of anything, and, over [`UpdateFeatures`], whether it
-/// outdates one older sentence.
+/// Standardised numbers further from the mean than this many standard deviations say no more.
+const FARTHEST: f32 = 8.0;
+
+/// Whether an older sentence is outdated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outdated {
+    /// It holds.
+    No,
+    /// It may be: it stays, and is marked.
+    Perhaps,
+    /// It is.
+    Surely,
+}
+
+/// Two logistic regressions: whether a message announces a change of anything, and, over [`UpdateFeatures`] and the vectors
+/// of both, whether it outdates one older sentence.
 #[derive(Debug)]
 pub struct UpdateModel {
     announces: Linear,
     /// Of what is found in the training data, three in a hundred have less than this likelihood of an announcement.
     announces_least: f32,
-    /// In the order of the features.
-    weights: [f32; UpdateFeatures::COUNT],
+    /// The mean of many vectors.
+    centre: Vec<f32>,
+    /// Of each feature and each number of [`UpdateModel::between`], in this order.
+    mean: Vec<f32>,
+    scale: Vec<f32>,
+    weights: Vec<f32>,
     bias: f32,
-    threshold: f32,
+    surely: f32,
+    perhaps: f32,
 }
 
 impl UpdateModel {
     pub(super) fn read(tensors: &Tensors) -> Result<Self, Unreadable> {
-        let (names, values) =
-            (tensors.names("update.features")?, tensors.numbers("update.weights")?);
-        if names.len() != UpdateFeatures::COUNT || values.len() != names.len() {
-            return Err(wrong("update.weights", "not one weight a feature"));
+        let names = tensors.names("update.features")?;
+        if names != UpdateFeatures::NAMES {
+            return Err(wrong(
+                "update.features",
+                "not the features of this version, in their order",
+            ));
         }
-        let mut weights = [0.0; UpdateFeatures::COUNT];
-        for (weight, wanted) in weights.iter_mut().zip(UpdateFeatures::NAMES) {
-            let found = names.iter().position(|name| name == wanted);
-            let found = found.and_then(|at| values.get(at));
-            *weight = *found.ok_or_else(|| wrong("update.features", "a feature is missing"))?;
-        }
-        let (bias, threshold) =
-            (tensors.number("update.bias")?, tensors.number("update.threshold")?);
-        let announces = Linear::read(tensors, "update.announces")?;
-        let announces_least = tensors.number("update.announces.least")?;
-        Ok(Self { announces, announces_least, weights, bias, threshold })
+        let numbers = |name: &str| tensors.numbers(&format!("update.{name}"));
+        let number = |name: &str| tensors.number(&format!("update.{name}"));
+        let model = Self {
+            announces: Linear::read(tensors, "update.announces")?,
+            announces_least: number("announces.least")?,
+            centre: numbers("centre")?,
+            mean: numbers("mean")?,
+            scale: numbers("scale")?,
+            weights: numbers("weights")?,
+            bias: number("bias")?,
+            surely: number("threshold.surely")?,
+            perhaps: number("threshold.perhaps")?,
+        };
+        let seen = UpdateFeatures::COUNT + 4 * model.centre.len();
+        let fits = [&model.mean, &model.scale, &model.weights].iter().all(|it| it.len() == seen);
+        if fits { Ok(model) } else { Err(wrong("update.weights", "not one weight a feature")) }
     }
 
     /// How likely a message announces that something which its user told before has changed, 0 to 1. By its words and,
@@ -176,16 +221,45 @@ impl UpdateModel {
         announced >= self.announces_least
     }
 
-    /// How likely the older sentence is outdated, 0 to 1.
+    /// A passage vector less the mean of many, of length 1.
     #[must_use]
-    pub fn likelihood(&self, features: &UpdateFeatures) -> f32 {
-        let sum: f32 = features.values().iter().zip(self.weights).map(|(a, b)| a * b).sum();
+    pub fn centred(&self, vector: &[f32]) -> Vec<f32> {
+        let less: Vec<f32> = vector.iter().zip(&self.centre).map(|(x, mean)| x - mean).collect();
+        let length = less.iter().map(|x| x * x).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
+        less.into_iter().map(|x| x / length).collect()
+    }
+
+    /// How likely the older sentence is outdated, 0 to 1. `nearest` and `old` are centred vectors; without them the features
+    /// alone decide.
+    #[must_use]
+    pub fn likelihood(&self, features: &UpdateFeatures, nearest: &[f32], old: &[f32]) -> f32 {
+        let seen = features.values().into_iter().chain(Self::between(nearest, old));
+        let weighed = seen.zip(&self.mean).zip(self.scale.iter().zip(&self.weights));
+        let sum: f32 = weighed
+            .map(|((x, mean), (scale, weight))| {
+                ((x - mean) * scale).clamp(-FARTHEST, FARTHEST) * weight
+            })
+            .sum();
         1.0 / (1.0 + (-(sum + self.bias)).exp())
     }
 
-    /// Whether a likelihood is enough to supersede the older sentence.
+    /// What two vectors say of each other: their difference, their product, and both.
+    fn between<'a>(nearest: &'a [f32], old: &'a [f32]) -> impl Iterator<Item = f32> + use<'a> {
+        let both = || nearest.iter().zip(old);
+        let differences = both().map(|(a, b)| (a - b).abs());
+        let products = both().map(|(a, b)| a * b);
+        differences.chain(products).chain(nearest.iter().copied()).chain(old.iter().copied())
+    }
+
+    /// What a likelihood means for the older sentence.
     #[must_use]
-    pub fn is_enough(&self, likelihood: f32) -> bool {
-        likelihood >= self.threshold
+    pub fn verdict(&self, likelihood: f32) -> Outdated {
+        if likelihood >= self.surely {
+            Outdated::Surely
+        } else if likelihood >= self.perhaps {
+            Outdated::Perhaps
+        } else {
+            Outdated::No
+        }
     }
 }

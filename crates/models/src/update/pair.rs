@@ -2,7 +2,7 @@
 //! model weighs ([`UpdateModel`]). Rules know when two sentences show it for sure; what people write of a change is
 //! often spread over a message: "our hall's been sold. We're at the old creamery from now on, Wednesdays".
 
-use crate::{UpdateFeatures, UpdateModel, log_odds};
+use crate::{UpdateFeatures, log_odds};
 use memgate_text::compare::{Mark, Statement};
 
 /// A later message beside one older sentence.
@@ -14,12 +14,54 @@ pub struct Pair<'a> {
     pub nearest: &'a Statement,
     /// The older sentence.
     pub old: &'a Statement,
+    /// The bytes of that sentence.
+    pub length: usize,
+    /// The sentences of the message.
+    pub sentences: usize,
     /// The best cosine of the older sentence with the message and with one of its sentences.
     pub cosine: f32,
-    /// How many other older sentences that are not excluded are nearer to the message.
-    pub rank: usize,
-    /// How likely the message announces a change, see [`UpdateModel::announces`].
+    /// How near the older sentence is, among all that the message is compared with.
+    pub standing: Standing,
+    /// How likely the message announces a change, see [`UpdateModel::announces`](crate::UpdateModel::announces).
     pub announced: f32,
+}
+
+/// How near an older sentence is to a message, among others. Cosines are of [`UpdateModel::centred`](crate::UpdateModel::centred) vectors.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Standing {
+    /// The cosine with the nearest sentence of the message.
+    pub cosine: f32,
+    /// The cosine with the whole message.
+    pub of_message: f32,
+    /// How many others are nearer.
+    pub rank: usize,
+    /// The cosine less that of the nearest one.
+    pub gap: f32,
+    /// The cosine in standard deviations from the mean of all.
+    pub deviations: f32,
+}
+
+/// Keeps the deviations of a few cosines that are nearly equal within bounds.
+const LEAST_DEVIATION: f32 = 0.05;
+
+impl Standing {
+    /// Places all that a message is compared with: for each, the cosine with its nearest sentence and with the whole.
+    #[must_use]
+    pub fn among(cosines: &[(f32, f32)]) -> Vec<Self> {
+        let count = cosines.len().max(1) as f32;
+        let mean = cosines.iter().map(|(cosine, _)| cosine).sum::<f32>() / count;
+        let squares = cosines.iter().map(|(cosine, _)| (cosine - mean).powi(2)).sum::<f32>();
+        let deviation = (squares / count).sqrt() + LEAST_DEVIATION;
+        let best = cosines.iter().map(|(cosine, _)| *cosine).fold(f32::MIN, f32::max);
+        let place = |&(cosine, of_message): &(f32, f32)| Self {
+            cosine,
+            of_message,
+            rank: cosines.iter().filter(|(other, _)| *other > cosine).count(),
+            gap: cosine - best,
+            deviations: (cosine - mean) / deviation,
+        };
+        cosines.iter().map(place).collect()
+    }
 }
 
 /// Cosines of what has nothing to do with one another, where the embedder knows the language and
@@ -28,27 +70,9 @@ const UNRELATED: f32 = 0.3;
 const UNRELATED_UNTRUSTED: f32 = 0.5;
 
 impl Pair<'_> {
-    /// Whether rules exclude it, because the model must not be trusted with it: one of both only wishes or supposes, or the
-    /// message adds one thing more, or one of both tells of somebody whom the other does not mention.
-    pub fn is_excluded(&self) -> bool {
-        let Self { message, nearest, old, .. } = self;
-        [message, old].iter().any(|said| said.says(Mark::Unreal))
-            || message.says(Mark::More)
-            || nearest.who.is_of_another_than(&old.plain)
-            || nearest.who.tells_of_another_than(&old.who)
-            || old.who.tells_of_another_than(&message.who)
-    }
-
-    /// How likely the older sentence holds no longer, 0 to 1; 0 for what is excluded, and where the message hardly
-    /// announces anything.
-    pub fn likelihood(&self, model: &UpdateModel) -> f32 {
-        let may = !self.is_excluded() && model.may_outdate(self.announced);
-        if may { model.likelihood(&self.features()) } else { 0.0 }
-    }
-
     /// The features that the trained model weighs.
     pub fn features(&self) -> UpdateFeatures {
-        let Self { message, nearest, old, cosine, rank, announced } = *self;
+        let Self { message, nearest, old, length, sentences, cosine, standing, announced } = *self;
         let is = |holds: bool| f32::from(u8::from(holds));
         let says = |mark| is(message.says(mark));
         let (own, others) = (&message.values, &old.values);
@@ -65,7 +89,7 @@ impl Pair<'_> {
         let near = cosine - if trusted { UNRELATED } else { UNRELATED_UNTRUSTED };
         let slot = message.slots.intersection(&old.slots).next().is_some();
         let stranger = !nearest.is_about_the_person_of(old);
-        let place = 1.0 / (1.0 + rank as f32);
+        let place = 1.0 / (1.0 + standing.rank as f32);
         UpdateFeatures {
             near: if trusted { near } else { 0.0 },
             near_untrusted: if trusted { 0.0 } else { near },
@@ -111,6 +135,14 @@ impl Pair<'_> {
             announced_odds: log_odds(announced) / 10.0,
             near_if_announced: announced * near,
             rank_if_announced: announced * place,
+            centred: standing.cosine,
+            centred_of_message: standing.of_message,
+            centred_if_announced: announced * standing.cosine,
+            gap: standing.gap,
+            deviations: standing.deviations,
+            log_rank: (standing.rank as f32).ln_1p(),
+            sentences: sentences as f32,
+            length: (length as f32).ln_1p(),
         }
     }
 }
@@ -125,44 +157,30 @@ mod tests {
         Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap()
     }
 
-    /// As if the older sentence were the nearest one, at this cosine, and the message announced a change so likely.
-    fn judged(old: &str, new: &str, cosine: f32, announced: f32) -> f32 {
+    fn pair<'a>(message: &'a Statement, old: &'a Statement, announced: f32) -> Pair<'a> {
+        let standing = Standing::among(&[(0.5, 0.5)])[0];
+        let (length, sentences, cosine) = (40, 1, 0.7);
+        Pair { message, nearest: message, old, length, sentences, cosine, standing, announced }
+    }
+
+    #[test]
+    fn a_change_that_is_announced_makes_it_likelier() {
         let model = &model().update;
-        let (message, old) = (Statement::of(new), Statement::of(old));
-        Pair { message: &message, nearest: &message, old: &old, cosine, rank: 0, announced }
-            .likelihood(model)
-    }
-
-    fn is_enough(likelihood: f32) -> bool {
-        model().update.is_enough(likelihood)
-    }
-
-    #[test]
-    fn another_value_and_an_announced_change_make_it_likely_and_distance_less_so() {
-        let old = "The team meeting is at nine on Mondays";
-        let new = "Meetings on Mondays are cancelled! From now on the team meets on Thursday";
-        assert!(is_enough(judged(old, new, 0.7, 0.9)));
-        assert!(judged(old, new, 0.1, 0.9) < judged(old, new, 0.4, 0.9));
-        assert!(judged(old, new, 0.7, 0.2) < judged(old, new, 0.7, 0.9));
-        assert_eq!(judged(old, "The team meets Thursday's client for lunch", 0.7, 0.0), 0.0);
+        let old = Statement::of("The team meeting is at nine on Mondays");
+        let new =
+            Statement::of("Meetings on Mondays are cancelled! The team meets on Thursday now");
+        let likely =
+            |announced| model.likelihood(&pair(&new, &old, announced).features(), &[], &[]);
+        assert!(likely(0.9) > likely(0.2));
     }
 
     #[test]
-    fn what_is_wished_added_or_somebody_elses_puts_nothing_away() {
-        let lessons = "I give Finnish lessons online, 30 euros an hour";
-        let rent = "My rent is 900 in Leeds";
-        for (old, new) in [
-            (lessons, "My friend gives Finnish lessons online for 25 euros now"),
-            (lessons, "I might give Finnish lessons for 25 euros an hour from now on"),
-            (
-                "The team meeting is on Mondays",
-                "We now also have a second team meeting on Thursday",
-            ),
-            (rent, "She moved to Leeds, and her rent is 950 now"),
-            (rent, "Tom's rent in Leeds is 950 now"),
-        ] {
-            assert!(!is_enough(judged(old, new, 0.7, 0.9)), "{new}");
-        }
+    fn an_older_sentence_is_placed_among_the_others() {
+        let [near, far] = Standing::among(&[(0.8, 0.6), (0.2, 0.1)])[..] else { panic!() };
+        assert_eq!((near.rank, near.gap, near.of_message), (0, 0.0, 0.6));
+        assert_eq!(far.rank, 1);
+        assert!((far.gap + 0.6).abs() < 1e-6 && (near.deviations + far.deviations).abs() < 1e-5);
+        assert_eq!(Standing::among(&[]), []);
     }
 
     #[test]

@@ -75,8 +75,8 @@ impl Context {
     }
 }
 
-/// Writes a context: preferences first, then hits. The best hits are chosen first; of those chosen, those that are over
-/// come last. The first hit is always shown, cut if it must be; a preference is shown whole or not at all.
+/// Writes a context: preferences first, then hits. The best hits are chosen first; of those chosen, those that are over or
+/// may be come last. The first hit is always shown, cut if it must be; a preference is shown whole or not at all.
 #[must_use]
 pub fn write(content: &ContextContent<'_>, budget: Budget) -> Context {
     let (mut preferences, wanted): (Vec<&MemoryId>, Vec<String>) =
@@ -87,7 +87,11 @@ pub fn write(content: &ContextContent<'_>, budget: Budget) -> Context {
     let mut left = budget.context.saturating_sub(fence);
     let wishes = chosen_wishes(content, &mut left);
     let hits = chosen_hits(content, left);
-    let ended = |hit: &Hit| hit.memory.valid_until.is_some_and(|until| until <= content.now);
+    let ended = |hit: &Hit| {
+        let memory = &hit.memory;
+        memory.valid_until.is_some_and(|until| until <= content.now)
+            || memory.may_have_changed().is_some()
+    };
     let (past, current): (Vec<_>, Vec<_>) = hits.into_iter().partition(|(hit, _)| ended(hit));
     let (found, lines): (Vec<&MemoryId>, Vec<String>) =
         current.into_iter().chain(past).map(|(hit, line)| (&hit.memory.id, line)).unzip();

@@ -16,6 +16,9 @@ use memgate_core::{
 /// Precedes the user's own words in the memory of a turn. Nearly everything is the user's, so a line does not say it.
 const USER: &str = "User: ";
 
+/// Precedes the day from which a memory may no longer hold.
+pub const MAY_HAVE_CHANGED: &str = "may have changed on";
+
 /// The line of a hit, its days in this zone and its content cut to about this many characters:
 /// `[2026-05-03, imported, until 2026-06-01] The office is in Lyon`.
 pub(super) fn line(hit: &Hit, wanted: &Wanted, zone: &TimeZone, chars: usize) -> String {
@@ -40,6 +43,8 @@ fn marked(memory: &Memory, zone: &TimeZone, words: &str) -> String {
     marks.extend(source(memory).map(Cow::Borrowed));
     // The model must not take what is over for the present.
     marks.extend(memory.valid_until.map(|until| format!("until {}", day(until)).into()));
+    let doubt = memory.may_have_changed().filter(|_| memory.valid_until.is_none());
+    marks.extend(doubt.map(|since| format!("{MAY_HAVE_CHANGED} {}", day(since)).into()));
     fence::escape(&format!("[{}] {words}", marks.join(", ")))
 }
 

@@ -9,5 +9,6 @@ mod tokens;
 
 pub use self::context::{Context, ContextContent, write as write_context};
 pub use self::debug::{PresentedMemory, Why};
+pub use self::line::MAY_HAVE_CHANGED;
 pub(super) use self::preferences::{Wanted, fetch_preferences, without_preferences};
 pub use self::tokens::{prepare as prepare_tokens, tokens};

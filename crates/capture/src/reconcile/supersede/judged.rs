@@ -2,7 +2,7 @@
 
 use crate::reconcile::turn_text::told;
 use memgate_embed::{EmbedError, Embedder, Vector, dot};
-use memgate_models::{Pair, UpdateFeatures, UpdateModel};
+use memgate_models::{Outdated, Pair, Standing, UpdateFeatures, UpdateModel};
 use memgate_text::compare::Statement;
 
 /// How a message stands to one older sentence.
@@ -10,12 +10,38 @@ use memgate_text::compare::Statement;
 pub struct Judged {
     /// What was weighed.
     pub features: UpdateFeatures,
-    /// Whether rules exclude it.
-    pub is_excluded: bool,
-    /// How likely the sentence is outdated, 0 to 1; 0 where rules exclude it.
+    /// The message's sentence that is nearest to the older one.
+    pub nearest: String,
+    /// How likely the sentence is outdated, 0 to 1.
     pub likelihood: f32,
-    /// Whether that is enough to let the message hold in its place.
-    pub is_outdated: bool,
+    /// What that means for it.
+    pub outdated: Outdated,
+}
+
+impl Judged {
+    const NOT: Self = Self {
+        features: UpdateFeatures::NONE,
+        nearest: String::new(),
+        likelihood: 0.0,
+        outdated: Outdated::No,
+    };
+}
+
+/// A sentence, as words and as vectors.
+struct Told {
+    statement: Statement,
+    vector: Vector,
+    centred: Vec<f32>,
+}
+
+impl Told {
+    fn of(text: &str, vector: &Vector, model: &UpdateModel) -> Self {
+        Self {
+            statement: Statement::of(text),
+            vector: vector.clone(),
+            centred: model.centred(vector),
+        }
+    }
 }
 
 /// Judges a message beside older sentences, all of which are embedded.
@@ -30,48 +56,54 @@ pub async fn judged(
 ) -> Result<Vec<Judged>, EmbedError> {
     let parts = told(message);
     if parts.is_empty() || olds.is_empty() {
-        let features = UpdateFeatures::default();
-        let nothing = Judged {
-            features,
-            is_excluded: true,
-            likelihood: 0.0,
-            is_outdated: model.is_enough(0.0),
-        };
-        return Ok(vec![nothing; olds.len()]);
+        return Ok(vec![Judged::NOT; olds.len()]);
     }
     let texts = parts.iter().copied().chain([message]).map(str::to_owned);
     let vectors = embedder.embed_passages(texts.chain(olds.iter().cloned()).collect()).await?;
     let (own, others) = vectors.split_at(parts.len() + 1);
-    let best: Vec<f32> = others.iter().map(|other| best(own, other)).collect();
-    let announced = model.announces(message, own.last().map_or(&[], |whole| whole));
-    let message = Statement::of(message);
-    let parts: Vec<Statement> = parts.into_iter().map(Statement::of).collect();
-    let olds: Vec<Statement> = olds.iter().map(|old| Statement::of(old)).collect();
-    let mut pairs: Vec<Pair<'_>> = Vec::with_capacity(olds.len());
-    for (at, old) in olds.iter().enumerate() {
-        let near = |part: &usize| dot(&own[*part], &others[at]);
-        let nearest = (0..parts.len()).max_by(|a, b| near(a).total_cmp(&near(b))).unwrap_or(0);
-        let (nearest, cosine) = (&parts[nearest], best[at]);
-        pairs.push(Pair { message: &message, nearest, old, cosine, rank: 0, announced });
-    }
-    // What cannot be meant stands in nobody's way.
-    let meant: Vec<f32> =
-        pairs.iter().filter(|pair| !pair.is_excluded()).map(|pair| pair.cosine).collect();
-    for pair in &mut pairs {
-        pair.rank = meant.iter().filter(|cosine| **cosine > pair.cosine).count();
-    }
-    let judge = |pair: &Pair<'_>| {
-        let likelihood = pair.likelihood(model);
+    let read = |(text, vector): (&str, &Vector)| Told::of(text, vector, model);
+    let sentences: Vec<Told> = parts.iter().copied().zip(own).map(read).collect();
+    let Some(whole) = own.last().map(|vector| Told::of(message, vector, model)) else {
+        return Ok(vec![Judged::NOT; olds.len()]);
+    };
+    let olds: Vec<Told> = olds.iter().map(String::as_str).zip(others).map(read).collect();
+    let announced = model.announces(message, &whole.vector);
+    let nearest: Vec<usize> = olds.iter().map(|old| nearest(&sentences, old)).collect();
+    let cosines = olds.iter().zip(&nearest).map(|(old, at)| {
+        (dot(&sentences[*at].centred, &old.centred), dot(&whole.centred, &old.centred))
+    });
+    let standings = Standing::among(&cosines.collect::<Vec<_>>());
+    let judge = |((old, at), standing): ((&Told, usize), Standing)| {
+        let near = &sentences[at];
+        let raw = sentences.iter().chain([&whole]).map(|own| dot(&own.vector, &old.vector));
+        let pair = Pair {
+            message: &whole.statement,
+            nearest: &near.statement,
+            old: &old.statement,
+            length: parts[at].len(),
+            sentences: parts.len(),
+            cosine: raw.fold(f32::MIN, f32::max),
+            standing,
+            announced,
+        };
+        let features = pair.features();
+        let likelihood = if model.may_outdate(announced) {
+            model.likelihood(&features, &near.centred, &old.centred)
+        } else {
+            0.0
+        };
         Judged {
-            features: pair.features(),
-            is_excluded: pair.is_excluded(),
+            features,
+            nearest: parts[at].to_owned(),
             likelihood,
-            is_outdated: model.is_enough(likelihood),
+            outdated: model.verdict(likelihood),
         }
     };
-    Ok(pairs.iter().map(judge).collect())
+    Ok(olds.iter().zip(nearest).zip(standings).map(judge).collect())
 }
 
-fn best(own: &[Vector], other: &Vector) -> f32 {
-    own.iter().map(|own| dot(own, other)).fold(f32::MIN, f32::max)
+/// The place of the sentence that is nearest to an older one.
+fn nearest(sentences: &[Told], old: &Told) -> usize {
+    let near = |at: &usize| dot(&sentences[*at].centred, &old.centred);
+    (0..sentences.len()).max_by(|a, b| near(a).total_cmp(&near(b))).unwrap_or(0)
 }

@@ -5,4 +5,4 @@ mod put_away;
 mod still_holds;
 
 pub use judged::{Judged, judged};
-pub(super) use put_away::{leave_out, put_away, say_no_longer, supersede};
+pub(super) use put_away::{doubt, leave_out, put_away, say_no_longer, supersede};

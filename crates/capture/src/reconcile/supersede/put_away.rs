@@ -49,6 +49,22 @@ pub(in crate::reconcile) async fn put_away(
     Ok(())
 }
 
+/// Marks memories that a turn may have outdated. They stay.
+pub(in crate::reconcile) async fn doubt(
+    writer: &MemoryWriter,
+    turn: &StoredTurn,
+    memories: Vec<Memory>,
+) -> Result<(), StoreError> {
+    for mut memory in memories {
+        if memory.may_have_changed().is_none_or(|since| since < turn.began) {
+            memory.set_may_have_changed(Some(turn.began));
+            writer.store.amend(memory).await?;
+            writer.metrics.reconciled(Outcome::Doubted);
+        }
+    }
+    Ok(())
+}
+
 /// Puts a memory away because of another, and its words in the turn that it was taken from. What of it still holds stays.
 pub(in crate::reconcile) async fn supersede(
     writer: &MemoryWriter,

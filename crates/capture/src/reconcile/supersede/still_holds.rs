@@ -4,7 +4,7 @@
 use crate::{reconcile::turn_text::user_part, writer::MemoryWriter};
 use memgate_core::memory::Memory;
 use memgate_embed::model_of;
-use memgate_models::Clause;
+use memgate_models::{Clause, Outdated};
 use memgate_text::{
     alone::{is_short, without_joining},
     normal::{is_cjk, one_line},
@@ -35,8 +35,9 @@ pub(super) async fn still_holds(
     let likelihoods = judged.iter().map(|judged| judged.likelihood);
     let highest = likelihoods.fold(0.0, f32::max);
     let judged = clauses.into_iter().zip(&judged);
-    let (over, held): (Vec<_>, Vec<_>) =
-        judged.partition(|(_, judged)| judged.is_outdated || judged.likelihood >= highest);
+    let (over, held): (Vec<_>, Vec<_>) = judged.partition(|(_, judged)| {
+        judged.outdated == Outdated::Surely || judged.likelihood >= highest
+    });
     let held: Vec<Piece<'_>> = held.into_iter().map(|(clause, _)| clause).collect();
     if over.is_empty() || !held.iter().any(tells) {
         return None;
