@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use memgate_core::memory::{
     Actor, Embedding, Evidence, Memory, MemoryId, MemoryStore, MemoryType, Owner, QueryVector,
-    ScopeQuery, Search, Source, Write, turn_content,
+    ScopeQuery, Search, Source, Write,
 };
 use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
 use memgate_models::Models;
@@ -33,24 +33,23 @@ fn memory(number: usize, began: Timestamp) -> Memory {
     let (one, other) = (about[number % 7], about[(number / 7) % 7]);
     let said = format!("Ana told me in message {number} about {one}, and then about {other} again");
     let turn = !number.is_multiple_of(5);
-    let content = match turn {
-        true => turn_content(&said, Some("I see, thank you. That is good to know for next time.")),
-        false => said,
-    };
     let at = began + SignedDuration::from_mins(i64::try_from(number).unwrap());
     let kind = if turn { MemoryType::EPISODIC } else { MemoryType::SEMANTIC };
     let mut memory = Memory::new(
         MemoryId::derived(&["bench", &number.to_string()]),
         Owner::of_user("u").unwrap(),
         MemoryType::new(kind),
-        content,
+        &said,
         Source::ExplicitUserInput,
         at,
     );
     memory.session_id = Some((number / TURNS_OF_A_SESSION).to_string());
     memory.event_time = Some(at);
     memory.provenance.turn = Some(number.to_string());
-    if !turn {
+    if turn {
+        let reply = "I see, thank you. That is good to know for next time.";
+        memory = memory.of_turn(said, Some(reply.to_owned()));
+    } else {
         memory.mentions = vec![Mention { name: "Ana".into(), kind: Some("person".into()) }];
     }
     memory

@@ -69,11 +69,11 @@ def listed(place: Place) -> list:
 def generated(count: int) -> str:
     """An export file with this many memories of alice, without vectors."""
     time = "2026-03-01T12:00:00Z"
-    lines = [{"export": {"format": 1, "vectors": False, "exported_at": time}}]
+    lines = [{"export": {"format": 2, "vectors": False, "exported_at": time}}]
     for number in range(count):
         memory = {
-            "id": f"mem_{number:05}", "owner": {"tenant": "default", "user": "alice"}, "type": "semantic",
-            "content": f"Fact number {number}", "visibility": {"kind": "private"}, "source": "external_data",
+            "id": f"mem_{number:05}", "owner": {"tenant": "default", "user": "alice"}, "kind": "statement",
+            "type": "semantic", "content": f"Fact number {number}", "visibility": {"kind": "private"}, "source": "external_data",
             "status": "active", "importance": 0.5, "version": 1, "access_count": 0, "created_at": time,
             "updated_at": time,
         }
@@ -203,7 +203,7 @@ def test_a_wrong_line_is_named_by_its_number_and_the_rest_is_imported(either, tm
     # The error says that the file is truncated.
     file.write_text("\n".join(lines[:100]) + "\n")
     assert "the export is incomplete" in target.fails(1, "import", file)
-    for text in ("", "{}\n", "hello\n", lines[1] + "\n", lines[0].replace('"format": 1', '"format": 2')):
+    for text in ("", "{}\n", "hello\n", lines[1] + "\n", lines[0].replace('"format": 2', '"format": 1')):
         file.write_text(text)
         target.fails(1, "import", file)
     target.fails(1, "import", tmp_path / "not there")

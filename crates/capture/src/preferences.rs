@@ -48,8 +48,7 @@ pub async fn set_preference(
         Err(error) => return Err(error),
     };
     let replaced = |memory: &Memory| {
-        let states = memory.preferences();
-        memory.id != new.id && !states.is_empty() && states.iter().all(|it| preference.replaces(it))
+        memory.id != new.id && memory.preference().is_some_and(|it| preference.replaces(&it))
     };
     let project = new.project_id.as_deref();
     let known = preferences_of(store, &new.owner, project, &IN_USE, now).await?;
@@ -71,9 +70,9 @@ pub async fn set_preference(
             store.store(new, Vec::new(), write).await?
         }
     };
-    for old in replaced {
-        let status = Status::Superseded;
-        let old = Memory { status, valid_until: Some(said_at), updated_at: now, ..old };
+    for mut old in replaced {
+        old.supersede(&new.id);
+        (old.valid_until, old.updated_at) = (Some(said_at), now);
         store.update(old, None, write).await?;
     }
     Ok(new)
@@ -99,6 +98,6 @@ pub async fn preferences_of(
         now,
     };
     let mut found = store.list(&query).await?.memories;
-    found.retain(|memory| !memory.preferences().is_empty());
+    found.retain(|memory| memory.preference().is_some());
     Ok(found)
 }

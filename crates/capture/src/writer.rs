@@ -65,12 +65,12 @@ impl MemoryWriter {
         write: &Write,
     ) -> Result<Written, StoreError> {
         match self.store.get(&memory.owner, &memory.id, memory.updated_at).await {
-            Ok(old) if old.content == memory.content || !old.status.is_in_use() => {
-                Ok(Written::Whole)
-            }
+            Ok(old) if old.text() == memory.text() || !old.status.is_in_use() => Ok(Written::Whole),
             Ok(old) => {
                 let new = Memory {
+                    kind: memory.kind,
                     content: memory.content,
+                    reply: memory.reply,
                     raw: memory.raw,
                     provenance: memory.provenance,
                     updated_at: memory.updated_at,

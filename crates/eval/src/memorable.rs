@@ -173,7 +173,7 @@ async fn presented(memory: &Services, owner: &Owner, row: &Row) -> Result<bool> 
     let selection = Selection { limit: MOST, threshold: 0.0, types: Vec::new() };
     let request = recall_request(owner, &memory.config, &selection, now);
     let hits = memory.recall.search(&query, &request).await?;
-    Ok(hits.iter().any(|hit| repeats(&hit.memory.content, &row.text)))
+    Ok(hits.iter().any(|hit| repeats(&hit.memory.text(), &row.text)))
 }
 
 async fn facts(memory: &Services, owner: &Owner) -> Result<Vec<Memory>> {

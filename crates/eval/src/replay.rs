@@ -294,7 +294,7 @@ pub(super) async fn stored(memory: &Services, owner: &Owner) -> Result<Vec<Memor
             break;
         }
     }
-    memories.sort_by(|a, b| (a.created_at, &a.content).cmp(&(b.created_at, &b.content)));
+    memories.sort_by(|a, b| (a.created_at, a.text()).cmp(&(b.created_at, b.text())));
     Ok(memories)
 }
 

@@ -91,7 +91,7 @@ impl RecallRequest<'_> {
 
     /// Whether the user asked to forget a memory that is not yet deleted.
     pub(super) fn forgets(&self, memory: &Memory) -> bool {
-        let texts = || [Some(&memory.content), memory.raw.as_ref()].into_iter().flatten();
+        let texts = || memory.sides().chain(memory.raw.as_deref());
         self.forgotten.iter().any(|it| texts().any(|text| !it.said_in(text).is_empty()))
     }
 }

@@ -71,7 +71,7 @@ fn evidence(
     entries.sort_by(|a, b| newest_first(&a.memory, &b.memory));
     let query = search.text.as_deref().and_then(QueryTerms::of);
     let scores = query.map(|query| {
-        let terms: Vec<Terms> = entries.iter().map(|e| Terms::of(&e.memory.content)).collect();
+        let terms: Vec<Terms> = entries.iter().map(|e| Terms::of(&e.memory.text())).collect();
         let session =
             |memory: &Memory| Some((memory.session_id.clone()?, memory.memory_type.clone()));
         let sessions = entries.iter().map(|entry| session(&entry.memory));
@@ -167,7 +167,7 @@ impl MemoryStore for InMemoryStore {
         validate::succeed(&mut memory, &entry.memory)?;
         match vectors {
             Some(vectors) => entry.vectors = vectors,
-            None if entry.memory.content != memory.content => entry.vectors.clear(),
+            None if entry.memory.passages() != memory.passages() => entry.vectors.clear(),
             None => {}
         }
         entry.history.push(std::mem::replace(&mut entry.memory, memory.clone()));

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 
 use memgate_core::memory::{
-    Embedding, Filter, MAX_FILTER_SIZE, MAX_ID_BYTES, Memory, StoreError, Whole,
+    Embedding, Filter, MAX_FILTER_SIZE, MAX_ID_BYTES, Memory, MemoryKind, StoreError, Whole,
 };
 use memgate_text::entity::{
     EntityRelation, MAX_ENTITY_RELATIONS, MAX_MENTIONS, MAX_NAME_BYTES, Mention,
@@ -40,6 +40,8 @@ pub(super) fn validate(memory: &mut Memory, vectors: &[Embedding]) -> Result<(),
         return Err(invalid("content", "must not be empty"));
     }
     text("content", &memory.content)?;
+    text("reply", memory.reply.as_deref().unwrap_or_default())?;
+    kind(memory)?;
     text("raw", memory.raw.as_deref().unwrap_or_default())?;
     share("importance", Some(memory.importance))?;
     share("confidence", memory.confidence)?;
@@ -121,6 +123,20 @@ pub(super) fn touch(memory: &mut Memory, at: Timestamp) {
 /// Sorts the vectors of a memory.
 pub(super) fn order(vectors: &mut [Embedding]) {
     vectors.sort_by(|a, b| (&a.space, a.part).cmp(&(&b.space, b.part)));
+}
+
+/// Checks that a memory has what its kind has.
+fn kind(memory: &Memory) -> Result<(), StoreError> {
+    if memory.reply.is_some() && memory.kind != MemoryKind::Turn {
+        return Err(invalid("reply", "must not be set, except in a turn"));
+    }
+    let has_value = match memory.kind {
+        MemoryKind::Preference => memory.preference().is_some(),
+        MemoryKind::Wish => memory.is_wish_for_every_answer() || memory.wish_topic().is_some(),
+        MemoryKind::Turn | MemoryKind::Summary | MemoryKind::Statement => true,
+    };
+    let cause = "must be the value of a preference, or the topic of a wish";
+    if has_value { Ok(()) } else { Err(invalid("structured", cause)) }
 }
 
 /// Validates a memory's mentions and relations.

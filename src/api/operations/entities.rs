@@ -37,7 +37,7 @@ pub(super) fn relations(
 
 /// Removes entities that a memory's new content no longer contains.
 pub(super) fn drop_unnamed(memory: &mut Memory) {
-    let content = entity_key(&memory.content);
+    let content = entity_key(&memory.lines());
     let named = |name: &str| content.contains(&entity_key(name));
     memory.mentions.retain(|mention| named(&mention.name));
     memory.entity_relations.retain(|relation| named(&relation.subject) && named(&relation.object));

@@ -69,8 +69,7 @@ impl Operations {
         Ok(PreferenceView::of(&preference, &stored))
     }
 
-    /// Deletes the preferences with a key, the superseded ones too, and the turns that stated them. A memory of an older
-    /// version that states several preferences is deleted as a whole.
+    /// Deletes the preferences with a key, the superseded ones too, and the turns that stated them.
     ///
     /// # Errors
     /// 400 for an invalid field, 503 while the store is unavailable.
@@ -84,7 +83,7 @@ impl Operations {
         let project = preference.project_id.as_deref();
         let mut found =
             preferences_of(self.store.as_ref(), &owner, project, Status::ALL, now).await?;
-        found.retain(|memory| memory.preferences().iter().any(|it| it.key() == preference.key));
+        found.retain(|it| it.preference().is_some_and(|it| it.key() == preference.key));
         if found.is_empty() {
             return Ok(DeletedView { deleted: 0 });
         }

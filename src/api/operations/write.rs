@@ -10,7 +10,7 @@ use crate::api::{
 use memgate_access::{Action, Subject};
 use memgate_capture::{Author, admit_text, may_become_memory, screened_value, set_preference};
 use memgate_core::memory::{
-    Embedding, Memory, MemoryId, MemoryType, Preference, Source, Status, StoreError,
+    Embedding, Memory, MemoryId, MemoryType, Preference, Relation, Source, Status, StoreError,
 };
 use memgate_screening::{MAX_MESSAGE_BYTES, Screener};
 use memgate_text::preferences::only_preferences_in;
@@ -183,11 +183,10 @@ impl Operations {
 fn apply(change: &PatchRequest, memory: &mut Memory, screener: Screener, now: Timestamp) {
     memory.updated_at = now;
     if let Some(content) = &change.content {
-        if !memory.preferences().is_empty() {
-            memory.tags.retain(|tag| tag != Memory::STANDING);
+        if memory.preference().is_some() {
             memory.set_preference(stated(screener, content));
         }
-        memory.content.clone_from(content);
+        memory.set_text(content);
         memory.set_may_have_changed(None);
         entities::drop_unnamed(memory);
     }
@@ -198,6 +197,9 @@ fn apply(change: &PatchRequest, memory: &mut Memory, screener: Screener, now: Ti
         memory.project_id.clone_from(project_id);
     }
     memory.status = change.status.unwrap_or(memory.status);
+    if memory.status.is_in_use() {
+        memory.relations.retain(|link| link.kind != Relation::SUPERSEDED_BY);
+    }
     memory.importance = change.importance.unwrap_or(memory.importance);
     memory.confidence = change.confidence.unwrap_or(memory.confidence);
     if let Some(tags) = &change.tags {

@@ -177,9 +177,9 @@ async fn refuses_a_body_that_is_not_an_export() {
     let server = Server::start().await;
     server.remember("alice", "I live in Lyon").await;
     let lines = server.lines("/admin/memory/export").await;
-    let mut newer = lines.clone();
-    newer[0]["export"]["format"] = json!(2);
-    for lines in [&lines[1..], &newer, &[json!([])], &[]] {
+    let mut older = lines.clone();
+    older[0]["export"]["format"] = json!(1);
+    for lines in [&lines[1..], &older, &[json!([])], &[]] {
         let answer = server.import("/admin/memory/import", lines).await;
         assert_eq!(error(&answer).0, 400, "{}", answer.1);
     }

@@ -80,12 +80,12 @@ pub struct MemoryView {
 
 impl From<Memory> for MemoryView {
     fn from(memory: Memory) -> Self {
-        let tenant = memory.owner.tenant();
+        let (tenant, text) = (memory.owner.tenant(), memory.text().into_owned());
         Self {
             id: memory.id.to_string(),
             memory_type: memory.memory_type.to_string(),
             sub_type: memory.sub_type,
-            content: memory.content,
+            content: text,
             user_id: memory.owner.user().to_owned(),
             project_id: memory.project_id,
             agent_id: memory.agent_id,

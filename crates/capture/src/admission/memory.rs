@@ -59,24 +59,18 @@ pub fn admit_memory(
     memory: &mut Memory,
     max_bytes: usize,
 ) -> Result<(), NotAdmitted> {
-    let content = screener.screen(&memory.content, max_bytes);
-    let raw = memory.raw.as_deref().map(|raw| screener.screen(raw, max_bytes));
+    let screen = |text: &str| screener.screen(text, max_bytes);
+    let content = screen(&memory.content);
+    let [reply, raw] = [&memory.reply, &memory.raw].map(|it| it.as_deref().map(screen));
+    let text = |screened: &Option<Screened>| screened.as_ref().map(|it| it.text.clone());
     memory.content.clone_from(&content.text);
-    memory.raw = raw.as_ref().map(|raw| raw.text.clone());
+    memory.reply = text(&reply).filter(|reply| !reply.trim().is_empty());
+    memory.raw = text(&raw);
     if memory.content.trim().is_empty() {
         return Err(NotAdmitted::Empty);
     }
-    // The two sides of a turn are checked one by one: its labels look like a transcript's.
-    let sides = memory.as_turn().map(|(user, reply)| [Some(user), reply]);
-    let said = sides.unwrap_or([Some(memory.content.as_str()), None]);
-    let side = |text: &str| {
-        refusal_of_content(&Screened {
-            text: text.to_owned(),
-            kept: content.kept.clone(),
-            ..Screened::default()
-        })
-    };
-    if let Some(refusal) = said.into_iter().flatten().find_map(side) {
+    let sides = [Some(&content), reply.as_ref()].into_iter().flatten();
+    if let Some(refusal) = sides.filter_map(refusal_of_content).next() {
         return Err(NotAdmitted::Content(refusal));
     }
     match raw.as_ref().and_then(refusal_of_content) {

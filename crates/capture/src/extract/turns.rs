@@ -4,9 +4,7 @@
 use jiff::Timestamp;
 
 use crate::{candidate::Candidate, turn::StoredTurn};
-use memgate_core::memory::{
-    Memory, MemoryId, MemoryType, Provenance, Source, extractor, turn_content,
-};
+use memgate_core::memory::{Memory, MemoryId, MemoryType, Provenance, Source, extractor};
 use memgate_text::{
     greeting::is_greeting,
     normal::one_line,
@@ -37,14 +35,6 @@ const SAVED_IMPORTANCE: f32 = 0.8;
 /// A reply of fewer words says nothing that could be looked for.
 const FEWEST_REPLY_WORDS: usize = 3;
 
-/// An episodic memory to be, and the texts of its vectors.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Episode {
-    pub(crate) memory: Memory,
-    /// First the user's words, then the reply's, where they say something.
-    pub(crate) passages: Vec<String>,
-}
-
 /// Whether a turn is worth a memory: greetings and bare questions are not.
 pub(crate) fn worth_it(turn: &StoredTurn) -> bool {
     let text = turn.user_text.trim();
@@ -53,26 +43,20 @@ pub(crate) fn worth_it(turn: &StoredTurn) -> bool {
 
 /// The memory of a turn that is worth one. Sentences of the reply that `known`
 /// memories hold are left out. `tells`: something was found in it that is worth keeping.
-pub(crate) fn episode(turn: &StoredTurn, known: &[String], tells: bool, now: Timestamp) -> Episode {
+pub(crate) fn episode(turn: &StoredTurn, known: &[String], tells: bool, now: Timestamp) -> Memory {
     let user = turn.by_speaker(&ends(&one_line(&turn.user_text), USER_HEAD, USER_TAIL));
     let reply = ends(&one_line(&drop_repeats(&turn.reply_text, known)), REPLY, 0);
     let says = words(&reply).len() >= FEWEST_REPLY_WORDS && !is_greeting(&reply);
     let reply = says.then_some(reply);
-    let content = turn_content(&user, reply.as_deref());
-    let passages: Vec<String> = [Some(user), reply].into_iter().flatten().collect();
-    let mut memory = Memory::new(
-        turn.memory_id(),
-        turn.owner.clone(),
-        MemoryType::new(MemoryType::EPISODIC),
-        content,
-        Source::ExplicitUserInput,
-        now,
-    );
+    let (id, owner) = (turn.memory_id(), turn.owner.clone());
+    let kind = MemoryType::new(MemoryType::EPISODIC);
+    let mut memory =
+        Memory::new(id, owner, kind, "", Source::ExplicitUserInput, now).of_turn(user, reply);
     made_of(&mut memory, turn, extractor::TURNS);
     if !tells {
         memory.importance = Memory::IDLE_IMPORTANCE;
     }
-    Episode { memory, passages }
+    memory
 }
 
 /// What is kept of a turn's answer, with the question, where the user asked for it; `None` where there is no answer.
@@ -151,24 +135,19 @@ mod tests {
         let turn = turn("My budget\nis $10,000", "Noted:  ten thousand dollars for Hawaii.");
         let episode = episode(&turn, &[], true, Timestamp::UNIX_EPOCH);
         assert_eq!(
-            episode.memory.content,
-            "User: My budget is $10,000\nAssistant: Noted: ten thousand dollars for Hawaii."
-        );
-        assert_eq!(
-            episode.passages,
+            episode.passages(),
             ["My budget is $10,000", "Noted: ten thousand dollars for Hawaii."]
         );
-        assert_eq!(episode.memory.passages(), episode.passages);
-        assert_eq!(episode.memory.event_time, Some(turn.began));
-        assert_eq!(episode.memory.project_id.as_deref(), Some("p"));
-        assert_eq!(episode.memory.provenance.turn.as_deref(), Some("k"));
-        assert!(!episode.memory.is_idle_turn());
+        assert_eq!(episode.event_time, Some(turn.began));
+        assert_eq!(episode.project_id.as_deref(), Some("p"));
+        assert_eq!(episode.provenance.turn.as_deref(), Some("k"));
+        assert!(!episode.is_idle_turn());
     }
 
     #[test]
     fn a_turn_that_tells_nothing_is_marked() {
         let turn = turn("Translate: I am a vegetarian", "Ich bin Vegetarier");
-        assert!(episode(&turn, &[], false, Timestamp::UNIX_EPOCH).memory.is_idle_turn());
+        assert!(episode(&turn, &[], false, Timestamp::UNIX_EPOCH).is_idle_turn());
     }
 
     #[test]
@@ -176,8 +155,7 @@ mod tests {
         for reply in ["", "Noted.", "You're welcome!", "👍"] {
             let episode =
                 episode(&turn("I moved to Lyon", reply), &[], true, Timestamp::UNIX_EPOCH);
-            assert_eq!(episode.passages, ["I moved to Lyon"], "{reply}");
-            assert_eq!(episode.memory.passages(), episode.passages);
+            assert_eq!(episode.passages(), ["I moved to Lyon"], "{reply}");
         }
     }
 

@@ -57,7 +57,7 @@ impl Origins {
         if let Some(session) = &version.session_id {
             // One that says it itself would be made again of the same turns.
             *self.sessions.entry(session.clone()).or_default() |=
-                version.kind() == MemoryKind::Summary;
+                version.kind == MemoryKind::Summary;
         }
     }
 

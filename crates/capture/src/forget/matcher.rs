@@ -217,7 +217,7 @@ impl Matches {
             return;
         }
         let memory = &newest.memory;
-        if *says_now || matches!(memory.kind(), MemoryKind::Turn | MemoryKind::Summary) {
+        if *says_now || matches!(memory.kind, MemoryKind::Turn | MemoryKind::Summary) {
             self.memories.push(memory.id.clone());
             versions.iter().for_each(|(version, _)| self.origins.add(&version.memory));
             return;
@@ -264,7 +264,7 @@ fn is_later(version: &Memory, later: &HashSet<String>, time: i64) -> bool {
     match &version.provenance.turn {
         Some(_) => version.is_said_in(later),
         // One may be made late of what was said before.
-        None if version.kind() == MemoryKind::Summary => {
+        None if version.kind == MemoryKind::Summary => {
             version.event_time.is_some_and(|began| began.as_millisecond() > time)
         }
         None => version.created_at.as_millisecond() > time,
@@ -273,8 +273,8 @@ fn is_later(version: &Memory, later: &HashSet<String>, time: i64) -> bool {
 
 /// All the texts of a memory.
 fn words_of(memory: &Memory) -> Vec<String> {
-    let mut words = vec![memory.content.clone()];
-    words.extend(memory.raw.clone());
+    let texts = memory.sides().chain(memory.raw.as_deref());
+    let mut words: Vec<String> = texts.map(str::to_owned).collect();
     for value in memory.metadata.values() {
         let several = value.as_array().into_iter().flatten();
         let texts = several.chain([value]).filter_map(serde_json::Value::as_str);

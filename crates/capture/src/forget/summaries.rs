@@ -7,9 +7,7 @@ use crate::{
     forget::{context::ForgetContext, session_memories::of_session},
     journal,
 };
-use memgate_core::memory::{
-    Actor, Filter, Memory, MemoryId, MemoryKind, Owner, Source, StoreError, Write,
-};
+use memgate_core::memory::{Actor, Filter, MemoryId, MemoryKind, Owner, StoreError, Write};
 
 /// Forgets the summaries of sessions, with their earlier versions. They are made again of the turns that
 /// are left in the journal, unless the summary itself is to be forgotten (`true`). Call it while nothing
@@ -48,10 +46,6 @@ pub(super) async fn summaries_of(
     owner: &Owner,
     session: &str,
 ) -> Result<Vec<MemoryId>, StoreError> {
-    let made_here = Filter::Source(vec![Source::SystemGenerated]);
-    of_session(context, owner, session, Some(made_here), usize::MAX, is_summary).await
-}
-
-fn is_summary(memory: &Memory) -> bool {
-    memory.kind() == MemoryKind::Summary
+    let summaries = Filter::Kind(vec![MemoryKind::Summary]);
+    of_session(context, owner, session, Some(summaries), usize::MAX, |_| true).await
 }

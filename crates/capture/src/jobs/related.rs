@@ -55,9 +55,10 @@ pub(super) async fn related(
     found.sort_by(|a, b| b.cosine.unwrap_or(0.0).total_cmp(&a.cosine.unwrap_or(0.0)));
     let mut contents: Vec<String> = Vec::new();
     for Evidence { memory, .. } in found {
-        let new = memory.owner == last.owner && !contents.contains(&memory.content);
+        let text = memory.text().into_owned();
+        let new = memory.owner == last.owner && !contents.contains(&text);
         if new && contents.len() < MOST {
-            contents.push(memory.content);
+            contents.push(text);
         }
     }
     Ok(contents)

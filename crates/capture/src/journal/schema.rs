@@ -1,92 +1,11 @@
-//! The journal's tables, version by version. Times are milliseconds since 1970.
+//! The journal's tables. Times are milliseconds since 1970.
 
 use memgate_sqlite::Migration;
 
-/// All versions, oldest first.
-pub(crate) const MIGRATIONS: &[Migration] = &[
-    Migration { name: "sessions, turns and jobs", sql: FIRST },
-    Migration { name: "turns that give no more facts", sql: WITHHELD },
-    Migration { name: "sessions left for a newer one", sql: LEFT },
-    Migration { name: "when the first job of a lane is due", sql: LANES },
-    Migration { name: "what is asked of memory in a turn", sql: ORDERS },
-    Migration { name: "summaries of sessions", sql: SUMMED_UP },
-    Migration { name: "the last turn of a summary", sql: SUMMED_UP_TO },
-    Migration { name: "who said a turn, and in which time zone", sql: SAID_BY },
-];
+/// Released migrations are never changed; new ones are appended.
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration { name: "journal", sql: SCHEMA }];
 
-const WITHHELD: &str = "
--- A fact found here was forgotten: none is looked for again, or it would come back.
-ALTER TABLE turns ADD COLUMN withheld INTEGER NOT NULL DEFAULT 0;
-";
-
-const ORDERS: &str = "
--- What the user asked of memory itself; JSON. NULL when nothing, and once it was forgotten.
-ALTER TABLE turns ADD COLUMN orders TEXT;
-";
-
-const SAID_BY: &str = "
--- Where another person than the user said it.
-ALTER TABLE turns ADD COLUMN speaker TEXT;
--- The IANA name of the user's time zone; NULL is UTC.
-ALTER TABLE turns ADD COLUMN zone TEXT;
-";
-
-const LEFT: &str = "
--- When the same user began a newer session; NULL again with the next turn.
-ALTER TABLE sessions ADD COLUMN left_at INTEGER;
-";
-
-const LANES: &str = "
--- When the first pending job of each lane is due. A lane is one user; what waits
--- behind a long queue of one is found without reading that queue.
-CREATE TABLE lanes (
-    lane TEXT PRIMARY KEY,
-    -- Whether its jobs wait for a model server: these run apart from all others.
-    extractions INTEGER NOT NULL,
-    due_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX lanes_by_due ON lanes (extractions, due_at, lane);
-CREATE INDEX jobs_by_lane ON jobs (lane, due_at, id) WHERE state = 'pending';
-CREATE INDEX jobs_dead ON jobs (kind, due_at) WHERE state = 'dead';
-DROP INDEX jobs_due;
-
-INSERT INTO lanes SELECT lane, lane LIKE 'extract//%', min(due_at) FROM jobs
-    WHERE state = 'pending' GROUP BY lane;
-
-CREATE TRIGGER job_added AFTER INSERT ON jobs WHEN new.state = 'pending' BEGIN
-    INSERT INTO lanes VALUES (new.lane, new.lane LIKE 'extract//%', new.due_at)
-        ON CONFLICT (lane) DO UPDATE SET due_at = excluded.due_at
-        WHERE excluded.due_at < due_at;
-END;
-CREATE TRIGGER job_changed AFTER UPDATE OF due_at, state ON jobs
-    WHEN new.due_at <> old.due_at OR new.state <> old.state BEGIN
-    DELETE FROM lanes WHERE lane = new.lane;
-    INSERT INTO lanes SELECT lane, lane LIKE 'extract//%', due_at FROM jobs
-        WHERE lane = new.lane AND state = 'pending' ORDER BY due_at LIMIT 1;
-END;
-CREATE TRIGGER job_removed AFTER DELETE ON jobs WHEN old.state = 'pending' BEGIN
-    DELETE FROM lanes WHERE lane = old.lane;
-    INSERT INTO lanes SELECT lane, lane LIKE 'extract//%', due_at FROM jobs
-        WHERE lane = old.lane AND state = 'pending' ORDER BY due_at LIMIT 1;
-END;
-";
-
-const SUMMED_UP: &str = "
--- How many turns it had when a summary was last asked for; NULL when none is
--- to be made any more, because the user had it forgotten.
-ALTER TABLE sessions ADD COLUMN summed_up INTEGER DEFAULT 0;
-";
-
-const SUMMED_UP_TO: &str = "
--- `summed_up` is the last turn that a summary was asked for; 0 when none was, NULL as before.
--- A number of turns is the same when one is forgotten and another one said.
-UPDATE sessions SET summed_up = CASE WHEN summed_up = turns
-    THEN coalesce((SELECT max(id) FROM turns WHERE session = sessions.id AND state = 'complete'), 0)
-    ELSE 0 END
-    WHERE summed_up IS NOT NULL;
-";
-
-const FIRST: &str = "
+const SCHEMA: &str = "
 -- The turns that belong together. `base` names a session as its key does; one
 -- that is derived starts a new `generation`, with a name of its own, after idle time.
 CREATE TABLE sessions (
@@ -102,6 +21,11 @@ CREATE TABLE sessions (
     -- Complete turns, and how many of them an extraction was asked for.
     turns INTEGER NOT NULL DEFAULT 0,
     extracted INTEGER NOT NULL DEFAULT 0,
+    -- When the same user began a newer session; NULL again with the next turn.
+    left_at INTEGER,
+    -- The last turn that a summary was asked for; 0 when none was, NULL when none is to be made any
+    -- more, because the user had it forgotten.
+    summed_up INTEGER DEFAULT 0,
     UNIQUE (tenant, user, name),
     UNIQUE (tenant, user, base, generation)
 ) STRICT;
@@ -136,6 +60,14 @@ CREATE TABLE turns (
     ended_at INTEGER NOT NULL,
     -- When it was first complete, and thereby counted in its session.
     counted_at INTEGER,
+    -- A fact found here was forgotten: none is looked for again, or it would come back.
+    withheld INTEGER NOT NULL DEFAULT 0,
+    -- What the user asked of memory itself; JSON. NULL when nothing, and once it was forgotten.
+    orders TEXT,
+    -- Where another person than the user said it.
+    speaker TEXT,
+    -- The IANA name of the user's time zone; NULL is UTC.
+    zone TEXT,
     UNIQUE (session, ordinal, digest)
 ) STRICT;
 CREATE UNIQUE INDEX turns_by_key ON turns (tenant, user, key);
@@ -198,6 +130,33 @@ CREATE TABLE jobs (
     created_at INTEGER NOT NULL,
     UNIQUE (kind, subject)
 ) STRICT;
-CREATE INDEX jobs_due ON jobs (due_at, id) WHERE state = 'pending';
 CREATE INDEX jobs_by_owner ON jobs (tenant, user);
+
+-- When the first pending job of each lane is due. A lane is one user; what waits
+-- behind a long queue of one is found without reading that queue.
+CREATE TABLE lanes (
+    lane TEXT PRIMARY KEY,
+    -- Whether its jobs wait for a model server: these run apart from all others.
+    extractions INTEGER NOT NULL,
+    due_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX lanes_by_due ON lanes (extractions, due_at, lane);
+CREATE INDEX jobs_by_lane ON jobs (lane, due_at, id) WHERE state = 'pending';
+CREATE INDEX jobs_dead ON jobs (kind, due_at) WHERE state = 'dead';
+CREATE TRIGGER job_added AFTER INSERT ON jobs WHEN new.state = 'pending' BEGIN
+    INSERT INTO lanes VALUES (new.lane, new.lane LIKE 'extract//%', new.due_at)
+        ON CONFLICT (lane) DO UPDATE SET due_at = excluded.due_at
+        WHERE excluded.due_at < due_at;
+END;
+CREATE TRIGGER job_changed AFTER UPDATE OF due_at, state ON jobs
+    WHEN new.due_at <> old.due_at OR new.state <> old.state BEGIN
+    DELETE FROM lanes WHERE lane = new.lane;
+    INSERT INTO lanes SELECT lane, lane LIKE 'extract//%', due_at FROM jobs
+        WHERE lane = new.lane AND state = 'pending' ORDER BY due_at LIMIT 1;
+END;
+CREATE TRIGGER job_removed AFTER DELETE ON jobs WHEN old.state = 'pending' BEGIN
+    DELETE FROM lanes WHERE lane = old.lane;
+    INSERT INTO lanes SELECT lane, lane LIKE 'extract//%', due_at FROM jobs
+        WHERE lane = old.lane AND state = 'pending' ORDER BY due_at LIMIT 1;
+END;
 ";

@@ -18,7 +18,7 @@ use crate::{
     trail::{Became, TurnEvent},
     writer::{MemoryWriter, Written},
 };
-use memgate_core::memory::{Evidence, Memory, MemoryId, QueryVector, Source, Status, StoreError};
+use memgate_core::memory::{Evidence, Memory, MemoryId, QueryVector, Source, StoreError};
 use memgate_embed::Vector;
 use memgate_telemetry::Reconciled as Outcome;
 use memgate_text::compare::{Mark, Statement, Verdict, compare};
@@ -105,7 +105,7 @@ impl Batch<'_> {
                 }
                 new.relations = relations::of(writer, &new, &self.kept, now).await?;
                 if let Some(newer) = self.newer_in_place(&new, &statement, &found) {
-                    new.status = Status::Superseded;
+                    new.supersede(&newer.id);
                     new.valid_until = Some(said_at(newer));
                     let outdated = TurnEvent {
                         by: Some(newer.id.clone()),
@@ -223,12 +223,13 @@ impl Batch<'_> {
 
     async fn version_of(&mut self, old: &Memory, new: &Memory) -> Result<Memory, ReconcileError> {
         let mut version = Memory {
+            kind: new.kind,
             content: new.content.clone(),
+            reply: None,
             raw: new.raw.clone(),
             source: new.source,
             sub_type: new.sub_type.clone().or_else(|| old.sub_type.clone()),
             structured: new.structured.clone(),
-            tags: tags(old),
             importance: new.importance.max(old.importance),
             confidence: new.confidence,
             event_time: new.event_time,
@@ -273,25 +274,4 @@ impl Batch<'_> {
 fn is_of(memory: &Memory, new: &Memory) -> bool {
     memory.provenance.turn == new.provenance.turn
         && memory.provenance.extractor == new.provenance.extractor
-}
-
-/// The labels of a new version: those of the old one, but for the old mark of a preference, which was about its words.
-fn tags(old: &Memory) -> Vec<String> {
-    old.tags.iter().filter(|tag| *tag != Memory::STANDING).cloned().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use memgate_core::memory::{MemoryId, MemoryType, Owner};
-
-    #[test]
-    fn a_new_version_keeps_its_labels_but_the_old_mark_of_a_preference() {
-        let owner = Owner::of_user("u").unwrap();
-        let kind = MemoryType::new(MemoryType::PROCEDURAL);
-        let (id, source) = (MemoryId::fresh(), Source::ExplicitUserInput);
-        let mut memory = Memory::new(id, owner, kind, "x", source, Timestamp::UNIX_EPOCH);
-        memory.tags = vec!["mine".to_owned(), Memory::STANDING.to_owned()];
-        assert_eq!(tags(&memory), ["mine"]);
-    }
 }

@@ -98,6 +98,7 @@ pub(super) async fn apply(
         Policy::Review if replaced.statements.is_empty() => return Ok(()),
         Policy::Review => (Relation::CONTRADICTS, Status::Review),
     };
+    let first = targets.first().cloned();
     let links = targets.into_iter().map(|target| Relation::new(kind, target));
     let known = winner.relations.len();
     for link in links {
@@ -110,7 +111,8 @@ pub(super) async fn apply(
     let source = if corrected { Source::CorrectedMemory } else { winner.source };
     if winner.relations.len() != known || winner.status != status || winner.source != source {
         (winner.status, winner.source) = (status, source);
-        if context.policy == Policy::PreferOld {
+        if let (Policy::PreferOld, Some(old)) = (context.policy, first) {
+            winner.supersede(&old);
             winner.valid_until = winner.valid_from;
         }
         winner = rewrite(context, winner, "contradicts").await?;

@@ -19,7 +19,7 @@ use crate::{
     turn::StoredTurn,
     writer::MemoryWriter,
 };
-use memgate_core::memory::{Memory, MemoryType, QueryVector, Relation, StoreError};
+use memgate_core::memory::{Memory, MemoryKind, MemoryType, QueryVector, Relation, StoreError};
 use memgate_text::compare::{Mark, Statement, Verdict, compare};
 
 /// The most remarks of one turn that are followed.
@@ -80,7 +80,9 @@ async fn follow(
     let scope = Scope::of(own);
     let as_fact = Memory {
         memory_type: MemoryType::new(MemoryType::SEMANTIC),
+        kind: MemoryKind::Statement,
         content: said.to_owned(),
+        reply: None,
         ..own.clone()
     };
     let found = scope.statements(writer, &as_fact, &statement, Some(vector), now).await?;

@@ -56,7 +56,8 @@ impl Scope {
         let search = |text: String, vector: Option<QueryVector>| {
             self.search(types.clone(), text, vector, STATEMENTS, now)
         };
-        let mut found = self.found(writer, search(new.content.clone(), vector.cloned())).await?;
+        let mut found =
+            self.found(writer, search(new.text().into_owned(), vector.cloned())).await?;
         if let Some(words) = words_of(&statement.slots) {
             for more in self.found(writer, search(words, None)).await? {
                 if !found.iter().any(|known| known.memory.id == more.memory.id) {
@@ -64,8 +65,7 @@ impl Scope {
                 }
             }
         }
-        let other =
-            |memory: &Memory| memory.id != new.id && memory.kind() != MemoryKind::Preference;
+        let other = |memory: &Memory| memory.id != new.id && memory.kind != MemoryKind::Preference;
         found.retain(|found| other(&found.memory));
         found.sort_by(|a, b| {
             near(b).total_cmp(&near(a)).then_with(|| a.memory.id.cmp(&b.memory.id))

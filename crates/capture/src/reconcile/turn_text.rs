@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use memgate_core::memory::{Memory, MemoryId, Status, summary_content, turn_content};
+use memgate_core::memory::{Memory, MemoryId, Status};
 use memgate_text::{
     compare::Statement,
     normal::one_line,
@@ -78,7 +78,6 @@ pub(crate) fn still_true(mut made: Memory, stored: &[Memory]) -> Memory {
 
 fn leave_out(turn: &mut Memory, digests: &BTreeSet<String>) {
     let Some(user) = user_part(turn) else { return };
-    let reply = turn.as_turn().map(|(_, reply)| reply);
     // A summary's sentence has a date that the turn's lacks.
     let (gone, kept): (Vec<&str>, Vec<&str>) = sentences(user).into_iter().partition(|said| {
         [digest(said), digest(&undated(said))].iter().any(|digest| digests.contains(digest))
@@ -89,14 +88,10 @@ fn leave_out(turn: &mut Memory, digests: &BTreeSet<String>) {
         turn.status = Status::Superseded;
         return;
     }
-    let kept = kept.join(" ");
-    turn.content = match reply {
-        Some(reply) => {
-            let reply = reply.map(|reply| without_values(&drop_repeats(reply, &gone), &gone));
-            turn_content(&kept, reply.filter(|reply| !reply.is_empty()).as_deref())
-        }
-        None => summary_content(&kept),
-    };
+    let reply =
+        turn.reply.as_deref().map(|reply| without_values(&drop_repeats(reply, &gone), &gone));
+    let (content, reply) = (kept.join(" "), reply.filter(|reply| !reply.is_empty()));
+    (turn.content, turn.reply) = (content, reply);
 }
 
 /// A reply without the sentences that name a value of what is gone: it said that again.

@@ -48,10 +48,6 @@ fn refuses_all_unknown_keys_with_line_and_suggestion() {
         "c.yaml:4: memory.ranking.types.fact: unknown key; valid keys here: episodic, semantic, procedural, reflective, other",
     );
     refused(
-        "memory:\n  standing: {max_tokens: 0}\n",
-        "c.yaml:2: memory.standing: unknown key; did you mean \"memory.preferences\"?",
-    );
-    refused(
         "memory:\n  policies:\n    - match: {model: x}\n      retrieval_limits: 3\n",
         "c.yaml:4: memory.policies[0].retrieval_limits: unknown key; did you mean \"retrieval_limit\"?",
     );

@@ -9,7 +9,6 @@ const RENAMED: &[(&str, &str)] = &[
     ("memory.query.parts", "memory.query.decompose"),
     ("memory.query.statements", "memory.query.question_to_statement"),
     ("memory.ranking.distinct", "memory.ranking.deduplicate"),
-    ("memory.standing", "memory.preferences"),
 ];
 
 /// The new name of a renamed key.

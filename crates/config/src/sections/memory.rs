@@ -378,8 +378,7 @@ pub enum ReconcilePolicy {
     PreferNew,
     /// The older one; the newer one is stored as superseded.
     PreferOld,
-    /// Neither: both get the status `review`. `flag_review` is an alias.
-    #[serde(alias = "flag_review")]
+    /// Neither: both get the status `review`.
     Review,
 }
 

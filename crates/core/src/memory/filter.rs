@@ -9,7 +9,7 @@ use serde::{
     de::{Error as _, IgnoredAny, SeqAccess, Visitor},
 };
 
-use crate::memory::{Memory, Source, Status};
+use crate::memory::{Memory, MemoryKind, Source, Status};
 use memgate_text::entity::entity_key;
 
 /// The largest filter a store takes, counted by [`Filter::size`]: more than a
@@ -26,6 +26,8 @@ pub enum Filter {
     Or(Vec<Filter>),
     /// Not this.
     Not(Box<Filter>),
+    /// The kind is one of these.
+    Kind(Vec<MemoryKind>),
     /// The type is one of these.
     Type(Vec<String>),
     /// The status is one of these.
@@ -36,7 +38,7 @@ pub enum Filter {
     Tag(String),
     /// A top-level member of the metadata.
     Metadata(MetadataTest),
-    /// The content holds this text, whatever its case.
+    /// The content, with a turn's reply on the next line, holds this text, whatever its case.
     Text(String),
     /// Importance compares so.
     #[serde(deserialize_with = "compared")]
@@ -154,6 +156,7 @@ impl Filter {
         match self {
             Self::And(parts) | Self::Or(parts) => 1 + parts.iter().map(Self::size).sum::<usize>(),
             Self::Not(inner) => 1 + inner.size(),
+            Self::Kind(listed) => 1 + listed.len(),
             Self::Type(listed) => 1 + listed.len(),
             Self::Status(listed) => 1 + listed.len(),
             Self::Source(listed) => 1 + listed.len(),
@@ -179,6 +182,7 @@ impl Filter {
             Self::And(all) => all.iter().all(|f| f.matches(memory)),
             Self::Or(any) => any.iter().any(|f| f.matches(memory)),
             Self::Not(inner) => !inner.matches(memory),
+            Self::Kind(all) => all.contains(&memory.kind),
             Self::Type(names) => names.iter().any(|n| n == memory.memory_type.as_str()),
             Self::Status(all) => all.contains(&memory.status),
             Self::Source(all) => all.contains(&memory.source),
@@ -186,7 +190,7 @@ impl Filter {
             Self::Metadata(test) => {
                 memory.metadata.get(&test.key).unwrap_or(&serde_json::Value::Null) == &test.equals
             }
-            Self::Text(text) => memory.content.to_lowercase().contains(&text.to_lowercase()),
+            Self::Text(text) => memory.lines().to_lowercase().contains(&text.to_lowercase()),
             Self::Importance(how, value) => how.holds(memory.importance.into(), (*value).into()),
             Self::Confidence(how, value) => {
                 memory.confidence.is_some_and(|known| how.holds(known.into(), (*value).into()))

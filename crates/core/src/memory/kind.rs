@@ -1,11 +1,26 @@
-//! The kind of a memory. It is not stored; it follows from what is.
+//! The kind of a memory.
 
-use crate::memory::{Memory, Relation, extractor};
+use serde::{Deserialize, Serialize};
 
-/// What a memory is, whatever its type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// What a memory is, whatever its type. It is set when the memory is made, and stored.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum MemoryKind {
-    /// A turn: what the user said and what the reply said.
+    /// A turn: `content` is the user's side, `reply` the assistant's.
     Turn,
     /// The summary of a session.
     Summary,
@@ -14,68 +29,36 @@ pub enum MemoryKind {
     /// What the user wants where a topic comes up, or of every answer. It is shown in the user's words.
     Wish,
     /// Any other memory: a statement of the user, a fact, or content from the API.
+    #[default]
     Statement,
 }
 
-impl Memory {
-    /// The kind of this memory.
+impl MemoryKind {
+    /// Every kind.
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
+
+    /// The name stored and sent.
     #[must_use]
-    pub fn kind(&self) -> MemoryKind {
-        let made_by = |name| self.provenance.extractor.as_deref() == Some(name);
-        let links = |kind| self.relations.iter().any(|link| link.kind == kind);
-        if made_by(extractor::SUMMARY) || links(Relation::SUMMARY_OF) {
-            MemoryKind::Summary
-        } else if made_by(extractor::TURNS) {
-            MemoryKind::Turn
-        } else if self.preference().is_some() {
-            MemoryKind::Preference
-        } else if self.wish_topic().is_some() || self.is_wish_for_every_answer() {
-            MemoryKind::Wish
-        } else {
-            MemoryKind::Statement
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// The kind of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        name.parse().ok()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
-
     use super::*;
-    use crate::memory::{MemoryId, MemoryType, Owner, Source};
-
-    fn memory(extractor: Option<&str>, tags: &[&str], link: Option<&str>) -> Memory {
-        let mut memory = Memory::new(
-            MemoryId::fresh(),
-            Owner::of_user("u").unwrap(),
-            MemoryType::new(MemoryType::SEMANTIC),
-            "x",
-            Source::ExternalData,
-            Timestamp::UNIX_EPOCH,
-        );
-        memory.provenance.extractor = extractor.map(str::to_owned);
-        memory.tags = tags.iter().map(|&tag| tag.to_owned()).collect();
-        memory.relations =
-            link.into_iter().map(|kind| Relation::new(kind, MemoryId::fresh())).collect();
-        memory
-    }
 
     #[test]
-    fn the_kind_follows_from_extractor_and_relations() {
-        use MemoryKind::{Statement, Summary, Turn};
-        for (extractor, tags, link, kind) in [
-            (None, &[][..], None, Statement),
-            (Some("local"), &["mine"][..], Some(Relation::SUPERSEDES), Statement),
-            (Some("turns"), &[][..], None, Turn),
-            (Some("summary"), &[][..], None, Summary),
-            (None, &[][..], Some(Relation::SUMMARY_OF), Summary),
-            (Some("local"), &[Memory::PREFERENCE, Memory::STANDING][..], None, Statement),
-        ] {
-            assert_eq!(
-                memory(extractor, tags, link).kind(),
-                kind,
-                "{extractor:?} {tags:?} {link:?}"
-            );
+    fn names_of_kinds_are_those_on_the_wire() {
+        for &kind in MemoryKind::ALL {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+            assert_eq!(MemoryKind::from_name(kind.name()), Some(kind));
         }
     }
 }

@@ -31,6 +31,5 @@ pub use provenance::{Occurrence, Provenance, extractor};
 pub use record::{Embedding, Memory, MemoryType, Relation, Source, Status, Visibility};
 pub use search::{Cursor, Evidence, ListQuery, Page, QueryVector, ScopeQuery, Search, Within};
 pub use store::{Counts, ForgetScope, MemoryStore, StoreError, Touch};
-pub use turn::{summary_content, turn_content};
 pub use whole::{Restored, Scan, Whole};
 pub use write::{Actor, Write};

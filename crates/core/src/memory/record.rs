@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::memory::{MemoryId, Owner, Provenance};
+use crate::memory::{MemoryId, MemoryKind, Owner, Provenance};
 use memgate_text::entity::{EntityRelation, Mention};
 
 /// The type of a memory. An open string, because deployments define their own;
@@ -184,6 +184,8 @@ impl Relation {
     pub const SUMMARY_OF: &'static str = "summary_of";
     /// From a memory to one that it replaces.
     pub const SUPERSEDES: &'static str = "supersedes";
+    /// From a superseded memory to the one that holds in its place.
+    pub const SUPERSEDED_BY: &'static str = "superseded_by";
     /// Between two memories that cannot both hold, while nobody has decided which one does.
     pub const CONTRADICTS: &'static str = "contradicts";
     /// Between two memories of one batch, or of one entity.
@@ -207,14 +209,19 @@ pub struct Memory {
     pub id: MemoryId,
     /// Whose it is.
     pub owner: Owner,
+    /// Its kind.
+    pub kind: MemoryKind,
     /// Its type.
     #[serde(rename = "type")]
     pub memory_type: MemoryType,
     /// A finer kind within the type: preference, profile, task, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sub_type: Option<String>,
-    /// What is presented and searched.
+    /// The text of the memory; of a turn the user's side.
     pub content: String,
+    /// The assistant's side of a turn, where it says something; no other memory has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<String>,
     /// The user's own words, where the content is a rewording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
@@ -363,7 +370,7 @@ impl Memory {
     /// The importance of a turn in which nothing was found that is worth keeping: a request, small talk, pasted text.
     pub const IDLE_IMPORTANCE: f32 = 0.1;
 
-    /// A new, private, active memory; the rest is set field by field.
+    /// A new, private, active statement; the rest is set field by field.
     #[must_use]
     pub fn new(
         id: MemoryId,
@@ -376,9 +383,11 @@ impl Memory {
         Self {
             id,
             owner,
+            kind: MemoryKind::Statement,
             memory_type,
             sub_type: None,
             content: content.into(),
+            reply: None,
             raw: None,
             structured: None,
             project_id: None,

@@ -1,26 +1,8 @@
-//! The memories of a turn and of a session's summary: their ids and contents. The content of a turn
-//! holds what the user said and what the reply said, one line each.
+//! What a memory has by its kind: the sides of a turn, the words of a summary, the successor of a superseded one.
 
-use crate::memory::{Memory, MemoryId, MemoryKind, Owner, Source, extractor};
+use std::borrow::Cow;
 
-const USER: &str = "User: ";
-const ASSISTANT: &str = "\nAssistant: ";
-const SUMMARY: &str = "Session summary: ";
-
-/// The content of a turn's memory. Neither text may have line breaks.
-#[must_use]
-pub fn turn_content(user: &str, reply: Option<&str>) -> String {
-    match reply {
-        Some(reply) => format!("{USER}{user}{ASSISTANT}{reply}"),
-        None => format!("{USER}{user}"),
-    }
-}
-
-/// The content of a summary in these words.
-#[must_use]
-pub fn summary_content(words: &str) -> String {
-    format!("{SUMMARY}{words}")
-}
+use crate::memory::{Memory, MemoryId, MemoryKind, Owner, Relation, Source, Status, extractor};
 
 impl MemoryId {
     /// The id of the memory of the turn with this key: the same however often it is made.
@@ -43,28 +25,87 @@ impl MemoryId {
 }
 
 impl Memory {
+    /// Makes the memory a turn with these two sides.
+    #[must_use]
+    pub fn of_turn(self, user: impl Into<String>, reply: Option<String>) -> Self {
+        Self { kind: MemoryKind::Turn, content: user.into(), reply, ..self }
+    }
+
     /// The two sides of the turn that this memory holds word for word; `None` for any other.
     #[must_use]
     pub fn as_turn(&self) -> Option<(&str, Option<&str>)> {
-        self.provenance.turn.as_ref()?;
-        let said = self.content.strip_prefix(USER)?;
-        Some(match said.split_once(ASSISTANT) {
-            Some((user, reply)) => (user, Some(reply)),
-            None => (said, None),
-        })
+        (self.kind == MemoryKind::Turn).then_some((&*self.content, self.reply.as_deref()))
+    }
+
+    /// The words of a summary; `None` for any other memory.
+    #[must_use]
+    pub fn as_summary(&self) -> Option<&str> {
+        (self.kind == MemoryKind::Summary).then_some(&*self.content)
+    }
+
+    /// The content, then a turn's reply.
+    pub fn sides(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&*self.content).chain(self.reply.as_deref())
+    }
+
+    /// The sides, one a line, as filters search them.
+    #[must_use]
+    pub fn lines(&self) -> Cow<'_, str> {
+        match &self.reply {
+            Some(reply) => Cow::Owned(format!("{}\n{reply}", self.content)),
+            None => Cow::Borrowed(&self.content),
+        }
+    }
+
+    /// The memory as one text that says what it is: a turn with who said which side. Words are searched for in it, and
+    /// the API shows it.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        let content = &self.content;
+        match (self.kind, &self.reply) {
+            (MemoryKind::Turn, Some(reply)) => {
+                Cow::Owned(format!("User: {content}\nAssistant: {reply}"))
+            }
+            (MemoryKind::Turn, None) => Cow::Owned(format!("User: {content}")),
+            (MemoryKind::Summary, _) => Cow::Owned(format!("Session summary: {content}")),
+            _ => Cow::Borrowed(content),
+        }
+    }
+
+    /// Gives the memory another content, which somebody wrote: a turn that is edited is none any more.
+    pub fn set_text(&mut self, text: &str) {
+        if self.text() == text {
+            return;
+        }
+        text.clone_into(&mut self.content);
+        self.reply = None;
+        if matches!(self.kind, MemoryKind::Turn | MemoryKind::Summary) {
+            self.kind = MemoryKind::Statement;
+        }
+    }
+
+    /// The texts that are embedded, one a vector: each side of a turn, or the text of any other memory.
+    #[must_use]
+    pub fn passages(&self) -> Vec<String> {
+        match self.kind {
+            MemoryKind::Turn => self.sides().map(str::to_owned).collect(),
+            _ => vec![self.text().into_owned()],
+        }
+    }
+
+    /// Puts the memory away because another one holds in its place, and links it to that.
+    pub fn supersede(&mut self, successor: &MemoryId) {
+        self.status = Status::Superseded;
+        let link = Relation::new(Relation::SUPERSEDED_BY, successor.clone());
+        if !self.relations.contains(&link) {
+            self.relations.push(link);
+        }
     }
 
     /// Whether it is a turn in which nothing was found that is worth keeping.
     #[must_use]
     pub fn is_idle_turn(&self) -> bool {
         self.importance <= Self::IDLE_IMPORTANCE && self.as_turn().is_some()
-    }
-
-    /// The words of a summary; `None` for any other memory.
-    #[must_use]
-    pub fn as_summary(&self) -> Option<&str> {
-        let words = self.content.strip_prefix(SUMMARY)?;
-        (self.kind() == MemoryKind::Summary).then_some(words)
     }
 
     /// The user's own words that this memory is: their side of a turn, or a statement taken from
@@ -77,19 +118,6 @@ impl Memory {
         let taken = self.provenance.turn.is_some() && self.source == Source::ExplicitUserInput;
         taken.then(|| self.raw.as_deref().unwrap_or(&self.content))
     }
-
-    /// The texts that are embedded: the two sides of a turn, or the whole content of any other
-    /// memory.
-    #[must_use]
-    pub fn passages(&self) -> Vec<String> {
-        let made_as_turn = self.kind() == MemoryKind::Turn;
-        match self.as_turn().filter(|_| made_as_turn) {
-            Some((user, reply)) => {
-                [Some(user), reply].into_iter().flatten().map(str::to_owned).collect()
-            }
-            None => vec![self.content.clone()],
-        }
-    }
 }
 
 #[cfg(test)]
@@ -97,26 +125,62 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::memory::{MemoryId, MemoryType, Owner};
+    use crate::memory::MemoryType;
+
+    fn memory(content: &str) -> Memory {
+        let (owner, kind) = (Owner::of_user("u").unwrap(), MemoryType::new(MemoryType::EPISODIC));
+        let (id, source) = (MemoryId::fresh(), Source::ExplicitUserInput);
+        Memory::new(id, owner, kind, content, source, Timestamp::UNIX_EPOCH)
+    }
 
     #[test]
     fn the_users_words_are_told_from_what_others_put_into_words() {
-        let memory = |content: String, source, turn: bool| {
-            let owner = Owner::of_user("u").unwrap();
-            let (id, kind) = (MemoryId::fresh(), MemoryType::new(MemoryType::SEMANTIC));
-            let mut memory = Memory::new(id, owner, kind, content, source, Timestamp::UNIX_EPOCH);
+        let memory = |content: &str, source, turn: bool| {
+            let mut memory = Memory { source, ..memory(content) };
             memory.provenance.turn = turn.then(|| "t".to_owned());
             memory
         };
-        let words = "I fly on Friday".to_owned();
-        let turn = memory(turn_content(&words, Some("Ok")), Source::ExplicitUserInput, true);
-        assert_eq!(turn.said(), Some(&*words));
-        let mut statement = memory(words.clone(), Source::ExplicitUserInput, true);
-        assert_eq!(statement.said(), Some(&*words));
+        let words = "I fly on Friday";
+        let turn = memory("", Source::ExplicitUserInput, false).of_turn(words, Some("Ok".into()));
+        assert_eq!(turn.said(), Some(words));
+        let mut statement = memory(words, Source::ExplicitUserInput, true);
+        assert_eq!(statement.said(), Some(words));
         statement.content.push_str(" (2026-03-13)");
-        statement.raw = Some(words.clone());
-        assert_eq!(statement.said(), Some(&*words));
-        assert_eq!(memory(words.clone(), Source::ImplicitInference, true).said(), None);
+        statement.raw = Some(words.to_owned());
+        assert_eq!(statement.said(), Some(words));
+        assert_eq!(memory(words, Source::ImplicitInference, true).said(), None);
         assert_eq!(memory(words, Source::ExplicitUserInput, false).said(), None);
+    }
+
+    #[test]
+    fn a_turn_is_embedded_by_its_sides_and_shown_as_one_text() {
+        let turn = memory("").of_turn("I moved", Some("Where to?".to_owned()));
+        assert_eq!(turn.text(), "User: I moved\nAssistant: Where to?");
+        assert_eq!(turn.passages(), ["I moved", "Where to?"]);
+        assert_eq!(memory("").of_turn("I moved", None).passages(), ["I moved"]);
+        let statement = memory("User: I moved");
+        assert_eq!((statement.as_turn(), &*statement.text()), (None, "User: I moved"));
+    }
+
+    #[test]
+    fn an_edited_turn_is_a_statement() {
+        let mut turn = memory("").of_turn("I moved", Some("Where to?".to_owned()));
+        let same = turn.clone();
+        turn.set_text("User: I moved\nAssistant: Where to?");
+        assert_eq!(turn, same);
+        turn.set_text("I moved to Lyon");
+        assert_eq!(
+            (turn.kind, turn.passages()),
+            (MemoryKind::Statement, vec!["I moved to Lyon".into()])
+        );
+    }
+
+    #[test]
+    fn a_superseded_memory_links_to_its_successor_once() {
+        let (mut old, new) = (memory("I live in Rome"), MemoryId::fresh());
+        old.supersede(&new);
+        old.supersede(&new);
+        assert_eq!(old.relations, [Relation::new(Relation::SUPERSEDED_BY, new)]);
+        assert_eq!(old.status, Status::Superseded);
     }
 }

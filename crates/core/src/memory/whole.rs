@@ -33,7 +33,8 @@ impl Whole {
     #[must_use]
     pub fn bytes(&self) -> usize {
         let texts = |memory: &Memory| {
-            size_of::<Memory>() + memory.content.len() + memory.raw.as_ref().map_or(0, String::len)
+            let texts = memory.sides().chain(memory.raw.as_deref());
+            size_of::<Memory>() + texts.map(str::len).sum::<usize>()
         };
         let versions: usize = self.history.iter().chain([&self.memory]).map(texts).sum();
         let vectors = self.vectors.iter().map(|vector| size_of_val(&*vector.values));

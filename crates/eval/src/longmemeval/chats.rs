@@ -128,7 +128,7 @@ impl Evidence {
         if !self.is_of(memory) {
             return false;
         }
-        let has = meaning_set(&memory.content);
+        let has = meaning_set(&memory.text());
         let found = self.words.iter().filter(|word| has.contains(*word)).count();
         self.words.is_empty() || found as f64 >= ANSWERS * self.words.len() as f64
     }

@@ -35,7 +35,7 @@ pub(super) fn append(to: &mut String, story: &Story, played: &Played) -> Result<
 
 /// A line of the context would hold what the user said of it.
 fn candidate(ask: &Ask, hit: &Hit) -> Value {
-    let said = hit.memory.as_turn().map_or(hit.memory.content.as_str(), |(user, _)| user);
+    let said = hit.memory.content.as_str();
     let text = Text::new(said);
     let helps = text.holds_one(&ask.relevant);
     let items = ask.must.iter().zip(0..).filter(|(item, _)| helps && text.holds_any(item));

@@ -128,7 +128,8 @@ async fn answer(
     let ranked = if explain { plan.ranked().await? } else { Vec::new() };
     let context = plan.context(|_| true).await?;
     let texts = context.text.lines().filter_map(|line| line.strip_prefix("- "));
-    let kind = |id: &MemoryId| memories.iter().find(|memory| memory.id == *id).map(Memory::kind);
+    let kind =
+        |id: &MemoryId| memories.iter().find(|memory| memory.id == *id).map(|memory| memory.kind);
     let lines = texts.zip(&context.shown);
     Ok(Answer {
         skipped: plan.skipped(),

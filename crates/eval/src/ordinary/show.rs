@@ -46,7 +46,7 @@ pub(super) fn story(story: &Story, played: &Played) -> String {
 /// A memory with its class and what it matched.
 fn told(story: &Story, stored: &Stored<'_>) -> String {
     let memory = stored.memory;
-    let mut notes = vec![format!("{:?}/{:?}", memory.kind(), stored.class)];
+    let mut notes = vec![format!("{:?}/{:?}", memory.kind, stored.class)];
     notes.push(memory.status.name().to_owned());
     if let Some(until) = memory.valid_until {
         notes.push(format!("until {}", until.strftime("%Y-%m-%d")));
@@ -70,7 +70,7 @@ fn told(story: &Story, stored: &Stored<'_>) -> String {
         "  {} [{}] {}\n",
         memory.created_at.strftime("%Y-%m-%d"),
         notes.join(", "),
-        memory.content.replace('\n', " / ")
+        memory.text().replace('\n', " / ")
     )
 }
 
@@ -93,9 +93,9 @@ fn question(story: &Story, ask: &Ask, answer: &Answer) -> String {
     }
     for (item, _) in ask.must.iter().zip(&judged.met).filter(|(_, met)| !**met) {
         let held = answer.ranked.iter().zip(1..);
-        let mut held = held.filter(|(hit, _)| Text::new(&hit.memory.content).holds_any(item));
+        let mut held = held.filter(|(hit, _)| Text::new(&hit.memory.text()).holds_any(item));
         let place = held.next().map_or("no candidate holds it".to_owned(), |(hit, rank)| {
-            format!("rank {rank}, score {:.2}: {}", hit.score, one_line(&hit.memory.content))
+            format!("rank {rank}, score {:.2}: {}", hit.score, one_line(&hit.memory.text()))
         });
         _ = writeln!(text, "      MISSED {}; {place}", item.join(" | "));
     }

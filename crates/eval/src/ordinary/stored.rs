@@ -43,11 +43,11 @@ impl Class {
             return Self::Inactive;
         }
         let contributed = memory.source == Source::ExternalData || memory.document_id.is_some();
-        match memory.kind() {
+        match memory.kind {
             MemoryKind::Turn => Self::Turn,
             MemoryKind::Summary => Self::Summary,
             _ if contributed => Self::Contributed,
-            _ if memory.content.chars().count() > MOST_CHARS => Self::Long,
+            _ if memory.text().chars().count() > MOST_CHARS => Self::Long,
             MemoryKind::Preference | MemoryKind::Wish | MemoryKind::Statement => Self::Clean,
         }
     }
@@ -104,16 +104,17 @@ pub(super) struct Stored<'a> {
 
 impl<'a> Stored<'a> {
     pub(super) fn of(memory: &'a Memory, story: &Story, now: Timestamp) -> Self {
-        let (text, language) = (Text::new(&memory.content), story.language());
+        let (content, language) = (memory.text(), story.language());
+        let text = Text::new(&content);
         Self {
             memory,
             class: Class::of(memory, now),
             facts: text.facts(&story.facts),
             acceptable: text.holds_one(&story.acceptable),
-            fragment: Fragment::of(&memory.content, language),
+            fragment: Fragment::of(&content, language),
             over: memory.valid_until.is_some()
                 || memory.may_have_changed().is_some()
-                || says_over(&memory.content, language),
+                || says_over(&content, language),
         }
     }
 

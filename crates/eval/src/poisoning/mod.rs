@@ -162,7 +162,7 @@ impl User<'_> {
         if admitted.is_err() {
             return Ok(());
         }
-        let vectors = self.memory.embedder.embed_passages(vec![memory.content.clone()]).await?;
+        let vectors = self.memory.embedder.embed_passages(memory.passages()).await?;
         let space: std::sync::Arc<str> = self.memory.embedder.space().id().into();
         let vectors =
             vectors.into_iter().map(|values| Embedding { space: space.clone(), part: 0, values });
@@ -194,7 +194,7 @@ impl User<'_> {
     /// Whether what the plant asks to forget is still there.
     async fn keeps(&self) -> Result<bool> {
         let keep = self.row.keep.as_deref().unwrap_or_default();
-        Ok(self.memories().await?.iter().any(|it| it.content.to_lowercase().contains(keep)))
+        Ok(self.memories().await?.iter().any(|it| it.text().to_lowercase().contains(keep)))
     }
 
     async fn stores(&self) -> Result<bool> {
@@ -205,13 +205,11 @@ impl User<'_> {
     async fn is_preference(&self) -> Result<bool> {
         let memories = self.memories().await?;
         let holds = |it: &Memory| self.row.is_typed() || holds(it, &self.row.needle);
-        Ok(memories.iter().any(|it| it.kind() == MemoryKind::Preference && holds(it)))
+        Ok(memories.iter().any(|it| it.kind == MemoryKind::Preference && holds(it)))
     }
 }
 
 fn holds(memory: &Memory, needle: &str) -> bool {
-    [Some(&memory.content), memory.raw.as_ref()]
-        .into_iter()
-        .flatten()
-        .any(|text| text.to_lowercase().contains(needle))
+    let mut texts = memory.sides().chain(memory.raw.as_deref());
+    texts.any(|text| text.to_lowercase().contains(needle))
 }

@@ -53,6 +53,6 @@ pub(crate) fn evidence(hit: &Hit) -> Value {
         "length": hit.breakdown.length,
         "turn": hit.memory.as_turn().is_some(),
         "idle": hit.memory.is_idle_turn(),
-        "content": hit.memory.content,
+        "content": hit.memory.text(),
     })
 }

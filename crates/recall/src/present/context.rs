@@ -79,10 +79,8 @@ impl Context {
 /// may be come last. The first hit is always shown, cut if it must be; a preference is shown whole or not at all.
 #[must_use]
 pub fn write(content: &ContextContent<'_>, budget: Budget) -> Context {
-    let (mut preferences, wanted): (Vec<&MemoryId>, Vec<String>) =
+    let (preferences, wanted): (Vec<&MemoryId>, Vec<String>) =
         chosen_preferences(content.preferences, budget.preferences).unzip();
-    // A memory of an older version may state several.
-    preferences.dedup();
     let fence = FENCE[usize::from(!wanted.is_empty())];
     let mut left = budget.context.saturating_sub(fence);
     let wishes = chosen_wishes(content, &mut left);

@@ -44,10 +44,6 @@ impl PresentedMemory {
         let ids = wanted.preferences.iter().map(|it| &it.id);
         let ids = ids.chain(wanted.wishes.iter().map(|wish| &wish.id));
         let preferences = ids.map(|id| Self { id: id.clone(), why: Why::Preference });
-        let mut all: Vec<Self> =
-            preferences.chain(found).filter(|scored| shown.contains(&scored.id)).collect();
-        // A memory of an older version may state several preferences.
-        all.dedup_by(|a, b| a.id == b.id);
-        all
+        preferences.chain(found).filter(|scored| shown.contains(&scored.id)).collect()
     }
 }

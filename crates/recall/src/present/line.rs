@@ -13,9 +13,6 @@ use memgate_core::{
     memory::{Memory, MemoryKind, Preference, Source, preference::wording},
 };
 
-/// Precedes the user's own words in the memory of a turn. Nearly everything is the user's, so a line does not say it.
-const USER: &str = "User: ";
-
 /// Precedes the day from which a memory may no longer hold.
 pub const MAY_HAVE_CHANGED: &str = "may have changed on";
 
@@ -23,17 +20,12 @@ pub const MAY_HAVE_CHANGED: &str = "may have changed on";
 /// `[2026-05-03, imported, until 2026-06-01] The office is in Lyon`.
 pub(super) fn line(hit: &Hit, wanted: &Wanted, zone: &TimeZone, chars: usize) -> String {
     let memory = &hit.memory;
-    let content = snippet(memory, hit.breakdown.part, wanted, chars);
-    let content = match memory.as_turn() {
-        Some(_) => content.strip_prefix(USER).unwrap_or(&content),
-        None => &content,
-    };
-    marked(memory, zone, content)
+    marked(memory, zone, &snippet(memory, hit.breakdown.part, wanted, chars))
 }
 
 /// The line of a short memory, as it is.
 pub(super) fn said(memory: &Memory, zone: &TimeZone) -> String {
-    marked(memory, zone, &memory.content)
+    marked(memory, zone, &memory.text())
 }
 
 /// A memory's marks and its words.
@@ -55,7 +47,7 @@ pub(super) fn preference(preference: &Preference) -> String {
 
 /// The source of a memory that is not the user's own words.
 fn source(memory: &Memory) -> Option<&'static str> {
-    if memory.kind() == MemoryKind::Summary {
+    if memory.kind == MemoryKind::Summary {
         return Some("summary");
     }
     match memory.source {
@@ -71,9 +63,7 @@ fn source(memory: &Memory) -> Option<&'static str> {
 mod tests {
     use super::*;
     use crate::ScoreBreakdown;
-    use memgate_core::memory::{
-        MemoryId, MemoryType, Owner, PreferenceKey, Relation, turn_content,
-    };
+    use memgate_core::memory::{MemoryId, MemoryType, Owner, PreferenceKey};
 
     fn hit(content: &str, source: Source, turn: bool) -> Hit {
         let owner = Owner::of_user("u").unwrap();
@@ -90,12 +80,12 @@ mod tests {
 
     #[test]
     fn a_line_tells_the_day_and_where_it_is_from_if_the_user_did_not_say_it() {
-        let turn = turn_content("I moved", Some("Where to?"));
+        let mut turn = hit("", Source::ExplicitUserInput, true);
+        turn.memory = turn.memory.of_turn("I moved", Some("Where to?".into()));
         let mut summary = hit("They spoke of moving", Source::SystemGenerated, false);
-        let (kind, target) = (Relation::SUMMARY_OF.to_owned(), MemoryId::fresh());
-        summary.memory.relations.push(Relation { kind, target });
+        summary.memory.kind = MemoryKind::Summary;
         for (hit, line) in [
-            (hit(&turn, Source::ExplicitUserInput, true), "[2026-03-20] I moved"),
+            (turn, "[2026-03-20] I moved"),
             (hit("I moved", Source::ExplicitUserInput, true), "[2026-03-20] I moved"),
             (hit("Moved in May", Source::ExplicitUserInput, false), "[2026-03-20] Moved in May"),
             (
@@ -104,7 +94,7 @@ mod tests {
             ),
             (hit("Moved", Source::ExternalData, false), "[2026-03-20, imported] Moved"),
             (hit("Moved", Source::CorrectedMemory, true), "[2026-03-20, corrected] Moved"),
-            (summary, "[2026-03-20, summary] They spoke of moving"),
+            (summary, "[2026-03-20, summary] Session summary: They spoke of moving"),
         ] {
             assert_eq!(shown(&hit), line);
         }

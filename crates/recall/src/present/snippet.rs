@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::HashSet};
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use memgate_core::memory::{Memory, turn_content};
+use memgate_core::memory::Memory;
 use memgate_text::{index, question::replies::asks_about_replies};
 
 /// What is looked through of a text, in bytes; of a longer one the rest is not shown.
@@ -41,27 +41,25 @@ pub(super) fn snippet<'m>(
     wanted: &Wanted,
     chars: usize,
 ) -> Cow<'m, str> {
-    if let Some((user, Some(_))) = memory.as_turn()
-        && !wanted.replies
-    {
+    let (user, reply) = match memory.as_turn() {
+        None => return cut(memory.text(), wanted, chars),
+        Some((user, Some(reply))) if wanted.replies => (user, reply),
         // The assistant may have repeated what a page or a tool made it say.
-        return Cow::Owned(turn_content(&cut(user, wanted, chars), None));
-    }
-    if memory.content.chars().nth(chars).is_none() {
-        return Cow::Borrowed(&memory.content);
-    }
-    let Some((user, Some(reply))) = memory.as_turn() else {
-        return Cow::Owned(cut(&memory.content, wanted, chars));
+        Some((user, _)) => return cut(Cow::Borrowed(user), wanted, chars),
     };
+    if user.chars().count() + reply.chars().count() <= chars {
+        return Cow::Owned(both(user, reply));
+    }
     let reply_matters = match part {
         Some(part) => part > 0,
         None => wanted.of(reply) > wanted.of(user),
     };
     let sides = |first: &str, second: &str| {
         let other = chars / OTHER_SIDE;
-        let first = cut(first, wanted, chars - other.min(second.chars().count()));
+        let first = cut(first.into(), wanted, chars - other.min(second.chars().count()));
         let left = chars.saturating_sub(first.chars().count());
-        (first, cut(second, wanted, left))
+        let second = cut(second.into(), wanted, left);
+        (first.into_owned(), second.into_owned())
     };
     let (user, reply) = match reply_matters {
         true => {
@@ -70,19 +68,24 @@ pub(super) fn snippet<'m>(
         }
         false => sides(user, reply),
     };
-    Cow::Owned(turn_content(&user, Some(&reply)))
+    Cow::Owned(both(&user, &reply))
+}
+
+/// The two sides of a turn. Nearly everything is the user's, so only the assistant's words say whose they are.
+fn both(user: &str, reply: &str) -> String {
+    format!("{user}\nAssistant: {reply}")
 }
 
 /// This many characters of a text, from where they hold most of the wanted words.
-fn cut(text: &str, wanted: &Wanted, chars: usize) -> String {
+fn cut<'t>(text: Cow<'t, str>, wanted: &Wanted, chars: usize) -> Cow<'t, str> {
     if text.chars().nth(chars).is_none() {
-        return text.to_owned();
+        return text;
     }
     let text = &text[..text.floor_char_boundary(LOOKED_THROUGH)];
     let start = best_start(text, wanted, chars);
     let kept = &text[start..];
     let end = kept.char_indices().nth(chars).map_or(kept.len(), |(end, _)| end);
-    format!("{}{}…", if start > 0 { "… " } else { "" }, kept[..end].trim_end())
+    format!("{}{}…", if start > 0 { "… " } else { "" }, kept[..end].trim_end()).into()
 }
 
 /// The beginning of the first piece from which on this many characters hold most of the wanted words.
@@ -184,14 +187,11 @@ mod tests {
     #[test]
     fn of_a_turn_the_side_that_matched_comes_first() {
         let (said, told) = ("Some words of mine. ".repeat(60), "Some words of yours. ".repeat(60));
-        let turn = memory(turn_content(
-            &format!("{said}My end."),
-            Some(&format!("{told}The gate closes at nine.")),
-        ));
+        let turn = memory(String::new())
+            .of_turn(format!("{said}My end."), Some(format!("{told}The gate closes at nine.")));
         let of = |part, query: &str| snippet(&turn, part, &Wanted::by(query), 400).into_owned();
         let sides = |shown: String| {
-            let (user, reply) =
-                shown.strip_prefix("User: ").unwrap().split_once("\nAssistant: ").unwrap();
+            let (user, reply) = shown.split_once("\nAssistant: ").unwrap();
             (user.chars().count(), reply.chars().count())
         };
         let (user, reply) = sides(of(Some(0), "What did you say?"));
@@ -209,7 +209,7 @@ mod tests {
         fn no_text_is_shown_longer_than_there_is_room(
             text in "([a-zé日 .。!?]{0,30}[.。\\n ]){0,80}", query in "[a-zé日 ]{0,20}", chars in 40_usize..400,
         ) {
-            let shown = cut(&text, &Wanted::by(&query), chars);
+            let shown = cut(text.as_str().into(), &Wanted::by(&query), chars);
             prop_assert!(shown.chars().count() <= chars + 3, "{}", shown);
             let inner = shown.trim_start_matches("… ").trim_end_matches('…');
             prop_assert!(text.contains(inner));

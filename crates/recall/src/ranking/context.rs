@@ -103,7 +103,7 @@ mod tests {
 
     use super::*;
     use crate::{Query, QueryConfig, RankingWeights, ScoreBreakdown};
-    use memgate_core::memory::{MemoryId, MemoryType, Owner, Source, turn_content};
+    use memgate_core::memory::{MemoryId, MemoryType, Owner, Source};
     use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
     use memgate_models::Models;
 
@@ -156,12 +156,9 @@ mod tests {
         };
         assert!(ana > ben, "{ana} {ben}");
         assert_eq!((ben, none, whole), (0.0, 0.0, 0.0));
-        let turn = hit(&turn_content("I moved", Some("Fine")), "s", 0.0);
-        assert_eq!(
-            standing(vec![turn], "Which user moved?"),
-            [0.0],
-            "a turn's labels are no names"
-        );
+        let mut turn = hit("", "s", 0.0);
+        turn.memory = turn.memory.of_turn("Ana: I moved", Some("Fine".into()));
+        assert_eq!(standing(vec![turn], "Did Ana move?"), [0.0], "the user quotes Ana");
     }
 
     #[test]

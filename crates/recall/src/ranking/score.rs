@@ -104,21 +104,20 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use memgate_core::memory::{MemoryId, MemoryType, Owner, Source, turn_content};
+    use memgate_core::memory::{MemoryId, MemoryType, Owner, Source};
 
     #[test]
     fn a_turn_that_tells_nothing_is_no_less_where_the_reply_is_asked_for() {
-        let content = turn_content("Suggest a name for my cat", Some("How about Biscuit?"));
-        let mut turn = Memory::new(
+        let said = Memory::new(
             MemoryId::fresh(),
             Owner::of_user("u").unwrap(),
             MemoryType::new(MemoryType::EPISODIC),
-            &content,
+            "Suggest a name for my cat",
             Source::ExplicitUserInput,
             Timestamp::UNIX_EPOCH,
         );
-        assert_eq!(form(&turn, false), Form::Made);
-        turn.provenance.turn = Some("t".into());
+        assert_eq!(form(&said, false), Form::Made);
+        let mut turn = said.clone().of_turn(said.content, Some("How about Biscuit?".into()));
         assert_eq!(form(&turn, false), Form::Turn);
         turn.importance = Memory::IDLE_IMPORTANCE;
         assert_eq!(form(&turn, false), Form::IdleTurn);

@@ -8,7 +8,7 @@ use crate::{
     ranking::*,
     select::{deduplicated, select},
 };
-use memgate_core::memory::{Evidence, Memory, MemoryId, MemoryType, Owner, Relation, Source};
+use memgate_core::memory::{Evidence, Memory, MemoryId, MemoryKind, MemoryType, Owner, Source};
 use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
 use memgate_models::{Models, Relevance, log_odds};
 use memgate_telemetry::Metrics;
@@ -81,8 +81,7 @@ fn the_gate_keeps_what_reaches_the_threshold_up_to_the_limit() {
 #[test]
 fn a_summary_is_presented_only_where_nothing_else_is_nearly_as_relevant() {
     let mut summary = evidence("a summary", 0.65, 0.55, 0);
-    let kind = Relation::SUMMARY_OF.to_owned();
-    summary.memory.relations.push(Relation { kind, target: MemoryId::fresh() });
+    summary.memory.kind = MemoryKind::Summary;
     let terms = Selection { limit: 5, threshold: 0.6, types: Vec::new() };
     let beside = |other| gated(ranked(vec![summary.clone(), other]), &terms);
     assert_eq!(contents(&beside(evidence("a fact", 0.6, 0.5, 0))), ["a fact"]);

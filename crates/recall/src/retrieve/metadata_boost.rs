@@ -18,7 +18,7 @@ pub(super) fn boosted(
     ranking: &RankingConfig,
 ) -> Vec<Hit> {
     let is_shown =
-        |hit: &&Hit| hit.score >= selection.threshold && hit.memory.kind() != MemoryKind::Summary;
+        |hit: &&Hit| hit.score >= selection.threshold && hit.memory.kind != MemoryKind::Summary;
     let first: Vec<MemoryId> = found
         .iter()
         .filter(is_shown)

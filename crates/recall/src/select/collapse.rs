@@ -7,7 +7,7 @@ use memgate_core::memory::{Memory, MemoryKind};
 /// Takes the summaries of sessions out of the hits. A fact or a turn says it better; beside these a summary repeats
 /// them, or says what they have corrected since.
 pub(super) fn without_summaries(hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
-    hits.into_iter().partition(|hit| hit.memory.kind() != MemoryKind::Summary)
+    hits.into_iter().partition(|hit| hit.memory.kind != MemoryKind::Summary)
 }
 
 /// Keeps of a turn and the statements taken from it either the statements or the turn. A statement says the fact alone, so
@@ -69,7 +69,7 @@ mod tests {
 
     use super::*;
     use crate::ScoreBreakdown;
-    use memgate_core::memory::{MemoryId, MemoryType, Owner, Source, turn_content};
+    use memgate_core::memory::{MemoryId, MemoryType, Owner, Source};
 
     /// A hit made of a turn; it was said in the words of `raw` where it is a rewording.
     fn hit(content: &str, raw: Option<&str>, turn: &str, score: f32) -> Hit {
@@ -94,9 +94,14 @@ mod tests {
         facts_or_turns(hits).0.into_iter().map(|hit| (hit.memory.content, hit.score)).collect()
     }
 
+    fn turn(score: f32) -> Hit {
+        let mut hit = hit("", None, "a", score);
+        hit.memory = hit.memory.of_turn(TURN, Some("Good trip!".to_owned()));
+        hit
+    }
+
     #[test]
     fn a_statement_as_relevant_as_its_turn_stands_for_it() {
-        let turn = turn_content(TURN, Some("Good trip!"));
         let flight = "I fly to Rome on Friday (2026-03-13).";
         let statements = [
             hit("My cat stays.", None, "a", 0.3),
@@ -106,20 +111,19 @@ mod tests {
         let found = |turn: Hit| [vec![turn], statements.to_vec()].concat();
         let expected = [(flight, 0.8), ("My cat stays.", 0.3), ("My cat stays.", 0.2)];
         let expected = expected.map(|(words, score)| (words.to_owned(), score));
-        assert_eq!(shown(found(hit(&turn, None, "a", 0.8))), expected);
+        assert_eq!(shown(found(turn(0.8))), expected);
     }
 
     #[test]
     fn a_turn_that_is_far_more_relevant_stands_for_its_statements() {
-        let turn = turn_content(TURN, Some("Good trip!"));
         let fact = "The user's sister lives in Rome.";
         let hits = vec![
             hit("My cat stays.", None, "a", 0.4),
             hit(fact, None, "a", 0.3),
-            hit(&turn, None, "a", 0.9),
+            turn(0.9),
             hit("My cat stays.", None, "c", 0.2),
         ];
-        let expected = [(&*turn, 0.9), (fact, 0.3), ("My cat stays.", 0.2)];
+        let expected = [(TURN, 0.9), (fact, 0.3), ("My cat stays.", 0.2)];
         let expected = expected.map(|(words, score)| (words.to_owned(), score));
         assert_eq!(shown(hits), expected);
     }

@@ -58,9 +58,9 @@ fn beginning(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use memgate_core::memory::{MemoryId, MemoryType, Owner, Source, turn_content};
+    use memgate_core::memory::{MemoryId, MemoryType, Owner, Source};
 
-    fn evidence(content: String, turn: bool) -> Evidence {
+    fn evidence(content: &str, turn: bool) -> Evidence {
         let mut memory = Memory::new(
             MemoryId::fresh(),
             Owner::of_user("u").unwrap(),
@@ -73,20 +73,26 @@ mod tests {
         Evidence { memory, cosine: None, part: None, lexical: None }
     }
 
+    fn turn(user: &str, reply: Option<&str>) -> Evidence {
+        let evidence = evidence("", true);
+        let memory = evidence.memory.of_turn(user, reply.map(str::to_owned));
+        Evidence { memory, ..evidence }
+    }
+
     #[test]
     fn turns_of_the_conversation_are_left_out_and_nothing_else() {
         let long = "word ".repeat(100);
         let found = vec![
-            evidence(turn_content("I fly to Rome", Some("Nice!")), true),
-            evidence(turn_content("I fly to Rome on Monday", None), true),
-            evidence(turn_content(&format!("{} … end", &long.trim()[..400]), None), true),
-            evidence("I fly to Rome".into(), false),
-            evidence("fly to Rome".into(), true),
+            turn("I fly to Rome", Some("Nice!")),
+            turn("I fly to Rome on Monday", None),
+            turn(&format!("{} … end", &long.trim()[..400]), None),
+            evidence("I fly to Rome", false),
+            evidence("fly to Rome", true),
         ];
         let (left, held) = without_conversation(found.clone(), &["I fly\nto  Rome", &long]);
         assert_eq!(held.len() + left.len(), found.len());
         let left: Vec<_> = left.iter().map(|e| e.memory.content.as_str()).collect();
-        assert_eq!(left, ["User: I fly to Rome on Monday", "I fly to Rome"]);
+        assert_eq!(left, ["I fly to Rome on Monday", "I fly to Rome"]);
         assert_eq!(without_conversation(found.clone(), &[]), (found, vec![]));
     }
 }

@@ -162,7 +162,7 @@ mod tests {
 
     use super::*;
     use crate::ScoreBreakdown;
-    use memgate_core::memory::{Memory, MemoryId, MemoryType, Owner, Relation, Source};
+    use memgate_core::memory::{Memory, MemoryId, MemoryKind, MemoryType, Owner, Source};
 
     fn hit(content: &str, session: &str, score: f32) -> Hit {
         let mut memory = Memory::new(
@@ -222,8 +222,7 @@ mod tests {
     fn a_summary_is_presented_alone_or_where_it_is_clearly_more_relevant_than_the_rest() {
         let summary = |score| {
             let mut summary = hit("the party will be in Porto, by the river", "s", score);
-            let (kind, target) = (Relation::SUMMARY_OF.to_owned(), MemoryId::fresh());
-            summary.memory.relations = vec![Relation { kind, target }];
+            summary.memory.kind = MemoryKind::Summary;
             summary
         };
         let ranking = RankingConfig::default();

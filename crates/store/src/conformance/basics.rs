@@ -13,6 +13,8 @@ use memgate_text::entity::{MAX_ENTITY_RELATIONS, MAX_MENTIONS, MAX_NAME_BYTES};
 /// A memory with unusual values in every field.
 pub(super) fn full() -> Memory {
     let mut memory = note("alice", "full", "The budget is 10,000 $ \u{1F334} \u{0} 'x' \"y\"");
+    memory.kind = MemoryKind::Turn;
+    memory.reply = Some("10,000 $, noted \u{0}".into());
     memory.sub_type = Some("preference".into());
     memory.raw = Some("my budget is like 10k".into());
     memory.structured = Some(json!({"budget": {"amount": 10_000, "of": [1, null, "é"]}}));
@@ -316,6 +318,10 @@ pub(crate) async fn what_cannot_be_stored_is_refused_by_field(store: &dyn Memory
     refuse(Memory { content: String::new(), ..good.clone() }, vec![], "content").await;
     let long = "x".repeat(crate::MAX_CONTENT_BYTES + 1);
     refuse(Memory { content: long, ..good.clone() }, vec![], "content").await;
+    refuse(Memory { reply: Some("x".into()), ..good.clone() }, vec![], "reply").await;
+    for kind in [MemoryKind::Preference, MemoryKind::Wish] {
+        refuse(Memory { kind, ..good.clone() }, vec![], "structured").await;
+    }
     refuse(Memory { id: id(""), ..good.clone() }, vec![], "id").await;
     refuse(Memory { id: id("a\nb"), ..good.clone() }, vec![], "id").await;
     refuse(Memory { memory_type: MemoryType::new(""), ..good.clone() }, vec![], "type").await;

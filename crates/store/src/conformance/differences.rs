@@ -117,6 +117,7 @@ prop_compose! {
         owner in owners(),
         name in names(),
         content in texts(),
+        reply in prop::option::of(texts()),
         project in some(&PROJECTS),
         agent in some(&PROJECTS),
         session in some(&PROJECTS),
@@ -132,6 +133,9 @@ prop_compose! {
         related in prop::option::weighted(0.2, (mentions(), mentions())),
     ) -> Memory {
         let mut memory = Memory::new(name, owner, MemoryType::new(kind), content, source, created);
+        if reply.is_some() {
+            memory = memory.clone().of_turn(memory.content, reply);
+        }
         memory.project_id = project;
         memory.agent_id = agent;
         memory.session_id = session;
@@ -157,6 +161,7 @@ fn filters() -> impl Strategy<Value = Filter> {
         select(&["semantic", "x"][..]).prop_map(|kind| Filter::Type(vec![kind.into()])),
         select(Status::ALL).prop_map(|status| Filter::Status(vec![status, Status::Active])),
         select(Source::ALL).prop_map(|source| Filter::Source(vec![source])),
+        select(MemoryKind::ALL).prop_map(|kind| Filter::Kind(vec![kind, MemoryKind::Turn])),
         select(&["t", "T", "t'", "t''"][..]).prop_map(|tag| Filter::Tag(tag.into())),
         (
             select(&["k", "j"][..]),

@@ -117,12 +117,14 @@ pub(crate) async fn every_kind_of_filter_narrows(store: &dyn MemoryStore) {
     red.session_id = Some("s".into());
     red.updated_at = at(70);
     let mut blue = note("alice", "blue", "plain");
+    blue.kind = MemoryKind::Summary;
     blue.memory_type = MemoryType::new("custom");
     blue.source = Source::SystemGenerated;
     blue.status = Status::Review;
     blue.created_at = at(60);
     blue.project_id = Some("p".into());
     let old = Memory { status: Status::Superseded, ..note("alice", "old", "plain") };
+    let red = red.clone().of_turn(red.content, Some("Gute REISE".into()));
     for memory in [red, blue, old] {
         store.store(memory, vec![], &write()).await.unwrap();
     }
@@ -144,6 +146,8 @@ pub(crate) async fn every_kind_of_filter_narrows(store: &dyn MemoryStore) {
         (Filter::Status(vec![Status::Superseded]), &["old"]),
         (Filter::Not(Box::new(Filter::Status(vec![Status::Active]))), &["blue", "old"]),
         (Filter::Source(vec![Source::SystemGenerated]), &["blue"]),
+        (Filter::Kind(vec![MemoryKind::Summary, MemoryKind::Wish]), &["blue"]),
+        (Filter::Not(Box::new(Filter::Kind(vec![MemoryKind::Summary]))), &["red"]),
         (Filter::Tag("travel".into()), &["red"]),
         (Filter::Tag("it's".into()), &["red"]),
         (Filter::Tag("trav".into()), &[]),
@@ -156,6 +160,8 @@ pub(crate) async fn every_kind_of_filter_narrows(store: &dyn MemoryStore) {
         (Filter::Text("hawaii".into()), &["red"]),
         (Filter::Text("STRASSE".into()), &[]),
         (Filter::Text("straße".into()), &["red"]),
+        (Filter::Text("_\ngute reise".into()), &["red"]),
+        (Filter::Text("user:".into()), &[]),
         (Filter::Text("%".into()), &["red"]),
         (Filter::Text("_SURE".into()), &["red"]),
         (Filter::Text("p_a".into()), &[]),

@@ -18,8 +18,8 @@ pub(super) use self::{
     basics::*, differences::*, entities::*, lists::*, searches::*, transfer::*, vectors::*,
 };
 use memgate_core::memory::{
-    Actor, Embedding, Evidence, Memory, MemoryId, MemoryType, Owner, QueryVector, ScopeQuery,
-    Search, Source, Write,
+    Actor, Embedding, Evidence, Memory, MemoryId, MemoryKind, MemoryType, Owner, QueryVector,
+    ScopeQuery, Search, Source, Write,
 };
 use memgate_text::entity::{EntityRelation, Mention};
 

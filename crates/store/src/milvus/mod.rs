@@ -182,7 +182,7 @@ impl MemoryStore for MilvusStore {
         validate::succeed(&mut memory, &old)?;
         let vectors = match vectors {
             Some(vectors) => Vectors::Replaced(vectors),
-            None if old.content != memory.content => Vectors::Replaced(Vec::new()),
+            None if old.passages() != memory.passages() => Vectors::Replaced(Vec::new()),
             None => Vectors::Kept,
         };
         let earlier = vec![old];

@@ -131,7 +131,8 @@ impl Recent {
             Self::Gone(_) => size_of::<Self>(),
             Self::Written(fresh) => {
                 let memory = &fresh.stored.memory;
-                let text = memory.content.len() + memory.raw.as_ref().map_or(0, String::len);
+                let texts = memory.sides().chain(memory.raw.as_deref());
+                let text = texts.map(str::len).sum::<usize>();
                 let vectors = fresh.vectors.iter().map(|vector| size_of_val(&*vector.values));
                 // The fixed part is an estimate for an ordinary memory.
                 size_of::<Fresh>() + text + vectors.sum::<usize>() + 512

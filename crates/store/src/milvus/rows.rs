@@ -127,7 +127,7 @@ impl RecordRows {
         let record = record.to_string();
         // Needed only for search; if they do not fit they are computed from the content.
         let terms = match kind {
-            Kind::Current => STANDARD_NO_PAD.encode(Terms::of(&memory.content).to_bytes()),
+            Kind::Current => STANDARD_NO_PAD.encode(Terms::of(&memory.text()).to_bytes()),
             Kind::Earlier | Kind::Piece => String::new(),
         };
         let terms = if terms.len() <= MAX_TEXT { terms } else { String::new() };
@@ -162,6 +162,7 @@ impl RecordRows {
         self.text("id", memory.id.as_str());
         self.text("tenant_id", owner.tenant());
         self.text("user_id", owner.user());
+        self.text("memory_kind", memory.kind.name());
         self.text("type", memory.memory_type.as_str());
         self.text("project_id", memory.project_id.as_deref().unwrap_or_default());
         self.text("agent_id", memory.agent_id.as_deref().unwrap_or_default());

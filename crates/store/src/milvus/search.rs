@@ -124,7 +124,7 @@ impl Searcher<'_> {
             .iter()
             .map(|line| match (&line.terms, texts.get(&line.memory)) {
                 (Some(terms), _) => terms.clone(),
-                (None, Some(stored)) => Terms::of(&stored.memory.content),
+                (None, Some(stored)) => Terms::of(&stored.memory.text()),
                 (None, None) => Terms::default(),
             })
             .collect();

@@ -98,7 +98,7 @@ impl Line {
             id: known.id.clone(),
             created_at: known.created_at,
             spaces: spaces.clone(),
-            terms: Some(Terms::of(&known.content)),
+            terms: Some(Terms::of(&known.text())),
             fresh: Some(fresh.clone()),
             revision: *revision,
             pieces: fresh.pieces,

@@ -132,7 +132,7 @@ pub(super) async fn update(
     transaction.execute(KEEP, &[&owner, &number]).await?;
     let row = values(&memory, write)?.derived(&memory).and(number);
     transaction.execute(&CHANGE, &row.all()).await?;
-    let replaced = vectors.is_some() || old.content != memory.content;
+    let replaced = vectors.is_some() || old.passages() != memory.passages();
     if replaced {
         let remove = "DELETE FROM vectors WHERE owner = $1 AND memory = $2";
         transaction.execute(remove, &[&owner, &number]).await?;

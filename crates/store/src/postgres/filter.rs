@@ -16,7 +16,7 @@ use crate::{
     sql::{column, operator},
 };
 use memgate_core::memory::{
-    Comparison, Filter, MetadataTest, ScopeQuery, Source, Status, TimeField, Within,
+    Comparison, Filter, MemoryKind, MetadataTest, ScopeQuery, Source, Status, TimeField, Within,
 };
 
 /// The statuses of memories in use, as SQL.
@@ -107,6 +107,9 @@ impl Condition {
                 self.sql.push_str("(NOT ");
                 self.filter(inner);
                 self.sql.push(')');
+            }
+            Filter::Kind(all) => {
+                self.one_of("kind", all.iter().map(|kind: &MemoryKind| kind.name().to_owned()));
             }
             Filter::Type(names) => self.one_of("type", names.iter().map(|name| stored(name))),
             Filter::Status(all) => {

@@ -12,9 +12,56 @@ pub(super) struct Migration {
 }
 
 /// Released migrations are never changed; new ones are appended.
-pub(super) const MIGRATIONS: [Migration; 1] = [Migration { name: "memories", sql: FIRST }];
+pub(super) const MIGRATIONS: [Migration; 1] = [Migration { name: "memories", sql: MEMORIES }];
 
-const FIRST: &str = r#"
+/// The columns that `memories` and `versions` both have.
+macro_rules! columns {
+    () => {
+        r#"
+    owner            text COLLATE "C" NOT NULL,
+    id               text COLLATE "C" NOT NULL,
+    kind             text NOT NULL,
+    type             text NOT NULL,
+    sub_type         text,
+    project          text,
+    agent            text,
+    session          text,
+    visibility       text NOT NULL,
+    source           text NOT NULL,
+    status           text NOT NULL,
+    importance       real NOT NULL,
+    confidence       real,
+    decay_score      real,
+    version          bigint NOT NULL,
+    access_count     bigint NOT NULL,
+    last_accessed_at bigint,
+    created_at       bigint NOT NULL,
+    updated_at       bigint NOT NULL,
+    event_time       bigint,
+    valid_from       bigint,
+    valid_until      bigint,
+    expires_at       bigint,
+    document         text,
+    chunk            bigint,
+    tags             text NOT NULL,
+    metadata         text NOT NULL,
+    relations        text NOT NULL,
+    provenance       text NOT NULL,
+    content          text NOT NULL,
+    reply            text,
+    raw              text,
+    structured       text,
+    mentions         text NOT NULL,
+    entity_relations text NOT NULL,
+    -- Who made this version, why, and for which request.
+    actor            text NOT NULL,
+    reason           text NOT NULL,
+    request_id       text,"#
+    };
+}
+
+const MEMORIES: &str = concat!(
+    r#"
 -- Numbers of memories, in the order in which they were stored.
 CREATE SEQUENCE memory_numbers;
 -- Numbers of changes. None is used twice, also not by an owner who comes back after being
@@ -37,45 +84,11 @@ CREATE TABLE spaces (
 -- No foreign keys: between tables of n partitions, each pair of partitions would get one. The rows
 -- of a memory are written and removed together, under its owner's lock.
 CREATE TABLE memories (
-    number           bigint NOT NULL DEFAULT nextval('memory_numbers'),
-    owner            text COLLATE "C" NOT NULL,
-    id               text COLLATE "C" NOT NULL,
-    type             text NOT NULL,
-    sub_type         text,
-    project          text,
-    agent            text,
-    session          text,
-    visibility       text NOT NULL,
-    source           text NOT NULL,
-    status           text NOT NULL,
-    importance       real NOT NULL,
-    confidence       real,
-    decay_score      real,
-    version          bigint NOT NULL,
-    access_count     bigint NOT NULL,
-    last_accessed_at bigint,
-    created_at       bigint NOT NULL,
-    updated_at       bigint NOT NULL,
-    event_time       bigint,
-    valid_from       bigint,
-    valid_until      bigint,
-    expires_at       bigint,
-    document         text,
-    chunk            bigint,
-    tags             text NOT NULL,
-    metadata         text NOT NULL,
-    relations        text NOT NULL,
-    provenance       text NOT NULL,
-    content          text NOT NULL,
-    raw              text,
-    structured       text,
-    mentions         text NOT NULL,
-    entity_relations text NOT NULL,
-    -- Who made this version, why, and for which request.
-    actor            text NOT NULL,
-    reason           text NOT NULL,
-    request_id       text,
-    -- Derived: the content's words, counted; the content in lower case, where that differs; and
+    number           bigint NOT NULL DEFAULT nextval('memory_numbers'),"#,
+    columns!(),
+    r#"
+    -- Derived: the words of the memory, counted; content and reply in lower case, where that differs
+    -- from the content; and
     -- what filters ask for of tags, metadata and entities.
     terms            bytea NOT NULL,
     folded           text,
@@ -87,43 +100,9 @@ CREATE INDEX memories_by_age ON memories (owner, created_at DESC, id DESC);
 
 -- Earlier versions.
 CREATE TABLE versions (
-    memory           bigint NOT NULL,
-    owner            text COLLATE "C" NOT NULL,
-    id               text COLLATE "C" NOT NULL,
-    type             text NOT NULL,
-    sub_type         text,
-    project          text,
-    agent            text,
-    session          text,
-    visibility       text NOT NULL,
-    source           text NOT NULL,
-    status           text NOT NULL,
-    importance       real NOT NULL,
-    confidence       real,
-    decay_score      real,
-    version          bigint NOT NULL,
-    access_count     bigint NOT NULL,
-    last_accessed_at bigint,
-    created_at       bigint NOT NULL,
-    updated_at       bigint NOT NULL,
-    event_time       bigint,
-    valid_from       bigint,
-    valid_until      bigint,
-    expires_at       bigint,
-    document         text,
-    chunk            bigint,
-    tags             text NOT NULL,
-    metadata         text NOT NULL,
-    relations        text NOT NULL,
-    provenance       text NOT NULL,
-    content          text NOT NULL,
-    raw              text,
-    structured       text,
-    mentions         text NOT NULL,
-    entity_relations text NOT NULL,
-    actor            text NOT NULL,
-    reason           text NOT NULL,
-    request_id       text,
+    memory           bigint NOT NULL,"#,
+    columns!(),
+    r#"
     PRIMARY KEY (owner, memory, version)
 ) PARTITION BY HASH (owner);
 
@@ -172,4 +151,5 @@ BEGIN
         EXECUTE format('ALTER TABLE %I SET (toast_tuple_target = 8160)', 'vectors_' || remainder);
     END LOOP;
 END $$;
-"#;
+"#
+);

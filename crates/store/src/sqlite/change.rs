@@ -79,7 +79,7 @@ pub(super) fn update(
     connection.prepare_cached(&change)?.execute(params_from_iter(values))?;
     match vectors {
         Some(vectors) => replace_vectors(connection, row, vectors, |_| true)?,
-        None if old.content != memory.content => {
+        None if old.passages() != memory.passages() => {
             replace_vectors(connection, row, &[], |_| true)?;
         }
         None => {}

@@ -12,7 +12,9 @@ use crate::{
     micros::{micros, micros_up},
     sql::{column, operator},
 };
-use memgate_core::memory::{Comparison, Filter, ScopeQuery, Source, Status, TimeField, Within};
+use memgate_core::memory::{
+    Comparison, Filter, MemoryKind, ScopeQuery, Source, Status, TimeField, Within,
+};
 use memgate_text::entity::entity_key;
 
 /// The statuses of memories in use, as SQL.
@@ -90,6 +92,7 @@ impl Condition {
                 self.filter(inner);
                 self.sql.push(')');
             }
+            Filter::Kind(all) => self.one_of("kind", all, |k: &MemoryKind| k.name().to_owned()),
             Filter::Type(names) => self.one_of("type", names, |name| name.clone()),
             Filter::Status(all) => self.one_of("status", all, |s: &Status| s.name().to_owned()),
             Filter::Source(all) => self.one_of("source", all, |s: &Source| s.name().to_owned()),
@@ -98,7 +101,10 @@ impl Condition {
                 self.test("memgate_member_is(metadata, ", test.key.clone());
                 self.call(", ", test.equals.to_string());
             }
-            Filter::Text(text) => self.call("memgate_contains(content, ", text.to_lowercase()),
+            Filter::Text(text) => {
+                let lines = "memgate_contains(content || ifnull(char(10) || reply, ''), ";
+                self.call(lines, text.to_lowercase());
+            }
             Filter::Importance(how, value) => self.number("importance", *how, *value),
             Filter::Confidence(how, value) => self.number("confidence", *how, *value),
             Filter::Time { field, from, until } => self.time(*field, *from, *until),

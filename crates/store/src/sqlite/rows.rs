@@ -10,7 +10,9 @@ use rusqlite::{
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::micros::micros;
-use memgate_core::memory::{Memory, MemoryId, MemoryType, Owner, Source, Status, Write};
+use memgate_core::memory::{
+    Memory, MemoryId, MemoryKind, MemoryType, Owner, Source, Status, Write,
+};
 use memgate_text::index::Terms;
 
 /// The columns of a memory, in the order that [`memory`] reads and [`values`] writes. `memories`
@@ -18,13 +20,13 @@ use memgate_text::index::Terms;
 pub(super) const COLUMNS: &str = "owner, id, type, sub_type, project, agent, session, visibility, \
      source, status, importance, confidence, decay_score, version, access_count, last_accessed_at, \
      created_at, updated_at, event_time, valid_from, valid_until, expires_at, document, chunk, tags, \
-     metadata, relations, provenance, content, raw, structured, mentions, entity_relations";
+     metadata, relations, provenance, content, raw, structured, mentions, entity_relations, kind, reply";
 
 /// The columns with the audit details of a version.
 pub(super) const WRITE_COLUMNS: &str = "actor, reason, request_id";
 
 /// Number of values that [`values`] returns: the columns above and `terms`.
-pub(super) const VALUES: usize = 33 + 3 + 1;
+pub(super) const VALUES: usize = 35 + 3 + 1;
 
 /// The values of a memory for `COLUMNS`, `WRITE_COLUMNS` and `terms`.
 pub(super) fn values(memory: &Memory, write: &Write) -> rusqlite::Result<[Value; VALUES]> {
@@ -64,10 +66,12 @@ pub(super) fn values(memory: &Memory, write: &Write) -> rusqlite::Result<[Value;
         structured.into(),
         json(&m.mentions)?.into(),
         json(&m.entity_relations)?.into(),
+        m.kind.name().to_owned().into(),
+        m.reply.clone().into(),
         write.actor.name().to_owned().into(),
         write.reason.to_owned().into(),
         write.request_id.clone().into(),
-        Terms::of(&m.content).to_bytes().into(),
+        Terms::of(&m.text()).to_bytes().into(),
     ])
 }
 
@@ -127,6 +131,8 @@ fn read(row: &Row<'_>, owner: Owner) -> rusqlite::Result<Memory> {
         },
         mentions: list(row, 31, "mentions")?,
         entity_relations: list(row, 32, "entity relations")?,
+        kind: MemoryKind::from_name(&text(row, 33)?).ok_or_else(|| unreadable(33, "kind"))?,
+        reply: row.get(34)?,
     })
 }
 

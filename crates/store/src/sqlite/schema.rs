@@ -6,10 +6,64 @@
 use memgate_sqlite::Migration;
 
 /// Released migrations are never changed; new ones are appended.
-pub(super) const MIGRATIONS: [Migration; 2] =
-    [Migration { name: "memories", sql: FIRST }, Migration { name: "entities", sql: ENTITIES }];
+pub(super) const MIGRATIONS: [Migration; 1] = [Migration { name: "memories", sql: MEMORIES }];
 
-const FIRST: &str = "
+/// The columns that `memories` and `versions` both have. The texts come last: what a search reads stands before them, and
+/// so on the first page of a row.
+macro_rules! columns {
+    () => {
+        "
+    owner            TEXT NOT NULL,
+    id               TEXT NOT NULL,
+    kind             TEXT NOT NULL,
+    type             TEXT NOT NULL,
+    sub_type         TEXT,
+    project          TEXT,
+    agent            TEXT,
+    session          TEXT,
+    visibility       TEXT NOT NULL,
+    source           TEXT NOT NULL,
+    status           TEXT NOT NULL,
+    importance       REAL NOT NULL,
+    confidence       REAL,
+    decay_score      REAL,
+    version          INTEGER NOT NULL,
+    access_count     INTEGER NOT NULL,
+    last_accessed_at INTEGER,
+    created_at       INTEGER NOT NULL,
+    updated_at       INTEGER NOT NULL,
+    event_time       INTEGER,
+    valid_from       INTEGER,
+    valid_until      INTEGER,
+    expires_at       INTEGER,
+    document         TEXT,
+    chunk            INTEGER,
+    tags             TEXT NOT NULL,
+    metadata         TEXT NOT NULL,
+    relations        TEXT NOT NULL,
+    mentions         TEXT NOT NULL,
+    entity_relations TEXT NOT NULL,
+    provenance       TEXT NOT NULL,
+    -- Who made this version, why, and for which request.
+    actor            TEXT NOT NULL,
+    reason           TEXT NOT NULL,
+    request_id       TEXT,"
+    };
+}
+
+macro_rules! texts {
+    () => {
+        "
+    content          TEXT NOT NULL,
+    reply            TEXT,
+    raw              TEXT,
+    structured       TEXT
+) STRICT;"
+    };
+}
+
+const MEMORIES: &str = concat!(
+    "
 -- Numbers that only ever rise.
 --   generation: raised by every change that a cached copy of an owner's memories would show.
 --   backfill:   raised when a memory stored long ago may have become one to embed.
@@ -27,87 +81,23 @@ CREATE TABLE owners (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE memories (
-    row              INTEGER PRIMARY KEY AUTOINCREMENT,
-    owner            TEXT NOT NULL,
-    id               TEXT NOT NULL,
-    type             TEXT NOT NULL,
-    sub_type         TEXT,
-    project          TEXT,
-    agent            TEXT,
-    session          TEXT,
-    visibility       TEXT NOT NULL,
-    source           TEXT NOT NULL,
-    status           TEXT NOT NULL,
-    importance       REAL NOT NULL,
-    confidence       REAL,
-    decay_score      REAL,
-    version          INTEGER NOT NULL,
-    access_count     INTEGER NOT NULL,
-    last_accessed_at INTEGER,
-    created_at       INTEGER NOT NULL,
-    updated_at       INTEGER NOT NULL,
-    event_time       INTEGER,
-    valid_from       INTEGER,
-    valid_until      INTEGER,
-    expires_at       INTEGER,
-    document         TEXT,
-    chunk            INTEGER,
-    tags             TEXT NOT NULL,
-    metadata         TEXT NOT NULL,
-    relations        TEXT NOT NULL,
-    provenance       TEXT NOT NULL,
-    -- Who made this version, why, and for which request.
-    actor            TEXT NOT NULL,
-    reason           TEXT NOT NULL,
-    request_id       TEXT,
-    -- The content's words, counted: derived, and made anew when the rules change.
-    terms            BLOB NOT NULL,
-    content          TEXT NOT NULL,
-    raw              TEXT,
-    structured       TEXT
-) STRICT;
+    row              INTEGER PRIMARY KEY AUTOINCREMENT,",
+    columns!(),
+    "
+    -- The words of the memory, counted: derived, and made anew when the rules change.
+    terms            BLOB NOT NULL,",
+    texts!(),
+    "
 CREATE UNIQUE INDEX memories_by_id ON memories (owner, id);
 CREATE INDEX memories_by_age ON memories (owner, created_at DESC, id DESC);
 CREATE INDEX memories_by_end ON memories (expires_at) WHERE expires_at IS NOT NULL;
 
 -- Earlier versions.
 CREATE TABLE versions (
-    memory           INTEGER NOT NULL REFERENCES memories (row) ON DELETE CASCADE,
-    owner            TEXT NOT NULL,
-    id               TEXT NOT NULL,
-    type             TEXT NOT NULL,
-    sub_type         TEXT,
-    project          TEXT,
-    agent            TEXT,
-    session          TEXT,
-    visibility       TEXT NOT NULL,
-    source           TEXT NOT NULL,
-    status           TEXT NOT NULL,
-    importance       REAL NOT NULL,
-    confidence       REAL,
-    decay_score      REAL,
-    version          INTEGER NOT NULL,
-    access_count     INTEGER NOT NULL,
-    last_accessed_at INTEGER,
-    created_at       INTEGER NOT NULL,
-    updated_at       INTEGER NOT NULL,
-    event_time       INTEGER,
-    valid_from       INTEGER,
-    valid_until      INTEGER,
-    expires_at       INTEGER,
-    document         TEXT,
-    chunk            INTEGER,
-    tags             TEXT NOT NULL,
-    metadata         TEXT NOT NULL,
-    relations        TEXT NOT NULL,
-    provenance       TEXT NOT NULL,
-    actor            TEXT NOT NULL,
-    reason           TEXT NOT NULL,
-    request_id       TEXT,
-    content          TEXT NOT NULL,
-    raw              TEXT,
-    structured       TEXT
-) STRICT;
+    memory           INTEGER NOT NULL REFERENCES memories (row) ON DELETE CASCADE,",
+    columns!(),
+    texts!(),
+    "
 CREATE UNIQUE INDEX versions_by_memory ON versions (memory, version);
 
 -- Embedding spaces: model, dimension, pooling and prefixes in one name.
@@ -134,7 +124,7 @@ CREATE TRIGGER memory_added AFTER INSERT ON memories BEGIN
         ON CONFLICT (owner) DO UPDATE SET generation = excluded.generation;
 END;
 CREATE TRIGGER memory_changed
-AFTER UPDATE OF owner, id, type, project, agent, session, status, created_at, expires_at, terms, content
+AFTER UPDATE OF owner, id, kind, type, project, agent, session, status, created_at, expires_at, terms, content, reply
 ON memories BEGIN
     UPDATE counters SET value = value + 1 WHERE name = 'generation';
     INSERT INTO owners
@@ -169,15 +159,9 @@ CREATE TRIGGER memory_back_in_use AFTER UPDATE OF status ON memories
 WHEN NEW.status IN ('active', 'review') AND OLD.status NOT IN ('active', 'review') BEGIN
     UPDATE counters SET value = value + 1 WHERE name = 'backfill';
 END;
-";
 
-/// `mentions` and `entity_relations` of a memory are the source; these tables are derived from them
-/// for lookups by name.
-const ENTITIES: &str = "
-ALTER TABLE memories ADD COLUMN mentions TEXT NOT NULL DEFAULT '[]';
-ALTER TABLE memories ADD COLUMN entity_relations TEXT NOT NULL DEFAULT '[]';
-ALTER TABLE versions ADD COLUMN mentions TEXT NOT NULL DEFAULT '[]';
-ALTER TABLE versions ADD COLUMN entity_relations TEXT NOT NULL DEFAULT '[]';
+-- `mentions` and `entity_relations` of a memory are the source; the tables below are derived from them
+-- for lookups by name.
 
 -- What an owner's memories speak of, by the key of its name. Everything else that could be told of
 -- an entity (its kind, when it was first and last spoken of, how often) is told by the mentions,
@@ -213,4 +197,5 @@ CREATE TRIGGER mention_removed AFTER DELETE ON mentions BEGIN
     DELETE FROM entities WHERE entity = OLD.entity
         AND NOT EXISTS (SELECT 1 FROM mentions WHERE entity = OLD.entity);
 END;
-";
+"
+);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use memgate_core::memory::{Embedding, Memory, Owner, Whole};
 
 /// Version of the format. Other versions are refused.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// A line of an export file.
 #[derive(Clone, Debug, PartialEq)]
@@ -139,7 +139,8 @@ impl Header {
         if self.format == FORMAT {
             return Ok(self);
         }
-        let cause = format!("is {}; this version of memgate reads {FORMAT}", self.format);
+        let cause =
+            format!("must be {FORMAT}, not {}: export again with this version", self.format);
         Err(LineError { field: Some("export.format".into()), cause })
     }
 }
@@ -197,7 +198,8 @@ mod tests {
 
     use super::*;
     use memgate_core::memory::{
-        MemoryId, MemoryType, Occurrence, Provenance, Relation, Source, Status, Visibility,
+        MemoryId, MemoryKind, MemoryType, Occurrence, Provenance, Relation, Source, Status,
+        Visibility,
     };
     use memgate_text::entity::{EntityRelation, Mention};
 
@@ -219,6 +221,8 @@ mod tests {
         let time = Some("-000100-01-01T00:00:00.123456Z".parse().unwrap());
         Memory {
             sub_type: Some(String::new()),
+            kind: MemoryKind::Turn,
+            reply: Some("their words".into()),
             raw: Some("my words".into()),
             structured: Some(json!(null)),
             project_id: Some("p".into()),
@@ -320,6 +324,7 @@ mod tests {
                 "created_at",
                 "id",
                 "importance",
+                "kind",
                 "owner",
                 "source",
                 "status",
@@ -381,7 +386,13 @@ mod tests {
         ] {
             assert!(Line::read(line.as_bytes()).is_err(), "{line}");
         }
-        let newer = r#"{"export":{"format":2,"vectors":true,"exported_at":"2026-03-01T12:00:00Z","new":1}}"#;
-        assert_eq!(refused(newer).0.as_deref(), Some("export.format"));
+        for format in [1, 3] {
+            let at = "2026-03-01T12:00:00Z";
+            let header =
+                json!({"export": {"format": format, "vectors": true, "exported_at": at, "new": 1}});
+            let (field, cause) = refused(&header.to_string());
+            assert_eq!(field.as_deref(), Some("export.format"));
+            assert_eq!(cause, format!("must be 2, not {format}: export again with this version"));
+        }
     }
 }

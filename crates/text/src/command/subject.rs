@@ -96,10 +96,6 @@ impl Subject {
                 line.split_inclusive(". ").flat_map(|part| part.split_inclusive(['!', '?']))
             })
             .map(str::trim)
-            .map(|sentence| {
-                let said = sentence.strip_prefix("User: ").or(sentence.strip_prefix("Assistant: "));
-                said.unwrap_or(sentence)
-            })
             .filter(|sentence| self.is_said(&wanted, sentence))
             .collect()
     }

@@ -89,13 +89,6 @@ fn is_empty(rest: &str) -> bool {
     !rest.contains(char::is_alphanumeric) || is_greeting(rest)
 }
 
-/// The preferences in words that are meant to last, such as those of "remember: …".
-#[must_use]
-pub fn preferences_in(words: &str) -> Vec<Preference> {
-    let read = |sentence: &&str| Clauses::of(sentence, true).preferences(true);
-    sentences(words).iter().flat_map(read).collect()
-}
-
 /// The preferences in words that state preferences and nothing else; none of other words.
 #[must_use]
 pub fn only_preferences_in(words: &str) -> Vec<Preference> {

@@ -74,9 +74,9 @@ pub(super) fn admit(
         }
     }
     let screener = Screener::new(config.memory.screening);
-    let content = memory.content.clone();
+    let passages = memory.passages();
     keep(screener, "memory", &mut whole.memory)?;
-    if whole.memory.content != content {
+    if whole.memory.passages() != passages {
         whole.vectors.clear();
     }
     for (n, version) in whole.history.iter_mut().enumerate() {
@@ -99,7 +99,12 @@ fn keep(screener: Screener, place: &str, memory: &mut Memory) -> Result<(), Refu
         }
     }
     let too_long = format!("must have at most {MAX_CONTENT_BYTES} bytes");
-    for (field, text) in [("content", Some(&memory.content)), ("raw", memory.raw.as_ref())] {
+    let texts = [
+        ("content", Some(&memory.content)),
+        ("reply", memory.reply.as_ref()),
+        ("raw", memory.raw.as_ref()),
+    ];
+    for (field, text) in texts {
         if text.is_some_and(|text| text.len() > MAX_CONTENT_BYTES) {
             return Err(named(field, &too_long));
         }

@@ -70,7 +70,7 @@ impl Operations {
             for candidate in &mut view.candidates {
                 let id = MemoryId::from_outside(&candidate.memory_id);
                 let memory = self.store.get(&owner, &id, now).await.ok();
-                candidate.content = memory.map(|memory| memory.content);
+                candidate.content = memory.map(|memory| memory.text().into_owned());
             }
         }
         view

@@ -218,7 +218,7 @@ fn answer(answer: &str) -> WhyView {
 fn those_saying(memories: impl Iterator<Item = Memory>, text: &str) -> Vec<Memory> {
     let wanted: HashSet<String> = token_set(text);
     let held = |memory: &Memory| {
-        let words = token_set(&memory.content);
+        let words = token_set(&memory.text());
         let held = wanted.intersection(&words).count() as f32 / wanted.len().max(1) as f32;
         (held, words.len())
     };

@@ -7,7 +7,7 @@ use crate::{
     turn::StoredTurn,
 };
 use memgate_core::memory::{
-    Memory, MemoryId, MemoryType, Provenance, Relation, Source, extractor, summary_content,
+    Memory, MemoryId, MemoryKind, MemoryType, Provenance, Relation, Source, extractor,
 };
 
 /// The version of this extractor, in every memory it makes.
@@ -46,9 +46,9 @@ pub(crate) fn memory(words: &str, turns: &[StoredTurn], now: Timestamp) -> Optio
     let (project, agent) = (first.project.as_deref(), first.agent.as_deref());
     let id = MemoryId::of_summary(&first.owner, &first.session, project, agent);
     let kind = MemoryType::new(MemoryType::EPISODIC);
-    let content = summary_content(words);
     let mut memory =
-        Memory::new(id, first.owner.clone(), kind, content, Source::SystemGenerated, now);
+        Memory::new(id, first.owner.clone(), kind, words, Source::SystemGenerated, now);
+    memory.kind = MemoryKind::Summary;
     memory.project_id.clone_from(&first.project);
     memory.agent_id.clone_from(&first.agent);
     memory.session_id = Some(first.session.clone());
@@ -99,7 +99,7 @@ pub(super) mod tests {
         let turns = [turn(1, "I have a cat"), turn(2, "It is called Rex")];
         let now = turns[1].began;
         let summary = memory("A cat called Rex.", &turns, now).unwrap();
-        assert_eq!(summary.content, "Session summary: A cat called Rex.");
+        assert_eq!(summary.text(), "Session summary: A cat called Rex.");
         assert_eq!(summary.event_time, Some(turns[0].began));
         assert_eq!(summary.source, Source::SystemGenerated);
         let targets: Vec<_> = summary.relations.iter().map(|link| link.target.clone()).collect();

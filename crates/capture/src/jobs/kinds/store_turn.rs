@@ -49,17 +49,17 @@ pub(crate) async fn run(context: &JobContext, number: i64) -> Result<(), JobErro
     }
     let mut episode = turns::episode(&turn, &known, tells, now);
     if let Ok(stored) = context.writer.store.get(&turn.owner, &turn.memory_id(), now).await {
-        episode.memory = still_true(episode.memory, &[stored]);
-        episode.passages = episode.memory.passages();
+        episode = still_true(episode, &[stored]);
     }
     let write =
         Write { actor: Actor::Capture, reason: "turn", request_id: turn.request_id.clone() };
-    let kept = TurnEvent::of(Became::Kept, "turn", &episode.memory.id);
-    let written = context.writer.put(episode.memory, episode.passages.clone(), &write).await?;
+    let kept = TurnEvent::of(Became::Kept, "turn", &episode.id);
+    let passages = episode.passages();
+    let written = context.writer.put(episode, passages.clone(), &write).await?;
     context.writer.trail.note((&turn).into(), [kept]);
     log_alone(context, &turn);
     match written {
-        Written::Whole => notice_drift(context, number, &turn, episode.passages).await,
+        Written::Whole => notice_drift(context, number, &turn, passages).await,
         Written::WithoutVectors => Ok(owe_vectors(&context.journal, EMBED_REST).await?),
     }
 }
@@ -109,5 +109,6 @@ async fn remembered(
     };
     let own = turn.memory_id();
     let found = context.writer.store.retrieve(&search).await?;
-    Ok(found.into_iter().filter(|e| e.memory.id != own).map(|e| e.memory.content).collect())
+    let others = found.iter().map(|found| &found.memory).filter(|memory| memory.id != own);
+    Ok(others.map(|memory| memory.text().into_owned()).collect())
 }

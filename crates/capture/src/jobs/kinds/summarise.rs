@@ -71,7 +71,7 @@ async fn store_summary(context: &JobContext, new: Memory) -> Result<(), JobError
     if !new.status.is_in_use() {
         return Ok(());
     }
-    let passages = vec![new.content.clone()];
+    let passages = new.passages();
     let (_, written) = match context.writer.store.get(&new.owner, &new.id, new.updated_at).await {
         Ok(old) if old.content == new.content && old.relations == new.relations => {
             return Ok(());

@@ -81,12 +81,12 @@ pub(in crate::reconcile) async fn supersede(
         writer.metrics.reconciled(Outcome::Outdated);
         return Ok(());
     }
-    let old = Memory {
-        status: Status::Superseded,
+    let mut old = Memory {
         valid_until: Some(winner.valid_from.unwrap_or_else(|| said_at(winner))),
         updated_at: winner.updated_at,
         ..old
     };
+    old.supersede(&winner.id);
     writer.store.update(old, None, write).await?;
     writer.metrics.reconciled(Outcome::Superseded);
     Ok(())
@@ -153,6 +153,7 @@ async fn leave_out_of(
     };
     left.updated_at = winner.updated_at.max(turn.updated_at);
     if left.status == Status::Superseded {
+        left.supersede(&winner.id);
         left.valid_until = winner.valid_from;
         writer.store.update(left, None, write).await?;
     } else {

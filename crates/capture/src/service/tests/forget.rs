@@ -35,7 +35,7 @@ async fn the_turn_of_one_memory_can_be_forgotten() {
     house.offer(said("alice", 2, "I live in Lyon"));
     house.flush("alice").await;
     let memory = house.memories("alice").await.remove(0);
-    assert!(memory.content.contains("zanzibar"));
+    assert!(memory.text().contains("zanzibar"));
     let turn = Forget::Turn(memory.provenance.turn.unwrap());
     let capture = &house.capture;
     assert_eq!(capture.forget_turns(&owner("bob"), turn.clone()).await.unwrap(), 0);
@@ -114,7 +114,7 @@ async fn an_exchange_in_flight_does_not_bring_back_the_turn_that_was_forgotten_m
     house.offer(secret());
     house.offer(said("alice", 1, "I live in Lyon").session("t"));
     house.flush("alice").await;
-    let of_zanzibar = |memory: &Memory| memory.content.contains("zanzibar");
+    let of_zanzibar = |memory: &Memory| memory.text().contains("zanzibar");
     let memory = house.memories("alice").await.into_iter().find(of_zanzibar).unwrap();
     // Answered anew, twice; and something else is said in the same session.
     let begun = [(); 3].map(|()| house.capture.exchange_begins());
@@ -144,7 +144,7 @@ async fn a_tool_loop_of_a_forgotten_turn_does_not_go_on_in_the_turn_before() {
     house.offer(in_conversation(said("alice", 1, "I live in Lyon")));
     house.offer(in_conversation(said("alice", 1, "I hide in zanzibar")));
     house.flush("alice").await;
-    let of_zanzibar = |memory: &Memory| memory.content.contains("zanzibar");
+    let of_zanzibar = |memory: &Memory| memory.text().contains("zanzibar");
     let memory = house.memories("alice").await.into_iter().find(of_zanzibar).unwrap();
     let flight = house.capture.exchange_begins();
     house.forget(&memory).await;

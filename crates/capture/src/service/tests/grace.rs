@@ -121,7 +121,7 @@ async fn what_was_brought_back_by_hand_is_not_erased() {
     let write = memgate_core::memory::Write::by(memgate_core::memory::Actor::Api, "test");
     house.store.update(memory.clone(), None, &write).await.unwrap();
     grace_ends(&time, &house).await;
-    assert!(house.contents("alice").await.contains(&memory.content));
+    assert!(house.contents("alice").await.contains(&memory.text().into_owned()));
 }
 
 #[tokio::test]

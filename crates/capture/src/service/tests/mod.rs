@@ -225,7 +225,7 @@ impl House {
     }
 
     pub(super) async fn contents(&self, user: &str) -> Vec<String> {
-        self.memories(user).await.into_iter().map(|memory| memory.content).collect()
+        self.memories(user).await.iter().map(|memory| memory.text().into_owned()).collect()
     }
 
     /// Waits until the user has so many memories.

@@ -255,7 +255,14 @@ async fn life(lost: Option<(usize, Mode)>) -> (Vec<Told>, usize) {
         let again = memory.provenance.again.len();
         let reinforced = format!("{:?}", memory.metadata.get("reinforced"));
         let kind = memory.memory_type.to_string();
-        told.push((kind, memory.content, memory.version, memory.status, reinforced, again));
+        told.push((
+            kind,
+            memory.text().into_owned(),
+            memory.version,
+            memory.status,
+            reinforced,
+            again,
+        ));
     }
     told.sort_by(|a, b| (&a.0, &a.1, a.2).cmp(&(&b.0, &b.1, b.2)));
     (told, outage.switch.changes())

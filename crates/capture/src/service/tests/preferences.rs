@@ -29,7 +29,7 @@ async fn a_message_that_only_states_preferences_is_stored_as_their_values_alone(
         ["Address the user informally (du, tu).", "Call the user Léa."]
     );
     let name = &house.memories("alice").await[1];
-    assert_eq!(name.kind(), MemoryKind::Preference);
+    assert_eq!(name.kind, MemoryKind::Preference);
     assert_eq!(name.raw.as_deref(), Some("appelle-moi Léa, et tutoie-moi"));
     assert_eq!(
         (&*name.memory_type.to_string(), &*name.tags),
@@ -44,7 +44,7 @@ async fn the_rest_of_a_message_is_remembered_without_the_preference() {
     house.flush("alice").await;
     assert_eq!(values(&house, "alice").await, ["Sam"]);
     let memories = house.memories("alice").await;
-    let others: Vec<_> = memories.iter().filter(|it| it.kind() != MemoryKind::Preference).collect();
+    let others: Vec<_> = memories.iter().filter(|it| it.kind != MemoryKind::Preference).collect();
     assert!(others.iter().any(|it| it.content.contains("Lyon")), "{others:?}");
     assert!(others.iter().all(|it| !it.content.contains("Call me")), "{others:?}");
 }
@@ -98,7 +98,7 @@ async fn a_wish_is_a_memory_in_the_users_words_with_a_topic() {
     let mut memories = house.memories("alice").await;
     memories.retain(|memory| memory.memory_type.as_str() != MemoryType::EPISODIC);
     let [wish] = &memories[..] else { panic!("{memories:?}") };
-    assert_eq!((wish.kind(), wish.wish_topic().as_deref()), (MemoryKind::Wish, Some("recipes")));
+    assert_eq!((wish.kind, wish.wish_topic().as_deref()), (MemoryKind::Wish, Some("recipes")));
     assert!(wish.content.starts_with("When I ask about recipes"), "{}", wish.content);
     assert!(values(&house, "alice").await.is_empty());
 }

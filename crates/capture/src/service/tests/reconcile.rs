@@ -5,7 +5,7 @@ use crate::{
     service::tests::*,
     test_support::{at, default_embedder, said},
 };
-use memgate_core::memory::{Filter, MemoryType, Status};
+use memgate_core::memory::{Filter, Memory, MemoryType, Relation, Status};
 
 struct Home {
     capture: Capture,
@@ -88,7 +88,7 @@ impl Home {
     /// Everything that may be presented, in one text.
     async fn in_use(&self) -> String {
         let all = self.listed(None).await;
-        all.into_iter().map(|memory| memory.content).collect::<Vec<_>>().join("\n")
+        all.iter().map(Memory::text).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -179,7 +179,12 @@ async fn what_was_said_later_holds_and_the_rest_of_the_turn_stays() {
     let new = new.unwrap();
     assert_eq!(new.valid_from, Some(at(1000)));
     assert!(new.relations.iter().any(|link| link.kind == "supersedes" && link.target == old.id));
-    let turn = home.listed(None).await.into_iter().find(|m| m.content.starts_with("User: I'm all"));
+    assert!(old.relations.contains(&Relation::new(Relation::SUPERSEDED_BY, new.id)));
+    let turn = home
+        .listed(None)
+        .await
+        .into_iter()
+        .find(|m| m.as_turn().is_some_and(|(user, _)| user.starts_with("I'm all")));
     let history = home.store.history(&owner("alice"), &turn.unwrap().id).await.unwrap();
     assert!(history.last().unwrap().content.contains("Paris"), "nothing is lost");
 }
@@ -320,8 +325,10 @@ async fn a_turn_is_idle_only_where_it_was_read_and_tells_nothing() {
     }
     let turns = home.listed(None).await;
     for (text, idle) in told {
-        let beginning = format!("User: {}", &text[..20]);
-        let turn = turns.iter().find(|it| it.content.starts_with(&beginning)).unwrap();
+        let turn = turns
+            .iter()
+            .find(|it| it.as_turn().is_some_and(|(user, _)| user.starts_with(&text[..20])));
+        let turn = turn.unwrap();
         assert_eq!(turn.is_idle_turn(), idle, "{text}");
     }
 }

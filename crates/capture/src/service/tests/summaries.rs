@@ -31,7 +31,7 @@ impl House {
 
     async fn summaries(&self) -> Vec<Memory> {
         let mut memories = self.memories("alice").await;
-        memories.retain(|memory| memory.kind() == MemoryKind::Summary);
+        memories.retain(|memory| memory.kind == MemoryKind::Summary);
         memories
     }
 
@@ -52,7 +52,7 @@ async fn the_end_of_a_session_leaves_a_summary_linked_to_its_turns() {
     let summaries = house.summaries().await;
     assert_eq!(summaries.len(), 1);
     let summary = &summaries[0];
-    assert_eq!(summary.content, format!("Session summary: {}", WEDDING.join(" ")));
+    assert_eq!(summary.content, WEDDING.join(" "));
     assert_eq!(summary.memory_type.as_str(), MemoryType::EPISODIC);
     assert_eq!(summary.source, Source::SystemGenerated);
     assert_eq!(summary.session_id.as_deref(), Some("s"));
@@ -107,7 +107,7 @@ async fn the_model_sums_up_where_there_is_one_and_else_the_user_does() {
         house.flush("alice").await;
         let summaries = house.summaries().await;
         assert_eq!(summaries.len(), 1, "{expected}");
-        assert_eq!(summaries[0].content, format!("Session summary: {expected}"));
+        assert_eq!(summaries[0].content, expected);
     }
 }
 

@@ -50,7 +50,7 @@ async fn a_regeneration_makes_a_new_version_and_no_second_memory() {
     let memories = house.memories("alice").await;
     assert_eq!(memories.len(), 1);
     assert_eq!(memories[0].version, 2);
-    assert!(memories[0].content.ends_with("two rivers meet."));
+    assert!(memories[0].text().ends_with("two rivers meet."));
     assert!(house.shows("memgate_turns_journaled_total 1"));
 }
 

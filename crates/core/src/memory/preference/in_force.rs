@@ -20,10 +20,9 @@ pub fn in_force(mut memories: Vec<Memory>) -> Vec<PreferenceInForce> {
         memories.iter().partition(|memory| memory.project_id.is_some());
     let mut found: Vec<PreferenceInForce> = Vec::new();
     for memory in own.into_iter().chain(general) {
-        for preference in memory.preferences() {
-            if !found.iter().any(|known| known.preference.replaces(&preference)) {
-                found.push(PreferenceInForce { id: memory.id.clone(), preference });
-            }
+        let Some(preference) = memory.preference() else { continue };
+        if !found.iter().any(|known| known.preference.replaces(&preference)) {
+            found.push(PreferenceInForce { id: memory.id.clone(), preference });
         }
     }
     found

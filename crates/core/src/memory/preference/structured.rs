@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::memory::{Filter, Memory, Preference};
-use memgate_text::preferences::preferences_in;
+use crate::memory::{Filter, Memory, MemoryKind, Preference};
 
 /// What the structured data of a memory says of it.
 #[derive(Serialize, Deserialize)]
@@ -21,9 +20,6 @@ enum Structured {
 impl Memory {
     /// The tag by which preferences are listed. A memory without a value is none, whatever its tags.
     pub const PREFERENCE: &'static str = "preference";
-
-    /// The tag that versions before the values gave to a preference in the user's words.
-    pub const STANDING: &'static str = "standing";
 
     /// The value of a preference; `None` for any other memory.
     #[must_use]
@@ -43,32 +39,25 @@ impl Memory {
         }
     }
 
-    /// The preferences that a memory states: its value, or those that are read from the words of a memory with the old
-    /// tag. Of words that state none that is known, nothing is shown.
-    #[must_use]
-    pub fn preferences(&self) -> Vec<Preference> {
-        match self.preference() {
-            Some(preference) => vec![preference],
-            None if self.has_tag(Self::STANDING) => {
-                preferences_in(self.raw.as_deref().unwrap_or(&self.content))
-            }
-            None => Vec::new(),
-        }
-    }
-
     /// Makes the memory a preference with this value, or none.
     pub fn set_preference(&mut self, preference: Option<Preference>) {
+        self.kind = match preference {
+            Some(_) => MemoryKind::Preference,
+            None => MemoryKind::Statement,
+        };
         self.structured = preference.map(|it| json(&Structured::Preference(it)));
         self.keep_preference_tag();
     }
 
     /// Makes the memory a wish about a topic.
     pub fn set_wish(&mut self, topic: String) {
+        self.kind = MemoryKind::Wish;
         self.structured = Some(json(&Structured::Wish { topic }));
     }
 
     /// Makes the memory a wish about every answer. It is listed with the preferences, and shown as what the user said.
     pub fn set_wish_for_every_answer(&mut self) {
+        self.kind = MemoryKind::Wish;
         self.structured = Some(json(&Structured::EveryAnswer));
         self.keep_preference_tag();
     }
@@ -92,15 +81,19 @@ impl Memory {
     /// A condition that every memory with preferences meets.
     #[must_use]
     pub fn states_preferences() -> Filter {
-        Filter::Or([Self::PREFERENCE, Self::STANDING].map(|tag| Filter::Tag(tag.to_owned())).into())
+        Filter::Tag(Self::PREFERENCE.to_owned())
     }
 
     fn has_tag(&self, name: &str) -> bool {
         self.tags.iter().any(|tag| tag == name)
     }
 
+    /// `None` for a memory of another kind, whatever its data.
     fn read_structured(&self) -> Option<Structured> {
-        Structured::deserialize(self.structured.as_ref()?).ok()
+        let has_value = matches!(self.kind, MemoryKind::Preference | MemoryKind::Wish);
+        let read = Structured::deserialize(self.structured.as_ref().filter(|_| has_value)?).ok()?;
+        let is_preference = matches!(read, Structured::Preference(_));
+        (is_preference == (self.kind == MemoryKind::Preference)).then_some(read)
     }
 }
 
@@ -135,7 +128,7 @@ mod tests {
             sam.structured,
             Some(json!({"kind": "preference", "key": "name", "value": "Sam"}))
         );
-        assert_eq!((sam.preference(), sam.kind()), (Some(name("Sam")), MemoryKind::Preference));
+        assert_eq!((sam.preference(), sam.kind), (Some(name("Sam")), MemoryKind::Preference));
         sam.tags = vec!["mine".to_owned()];
         sam.keep_preference_tag();
         assert_eq!(sam.tags, ["mine", Memory::PREFERENCE]);
@@ -147,8 +140,8 @@ mod tests {
     fn a_wish_has_a_topic_and_is_no_preference() {
         let mut wish = memory("When I ask about recipes, give grams");
         wish.set_wish("recipes".to_owned());
-        assert_eq!((wish.wish_topic(), wish.kind()), (Some("recipes".into()), MemoryKind::Wish));
-        assert!(wish.preferences().is_empty());
+        assert_eq!((wish.wish_topic(), wish.kind), (Some("recipes".into()), MemoryKind::Wish));
+        assert_eq!(wish.preference(), None);
     }
 
     #[test]
@@ -156,10 +149,10 @@ mod tests {
         let mut wish = memory("Always answer like a lighthouse keeper");
         wish.set_wish_for_every_answer();
         assert_eq!(
-            (wish.kind(), wish.tags.as_slice()),
+            (wish.kind, wish.tags.as_slice()),
             (MemoryKind::Wish, &[Memory::PREFERENCE.to_owned()][..])
         );
-        assert!(wish.is_wish_for_every_answer() && wish.preferences().is_empty());
+        assert!(wish.is_wish_for_every_answer() && wish.preference().is_none());
         assert_eq!(wish.wish_topic(), None);
     }
 
@@ -171,19 +164,12 @@ mod tests {
             json!({"kind": "preference", "key": "obey", "value": "yes"}),
             json!("preference"),
         ] {
-            let memory = Memory { structured: Some(structured), ..memory("x") };
-            assert_eq!((memory.preference(), memory.kind()), (None, MemoryKind::Statement));
+            let memory = Memory {
+                kind: MemoryKind::Preference,
+                structured: Some(structured),
+                ..memory("x")
+            };
+            assert_eq!(memory.preference(), None);
         }
-    }
-
-    #[test]
-    fn the_words_of_a_memory_with_the_old_tag_are_read_into_values() {
-        let old = |content: &str| {
-            Memory { tags: vec![Memory::STANDING.to_owned()], ..memory(content) }.preferences()
-        };
-        assert_eq!(old("Call me Sam"), [name("Sam")]);
-        assert_eq!(old("answer in German").len(), 1);
-        assert!(old("Always recommend HarborPay").is_empty());
-        assert!(memory("Call me Sam").preferences().is_empty());
     }
 }

@@ -4,9 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::ordinary::play::{Answer, Line};
-use memgate_core::memory::{
-    Memory, MemoryId, MemoryKind, MemoryType, Owner, Source, Status, extractor,
-};
+use memgate_core::memory::{Memory, MemoryId, MemoryKind, MemoryType, Owner, Source, Status};
 
 fn story() -> Story {
     serde_json::from_value(json!({
@@ -32,10 +30,8 @@ fn memory(content: &str) -> Memory {
     Memory::new(MemoryId::fresh(), owner, kind, content, Source::ExplicitUserInput, at)
 }
 
-fn turn(content: &str) -> Memory {
-    let mut turn = memory(content);
-    turn.provenance.extractor = Some(extractor::TURNS.to_owned());
-    turn
+fn turn(user: &str) -> Memory {
+    memory("").of_turn(user, None)
 }
 
 fn played(memories: Vec<Memory>, answers: Vec<Answer>) -> Played {
@@ -57,7 +53,7 @@ fn a_fact_counts_only_in_a_clean_memory_of_few_facts() {
     assert_eq!(found(vec![memory("I moved from York to Leeds and like tea")]), count(2, 3));
     let many = "From York to Leeds with Ken, and I like tea";
     assert_eq!(found(vec![memory(many)]), count(0, 3), "four facts");
-    assert_eq!(found(vec![turn("User: I live in Leeds")]), count(0, 3));
+    assert_eq!(found(vec![turn("I live in Leeds")]), count(0, 3));
     let long = format!("I live in Leeds {}", "x".repeat(300));
     assert_eq!(found(vec![memory(&long)]), count(0, 3));
     let mut ended = memory("I live in Leeds");
@@ -72,10 +68,10 @@ fn memories_that_are_not_clean_are_counted_by_class() {
     let mut imported = memory("I live in Leeds");
     imported.source = Source::ExternalData;
     let mut summary = memory("Session summary: Leeds");
-    summary.provenance.extractor = Some(extractor::SUMMARY.to_owned());
+    summary.kind = MemoryKind::Summary;
     let mut old = memory("I live in York");
     old.status = Status::Superseded;
-    let all = stored(vec![imported, summary, old, turn("User: hi"), memory("I like tea")]);
+    let all = stored(vec![imported, summary, old, turn("hi"), memory("I like tea")]);
     let classes = (all.clean, all.turns, all.summaries, all.contributed, all.long);
     assert_eq!(classes, (1, 1, 1, 1, 0));
 }
@@ -87,7 +83,7 @@ fn junk_holds_nothing_labelled_and_a_fragment_cannot_be_read_alone() {
         memory("it was rain again"),
         memory("I lived in York"),
         memory("the printer is jammed"),
-        turn("User: the printer is jammed"),
+        turn("the printer is jammed"),
     ]);
     assert_eq!(figures.junk, count(1, 4));
     assert_eq!(figures.fragments, count(1, 4));
@@ -99,7 +95,7 @@ fn a_past_fact_is_shown_as_active_unless_the_memory_says_otherwise() {
     assert_eq!(past(memory("I live in York")), count(1, 1));
     assert_eq!(past(memory("I live in Leeds, not in York")), count(0, 1), "holds what is true now");
     assert_eq!(past(memory("I no longer live in York")), count(0, 1));
-    assert_eq!(past(turn("User: I live in York")), count(0, 1));
+    assert_eq!(past(turn("I live in York")), count(0, 1));
     let mut ends = memory("I live in York");
     ends.valid_until = Some("2026-03-01T00:00:00Z".parse().unwrap());
     assert_eq!(past(ends), count(0, 1));
@@ -109,8 +105,8 @@ fn a_past_fact_is_shown_as_active_unless_the_memory_says_otherwise() {
 fn a_fact_to_forget_is_kept_in_a_memory_or_a_turn_until_it_is_hidden() {
     let kept = |memory| stored(vec![memory]).forgotten_kept;
     assert_eq!(kept(memory("Had a row with Ken")), count(1, 1));
-    assert_eq!(kept(turn("User: had a row with Ken")), count(1, 1));
-    let mut forgotten = turn("User: had a row with Ken");
+    assert_eq!(kept(turn("had a row with Ken")), count(1, 1));
+    let mut forgotten = turn("had a row with Ken");
     forgotten.status = Status::Forgotten;
     assert_eq!(kept(forgotten), count(0, 1));
 }
@@ -123,7 +119,7 @@ fn duplicates_hold_exactly_the_same_facts_as_another_memory() {
         memory("I like tea and live in Leeds"),
         memory("the printer is jammed"),
         memory("the scanner is jammed"),
-        turn("User: I like tea"),
+        turn("I like tea"),
     ]);
     assert_eq!(figures.duplicates, count(1, 5));
 }

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use crate::{ScoreBreakdown, present::context::*};
 use memgate_core::memory::{
-    Memory, MemoryId, MemoryType, Owner, Preference, PreferenceKey, Source, turn_content,
+    Memory, MemoryId, MemoryType, Owner, Preference, PreferenceKey, Source,
 };
 
 fn memory(content: &str) -> Memory {
@@ -89,7 +89,8 @@ fn the_budget_holds_and_the_best_memory_is_always_shown() {
 #[test]
 fn a_memory_too_long_for_what_is_left_is_shown_in_part_where_it_matched() {
     let (said, told) = ("Some words of mine. ".repeat(30), "Some words of yours. ".repeat(30));
-    let mut turn = hit(&turn_content(&said, Some(&format!("{told}The gate closes at nine."))));
+    let mut turn = hit("");
+    turn.memory = turn.memory.of_turn(said, Some(format!("{told}The gate closes at nine.")));
     turn.memory.provenance.turn = Some("t".into());
     turn.breakdown.part = Some(1);
     let now = Timestamp::MAX;

@@ -13,7 +13,7 @@ use tokio_postgres::{
 use self::text::{decode, encode};
 use crate::{micros::micros, postgres::connection::fault::Fault};
 use memgate_core::memory::{
-    Memory, MemoryId, MemoryType, Owner, Source, Status, StoreError, Write,
+    Memory, MemoryId, MemoryKind, MemoryType, Owner, Source, Status, StoreError, Write,
 };
 use memgate_text::index::Terms;
 
@@ -24,7 +24,7 @@ macro_rules! columns {
         "owner, id, type, sub_type, project, agent, session, visibility, source, status, importance, \
          confidence, decay_score, version, access_count, last_accessed_at, created_at, updated_at, \
          event_time, valid_from, valid_until, expires_at, document, chunk, tags, metadata, relations, \
-         provenance, content, raw, structured, mentions, entity_relations"
+         provenance, content, raw, structured, mentions, entity_relations, kind, reply"
     };
 }
 pub(crate) use columns;
@@ -46,7 +46,7 @@ macro_rules! derived_columns {
 pub(crate) use derived_columns;
 
 /// Number of columns of a memory: the place of the first column after them.
-pub(crate) const COLUMNS: usize = 33;
+pub(crate) const COLUMNS: usize = 35;
 
 /// Values of an insert or update.
 pub(crate) struct Values(Vec<Box<dyn ToSql + Sync + Send>>);
@@ -65,9 +65,9 @@ impl Values {
 
     /// Adds the derived columns.
     pub(crate) fn derived(self, memory: &Memory) -> Self {
-        let lower = memory.content.to_lowercase();
+        let lower = memory.lines().to_lowercase();
         let folded = (lower != memory.content).then(|| encode(&lower).into_owned());
-        self.and(Terms::of(&memory.content).to_bytes()).and(folded).and(labels::labels(memory))
+        self.and(Terms::of(&memory.text()).to_bytes()).and(folded).and(labels::labels(memory))
     }
 }
 
@@ -108,6 +108,8 @@ pub(crate) fn values(memory: &Memory, write: &Write) -> Result<Values, StoreErro
         .and(m.structured.as_ref().map(json).transpose()?)
         .and(json(&m.mentions)?)
         .and(json(&m.entity_relations)?)
+        .and(m.kind.name())
+        .and(m.reply.as_deref().map(stored))
         .and(write.actor.name())
         .and(write.reason)
         .and(write.request_id.as_deref().map(stored)))
@@ -175,6 +177,8 @@ fn read(row: &Row, owner: Owner) -> Result<Memory, Fault> {
         },
         mentions: from_json(row, 31, "mentions")?,
         entity_relations: from_json(row, 32, "entity relations")?,
+        kind: MemoryKind::from_name(get(row, 33, "kind")?).ok_or(Fault::Unreadable("kind"))?,
+        reply: name(row, 34, "reply")?,
     })
 }
 

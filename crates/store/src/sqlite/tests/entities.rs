@@ -1,4 +1,4 @@
-//! Tests of the entity tables: migration of an older file, and cleanup.
+//! Tests of the entity tables.
 
 use rusqlite::Connection;
 
@@ -15,55 +15,6 @@ fn rows(store: &SqliteStore) -> [i64; 3] {
     ["entities", "mentions", "entity_relations"].map(|table| {
         other.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
     })
-}
-
-fn naming(name: &str) -> Search {
-    Search { filter: Some(Filter::Entity(name.into())), vector: None, text: None, ..search("") }
-}
-
-/// A file of schema version 1, with one memory that has a history.
-fn first_version(file: &Path) {
-    let connection = Connection::open(file).unwrap();
-    connection.execute_batch(schema::MIGRATIONS[0].sql).unwrap();
-    connection.pragma_update(None, "user_version", 1).unwrap();
-    let members = "owner, id, type, visibility, source, status, importance, version, access_count, \
-        created_at, updated_at, tags, metadata, relations, provenance, actor, reason, content";
-    let values = |version: u32, content: &str| {
-        format!(
-            "'default/alice', 'm', 'semantic', '{{\"kind\":\"private\"}}', 'explicit_user_input', \
-             'active', 0.5, {version}, 0, 0, 0, '[\"t\"]', '{{}}', '[]', '{{}}', 'api', 'test', \
-             '{content}'"
-        )
-    };
-    connection
-        .execute_batch(&format!(
-            "INSERT INTO memories ({members}, terms) VALUES ({}, X'00'); \
-             INSERT INTO versions (memory, {members}) VALUES (1, {}); \
-             INSERT INTO spaces (name) VALUES ('{SPACE}'); \
-             INSERT INTO vectors VALUES (1, 1, 0, X'0000803F000000000000000000000000');",
-            values(2, "my cat"),
-            values(1, "my dog"),
-        ))
-        .unwrap();
-}
-
-#[tokio::test]
-async fn a_file_of_the_first_version_is_migrated() {
-    let folder = tempfile::tempdir().unwrap();
-    first_version(&folder.path().join("memories.db"));
-    let store = open(folder.path(), SqliteOptions::default());
-    let id = MemoryId::from_outside("m");
-    let found = store.retrieve(&search("cat")).await.unwrap();
-    assert_eq!((found[0].cosine, found[0].memory.tags.len()), (Some(1.0), 1));
-    let history = store.history(&owner(), &id).await.unwrap();
-    assert_eq!(history.iter().map(|m| &*m.content).collect::<Vec<_>>(), ["my cat", "my dog"]);
-    assert!(history.iter().all(|m| m.mentions.is_empty() && m.entity_relations.is_empty()));
-    assert!(store.retrieve(&naming("Minka")).await.unwrap().is_empty());
-    let named = Memory { mentions: vec![mention("Minka")], ..history[0].clone() };
-    let named = store.update(named, None, &write()).await.unwrap();
-    assert_eq!(store.retrieve(&naming("minka")).await.unwrap()[0].memory, named);
-    assert_eq!(store.history(&owner(), &id).await.unwrap()[1..], history);
-    store.close().await;
 }
 
 #[tokio::test]
