@@ -2,7 +2,7 @@
 //!
 //! The types are the single source of truth: the JSON schema and the bounds are generated from
 //! them, and tests compare `config/config.yaml` and `docs/config.md` with them. This module reads
-//! the configuration file and nothing else, and never acts on a value.
+//! the configuration file and the environment and nothing else, and never acts on a value.
 
 mod check;
 mod client_tls;
@@ -10,6 +10,7 @@ mod embedding_check;
 mod live;
 mod load;
 mod parse;
+mod preset;
 mod reload_guard;
 mod schema;
 mod sections;
@@ -23,7 +24,8 @@ use serde::{Deserialize, Serialize};
 pub use client_tls::ClientTlsConfig;
 pub use live::{Live, Reloaded};
 use memgate_telemetry::TelemetryConfig;
-pub use parse::problem::{ConfigError, Problem};
+pub use parse::problem::{ConfigError, Place, Problem};
+pub use preset::Preset;
 pub use schema::json_schema;
 pub use sections::api::{ApiConfig, AuditConfig};
 pub use sections::effective::Effective;
@@ -46,11 +48,14 @@ pub use sections::trail::TrailConfig;
 pub use zone::Zone;
 
 /// The configuration of memgate. Every key has a default, so `{}` is a valid file. `${NAME}` inside
-/// a string value is replaced by that environment variable; `$${` is a literal `${`.
+/// a string value is replaced by that environment variable; `$${` is a literal `${`. `MEMGATE_MEMORY__DEADLINE_MS` in the
+/// environment sets `memory.deadline_ms`, and counts more than the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "memgate")]
 pub struct Config {
+    /// The base that all other keys are laid on.
+    pub preset: Preset,
     /// The addresses memgate listens on.
     pub listen: Listen,
     /// Folder of the journal and of the SQLite store; created if it does not exist. Only one
@@ -74,6 +79,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            preset: Preset::Default,
             listen: Listen::default(),
             data_dir: PathBuf::from("./data"),
             assets_dir: PathBuf::from(".assets"),

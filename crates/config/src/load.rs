@@ -1,4 +1,4 @@
-//! Reads the configuration file.
+//! Reads the configuration: the preset, the file over it, environment variables over both, and flags over all.
 
 use std::{fs, path::Path};
 
@@ -7,10 +7,12 @@ use memgate_located::Node;
 use crate::{
     Config,
     parse::{
+        environment::Variables,
         interpolate::{Lookup, interpolate},
-        problem::{ConfigError, Problem},
+        problem::{ConfigError, Place, Problem},
         words, yaml,
     },
+    preset::Preset,
     schema::all_keys,
 };
 
@@ -18,7 +20,7 @@ impl Config {
     /// Maximum size of a configuration file.
     const MAX_FILE_BYTES: u64 = 1 << 20;
 
-    /// Reads and checks a file.
+    /// Reads and checks a file and the environment.
     ///
     /// # Errors
     /// [`ConfigError`] with the file and the line, key and cause of every problem.
@@ -27,7 +29,7 @@ impl Config {
     }
 
     /// As [`Config::load`], with `overrides` (for example command-line flags) applied before the
-    /// check. Without a file the built-in defaults are used.
+    /// check. Without a file the preset and the environment count.
     ///
     /// # Errors
     /// As [`Config::load`].
@@ -36,34 +38,53 @@ impl Config {
         overrides: &dyn Fn(&mut Self),
     ) -> Result<Self, ConfigError> {
         let text = path.map(read_file).transpose()?;
-        Self::from_text(text.as_deref(), overrides, &|name| std::env::var(name).ok())
+        let variables = Variables::of_process();
+        Self::from_text(text.as_deref(), &variables, overrides, &|name| std::env::var(name).ok())
             .map_err(|problems| ConfigError::Invalid { path: path.map(Into::into), problems })
+    }
+
+    /// The configuration as a file: every key with its value. The `${NAME}` in the file that it was read from are replaced.
+    #[must_use]
+    pub fn to_yaml(&self) -> String {
+        // Only a path that is not UTF-8 cannot be written, and `check` refuses it.
+        serde_saphyr::to_string(self).unwrap_or_default()
     }
 
     pub(super) fn from_text(
         text: Option<&str>,
+        variables: &Variables,
         overrides: &dyn Fn(&mut Self),
         env: Lookup<'_>,
     ) -> Result<Self, Vec<Problem>> {
-        let root = text.map(|text| parse(text, env)).transpose()?;
-        let mut config = match &root {
-            Some(root) => memgate_located::read(root)
-                .map_err(|errors| words::problems(errors, &all_keys()))?,
-            None => Self::default(),
-        };
-        overrides(&mut config);
-        let mut problems = config.problems(env);
-        if problems.is_empty() {
-            return Ok(config);
-        }
-        if let Some(root) = &root {
-            for problem in &mut problems {
-                problem.line = root.line_of(&problem.key);
+        let root = tree(text, variables, env)?;
+        let placed = |mut problems: Vec<Problem>| {
+            for problem in problems.iter_mut().filter(|problem| problem.place.is_none()) {
+                problem.place = variables
+                    .place_of(&problem.key)
+                    .or_else(|| root.line_of(&problem.key).map(Place::Line));
             }
-        }
-        problems.sort_by_key(|problem| problem.line);
-        Err(problems)
+            problems.sort_by(|a, b| a.place.cmp(&b.place));
+            problems
+        };
+        let mut config: Self = memgate_located::read(&root)
+            .map_err(|errors| placed(words::problems(errors, &all_keys())))?;
+        overrides(&mut config);
+        let problems = config.problems(env);
+        if problems.is_empty() { Ok(config) } else { Err(placed(problems)) }
     }
+}
+
+/// The preset, the file over it, and the environment over both.
+fn tree(text: Option<&str>, variables: &Variables, env: Lookup<'_>) -> Result<Node, Vec<Problem>> {
+    let written = text.map(|text| parse(text, env)).transpose()?;
+    let set = variables.tree()?;
+    let named = [Some(&set), written.as_ref()].into_iter().flatten().find_map(Preset::named_in);
+    let mut root = named.unwrap_or_default().tree().map_err(|problem| vec![problem])?;
+    if let Some(written) = written {
+        root.overlay(written);
+    }
+    root.overlay(set);
+    Ok(root)
 }
 
 fn parse(text: &str, env: Lookup<'_>) -> Result<Node, Vec<Problem>> {

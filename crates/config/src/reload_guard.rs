@@ -149,9 +149,11 @@ fn exceptions_grow(before: &[Rule<'_>], now: &[Rule<'_>]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse::environment::Variables;
 
     fn config(text: &str) -> Config {
-        Config::from_text(Some(text), &|_| {}, &|_| Some("k".repeat(32))).unwrap()
+        Config::from_text(Some(text), &Variables::of([]), &|_| {}, &|_| Some("k".repeat(32)))
+            .unwrap()
     }
 
     fn keys(old: &str, new: &str) -> Vec<String> {
@@ -260,7 +262,9 @@ mod tests {
         let before = config(whole);
         let mut taken = 0;
         for end in 0..=whole.len() {
-            let read = Config::from_text(Some(&whole[..end]), &|_| {}, &|_| Some("k".repeat(32)));
+            let read = Config::from_text(Some(&whole[..end]), &Variables::of([]), &|_| {}, &|_| {
+                Some("k".repeat(32))
+            });
             let Ok(cut) = read else { continue };
             if !weakened(&before, &cut).is_empty() {
                 continue;

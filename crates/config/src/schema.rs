@@ -42,6 +42,12 @@ pub(super) fn all_keys() -> Vec<String> {
     keys
 }
 
+/// The schema of a key outside lists, for example `memory.deadline_ms`.
+pub(super) fn of_key(key: &str) -> Option<&'static Value> {
+    let member = |schema, name| resolve(schema).get("properties")?.get(name);
+    key.split('.').try_fold(&*SCHEMA, member)
+}
+
 /// Calls `each` with every key and its schema, parents first.
 pub(super) fn visit(schema: &Value, key: &str, each: &mut dyn FnMut(&str, &Value)) {
     let schema_of_value = resolve(schema);

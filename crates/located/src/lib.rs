@@ -7,6 +7,7 @@ mod deserializer;
 mod error;
 mod flatten;
 mod node;
+mod overlay;
 mod path;
 mod reader;
 mod variant;

@@ -50,7 +50,7 @@ impl Changes {
     }
 }
 
-/// Whether the file sets the identity mode.
+/// Whether the file sets the identity mode, or names a preset that does.
 ///
 /// # Errors
 /// When the file is not readable YAML.
@@ -59,7 +59,9 @@ pub(super) fn names_identity_mode(file: &Path) -> Result<bool> {
         std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let config: Value = serde_saphyr::from_str(&text)
         .with_context(|| format!("{} is not valid YAML", file.display()))?;
-    Ok(config.pointer("/memory/identity/mode").is_some_and(|mode| !mode.is_null()))
+    let presets = ["testing", "production"];
+    let is_set = config.pointer("/memory/identity/mode").is_some_and(|mode| !mode.is_null());
+    Ok(is_set || config["preset"].as_str().is_some_and(|preset| presets.contains(&preset)))
 }
 
 fn put_store(config: &mut Value, store: Store, port: u16) -> Result<()> {

@@ -39,7 +39,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", requires = "upstream")]
     helper_model: Option<String>,
     /// memgate's configuration [default: the project's config/config.yaml]. The identity mode is
-    /// development, which trusts user ids from clients, unless the file sets memory.identity.mode.
+    /// development, which trusts user ids from clients, unless the file sets memory.identity.mode or a preset.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Data folder.

@@ -12,7 +12,7 @@ fn read(text: &str) -> Result<Config, String> {
         "NAN" => Some("NaN".to_owned()),
         _ => None,
     };
-    Config::from_text(Some(text), &|_| {}, &env).map_err(|problems| {
+    Config::from_text(Some(text), &Variables::of([]), &|_| {}, &env).map_err(|problems| {
         ConfigError::Invalid { path: Some("c.yaml".into()), problems }.to_string()
     })
 }
@@ -41,7 +41,7 @@ fn refuses_all_unknown_keys_with_line_and_suggestion() {
         "memory:\n  enabled: true\nmemroy: {}\ndeadline_ms: 4\nbanana: 1\n",
         "c.yaml:3: memroy: unknown key; did you mean \"memory\"?\n\
          c.yaml:4: deadline_ms: unknown key; did you mean \"memory.deadline_ms\"?\n\
-         c.yaml:5: banana: unknown key; valid keys here: listen, data_dir, assets_dir, memory, api, audit, telemetry, external_models",
+         c.yaml:5: banana: unknown key; valid keys here: preset, listen, data_dir, assets_dir, memory, api, audit, telemetry, external_models",
     );
     refused(
         "memory:\n  ranking:\n    types:\n      fact: 1\n",
@@ -499,7 +499,9 @@ fn every_example_is_a_valid_configuration() {
         if path.extension().is_some_and(|ext| ext == "yaml") {
             // Examples may refer to secrets; any value will do here.
             let text = fs::read_to_string(&path).unwrap();
-            let read = Config::from_text(Some(&text), &|_| {}, &|_| Some("example".into()));
+            let read = Config::from_text(Some(&text), &Variables::of([]), &|_| {}, &|_| {
+                Some("example".into())
+            });
             assert!(read.is_ok(), "{}: {:?}", path.display(), read.unwrap_err());
             seen += 1;
         }

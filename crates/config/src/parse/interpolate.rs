@@ -3,7 +3,7 @@
 
 use memgate_located::{Node, Value, join};
 
-use crate::parse::problem::Problem;
+use crate::parse::problem::{Place, Problem};
 
 /// Looks up an environment variable.
 pub(crate) type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -19,7 +19,8 @@ pub(crate) fn interpolate(
     match &mut node.value {
         Value::Text(text) if text.contains("${") => match replace(text, env) {
             Ok(replaced) => node.value = Value::Spelt(replaced),
-            Err(cause) => problems.push(Problem { line: node.line, ..Problem::new(key, cause) }),
+            Err(cause) => problems
+                .push(Problem { place: node.line.map(Place::Line), ..Problem::new(key, cause) }),
         },
         Value::List(items) => {
             for (index, item) in items.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Errors in a configuration: line, key and cause.
+//! Errors in a configuration: place, key and cause.
 
 use std::{fmt, path::PathBuf};
 
@@ -7,17 +7,26 @@ use std::{fmt, path::PathBuf};
 pub struct Problem {
     /// The key, for example `memory.deadline_ms`; empty for the file as a whole.
     pub key: String,
-    /// Line in the file, starting at 1, if the value comes from a file.
-    pub line: Option<u64>,
+    /// Where the value comes from, if that is known.
+    pub place: Option<Place>,
     /// What is wrong.
     pub cause: String,
 }
 
+/// Where a value of the configuration comes from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// This line of the file, starting at 1.
+    Line(u64),
+    /// This environment variable.
+    Variable(String),
+}
+
 impl Problem {
-    /// A problem with a key whose line is not known (yet).
+    /// A problem with a key whose place is not known (yet).
     #[must_use]
     pub fn new(key: impl Into<String>, cause: impl Into<String>) -> Self {
-        Self { key: key.into(), line: None, cause: cause.into() }
+        Self { key: key.into(), place: None, cause: cause.into() }
     }
 }
 
@@ -52,7 +61,7 @@ pub enum ConfigError {
 impl std::error::Error for ConfigError {}
 
 impl fmt::Display for ConfigError {
-    /// One line per problem: `file:line: key: cause`.
+    /// One line per problem: `file:line: key: cause`, or `VARIABLE: key: cause`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File { path, cause } => write!(f, "{}: {cause}", path.display()),
@@ -61,14 +70,14 @@ impl fmt::Display for ConfigError {
                     if index > 0 {
                         f.write_str("\n")?;
                     }
-                    if let Some(path) = path {
-                        write!(f, "{}:", path.display())?;
-                        if let Some(line) = problem.line {
-                            write!(f, "{line}:")?;
+                    match (path, &problem.place) {
+                        (_, Some(Place::Variable(name))) => write!(f, "{name}: {problem}")?,
+                        (Some(path), Some(Place::Line(line))) => {
+                            write!(f, "{}:{line}: {problem}", path.display())?;
                         }
-                        f.write_str(" ")?;
+                        (Some(path), None) => write!(f, "{}: {problem}", path.display())?,
+                        (None, _) => write!(f, "{problem}")?,
                     }
-                    write!(f, "{problem}")?;
                 }
                 Ok(())
             }

@@ -3,23 +3,21 @@
 use memgate_located::{Cause, Error, Errors, Expected, Found};
 
 use crate::parse::{
-    problem::Problem,
+    problem::{Place, Problem},
     suggest::{misplaced, nearest, renamed},
 };
 
 /// A section with more keys than this is not listed in an error.
-const FEW: usize = 8;
+const FEW: usize = 9;
 
-/// The problems, in the order of the file.
+/// The problems, in the order in which they were met.
 pub(crate) fn problems(errors: Errors, known_keys: &[String]) -> Vec<Problem> {
     let Errors { first, others } = errors;
     let problem = |Error { path, line, cause, .. }| {
         let cause = words(&path, cause, known_keys);
-        Problem { key: path, line, cause }
+        Problem { key: path, place: line.map(Place::Line), cause }
     };
-    let mut problems: Vec<_> = std::iter::once(first).chain(others).map(problem).collect();
-    problems.sort_by_key(|problem| problem.line);
-    problems
+    std::iter::once(first).chain(others).map(problem).collect()
 }
 
 fn words(path: &str, cause: Cause, known_keys: &[String]) -> String {

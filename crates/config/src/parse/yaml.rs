@@ -4,7 +4,7 @@ use memgate_located::{Key, Node, Value};
 use serde::Deserialize;
 use serde_saphyr::{Error, NonFiniteFloatPolicy, Spanned, options};
 
-use crate::parse::problem::Problem;
+use crate::parse::problem::{Place, Problem};
 
 /// Parses one YAML document; `None` if it is empty.
 pub(crate) fn parse(text: &str) -> Result<Option<Node>, Problem> {
@@ -21,11 +21,11 @@ pub(crate) fn parse(text: &str) -> Result<Option<Node>, Problem> {
 }
 
 fn syntax(error: &Error) -> Problem {
-    let line = error.location().map(|location| location.line());
+    let place = error.location().map(|location| Place::Line(location.line()));
     let text = error.without_snippet().to_string();
     // The parser appends its own position to the message; ours is printed before it.
     let cause = text.split(" at line ").next().unwrap_or(&text);
-    Problem { line, ..Problem::new("", format!("not valid YAML: {cause}")) }
+    Problem { place, ..Problem::new("", format!("not valid YAML: {cause}")) }
 }
 
 /// A value as the parser returns it.
@@ -69,8 +69,8 @@ mod tests {
     #[test]
     fn refuses_invalid_yaml_and_duplicate_keys_with_their_line() {
         let problem = parse("a: 1\nb: [1\nc: 2\n").unwrap_err();
-        assert!(problem.line.is_some(), "{problem}");
+        assert!(problem.place.is_some(), "{problem}");
         let problem = parse("a: 1\nb: 2\na: 3\n").unwrap_err();
-        assert_eq!(problem.line, Some(3), "{problem}");
+        assert_eq!(problem.place, Some(Place::Line(3)), "{problem}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, fs, path::PathBuf};
 
-use crate::{live::NEED_RESTART, schema::*};
+use crate::{live::NEED_RESTART, parse::environment::Variables, schema::*};
 
 fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
@@ -89,7 +89,7 @@ fn default(key: &str, schema: &Value) -> String {
 #[test]
 fn the_default_file_has_every_key_at_its_default() {
     let yaml = fs::read_to_string(file("config/config.yaml")).unwrap();
-    let read = Config::from_text(Some(&yaml), &|_| {}, &|_| None).unwrap();
+    let read = Config::from_text(Some(&yaml), &Variables::of([]), &|_| {}, &|_| None).unwrap();
     let mut defaults = Config::default();
     defaults.memory.store = Some(crate::sections::memory::StoreKind::Sqlite);
     assert_eq!(read, defaults);
@@ -122,7 +122,9 @@ fn commented_sections_of_the_default_file_are_valid() {
             line.replace("api: {}", "api:").replace(": []", ":") + "\n"
         })
         .collect();
-    let read = Config::from_text(Some(&uncommented), &|_| {}, &|_| Some("set".repeat(11)));
+    let read = Config::from_text(Some(&uncommented), &Variables::of([]), &|_| {}, &|_| {
+        Some("set".repeat(11))
+    });
     let config = read.unwrap_or_else(|problems| panic!("{problems:#?}\n{uncommented}"));
     assert_eq!(config.memory.policies.len(), 1);
     assert_eq!(config.external_models.len(), 1);

@@ -1,35 +1,46 @@
-//! `memgate check-config`: reports errors and likely mistakes in a configuration.
+//! `memgate check-config`: reports errors and likely mistakes in a configuration, or prints the one that is in force.
 
 use std::{fmt, path::PathBuf, process::ExitCode};
 
 use serde::Serialize;
 
 use crate::cli::{answer, config_file::ConfigFile, output::print::print};
-use memgate_config::{Config, ConfigError, Problem};
+use memgate_config::{Config, ConfigError, Place, Problem};
 
 /// Arguments of `memgate check-config`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     config: ConfigFile,
-    /// Print {file, ok, problems, warnings} as JSON; the lists contain {line, key, cause}.
+    /// Print the configuration in force: the preset, the file, and the environment.
+    #[arg(long)]
+    effective: bool,
+    /// Print {file, ok, problems, warnings} as JSON; the lists contain {line, variable, key, cause}. With --effective
+    /// also {effective}.
     #[arg(long)]
     json: bool,
 }
 
 impl Args {
     pub(crate) fn run(self) -> ExitCode {
-        let findings = Findings::of(self.config.path());
-        let said = match self.json {
-            true => serde_json::to_string(&findings).unwrap_or_default(),
-            false => findings.to_string(),
+        let findings = Findings::of(self.config.path(), self.effective);
+        let said = match (self.json, &findings.effective) {
+            (true, _) => serde_json::to_string(&findings).unwrap_or_default(),
+            (false, Some(config)) => commented(&findings, config),
+            (false, None) => findings.to_string(),
         };
-        match print(format!("{said}\n").as_bytes()) {
+        match print(format!("{}\n", said.trim_end()).as_bytes()) {
             Err(failure) => answer::report(&failure, false),
             Ok(()) if findings.ok => ExitCode::SUCCESS,
             Ok(()) => ExitCode::FAILURE,
         }
     }
+}
+
+/// The configuration as a file that may be used as it is, with the findings as comments before it.
+fn commented(findings: &Findings, config: &Config) -> String {
+    let comments: String = findings.to_string().lines().map(|line| format!("# {line}\n")).collect();
+    comments + &config.to_yaml()
 }
 
 /// The result of a check.
@@ -43,39 +54,54 @@ struct Findings {
     problems: Vec<Finding>,
     /// Settings that are allowed but probably a mistake.
     warnings: Vec<Finding>,
+    /// The configuration in force, where it was asked for and is valid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effective: Option<Config>,
 }
 
 #[derive(Debug, Serialize)]
 struct Finding {
     /// Line number, starting at 1; null if no line is concerned.
     line: Option<u64>,
+    /// Environment variable; null if none is concerned.
+    variable: Option<String>,
     /// Null if the whole file is concerned.
     key: Option<String>,
     cause: String,
 }
 
 impl Findings {
-    fn of(file: Option<PathBuf>) -> Self {
-        let (ok, problems, warnings) = match Config::load_with(file.as_deref(), &|_| {}) {
-            Ok(config) => (true, Vec::new(), config.warnings()),
-            Err(ConfigError::Invalid { problems, .. }) => (false, problems, Vec::new()),
-            Err(ConfigError::File { cause, .. }) => {
-                (false, vec![Problem::new("", cause)], Vec::new())
-            }
+    fn of(file: Option<PathBuf>, effective: bool) -> Self {
+        let (config, problems) = match Config::load_with(file.as_deref(), &|_| {}) {
+            Ok(config) => (Some(config), Vec::new()),
+            Err(ConfigError::Invalid { problems, .. }) => (None, problems),
+            Err(ConfigError::File { cause, .. }) => (None, vec![Problem::new("", cause)]),
         };
+        let warnings = config.as_ref().map(Config::warnings).unwrap_or_default();
         let findings = |all: Vec<Problem>| all.into_iter().map(Finding::from).collect();
-        Self { file, ok, problems: findings(problems), warnings: findings(warnings) }
+        Self {
+            file,
+            ok: config.is_some(),
+            problems: findings(problems),
+            warnings: findings(warnings),
+            effective: config.filter(|_| effective),
+        }
     }
 }
 
 impl From<Problem> for Finding {
-    fn from(Problem { key, line, cause }: Problem) -> Self {
-        Self { line, key: (!key.is_empty()).then_some(key), cause }
+    fn from(Problem { key, place, cause }: Problem) -> Self {
+        let (line, variable) = match place {
+            Some(Place::Line(line)) => (Some(line), None),
+            Some(Place::Variable(name)) => (None, Some(name)),
+            None => (None, None),
+        };
+        Self { line, variable, key: (!key.is_empty()).then_some(key), cause }
     }
 }
 
 impl fmt::Display for Findings {
-    /// One line per finding, `file:line: key: cause` as in compilers, and a summary.
+    /// One line per finding, `file:line: key: cause` as in compilers or `VARIABLE: key: cause`, and a summary.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = match &self.file {
             Some(file) => file.display().to_string(),
@@ -85,7 +111,7 @@ impl fmt::Display for Findings {
         for (kind, finding) in
             kinds.iter().flat_map(|(kind, all)| all.iter().map(move |one| (kind, one)))
         {
-            write!(f, "{file}:")?;
+            write!(f, "{}:", finding.variable.as_ref().unwrap_or(&file))?;
             if let Some(line) = finding.line {
                 write!(f, "{line}:")?;
             }
@@ -113,7 +139,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("c.yaml");
         std::fs::write(&file, text).unwrap();
-        let findings = Findings::of(Some(file));
+        let findings = Findings::of(Some(file), false);
         let told = findings.to_string().replace(&format!("{}/", folder.path().display()), "");
         let mut json = serde_json::to_value(&findings).unwrap();
         json["file"].take();
@@ -137,9 +163,20 @@ mod tests {
              c.yaml: 2 problems"
         );
         assert_eq!(json["ok"], false);
-        let first =
-            json!({"line": 2, "key": "memory.deadline_ms", "cause": "must be between 1 and 60000"});
+        let first = json!({"line": 2, "variable": null, "key": "memory.deadline_ms", "cause": "must be between 1 and 60000"});
         assert_eq!(json["problems"][0], first);
+    }
+
+    #[test]
+    fn the_configuration_in_force_is_a_file_that_gives_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, again] = ["c.yaml", "again.yaml"].map(|name| folder.path().join(name));
+        std::fs::write(&file, "preset: testing\nmemory: {deadline_ms: 70}\n").unwrap();
+        let findings = Findings::of(Some(file.clone()), true);
+        let printed = commented(&findings, findings.effective.as_ref().unwrap());
+        assert!(printed.starts_with('#') && printed.contains("deadline_ms: 70\n"), "{printed}");
+        std::fs::write(&again, printed).unwrap();
+        assert_eq!(Config::load(&again), Config::load(&file));
     }
 
     #[test]
@@ -164,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_missing_file_is_a_problem() {
-        let findings = Findings::of(Some("/nowhere/c.yaml".into()));
+        let findings = Findings::of(Some("/nowhere/c.yaml".into()), false);
         assert_eq!(
             findings.to_string(),
             "/nowhere/c.yaml: no such file\n/nowhere/c.yaml: 1 problem"
