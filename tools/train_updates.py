@@ -176,6 +176,9 @@ def told(rows, likely):
     """Prints what is found from which likelihood on, and gives what is found in use as scores."""
     scores = []
     over = np.array([row["replaces"] for row in rows])
+    # As the program: of somebody whom the other side does not mention nothing is sure.
+    values = [dict(row["features"]) for row in rows]
+    another = np.array([row["nearest_of_another"] > 0 or row["old_of_another"] > 0 for row in values])
     kinds, langs = (np.array([row[name] for row in rows]) for name in ("kind", "lang"))
     for of in ANNOUNCED:
         for lang in ("", "en", "others") if of == "conversations" else ("",):
@@ -186,7 +189,7 @@ def told(rows, likely):
                 said = some & (likely >= least)
                 print(f"  from {least}: found {(said & over).sum()}, wrongly {(said & ~over).sum()}")
         some = kinds == of
-        surely = some & (likely >= THRESHOLDS["surely"])
+        surely = some & (likely >= THRESHOLDS["surely"]) & ~another
         perhaps = some & (likely >= THRESHOLDS["perhaps"]) & ~surely
         scores.append({"set": f"{of}, {some.sum()} pairs, {(some & over).sum()} outdated, cross-validated",
                        "found": int((surely & over).sum()), "superseded_wrongly": int((surely & ~over).sum()),

@@ -251,10 +251,12 @@ impl UpdateModel {
         differences.chain(products).chain(nearest.iter().copied()).chain(old.iter().copied())
     }
 
-    /// What a likelihood means for the older sentence.
+    /// What a likelihood means for the older sentence. Where one of both tells of somebody whom the other does not mention,
+    /// nothing is sure.
     #[must_use]
-    pub fn verdict(&self, likelihood: f32) -> Outdated {
-        if likelihood >= self.surely {
+    pub fn verdict(&self, likelihood: f32, features: &UpdateFeatures) -> Outdated {
+        let of_another = features.nearest_of_another > 0.0 || features.old_of_another > 0.0;
+        if likelihood >= self.surely && !of_another {
             Outdated::Surely
         } else if likelihood >= self.perhaps {
             Outdated::Perhaps

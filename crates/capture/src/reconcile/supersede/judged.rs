@@ -96,7 +96,7 @@ pub async fn judged(
             features,
             nearest: parts[at].to_owned(),
             likelihood,
-            outdated: model.verdict(likelihood),
+            outdated: model.verdict(likelihood, &features),
         }
     };
     Ok(olds.iter().zip(nearest).zip(standings).map(judge).collect())
