@@ -87,7 +87,7 @@ fn a_tensor_that_is_missing_and_other_features_are_named() {
     let told = renamed("relevance.vectors.cosine", "relevance.vectors.cosinx");
     assert!(told.contains("relevance.vectors.cosine"), "{told}");
     let told = renamed("near_untrusted", "near_untrustex");
-    assert!(told.contains("update.features: not those of this version"), "{told}");
+    assert!(told.contains("update.features: not the features of this version"), "{told}");
     let other = DEFAULT.manifest.replace("\nfeatures = 1\n", "\nfeatures = 2\n");
     let told = Models::read(&other, DEFAULT.weights, &e5_space()).unwrap_err().to_string();
     assert_eq!(told, "manifest.toml: features is 2, and this program reads 1");

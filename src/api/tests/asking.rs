@@ -79,7 +79,7 @@ async fn an_error_names_the_member_and_the_expected_value() {
             "filter",
             json!({}),
             "filter",
-            "must have exactly one member, one of and, or, not, type, status, source, tag, metadata, text, importance, confidence, time, session, project, entity",
+            "must have exactly one member, one of and, or, not, kind, type, status, source, tag, metadata, text, importance, confidence, time, session, project, entity",
         ),
         (
             "filter",

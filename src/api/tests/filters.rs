@@ -48,6 +48,7 @@ fn memories() -> (Memory, Memory) {
         memory("the office closes at six", Source::ExternalData, "2025-01-01T00:00:00Z");
     other.status = memgate_core::memory::Status::Review;
     other.tags = vec!["draft".to_owned()];
+    other.kind = memgate_core::memory::MemoryKind::Wish;
     (wanted, other)
 }
 
