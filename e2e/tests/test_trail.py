@@ -33,6 +33,21 @@ def request_id(answer) -> str:
     return answer.headers["x-memgate-request-id"]
 
 
+@pytest.mark.parametrize("prompt", [
+    "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history.",
+    "Summarize the topic of the conversation so far in 3-5 words for use as a thread name.",
+], ids=["by a rule", "by the model"])
+def test_a_clients_prompt_leaves_the_reason_why_nothing_of_it_is_kept(traced, prompt):
+    alice = traced.person()
+    asked = alice.say(prompt)
+    assert asked.decision == "skipped:housekeeping"
+    alice.learn()
+    turn = traced.memgate.api("GET", f"/v1/turns/{request_id(asked)}").json()
+    told = [(event["what"], event["became"], event.get("reason")) for event in turn["events"]]
+    assert ("message", "dropped", "clients_prompt") in told, turn
+    assert alice.memories() == []
+
+
 def test_a_request_tells_why_a_memory_was_shown_and_how_long_it_took(traced):
     alice, bob = traced.person("alice"), traced.person("bob")
     told = alice.say(FACT)

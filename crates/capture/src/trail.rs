@@ -76,6 +76,11 @@ impl TurnEvent {
         Self { reason: Some(reason), ..Self::new(Became::Dropped, what) }
     }
 
+    /// A message is a client's own prompt, of which nothing is kept.
+    pub(crate) fn clients_prompt() -> Self {
+        Self::dropped("message", "clients_prompt")
+    }
+
     /// A sentence of a message is not kept.
     pub(crate) fn refused(why: Refusal) -> Self {
         Self { reason: Some(why.name()), ..Self::new(Became::Refused, "message") }

@@ -92,8 +92,11 @@ fn at_first<'a>(message: &'a Message<'a>, models: &'a Models) -> First<'a> {
     let opinion = models.need.opinion(text);
     let need = opinion.by_words().probability;
     let sure = |decision, by| First::Sure(Decided::new(decision, by, Some(need)));
-    if is_housekeeping(text) || models.housekeeping.by_words(opinion.features()) {
+    if is_housekeeping(text) {
         return sure(Decision::Skip(Skip::Housekeeping), DecidedBy::Rule);
+    }
+    if models.housekeeping.by_words(opinion.features()) {
+        return sure(Decision::Skip(Skip::Housekeeping), DecidedBy::Lexical);
     }
     if let Some(decision) = by_signals(text, signals, &opinion) {
         return sure(decision, DecidedBy::Earlier);

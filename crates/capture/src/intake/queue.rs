@@ -208,8 +208,12 @@ impl Scribe {
     }
 
     fn note_removed(&self, entries: &[Entry], removed: &[Removed]) {
-        for (entry, Removed { secrets, refused }) in entries.iter().zip(removed) {
-            if secrets.is_empty() && refused.is_empty() {
+        for (entry, Removed { secrets, refused, is_prompt }) in entries.iter().zip(removed) {
+            let redacted = secrets.iter().map(|(class, count)| TurnEvent::redacted(*class, *count));
+            let refused = refused.iter().map(|why| TurnEvent::refused(*why));
+            let prompt = is_prompt.then(TurnEvent::clients_prompt);
+            let mut events = redacted.chain(refused).chain(prompt).peekable();
+            if events.peek().is_none() {
                 continue;
             }
             let name = TurnName {
@@ -218,9 +222,7 @@ impl Scribe {
                 turn: None,
                 at: entry.began,
             };
-            let redacted = secrets.iter().map(|(class, count)| TurnEvent::redacted(*class, *count));
-            let refused = refused.iter().map(|why| TurnEvent::refused(*why));
-            self.trail.note(name, redacted.chain(refused));
+            self.trail.note(name, events);
         }
     }
 

@@ -32,6 +32,8 @@ pub(crate) struct Removed {
     pub(crate) secrets: HashMap<Class, u64>,
     /// Why sentences are not kept, one entry a sentence.
     pub(crate) refused: Vec<Refusal>,
+    /// Whether the message is a client's own prompt, of which nothing is kept.
+    pub(crate) is_prompt: bool,
 }
 
 impl Removed {
@@ -80,7 +82,8 @@ pub(crate) fn screened(
     let mut reply_text = answered.text;
     // What it names is to be forgotten, or what it tells; and nobody learns from a client's own prompt.
     let forgets = withdrawn || !orders.forget.is_empty();
-    let silent_message = forgets || is_housekeeping(said);
+    let is_prompt = is_housekeeping(said);
+    let silent_message = forgets || is_prompt;
     if silent_message {
         user_text.clear();
     }
@@ -126,6 +129,7 @@ pub(crate) fn screened(
     };
     removed.refused.extend(admitted.refused);
     removed.refused.extend(answered.refused);
+    removed.is_prompt = is_prompt;
     (entry, removed)
 }
 

@@ -1,6 +1,8 @@
 //! Clients' own prompts: nothing is learned from them.
 
-use crate::{error::JobError, jobs::context::JobContext, journal, turn::StoredTurn};
+use crate::{
+    error::JobError, jobs::context::JobContext, journal, trail::TurnEvent, turn::StoredTurn,
+};
 use memgate_embed::model_of;
 use memgate_models::Features;
 use memgate_text::question::asking::asking;
@@ -27,6 +29,7 @@ pub(crate) async fn is_clients_prompt(
     };
     if is_prompt {
         context.journal.write(move |c| journal::withhold(c, number)).await?;
+        context.writer.trail.note(turn.into(), [TurnEvent::clients_prompt()]);
     }
     Ok(is_prompt)
 }

@@ -19,6 +19,16 @@ fn said(fact: bool, tool: bool, greeting: bool, personal: bool) -> Decision {
 }
 
 #[test]
+fn a_clients_prompt_that_no_rule_knows_is_told_by_the_model() {
+    let prompt =
+        "Summarize the topic of the conversation so far in 3-5 words for use as a thread name.";
+    let skipped = (Decision::Skip(Skip::Housekeeping), DecidedBy::Lexical);
+    assert_eq!(decided(prompt, Earlier::SILENT, false), skipped);
+    let known = "Generate a concise, 3-5 word title with an emoji summarizing the chat history.";
+    assert_eq!(decided(known, Earlier::SILENT, false).1, DecidedBy::Rule);
+}
+
+#[test]
 fn personal_wins_over_fact_and_not_over_tool() {
     assert_eq!(said(true, false, false, false), Decision::Skip(Skip::Fact));
     assert_eq!(said(true, false, false, true), Decision::Search);

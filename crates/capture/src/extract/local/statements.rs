@@ -4,6 +4,7 @@ use crate::extract::local::judge::Judge;
 use memgate_models::Clause;
 use memgate_text::{
     alone::{is_short, without_joining},
+    names,
     normal::one_line,
     pieces::Piece,
     preferences::wish_topic,
@@ -97,8 +98,11 @@ impl<'a> Message<'a> {
                 }
                 (None, _) => {
                     let before = self.before.as_ref();
-                    let before = before
-                        .filter(|it| judge.is_memorable_by_words(it) || it.words().ends_with('?'));
+                    let before = before.filter(|it| {
+                        judge.is_memorable_by_words(it)
+                            || it.words().ends_with('?')
+                            || names_somebody(it)
+                    });
                     let words = match before {
                         Some(before) => joined(&one_line(before.words()), &words),
                         None => words,
@@ -109,6 +113,12 @@ impl<'a> Message<'a> {
         }
         statements
     }
+}
+
+/// Whether a sentence of an earlier message names a person or a pet, for a pronoun to mean.
+fn names_somebody(sentence: &Piece<'_>) -> bool {
+    let named = names::named(sentence.words(), sentence.message());
+    named.mentions.iter().any(|it| matches!(it.kind.as_deref(), Some("person" | "pet")))
 }
 
 /// A kept sentence without the greetings, requests and questions at its ends.

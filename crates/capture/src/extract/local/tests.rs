@@ -108,6 +108,30 @@ async fn a_sentence_that_points_back_takes_along_what_it_points_at() {
 }
 
 #[tokio::test]
+async fn a_pronoun_takes_along_whom_the_message_before_names() {
+    for (before, now) in [
+        (
+            "Let me tell you about my neighbour Solveig, she mends the nets of the harbour.",
+            "She also has a brother named Caspian, and the two bake bread every Sunday.",
+        ),
+        (
+            "Mein Schwager Leopold baut Geigen in Mittenau.",
+            "Er hat auch eine Tochter namens Ronja, die beiden gehen oft zusammen klettern.",
+        ),
+        (
+            "Te hablo de mi vecina Remedios, que cuida los olivos del pueblo.",
+            "Ella tiene además un primo llamado Fermín, y suelen pescar juntos en el embalse.",
+        ),
+        ("Greetings from my sister Yolanda!", "She is a nurse at the harbour clinic."),
+    ] {
+        let found = candidates(now, Some(&turn(before))).await;
+        assert_eq!(found[0].content, format!("{before} {now}"));
+    }
+    let found = candidates("She is a nurse at the clinic.", Some(&turn("Thanks, bye."))).await;
+    assert_eq!(found[0].content, "She is a nurse at the clinic.");
+}
+
+#[tokio::test]
 async fn relative_dates_stand_beside_what_they_meant_and_the_words_are_kept() {
     let candidate = candidates("My wedding is next Saturday in Cork.", None).await.pop().unwrap();
     assert_eq!(candidate.content, "My wedding is next Saturday (2026-03-14) in Cork.");
