@@ -34,6 +34,17 @@ pub(super) fn decode_number(text: &str) -> Result<i64, ApiError> {
     number.ok_or_else(refused)
 }
 
+/// Truncates a page to `limit` rows; returns the cursor if rows were cut off.
+pub(super) fn next<T>(
+    rows: &mut Vec<T>,
+    limit: usize,
+    number: impl Fn(&T) -> i64,
+) -> Option<String> {
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    rows.last().filter(|_| more).map(|last| encode_number(number(last)))
+}
+
 fn refused() -> ApiError {
     ApiError::invalid("cursor", "must be the next_cursor of a previous page, or absent")
 }

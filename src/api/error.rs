@@ -77,6 +77,15 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, "not_found", message)
     }
 
+    /// 412: `If-Match` names another version.
+    pub(super) fn not_the_version(found: u32) -> Self {
+        let message = format!("If-Match: version {found} is stored");
+        Self {
+            param: Some("If-Match".to_owned()),
+            ..Self::new(StatusCode::PRECONDITION_FAILED, "precondition_failed", message)
+        }
+    }
+
     /// 503: the data folder is not open yet.
     pub(super) fn not_open() -> Self {
         let message = "the store is not open yet; try again later";

@@ -35,9 +35,10 @@ pub use error::{ApiError, ErrorBody, ErrorDetail};
 pub use openapi::openapi;
 pub use operation::{Entry, Operation, RequestOf, ViewOf, Visitor};
 pub use operations::Operations;
-pub use output::{LineStream, Output};
+pub use output::{LineStream, Output, Tagged};
 pub use read::{
     description::Description,
+    headers::{Headed, Header, IdempotencyKey, IfMatch, WithHeader},
     input::{Body, Input, LineReader, Lines, OfId, Query, Sent, WithId, WithLines},
     requests::*,
 };

@@ -10,11 +10,17 @@ use axum::{
 };
 use futures_util::Stream;
 use serde::{Serialize, de::DeserializeOwned};
-use utoipa::{ToSchema, openapi};
+use utoipa::{
+    ToSchema,
+    openapi::{self, Object, Type, header::HeaderBuilder, schema::SchemaType},
+};
 
 use crate::api::{
     ApiError,
-    read::description::{Description, JSON_LINES},
+    read::{
+        description::{Description, JSON_LINES},
+        headers::IfMatch,
+    },
 };
 
 /// The form of an operation's answer in HTTP.
@@ -48,6 +54,39 @@ impl<T: Serialize + DeserializeOwned + ToSchema + Send> Output for T {
 
     fn describe(description: &mut Description, status: StatusCode) -> openapi::Response {
         description.json::<T>(if status == StatusCode::CREATED { "Created" } else { "Done" })
+    }
+}
+
+/// An answer whose value has a version: its `ETag`, which `If-Match` takes.
+pub struct Tagged<T> {
+    /// The version.
+    pub version: u32,
+    /// The value.
+    pub value: T,
+}
+
+impl<T: Output> Output for Tagged<T> {
+    type View = T::View;
+
+    fn respond(self, status: StatusCode) -> Response {
+        let mut response = self.value.respond(status);
+        if let Ok(tag) = IfMatch(self.version).to_string().try_into() {
+            response.headers_mut().insert(header::ETAG, tag);
+        }
+        response
+    }
+
+    fn view(body: &[u8]) -> serde_json::Result<Self::View> {
+        T::view(body)
+    }
+
+    fn describe(description: &mut Description, status: StatusCode) -> openapi::Response {
+        let mut response = T::describe(description, status);
+        let tag = HeaderBuilder::new()
+            .description(Some("The version of the memory, for `If-Match`"))
+            .schema(Some(Object::with_type(SchemaType::new(Type::String))));
+        response.headers.insert("ETag".to_owned(), tag.build().into());
+        response
     }
 }
 

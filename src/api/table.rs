@@ -6,8 +6,9 @@ use axum::http::{Method, StatusCode};
 use crate::api::{
     ApiError, Caller, Operations,
     operation::{Entry, Operation, RequestOf, Visitor},
-    output::LineStream,
+    output::{LineStream, Tagged},
     read::{
+        headers::{Headed, IdempotencyKey, IfMatch},
         input::{Body, Lines, OfId, Query},
         requests::*,
     },
@@ -62,19 +63,26 @@ operations! {
     memories {
         /// Lists memories, the newest first.
         List = GET "/v1/memory", Read, list(Query<ListRequest>) -> MemoriesView;
+        /// Counts the memories that a list would show.
+        Count = GET "/v1/memory/count", Read, count(Query<CountRequest>) -> CountView;
         /// Stores a memory.
-        Create = POST "/v1/memory", Write, create(Body<CreateRequest>) -> MemoryView as CREATED;
-        /// Deletes all memories of a user, or of one project.
+        Create = POST "/v1/memory", Write,
+            create(Headed<IdempotencyKey, Body<CreateRequest>>) -> Tagged<MemoryView> as CREATED;
+        /// Deletes memories: all of a user or of one project, or those that meet every condition.
         ForgetScope = DELETE "/v1/memory", Write, forget_scope(Query<ForgetRequest>) -> DeletedView;
-        /// Searches memories by meaning and words.
+        /// Searches memories by meaning and words; without a query, shows the newest that meet the filter.
         Search = POST "/v1/memory/search", Read, search(Body<SearchRequest>) -> HitsView;
         /// Counts memories.
         Stats = GET "/v1/memory/stats", Read, stats(Query<Whose>) -> StatsView;
         /// One memory.
-        One = GET "/v1/memory/{id}", Read, one(OfId<Query<Whose>>) -> MemoryView;
+        One = GET "/v1/memory/{id}", Read, one(OfId<Query<Whose>>) -> Tagged<MemoryView>;
+        /// One memory with all that is known of it: its links, what it was made of, its embedding spaces.
+        RecordOf = GET "/v1/memory/{id}/record", Read, record_of(OfId<Query<Whose>>) -> Tagged<RecordView>;
+        /// The versions of a memory, the newest first, each with its differences from the one before.
+        History = GET "/v1/memory/{id}/history", Read, history(OfId<Query<Whose>>) -> HistoryView;
         /// Changes a memory.
         Patch = PATCH "/v1/memory/{id}", Write,
-            patch(OfId<Body<ChangeRequest, Whose, PatchRequest>>) -> MemoryView;
+            patch(Headed<IfMatch, OfId<Body<ChangeRequest, Whose, PatchRequest>>>) -> Tagged<MemoryView>;
         /// Deletes a memory.
         Forget = DELETE "/v1/memory/{id}", Write, forget(OfId<Query<Whose>>) -> DeletedView;
     }
@@ -99,6 +107,9 @@ operations! {
             undo_forgetting(OfId<Body<Whose>>) -> UndoneView;
         /// Lists sessions, the latest started first.
         Sessions = GET "/v1/sessions", Read, sessions(Query<SessionsRequest>) -> SessionsView;
+        /// Lists the turns of a session, the latest first, each with what was learned from it.
+        SessionTurns = GET "/v1/sessions/{id}/turns", Read,
+            session_turns(OfId<Query<SessionsRequest>>) -> SessionTurnsView;
         /// Ends a session.
         EndSession = POST "/v1/sessions/{id}/end", Write, end_session(OfId<Body<Whose>>) -> EndedView;
         /// Lists jobs, the newest first.
@@ -136,8 +147,6 @@ operations! {
         /// Lists the jobs of all users, the newest first.
         AllJobs = GET "/admin/jobs", Admin, all_jobs(Query<AllJobsRequest>) -> JobsView;
         /// Runs all dead jobs again.
-        ///
-        /// A JSON body is required, so that no web page can send this without permission.
         RetryAllJobs = POST "/admin/jobs/retry", Admin, retry_all_jobs(Body<RetryAllRequest>) -> RetriedView;
         /// Lists the keys that were not revoked, the oldest first.
         Keys = GET "/admin/keys", Admin, keys(Query<NoMembers>) -> KeysView;

@@ -11,6 +11,7 @@ mod journal;
 mod learning;
 mod memories;
 mod preferences;
+mod records;
 mod trail;
 mod transfer;
 

@@ -120,11 +120,14 @@ impl Client {
         &self,
         request: RequestOf<O>,
     ) -> Result<Answer<ViewOf<O>>, Failure> {
-        let Sent { id, query, body } = O::Input::write(request).await?;
+        let Sent { id, headers, query, body } = O::Input::write(request).await?;
         let path = O::ENTRY.path.split('/').skip(1);
         let path: Vec<&str> =
             path.map(|part| if part.starts_with('{') { &*id } else { part }).collect();
         let mut request = self.http.request(O::ENTRY.method, self.url(&path)).query(&query);
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
         if let Some((content_type, body)) = body {
             request = request.header(CONTENT_TYPE, content_type).body(body);
         }

@@ -7,6 +7,8 @@ use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use reqwest::Url;
 
 use crate::{api, cli::config_file::ConfigFile};
+use memgate_core::memory::Filter;
+use memgate_located::{Node, read};
 
 /// How memories are accessed and shown.
 #[derive(Debug, Args)]
@@ -69,6 +71,13 @@ pub(super) fn time(text: &str) -> Result<Timestamp, &'static str> {
     let day = || text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok();
     let time = text.parse().ok().or_else(|| Some(day()?.timestamp()));
     time.ok_or("must be a day like 2026-05-01 or a time like 2026-05-01T10:00:00Z")
+}
+
+/// Parses a filter (docs/filters.md).
+pub(super) fn filter(text: &str) -> Result<Filter, String> {
+    let node: Node =
+        serde_json::from_str(text).map_err(|error| format!("must be JSON: {error}"))?;
+    read(&node).map_err(|errors| api::ApiError::from(errors).message)
 }
 
 /// Checks the id of a memory, which becomes part of a path.

@@ -41,7 +41,7 @@ pub use error::ForgetError;
 #[cfg(fuzzing)]
 pub use extract::llm::fuzz as fuzz_helper_answer;
 pub use intake::{InFlight, OnDisk, on_disk};
-pub use journal::{Forget, Forgetting, JobQuery, JobRow, JobStanding, SessionRow};
+pub use journal::{Forget, Forgetting, JobQuery, JobRow, JobStanding, SessionRow, TurnRow};
 pub use preferences::{preference_memory, preferences_of, set_preference};
 pub use reconcile::{Judged, judged, told};
 pub use service::{Bounds, Capture, Flushed};

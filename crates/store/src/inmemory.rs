@@ -2,7 +2,7 @@
 //! compared.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     sync::{
         PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
         atomic::{AtomicBool, Ordering},
@@ -191,6 +191,14 @@ impl MemoryStore for InMemoryStore {
         Ok(std::iter::once(&entry.memory).chain(entry.history.iter().rev()).cloned().collect())
     }
 
+    async fn spaces(&self, owner: &Owner, id: &MemoryId) -> Result<Vec<String>, StoreError> {
+        let kept = self.read()?;
+        let entry =
+            kept.get(owner).and_then(|entries| entries.get(id)).ok_or(StoreError::NotFound)?;
+        let spaces: BTreeSet<&str> = entry.vectors.iter().map(|vector| &*vector.space).collect();
+        Ok(spaces.into_iter().map(str::to_owned).collect())
+    }
+
     async fn forget(
         &self,
         owner: &Owner,
@@ -274,9 +282,11 @@ impl MemoryStore for InMemoryStore {
     ) -> Result<Counts, StoreError> {
         validate::filter(filter)?;
         let kept = self.read()?;
+        let any_status = filter.is_some_and(Filter::mentions_status);
         let mut counts = Counts::default();
         for entry in kept.get(&scope.owner).into_iter().flat_map(|entries| entries.values()) {
-            if entry.memory.is_in_use(now)
+            if !entry.memory.is_expired(now)
+                && (any_status || entry.memory.status.is_in_use())
                 && scope.holds(&entry.memory)
                 && filter.is_none_or(|filter| filter.matches(&entry.memory))
             {

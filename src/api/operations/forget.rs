@@ -1,16 +1,16 @@
 //! Deletion. The journal is cleaned first, because its pending turns could become memories again.
 
+mod by_filter;
+
 use std::collections::{HashMap, HashSet};
 
 use crate::api::{
-    ApiError, Caller, DeletedView, ForgetRequest, ForgettingView, ForgettingsView, UndoneView,
-    Whose, WithId,
-    operations::{Operations, not_empty, write},
+    ApiError, Caller, DeletedView, ForgettingView, ForgettingsView, UndoneView, Whose, WithId,
+    operations::{Operations, write},
 };
 use memgate_access::{Action, Subject};
-use memgate_capture::Forget;
 use memgate_core::memory::{
-    Filter, ForgetScope, ListQuery, Memory, MemoryId, Owner, ScopeQuery, Status, StoreError,
+    Filter, ListQuery, Memory, MemoryId, Owner, ScopeQuery, Status, StoreError,
 };
 
 /// Number of memories of a session examined at a time.
@@ -34,16 +34,29 @@ impl Operations {
             Err(StoreError::NotFound) => return Err(ApiError::no_such("memory")),
             Err(error) => return Err(error.into()),
         };
-        self.capture.forget_sources(&versions).await?;
-        let mut ids = self.of_same_words(&owner, &versions).await?;
-        ids.insert(id.clone());
-        let ids: Vec<MemoryId> = ids.into_iter().collect();
-        self.store.forget_all(&owner, &ids, &write("forgotten", caller)).await?;
-        self.recall.forget(&owner);
-        let subject = Subject::of(&owner).target(id).count(ids.len() as u64);
+        let erased = self.erase(&owner, vec![id.clone()], &versions, caller).await?;
+        let subject = Subject::of(&owner).target(id).count(erased);
         self.record(caller, Action::MemoryErase, subject).await;
         // It existed: a summary may have been deleted together with its sources.
-        Ok(DeletedView { deleted: 1 })
+        Ok(DeletedView::of(1))
+    }
+
+    /// Erases memories, given all their versions, and what they were made of. Returns how many memories were erased, those
+    /// that contain words of the same turns included.
+    async fn erase(
+        &self,
+        owner: &Owner,
+        ids: Vec<MemoryId>,
+        versions: &[Memory],
+        caller: &Caller,
+    ) -> Result<u64, ApiError> {
+        self.capture.forget_sources(versions).await?;
+        let mut all = self.of_same_words(owner, versions).await?;
+        all.extend(ids);
+        let all: Vec<MemoryId> = all.into_iter().collect();
+        self.store.forget_all(owner, &all, &write("forgotten", caller)).await?;
+        self.recall.forget(owner);
+        Ok(all.len() as u64)
     }
 
     /// The memories that contain words of the same turns.
@@ -121,30 +134,5 @@ impl Operations {
         let subject = Subject::of(&owner).target(format_args!("forgetting:{id}")).count(restored);
         self.record(caller, Action::ForgetUndo, subject).await;
         Ok(UndoneView { restored })
-    }
-
-    /// Forgets all memories of a user, or of one project, including turns in the journal.
-    ///
-    /// # Errors
-    /// 400 for an invalid field; 503 while store or journal are unavailable: then nothing or only a
-    /// part is forgotten, and the caller must repeat the request.
-    pub async fn forget_scope(
-        &self,
-        caller: &Caller,
-        request: ForgetRequest,
-    ) -> Result<DeletedView, ApiError> {
-        let owner = caller.owner(&request.whose)?;
-        not_empty("project_id", request.scope.project_id.as_ref())?;
-        let turns = match &request.scope.project_id {
-            Some(project) => Forget::Project(project.clone()),
-            None => Forget::Everything,
-        };
-        self.capture.forget_turns(&owner, turns).await?;
-        let scope = ForgetScope { owner, project_id: request.scope.project_id.clone() };
-        let deleted = self.store.forget_by_scope(&scope, &write("scope forgotten", caller)).await?;
-        self.recall.forget(&scope.owner);
-        let subject = Subject::of(&scope.owner).count(deleted);
-        self.record(caller, Action::ScopeErase, subject).await;
-        Ok(DeletedView { deleted })
     }
 }

@@ -1,13 +1,16 @@
-//! Lists jobs and sessions, and retries jobs.
+//! Lists jobs, sessions and their turns, and retries jobs.
 
 use crate::api::{
     AllJobsRequest, ApiError, Caller, JobView, JobsRequest, JobsView, Paging, RetriedView,
-    RetryAllRequest, SessionsRequest, SessionsView, Whose, WithId, cursor,
+    RetryAllRequest, SessionTurnsView, SessionsRequest, SessionsView, Whose, WithId, cursor,
     operations::{Operations, page},
 };
 use memgate_access::{Action, Subject};
-use memgate_capture::JobQuery;
-use memgate_core::memory::Owner;
+use memgate_capture::{JobQuery, TurnRow};
+use memgate_core::memory::{Filter, ListQuery, Memory, Owner, ScopeQuery, Status};
+
+/// Maximum number of a session's memories that are assigned to its turns.
+const LEARNED: usize = 1_000;
 
 impl Operations {
     /// A page of a user's jobs, newest first.
@@ -97,6 +100,46 @@ impl Operations {
         let (before, limit) = before(&request.paging)?;
         let sessions = self.capture.sessions(&owner, before, limit + 1).await?;
         Ok(SessionsView::of(sessions, limit))
+    }
+
+    /// A page of a session's turns, the latest first, each with what was learned from it.
+    ///
+    /// # Errors
+    /// 404 when the user has no such session, 503 while journal or store are unavailable.
+    pub async fn session_turns(
+        &self,
+        caller: &Caller,
+        WithId { id, request }: WithId<SessionsRequest>,
+    ) -> Result<SessionTurnsView, ApiError> {
+        let owner = caller.owner(&request.whose)?;
+        let (before, limit) = before(&request.paging)?;
+        let turns = self.capture.turns(&owner, &id, before, limit + 1).await?;
+        let Some(mut turns) = turns else { return Err(ApiError::no_such("session")) };
+        let learned = self.learned_in(owner, id).await?;
+        let of =
+            |turn: &TurnRow, memory: &Memory| memory.provenance.turn.as_ref() == Some(&turn.id);
+        // The user asked to forget a memory of it: its words are hidden as the memory is.
+        let hidden = |turn: &TurnRow| {
+            learned.iter().any(|memory| memory.status == Status::Forgotten && of(turn, memory))
+        };
+        turns.retain(|turn| !hidden(turn));
+        Ok(SessionTurnsView::of(turns, limit, |turn| {
+            learned.iter().filter(|memory| of(turn, memory)).cloned().collect()
+        }))
+    }
+
+    /// The memories of a session, of any status; of very many the newest.
+    async fn learned_in(&self, owner: Owner, session: String) -> Result<Vec<Memory>, ApiError> {
+        let filter =
+            Filter::And(vec![Filter::Session(session), Filter::Status(Status::ALL.to_vec())]);
+        let query = ListQuery {
+            scope: ScopeQuery::of(owner),
+            filter: Some(filter),
+            limit: LEARNED,
+            cursor: None,
+            now: self.clock.now(),
+        };
+        Ok(self.store.list(&query).await?.memories)
     }
 }
 

@@ -10,7 +10,7 @@ mod journal;
 mod learn;
 mod preferences;
 mod read;
-mod stats;
+mod records;
 mod trail;
 mod write;
 

@@ -85,13 +85,13 @@ impl Operations {
             preferences_of(self.store.as_ref(), &owner, project, Status::ALL, now).await?;
         found.retain(|it| it.preference().is_some_and(|it| it.key() == preference.key));
         if found.is_empty() {
-            return Ok(DeletedView { deleted: 0 });
+            return Ok(DeletedView::of(0));
         }
         self.capture.forget_sources(&found).await?;
         let ids: Vec<MemoryId> = found.iter().map(|memory: &Memory| memory.id.clone()).collect();
         let deleted = self.store.forget_all(&owner, &ids, &write("unset", caller)).await?;
         self.recall.forget(&owner);
         self.record(caller, Action::MemoryErase, Subject::of(&owner).count(deleted)).await;
-        Ok(DeletedView { deleted })
+        Ok(DeletedView::of(deleted))
     }
 }

@@ -1,15 +1,15 @@
-//! Lists, reads and searches memories.
+//! Lists and searches memories.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use crate::api::{
-    ApiError, Caller, HitView, HitsView, ListFilter, ListRequest, MemoriesView, MemoryView,
-    SearchRequest, SearchTerms, Whose, WithId, cursor,
+    ApiError, Caller, HitView, HitsView, ListFilter, ListRequest, MemoriesView, SearchRequest,
+    SearchTerms, cursor,
     operations::{Operations, not_empty, page, share},
 };
-use memgate_core::memory::{Filter, ListQuery, MemoryId, Owner, ScopeQuery, Within};
+use memgate_core::memory::{Filter, ListQuery, Owner, ScopeQuery, Within};
 use memgate_recall::{Hit, Query, RecallError, RecallRequest, Selection};
 
 /// Maximum number of hits, as for a model request.
@@ -30,39 +30,34 @@ impl Operations {
         request: ListRequest,
     ) -> Result<MemoriesView, ApiError> {
         let owner = caller.owner(&request.whose)?;
-        let ListFilter { project_id, memory_type, status, entity } = &request.filter;
-        not_empty("project_id", project_id.as_ref())?;
-        self.known_types("type", memory_type)?;
-        let limit = page(request.paging.limit)?;
-        let mut conditions = Vec::new();
-        conditions.extend(project_id.clone().map(Filter::Project));
-        conditions.extend(memory_type.clone().map(|name| Filter::Type(vec![name])));
-        conditions.extend(status.map(|status| Filter::Status(vec![status])));
-        conditions.extend(entity.clone().map(Filter::Entity));
         let query = ListQuery {
             scope: ScopeQuery::of(owner),
-            filter: (!conditions.is_empty()).then_some(Filter::And(conditions)),
-            limit,
+            filter: self.conditions(request.filter)?,
+            limit: page(request.paging.limit)?,
             cursor: request.paging.cursor.as_deref().map(cursor::decode).transpose()?,
             now: self.clock.now(),
         };
         Ok(self.store.list(&query).await?.into())
     }
 
-    /// One memory, with any status.
+    /// The conditions of a list as one; `None` if there are none.
     ///
     /// # Errors
-    /// 404 when the user has no memory with this id.
-    pub async fn one(
-        &self,
-        caller: &Caller,
-        WithId { id, request: whose }: WithId<Whose>,
-    ) -> Result<MemoryView, ApiError> {
-        let id = MemoryId::from_outside(&id);
-        Ok(self.store.get(&caller.owner(&whose)?, &id, self.clock.now()).await?.into())
+    /// 400 for an invalid field.
+    pub(super) fn conditions(&self, filter: ListFilter) -> Result<Option<Filter>, ApiError> {
+        let ListFilter { project_id, memory_type, status, entity, filter } = filter;
+        not_empty("project_id", project_id.as_ref())?;
+        self.known_types("type", &memory_type)?;
+        let mut conditions = Vec::new();
+        conditions.extend(project_id.map(Filter::Project));
+        conditions.extend(memory_type.map(|name| Filter::Type(vec![name])));
+        conditions.extend(status.map(|status| Filter::Status(vec![status])));
+        conditions.extend(entity.map(Filter::Entity));
+        conditions.extend(filter);
+        Ok((!conditions.is_empty()).then_some(Filter::And(conditions)))
     }
 
-    /// The memories relevant to a query, best first, as a model request would get them.
+    /// The memories relevant to a query, best first, as a model request would get them; without a query the newest.
     ///
     /// # Errors
     /// 400 for an invalid field, 503 while neither vectors nor words can be searched.
@@ -73,8 +68,8 @@ impl Operations {
     ) -> Result<HitsView, ApiError> {
         let owner = caller.owner(&whose)?;
         not_empty("project_id", request.project_id.as_ref())?;
-        not_empty("query", Some(&request.query))?;
-        if request.query.len() > MAX_QUERY {
+        not_empty("query", request.query.as_ref())?;
+        if request.query.as_ref().is_some_and(|query| query.len() > MAX_QUERY) {
             return Err(ApiError::invalid(
                 "query",
                 format_args!("must have at most {MAX_QUERY} bytes"),
@@ -95,14 +90,24 @@ impl Operations {
                 format_args!("must be between 1 and {MAX_HITS}"),
             ));
         }
+        let projects = request.project_id.clone().map_or(Within::All, Within::Shared);
+        let filter = narrowed(&request);
+        let types = request.types.unwrap_or_default();
+        let Some(query) = request.query else {
+            if request.threshold.is_some() {
+                return Err(ApiError::invalid("threshold", "requires a query"));
+            }
+            let scope = ScopeQuery { projects, types, ..ScopeQuery::of(owner) };
+            let query = ListQuery { scope, filter, limit, cursor: None, now: self.clock.now() };
+            let newest = self.store.list(&query).await?.memories;
+            return Ok(HitsView { hits: newest.into_iter().map(HitView::without_query).collect() });
+        };
         let selection = Selection {
             limit,
             threshold: request.threshold.unwrap_or(config.memory.default_similarity_threshold),
-            types: request.types.clone().unwrap_or_default(),
+            types,
         };
-        let projects = request.project_id.clone().map_or(Within::All, Within::Shared);
-        let filter = narrowed(&request);
-        let hits = self.hits(&owner, &request.query, &selection, &projects, filter).await?;
+        let hits = self.hits(&owner, &query, &selection, &projects, filter).await?;
         let hits = hits.into_iter().map(|hit| HitView::of(hit, request.explain)).collect();
         Ok(HitsView { hits })
     }

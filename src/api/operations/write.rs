@@ -1,10 +1,13 @@
 //! Creates and changes memories. Both pass the screening.
 
+mod idempotent;
+
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::api::{
-    ApiError, Caller, ChangeRequest, CreateRequest, MemoryView, PatchRequest, WithId,
+    ApiError, Caller, ChangeRequest, CreateRequest, IdempotencyKey, IfMatch, MemoryView,
+    PatchRequest, Tagged, WithHeader, WithId,
     operations::{Operations, entities, not_empty, share, write},
 };
 use memgate_access::{Action, Subject};
@@ -28,12 +31,16 @@ impl Operations {
     /// Stores a memory.
     ///
     /// # Errors
-    /// 400 for an invalid field, 503 while the store is unavailable.
+    /// 400 for an invalid field, 422 when the idempotency key was sent with another memory, 503 while the store is
+    /// unavailable.
     pub async fn create(
         &self,
         caller: &Caller,
-        CreateRequest { whose, memory: request }: CreateRequest,
-    ) -> Result<MemoryView, ApiError> {
+        WithHeader { header: key, request: CreateRequest { whose, memory: request } }: WithHeader<
+            IdempotencyKey,
+            CreateRequest,
+        >,
+    ) -> Result<Tagged<MemoryView>, ApiError> {
         let owner = caller.owner(&whose)?;
         not_empty("project_id", request.project_id.as_ref())?;
         not_empty("agent_id", request.agent_id.as_ref())?;
@@ -64,6 +71,12 @@ impl Operations {
         memory.valid_from = request.valid_from;
         memory.valid_until = request.valid_until;
         let (write, now) = (write("created", caller), self.clock.now());
+        if let Some(key) = &key {
+            if let Some(stored) = self.stored_before(key, &memory, now).await? {
+                return Ok(stored.into());
+            }
+            memory.id = idempotent::id(&memory.owner, key, now);
+        }
         let stated = if memory.tags.is_empty() { stated(screener, &memory.content) } else { None };
         let (stored, whole) = match stated {
             Some(preference) => {
@@ -73,7 +86,14 @@ impl Operations {
             None => {
                 let vectors = self.vectors(&memory.content).await;
                 let whole = !vectors.is_empty();
-                (self.store.store(memory, vectors, &write).await?, whole)
+                let stored = self.store.store(memory.clone(), vectors, &write).await;
+                if let (Err(StoreError::Exists), Some(key)) = (&stored, &key)
+                    && let Some(stored) = self.stored_before(key, &memory, now).await?
+                {
+                    // The same request at the same time was faster.
+                    return Ok(stored.into());
+                }
+                (stored?, whole)
             }
         };
         self.metrics.stored(stored.memory_type.as_str());
@@ -87,12 +107,21 @@ impl Operations {
     ///
     /// # Errors
     /// 404 when the user has no memory with this id, 409 when `version` is given and is not the
-    /// current one.
+    /// current one, 412 when `If-Match` names another version.
     pub async fn patch(
         &self,
         caller: &Caller,
-        WithId { id, request: ChangeRequest { whose, change } }: WithId<ChangeRequest>,
-    ) -> Result<MemoryView, ApiError> {
+        WithHeader { header, request: WithId { id, request: ChangeRequest { whose, mut change } } }: WithHeader<
+            IfMatch,
+            WithId<ChangeRequest>,
+        >,
+    ) -> Result<Tagged<MemoryView>, ApiError> {
+        if let Some(IfMatch(version)) = header {
+            if change.version.is_some_and(|other| other != version) {
+                return Err(ApiError::invalid("version", "must be the one of If-Match"));
+            }
+            change.version = Some(version);
+        }
         let owner = caller.owner(&whose)?;
         let id = MemoryId::from_outside(&id);
         let change = self.checked(change)?;
@@ -108,6 +137,9 @@ impl Operations {
             match self.store.update(memory, vectors.clone(), &write).await {
                 // The caller named no version, so the change applies to the newer one too.
                 Err(StoreError::Conflict { .. }) if change.version.is_none() && attempt < TRIES => {
+                }
+                Err(StoreError::Conflict { found, .. }) if header.is_some() => {
+                    return Err(ApiError::not_the_version(found));
                 }
                 Err(error) => return Err(error.into()),
                 Ok(stored) => {

@@ -11,6 +11,9 @@ use serde::de::DeserializeOwned;
 
 use crate::api::{ApiError, Caller, read::description::JSON};
 
+/// Members whose text in a query is JSON.
+const JSON_MEMBERS: [&str; 1] = ["filter"];
+
 /// Maximum size of a JSON body, in bytes: the largest memory, escaped, with some room.
 pub(crate) const MAX_BODY: usize = 1 << 20;
 
@@ -19,14 +22,10 @@ pub(crate) const MAX_BODY: usize = 1 << 20;
 /// # Errors
 /// 400 for invalid members, 413 and 415 for a body of another size or type.
 pub(super) async fn members<T: DeserializeOwned>(request: Request) -> Result<T, ApiError> {
-    let of_query = query(request.uri())?;
+    let of_query = spelt(query(request.uri())?)?;
     let caller = request.extensions().get::<Caller>().cloned();
-    let mut node = if has_body(&request, !of_query.is_empty()) {
-        parse(request).await?
-    } else {
-        Node::of_spelt([])
-    };
-    if let (Value::Map(all), Value::Map(more)) = (&mut node.value, Node::of_spelt(of_query).value) {
+    let mut node = if has_body(&request) { parse(request).await? } else { Node::of_spelt([]) };
+    if let (Value::Map(all), Value::Map(more)) = (&mut node.value, of_query.value) {
         all.extend(more);
     }
     Ok(read(&with_defaults(node, caller.as_ref()))?)
@@ -37,12 +36,27 @@ pub(super) async fn members<T: DeserializeOwned>(request: Request) -> Result<T, 
 /// # Errors
 /// 400 for invalid members.
 pub(super) fn query_members<T: DeserializeOwned>(request: &Request) -> Result<T, ApiError> {
-    let node = Node::of_spelt(query(request.uri())?);
+    let node = spelt(query(request.uri())?)?;
     Ok(read(&with_defaults(node, request.extensions().get::<Caller>()))?)
 }
 
+/// The members of a query as a tree.
+fn spelt(members: Vec<(String, String)>) -> Result<Node, ApiError> {
+    let mut node = Node::of_spelt(members);
+    if let Value::Map(members) = &mut node.value {
+        for (key, node) in members {
+            if let (true, Value::Spelt(text)) = (JSON_MEMBERS.contains(&&*key.name), &node.value) {
+                *node = serde_json::from_str(text).map_err(|error| {
+                    ApiError::invalid(&key.name, format_args!("must be JSON: {error}"))
+                })?;
+            }
+        }
+    }
+    Ok(node)
+}
+
 /// Whether the members of the query are not the whole request.
-fn has_body(request: &Request, has_query: bool) -> bool {
+fn has_body(request: &Request) -> bool {
     let is_empty = request.body().size_hint().exact() == Some(0);
     match *request.method() {
         Method::GET | Method::HEAD => false,
@@ -50,7 +64,7 @@ fn has_body(request: &Request, has_query: bool) -> bool {
         // A change of nothing would be a mistake.
         Method::PATCH => true,
         // Without a type only an empty body is accepted.
-        _ => !(is_empty && has_query && !request.headers().contains_key(header::CONTENT_TYPE)),
+        _ => !is_empty || request.headers().contains_key(header::CONTENT_TYPE),
     }
 }
 

@@ -48,6 +48,8 @@ pub trait Input {
 pub struct Sent {
     /// The id in the path.
     pub id: String,
+    /// Headers.
+    pub headers: Vec<(&'static str, String)>,
     /// The query's members.
     pub query: Vec<(String, String)>,
     /// The body and its type.

@@ -2,6 +2,7 @@
 
 pub(super) mod description;
 pub(super) mod extract;
+pub(super) mod headers;
 pub(super) mod input;
 pub(crate) mod requests;
 pub(super) mod schemas;

@@ -42,6 +42,15 @@ pub(in crate::api) fn mentions() -> Array {
     Array::new(mention)
 }
 
+pub(in crate::api) fn relations() -> Array {
+    let relation = ObjectBuilder::new()
+        .property("type", text().description(Some("What the link means: supersedes, summary_of …")))
+        .property("target", text().description(Some("Id of the other memory.")))
+        .required("type")
+        .required("target");
+    Array::new(relation)
+}
+
 pub(in crate::api) fn entity_relations() -> Array {
     let names = ["subject", "predicate", "object"];
     let relation = names.into_iter().fold(ObjectBuilder::new(), |relation, name| {

@@ -333,12 +333,16 @@ async fn nobody_but_a_gateway_can_send_an_identity() {
 }
 
 #[tokio::test]
-async fn a_post_without_a_body_is_accepted_if_the_query_names_the_user() {
+async fn a_post_without_a_body_has_the_members_of_the_query() {
     let server = Server::start().await;
     let flush = server.request(Method::POST, "/v1/memory/flush?user_id=u&timeout_ms=5000");
     assert_eq!(server.send(flush).await.0, StatusCode::OK);
-    let unnamed = server.request(Method::POST, "/v1/memory/flush");
-    assert_eq!(error(&server.send(unnamed).await).0, 415);
+    for path in ["/v1/memory/flush", "/v1/forgettings/1/undo", "/v1/sessions/s/end"] {
+        let unnamed = server.send(server.request(Method::POST, path)).await;
+        assert_eq!(error(&unnamed), (400, "invalid_value", Some("user_id")), "{path}");
+    }
+    let undo = server.request(Method::POST, "/v1/forgettings/1/undo?user_id=u");
+    assert_eq!(error(&server.send(undo).await), (404, "not_found", None));
     let both = server.post("/v1/memory/flush?user_id=u", json!({"user_id": "v"})).await;
     assert_eq!(error(&both), (400, "invalid_value", Some("user_id")));
     server.stop().await;

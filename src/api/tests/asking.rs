@@ -70,7 +70,7 @@ async fn an_error_names_the_member_and_the_expected_value() {
         ("limit", json!(-1), "limit", "must be a whole number, 0 or more"),
         ("threshold", json!("high"), "threshold", "must be a number, not a string"),
         ("explain", json!("yes"), "explain", "must be true or false, not a string"),
-        ("query", json!(null), "query", "must be a string, not null"),
+        ("query", json!(5), "query", "must be a string, not a number"),
         ("types", json!("semantic"), "types", "must be a list, not a string"),
         ("types", json!(["semantic", 5]), "types[1]", "must be a string, not a number"),
         ("since", json!("yesterday"), "since", "must be a time like 2026-05-01T10:00:00Z"),

@@ -284,6 +284,9 @@ async fn stats_count_a_users_memories_in_use() {
         "embedded": 3,
         "review": 1,
         "by_type": {"semantic": 2, "procedural": 1, "episodic": 0, "reflective": 0},
+        "by_status": {
+            "active": 2, "review": 1, "superseded": 0, "quarantined": 0, "archived": 0, "forgotten": 0,
+        },
         "model": space.model,
         "dimension": 64,
         "space": space.id(),

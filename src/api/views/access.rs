@@ -138,9 +138,7 @@ pub struct AuditView {
 impl AuditView {
     /// A page of at most `limit` entries; one more shows that there is a next page.
     pub(in crate::api) fn of(mut entries: Vec<AuditEntry>, limit: usize) -> Self {
-        let more = entries.len() > limit;
-        entries.truncate(limit);
-        let last = entries.last().filter(|_| more).map(|entry| cursor::encode_number(entry.id));
-        Self { entries: entries.into_iter().map(Into::into).collect(), next_cursor: last }
+        let next_cursor = cursor::next(&mut entries, limit, |entry| entry.id);
+        Self { entries: entries.into_iter().map(Into::into).collect(), next_cursor }
     }
 }

@@ -63,7 +63,7 @@ pub struct JobsView {
 impl JobsView {
     /// Creates a page of at most `limit` jobs; `jobs` has one more if there is a next page.
     pub(in crate::api) fn of(mut jobs: Vec<JobRow>, limit: usize) -> Self {
-        let next_cursor = next(&mut jobs, limit, |job| job.id);
+        let next_cursor = cursor::next(&mut jobs, limit, |job| job.id);
         Self { jobs: jobs.into_iter().map(JobView::from).collect(), next_cursor }
     }
 }
@@ -136,7 +136,7 @@ pub struct SessionsView {
 impl SessionsView {
     /// Creates a page of at most `limit` sessions; `sessions` has one more if there is a next page.
     pub(in crate::api) fn of(mut sessions: Vec<SessionRow>, limit: usize) -> Self {
-        let next_cursor = next(&mut sessions, limit, |session| session.number);
+        let next_cursor = cursor::next(&mut sessions, limit, |session| session.number);
         let view = |session: SessionRow| SessionView {
             id: session.id,
             turns: session.turns,
@@ -166,11 +166,4 @@ pub struct FlushedView {
 pub struct EndedView {
     /// Number of its turns.
     pub turns: u64,
-}
-
-/// Truncates a page to `limit` rows; returns the cursor if rows were cut off.
-fn next<T>(rows: &mut Vec<T>, limit: usize, number: impl Fn(&T) -> i64) -> Option<String> {
-    let more = rows.len() > limit;
-    rows.truncate(limit);
-    rows.last().filter(|_| more).map(|last| cursor::encode_number(number(last)))
 }

@@ -128,17 +128,33 @@ impl From<Page> for MemoriesView {
     }
 }
 
+/// A number of memories.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct CountView {
+    /// The number.
+    pub count: u64,
+}
+
 /// Result of a deletion.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct DeletedView {
-    /// Number of deleted memories.
+    /// Number of deleted memories; with `dry_run`, of those that would be deleted.
     pub deleted: u64,
+    /// Whether the memories were only counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+impl DeletedView {
+    pub(in crate::api) fn of(deleted: u64) -> Self {
+        Self { deleted, dry_run: false }
+    }
 }
 
 /// Result of a search.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct HitsView {
-    /// The hits, best first.
+    /// The hits, best first; without a query the newest first.
     pub hits: Vec<HitView>,
 }
 
@@ -147,8 +163,8 @@ pub struct HitsView {
 pub struct HitView {
     /// The memory.
     pub memory: MemoryView,
-    /// Calibrated relevance, 0 to 1.
-    pub score: f32,
+    /// Calibrated relevance, 0 to 1; null without a query.
+    pub score: Option<f32>,
     /// The score breakdown, if it was requested.
     #[schema(value_type = Option<Object>)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -158,6 +174,11 @@ pub struct HitView {
 impl HitView {
     pub(in crate::api) fn of(hit: Hit, explain: bool) -> Self {
         let parts = explain.then_some(hit.breakdown);
-        Self { memory: hit.memory.into(), score: hit.score, parts }
+        Self { memory: hit.memory.into(), score: Some(hit.score), parts }
+    }
+
+    /// A memory that was found without a query.
+    pub(in crate::api) fn without_query(memory: Memory) -> Self {
+        Self { memory: memory.into(), score: None, parts: None }
     }
 }

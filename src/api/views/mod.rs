@@ -4,6 +4,8 @@ mod access;
 mod journal;
 mod memories;
 mod preferences;
+mod record;
+mod sessions;
 mod trail;
 mod transfer;
 
@@ -12,8 +14,10 @@ pub use journal::{
     EndedView, FlushedView, ForgettingView, ForgettingsView, JobView, JobsView, RetriedView,
     SessionView, SessionsView, UndoneView,
 };
-pub use memories::{DeletedView, HitView, HitsView, MemoriesView, MemoryView};
+pub use memories::{CountView, DeletedView, HitView, HitsView, MemoriesView, MemoryView};
 pub use preferences::{PreferenceView, PreferencesView};
+pub use record::{ChangeView, HistoryView, ProvenanceView, RecordView, SaidView, VersionView};
+pub use sessions::{SessionTurnView, SessionTurnsView};
 pub(in crate::api) use trail::outcome;
 pub use trail::{
     CandidateView, QueryView, RecallView, RecallsView, StepView, TurnEventView, TurnView, WhyView,

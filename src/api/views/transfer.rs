@@ -43,6 +43,8 @@ pub struct StatsView {
     pub review: u64,
     /// Number of memories by type.
     pub by_type: BTreeMap<String, u64>,
+    /// Number of memories by status, those that are not in use included.
+    pub by_status: BTreeMap<String, u64>,
     /// The embedding model.
     pub model: String,
     /// Dimension of its vectors.

@@ -5,15 +5,17 @@ use std::process::ExitCode;
 
 use crate::{
     api::{
-        self, DeletedView, ForgetFilter, ForgetRequest, ForgettingsView, UndoneView, WithId,
+        self, DeletedView, ForgetOptions, ForgetRequest, ForgettingsView, ListFilter, UndoneView,
+        WithId,
         table::{Forget, ForgetScope, Forgettings, UndoForgetting},
     },
     cli::{
         answer,
-        options::{Common, Whose, memory_id},
+        options::{Common, Whose, filter, memory_id},
     },
     startup::Need,
 };
+use memgate_core::memory::Filter;
 
 /// Arguments of `memgate forget`.
 #[derive(Debug, clap::Args)]
@@ -34,6 +36,12 @@ pub(crate) struct Args {
     /// With --all: delete only this project's memories.
     #[arg(long, value_name = "ID", requires = "all", conflicts_with = "id")]
     project: Option<String>,
+    /// With --all: delete only memories that meet this filter, as JSON (docs/filters.md).
+    #[arg(long, value_name = "JSON", value_parser = filter, requires = "all", conflicts_with = "id")]
+    filter: Option<Filter>,
+    /// With --all: only count the memories.
+    #[arg(long, requires = "all", conflicts_with = "id")]
+    dry_run: bool,
     #[command(flatten)]
     common: Common,
     #[command(flatten)]
@@ -56,8 +64,13 @@ impl Args {
                 answer::run::<Forget>(common, need, forget, |done, _| told(done))
             }
             None => {
-                let scope = ForgetFilter { project_id: self.project };
-                let forget = ForgetRequest { whose, scope };
+                let filter = ListFilter {
+                    project_id: self.project,
+                    filter: self.filter,
+                    ..ListFilter::default()
+                };
+                let options = ForgetOptions { dry_run: self.dry_run };
+                let forget = ForgetRequest { whose, filter, options };
                 answer::run::<ForgetScope>(common, need, forget, |done, _| told(done))
             }
         }
@@ -66,6 +79,7 @@ impl Args {
 
 fn told(done: &DeletedView) -> String {
     match done.deleted {
+        count if done.dry_run => format!("Would forget {count} memories."),
         0 => "Nothing to forget.".to_owned(),
         1 => "Forgot 1 memory.".to_owned(),
         many => format!("Forgot {many} memories."),

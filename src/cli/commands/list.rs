@@ -8,12 +8,12 @@ use crate::{
     api::{ListFilter, ListRequest, Paging, table::List},
     cli::{
         answer,
-        options::{Common, Whose, count},
+        options::{Common, Whose, count, filter},
         output::show,
     },
     startup::Need,
 };
-use memgate_core::memory::Status;
+use memgate_core::memory::{Filter, Status};
 
 /// Arguments of `memgate list`.
 #[derive(Debug, clap::Args)]
@@ -34,6 +34,9 @@ pub(crate) struct Args {
     /// Show only memories that mention this person or thing.
     #[arg(long, value_name = "NAME")]
     entity: Option<String>,
+    /// Show only memories that meet this filter, as JSON (docs/filters.md).
+    #[arg(long, value_name = "JSON", value_parser = filter)]
+    filter: Option<Filter>,
     /// Maximum number of memories, 1 to 100 [default: 20].
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     limit: Option<usize>,
@@ -56,6 +59,7 @@ impl Args {
                 memory_type: self.memory_type,
                 status: self.status,
                 entity: self.entity,
+                filter: self.filter,
             },
             paging: Paging { limit: self.limit, cursor: self.cursor },
         };

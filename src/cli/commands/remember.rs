@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::{
-    api::{CreateRequest, NewMemory, table::Create},
+    api::{CreateRequest, NewMemory, WithHeader, table::Create},
     cli::{
         answer,
         options::{Common, Whose, number},
@@ -48,6 +48,7 @@ impl Args {
                 ..NewMemory::default()
             },
         };
+        let request = WithHeader::without(request);
         answer::run::<Create>(self.common, Need::Model, request, show::stored)
     }
 }

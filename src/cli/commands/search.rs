@@ -9,11 +9,12 @@ use crate::{
     api::{SearchRequest, SearchTerms, table::Search},
     cli::{
         answer,
-        options::{Common, Whose, count, number, time},
+        options::{Common, Whose, count, filter, number, time},
         output::show,
     },
     startup::Need,
 };
+use memgate_core::memory::Filter;
 
 /// Arguments of `memgate search`.
 #[derive(Debug, clap::Args)]
@@ -42,6 +43,9 @@ pub(crate) struct Args {
     /// Search only memories about an earlier time; must be after --since.
     #[arg(long, value_name = "TIME", value_parser = time)]
     until: Option<Timestamp>,
+    /// Search only memories that meet this filter, as JSON (docs/filters.md).
+    #[arg(long, value_name = "JSON", value_parser = filter)]
+    filter: Option<Filter>,
     /// Show a breakdown of each score.
     #[arg(long)]
     explain: bool,
@@ -52,12 +56,12 @@ impl Args {
         let request = SearchRequest {
             whose: self.whose.into(),
             search: SearchTerms {
-                query: self.query,
+                query: Some(self.query),
                 project_id: self.project,
                 limit: self.limit,
                 threshold: self.threshold,
                 types: (!self.types.is_empty()).then_some(self.types),
-                filter: None,
+                filter: self.filter,
                 since: self.since,
                 until: self.until,
                 explain: self.explain,

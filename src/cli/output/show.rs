@@ -34,7 +34,8 @@ pub(crate) fn hits(found: &HitsView, width: Width) -> String {
     }
     let mut lines = Vec::new();
     for hit in &found.hits {
-        let head = format!("{:.2}  {}", hit.score, about(&hit.memory));
+        let score = hit.score.map(|score| format!("{score:.2}  "));
+        let head = score.unwrap_or_default() + &about(&hit.memory);
         lines.extend(lines_of(&head, &hit.memory, width));
         let parts = parts(hit).into_iter().flatten();
         lines.extend(parts.map(|parts| format!("{INDENT}{parts}")));
@@ -82,7 +83,7 @@ fn parts(hit: &HitView) -> Option<[String; 2]> {
         ("length", Some(parts.length)),
     ];
     let known = known.iter().filter_map(|(name, value)| Some(format!("{name} {:.2}", (*value)?)));
-    let relevance = format!("relevance {:.2}: {}", hit.score, joined(known));
+    let relevance = format!("relevance {:.2}: {}", hit.score?, joined(known));
     let order = match parts.ranks {
         None => {
             let added =

@@ -17,6 +17,7 @@ mod record;
 mod schema;
 mod sessions;
 mod tools;
+mod turn_rows;
 
 #[cfg(test)]
 mod tests;
@@ -44,3 +45,5 @@ pub(crate) use sessions::{
     SessionState, Waits, end_if_idle, extract_before, list_sessions, never_sum_up, sum_up_again,
     to_sum_up,
 };
+pub use turn_rows::TurnRow;
+pub(crate) use turn_rows::{list_turns, turns_of_ids};

@@ -1,7 +1,7 @@
-//! Jobs and sessions, for operators and users.
+//! Jobs, sessions and turns, for operators and users.
 
 use crate::{
-    journal::{self, JobQuery, JobRow, SessionRow},
+    journal::{self, JobQuery, JobRow, SessionRow, TurnRow},
     service::capture::Capture,
 };
 use memgate_core::memory::Owner;
@@ -54,5 +54,34 @@ impl Capture {
     ) -> Result<Vec<SessionRow>, DatabaseError> {
         let owner = owner.clone();
         self.journal.read(move |c| journal::list_sessions(c, &owner, before, limit)).await
+    }
+
+    /// The turns of an owner's session, the last first; only those before the place of another. `None` when the owner has
+    /// no such session.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] when the journal cannot be read.
+    pub async fn turns(
+        &self,
+        owner: &Owner,
+        session: &str,
+        before: Option<i64>,
+        limit: usize,
+    ) -> Result<Option<Vec<TurnRow>>, DatabaseError> {
+        let (owner, session) = (owner.clone(), session.to_owned());
+        self.journal.read(move |c| journal::list_turns(c, &owner, &session, before, limit)).await
+    }
+
+    /// An owner's turns with these ids that are still in the journal.
+    ///
+    /// # Errors
+    /// [`DatabaseError`] when the journal cannot be read.
+    pub async fn turns_of_ids(
+        &self,
+        owner: &Owner,
+        ids: Vec<String>,
+    ) -> Result<Vec<TurnRow>, DatabaseError> {
+        let owner = owner.clone();
+        self.journal.read(move |c| journal::turns_of_ids(c, &owner, &ids)).await
     }
 }

@@ -67,7 +67,7 @@ pub struct Touch {
 /// How much an owner, or the store, holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counts {
-    /// Memories in use.
+    /// Memories.
     pub total: u64,
     /// Of these, with a vector in the asked space.
     pub embedded: u64,
@@ -133,6 +133,12 @@ pub trait MemoryStore: Send + Sync {
     /// [`StoreError::NotFound`].
     async fn history(&self, owner: &Owner, id: &MemoryId) -> Result<Vec<Memory>, StoreError>;
 
+    /// The embedding spaces in which a memory has a vector, sorted.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`].
+    async fn spaces(&self, owner: &Owner, id: &MemoryId) -> Result<Vec<String>, StoreError>;
+
     /// Removes a memory, its history and its vectors. Returns what was removed: 0 or 1.
     ///
     /// # Errors
@@ -173,7 +179,8 @@ pub trait MemoryStore: Send + Sync {
     /// [`StoreError::Unavailable`].
     async fn list(&self, query: &ListQuery) -> Result<Page, StoreError>;
 
-    /// How many memories in use a scope holds, and how many of them `space` covers.
+    /// How many memories a scope holds, and how many of them `space` covers. Without a status filter only active and
+    /// review ones are counted, as they are listed.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].

@@ -234,4 +234,5 @@ pub(crate) async fn counts_are_of_what_is_in_use(store: &dyn MemoryStore) {
     assert_eq!(count(None, SPACE).await, (2, 1));
     assert_eq!(count(None, "never used").await, (2, 0));
     assert_eq!(count(Some(&Filter::Text("y".into())), SPACE).await, (0, 0));
+    assert_eq!(count(Some(&Filter::Status(vec![Status::Superseded])), SPACE).await, (1, 0));
 }

@@ -81,6 +81,7 @@ macro_rules! conforms {
             other_spaces_and_dimensions_do_not_compare
             memories_without_a_vector_are_found_and_back_filled
             a_new_space_is_back_filled_beside_the_old
+            a_memory_names_its_spaces_once_each
             changed_content_loses_its_old_vectors
             all_of_a_store_is_carried_to_another_and_back
             a_memory_is_written_once_however_often_it_is_brought

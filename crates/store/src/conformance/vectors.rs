@@ -1,7 +1,7 @@
 //! Embedding spaces, and embedding of memories without vectors.
 
 use crate::conformance::*;
-use memgate_core::memory::{MemoryStore, Status};
+use memgate_core::memory::{MemoryStore, Status, StoreError};
 
 const EAST: [f32; 4] = [1.0, 0.0, 0.0, 0.0];
 
@@ -108,4 +108,16 @@ pub(crate) async fn changed_content_loses_its_old_vectors(store: &dyn MemoryStor
         (missing(store, SPACE, 10).await.len(), missing(store, "other", 10).await.len()),
         (0, 1)
     );
+}
+
+pub(crate) async fn a_memory_names_its_spaces_once_each(store: &dyn MemoryStore) {
+    let vectors = vec![embedding(0, EAST), embedding(1, EAST), in_space("other", &[1.0, 0.0])];
+    store.store(note("alice", "both", "x"), vectors, &write()).await.unwrap();
+    store.store(note("alice", "none", "x"), vec![], &write()).await.unwrap();
+    assert_eq!(store.spaces(&owner("alice"), &id("both")).await.unwrap(), ["other", SPACE]);
+    assert!(store.spaces(&owner("alice"), &id("none")).await.unwrap().is_empty());
+    for (user, name) in [("bob", "both"), ("alice", "unknown")] {
+        let unknown = store.spaces(&owner(user), &id(name)).await;
+        assert!(matches!(unknown, Err(StoreError::NotFound)), "{unknown:?}");
+    }
 }

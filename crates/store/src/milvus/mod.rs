@@ -209,6 +209,13 @@ impl MemoryStore for MilvusStore {
         if versions.is_empty() { Err(StoreError::NotFound) } else { Ok(versions) }
     }
 
+    async fn spaces(&self, owner: &Owner, id: &MemoryId) -> Result<Vec<String>, StoreError> {
+        let session = self.link.session()?;
+        let known = self.known(&session, owner, id, session.server.consistency()).await?;
+        let known = known.ok_or(StoreError::NotFound)?;
+        Ok(known.stored.spaces.into_keys().collect())
+    }
+
     async fn forget(&self, owner: &Owner, id: &MemoryId, write: &Write) -> Result<u64, StoreError> {
         self.forget_all(owner, std::slice::from_ref(id), write).await
     }
@@ -286,7 +293,8 @@ impl MemoryStore for MilvusStore {
     ) -> Result<Counts, StoreError> {
         validate::filter(filter)?;
         let session = self.link.session()?;
-        let lines = self.searcher(&session).listed(scope, filter, false, now).await?;
+        let any_status = filter.is_some_and(Filter::mentions_status);
+        let lines = self.searcher(&session).listed(scope, filter, any_status, now).await?;
         let embedded = lines.iter().filter(|line| line.spaces.contains_key(space)).count();
         Ok(Counts { total: lines.len() as u64, embedded: embedded as u64 })
     }

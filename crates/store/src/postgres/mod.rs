@@ -232,6 +232,13 @@ impl MemoryStore for PostgresStore {
         found.ok_or(StoreError::NotFound)
     }
 
+    async fn spaces(&self, owner: &Owner, id: &MemoryId) -> Result<Vec<String>, StoreError> {
+        let transaction = self.read(owner).await?;
+        let found = search::spaces(&transaction, owner, id.as_str()).await?;
+        transaction.end();
+        found.ok_or(StoreError::NotFound)
+    }
+
     async fn forget(&self, owner: &Owner, id: &MemoryId, write: &Write) -> Result<u64, StoreError> {
         self.forget_all(owner, std::slice::from_ref(id), write).await
     }

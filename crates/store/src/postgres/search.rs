@@ -17,7 +17,7 @@ use crate::{
         },
         filter::Condition,
         index::{OwnerIndex, generation, owner_index},
-        rows::{COLUMNS, columns, get, memory, stored},
+        rows::{COLUMNS, columns, get, memory, stored, text::decode},
     },
     top_k::{Candidate, top_k},
 };
@@ -169,11 +169,7 @@ async fn newest(
 /// A page of a list.
 pub(super) async fn list(transaction: &Transaction, query: &ListQuery) -> Result<Page, Fault> {
     let limit = query.limit.min(MAX_LIMIT);
-    let mut condition = Condition::scope(&query.scope, query.now);
-    if !query.filter.as_ref().is_some_and(Filter::mentions_status) {
-        condition = condition.in_use();
-    }
-    condition = condition.filtered(query.filter.as_ref());
+    let mut condition = listed(&query.scope, query.filter.as_ref(), query.now);
     if let Some(cursor) = &query.cursor {
         condition.number(" AND (created_at, id) < (", micros(cursor.created_at));
         condition.text(", ", stored(cursor.id.as_str()));
@@ -185,6 +181,14 @@ pub(super) async fn list(transaction: &Transaction, query: &ListQuery) -> Result
     let last = memories.last().filter(|_| more);
     let next = last.map(|last| Cursor { created_at: last.created_at, id: last.id.clone() });
     Ok(Page { memories, next })
+}
+
+/// The condition of lists and counts: without a status filter, only memories in use.
+fn listed(scope: &ScopeQuery, filter: Option<&Filter>, now: jiff::Timestamp) -> Condition {
+    let condition = Condition::scope(scope, now);
+    let any_status = filter.is_some_and(Filter::mentions_status);
+    let condition = if any_status { condition } else { condition.in_use() };
+    condition.filtered(filter)
 }
 
 async fn page(
@@ -208,7 +212,7 @@ pub(super) async fn count(
     space: &str,
     now: jiff::Timestamp,
 ) -> Result<Counts, Fault> {
-    let condition = Condition::scope(scope, now).in_use().filtered(filter);
+    let condition = listed(scope, filter, now);
     let space = stored(space);
     let mut parameters: Vec<Parameter<'_>> = condition.parameters();
     parameters.push((&space, Type::TEXT));
@@ -281,4 +285,22 @@ pub(super) async fn history(
     let mut versions = vec![current];
     versions.extend(earlier(transaction, owner, number).await?);
     Ok(Some(versions))
+}
+
+const SPACES: &str = "SELECT DISTINCT name FROM vectors JOIN spaces USING (space) \
+     WHERE owner = $1 AND memory = $2";
+
+/// The embedding spaces of a memory, sorted; `None` if the owner has no such memory.
+pub(super) async fn spaces(
+    transaction: &Transaction,
+    owner: &Owner,
+    id: &str,
+) -> Result<Option<Vec<String>>, Fault> {
+    let Some((number, _)) = by_id(transaction, owner, id).await? else { return Ok(None) };
+    let rows = transaction.query(SPACES, &[&owner.key(), &number]).await?;
+    let names =
+        rows.iter().map(|row| decode(get(row, 0, "space")?).ok_or(Fault::Unreadable("space")));
+    let mut names = names.collect::<Result<Vec<String>, Fault>>()?;
+    names.sort_unstable();
+    Ok(Some(names))
 }

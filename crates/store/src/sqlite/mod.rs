@@ -174,6 +174,12 @@ impl MemoryStore for SqliteStore {
         found.ok_or(StoreError::NotFound)
     }
 
+    async fn spaces(&self, owner: &Owner, id: &MemoryId) -> Result<Vec<String>, StoreError> {
+        let (owner, id) = (owner.clone(), id.clone());
+        let found = self.read(move |c| search::spaces(c, &owner, id.as_str())).await?;
+        found.ok_or(StoreError::NotFound)
+    }
+
     async fn forget(&self, owner: &Owner, id: &MemoryId, write: &Write) -> Result<u64, StoreError> {
         let (owner, id) = (owner.clone(), id.clone());
         let removed = self.erase(move |c| change::forget(c, &owner, &id)).await?;

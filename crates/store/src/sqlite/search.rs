@@ -136,11 +136,7 @@ fn newest(
 /// A page of a list.
 pub(super) fn list(connection: &Connection, query: &ListQuery) -> rusqlite::Result<Page> {
     let limit = query.limit.min(MAX_LIMIT);
-    let mut condition = Condition::scope(&query.scope, query.now);
-    if !query.filter.as_ref().is_some_and(Filter::mentions_status) {
-        condition = condition.in_use();
-    }
-    condition = condition.filtered(query.filter.as_ref());
+    let mut condition = listed(&query.scope, query.filter.as_ref(), query.now);
     if let Some(cursor) = &query.cursor {
         condition.test(" AND (created_at, id) < (", micros(cursor.created_at));
         condition.test(", ", cursor.id.as_str().to_owned());
@@ -152,6 +148,14 @@ pub(super) fn list(connection: &Connection, query: &ListQuery) -> rusqlite::Resu
     let last = memories.last().filter(|_| more);
     let next = last.map(|last| Cursor { created_at: last.created_at, id: last.id.clone() });
     Ok(Page { memories, next })
+}
+
+/// The condition of lists and counts: without a status filter, only memories in use.
+fn listed(scope: &ScopeQuery, filter: Option<&Filter>, now: jiff::Timestamp) -> Condition {
+    let condition = Condition::scope(scope, now);
+    let any_status = filter.is_some_and(Filter::mentions_status);
+    let condition = if any_status { condition } else { condition.in_use() };
+    condition.filtered(filter)
 }
 
 fn page(
@@ -177,7 +181,7 @@ pub(super) fn count(
     now: jiff::Timestamp,
 ) -> rusqlite::Result<Counts> {
     let mut values = vec![Value::from(space_number(connection, space)?)];
-    let condition = Condition::scope(scope, now).in_use().filtered(filter);
+    let condition = listed(scope, filter, now);
     values.extend(condition.values);
     let sql = format!(
         "SELECT count(*), count(nullif(EXISTS (SELECT 1 FROM vectors \
@@ -225,4 +229,18 @@ pub(super) fn history(
         versions.push(version?);
     }
     Ok(Some(versions))
+}
+
+/// The embedding spaces of a memory, sorted; `None` if the owner has no such memory.
+pub(super) fn spaces(
+    connection: &Connection,
+    owner: &Owner,
+    id: &str,
+) -> rusqlite::Result<Option<Vec<String>>> {
+    let Some((row, _)) = by_id(connection, owner, id)? else { return Ok(None) };
+    let mut statement = connection.prepare_cached(
+        "SELECT DISTINCT name FROM vectors JOIN spaces USING (space) WHERE memory = ?1 ORDER BY name",
+    )?;
+    let names = statement.query_map([row], |row| row.get(0))?;
+    names.collect::<rusqlite::Result<_>>().map(Some)
 }

@@ -22,7 +22,7 @@ flattened! {
     }
 }
 
-/// Which memories [`ListRequest`] lists.
+/// Which memories of a user are meant: those that meet every condition.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListFilter {
@@ -32,13 +32,28 @@ pub struct ListFilter {
     /// Only memories of this type.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub memory_type: Option<String>,
-    /// Only memories with this status. Default: those in use.
+    /// Only memories with this status. Default: those in use; a deletion covers every status.
     #[param(schema_with = crate::api::read::schemas::status)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
     /// Only memories that mention this person or thing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entity: Option<String>,
+    /// A filter (docs/filters.md), as JSON.
+    #[param(value_type = Option<String>)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<Filter>,
+}
+
+flattened! {
+    /// `GET /v1/memory/count`.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct CountRequest {
+        /// The user.
+        pub whose: Whose,
+        /// Which of the user's memories.
+        pub filter: ListFilter,
+    }
 }
 
 flattened! {
@@ -47,18 +62,20 @@ flattened! {
     pub struct ForgetRequest {
         /// The user.
         pub whose: Whose,
-        /// Which of the user's memories.
-        pub scope: ForgetFilter,
+        /// Which of the user's memories. Default: all of them.
+        pub filter: ListFilter,
+        /// How.
+        pub options: ForgetOptions,
     }
 }
 
-/// Which memories [`ForgetRequest`] deletes.
-#[derive(Clone, Debug, Serialize, Deserialize, utoipa::IntoParams)]
+/// How a [`ForgetRequest`] deletes.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct ForgetFilter {
-    /// Only memories of this project. Default: all memories of the user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub project_id: Option<String>,
+pub struct ForgetOptions {
+    /// Whether the memories are only counted.
+    #[serde(default)]
+    pub dry_run: bool,
 }
 
 flattened! {
@@ -188,15 +205,16 @@ flattened! {
 /// The search of a [`SearchRequest`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct SearchTerms {
-    /// The search query.
-    pub query: String,
+    /// The search query. Default: none; then the newest memories are the hits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
     /// A project: finds its memories and those without a project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
     /// Maximum number of hits, 1 to 50. Default: from the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
-    /// Minimum relevance, 0 to 1. Default: from the configuration.
+    /// Minimum relevance, 0 to 1; only with a query. Default: from the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f32>,
     /// Only memories of these types.

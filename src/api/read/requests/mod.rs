@@ -21,8 +21,8 @@ pub use journal::{
     SessionsRequest,
 };
 pub use memories::{
-    ChangeRequest, CreateRequest, ForgetFilter, ForgetRequest, ListFilter, ListRequest, NewMemory,
-    PatchRequest, SearchRequest, SearchTerms,
+    ChangeRequest, CountRequest, CreateRequest, ForgetOptions, ForgetRequest, ListFilter,
+    ListRequest, NewMemory, PatchRequest, SearchRequest, SearchTerms,
 };
 pub use preferences::{
     NewPreference, PreferenceScope, PreferencesRequest, SetPreferenceRequest, UnsetPreference,
@@ -44,7 +44,8 @@ macro_rules! described_by_parts {
 
 described_by_parts! {
     ListRequest: Whose ListFilter Paging;
-    ForgetRequest: Whose ForgetFilter;
+    CountRequest: Whose ListFilter;
+    ForgetRequest: Whose ListFilter ForgetOptions;
     JobsRequest: Whose AllJobsRequest;
     AllJobsRequest: JobFilter Paging;
     SessionsRequest: Whose Paging;

@@ -59,6 +59,10 @@ macro_rules! wrap_memory_store {
                 owner: &$crate::memory::Owner,
                 id: &$crate::memory::MemoryId
             ) -> Vec<$crate::memory::Memory>;
+            $read spaces(
+                owner: &$crate::memory::Owner,
+                id: &$crate::memory::MemoryId
+            ) -> Vec<String>;
             $read list(query: &$crate::memory::ListQuery) -> $crate::memory::Page;
             $read count(
                 scope: &$crate::memory::ScopeQuery,

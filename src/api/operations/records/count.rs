@@ -1,13 +1,31 @@
-//! Statistics of a user's memories.
+//! Counts a user's memories.
 
 use std::collections::BTreeMap;
 
 use futures_util::future::try_join_all;
 
-use crate::api::{ApiError, Caller, StatsView, Whose, operations::Operations};
+use crate::api::{
+    ApiError, Caller, CountRequest, CountView, StatsView, Whose, operations::Operations,
+};
 use memgate_core::memory::{Filter, ScopeQuery, Status};
 
 impl Operations {
+    /// Counts the memories that a list would show.
+    ///
+    /// # Errors
+    /// 400 for an invalid field, 503 while the store is unavailable.
+    pub async fn count(
+        &self,
+        caller: &Caller,
+        CountRequest { whose, filter }: CountRequest,
+    ) -> Result<CountView, ApiError> {
+        let scope = ScopeQuery::of(caller.owner(&whose)?);
+        let filter = self.conditions(filter)?;
+        let (space, now) = (self.embedder.space().id(), self.clock.now());
+        let counts = self.store.count(&scope, filter.as_ref(), &space, now).await?;
+        Ok(CountView { count: counts.total })
+    }
+
     /// Counts a user's memories in use.
     ///
     /// # Errors
@@ -24,13 +42,18 @@ impl Operations {
             Ok::<_, ApiError>((name.clone(), counts.total))
         }));
         let by_type: BTreeMap<String, u64> = by_type.await?.into_iter().collect();
-        let review = Filter::Status(vec![Status::Review]);
-        let review = self.store.count(&all, Some(&review), &id, now).await?.total;
+        let by_status = try_join_all(Status::ALL.iter().map(async |&status| {
+            let of_status = Filter::Status(vec![status]);
+            let counts = self.store.count(&all, Some(&of_status), &id, now).await?;
+            Ok::<_, ApiError>((status.name().to_owned(), counts.total))
+        }));
+        let by_status: BTreeMap<String, u64> = by_status.await?.into_iter().collect();
         Ok(StatsView {
             total: counts.total,
             embedded: counts.embedded,
-            review,
+            review: by_status.get(Status::Review.name()).copied().unwrap_or_default(),
             by_type,
+            by_status,
             model: space.model.clone(),
             dimension: space.dimension,
             space: id,
