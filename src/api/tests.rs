@@ -3,6 +3,7 @@
 mod access;
 mod asking;
 mod audit;
+mod dashboard;
 mod entities;
 mod filters;
 mod guard;
@@ -11,6 +12,7 @@ mod journal;
 mod learning;
 mod memories;
 mod preferences;
+mod rehearsal;
 mod trail;
 mod transfer;
 
