@@ -4,4 +4,5 @@
 pub mod api;
 pub mod cli;
 pub mod gateway;
+mod placement;
 pub mod startup;

@@ -3,10 +3,11 @@
 //!
 //! It must not depend on Envoy, on wire formats of models, or on how a store works. Every operation
 //! names one user within reach of its caller; only `/admin/…` covers all users, for operators: jobs,
-//! export, import, keys and the audit log.
+//! export, import, keys and the audit log. `dashboard` serves the pages that show all this in a browser.
 
 mod auth;
 mod cursor;
+mod dashboard;
 mod error;
 mod health;
 mod openapi;

@@ -1,5 +1,5 @@
-//! The routes: one for each operation of the table, and those that are none: health, metrics and the description of the
-//! API.
+//! The routes: one for each operation of the table, and those that are none: health, metrics, the description of the
+//! API and the dashboard.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,7 +16,7 @@ use utoipa::openapi::OpenApi;
 use crate::api::{
     ApiError, Caller, Key,
     auth::{self, Gate},
-    health,
+    dashboard, health,
     openapi::openapi,
     operation::{Operation, Visitor},
     output::Output,
@@ -31,7 +31,7 @@ pub fn router(state: ApiState, key: Option<Key>) -> Router {
     let mut routes = Routes(Router::new());
     table::visit(&mut routes);
     let operations = routes.0.route_layer(middleware::from_fn_with_state(gate, auth::check));
-    let open = health_routes().route("/openapi.json", get(description));
+    let open = health_routes().route("/openapi.json", get(description)).merge(dashboard::routes());
     finished(open.merge(operations), state)
 }
 

@@ -60,6 +60,10 @@ macro_rules! operations {
 }
 
 operations! {
+    caller {
+        /// What the caller may do, and whose memories it reaches.
+        Whoami = GET "/v1/whoami", Read, whoami(Query<NoMembers>) -> CallerView;
+    }
     memories {
         /// Lists memories, the newest first.
         List = GET "/v1/memory", Read, list(Query<ListRequest>) -> MemoriesView;
@@ -130,6 +134,11 @@ operations! {
         ///
         /// The id is the turn's own, or that of its first request.
         TurnOf = GET "/v1/turns/{id}", Read, turn_of(OfId<Query<WhoseIfNamed>>) -> TurnView;
+        /// What a model would receive for a message, without asking the model.
+        ///
+        /// The decision, the candidates, the context and the messages as they would be sent. Nothing is learned, counted or
+        /// kept in the trail.
+        Context = POST "/v1/context", Read, context(Body<ContextRequest>) -> ContextView;
         /// Why a text is remembered and shown, or not.
         Why = POST "/v1/memory/why", Read, why(Body<WhyRequest>) -> WhyView;
     }
@@ -144,6 +153,9 @@ operations! {
         ImportAll = POST "/admin/memory/import", Admin, import_all(Lines<NoMembers>) -> ImportedView;
     }
     operators {
+        /// Sums up the latest requests of all users: decisions, hits, time by step. It shows no content and no user.
+        RecallSummary = GET "/admin/recalls/summary", Admin,
+            recall_summary(Query<RecallSummaryRequest>) -> RecallSummaryView;
         /// Lists the jobs of all users, the newest first.
         AllJobs = GET "/admin/jobs", Admin, all_jobs(Query<AllJobsRequest>) -> JobsView;
         /// Runs all dead jobs again.

@@ -3,6 +3,7 @@
 mod access;
 mod asking;
 mod audit;
+mod dashboard;
 mod entities;
 mod filters;
 mod guard;
@@ -12,6 +13,7 @@ mod learning;
 mod memories;
 mod preferences;
 mod records;
+mod rehearsal;
 mod trail;
 mod transfer;
 

@@ -42,13 +42,17 @@ impl<T: Record> Ring<T> {
 
     /// The newest record of an id, of the owners within reach.
     pub fn find(&self, id: &str, reaches: impl Fn(&Owner) -> bool) -> Option<&T> {
-        let mut newest = self.records.iter().rev().map(|(_, record)| record);
-        newest.find(|record| record.is(id) && reaches(record.owner()))
+        self.all().find(|record| record.is(id) && reaches(record.owner()))
+    }
+
+    /// All records, the newest first.
+    pub fn all(&self) -> impl Iterator<Item = &T> {
+        self.records.iter().rev().map(|(_, record)| record)
     }
 
     /// The records of an owner, the newest first.
     pub fn of<'a>(&'a self, owner: &'a Owner) -> impl Iterator<Item = &'a T> {
-        self.records.iter().rev().map(|(_, it)| it).filter(move |it| it.owner() == owner)
+        self.all().filter(move |it| it.owner() == owner)
     }
 
     /// Changes the newest record of this owner that fits; returns none where there is none.

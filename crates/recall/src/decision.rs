@@ -42,6 +42,17 @@ impl Skip {
     pub fn is_answered(self) -> bool {
         matches!(self, Self::Fact | Self::Greeting)
     }
+
+    /// The decision as clients, logs and metrics see it, as in `x-memgate-decision`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Fact => "skipped:fact",
+            Self::Tool => "skipped:tool",
+            Self::Greeting => "skipped:greeting",
+            Self::Housekeeping => "skipped:housekeeping",
+        }
+    }
 }
 
 /// What decided.

@@ -67,6 +67,19 @@ impl Recall {
         Self { services: Services { trail, ..self.services } }
     }
 
+    /// The same recall without traces: what it presents is not counted, and leaves no trail.
+    #[must_use]
+    pub fn rehearsal(&self) -> Self {
+        let services = Services {
+            access: AccessTracker::off(),
+            tool_loops: Arc::default(),
+            metrics: Metrics::new(),
+            trail: RecallTrail::off(),
+            ..self.services.clone()
+        };
+        Self { services }
+    }
+
     /// The trail of the latest requests.
     #[must_use]
     pub fn trail(&self) -> &RecallTrail {

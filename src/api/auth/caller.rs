@@ -60,6 +60,16 @@ impl Caller {
         Self { request_id: id.map(str::to_owned), ..self }
     }
 
+    /// What it may do.
+    pub(in crate::api) fn scopes(&self) -> &Scopes {
+        &self.scopes
+    }
+
+    /// Whose memories it reaches.
+    pub(in crate::api) fn bound(&self) -> &Bound {
+        &self.bound
+    }
+
     /// Who it is, for the audit log.
     pub(in crate::api) fn actor(&self) -> Actor {
         self.actor

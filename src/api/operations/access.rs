@@ -3,14 +3,22 @@
 use axum::http::StatusCode;
 
 use crate::api::{
-    ApiError, AuditRequest, AuditView, Caller, CreateKeyRequest, CreatedKeyView, KeysView,
-    NoMembers, RevokedView, Whose, WithId, cursor,
+    ApiError, AuditRequest, AuditView, Caller, CallerView, CreateKeyRequest, CreatedKeyView,
+    KeysView, NoMembers, RevokedView, Whose, WithId, cursor,
     operations::{Operations, page},
 };
 use memgate_access::{AuditQuery, Bound, InvalidKey, KeyError, NewKey, Scopes};
 use memgate_core::memory::check_id;
 
 impl Operations {
+    /// What the caller may do.
+    ///
+    /// # Errors
+    /// None.
+    pub async fn whoami(&self, caller: &Caller, _: NoMembers) -> Result<CallerView, ApiError> {
+        Ok(caller.into())
+    }
+
     /// All keys, without their secrets.
     ///
     /// # Errors

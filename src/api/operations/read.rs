@@ -17,7 +17,7 @@ pub(super) const MAX_HITS: usize = 50;
 /// Maximum length of a query, in bytes.
 const MAX_QUERY: usize = 64 * 1024;
 /// Maximum duration of a search; no model request waits for it.
-const SEARCH_TIME: Duration = Duration::from_secs(10);
+pub(super) const SEARCH_TIME: Duration = Duration::from_secs(10);
 
 impl Operations {
     /// A page of a user's memories, newest first.
@@ -75,41 +75,50 @@ impl Operations {
                 format_args!("must have at most {MAX_QUERY} bytes"),
             ));
         }
-        self.known_types("types", request.types.iter().flatten())?;
-        share("threshold", request.threshold)?;
         if let (Some(since), Some(until)) = (request.since, request.until)
             && since >= until
         {
             return Err(ApiError::invalid("since", "must be before until"));
         }
-        let config = self.config.get();
-        let limit = request.limit.unwrap_or(config.memory.default_retrieval_limit);
-        if !(1..=MAX_HITS).contains(&limit) {
-            return Err(ApiError::invalid(
-                "limit",
-                format_args!("must be between 1 and {MAX_HITS}"),
-            ));
-        }
         let projects = request.project_id.clone().map_or(Within::All, Within::Shared);
         let filter = narrowed(&request);
-        let types = request.types.unwrap_or_default();
+        let selection = self.selection(request.limit, request.threshold, request.types.clone())?;
         let Some(query) = request.query else {
             if request.threshold.is_some() {
                 return Err(ApiError::invalid("threshold", "requires a query"));
             }
+            let types = selection.types;
             let scope = ScopeQuery { projects, types, ..ScopeQuery::of(owner) };
+            let limit = selection.limit;
             let query = ListQuery { scope, filter, limit, cursor: None, now: self.clock.now() };
             let newest = self.store.list(&query).await?.memories;
             return Ok(HitsView { hits: newest.into_iter().map(HitView::without_query).collect() });
         };
-        let selection = Selection {
-            limit,
-            threshold: request.threshold.unwrap_or(config.memory.default_similarity_threshold),
-            types,
-        };
         let hits = self.hits(&owner, &query, &selection, &projects, filter).await?;
         let hits = hits.into_iter().map(|hit| HitView::of(hit, request.explain)).collect();
         Ok(HitsView { hits })
+    }
+
+    /// Which hits are presented; what is absent is as configured.
+    pub(super) fn selection(
+        &self,
+        limit: Option<usize>,
+        threshold: Option<f32>,
+        types: Option<Vec<String>>,
+    ) -> Result<Selection, ApiError> {
+        self.known_types("types", types.iter().flatten())?;
+        share("threshold", threshold)?;
+        let config = self.config.get();
+        let limit = limit.unwrap_or(config.memory.default_retrieval_limit);
+        if !(1..=MAX_HITS).contains(&limit) {
+            let cause = format_args!("must be between 1 and {MAX_HITS}");
+            return Err(ApiError::invalid("limit", cause));
+        }
+        Ok(Selection {
+            limit,
+            threshold: threshold.unwrap_or(config.memory.default_similarity_threshold),
+            types: types.unwrap_or_default(),
+        })
     }
 
     /// The hits for a query, as a model request would get them.

@@ -47,6 +47,8 @@ async fn a_key_permits_its_scopes_only() {
         (Method::GET, "/v1/preferences?user_id=u", None, "read"),
         (Method::GET, "/v1/recalls?user_id=u", None, "read"),
         (Method::POST, "/v1/memory/why", Some(json!({"user_id": "u", "text": "tea"})), "read"),
+        (Method::POST, "/v1/context", Some(json!({"user_id": "u", "message": "tea?"})), "read"),
+        (Method::GET, "/v1/whoami", None, "read"),
         (Method::DELETE, "/v1/preferences?user_id=u&key=name", None, "write"),
         (Method::POST, "/v1/memory", Some(json!({"user_id": "u", "content": "x y"})), "write"),
         (Method::PATCH, one.as_str(), Some(json!({"importance": 0.9})), "write"),
@@ -57,6 +59,7 @@ async fn a_key_permits_its_scopes_only() {
         (Method::GET, "/admin/memory/export", None, "admin"),
         (Method::GET, "/admin/keys", None, "admin"),
         (Method::GET, "/admin/audit", None, "admin"),
+        (Method::GET, "/admin/recalls/summary", None, "admin"),
         (Method::POST, "/admin/keys", Some(json!({"name": "x", "scopes": ["admin"]})), "admin"),
         (Method::DELETE, "/admin/keys/1", None, "admin"),
     ] {

@@ -4,7 +4,7 @@ use crate::api::tests::*;
 async fn all_errors_have_the_same_shape() {
     let server = Server::start().await;
     assert_eq!(error(&server.get("/v1/nothing").await), (404, "unknown_route", None));
-    assert_eq!(error(&server.get("/").await), (404, "unknown_route", None));
+    assert_eq!(error(&server.get("/dashboard/none.js").await), (404, "unknown_route", None));
     let put = server.send(server.request(Method::PUT, "/v1/memory?user_id=u")).await;
     assert_eq!(error(&put), (405, "method_not_allowed", None));
     let json = |body: &str| {

@@ -8,7 +8,7 @@ use memgate_recall::{Earlier, Message, RecallRequest, Recalled, Selection, Trace
 
 impl Server {
     /// A request to a model, as the gateway has it recalled, with this threshold.
-    async fn ask(&self, user: &str, request_id: &str, question: &str, threshold: f32) {
+    pub(super) async fn ask(&self, user: &str, request_id: &str, question: &str, threshold: f32) {
         let operations = &self.operations;
         let config = operations.config.get();
         let owner = Owner::of_user(user).unwrap();

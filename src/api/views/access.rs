@@ -3,8 +3,31 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::api::cursor;
+use crate::api::{Caller, cursor};
 use memgate_access::{AuditEntry, KeyRecord};
+
+/// The caller of this request.
+#[derive(Clone, Debug, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct CallerView {
+    /// What it may do: `read`, `write`, `admin`.
+    pub scopes: Vec<String>,
+    /// The only user whose memories it reaches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+    /// The only tenant that it reaches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant_id: Option<String>,
+}
+
+impl From<&Caller> for CallerView {
+    fn from(caller: &Caller) -> Self {
+        Self {
+            scopes: caller.scopes().names().into_iter().map(str::to_owned).collect(),
+            user_id: caller.bound().user().map(str::to_owned),
+            tenant_id: caller.bound().tenant().map(str::to_owned),
+        }
+    }
+}
 
 /// A key without its secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]

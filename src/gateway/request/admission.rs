@@ -3,12 +3,15 @@
 //! A pure function, because recall and capture see the same request on two
 //! streams and must come to the same judgement without talking to each other.
 
-use crate::gateway::request::{
-    head::RequestHead,
-    options::{HeaderOptions, check_named, text as header_text, zone},
+use crate::{
+    gateway::request::{
+        head::RequestHead,
+        options::{HeaderOptions, check_named, text as header_text, zone},
+    },
+    placement,
 };
 use jiff::tz::TimeZone;
-use memgate_config::{Config, Effective, IdentityMode, Placement, Subject};
+use memgate_config::{Config, Effective, IdentityMode, Subject};
 use memgate_core::identity::{self, BodyIds, Credentials, Identity, Verdict};
 use memgate_core::memory::Within;
 use memgate_dialect::{Ask, InvalidField};
@@ -120,7 +123,7 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
         identity,
         learn: learns(&rules, &said, ask),
         ends_session: said.ends_session,
-        placement: placement(rules.placement),
+        placement: placement::in_dialect(rules.placement),
         projects: match &project_id {
             None if config.memory.search_all_projects => Within::All,
             project => Within::visible_to(project.as_deref()),
@@ -219,14 +222,6 @@ fn narrowed(allowed: &[String], asked: Option<Vec<String>>) -> Vec<String> {
     }
     let both: Vec<String> = asked.into_iter().filter(|name| allowed.contains(name)).collect();
     if both.is_empty() { allowed.to_vec() } else { both }
-}
-
-fn placement(configured: Placement) -> memgate_dialect::Placement {
-    match configured {
-        Placement::System => memgate_dialect::Placement::System,
-        Placement::BeforeLastUser => memgate_dialect::Placement::BeforeLastUser,
-        Placement::LastUser => memgate_dialect::Placement::LastUser,
-    }
 }
 
 #[cfg(test)]

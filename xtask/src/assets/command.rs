@@ -31,6 +31,7 @@ impl Args {
                 Kind::Milvus => ("milvus", assets.milvus()),
                 Kind::MilvusLite => ("milvus-lite", assets.milvus_lite()),
                 Kind::Postgres => ("postgres", assets.postgres()),
+                Kind::Browser => ("browser", assets.browser()),
                 Kind::CargoTools => ("cargo-tools", assets.cargo_tools()),
                 Kind::FakeTime => ("faketime", assets.fake_time()),
                 Kind::Training => ("training", assets.training()),

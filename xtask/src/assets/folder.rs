@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::fetch;
-use super::venv::Venv;
+use super::packages::fetch;
+use super::packages::venv::Venv;
 
 /// The folder below the repository that everything is put into.
 pub(super) const FOLDER: &str = ".assets";
@@ -73,6 +73,11 @@ impl Assets {
     /// The folder of PostgreSQL: `bin`, `lib` and `share`.
     pub(crate) fn postgres(&self) -> PathBuf {
         self.root.join("postgres")
+    }
+
+    /// The folder of the browser of the tests: `chromium`, its `lib` and `fonts`, and `axe.min.js`.
+    pub(crate) fn browser(&self) -> PathBuf {
+        self.root.join("browser")
     }
 
     /// The interpreter that Milvus Lite is installed for.

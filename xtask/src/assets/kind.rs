@@ -19,6 +19,8 @@ pub(crate) enum Kind {
     MilvusLite,
     /// PostgreSQL with pgvector, for tests and development.
     Postgres,
+    /// Chromium and axe-core, for the tests of the dashboard.
+    Browser,
     /// The cargo subcommands that `cargo xtask test` runs: nextest and deny.
     CargoTools,
     /// A library that shows programs another time, for `cargo xtask test --stress`.
@@ -29,7 +31,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// Everything but what only training and the stress tests need.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Envoy,
         Self::Runtime,
         Self::Model,
@@ -38,6 +40,7 @@ impl Kind {
         Self::Milvus,
         Self::MilvusLite,
         Self::Postgres,
+        Self::Browser,
         Self::CargoTools,
     ];
 }

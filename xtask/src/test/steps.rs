@@ -95,8 +95,10 @@ pub(super) fn build_and_fetch(_: &mut Servers) -> Result<Report> {
 
 fn fetch() -> Result<()> {
     assets::ensure(&NEEDED)?;
-    if let Err(error) = assets::ensure(&[Kind::MilvusLite]) {
-        say(&format!("Milvus Lite is not available, its tests are skipped: {error:#}"));
+    for (kind, name) in [(Kind::MilvusLite, "Milvus Lite"), (Kind::Browser, "a browser")] {
+        if let Err(error) = assets::ensure(&[kind]) {
+            say(&format!("{name} is not available, its tests are skipped: {error:#}"));
+        }
     }
     Ok(())
 }

@@ -35,6 +35,13 @@ impl AccessTracker {
         (Self { queue }, task)
     }
 
+    /// A tracker that writes nothing.
+    #[must_use]
+    pub fn off() -> Self {
+        let (queue, _) = mpsc::channel(1);
+        Self { queue }
+    }
+
     /// Notes that these memories were presented.
     pub fn presented(&self, owner: &Owner, ids: &[MemoryId], at: Timestamp) {
         for id in ids {

@@ -5,6 +5,7 @@ use std::{
     time::Instant,
 };
 
+use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::trail::{
@@ -104,6 +105,13 @@ impl RecallTrail {
         let Some(keeper) = &self.0 else { return Vec::new() };
         keeper.barrier().await;
         lock(&keeper.kept).ring.of(owner).take(most).cloned().collect()
+    }
+
+    /// Reads the records since a time, of all owners, the newest first. Nothing is copied, so `read` must be quick.
+    pub async fn since(&self, since: Timestamp, mut read: impl FnMut(&RecallRecord)) {
+        let Some(keeper) = &self.0 else { return };
+        keeper.barrier().await;
+        lock(&keeper.kept).ring.all().take_while(|record| record.at >= since).for_each(&mut read);
     }
 
     /// Drops all words of an owner, who forgets something; ids and scores stay.

@@ -119,7 +119,8 @@ pub enum Standing {
 
 impl RecallRecord {
     /// The record of a request. `words`: whether the query is kept.
-    pub(super) fn of(recalled: Recalled, words: bool) -> Self {
+    #[must_use]
+    pub fn of(recalled: Recalled, words: bool) -> Self {
         let Recalled { request_id, owner, at, decision, threshold, limit, .. } = recalled;
         let Recalled { trace, presented, context, .. } = recalled;
         let Seen { decided, query, rewritten, left_out, cut, selected, steps } = trace.into_seen();

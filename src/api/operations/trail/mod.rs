@@ -1,5 +1,7 @@
-//! Reads the trail: the recalls of requests and the outcomes of turns.
+//! Reads the trail: the recalls of requests, their summary, and the outcomes of turns. Rehearses a recall, which leaves none.
 
+mod rehearsal;
+mod summary;
 mod why;
 
 use crate::api::{
@@ -21,9 +23,10 @@ impl Operations {
     ) -> Result<RecallsView, ApiError> {
         let owner = caller.owner(&request.whose)?;
         let records = self.recall.trail().newest(&owner, page(request.newest.limit)?).await;
+        let content = self.config.get().memory.trail.content;
         let mut recalls = Vec::with_capacity(records.len());
         for record in records {
-            recalls.push(self.shown(record).await);
+            recalls.push(self.shown(record, content).await);
         }
         Ok(RecallsView { recalls })
     }
@@ -40,7 +43,7 @@ impl Operations {
         let means = whose.means()?;
         let reaches = |owner: &Owner| caller.reaches(owner) && means(owner);
         match self.recall.trail().find(&id, reaches).await {
-            Some(record) => Ok(self.shown(record).await),
+            Some(record) => Ok(self.shown(record, self.config.get().memory.trail.content).await),
             None => Err(ApiError::not_in_trail("request")),
         }
     }
@@ -60,12 +63,12 @@ impl Operations {
         turn.map(TurnView::from).ok_or_else(|| ApiError::not_in_trail("turn"))
     }
 
-    /// The record with the content of its memories, where that is configured. The trail holds no content: what was deleted
-    /// since is not shown.
-    async fn shown(&self, record: RecallRecord) -> RecallView {
+    /// The record, with the `content` of its memories where that is wanted. The trail holds none: what was deleted since
+    /// is not shown.
+    async fn shown(&self, record: RecallRecord, content: bool) -> RecallView {
         let owner = record.owner.clone();
         let mut view = RecallView::from(record);
-        if self.config.get().memory.trail.content {
+        if content {
             let now = self.clock.now();
             for candidate in &mut view.candidates {
                 let id = MemoryId::from_outside(&candidate.memory_id);

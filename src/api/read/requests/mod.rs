@@ -3,6 +3,7 @@
 
 mod access;
 mod common;
+mod context;
 mod journal;
 mod memories;
 mod preferences;
@@ -16,6 +17,7 @@ use utoipa::{
 
 pub use access::{AuditRequest, CreateKeyRequest};
 pub use common::{NoMembers, Paging, Whose};
+pub use context::{ContextRequest, ContextTerms};
 pub use journal::{
     AllJobsRequest, FlushOptions, FlushRequest, JobFilter, JobsRequest, RetryAllRequest,
     SessionsRequest,
@@ -28,7 +30,7 @@ pub use preferences::{
     NewPreference, PreferenceScope, PreferencesRequest, SetPreferenceRequest, UnsetPreference,
     UnsetPreferenceRequest,
 };
-pub use trail::{Newest, RecallsRequest, WhoseIfNamed, WhyRequest, WhyTerms};
+pub use trail::{Newest, RecallSummaryRequest, RecallsRequest, WhoseIfNamed, WhyRequest, WhyTerms};
 pub use transfer::{ExportAllRequest, ExportRequest};
 
 /// Describes flattened requests by their parts, because `derive(IntoParams)` does not know `flatten`.

@@ -1,5 +1,6 @@
 //! The requests about the trail.
 
+use jiff::Timestamp;
 use memgate_located::flattened;
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
@@ -54,6 +55,15 @@ pub struct Newest {
     /// Maximum number of items, 1 to 100. Default: 20.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
+}
+
+/// `GET /admin/recalls/summary`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct RecallSummaryRequest {
+    /// Only requests of this time or later. Default: those of the last hour.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
 }
 
 flattened! {

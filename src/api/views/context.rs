@@ -1,0 +1,18 @@
+//! A rehearsed recall as JSON.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::api::RecallView;
+
+/// What a model would receive for a message.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct ContextView {
+    /// The decision, the candidates and the steps. Nothing of it is in the trail.
+    pub recall: RecallView,
+    /// The context; empty if none is added.
+    pub context: String,
+    /// The messages as the model would receive them, in the shape of Chat Completions.
+    #[schema(value_type = Vec<Object>)]
+    pub messages: Value,
+}
