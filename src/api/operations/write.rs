@@ -66,6 +66,7 @@ impl Operations {
         memory.confidence = request.confidence;
         memory.tags = tags(screener, request.tags)?;
         memory.metadata = metadata(screener, request.metadata)?;
+        memory.set_may_have_changed(None);
         memory.mentions = entities::mentions(screener, request.mentions)?;
         memory.entity_relations = entities::relations(screener, request.entity_relations)?;
         memory.valid_from = request.valid_from;
@@ -239,7 +240,10 @@ fn apply(change: &PatchRequest, memory: &mut Memory, screener: Screener, now: Ti
         memory.keep_preference_tag();
     }
     if let Some(metadata) = &change.metadata {
+        // Not the caller's to say.
+        let doubt = memory.may_have_changed();
         memory.metadata.clone_from(metadata);
+        memory.set_may_have_changed(doubt);
     }
     if let Some(mentions) = &change.mentions {
         memory.mentions.clone_from(mentions);

@@ -58,9 +58,12 @@ impl Stage<'_> {
         let changes = pairs("testdata/reconcile/changes.jsonl", "changes.pairs")?;
         let conversations = self.conversations(&["ordinary", "conversations"])?;
         let conversations = self.features("updates", conversations, "conversations.pairs")?;
+        let forgetting =
+            self.features("updates", self.conversations(&["forgetting"])?, "forgetting.pairs")?;
         let train = pairs("testdata/scenarios/train.jsonl", "train.pairs")?;
         let adapter = pairs("testdata/scenarios/adapter.jsonl", "adapter.pairs")?;
-        let all = [&own, &changes, &conversations, &train, &adapter].map(PathBuf::as_path);
+        let all =
+            [&own, &changes, &conversations, &forgetting, &train, &adapter].map(PathBuf::as_path);
         self.train("train_updates.py", &[&all, &[Path::new("--write")][..]].concat())?;
         Ok(own)
     }

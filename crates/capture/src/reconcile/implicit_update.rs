@@ -10,7 +10,7 @@ use crate::{
     reconcile::{
         error::ReconcileError,
         scope::{Scope, is_older},
-        supersede::{doubt, judged, put_away},
+        supersede::{Judged, doubt, judged, put_away},
         turn_text::{told_by, user_part},
     },
     turn::StoredTurn,
@@ -27,7 +27,7 @@ const COMPARED: usize = 32;
 /// The most of them that it puts away.
 const MOST: usize = 3;
 
-/// The most of them that it marks as perhaps outdated.
+/// The most statements that it marks as perhaps outdated.
 const MOST_DOUBTED: usize = 5;
 
 /// What a message may put away.
@@ -78,22 +78,21 @@ pub(super) async fn outdate(
     let Ok(judged) = judged(embedder, model, message, &texts).await else {
         return Ok(());
     };
-    let likeliest = |outdated: Outdated, most: usize| -> Vec<&String> {
-        let both = judged.iter().zip(&texts).filter(|(judged, _)| judged.outdated == outdated);
-        let mut found: Vec<_> = both.map(|(judged, text)| (judged.likelihood, text)).collect();
-        found.sort_by(|a, b| b.0.total_cmp(&a.0));
-        found.into_iter().map(|(_, text)| text).take(most).collect()
-    };
-    let over = likeliest(Outdated::Surely, MOST);
-    let perhaps = likeliest(Outdated::Perhaps, MOST_DOUBTED);
+    let mut found: Vec<(&Judged, &String)> = judged.iter().zip(&texts).collect();
+    found.retain(|(judged, _)| judged.outdated != Outdated::No);
+    found.sort_by(|(a, _), (b, _)| b.likelihood.total_cmp(&a.likelihood));
+    let sure = found.iter().filter(|(judged, _)| judged.outdated == Outdated::Surely).take(MOST);
+    let sure: Vec<&str> = sure.map(|(_, text)| text.as_str()).collect();
     let (mut statements, mut said, mut doubted) = (Vec::new(), Vec::new(), Vec::new());
     for old in olds {
-        let is_among = |texts: &[&String]| texts.iter().any(|text| *text == old.words());
-        let (over, perhaps) = (is_among(&over), is_among(&perhaps));
+        let is_sure = sure.contains(&old.words());
+        let is_found = found.iter().any(|(_, text)| *text == old.words());
         match old {
-            Old::Sentence(memory, words) if over => said.push((memory, words)),
-            Old::Statement(memory) if over => statements.push(memory),
-            Old::Statement(memory) if perhaps => doubted.push(memory),
+            Old::Sentence(memory, words) if is_sure => said.push((memory, words)),
+            Old::Statement(memory) if is_sure => statements.push(memory),
+            Old::Statement(memory) if is_found && doubted.len() < MOST_DOUBTED => {
+                doubted.push(memory);
+            }
             _ => {}
         }
     }

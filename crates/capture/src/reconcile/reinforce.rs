@@ -165,6 +165,16 @@ mod tests {
     }
 
     #[test]
+    fn said_again_later_it_is_not_in_doubt() {
+        let mut memory = fact(&origin(LOCAL, "b"));
+        memory.set_may_have_changed(Some(at(1)));
+        let early = reinforced(&memory, &origin(LOCAL, "a"), "I'm vegan").unwrap().memory;
+        assert!(early.may_have_changed().is_some(), "learnt late");
+        let again = reinforced(&memory, &origin(LOCAL, "c"), "I'm vegan").unwrap().memory;
+        assert_eq!(again.may_have_changed(), None);
+    }
+
+    #[test]
     fn only_the_last_turns_are_known() {
         let mut memory = fact(&origin(LOCAL, "0"));
         for turn in 1..100 {

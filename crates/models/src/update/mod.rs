@@ -176,6 +176,8 @@ pub struct UpdateModel {
     bias: f32,
     surely: f32,
     perhaps: f32,
+    /// The likelihood of an announcement below which nothing is sure.
+    announced: f32,
 }
 
 impl UpdateModel {
@@ -199,6 +201,7 @@ impl UpdateModel {
             bias: number("bias")?,
             surely: number("threshold.surely")?,
             perhaps: number("threshold.perhaps")?,
+            announced: number("threshold.announced")?,
         };
         let seen = UpdateFeatures::COUNT + 4 * model.centre.len();
         let fits = [&model.mean, &model.scale, &model.weights].iter().all(|it| it.len() == seen);
@@ -251,17 +254,51 @@ impl UpdateModel {
         differences.chain(products).chain(nearest.iter().copied()).chain(old.iter().copied())
     }
 
-    /// What a likelihood means for the older sentence. Where one of both tells of somebody whom the other does not mention,
-    /// nothing is sure.
+    /// What a likelihood means for the older sentence. Nothing is sure where the message hardly announces a change, wishes or
+    /// adds one thing more, or where one of both tells of somebody whom the other does not mention.
     #[must_use]
     pub fn verdict(&self, likelihood: f32, features: &UpdateFeatures) -> Outdated {
-        let of_another = features.nearest_of_another > 0.0 || features.old_of_another > 0.0;
-        if likelihood >= self.surely && !of_another {
+        let UpdateFeatures { unreal, old_unreal, more, nearest_of_another, old_of_another, .. } =
+            *features;
+        let unsure = unreal + old_unreal + more + nearest_of_another + old_of_another > 0.0;
+        if likelihood >= self.surely && features.announced >= self.announced && !unsure {
             Outdated::Surely
         } else if likelihood >= self.perhaps {
             Outdated::Perhaps
         } else {
             Outdated::No
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::e5;
+
+    #[test]
+    fn what_is_not_announced_wished_added_or_somebody_elses_is_never_sure() {
+        let model = &e5().update;
+        let told = UpdateFeatures { announced: 1.0, ..UpdateFeatures::NONE };
+        assert_eq!(model.verdict(1.0, &told), Outdated::Surely);
+        for unsure in [
+            UpdateFeatures::NONE,
+            UpdateFeatures { unreal: 1.0, ..told },
+            UpdateFeatures { old_unreal: 1.0, ..told },
+            UpdateFeatures { more: 1.0, ..told },
+            UpdateFeatures { nearest_of_another: 1.0, ..told },
+            UpdateFeatures { old_of_another: 1.0, ..told },
+        ] {
+            assert_eq!(model.verdict(1.0, &unsure), Outdated::Perhaps);
+            assert_eq!(model.verdict(0.0, &unsure), Outdated::No);
+        }
+    }
+
+    #[test]
+    fn a_centred_vector_has_length_1() {
+        let model = &e5().update;
+        let vector: Vec<f32> = (0..model.centre.len()).map(|at| (at as f32).sin()).collect();
+        let length: f32 = model.centred(&vector).iter().map(|x| x * x).sum();
+        assert!((length - 1.0).abs() < 1e-4, "{length}");
     }
 }

@@ -109,6 +109,15 @@ mod tests {
     }
 
     #[test]
+    fn what_may_have_changed_says_since_when_unless_it_is_over() {
+        let mut rent = hit("The rent is 900", Source::ExplicitUserInput, false);
+        rent.memory.set_may_have_changed(Some("2026-04-02T10:00:00Z".parse().unwrap()));
+        assert_eq!(shown(&rent), "[2026-03-20, may have changed on 2026-04-02] The rent is 900");
+        rent.memory.valid_until = Some("2026-05-01T10:00:00Z".parse().unwrap());
+        assert_eq!(shown(&rent), "[2026-03-20, until 2026-05-01] The rent is 900");
+    }
+
+    #[test]
     fn a_day_is_that_of_the_users_time_zone() {
         let late = hit("I moved", Source::ExplicitUserInput, true);
         let zone = memgate_core::zone::named("Pacific/Auckland").unwrap();

@@ -58,8 +58,12 @@ pub(in crate::reconcile) async fn doubt(
     for mut memory in memories {
         if memory.may_have_changed().is_none_or(|since| since < turn.began) {
             memory.set_may_have_changed(Some(turn.began));
-            writer.store.amend(memory).await?;
-            writer.metrics.reconciled(Outcome::Doubted);
+            match writer.store.amend(memory).await {
+                Ok(()) => writer.metrics.reconciled(Outcome::Doubted),
+                // Somebody has changed or deleted it meanwhile, and knows better.
+                Err(StoreError::Conflict { .. } | StoreError::NotFound) => {}
+                Err(error) => return Err(error),
+            }
         }
     }
     Ok(())
@@ -74,7 +78,8 @@ pub(in crate::reconcile) async fn supersede(
 ) -> Result<(), StoreError> {
     say_no_longer(writer, &old, winner, write).await?;
     if let Some(content) = still_holds(writer, &old, winner).await {
-        let left = Memory { content, raw: None, updated_at: winner.updated_at, ..old };
+        let mut left = Memory { content, raw: None, updated_at: winner.updated_at, ..old };
+        left.set_may_have_changed(None);
         let passages = left.passages();
         // Vectors that could not be made are made later.
         let _ = writer.replace(left, passages, write).await?;
