@@ -42,13 +42,23 @@ effect(() => {
   render(signedIn ? shell(page(), route.value) : signIn(who.value), root);
 });
 
-// A page begins at its heading, for keyboards and screen readers; not the first one, where the browser begins anyway.
+// A page begins at its heading and what is opened in it at its own beginning, for keyboards and screen readers; not the
+// first page, where the browser begins anyway.
 let shown = null;
 effect(() => {
-  const at = `${route.value.page}/${route.value.id}`;
+  const { id } = route.value;
+  const at = `${route.value.page}/${id}`;
   document.title = `${page().title} · memgate`;
-  if (shown !== null && shown !== at) {
-    queueMicrotask(() => /** @type {HTMLElement | null} */ (document.querySelector("main h1"))?.focus());
-  }
+  if (shown !== null && shown !== at) queueMicrotask(() => begin(id ? "main article" : "main h1"));
   shown = at;
 });
+
+function begin(selector) {
+  const element = /** @type {HTMLElement | null} */ (document.querySelector(selector));
+  if (!element) return;
+  element.scrollTop = 0;
+  element.focus({ preventScroll: true });
+  const { top } = element.getBoundingClientRect();
+  // Beside a long list it is in sight already.
+  if (top < 0 || top > innerHeight / 2) element.scrollIntoView({ block: "start" });
+}

@@ -2,6 +2,9 @@
 
 import { caller, key, setKey, user } from "./session.js";
 
+/** The pause before a stream that ended is followed again, in milliseconds. */
+const RECONNECT = 3_000;
+
 /** An answer that is an error, with what the API says of it. */
 export class ApiError extends Error {
   /** @param {number} status @param {any} answer the body */
@@ -22,10 +25,8 @@ export class ApiError extends Error {
  *   members of `query` that are undefined, null or empty are left out
  */
 export async function call(method, path, { query = {}, body, headers = {}, keepalive = false } = {}) {
-  const members = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
-  const search = members.length > 0 ? `?${new URLSearchParams(members.map(([name, value]) => [name, String(value)]))}` : "";
   const sent = key.peek();
-  const response = await send(method, path + search, body, { ...headers, ...authorization(sent) }, keepalive);
+  const response = await send(method, target(path, query), body, { ...headers, ...authorization(sent) }, keepalive);
   const text = await response.text();
   const answer = text && response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text;
   if (!response.ok) {
@@ -33,6 +34,11 @@ export async function call(method, path, { query = {}, body, headers = {}, keepa
     throw new ApiError(response.status, answer);
   }
   return answer;
+}
+
+function target(path, query) {
+  const members = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return members.length > 0 ? `${path}?${new URLSearchParams(members.map(([name, value]) => [name, String(value)]))}` : path;
 }
 
 async function send(method, target, body, headers, keepalive) {
@@ -49,6 +55,29 @@ async function send(method, target, body, headers, keepalive) {
   } catch {
     throw new ApiError(0, { error: { message: "memgate does not answer. Is it still running?" } });
   }
+}
+
+/**
+ * Follows a stream of events. `EventSource` cannot send a key.
+ * @param {string} path @param {Record<string, unknown>} query
+ * @param {() => void} told called when the stream begins, and when something came
+ * @returns {() => void} ends it
+ */
+export function follow(path, query, told) {
+  const end = new AbortController();
+  const read = async () => {
+    told();
+    const response = await fetch(target(path, query), { headers: authorization(key.peek()), signal: end.signal, cache: "no-store" });
+    const reader = response.ok ? response.body.pipeThrough(new TextDecoderStream()).getReader() : null;
+    for (let part = await reader?.read(); part && !part.done; part = await reader.read()) {
+      // Comments keep the connection open.
+      if (part.value.includes("event:")) told();
+    }
+  };
+  const again = () => end.signal.aborted || setTimeout(loop, RECONNECT);
+  const loop = () => void (end.signal.aborted || read().then(again, again));
+  loop();
+  return () => end.abort();
 }
 
 const authorization = (sent) => (sent ? { authorization: `Bearer ${sent}` } : {});

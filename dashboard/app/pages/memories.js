@@ -11,6 +11,7 @@ import { notify } from "../parts/notices.js";
 import { badge, choice, empty, heading, loaded, time } from "../parts/pieces.js";
 import { confirmDeletion, deleteEverything } from "./memories/delete_all.js";
 import { detail, hidden, open } from "./memories/detail.js";
+import { forgettings, loadForgettings } from "./memories/forgettings.js";
 
 const PAGE = 50;
 const STATUSES = ["active", "superseded", "review", "quarantined", "archived"];
@@ -36,6 +37,7 @@ export function enter(at) {
 function load() {
   found.load(fetchPage);
   stats.load(() => ofUser.get("/v1/memory/stats"), { keep: true });
+  loadForgettings();
 }
 
 async function fetchPage(cursor) {
@@ -60,6 +62,7 @@ export function view(at) {
   return html`
     ${heading("Memories", mayWrite.value && stats.data?.total ? html`<button class="quiet" @click=${confirmDeletion}>Delete everything…</button>` : nothing)}
     ${filters(at.query)}
+    ${forgettings(changed)}
     <div class="split ${at.id ? "with-detail" : ""}">
       <section aria-label="List">${loaded(found, list, load)}</section>
       ${at.id ? detail(changed) : nothing}

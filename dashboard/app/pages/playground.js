@@ -75,13 +75,16 @@ export function view() {
         ${controls()}
         <div class="row"><button class="primary">Show what a model would get</button><span class="muted small">Ctrl + Enter</span></div>
       </form>
-      <section class="card section" aria-label="Result" aria-live="polite">
-        ${rehearsed.value.state === "idle"
-          ? empty("No model is asked here.", "The message goes through the decision, the search and the ranking of a real request, and stops before the model. Nothing is learned from it.")
-          : loaded(rehearsed, ({ recall }) => html`${decision(recall)}${changes(configured.data, rehearsed.data)}`, ask)}
-      </section>
+      <div class="stack">
+        <section class="card section" aria-label="Result" aria-live="polite">
+          ${rehearsed.value.state === "idle"
+            ? empty("No model is asked here.", "The message goes through the decision, the search and the ranking of a real request, and stops before the model. Nothing is learned from it.")
+            : loaded(rehearsed, ({ recall }) => html`${decision(recall)}${changes(configured.data, rehearsed.data)}`, ask)}
+        </section>
+        ${rehearsed.data ? seen(rehearsed.data) : nothing}
+      </div>
     </div>
-    ${rehearsed.data ? outcome(rehearsed.data) : nothing}
+    ${rehearsed.data ? how(rehearsed.data) : nothing}
   `;
 }
 
@@ -105,12 +108,16 @@ function controls() {
   `;
 }
 
-function outcome({ recall, context, messages }) {
-  return html`
-    <section class="card section"><h2>The prompt as the model sees it</h2>${prompt(messages, context)}</section>
-    <div class="halves">
-      <section class="card section"><h2>Candidates</h2>${candidates(recall)}</section>
-      <section class="card section"><h2>Time by step</h2>${steps(recall)}</section>
-    </div>
-  `;
-}
+const seen = ({ context, messages }) => html`
+  <section class="card section" aria-label="The prompt as the model sees it">
+    <h2>The prompt as the model sees it</h2>
+    ${prompt(messages, context)}
+  </section>
+`;
+
+const how = ({ recall }) => html`
+  <div class="halves">
+    <section class="card section"><h2>Candidates</h2>${candidates(recall)}</section>
+    <section class="card section"><h2>Time by step</h2>${steps(recall)}</section>
+  </div>
+`;

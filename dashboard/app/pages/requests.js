@@ -3,7 +3,7 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { signal } from "../../vendor/signals-core/signals-core.js";
-import { get, ofUser, recallPath } from "../core/api.js";
+import { follow, get, ofUser, recallPath } from "../core/api.js";
 import { Resource } from "../core/resource.js";
 import { address, go, route } from "../core/router.js";
 import { chooseUser, user } from "../core/session.js";
@@ -11,11 +11,11 @@ import { points } from "../parts/charts.js";
 import { clock, counted, milliseconds } from "../parts/format.js";
 import { decisionBadge, decisionKind, empty, failed, heading, loaded, time, whose } from "../parts/pieces.js";
 import { candidates, decision, isShown, steps } from "../parts/recall.js";
+import { withContents } from "./requests/contents.js";
 import { learned, loadLearned } from "./requests/learned.js";
 
 export const title = "Requests";
 
-const EVERY = 2_000;
 const NEWEST = 50;
 
 const recalls = new Resource();
@@ -28,9 +28,22 @@ export function enter(at) {
   if (at.id) open(at.id);
   else opened.clear();
   if (!user.peek()) return undefined;
-  load();
-  const timer = setInterval(() => live.peek() && load(), EVERY);
-  return () => clearInterval(timer);
+  watch();
+  return () => unwatch();
+}
+
+let unwatch = () => {};
+
+/** Reads the list again whenever a request was decided. */
+function watch() {
+  unwatch();
+  if (live.peek()) unwatch = follow("/v1/decisions/stream", { user_id: user.peek() }, load);
+  else load();
+}
+
+function setLive(event) {
+  live.value = event.target.checked;
+  watch();
 }
 
 /** An id alone is enough where the key reaches its user, who is then the one whose requests are listed. */
@@ -40,14 +53,14 @@ function open(id) {
   opened.load(async () => {
     const recall = await get(recallPath(id));
     if (recall.user_id !== user.peek()) chooseUser(recall.user_id);
-    return recall;
+    return withContents(recall);
   });
 }
 
 const total = (recall) => recall.steps.find((step) => step.step === "total")?.ms ?? 0;
 
 export function view(at) {
-  const toggle = html`<label class="field inline"><input type="checkbox" .checked=${live.value} @change=${(event) => (live.value = event.target.checked)}><span>Live</span></label>`;
+  const toggle = html`<label class="field inline"><input type="checkbox" .checked=${live.value} @change=${setLive}><span>Live</span></label>`;
   return html`
     ${heading("Requests", html`${find()}${toggle}`)}
     <div class="split ${at.id ? "with-detail" : ""}">
@@ -106,7 +119,7 @@ function row(recall) {
 
 function detail() {
   return html`
-    <article class="detail card" aria-label="Request">
+    <article class="detail card" tabindex="-1" aria-label="Request">
       <a class="back" href=${address("requests")}>Back to the list</a>
       ${opened.value.state === "failed" ? missing(opened.value.error) : loaded(opened, whole)}
       ${opened.data ? learned() : nothing}

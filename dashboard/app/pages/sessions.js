@@ -63,7 +63,7 @@ const row = (session) => html`
 function detail(id) {
   const session = sessions.data?.sessions.find((one) => one.id === id);
   return html`
-    <article class="detail card" aria-label="Session">
+    <article class="detail card" tabindex="-1" aria-label="Session">
       <a class="back" href=${address("sessions")}>Back to the list</a>
       <h2><code>${id}</code></h2>
       ${session ? html`<p class="meta">Began ${time(session.started_at)}, ${session.ended_at ? html`ended ${time(session.ended_at)}` : html`last active ${time(session.active_at)}`}</p>` : nothing}

@@ -27,7 +27,7 @@ export const count = (value) => NUMBER.format(value);
 export const counted = (value, one, many = `${one}s`) => `${NUMBER.format(value)} ${value === 1 ? one : many}`;
 
 /** @param {number} ms */
-export const milliseconds = (ms) => (ms >= 100 ? `${Math.round(ms)} ms` : ms >= 1 ? `${ms.toFixed(1)} ms` : `${ms.toFixed(2)} ms`);
+export const milliseconds = (ms) => `${Number.isInteger(ms) ? ms : ms.toFixed(ms >= 100 ? 0 : ms >= 1 ? 1 : 2)} ms`;
 
 /** A share of 1. @param {number} share */
 export const percent = (share) => `${Math.round(share * 100)} %`;

@@ -27,7 +27,7 @@ export function loaded(resource, view, retry) {
   const failure = state === "failed" ? failed(error, retry) : nothing;
   if (data !== undefined) return html`${failure}${view(data)}`;
   if (state === "failed") return failure;
-  return html`<div class="waiting" aria-busy="true" aria-label="Loading"><span></span><span></span><span></span></div>`;
+  return html`<div class="waiting" role="status" aria-busy="true" aria-label="Loading"><span></span><span></span><span></span></div>`;
 }
 
 export const failed = (error, retry) => html`

@@ -46,7 +46,7 @@ export function decision(recall) {
     </p>
     <p class="muted">Decided${by}${recall.need === null ? nothing : html`; probability that memory helps ${percent(recall.need)}`}.
       Threshold ${score(recall.threshold)}, at most ${recall.limit}, ${counted(recall.context_tokens, "token")} added.</p>
-    ${recall.query ? query(recall.query) : nothing}
+    ${recall.query ? query(recall.query) : recall.decision === "searched" ? html`<p class="muted small">The words of the query are not kept (<code>memory.trail.content</code>).</p>` : nothing}
   `;
 }
 

@@ -6,11 +6,12 @@ import { memoryPath, ofUser } from "../../core/api.js";
 import { Resource } from "../../core/resource.js";
 import { address, go, route } from "../../core/router.js";
 import { mayWrite, user } from "../../core/session.js";
-import { count, percent, words } from "../../parts/format.js";
+import { count, percent } from "../../parts/format.js";
 import { notify, undoable } from "../../parts/notices.js";
 import { badge, facts, loaded, time } from "../../parts/pieces.js";
 import { edit, editing } from "./edit.js";
 import { history, loadHistory } from "./history.js";
+import { loadProvenance, provenance } from "./provenance.js";
 
 const memory = new Resource();
 
@@ -20,8 +21,9 @@ export const hidden = signal(/** @type {Set<string>} */ (new Set()));
 /** @param {string} id */
 export function open(id) {
   editing.value = null;
+  loadHistory(user.peek() && id);
+  loadProvenance(user.peek() && id);
   if (!id || !user.peek()) return memory.clear();
-  loadHistory(id);
   return memory.load(() => ofUser.get(memoryPath(id)));
 }
 
@@ -31,7 +33,7 @@ const close = () => go("memories", "", route.peek().query);
 export function detail(changed) {
   const reload = () => open(route.peek().id);
   return html`
-    <article class="detail card" aria-label="Memory">
+    <article class="detail card" tabindex="-1" aria-label="Memory">
       <a class="back" href=${address("memories", "", route.value.query)}>Back to the list</a>
       ${loaded(memory, (it) => whole(it, changed), reload)}
     </article>
@@ -53,12 +55,12 @@ function whole(it, changed) {
         </div>`
       : nothing}
     ${provenance(it)}
-    ${history(it)}
+    ${history()}
     <h2>Details</h2>
     ${facts([
       ["Importance", percent(it.importance)],
       ["Confidence", it.confidence === null ? nothing : percent(it.confidence)],
-      ["Presented", it.access_count === 0 ? "never" : html`${count(it.access_count)} × ${it.last_accessed_at ? html`, last ${time(it.last_accessed_at)}` : nothing}`],
+      ["Presented", it.access_count === 0 ? "never" : html`${count(it.access_count)} ×${it.last_accessed_at ? html`, last ${time(it.last_accessed_at)}` : nothing}`],
       ["Created", time(it.created_at)],
       ["Changed", it.version > 1 ? html`${time(it.updated_at)}, version ${it.version}` : nothing],
       ["Valid from", it.valid_from && time(it.valid_from)],
@@ -72,23 +74,12 @@ function whole(it, changed) {
   `;
 }
 
-function provenance(it) {
-  return html`
-    <h2>Where it comes from</h2>
-    ${it.raw && it.raw !== it.content ? html`<blockquote>${it.raw}</blockquote>` : nothing}
-    ${facts([
-      ["Source", words(it.source)],
-      ["Session", it.session_id && html`<a href=${address("sessions", it.session_id)}>${it.session_id}</a>`],
-    ])}
-  `;
-}
-
 function remove(it, changed) {
   const show = () => (hidden.value = new Set([...hidden.value].filter((id) => id !== it.id)));
   hidden.value = new Set([...hidden.value, it.id]);
   close();
   undoable(
-    "The memory is deleted.",
+    "Deleting the memory …",
     async () => {
       try {
         await ofUser.delete(memoryPath(it.id), {}, { keepalive: true });

@@ -1,34 +1,37 @@
-// The versions of a memory, each with what changed in its words.
+// The versions of a memory, each with what it changed.
 
 import { html, nothing } from "../../../vendor/lit-html/lit-html.js";
 import { memoryPath, ofUser } from "../../core/api.js";
 import { Resource } from "../../core/resource.js";
-import { badge, time } from "../../parts/pieces.js";
 import { difference } from "../../parts/difference.js";
 import { words } from "../../parts/format.js";
+import { badge, facts, time } from "../../parts/pieces.js";
 
 const versions = new Resource();
 
-export const loadHistory = (id) => versions.load(() => ofUser.get(`${memoryPath(id)}/history`));
+/** Members whose change needs no word beside the others. */
+const UNTOLD = new Set(["content", "raw", "provenance", "mentions", "entity_relations"]);
 
-export function history(it) {
+export const loadHistory = (id) => (id ? versions.load(() => ofUser.get(`${memoryPath(id)}/history`)) : versions.clear());
+
+export function history() {
   const all = versions.data?.versions ?? [];
-  if (it.version === 1 || all.length === 0) return nothing;
+  if (all.length < 2) return nothing;
   return html`
     <h2>History</h2>
-    <ol class="history" reversed>
-      ${all.map((version, at) => {
-        const before = all[at + 1];
-        return html`
-          <li>
-            <p class="meta">
-              ${badge(`version ${version.version}`, "outline")} ${time(version.at ?? version.updated_at)}
-              ${version.actor ? html`<span>${words(version.actor)}${version.reason ? `: ${words(version.reason)}` : ""}</span>` : nothing}
-            </p>
-            <p>${before ? difference(before.content, version.content) : version.content}</p>
-          </li>
-        `;
-      })}
-    </ol>
+    <ol class="history" reversed>${all.map((version, at) => one(version, all[at + 1]))}</ol>
   `;
 }
+
+function one({ memory, changes }, before) {
+  const told = changes.filter((change) => !UNTOLD.has(change.member));
+  return html`
+    <li class="section">
+      <p class="meta">${badge(`version ${memory.version}`, "outline")} ${time(memory.updated_at)}</p>
+      <p>${before ? difference(before.memory.content, memory.content) : memory.content}</p>
+      ${facts(told.map(({ member, from, to }) => [words(member), html`<del>${shown(from)}</del> <ins>${shown(to)}</ins>`]))}
+    </li>
+  `;
+}
+
+const shown = (value) => (value === null ? "none" : typeof value === "string" ? value : JSON.stringify(value));

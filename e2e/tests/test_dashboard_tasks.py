@@ -1,0 +1,203 @@
+"""What people do in the dashboard, done in a real Chromium."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from harness.browser import chromium
+from harness.memgate import KEY
+from harness.stack import Stack
+from harness.wait import until
+
+QUESTION = "What's my budget for the trip?"
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory):
+    """A stack whose trail keeps words."""
+    stack = Stack(tmp_path_factory.mktemp("traced"), {"memory": {"trail": {"content": True}}})
+    yield stack
+    stack.stop()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with chromium(tmp_path_factory.mktemp("browser")) as browser:
+        yield browser
+
+
+@pytest.fixture
+def ann(traced):
+    """A user who said what her budget is."""
+    ann = traced.person("ann")
+    ann.say("My budget for the Hawaii trip is $10,000")
+    ann.learn()
+    return ann
+
+
+def open_page(page: Page, name: str):
+    link = page.get_by_role("navigation").get_by_role("link", name=name, exact=True)
+    link.click()
+    expect(link).to_have_attribute("aria-current", "page")
+
+
+def test_a_key_signs_in_and_a_wrong_one_does_not(traced, browser):
+    with browser.page(traced.memgate) as page:
+        page.goto("/")
+        key = page.get_by_label("API key")
+        key.fill("wrong")
+        key.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("incorrect API key")
+        key.fill(KEY)
+        key.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_label("API key")).to_be_visible()
+        assert KEY not in page.evaluate("JSON.stringify(sessionStorage) + JSON.stringify(localStorage)")
+
+
+def test_the_key_of_a_link_that_signs_in_does_not_stay_in_the_address(traced, browser):
+    with browser.signed_in(traced.memgate, "ann") as page:
+        assert KEY not in page.url
+        expect(page.get_by_role("combobox", name="User")).to_have_value("ann")
+
+
+def test_a_wrong_fact_is_corrected_and_the_next_context_changes(traced, browser, ann):
+    with browser.signed_in(traced.memgate, ann.id) as page:
+        open_page(page, "Memories")
+        page.get_by_role("combobox", name="Type").select_option("semantic")
+        page.get_by_role("link", name="My budget for the Hawaii trip is $10,000").click()
+        memory = page.get_by_role("article", name="Memory")
+        memory.get_by_role("button", name="Edit").click()
+        memory.get_by_label("What is remembered").fill("My budget for the Hawaii trip is $12,500")
+        memory.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("status")).to_contain_text(["Saved."])
+        expect(memory).to_contain_text("$12,500")
+    ann.later().say(QUESTION)
+    sent = ann.received()[-1].body
+    assert b"$12,500" in sent
+
+
+def test_why_a_memory_was_shown_in_a_given_request_is_found(traced, browser, ann):
+    asked = ann.later().say(QUESTION)
+    request_id = asked.headers["x-memgate-request-id"]
+    with browser.signed_in(traced.memgate) as page:
+        open_page(page, "Requests")
+        page.get_by_label("Request ID").fill(request_id)
+        page.get_by_role("button", name="Open").click()
+        request = page.get_by_role("article", name="Request")
+        expect(request).to_contain_text("added to the prompt")
+        expect(request).to_contain_text(QUESTION)
+        shown = request.get_by_role("listitem").filter(has_text="presented")
+        expect(shown).to_have_count(int(asked.headers["x-memgate-hits"]))
+        request.get_by_text("Parts of the score").first.click()
+        expect(request.get_by_text("Cosine", exact=True).first).to_be_visible()
+        # From there to the memory, whose user is the request's.
+        request.get_by_role("link", name="My budget for the Hawaii trip is $10,000").first.click()
+        expect(page.get_by_role("article", name="Memory")).to_contain_text("$10,000")
+        expect(page.get_by_role("combobox", name="User")).to_have_value(ann.id)
+
+
+def test_why_something_was_not_remembered_is_found(traced, browser, ann):
+    ann.say("My password is Nebel_Kraehe7")
+    ann.learn()
+    with browser.signed_in(traced.memgate, ann.id) as page:
+        open_page(page, "Why not?")
+        page.get_by_label("What should have been remembered").fill("My password is Nebel_Kraehe7")
+        page.get_by_role("button", name="Find out").click()
+        answer = page.get_by_role("region", name="Answer")
+        expect(answer).to_contain_text("It was never stored.")
+        expect(answer).to_contain_text("refused: secret")
+
+
+def test_everything_of_one_user_is_deleted_and_gone(traced, browser, ann):
+    with browser.signed_in(traced.memgate, ann.id) as page:
+        open_page(page, "Memories")
+        expect(page.get_by_role("link", name="My budget")).not_to_have_count(0)
+        page.get_by_role("button", name="Delete everything").click()
+        dialog = page.get_by_role("dialog")
+        delete = dialog.get_by_role("button", name="Delete everything")
+        expect(delete).to_be_disabled()
+        dialog.get_by_label("to confirm").fill(ann.id)
+        delete.click()
+        expect(page.get_by_text(f"Nothing is remembered of {ann.id}.")).to_be_visible()
+    assert ann.memories() == []
+    ann.later().say(QUESTION)
+    assert b"$10,000" not in ann.received()[-1].body
+
+
+@pytest.mark.parametrize("end", ["Delete now", "leaving the page"])
+def test_a_deletion_can_be_undone_until_it_is_carried_out(traced, browser, ann, end):
+    def stored():
+        return traced.memgate.memories(ann.id, type="semantic")
+
+    with browser.signed_in(traced.memgate, ann.id) as page:
+        def delete():
+            link.click()
+            page.get_by_role("article", name="Memory").get_by_role("button", name="Delete").click()
+            expect(link).to_have_count(0)
+            assert len(stored()) == 1
+
+        open_page(page, "Memories")
+        page.get_by_role("combobox", name="Type").select_option("semantic")
+        link = page.get_by_role("link", name="My budget for the Hawaii trip is $10,000")
+        delete()
+        page.get_by_role("button", name="Undo").click()
+        expect(link).to_have_count(1)
+        delete()
+        if end == "Delete now":
+            page.get_by_role("button", name=end).click()
+        else:
+            page.goto("/healthz")
+        until(lambda: not stored(), "the memory is deleted")
+
+
+def test_what_a_message_made_forget_is_restored(traced, browser, ann):
+    ann.say("Forget my budget for the Hawaii trip")
+    ann.learn()
+    assert not ann.knows("$10,000")
+    with browser.signed_in(traced.memgate, ann.id) as page:
+        open_page(page, "Memories")
+        page.get_by_role("region", name="To be forgotten").get_by_role("button", name="Undo").click()
+        expect(page.get_by_role("link", name="My budget for the Hawaii trip")).not_to_have_count(0)
+    assert ann.knows("$10,000")
+
+
+def test_the_slowest_step_of_the_last_hour_is_found(traced, browser, ann):
+    ann.later().say(QUESTION)
+    with browser.signed_in(traced.memgate) as page:
+        open_page(page, "Last hour")
+        slowest = page.get_by_role("term").filter(has_text="Slowest step").locator("xpath=following-sibling::dd[1]")
+        summary = traced.memgate.api("GET", "/admin/recalls/summary").json()
+        expect(slowest).to_have_text(max(summary["steps"], key=lambda step: step["p95_ms"])["step"])
+        # No user and no content, but the way to the request for those who may see it.
+        expect(page.get_by_role("main")).not_to_contain_text(ann.id)
+        expect(page.get_by_role("main")).not_to_contain_text("Hawaii")
+        page.get_by_role("row").filter(has_text="total").get_by_role("link").click()
+        expect(page.get_by_role("article", name="Request")).to_contain_text("Time by step")
+
+
+def test_the_playground_shows_the_prompt_and_what_another_threshold_changes(traced, browser, ann):
+    turns = ann.turns()
+    with browser.signed_in(traced.memgate, ann.id) as page:
+        open_page(page, "Playground")
+        page.get_by_label("Message of").fill(QUESTION)
+        page.get_by_label("Message of").press("Control+Enter")
+        expect(page.get_by_text("added by memgate")).to_be_visible()
+        prompt = page.get_by_role("region", name="The prompt as the model sees it")
+        expect(prompt).to_contain_text("$10,000")
+        page.get_by_label("Threshold").fill("1")
+        result = page.get_by_role("region", name="Result")
+        expect(result.get_by_role("listitem").filter(has_text="−")).to_contain_text("$10,000")
+        expect(prompt).not_to_contain_text("$10,000")
+        page.get_by_role("button", name="As configured").click()
+        page.get_by_label("Placement").select_option("last_user")
+        expect(result).to_contain_text("in another place of the prompt")
+    assert ann.turns() == turns, "nothing is learned from it"
+
+
+def test_requests_appear_while_the_page_is_open(traced, browser, ann):
+    with browser.signed_in(traced.memgate, ann.id) as page:
+        open_page(page, "Requests")
+        expect(page.get_by_role("link", name="My budget for the Hawaii trip")).to_have_count(1)
+        ann.later().say("Where did I want to travel?")
+        expect(page.get_by_role("link", name="Where did I want to travel?")).to_have_count(1)
