@@ -62,7 +62,7 @@ macro_rules! operations {
 operations! {
     caller {
         /// What the caller may do, and whose memories it reaches.
-        Whoami = GET "/v1/whoami", Read, whoami(Query<NoMembers>) -> CallerView;
+        Whoami = GET "/v1/whoami", Read, whoami(Query<WhoseIfNamed>) -> CallerView;
     }
     memories {
         /// Lists memories, the newest first.

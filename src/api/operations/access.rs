@@ -4,18 +4,18 @@ use axum::http::StatusCode;
 
 use crate::api::{
     ApiError, AuditRequest, AuditView, Caller, CallerView, CreateKeyRequest, CreatedKeyView,
-    KeysView, NoMembers, RevokedView, Whose, WithId, cursor,
+    KeysView, NoMembers, RevokedView, Whose, WhoseIfNamed, WithId, cursor,
     operations::{Operations, page},
 };
 use memgate_access::{AuditQuery, Bound, InvalidKey, KeyError, NewKey, Scopes};
 use memgate_core::memory::check_id;
 
 impl Operations {
-    /// What the caller may do.
+    /// What the caller may do. A bound key names its user and tenant by itself; they change nothing.
     ///
     /// # Errors
     /// None.
-    pub async fn whoami(&self, caller: &Caller, _: NoMembers) -> Result<CallerView, ApiError> {
+    pub async fn whoami(&self, caller: &Caller, _: WhoseIfNamed) -> Result<CallerView, ApiError> {
         Ok(caller.into())
     }
 
