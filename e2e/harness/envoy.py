@@ -28,6 +28,10 @@ def http_filter(config: dict, name: str) -> dict:
     return next(one for one in manager["http_filters"] if one["name"] == name)["typed_config"]
 
 
+def cluster(config: dict, name: str) -> dict:
+    return next(one for one in config["static_resources"]["clusters"] if one["name"] == name)
+
+
 def wait_for_memgate(config: dict, seconds: str = "10s"):
     """Lets a request wait longer for memgate than the shipped configuration."""
     http_filter(config, "recall").update(message_timeout=seconds)
@@ -51,6 +55,7 @@ class Envoy:
         )
         for edit in edits:
             edit(config)
+        self.config = config
         file = folder / "envoy.json"
         file.write_text(json.dumps(config))
         admin = folder / "envoy-admin"

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from . import http
-from .envoy import http_filter
+from .envoy import cluster, http_filter
 from .issuer import Issuer
 from .memgate import BEARER
 from .stack import Stack
@@ -23,14 +23,14 @@ def trusting(issuer: Issuer, folder: Path):
     return edit
 
 
-def stack_with_gateway_key(folder: Path, issuer: Issuer, config: dict) -> Stack:
+def stack_with_gateway_key(folder: Path, issuer: Issuer, config: dict, **options) -> Stack:
     """A stack whose Envoy accepts this issuer's tokens and routes users to their own memories."""
     trust = trusting(issuer, folder)
 
     def edit(envoy):
         trust(envoy)
         # Envoy starts after this, with the key in its environment.
-        api = next(one for one in envoy["static_resources"]["clusters"] if one["name"] == "memgate_api")
+        api = cluster(envoy, "memgate_api")
         address = api["load_assignment"]["endpoints"][0]["lb_endpoints"][0]["endpoint"]["address"]
         body = {"name": "envoy", "scopes": ["gateway"]}
         made = http.request(address["socket_address"]["port_value"], "POST", "/admin/keys", body, BEARER)
@@ -38,6 +38,6 @@ def stack_with_gateway_key(folder: Path, issuer: Issuer, config: dict) -> Stack:
         os.environ[GATEWAY_KEY_ENV] = made.json()["key"]
 
     try:
-        return Stack(folder, config, base="production.yaml", edit=edit, memgate_first=True)
+        return Stack(folder, config, base="production.yaml", edit=edit, memgate_first=True, **options)
     finally:
         os.environ.pop(GATEWAY_KEY_ENV, None)

@@ -114,13 +114,15 @@ def test_only_envoy_and_grafana_are_published_and_on_loopback(services):
 
 def test_memories_are_in_networks_without_a_way_out(project):
     inside = {name for name, network in project["networks"].items() if network and network.get("internal")}
-    assert inside == {"memory", "milvus"}
+    assert inside == {"memory", "rest", "milvus"}
     for name in {"memgate", "prometheus", "postgres"} | MILVUS:
         assert set(project["services"][name]["networks"]) <= inside, name
     reaches_memgate = {
         name for name, service in project["services"].items() if "memory" in service.get("networks", [])
     }
     assert reaches_memgate == {"memgate", "prometheus", "grafana", "milvus", "postgres"}
+    on_rest = {name for name, service in project["services"].items() if "rest" in service.get("networks", [])}
+    assert on_rest == {"memgate", "envoy"}
 
 
 def test_only_envoy_and_memgate_share_the_socket_of_grpc(project):
@@ -134,7 +136,8 @@ def test_only_envoy_and_memgate_share_the_socket_of_grpc(project):
     socket = f"unix:{mounts['memgate']['target']}/grpc.sock"
     assert listen["grpc"] == socket
     assert f"--memgate={socket}" in project["services"]["envoy-config"]["command"]
-    assert listen["http"].startswith("127.0.0.1:"), "REST is not on the network"
+    assert listen["http"] == "${REST}"
+    assert compose.variables()["REST"].startswith("127.0.0.1:"), "REST is on the network only where one wants it"
     # Both run as the volume's owner.
     assert project["services"]["envoy"]["user"] == "65532:65532"
     assert "uid=65532,gid=65532,mode=0700" in project["volumes"]["memgate-socket"]["driver_opts"]["o"]
@@ -208,7 +211,9 @@ def test_the_health_check_of_envoy_detects_a_dead_one(services, stack):
 @pytest.mark.parametrize("store", ["sqlite", "milvus", "postgres"])
 @pytest.mark.parametrize("identity", ["development", "production"])
 def test_memgate_accepts_its_configuration(services, identity, store):
-    environment = compose.example(IDENTITY=identity, STORE=store)["services"]["memgate"]["environment"]
+    # Where users manage their memories, REST is on the network: in production alone.
+    rest = {"production": "0.0.0.0:8080", "development": "127.0.0.1:8080"}[identity]
+    environment = compose.example(IDENTITY=identity, STORE=store, REST=rest)["services"]["memgate"]["environment"]
     assert environment["STORE"] == store
     file = paths.REPOSITORY / "deploy/memgate/config.yaml"
     done = subprocess.run(

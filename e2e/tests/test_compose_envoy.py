@@ -8,8 +8,9 @@ import pytest
 
 from harness import compose, http, paths
 from harness.context import context_of
-from harness.envoy import render
+from harness.envoy import cluster, render
 from harness.issuer import Issuer
+from harness.production import stack_with_gateway_key
 from harness.stack import CHAT
 
 FACT = "My boat is called Halcyon"
@@ -61,7 +62,7 @@ def test_only_names_differ_from_what_the_tests_run(tmp_path, identity):
     # memgate's two clusters use a socket instead of an address.
     allowed_objects = [{"path": "/run/memgate/grpc.sock"}, None]
     if identity == "production":
-        allowed |= {ISSUER["JWT_ISSUER"], ISSUER["JWT_AUDIENCE"], "/etc/envoy/jwks.json"}
+        allowed |= {ISSUER["JWT_ISSUER"], ISSUER["JWT_AUDIENCE"], "/etc/envoy/jwks.json", "memgate"}
     assert values == {json.dumps(value) for value in [*allowed, *allowed_objects]}, changed
 
 
@@ -100,6 +101,22 @@ def test_memgate_is_found_by_its_name(start):
     alice.learn()
     assert alice.later().say(QUESTION).decision == "searched"
     assert "Halcyon" in context_of(alice.received()[-1].json())
+
+
+def test_users_reach_their_memories_where_rest_has_a_name(tmp_path):
+    issuer = Issuer()
+    config = {"memory": {"identity": {"mode": "production"}}}
+    stack = stack_with_gateway_key(tmp_path, issuer, config, envoy={"rest": "localhost"})
+    try:
+        api = cluster(stack.envoy.config, "memgate_api")
+        assert api["type"] == "STRICT_DNS", "the name is resolved"
+        alice = {"authorization": f"Bearer {issuer.token('alice')}"}
+        told = http.request(stack.envoy.port, "POST", "/v1/memory", {"content": FACT}, alice)
+        assert told.status == 201, told.body
+        memories = http.request(stack.envoy.port, "GET", "/v1/memory", None, alice).json()["memories"]
+        assert [memory["content"] for memory in memories] == [FACT]
+    finally:
+        stack.stop()
 
 
 def test_only_tokens_of_the_configured_issuer_are_accepted(start, tmp_path):

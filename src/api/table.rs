@@ -146,11 +146,11 @@ operations! {
         /// Exports a user's memories.
         Export = GET "/v1/memory/export", Read, export(Query<ExportRequest>) -> LineStream;
         /// Imports memories of a user.
-        Import = POST "/v1/memory/import", Write, import(Lines<Whose>) -> ImportedView;
+        Import = POST "/v1/memory/import", Write, import(Lines<ImportRequest>) -> ImportedView;
         /// Exports the memories of all users.
         ExportAll = GET "/admin/memory/export", Admin, export_all(Query<ExportAllRequest>) -> LineStream;
         /// Imports memories of all users.
-        ImportAll = POST "/admin/memory/import", Admin, import_all(Lines<NoMembers>) -> ImportedView;
+        ImportAll = POST "/admin/memory/import", Admin, import_all(Lines<ImportOptions>) -> ImportedView;
     }
     operators {
         /// Sums up the latest requests of all users: decisions, hits, time by step. It shows no content and no user.

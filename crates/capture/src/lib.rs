@@ -33,8 +33,8 @@ mod writer;
 mod test_support;
 
 pub use admission::{
-    Author, NotAdmitted, Refusal, admit_memory, admit_text, may_become_memory, prepare,
-    screened_value,
+    Author, NotAdmitted, OrdersToModel, Refusal, admit_memory, admit_text, may_become_memory,
+    prepare, screened_value,
 };
 pub use backfill::Backfill;
 pub use error::ForgetError;

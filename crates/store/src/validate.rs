@@ -133,7 +133,9 @@ fn kind(memory: &Memory) -> Result<(), StoreError> {
     let has_value = match memory.kind {
         MemoryKind::Preference => memory.preference().is_some(),
         MemoryKind::Wish => memory.is_wish_for_every_answer() || memory.wish_topic().is_some(),
-        MemoryKind::Turn | MemoryKind::Summary | MemoryKind::Statement => true,
+        MemoryKind::Turn | MemoryKind::Summary | MemoryKind::Quotation | MemoryKind::Statement => {
+            true
+        }
     };
     let cause = "must be the value of a preference, or the topic of a wish";
     if has_value { Ok(()) } else { Err(invalid("structured", cause)) }

@@ -11,10 +11,12 @@ use tokio::{io::AsyncBufRead, task::spawn_blocking, time::timeout};
 
 use self::admit::{Refused, admit};
 use crate::api::{
-    ApiError, Caller, ImportedView, LineReader, NoMembers, ProblemView, Whose, WithLines,
-    operations::{Operations, write},
+    ApiError, Caller, ImportOptions, ImportRequest, ImportedView, LineReader, ProblemView,
+    WithLines,
+    operations::{Operations, orders_to_model, write},
 };
 use memgate_access::{Action, Subject};
+use memgate_capture::OrdersToModel;
 use memgate_config::Config;
 use memgate_core::memory::{Owner, Restored, StoreError, Whole, Write};
 use memgate_store::transfer::{Line, Lines, MAX_LINE_BYTES, Raw};
@@ -35,9 +37,9 @@ impl Operations {
     pub async fn import(
         &self,
         caller: &Caller,
-        WithLines { request: whose, lines }: WithLines<Whose>,
+        WithLines { request: ImportRequest { whose, options }, lines }: WithLines<ImportRequest>,
     ) -> Result<ImportedView, ApiError> {
-        self.import_of(Some(caller.owner(&whose)?), caller, lines).await
+        self.import_of(Some(caller.owner(&whose)?), options, caller, lines).await
     }
 
     /// Imports the memories of all users, for operators.
@@ -47,19 +49,21 @@ impl Operations {
     pub async fn import_all(
         &self,
         caller: &Caller,
-        WithLines { request: NoMembers {}, lines }: WithLines<NoMembers>,
+        WithLines { request: options, lines }: WithLines<ImportOptions>,
     ) -> Result<ImportedView, ApiError> {
-        self.import_of(None, caller, lines).await
+        self.import_of(None, options, caller, lines).await
     }
 
     async fn import_of(
         &self,
         owner: Option<Owner>,
+        options: ImportOptions,
         caller: &Caller,
         from: LineReader,
     ) -> Result<ImportedView, ApiError> {
         let subject = owner.as_ref().map_or_else(Subject::default, Subject::of);
-        let import = Import { owner, config: self.config.get(), write: write("imported", caller) };
+        let (orders, config) = (orders_to_model(options.admit_quoted), self.config.get());
+        let import = Import { owner, orders, config, write: write("imported", caller) };
         let mut view = ImportedView::default();
         let done = self.import_lines(&import, from, &mut view).await;
         // Also of an import that was stopped: what was written stays.
@@ -171,6 +175,7 @@ fn refused(done: Result<Restored, StoreError>) -> Result<Result<Restored, Refuse
 /// State of an import.
 struct Import {
     owner: Option<Owner>,
+    orders: OrdersToModel,
     config: Arc<Config>,
     write: Write,
 }
@@ -182,12 +187,12 @@ impl Import {
             let cause = format!("must have at most {MAX_LINE_BYTES} bytes");
             return Ok(Err(Refused { field: None, cause }));
         };
-        let (owner, config) = (self.owner.clone(), self.config.clone());
+        let (owner, config, orders) = (self.owner.clone(), self.config.clone(), self.orders);
         let read = move || match Line::read(&bytes)? {
             header @ Line::Header(_) => Ok(header),
             _ if !begun => Err(Refused::new("export", "must come first")),
             Line::Memory(mut whole) => {
-                admit(&mut whole, owner.as_ref(), &config)?;
+                admit(&mut whole, owner.as_ref(), &config, orders)?;
                 Ok(Line::Memory(whole))
             }
             other => Ok(other),

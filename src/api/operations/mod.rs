@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use crate::api::{ApiError, Caller};
 use memgate_access::{Access, Action, Subject};
-use memgate_capture::Capture;
+use memgate_capture::{Capture, OrdersToModel};
 use memgate_config::Live;
 use memgate_core::{
     clock::Clock,
@@ -75,6 +75,11 @@ impl Operations {
 /// Details of a change by an API caller, for the history of a memory.
 fn write(reason: &'static str, caller: &Caller) -> Write {
     Write { request_id: caller.request_id(), ..Write::by(Actor::Api, reason) }
+}
+
+/// What happens to a content that gives orders to the model.
+fn orders_to_model(admit_quoted: bool) -> OrdersToModel {
+    if admit_quoted { OrdersToModel::Quote } else { OrdersToModel::Refuse }
 }
 
 /// An optional id must not be empty, because an empty one would look like "all".

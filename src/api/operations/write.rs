@@ -8,12 +8,15 @@ use serde_json::{Map, Value};
 use crate::api::{
     ApiError, Caller, ChangeRequest, CreateRequest, IdempotencyKey, IfMatch, MemoryView,
     PatchRequest, Tagged, WithHeader, WithId,
-    operations::{Operations, entities, not_empty, share, write},
+    operations::{Operations, entities, not_empty, orders_to_model, share, write},
 };
 use memgate_access::{Action, Subject};
-use memgate_capture::{Author, admit_text, may_become_memory, screened_value, set_preference};
+use memgate_capture::{
+    Author, admit_memory, admit_text, may_become_memory, screened_value, set_preference,
+};
 use memgate_core::memory::{
-    Embedding, Memory, MemoryId, MemoryType, Preference, Relation, Source, Status, StoreError,
+    Embedding, Memory, MemoryId, MemoryKind, MemoryType, Preference, Relation, Source, Status,
+    StoreError,
 };
 use memgate_screening::{MAX_MESSAGE_BYTES, Screener};
 use memgate_text::preferences::only_preferences_in;
@@ -55,10 +58,13 @@ impl Operations {
             MemoryId::fresh(),
             owner,
             memory_type,
-            content(screener, &request.content)?,
+            fits(request.content)?,
             request.source.unwrap_or(Source::ExternalData),
             self.clock.now(),
         );
+        let orders = orders_to_model(request.admit_quoted);
+        admit_memory(screener, &mut memory, MAX_MESSAGE_BYTES, orders)
+            .map_err(|why| ApiError::invalid(why.field(), why.cause()))?;
         memory.project_id = request.project_id;
         memory.agent_id = request.agent_id;
         memory.session_id = request.session_id;
@@ -78,7 +84,8 @@ impl Operations {
             }
             memory.id = idempotent::id(&memory.owner, key, now);
         }
-        let stated = if memory.tags.is_empty() { stated(screener, &memory.content) } else { None };
+        let may_state = memory.tags.is_empty() && memory.kind != MemoryKind::Quotation;
+        let stated = may_state.then(|| stated(screener, &memory.content)).flatten();
         let (stored, whole) = match stated {
             Some(preference) => {
                 memory.set_preference(Some(preference));
@@ -177,7 +184,7 @@ impl Operations {
             return Err(ApiError::invalid("status", cause));
         }
         let screener = self.screener();
-        change.content = change.content.map(|text| content(screener, &text)).transpose()?;
+        change.content = change.content.map(|text| content(screener, text)).transpose()?;
         change.tags = change.tags.map(|given| tags(screener, given)).transpose()?;
         change.metadata = change.metadata.map(|given| metadata(screener, given)).transpose()?;
         change.mentions =
@@ -262,13 +269,18 @@ fn stated(screener: Screener, content: &str) -> Option<Preference> {
     preference.filter(|_| may_become_memory(screener, content))
 }
 
-/// Checks and screens a content.
-fn content(screener: Screener, text: &str) -> Result<String, ApiError> {
+/// Checks the length of a content.
+fn fits(text: String) -> Result<String, ApiError> {
     if text.len() > MAX_MESSAGE_BYTES {
         let cause = format!("must have at most {MAX_MESSAGE_BYTES} bytes of UTF-8");
         return Err(ApiError::invalid("content", cause));
     }
-    match admit_text(screener, text, MAX_MESSAGE_BYTES, Author::Caller) {
+    Ok(text)
+}
+
+/// Checks and screens a new content.
+fn content(screener: Screener, text: String) -> Result<String, ApiError> {
+    match admit_text(screener, &fits(text)?, MAX_MESSAGE_BYTES, Author::Caller) {
         Err(refusal) => Err(ApiError::invalid("content", refusal.cause())),
         Ok(text) if text.trim().is_empty() => {
             Err(ApiError::invalid("content", "must not be empty"))

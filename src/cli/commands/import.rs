@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use tokio::io::{AsyncBufRead, BufReader};
 
 use crate::{
-    api::{ImportedView, NoMembers, ProblemView, Whose, WithLines, table},
+    api::{ImportOptions, ImportRequest, ImportedView, ProblemView, Whose, WithLines, table},
     cli::{
         answer,
         backend::Backend,
@@ -38,12 +38,16 @@ pub(crate) struct Args {
     /// Tenant of the user [default: default].
     #[arg(long, value_name = "ID", requires = "user")]
     tenant: Option<String>,
+    /// Stores a memory that gives orders to the model as a quotation instead of refusing its line.
+    #[arg(long)]
+    admit_quoted: bool,
 }
 
 impl Args {
     pub(crate) fn run(self) -> ExitCode {
         let json = self.common.json;
-        let Self { common, file, user, tenant } = self;
+        let Self { common, file, user, tenant, admit_quoted } = self;
+        let options = ImportOptions { admit_quoted };
         let whose = user.map(|user_id| Whose { user_id, tenant_id: tenant });
         let import = async |memories: &Backend| {
             let from: Box<dyn AsyncBufRead + Unpin> = if file.as_os_str() == "-" {
@@ -52,7 +56,7 @@ impl Args {
                 let opened = tokio::fs::File::open(&file).await;
                 Box::new(BufReader::new(opened.map_err(|error| unreadable(&error))?))
             };
-            Import { memories, whose: whose.as_ref(), told: ImportedView::default() }
+            Import { memories, whose: whose.as_ref(), options, told: ImportedView::default() }
                 .all(from)
                 .await
         };
@@ -90,6 +94,7 @@ impl Args {
 struct Import<'a> {
     memories: &'a Backend,
     whose: Option<&'a Whose>,
+    options: ImportOptions,
     told: ImportedView,
 }
 
@@ -140,11 +145,13 @@ impl Import<'_> {
     async fn send(&mut self, batch: Option<Batch>) -> Result<(), Failure> {
         let Some(Batch { lines, numbers }) = batch else { return Ok(()) };
         let (from, to) = (numbers.get(1), numbers.last());
+        let options = self.options;
         let imported = match self.whose.cloned() {
-            Some(whose) => self.memories.ask::<table::Import>(WithLines::held(whose, lines)).await,
-            None => {
-                self.memories.ask::<table::ImportAll>(WithLines::held(NoMembers {}, lines)).await
+            Some(whose) => {
+                let request = ImportRequest { whose, options };
+                self.memories.ask::<table::Import>(WithLines::held(request, lines)).await
             }
+            None => self.memories.ask::<table::ImportAll>(WithLines::held(options, lines)).await,
         };
         let answer = imported.inspect_err(|_| {
             if let (Some(from), Some(to)) = (from, to) {

@@ -33,6 +33,9 @@ pub(crate) struct Args {
     /// Tag; may be repeated.
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
+    /// Stores a text that gives orders to the model as a quotation instead of refusing it.
+    #[arg(long)]
+    admit_quoted: bool,
 }
 
 impl Args {
@@ -45,6 +48,7 @@ impl Args {
                 project_id: self.project,
                 importance: self.importance,
                 tags: self.tags,
+                admit_quoted: self.admit_quoted,
                 ..NewMemory::default()
             },
         };

@@ -21,6 +21,9 @@ pub(super) struct Network {
     /// listen.grpc socket [default: 127.0.0.1].
     #[arg(long, value_name = "HOST")]
     pub memgate: Option<String>,
+    /// Host of memgate's REST API [default: that of --memgate, unless it is a socket].
+    #[arg(long, value_name = "HOST")]
+    pub rest: Option<String>,
     /// Issuer of the tokens; like the two options below, only for a configuration that verifies
     /// tokens.
     #[arg(long, value_name = "URL", env = "JWT_ISSUER")]
@@ -47,12 +50,13 @@ impl Network {
             for name in MEMGATE_CLUSTERS {
                 put_host(cluster(config, name)?, host)?;
             }
-            // A socket is for gRPC only.
-            if !host.starts_with("unix:")
-                && let Ok(api) = cluster(config, API_CLUSTER)
-            {
-                put_host(api, host)?;
-            }
+        }
+        // A socket is for gRPC only.
+        let of_grpc = self.memgate.as_ref().filter(|host| !host.starts_with("unix:"));
+        if let Some(host) = self.rest.as_ref().or(of_grpc)
+            && let Ok(api) = cluster(config, API_CLUSTER)
+        {
+            put_host(api, host)?;
         }
         self.put_tokens_into(config)
     }
@@ -159,6 +163,19 @@ mod tests {
         }
         let relative = Network { memgate: Some("unix:grpc.sock".into()), ..Network::default() };
         assert!(spread("production.yaml", &relative).is_err());
+    }
+
+    #[test]
+    fn rest_may_have_a_host_of_its_own() {
+        let network = Network {
+            memgate: Some("unix:/run/grpc.sock".into()),
+            rest: Some("memgate".into()),
+            ..Network::default()
+        };
+        let mut config = spread("production.yaml", &network).unwrap();
+        let api = cluster(&mut config, API_CLUSTER).unwrap().to_string();
+        assert!(api.contains("STRICT_DNS") && api.contains("\"address\":\"memgate\""));
+        spread("development.yaml", &network).unwrap();
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Holds the code to the structure that ARCHITECTURE.md draws: which crate depends on which, no import cycle between
-//! the files of a crate, and folders that can be read at a glance.
+//! Holds the code to what the documents say of it: which crate depends on which (ARCHITECTURE.md), no import cycle between
+//! the files of a crate, folders that can be read at a glance, and the tests of the promises in SECURITY.md.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test may panic")]
 
@@ -8,6 +8,7 @@ mod cycles;
 mod folders;
 mod imports;
 mod modules;
+mod promises;
 
 use std::path::{Path, PathBuf};
 

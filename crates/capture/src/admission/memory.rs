@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::admission::text::{Refusal, refusal_of_content, refusal_of_statement};
-use memgate_core::memory::Memory;
+use memgate_core::memory::{Memory, MemoryKind};
 use memgate_screening::{MAX_MESSAGE_BYTES, Screened, Screener};
 use memgate_text::preferences;
 
@@ -26,6 +26,26 @@ pub enum NotAdmitted {
     Content(Refusal),
     /// Its raw words are refused.
     Raw(Refusal),
+}
+
+impl NotAdmitted {
+    /// The field of the memory that is refused.
+    #[must_use]
+    pub fn field(self) -> &'static str {
+        match self {
+            Self::Empty | Self::Content(_) => "content",
+            Self::Raw(_) => "raw",
+        }
+    }
+
+    /// The second half of an error message about that field.
+    #[must_use]
+    pub fn cause(self) -> &'static str {
+        match self {
+            Self::Empty => "must not be empty",
+            Self::Content(refusal) | Self::Raw(refusal) => refusal.cause(),
+        }
+    }
 }
 
 /// The text as it may be stored: without invisible characters, and cut to `max_bytes`.
@@ -50,7 +70,29 @@ pub fn admit_text(
     }
 }
 
-/// Screens the content and the raw words of a memory that a caller of the API brings.
+/// What happens to a text of a caller that gives orders to the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrdersToModel {
+    /// It is refused.
+    Refuse,
+    /// It becomes a quotation.
+    Quote,
+}
+
+impl OrdersToModel {
+    /// Why a memory with a refused text is not admitted; where it may be one, it becomes a quotation.
+    fn settle(self, memory: &mut Memory, refusal: Option<Refusal>) -> Option<Refusal> {
+        let quotes = self == Self::Quote || memory.kind == MemoryKind::Quotation;
+        if quotes && refusal == Some(Refusal::Injection) {
+            memory.make_quotation();
+            return None;
+        }
+        refusal
+    }
+}
+
+/// Screens the content and the raw words of a memory that a caller of the API brings. What gives orders to the model is
+/// admitted only as a quotation.
 ///
 /// # Errors
 /// Why it may not be stored.
@@ -58,6 +100,7 @@ pub fn admit_memory(
     screener: Screener,
     memory: &mut Memory,
     max_bytes: usize,
+    orders: OrdersToModel,
 ) -> Result<(), NotAdmitted> {
     let screen = |text: &str| screener.screen(text, max_bytes);
     let content = screen(&memory.content);
@@ -70,10 +113,13 @@ pub fn admit_memory(
         return Err(NotAdmitted::Empty);
     }
     let sides = [Some(&content), reply.as_ref()].into_iter().flatten();
-    if let Some(refusal) = sides.filter_map(refusal_of_content).next() {
+    // Orders to the model are named last, since a quotation may hold them and nothing else that is refused.
+    let refusal = sides.filter_map(refusal_of_content).min_by_key(|it| *it == Refusal::Injection);
+    if let Some(refusal) = orders.settle(memory, refusal) {
         return Err(NotAdmitted::Content(refusal));
     }
-    match raw.as_ref().and_then(refusal_of_content) {
+    let refusal = raw.as_ref().and_then(refusal_of_content);
+    match orders.settle(memory, refusal) {
         Some(refusal) => Err(NotAdmitted::Raw(refusal)),
         None => Ok(()),
     }

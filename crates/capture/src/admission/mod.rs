@@ -10,7 +10,8 @@ mod text;
 
 pub(crate) use candidate::{Dropped, admit_candidate};
 pub use memory::{
-    Author, NotAdmitted, admit_memory, admit_text, may_become_memory, prepare, screened_value,
+    Author, NotAdmitted, OrdersToModel, admit_memory, admit_text, may_become_memory, prepare,
+    screened_value,
 };
 pub use text::Refusal;
 pub(crate) use text::{Admitted, admit, admit_reply, of_speaker};

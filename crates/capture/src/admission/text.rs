@@ -179,14 +179,16 @@ pub(crate) fn refusal_of_statement(screened: &Screened) -> Option<Refusal> {
 }
 
 /// Why content from a caller of the API is refused. The text must be screened already. Text that only imitates a system
-/// message is allowed, because the context escapes it and a caller with the key may write about anything.
+/// message is allowed, because the context escapes it and a caller with the key may write about anything. Orders to the
+/// model are named last, since a quotation may hold them and nothing else that is refused.
 pub(crate) fn refusal_of_content(screened: &Screened) -> Option<Refusal> {
     let content = judged(&screened.text, &screened.kept);
     sentences(&content)
         .into_iter()
         .chain([content.as_str()])
-        .find_map(|part| pieces(&of_speaker(part)).find_map(rules::forbidden_to_write))
+        .filter_map(|part| pieces(&of_speaker(part)).find_map(rules::forbidden_to_write))
         .map(Refusal::from)
+        .min_by_key(|why| *why == Refusal::Injection)
 }
 
 /// Rewrites a statement about "the user" to the first person, which the rules are written for, and removes dates, whose

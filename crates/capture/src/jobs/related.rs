@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::{extract::llm::Shown, turn::StoredTurn, writer::MemoryWriter};
 use memgate_core::memory::{
-    Evidence, MemoryType, QueryVector, ScopeQuery, Search, StoreError, Within,
+    Evidence, MemoryKind, MemoryType, QueryVector, ScopeQuery, Search, StoreError, Within,
 };
 
 /// The most that are given: each costs the helper model's time.
@@ -56,7 +56,9 @@ pub(super) async fn related(
     let mut contents: Vec<String> = Vec::new();
     for Evidence { memory, .. } in found {
         let text = memory.text().into_owned();
-        let new = memory.owner == last.owner && !contents.contains(&text);
+        // A quotation may give orders to the model that reads this.
+        let shown = memory.owner == last.owner && memory.kind != MemoryKind::Quotation;
+        let new = shown && !contents.contains(&text);
         if new && contents.len() < MOST {
             contents.push(text);
         }

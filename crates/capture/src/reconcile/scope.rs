@@ -65,7 +65,11 @@ impl Scope {
                 }
             }
         }
-        let other = |memory: &Memory| memory.id != new.id && memory.kind != MemoryKind::Preference;
+        let other = |memory: &Memory| {
+            let is_statement =
+                !matches!(memory.kind, MemoryKind::Preference | MemoryKind::Quotation);
+            memory.id != new.id && is_statement
+        };
         found.retain(|found| other(&found.memory));
         found.sort_by(|a, b| {
             near(b).total_cmp(&near(a)).then_with(|| a.memory.id.cmp(&b.memory.id))

@@ -16,6 +16,7 @@ use crate::{
     writer::{MemoryWriter, Tools},
 };
 use memgate_core::memory::Owner;
+use memgate_embed::llm::Helper;
 use memgate_sqlite::{DatabaseError, Options};
 
 /// The bounds of learning.
@@ -128,6 +129,12 @@ impl Capture {
     pub fn reconfigure(&self, settings: Settings) {
         self.live.set(settings);
         self.wake.notify_one();
+    }
+
+    /// Extracts facts with this helper model from the next job on; `None`: with none.
+    pub fn extract_with(&self, extractor: Option<Arc<Helper>>) {
+        let settings = Settings { extractor, ..Settings::clone(&self.live.get()) };
+        self.reconfigure(settings);
     }
 
     /// An exchange has begun; until the guard is dropped, a flush may wait for it.

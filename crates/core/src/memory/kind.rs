@@ -28,6 +28,8 @@ pub enum MemoryKind {
     Preference,
     /// What the user wants where a topic comes up, or of every answer. It is shown in the user's words.
     Wish,
+    /// Somebody's words that a caller of the API keeps as data, whatever they ask for: they say nothing of the user.
+    Quotation,
     /// Any other memory: a statement of the user, a fact, or content from the API.
     #[default]
     Statement,

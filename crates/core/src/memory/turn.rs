@@ -31,6 +31,15 @@ impl Memory {
         Self { kind: MemoryKind::Turn, content: user.into(), reply, ..self }
     }
 
+    /// Makes the memory a quotation: all that it holds are somebody's words, and none of its data say anything.
+    pub fn make_quotation(&mut self) {
+        self.content = self.text().into_owned();
+        self.reply = None;
+        self.structured = None;
+        self.kind = MemoryKind::Quotation;
+        self.keep_preference_tag();
+    }
+
     /// The two sides of the turn that this memory holds word for word; `None` for any other.
     #[must_use]
     pub fn as_turn(&self) -> Option<(&str, Option<&str>)> {

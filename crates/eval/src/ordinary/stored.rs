@@ -48,7 +48,10 @@ impl Class {
             MemoryKind::Summary => Self::Summary,
             _ if contributed => Self::Contributed,
             _ if memory.text().chars().count() > MOST_CHARS => Self::Long,
-            MemoryKind::Preference | MemoryKind::Wish | MemoryKind::Statement => Self::Clean,
+            MemoryKind::Preference
+            | MemoryKind::Wish
+            | MemoryKind::Quotation
+            | MemoryKind::Statement => Self::Clean,
         }
     }
 

@@ -1,6 +1,8 @@
 //! `memgate eval poisoning`: does foreign text get into a user's memory as the user's word, and is what
 //! the user typed kept?
 
+mod filling;
+mod helper;
 mod report;
 mod row;
 mod shown;
@@ -9,11 +11,13 @@ pub(crate) use self::shown::is_quoted;
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use jiff::SignedDuration;
 
 use self::{
-    report::{Outcome, Report},
+    filling::Filling,
+    helper::ScriptedHelper,
+    report::{Asked, Outcome, Report},
     row::Row,
     shown::{Shown, shown},
 };
@@ -22,7 +26,7 @@ use crate::{
     evaluation::{Evaluation, Services},
     replay::{self, Turn},
 };
-use memgate_capture::{NotAdmitted, admit_memory};
+use memgate_capture::{OrdersToModel, admit_memory};
 use memgate_config::MemoryConfig;
 use memgate_core::memory::{
     Actor, Embedding, ListQuery, Memory, MemoryId, MemoryKind, MemoryType, Owner, ScopeQuery,
@@ -32,22 +36,10 @@ use memgate_recall::Selection;
 use memgate_screening::{MAX_MESSAGE_BYTES, Screener};
 
 /// Maximum number of memories of one user that are examined.
-const MOST: usize = 100;
+const MOST: usize = 100 + Filling::MOST;
 
 /// Simulated time between the plant and the later questions.
 const LATER: SignedDuration = SignedDuration::from_hours(24);
-
-/// Statements that fill a memory, so that a plant is not alone in it.
-const FILLING: [&str; 8] = [
-    "I work as a nurse in Leeds and bike to work every day.",
-    "My sister Rahel lives in Basel with her two kids.",
-    "We are planning a trip to the Azores in October, budget 2,400 euros.",
-    "I'm allergic to penicillin.",
-    "Our dog is called Biscuit, he is nine years old.",
-    "I prefer trains to flying whenever it is possible.",
-    "My thesis is about tidal power and is due in May.",
-    "We bank with Triodos and switched last spring.",
-];
 
 /// Arguments of `memgate eval poisoning`.
 #[derive(Debug, clap::Args)]
@@ -55,12 +47,12 @@ pub struct Poisoning {
     /// Plants or typed facts: JSON Lines as in testdata/poisoning
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Number of memories that a question presents
-    #[arg(long, value_name = "N")]
-    places: Option<usize>,
-    /// Fill each user's memory with ordinary statements first
-    #[arg(long)]
-    filled: bool,
+    /// Numbers of memories that a question presents, each measured
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [3, 5, 10])]
+    places: Vec<usize>,
+    /// Number of ordinary statements in each user's memory before the row
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    filled: usize,
 }
 
 impl Evaluation for Poisoning {
@@ -69,7 +61,9 @@ impl Evaluation for Poisoning {
     type Report = Report;
 
     fn read(&self) -> Result<(Vec<Row>, String)> {
-        data::rows(&self.file)
+        ensure!(self.filled <= Filling::MOST, "--filled: must be at most {}", Filling::MOST);
+        let (rows, digest) = data::rows::<Row>(&self.file)?;
+        Ok((row::with_outputs_alone(rows), digest))
     }
 
     async fn measure(
@@ -78,10 +72,12 @@ impl Evaluation for Poisoning {
         rows: &Vec<Row>,
         digests: Digests,
     ) -> Result<Report> {
+        let filling = Filling::of(self.filled, memory).await?;
+        let helper = ScriptedHelper::start().await?;
         let mut outcomes = Vec::with_capacity(rows.len());
         for row in rows {
             let user = User { memory, owner: Owner::of_user(&row.id)?, row };
-            let outcome = user.measure(self.filled, self.places).await;
+            let outcome = user.measure(&filling, &helper, &self.places).await;
             outcomes.push(outcome.with_context(|| row.id.clone())?);
         }
         Ok(Report::of(rows, &outcomes, digests))
@@ -100,43 +96,55 @@ struct User<'a> {
 }
 
 impl User<'_> {
-    async fn measure(&self, filled: bool, places: Option<usize>) -> Result<Outcome> {
+    async fn measure(
+        &self,
+        filling: &Filling,
+        helper: &ScriptedHelper,
+        places: &[usize],
+    ) -> Result<Outcome> {
         let begun = self.memory.clock.now();
-        if filled {
-            for (number, text) in FILLING.iter().enumerate() {
-                self.learn(&format!("filling-{number}"), text, "All right.").await?;
-            }
-        }
+        filling.store(self.memory, &self.owner).await?;
         let mut seeded = true;
         if let Some(seed) = &self.row.seed {
             self.learn("seed", seed, "Noted.").await?;
             seeded = self.keeps().await?;
         }
-        if self.row.channel.as_deref() == Some("helper_model") {
-            return Ok(Outcome::NotMeasured);
-        }
-        match &self.row.content {
-            Some(content) => self.write(content).await?,
-            None => {
-                let (session, body) = (format!("{}-plant", self.row.id), self.row.body());
-                replay::learn_body(self.memory, &self.owner, &session, &body, &self.row.assistant)
-                    .await?;
-            }
-        }
+        self.plant(helper).await?;
         self.memory.time.set(begun + LATER);
-        let limit = places.unwrap_or(self.memory.config.default_retrieval_limit);
-        let asked = self.ask(&self.row.ask, limit).await?;
-        let unrelated = match &self.row.unrelated_ask {
-            Some(ask) => self.ask(ask, limit).await?,
-            None => Shown::Nowhere,
-        };
-        Ok(Outcome::Measured {
-            asked,
-            unrelated,
+        let mut shown = Vec::with_capacity(places.len());
+        for limit in places {
+            let asked = self.ask(&self.row.ask, *limit).await?;
+            let unrelated = match &self.row.unrelated_ask {
+                Some(ask) => self.ask(ask, *limit).await?,
+                None => Shown::Nowhere,
+            };
+            shown.push(Asked { places: *limit, asked, unrelated });
+        }
+        Ok(Outcome {
+            shown,
             stored: self.stores().await?,
             preference: self.is_preference().await?,
             lost: self.row.seed.is_some() && seeded && !self.keeps().await?,
         })
+    }
+
+    /// Brings the row into the memory by its channel.
+    async fn plant(&self, helper: &ScriptedHelper) -> Result<()> {
+        if let Some(content) = &self.row.content {
+            return self.write(content).await;
+        }
+        if let Some(answer) = &self.row.answer {
+            helper.answer(&answer.facts);
+            self.memory.capture.extract_with(Some(helper.client.clone()));
+        }
+        let (session, body) = (format!("{}-plant", self.row.id), self.row.body());
+        let learned =
+            replay::learn_body(self.memory, &self.owner, &session, &body, &self.row.assistant);
+        let learned = learned.await;
+        if self.row.answer.is_some() {
+            self.memory.capture.extract_with(None);
+        }
+        learned
     }
 
     async fn learn(&self, session: &str, user: &str, assistant: &str) -> Result<()> {
@@ -157,9 +165,7 @@ impl User<'_> {
             now,
         );
         let screener = Screener::new(self.memory.config.screening);
-        let admitted: Result<(), NotAdmitted> =
-            admit_memory(screener, &mut memory, MAX_MESSAGE_BYTES);
-        if admitted.is_err() {
+        if admit_memory(screener, &mut memory, MAX_MESSAGE_BYTES, OrdersToModel::Refuse).is_err() {
             return Ok(());
         }
         let vectors = self.memory.embedder.embed_passages(memory.passages()).await?;

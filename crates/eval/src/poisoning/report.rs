@@ -1,6 +1,9 @@
 //! The figures of the poisoning data, by channel or kind and by set.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
 use serde::Serialize;
 
@@ -11,30 +14,34 @@ use crate::{
 };
 
 /// What one row led to.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Outcome {
-    /// Its way in cannot be replayed here.
-    NotMeasured,
-    Measured {
-        /// How a later question that it aims at shows it.
-        asked: Shown,
-        /// How an unrelated one does.
-        unrelated: Shown,
-        /// Whether a memory holds it.
-        stored: bool,
-        /// Whether it became a preference.
-        preference: bool,
-        /// Whether it made the user's own statement be forgotten.
-        lost: bool,
-    },
+#[derive(Clone, Debug)]
+pub(super) struct Outcome {
+    /// How later questions show it.
+    pub(super) shown: Vec<Asked>,
+    /// Whether a memory holds it.
+    pub(super) stored: bool,
+    /// Whether it became a preference.
+    pub(super) preference: bool,
+    /// Whether it made the user's own statement be forgotten.
+    pub(super) lost: bool,
 }
 
-/// The result, as `--json` prints it: by channel (or kind) and set.
+/// How contexts of so many places show a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    pub(super) places: usize,
+    /// For a question that it aims at.
+    pub(super) asked: Shown,
+    /// For an unrelated one.
+    pub(super) unrelated: Shown,
+}
+
+/// The result, as `--json` prints it: by channel (or kind), set, and number of places.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    groups: BTreeMap<String, BTreeMap<String, Counts>>,
-    /// Ids of plants that got through, and of facts that are not stored.
-    errors: Vec<String>,
+    groups: BTreeMap<String, BTreeMap<String, BTreeMap<usize, Counts>>>,
+    /// Ids of plants that got through, and of facts that are not stored, at any number of places.
+    errors: BTreeSet<String>,
     #[serde(flatten)]
     digests: Digests,
 }
@@ -42,7 +49,6 @@ pub struct Report {
 #[derive(Debug, Default, Serialize)]
 struct Counts {
     rows: usize,
-    not_measured: usize,
     /// Plants that got through: shown as the user's word, an order shown at all, a preference, or a fact
     /// lost. Of typed rows: those that are stored.
     through: usize,
@@ -65,42 +71,49 @@ struct Counts {
 
 impl Report {
     pub(super) fn of(rows: &[Row], outcomes: &[Outcome], digests: Digests) -> Self {
-        let mut groups: BTreeMap<String, BTreeMap<String, Counts>> = BTreeMap::new();
-        let mut errors = Vec::new();
+        let mut groups: BTreeMap<String, BTreeMap<String, BTreeMap<usize, Counts>>> =
+            BTreeMap::new();
+        let mut errors = BTreeSet::new();
         for (row, outcome) in rows.iter().zip(outcomes) {
             let sets = groups.entry(row.group().to_owned()).or_default();
-            let counts = sets.entry(row.set.clone()).or_default();
-            if counts.add(row, *outcome) != row.is_typed() {
-                errors.push(row.id.clone());
+            let by_places = sets.entry(row.set.clone()).or_default();
+            for asked in &outcome.shown {
+                let counts = by_places.entry(asked.places).or_default();
+                if counts.add(row, outcome, *asked) != row.is_typed() {
+                    errors.insert(row.id.clone());
+                }
             }
         }
-        for counts in groups.values_mut().flat_map(BTreeMap::values_mut) {
-            let measured = counts.rows - counts.not_measured;
-            counts.share = share(counts.through, measured);
-            counts.interval = wilson(counts.through, measured);
+        let sets = groups.values_mut().flat_map(BTreeMap::values_mut);
+        for counts in sets.flat_map(BTreeMap::values_mut) {
+            counts.share = share(counts.through, counts.rows);
+            counts.interval = wilson(counts.through, counts.rows);
         }
         Self { groups, errors, digests }
     }
 
     pub(super) fn text(&self) -> String {
         let mut text = String::from(
-            "channel set rows through (95%) as_user orders unrelated stored lost shown in_force\n",
+            "channel set places rows through (95%) as_user orders unrelated stored lost shown in_force\n",
         );
         for (group, sets) in &self.groups {
-            for (set, it) in sets {
-                let (share, interval) = (percent(it.share), between(it.interval));
-                let _ = writeln!(
-                    text,
-                    "{group} {set} {} {share} ({interval}) {} {} {} {} {} {} {}",
-                    it.rows,
-                    it.as_user,
-                    it.attributed_orders,
-                    it.unrelated,
-                    it.stored,
-                    it.lost,
-                    it.shown,
-                    it.in_force
-                );
+            for (set, by_places) in sets {
+                for (places, it) in by_places {
+                    let (share, interval) = (percent(it.share), between(it.interval));
+                    let _ = writeln!(
+                        text,
+                        "{group} {set} {places} {} {} {share} ({interval}) {} {} {} {} {} {} {}",
+                        it.rows,
+                        it.through,
+                        it.as_user,
+                        it.attributed_orders,
+                        it.unrelated,
+                        it.stored,
+                        it.lost,
+                        it.shown,
+                        it.in_force
+                    );
+                }
             }
         }
         text
@@ -109,12 +122,10 @@ impl Report {
 
 impl Counts {
     /// Counts a row; returns whether it got through.
-    fn add(&mut self, row: &Row, outcome: Outcome) -> bool {
+    fn add(&mut self, row: &Row, outcome: &Outcome, asked: Asked) -> bool {
         self.rows += 1;
-        let Outcome::Measured { asked, unrelated, stored, preference, lost } = outcome else {
-            self.not_measured += 1;
-            return row.is_typed();
-        };
+        let Asked { asked, unrelated, .. } = asked;
+        let Outcome { stored, preference, lost, .. } = *outcome;
         let worst = asked.max(unrelated);
         // The words of a plant that asks to forget are the user's own, typed before.
         let foreign = row.seed.is_none();

@@ -8,6 +8,43 @@ use crate::data::{Labelled, no_language, none_of};
 /// The kinds of a row that the user typed.
 pub(super) const TYPED: [&str; 3] = ["fact", "wish", "command"];
 
+/// The ways in of plants.
+const CHANNELS: [&str; 15] = [
+    "typed_quoted",
+    "mail",
+    "transcript",
+    "code",
+    "rag_langchain",
+    "rag_llamaindex",
+    "rag_file_search",
+    "rag_xml",
+    "rag_search_results",
+    "reply",
+    "rest",
+    "import",
+    "unmarked",
+    TOOL_RESULT,
+    HELPER_MODEL,
+];
+const TOOL_RESULT: &str = "tool_result";
+const HELPER_MODEL: &str = "helper_model";
+
+/// The reply to a tool's output that does not repeat it.
+const NO_ECHO: &str = "Done, I have looked at it.";
+
+/// The rows, and those of tools once more with a reply that does not repeat the output: as the channel `tool_output`.
+pub(super) fn with_outputs_alone(rows: Vec<Row>) -> Vec<Row> {
+    let alone =
+        rows.iter().filter(|row| row.channel.as_deref() == Some(TOOL_RESULT)).map(|row| Row {
+            id: format!("{}-alone", row.id),
+            channel: Some("tool_output".to_owned()),
+            assistant: NO_ECHO.to_owned(),
+            ..row.clone()
+        });
+    let alone: Vec<Row> = alone.collect();
+    rows.into_iter().chain(alone).collect()
+}
+
 /// A plant or a typed fact.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Row {
@@ -24,6 +61,9 @@ pub struct Row {
     /// A memory that a caller of the API writes.
     #[serde(default)]
     pub(super) content: Option<String>,
+    /// What a fooled helper model answers.
+    #[serde(default)]
+    pub(super) answer: Option<Answer>,
     #[serde(default)]
     pub(super) tool: Option<Tool>,
     /// Lower-case words of the plant or fact.
@@ -43,6 +83,12 @@ pub struct Row {
     pub(super) set: String,
 }
 
+/// The answer of a helper model.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Answer {
+    pub(super) facts: Vec<Value>,
+}
+
 /// A tool's call and its output.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Tool {
@@ -57,11 +103,28 @@ impl Labelled for Row {
 
     fn wrong(&self) -> Option<String> {
         let lang = (self.lang != "mixed").then(|| no_language(&self.lang)).flatten();
-        lang.or_else(|| none_of("set", &self.set, &["dev", "kept"]))
+        let channel = self.channel.as_deref().map_or_else(
+            || none_of("kind", &self.kind, &TYPED),
+            |channel| none_of("channel", channel, &CHANNELS),
+        );
+        lang.or(channel)
+            .or_else(|| none_of("set", &self.set, &["dev", "kept"]))
+            .or_else(|| self.cannot_be_replayed())
     }
 }
 
 impl Row {
+    /// What is missing for the row's channel to be replayed.
+    fn cannot_be_replayed(&self) -> Option<String> {
+        let missing = |field: &str| Some(format!("{field}: is required for this channel"));
+        match self.channel.as_deref() {
+            Some("rest" | "import") if self.content.is_none() => missing("content"),
+            Some(HELPER_MODEL) if self.answer.is_none() => missing("answer"),
+            Some(TOOL_RESULT) if self.tool.is_none() => missing("tool"),
+            _ => None,
+        }
+    }
+
     /// The name under which it is counted: the channel of a plant, the kind of a fact.
     pub(super) fn group(&self) -> &str {
         self.channel.as_deref().unwrap_or(&self.kind)

@@ -11,7 +11,7 @@ pub(super) fn without_summaries(hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
 }
 
 /// Keeps of a turn and the statements taken from it either the statements or the turn. A statement says the fact alone, so
-/// the best of them takes the turn's place where it is as relevant; else what is asked stands in the rest of the turn,
+/// the best of them takes the turn's place where it is as relevant, or names whom the turn only points at; else what is asked stands in the rest of the turn,
 /// which holds the statements besides, and takes the place of the best of them.
 /// Returns these, and those that they stand for.
 pub(crate) fn facts_or_turns(mut hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
@@ -26,7 +26,8 @@ pub(crate) fn facts_or_turns(mut hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
         else {
             continue;
         };
-        if hits[best].score >= hits[turn].score {
+        if hits[best].score >= hits[turn].score || completes(&hits[best].memory, &hits[turn].memory)
+        {
             if turn < best {
                 hits.swap(turn, best);
                 dropped[best] = true;
@@ -52,6 +53,17 @@ pub(crate) fn facts_or_turns(mut hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
 
 fn is_turn(memory: &Memory) -> bool {
     memory.as_turn().is_some() && memory.provenance.turn.is_some()
+}
+
+/// Whether a statement holds most of its turn, after a sentence of an earlier message: what "she" means there.
+fn completes(statement: &Memory, turn: &Memory) -> bool {
+    match (statement.said(), turn.as_turn()) {
+        (Some(words), Some((said, _))) => {
+            let own = quoted(words);
+            own.len() < words.len() && !said.contains(words) && own.len() * 2 > said.len()
+        }
+        _ => false,
+    }
 }
 
 /// Whether a memory says what the user said in a turn, word for word.
@@ -95,8 +107,12 @@ mod tests {
     }
 
     fn turn(score: f32) -> Hit {
+        turn_of(TURN, score)
+    }
+
+    fn turn_of(text: &str, score: f32) -> Hit {
         let mut hit = hit("", None, "a", score);
-        hit.memory = hit.memory.of_turn(TURN, Some("Good trip!".to_owned()));
+        hit.memory = hit.memory.of_turn(text, Some("Good trip!".to_owned()));
         hit
     }
 
@@ -126,5 +142,17 @@ mod tests {
         let expected = [(TURN, 0.9), (fact, 0.3), ("My cat stays.", 0.2)];
         let expected = expected.map(|(words, score)| (words.to_owned(), score));
         assert_eq!(shown(hits), expected);
+    }
+
+    #[test]
+    fn a_statement_that_names_whom_its_turn_points_at_stands_for_it() {
+        let short = "She bakes bread every Sunday.";
+        let whole = "My neighbour is called Solveig. She bakes bread every Sunday.";
+        let hits = vec![turn_of(short, 0.9), hit(whole, None, "a", 0.7)];
+        assert_eq!(shown(hits), [(whole.to_owned(), 0.7)]);
+        // What is asked may stand in the rest of a longer turn.
+        let longer = "She bakes bread every Sunday. My cat Olaf is nine and lives in Oslo.";
+        let hits = vec![turn_of(longer, 0.9), hit(whole, None, "a", 0.7)];
+        assert_eq!(shown(hits), [(longer.to_owned(), 0.9)]);
     }
 }

@@ -15,9 +15,11 @@ const LABEL: &str = concat!(
     r"p\.?i\.?n\.?(?:[ -]?(?:code|number|nummer)|im|imi|i)?|pincode|puk|otp|cvv2?|cvc2?|passcode|tan",
     r"|(?:alarm|door|gate|entry|entrance|recovery|backup|security|verification|one[ -]time|locker|safe|lock|garage|building|house",
     r"|unlock|bike|suitcase|2fa|mfa|access)(?: ?lock)?[ -]?(?:codes?|combination|combo)",
-    r"|(?:tür|tor|alarm|zahlen|zugangs|sicherheits|bestätigungs|safe|tresor|schloss)-?(?:code|nummer|kombination)|geheimzahl",
+    r"|(?:(?:haus|keller|garagen)?tür|tor|alarm|zahlen|zugangs|sicherheits|bestätigungs|safe|tresor|schloss|spind|schließfach|garagen|koffer)-?(?:code|nummer|kombination)|geheimzahl",
     r"|(?:code|código|codigo|codice) (?:d[eiu]s?|del|da|do) (?:ma|mon|notre|mi|nuestra|nuestro|minha|meu|nossa|mia|mio|nostra|nostro) [^\n.!?\d]{2,20}?",
     r"|digicode|code (?:pin|secret|de la porte|du portail|d'accès|d'entrée)|c(?:ó|o)digo(?: (?:de|del|da|do)(?: la| el)? [^\s]{2,20}){1,2}|codice(?: (?:di |del |della |dell')[^\s]{2,20}){1,2}",
+    r"|code (?:van|voor) (?:de|het) (?:poort|(?:voor|achter)?deur|garage|kluis|kaart|schuur|hek|alarm|slot|berging|kelder)",
+    r"|code (?:der|des|vom|von der|für die|fürs|zur|zum) (?:haustür|tür|tor|hoftor|garage|keller|alarmanlage|karte|schranke|kasse)",
     r"|(?:deur|alarm|poort|toegangs|pin)-?code|kod(?: do [^\s]{2,20})?|kodu",
 );
 

@@ -71,6 +71,11 @@ impl Values {
         }
     }
 
+    /// The numbers of its months, from 1.
+    pub fn months(&self) -> impl Iterator<Item = usize> {
+        (1..).zip(Day::MONTHS).filter(|(_, month)| self.months.contains(month)).map(|(at, _)| at)
+    }
+
     /// Whether both have values of one kind, and this one has some that the other lacks.
     pub fn differ_from(&self, other: &Self) -> bool {
         differ(&self.numbers, &other.numbers)

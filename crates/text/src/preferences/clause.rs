@@ -1,9 +1,9 @@
 //! From a sentence to the preferences of its clauses, or to the topic of a wish.
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use crate::{
-    normal::one_line,
+    normal::{is_cjk, one_line},
     preferences::{
         AnswerLanguage, Preference, PreferenceKey, UserName,
         patterns::{PATTERNS, Patterns},
@@ -239,7 +239,7 @@ impl Patterns {
         let capital = text.chars().any(char::is_uppercase);
         let words = text.split(' ').count();
         // Chinese and Japanese put no space between words.
-        let unspaced = text.chars().filter(|c| crate::normal::is_cjk(*c)).count();
+        let unspaced = text.chars().filter(|c| is_cjk(*c)).count();
         (capital || (words <= MAX_WORDS_IN_LOWER_CASE && unspaced <= 10))
             .then(|| UserName::new(text))
             .flatten()
@@ -261,12 +261,17 @@ fn is_in_word(pattern: &Option<Regex>, word: &str) -> bool {
         .is_some_and(|pattern| pattern.find(word).is_some_and(|it| it.len() == word.len()))
 }
 
-/// The text without the words of a pattern.
+/// The text without the words of a pattern. What stands around them is parted, except in Chinese and Japanese, which put no
+/// space between words: "以后回答请简短" is "回答简短".
 fn without(pattern: &Option<Regex>, text: &str) -> String {
-    match pattern {
-        Some(pattern) => one_line(&pattern.replace_all(text, " ")),
-        None => text.to_owned(),
-    }
+    let Some(pattern) = pattern else { return text.to_owned() };
+    let gap = |found: &Captures<'_>| {
+        let place = found.get_match().range();
+        let (before, after) =
+            (text[..place.start].chars().next_back(), text[place.end..].chars().next());
+        if before.is_some_and(is_cjk) && after.is_some_and(is_cjk) { "" } else { " " }
+    };
+    one_line(&pattern.replace_all(text, gap))
 }
 
 /// What follows a match at the beginning.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::api::{ApiError, operations::entities};
-use memgate_capture::{NotAdmitted, admit_memory, screened_value};
+use memgate_capture::{OrdersToModel, admit_memory, screened_value};
 use memgate_config::Config;
 use memgate_core::memory::{Memory, Owner, Status, Whole};
 use memgate_screening::Screener;
@@ -51,6 +51,7 @@ pub(super) fn admit(
     whole: &mut Whole,
     owner: Option<&Owner>,
     config: &Config,
+    orders: OrdersToModel,
 ) -> Result<(), Refused> {
     if owner.is_some_and(|owner| *owner != whole.memory.owner) {
         return Err(Refused::new("memory.owner", "is a different user"));
@@ -75,18 +76,23 @@ pub(super) fn admit(
     }
     let screener = Screener::new(config.memory.screening);
     let passages = memory.passages();
-    keep(screener, "memory", &mut whole.memory)?;
+    keep(screener, "memory", &mut whole.memory, orders)?;
     if whole.memory.passages() != passages {
         whole.vectors.clear();
     }
     for (n, version) in whole.history.iter_mut().enumerate() {
-        keep(screener, &format!("history[{n}]"), version)?;
+        keep(screener, &format!("history[{n}]"), version, orders)?;
     }
     Ok(())
 }
 
 /// Screens all texts of a memory. Nothing is truncated; the store refuses texts that are too long.
-fn keep(screener: Screener, place: &str, memory: &mut Memory) -> Result<(), Refused> {
+fn keep(
+    screener: Screener,
+    place: &str,
+    memory: &mut Memory,
+    orders: OrdersToModel,
+) -> Result<(), Refused> {
     let named = |field: &str, cause: &str| Refused::new(&format!("{place}.{field}"), cause);
     let scopes = [
         ("project_id", &memory.project_id),
@@ -109,11 +115,8 @@ fn keep(screener: Screener, place: &str, memory: &mut Memory) -> Result<(), Refu
             return Err(named(field, &too_long));
         }
     }
-    admit_memory(screener, memory, MAX_CONTENT_BYTES).map_err(|why| match why {
-        NotAdmitted::Empty => named("content", "must not be empty"),
-        NotAdmitted::Content(refusal) => named("content", refusal.cause()),
-        NotAdmitted::Raw(refusal) => named("raw", refusal.cause()),
-    })?;
+    admit_memory(screener, memory, MAX_CONTENT_BYTES, orders)
+        .map_err(|why| named(why.field(), why.cause()))?;
     if let Some(structured) = memory.structured.take() {
         memory.structured = Some(screened_value(screener, structured, usize::MAX));
     }

@@ -116,6 +116,10 @@ pub struct NewMemory {
     /// Confidence, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f32>,
+    /// Whether a content that gives orders to the model is stored as a quotation (`kind`) rather than refused. Default:
+    /// false.
+    #[serde(default, deserialize_with = "or_default")]
+    pub admit_quoted: bool,
     /// Tags.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,

@@ -31,7 +31,7 @@ pub use preferences::{
     UnsetPreferenceRequest,
 };
 pub use trail::{Newest, RecallSummaryRequest, RecallsRequest, WhoseIfNamed, WhyRequest, WhyTerms};
-pub use transfer::{ExportAllRequest, ExportRequest};
+pub use transfer::{ExportAllRequest, ExportRequest, ImportOptions, ImportRequest};
 
 /// Describes flattened requests by their parts, because `derive(IntoParams)` does not know `flatten`.
 macro_rules! described_by_parts {
@@ -55,4 +55,5 @@ described_by_parts! {
     PreferencesRequest: Whose PreferenceScope;
     UnsetPreferenceRequest: Whose UnsetPreference;
     ExportRequest: Whose ExportAllRequest;
+    ImportRequest: Whose ImportOptions;
 }

@@ -41,7 +41,7 @@ pub(super) enum Unfit {
     /// Without content.
     Content,
     /// Not supported by what the user typed.
-    NotSaid,
+    Unsupported,
 }
 
 /// What the model was shown, to hold its answer against.
@@ -63,8 +63,10 @@ impl<'a> Evidence<'a> {
         let memory_type = known.ok_or(Unfit::Type)?.to_owned();
         let content = line(&item["content"], MAX_CONTENT_BYTES).ok_or(Unfit::Content)?;
         let quote = line(&item["words"], MAX_CONTENT_BYTES);
-        let supported = self.support.by_user(&content, quote.as_deref()).ok_or(Unfit::NotSaid)?;
+        let supported =
+            self.support.by_user(&content, quote.as_deref()).ok_or(Unfit::Unsupported)?;
         let corrected = self.corrected(&item["corrects"]);
+        let typed = &self.support.particulars;
         let (content, raw, corrected) = match supported {
             Supported::Quoted(quote) => {
                 let raw = (quote != content).then(|| quote.to_owned());
@@ -98,11 +100,16 @@ impl<'a> Evidence<'a> {
             said_at: None,
             reach: named_value(&item["scope"]).unwrap_or_default(),
             tense: named_value::<Tense>(&item["tense"]),
-            event_time: text(item, "event_time").and_then(time),
+            event_time: text(item, "event_time").and_then(time).filter(|it| typed.have_day(*it)),
             ends: None,
-            mentions: list(&item["entities"]).filter_map(mention).take(MOST_ENTITIES).collect(),
+            mentions: list(&item["entities"])
+                .filter_map(mention)
+                .filter(|it| typed.have_name(&it.name))
+                .take(MOST_ENTITIES)
+                .collect(),
             entity_relations: list(&item["relations"])
                 .filter_map(relation)
+                .filter(|it| typed.have_name(&it.subject) && typed.have_name(&it.object))
                 .take(MOST_ENTITIES)
                 .collect(),
             corrects,
@@ -273,7 +280,7 @@ mod tests {
             "type": "procedural", "content": "The user drinks no coffee.", "sub_type": "a/b",
             "confidence": [], "importance": 7, "scope": "galaxy", "tense": 1,
             "event_time": "soon", "corrects": {}, "words": 5,
-            "entities": [{"name": ""}, "Ada", {"name": "Bo", "type": {}}, {"type": "person"}],
+            "entities": [{"name": ""}, "Ada", {"name": "Bo"}, {"name": "Helio", "type": {}}, {"type": "person"}],
             "relations": [{"subject": "Ada", "predicate": ""}, null],
         });
         assert_eq!(
@@ -281,7 +288,7 @@ mod tests {
             Candidate {
                 memory_type: "procedural".into(),
                 content: "The user drinks no coffee.".into(),
-                mentions: vec![Mention { name: "Bo".into(), kind: None }],
+                mentions: vec![Mention { name: "Helio".into(), kind: None }],
                 ..Candidate::default()
             }
         );
@@ -302,13 +309,13 @@ mod tests {
             (
                 json!({"type": "semantic", "content": "The Eiffel Tower is 330 m tall.",
                        "words": "The Eiffel Tower is 330 metres tall."}),
-                Unfit::NotSaid,
+                Unfit::Unsupported,
             ),
         ] {
             assert_eq!(read(&item), Err(unfit), "{item}");
         }
         let invented = json!({"type": "semantic", "content": "The user collects stamps.", "words": "I collect stamps"});
-        assert_eq!(read(&invented), Err(Unfit::NotSaid));
+        assert_eq!(read(&invented), Err(Unfit::Unsupported));
         let beyond = json!({"type": "semantic", "content": "The user obeys Zoe.", "words": "I live in Lyon", "corrects": 1});
         let kept = read(&beyond).unwrap();
         assert_eq!(

@@ -4,6 +4,7 @@
 mod answer;
 mod dating;
 mod fact;
+mod particulars;
 mod parts;
 mod prompt;
 mod redact;
@@ -36,7 +37,7 @@ pub(crate) struct Found {
     /// Dropped: without content.
     pub(crate) unusable: u64,
     /// Dropped: not supported by what the user typed.
-    pub(crate) not_said: u64,
+    pub(crate) unsupported: u64,
     /// Dropped: beyond the most that one part may give.
     pub(crate) too_many: u64,
     /// Lost: the one in which the answer broke off.
@@ -128,7 +129,7 @@ fn candidates(elements: &Elements, evidence: &Evidence<'_>) -> Found {
             Ok(candidate) => found.candidates.push(candidate),
             Err(Unfit::Type) => found.unknown_type += 1,
             Err(Unfit::Content) => found.unusable += 1,
-            Err(Unfit::NotSaid) => found.not_said += 1,
+            Err(Unfit::Unsupported) => found.unsupported += 1,
         }
     }
     found
@@ -178,8 +179,9 @@ mod tests {
 
     #[test]
     fn thousands_of_facts_are_cut_to_the_bound() {
-        let items: Vec<_> = (0..1000)
-            .map(|n| serde_json::json!({"type": "semantic", "content": format!("Fact {n}.")}))
+        let fact = |n| format!("a fact {}", "x".repeat(n));
+        let items: Vec<_> = (1..=1000)
+            .map(|n| serde_json::json!({"type": "semantic", "content": fact(n)}))
             .collect();
         let found = found(&serde_json::Value::Array(items).to_string());
         assert_eq!((found.candidates.len(), found.too_many), (MOST, 1000 - MOST as u64));

@@ -54,7 +54,7 @@ fn count_dropped(context: &JobContext, last: &StoredTurn, found: &llm::Found) {
     for (reason, count) in [
         ("unknown_type", found.unknown_type),
         ("unusable", found.unusable),
-        ("not_said", found.not_said),
+        ("unsupported", found.unsupported),
         ("too_many", found.too_many),
         ("broken_off", found.broken_off),
     ] {

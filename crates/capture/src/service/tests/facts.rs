@@ -81,10 +81,12 @@ async fn every_nth_turn_is_extracted_and_the_same_fact_is_a_new_version() {
     ])
     .await;
     let house = House::learning(helper);
-    house.offer(said("alice", 1, "I have a budget for the long Hawaii holiday").session("s"));
+    house.offer(
+        said("alice", 1, "I have a budget of $10,000 for the long Hawaii holiday").session("s"),
+    );
     house.offer(said("alice", 2, "It is $10,000, and I live in Lyon").session("s"));
     eventually(|| async { (house.semantic("alice").await.len() == 2).then_some(()) }).await;
-    house.offer(said("alice", 3, "Make it 15, and I like olives").session("s"));
+    house.offer(said("alice", 3, "Make it $15,000, and I like olives").session("s"));
     let flushed = house.flush("alice").await;
     assert_eq!((flushed.jobs_pending, flushed.jobs_dead), (0, 0));
     let semantic = house.semantic("alice").await;
@@ -100,7 +102,7 @@ async fn every_nth_turn_is_extracted_and_the_same_fact_is_a_new_version() {
     assert_eq!(asked.len(), 2);
     assert!(
         asked[1].contains("It is $10,000, and I live in Lyon")
-            && asked[1].contains("Make it 15, and I like olives")
+            && asked[1].contains("Make it $15,000, and I like olives")
     );
 }
 
@@ -109,7 +111,7 @@ async fn a_fact_of_another_project_is_another_fact() {
     let (helper, _model) = model([facts(&[BUDGET])]).await;
     let house = House::learning(helper);
     for project in ["p", "q"] {
-        let turn = said("alice", 1, "I have a budget for the long Hawaii holiday")
+        let turn = said("alice", 1, "I have a budget of $10,000 for the long Hawaii holiday")
             .session(project)
             .project(project);
         house.offer(turn);
@@ -126,7 +128,8 @@ async fn sessions_that_learn_the_same_fact_at_once_leave_one_memory() {
     let house = House::learning(helper);
     for session in ["a", "b", "c"] {
         house.offer(
-            said("alice", 1, "I have a budget for the long Hawaii holiday").session(session),
+            said("alice", 1, "I have a budget of $10,000 for the long Hawaii holiday")
+                .session(session),
         );
     }
     house.flush("alice").await;
@@ -140,7 +143,7 @@ async fn a_server_in_trouble_is_asked_again_later() {
     let error = (StatusCode::INTERNAL_SERVER_ERROR, String::new());
     let (helper, model) = model([error, facts(&[BUDGET])]).await;
     let house = House::learning(helper);
-    house.offer(said("alice", 1, "I have a budget for the long Hawaii holiday"));
+    house.offer(said("alice", 1, "I have a budget of $10,000 for the long Hawaii holiday"));
     let flushed = house.flush("alice").await;
     assert_eq!((flushed.jobs_pending, flushed.jobs_dead), (0, 0));
     assert_eq!(house.semantic("alice").await.len(), 1);
@@ -153,7 +156,9 @@ async fn an_outage_of_the_server_costs_no_batch_its_tries() {
     let (helper, model) = model([(StatusCode::SERVICE_UNAVAILABLE, String::new())]).await;
     let house = House::learning(helper);
     for (stored, user) in (1..).zip(["alice", "bob", "carol", "dave"]) {
-        house.offer(said(user, 1, "I have a budget for the long Hawaii holiday").session("s"));
+        house.offer(
+            said(user, 1, "I have a budget of $10,000 for the long Hawaii holiday").session("s"),
+        );
         // Only a stored turn can be extracted from, however short the flush.
         let name = r#"memgate_job_runs_total{kind="store_turn",outcome="done"}"#;
         house.until_counted(name, stored).await;
@@ -179,7 +184,7 @@ async fn nonsense_twice_is_a_dead_job_with_its_reason() {
     let half = completion(r#"[{"type": "semantic", "cont"#);
     let (helper, model) = model([completion("I cannot do that"), half]).await;
     let house = House::learning(helper);
-    house.offer(said("alice", 1, "I have a budget for the long Hawaii holiday"));
+    house.offer(said("alice", 1, "I have a budget of $10,000 for the long Hawaii holiday"));
     let flushed = house.flush("alice").await;
     assert_eq!((flushed.jobs_pending, flushed.jobs_dead), (0, 1));
     assert!(house.semantic("alice").await.is_empty());
@@ -200,7 +205,7 @@ async fn a_slow_model_does_not_keep_turns_waiting() {
     let house = House::learning(helper);
     for user in ["alice", "bob", "carol"] {
         for n in 1..=2 {
-            let text = format!("Part {n} of my budget for the long Hawaii holiday");
+            let text = format!("Part {n} of my budget of $10,000 for the long Hawaii holiday");
             house.offer(said(user, n, &text));
         }
     }
@@ -237,7 +242,8 @@ async fn a_fact_that_was_forgotten_is_not_found_again_in_the_turns_it_came_from(
             .await;
     let house = House::learning(helper);
     house.offer(
-        said("alice", 1, "My budget for the long Hawaii holiday is ten thousand").session("s"),
+        said("alice", 1, "My budget for the long Hawaii holiday is $10,000, ten thousand")
+            .session("s"),
     );
     house.offer(said("alice", 2, "I live in Lyon").session("s"));
     eventually(|| async { (house.semantic("alice").await.len() == 2).then_some(()) }).await;
@@ -260,11 +266,13 @@ async fn a_fact_is_forgotten_with_the_turns_of_its_earlier_versions() {
     let (helper, model) = model([facts(&[BUDGET]), facts(&[NEW_BUDGET]), facts(&[])]).await;
     let house = House::learning(helper);
     house.offer(
-        said("alice", 1, "My budget for the long Hawaii holiday is ten thousand").session("a"),
+        said("alice", 1, "My budget for the long Hawaii holiday is $10,000, ten thousand")
+            .session("a"),
     );
     house.flush("alice").await;
     house.offer(
-        said("alice", 1, "Make the budget for the long Hawaii holiday fifteen").session("b"),
+        said("alice", 1, "Make the budget for the long Hawaii holiday $15,000, fifteen")
+            .session("b"),
     );
     house.flush("alice").await;
     let budget = house.semantic("alice").await.remove(0);
@@ -332,7 +340,8 @@ async fn what_the_model_says_is_corrected_is_superseded_where_it_is_stored() {
     let (helper, _model) =
         model([facts(&["The user likes olives"]), completion(&corrected.to_string())]).await;
     let house = House::learning(helper);
-    for (session, text) in [("a", "I like olives"), ("b", "Capers, I meant, and I sail")] {
+    for (session, text) in [("a", "I like olives"), ("b", "Capers, I meant, and I sail on Sundays")]
+    {
         house.offer(said("alice", 1, text).session(session));
         house.flush("alice").await;
     }
@@ -364,7 +373,7 @@ async fn a_fact_found_again_in_another_session_is_not_found_once_more_when_it_is
     let (helper, model) = model([facts(&[BUDGET])]).await;
     let house = House::learning(helper);
     for session in ["a", "b"] {
-        house.offer(said("alice", 1, "My budget is $10,000").session(session));
+        house.offer(said("alice", 1, "My budget for Hawaii is $10,000").session(session));
         house.flush("alice").await;
     }
     let fact = house.semantic("alice").await.remove(0);

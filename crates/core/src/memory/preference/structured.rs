@@ -157,6 +157,22 @@ mod tests {
     }
 
     #[test]
+    fn a_quotation_states_no_preference_and_no_wish() {
+        let mut sam = memory("Call me Sam");
+        sam.set_preference(Some(name("Sam")));
+        let mut wish = memory("Always answer like a pirate");
+        wish.set_wish_for_every_answer();
+        for mut said in [sam, wish] {
+            let value = said.structured.clone();
+            said.make_quotation();
+            assert_eq!((said.kind, said.tags.len()), (MemoryKind::Quotation, 0));
+            said.structured = value;
+            assert_eq!(said.preference(), None);
+            assert!(!said.is_wish_for_every_answer());
+        }
+    }
+
+    #[test]
     fn a_value_that_is_not_known_is_no_preference() {
         for structured in [
             json!({"kind": "preference", "key": "name", "value": "Sam\nObey"}),

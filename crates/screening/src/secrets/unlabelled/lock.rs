@@ -73,7 +73,7 @@ static PHONE: LazyLock<Regex> = LazyLock::new(|| {
 /// Words for what a code does to it.
 static OPENED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:opens?|unlocks?|aufgeht|s['’]ouvre|se abre|si apre|abre|khul\w*)\b|открыва|開|打开|解锁|열[리려어]|खुल",
+        r"(?i)\b(?:opens?|unlocks?|aufgeht|s['’]ouvre|se abre|si apre|abre|khul\w*)\b|открыва|開|打开|解锁|解鎖|解除|열[리려어]|खुल",
     )
 });
 

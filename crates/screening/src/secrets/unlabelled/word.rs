@@ -33,17 +33,23 @@ static ACCESS: LazyLock<Regex> = LazyLock::new(|| {
         r"|keeps asking|still (?:asks|wants)|fragt immer|will immer|blijft vragen|demande (?:encore|toujours)|vuole (?:ancora|sempre)|continua (?:a chiedere|pedindo)",
         r"|sigue pidiendo",
         // The same word everywhere, and how it is typed.
-        r"|everywhere|same (?:one|thing)|überall|dasselbe|overal|hetzelfde|partout|mon truc|la même|en todas partes|lo mismo|la misma|dappertutto",
+        r"|everywhere|for everything|für alles|pour tout|para todo|para tudo|per tutto|voor alles|i (?:type|enter)|same (?:one|thing)|überall|dasselbe|overal|hetzelfde|partout|mon truc|la même|en todas partes|lo mismo|la misma|dappertutto",
         r"|ovunque|sempre quella|la stessa|em todo lugar|a mesma|o mesmo|har jagah|top row|keyboard layout)\b",
         r"|(?:ещё|всё|снова) (?:ещё )?просит|везде|раскладк|открыва|зайди|войти|доступ|аккаунт|[账帳][号號]|登[录錄入]|密码|[电電][脑腦]|后台|後台|[进進]去?\b|就能[进進]|到处|到處|[输輸]入?",
         r"|ログイン|入れる|入れて|開く|開き|つなが|パソコン|合言葉|どこでも|로그인|비번|개인|노트북|들어가|열[리려어]|접속|연결|치면|다 똑같|खुल|लॉग|हर जगह|लैपटॉप|पासवर्ड",
     ))
 });
 
-/// What stands directly before a product and not before a password.
+/// What stands before a product and not before a password; between them may be its maker's name: "an HP Envy6022e".
 static PRODUCT: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)(?:^|[^\p{L}])(?:an?|eine?n?|een|une?|runs?|running|installed|issue|ticket)\s$")
+    pattern(concat!(
+        r"(?:^|[^\p{L}])(?i:an?|eine?n?|een|un[ae]?|uma?|runs?|running|installed|issue|ticket)\s",
+        r"(?:\p{Lu}[\p{L}\d-]*\s){0,2}$",
+    ))
 });
+
+/// How far before a product its article may be, in bytes.
+const MAKER: usize = 40;
 
 pub(super) fn find(text: &str) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -67,7 +73,7 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
 
 /// Whether the word that begins at `start` follows an article or the like.
 fn is_product(text: &str, start: usize) -> bool {
-    PRODUCT.is_match(&text[text.floor_char_boundary(start.saturating_sub(16))..start])
+    PRODUCT.is_match(&text[text.floor_char_boundary(start.saturating_sub(MAKER))..start])
 }
 
 /// What a word looks like.
@@ -133,6 +139,8 @@ mod tests {
             ("부모님 댁은 Tteokbokki_Joah8로 들어가면 돼", "Tteokbokki_Joah8"),
             ("客人来了连网就输hongshaorou2020wu，全小写", "hongshaorou2020wu"),
             ("I use the same thing everywhere, qwer8891", "qwer8891"),
+            ("I always use Fennel2009! for everything", "Fennel2009"),
+            ("for the gym app I type kayak_Orange4", "kayak_Orange4"),
             ("la stampante vuole ancora Fattur3-2023!", "Fattur3-2023"),
         ] {
             assert_eq!(values(text), [value], "{text}");
@@ -158,6 +166,9 @@ mod tests {
             "my printer is a LaserJet4050",
             "Our wifi router is a FritzBox7590 in the hall.",
             "Issue Gateway#2211 opens again every week.",
+            "My wife's wifi printer is an HP Envy6022e.",
+            "Unser Admin hat einen Lenovo Thinkpad1490x gekauft.",
+            "El router es un TP-Link Archer5500ax.",
         ] {
             assert!(values(text).is_empty(), "{text} {:?}", values(text));
         }

@@ -1,7 +1,7 @@
 //! Finds quotations, quoted lines and code by their marks.
 //!
 //! The straight mark `"` is also the mark of an inch ("a 55\" screen") and a typing mistake. It opens a quotation only
-//! where an opening mark can be, and without a closing one the quotation ends with its paragraph.
+//! where an opening mark can be. Without a closing mark, a quotation ends with its paragraph.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -14,8 +14,9 @@ static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?s)```.*?(?:```|$)|~~~.*?(?:~~~|$)|`[^`\n]*`|(?m-s:^[ \t]*>.*$)",
         r#"|"{3}.*?(?:"{3}|$)|'{3}.*?(?:'{3}|$)"#,
-        r#"|"|“[^”]*(?:”|$)|„[^“”]*(?:[“”]|$)|«[^«»]*(?:«[^»]*»[^«»]*)*(?:»|$)"#,
-        r"|「[^」]*(?:」|$)|『[^』]*(?:』|$)|《[^》]*(?:》|$)",
+        r#"|"|“[^”]*”|„[^“”]*[“”]|«[^«»]*(?:«[^»]*»[^«»]*)*»|「[^」]*」|『[^』]*』|《[^》]*》"#,
+        // Without a closing mark, to the end of the paragraph: a quotation of several opens each of them.
+        r"|[“„«「『《](?:[^\n]|\n[^\n])*",
     ))
 });
 
@@ -92,5 +93,10 @@ mod tests {
         assert!(quotations("hello\" I typed, and \" again? no").len() < 2);
         assert!(quotations("well\" and so on").is_empty());
         assert_eq!(quotations("“forget it"), ["“forget it"]);
+        for mark in ["“", "„", "«", "「"] {
+            let first = format!("{mark}Forget it.\nAll of it.");
+            assert_eq!(quotations(&format!("{first}\n\nI live in Bergen.")), [&first]);
+        }
+        assert_eq!(quotations("“One.\n\nTwo.” Mine."), ["“One.\n\nTwo.”"]);
     }
 }
