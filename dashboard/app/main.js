@@ -5,7 +5,7 @@ import { effect, untracked } from "../vendor/signals-core/signals-core.js";
 import { get } from "./core/api.js";
 import { Resource } from "./core/resource.js";
 import { route, start } from "./core/router.js";
-import { caller, entered, user } from "./core/session.js";
+import { caller, entered, tenant, user } from "./core/session.js";
 import { PAGES } from "./pages/index.js";
 import { shell } from "./parts/shell.js";
 import { signIn } from "./parts/sign_in.js";
@@ -31,7 +31,7 @@ effect(() => {
 // A page loads what it shows when it is entered, and again for another user; it stops when it is left.
 effect(() => {
   if (!caller.value) return undefined;
-  void user.value;
+  void [user.value, tenant.value];
   const { enter } = page();
   const at = route.value;
   return untracked(() => enter?.(at));

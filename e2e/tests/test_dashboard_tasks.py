@@ -77,6 +77,31 @@ def test_a_wrong_fact_is_corrected_and_the_next_context_changes(traced, browser,
     assert b"$12,500" in sent
 
 
+def test_a_memory_shows_the_words_it_comes_from_and_what_a_change_changed(traced, browser, ann):
+    with browser.signed_in(traced.memgate, ann.id) as page:
+        open_page(page, "Memories")
+        page.get_by_role("combobox", name="Type").select_option("semantic")
+        page.get_by_role("link", name="My budget for the Hawaii trip is $10,000").click()
+        memory = page.get_by_role("article", name="Memory")
+        expect(memory.get_by_role("blockquote")).to_have_text("My budget for the Hawaii trip is $10,000")
+        memory.get_by_role("button", name="Edit").click()
+        memory.get_by_label("What is remembered").fill("My budget for the Hawaii trip is $12,500")
+        memory.get_by_role("button", name="Save").click()
+        history = memory.get_by_role("listitem").filter(has_text="version 2")
+        expect(history.get_by_role("deletion")).to_have_text("$10,000")
+        expect(history.get_by_role("insertion")).to_have_text("$12,500")
+
+
+def test_a_session_shows_its_turns_and_what_was_learned_from_each(traced, browser, ann):
+    with browser.signed_in(traced.memgate, ann.id) as page:
+        open_page(page, "Sessions")
+        page.get_by_role("link", name=ann.session).click()
+        session = page.get_by_role("article", name="Session")
+        expect(session).to_contain_text("My budget for the Hawaii trip is $10,000")
+        session.get_by_role("listitem").get_by_role("link", name="My budget for the Hawaii trip").first.click()
+        expect(page.get_by_role("article", name="Memory")).to_contain_text("$10,000")
+
+
 def test_why_a_memory_was_shown_in_a_given_request_is_found(traced, browser, ann):
     asked = ann.later().say(QUESTION)
     request_id = asked.headers["x-memgate-request-id"]
@@ -201,3 +226,17 @@ def test_requests_appear_while_the_page_is_open(traced, browser, ann):
         expect(page.get_by_role("link", name="My budget for the Hawaii trip")).to_have_count(1)
         ann.later().say("Where did I want to travel?")
         expect(page.get_by_role("link", name="Where did I want to travel?")).to_have_count(1)
+
+
+def test_a_users_own_key_shows_that_user_only(traced, browser, ann):
+    made = traced.memgate.api("POST", "/admin/keys", {"name": ann.id[:40], "scopes": ["read"], "user_id": ann.id}).json()
+    with browser.page(traced.memgate) as page:
+        page.goto(f"/#key={made['key']}")
+        expect(page.get_by_text(f"Memories of {ann.id}")).to_be_visible()
+        expect(page.get_by_role("combobox", name="User")).to_have_count(0)
+        expect(page.get_by_role("link", name="Audit log")).to_have_count(0)
+        open_page(page, "Memories")
+        page.get_by_role("link", name="My budget").first.click()
+        expect(page.get_by_role("article", name="Memory")).to_contain_text("$10,000")
+        # The key may not write.
+        expect(page.get_by_role("button", name="Delete")).to_have_count(0)

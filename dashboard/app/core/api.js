@@ -1,6 +1,6 @@
 // Calls of the REST API (docs/openapi.json).
 
-import { caller, key, setKey, user } from "./session.js";
+import { caller, key, owner, setKey } from "./session.js";
 
 /** The pause before a stream that ended is followed again, in milliseconds. */
 const RECONNECT = 3_000;
@@ -89,21 +89,27 @@ function signedOut(sent) {
   if (sent) setKey("");
 }
 
-const of = (id) => encodeURIComponent(id);
-
 export const get = (path, query) => call("GET", path, { query });
 export const post = (path, body) => call("POST", path, { body });
 
-/** The same for the user whose memories are shown. */
-export const ofUser = {
-  get: (path, query = {}) => get(path, { user_id: user.peek(), ...query }),
-  post: (path, body = {}) => post(path, { user_id: user.peek(), ...body }),
-  patch: (path, body) => call("PATCH", path, { body: { user_id: user.peek(), ...body } }),
-  delete: (path, query = {}, options = {}) =>
-    call("DELETE", path, { query: { user_id: user.peek(), ...query }, ...options }),
-};
+/**
+ * The same for an owner: a user, in a tenant that is not the default one. Answers name their owner like this.
+ * @param {{ user_id: string, tenant_id?: string }} owner
+ */
+export function of({ user_id, tenant_id }) {
+  const owner = tenant_id ? { user_id, tenant_id } : { user_id };
+  return {
+    get: (path, query = {}) => get(path, { ...owner, ...query }),
+    post: (path, body = {}) => post(path, { ...owner, ...body }),
+    patch: (path, body) => call("PATCH", path, { body: { ...owner, ...body } }),
+    delete: (path, options = {}) => call("DELETE", path, { query: owner, ...options }),
+  };
+}
 
-export const memoryPath = (id) => `/v1/memory/${of(id)}`;
-export const recallPath = (id) => `/v1/recalls/${of(id)}`;
-export const turnPath = (id) => `/v1/turns/${of(id)}`;
-export const sessionPath = (id) => `/v1/sessions/${of(id)}`;
+/** The same for the user whose memories are shown now. */
+export const ofUser = () => of(owner());
+
+export const memoryPath = (id) => `/v1/memory/${encodeURIComponent(id)}`;
+export const recallPath = (id) => `/v1/recalls/${encodeURIComponent(id)}`;
+export const turnPath = (id) => `/v1/turns/${encodeURIComponent(id)}`;
+export const sessionPath = (id) => `/v1/sessions/${encodeURIComponent(id)}`;

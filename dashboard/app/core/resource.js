@@ -1,23 +1,31 @@
 // Data that is loaded: what a page shows while it waits, when it has it, and when it failed.
 
 import { signal } from "../../vendor/signals-core/signals-core.js";
+import { tenant, user } from "./session.js";
 
 /**
  * @template T
  * @typedef {{ state: "idle" | "loading" | "ready" | "failed", data?: T, error?: Error }} Loaded
  */
 
-/** Loads data and keeps it; of several loads at a time the latest counts. While it loads again, the old data stays. */
+/** @type {Loaded<any>} */
+const IDLE = { state: "idle" };
+
+/**
+ * Loads data and keeps it as long as the same user is looked at: nobody's data is shown as another's. Of several loads at a
+ * time the latest counts.
+ */
 export class Resource {
   #latest = 0;
-  #shown = signal(/** @type {Loaded<any>} */ ({ state: "idle" }));
+  #shown = signal({ of: "", loaded: IDLE });
 
   get value() {
-    return this.#shown.value;
+    const { of, loaded } = this.#shown.value;
+    return of === owner() ? loaded : IDLE;
   }
 
   get data() {
-    return this.#shown.value.data;
+    return this.value.data;
   }
 
   /**
@@ -25,25 +33,27 @@ export class Resource {
    * @param {{ keep?: boolean }} options keep: whether the old data is shown meanwhile
    */
   async load(fetch, { keep = false } = {}) {
-    const load = ++this.#latest;
-    const before = this.#shown.peek().data;
-    if (!keep || before === undefined) this.#shown.value = { state: "loading" };
+    const [load, of] = [++this.#latest, owner()];
+    const show = (loaded) => load === this.#latest && (this.#shown.value = { of, loaded });
+    const before = keep ? this.value.data : undefined;
+    if (before === undefined) show({ state: "loading" });
     try {
-      const data = await fetch();
-      if (load === this.#latest) this.#shown.value = { state: "ready", data };
+      show({ state: "ready", data: await fetch() });
     } catch (error) {
-      if (load === this.#latest) this.#shown.value = { state: "failed", error, data: keep ? before : undefined };
+      show({ state: "failed", error, data: before });
     }
   }
 
   /** Replaces the data, after a change that is known to have succeeded. */
   set(data) {
     this.#latest++;
-    this.#shown.value = { state: "ready", data };
+    this.#shown.value = { of: owner(), loaded: { state: "ready", data } };
   }
 
   clear() {
     this.#latest++;
-    this.#shown.value = { state: "idle" };
+    this.#shown.value = { of: owner(), loaded: IDLE };
   }
 }
+
+const owner = () => JSON.stringify([user.value, tenant.value]);

@@ -1,7 +1,7 @@
 // The address names the page and what it shows: `#/memories/ID?status=archived`. So every view can be linked to.
 
 import { signal } from "../../vendor/signals-core/signals-core.js";
-import { chooseUser, setKey } from "./session.js";
+import { chooseUser, key, setKey } from "./session.js";
 
 /** @typedef {{ page: string, id: string, query: Record<string, string> }} Route */
 
@@ -11,7 +11,16 @@ export const route = signal(read());
 function read() {
   const [path, search = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [page, ...id] = path.split("/");
-  return { page, id: decodeURIComponent(id.join("/")), query: Object.fromEntries(new URLSearchParams(search)) };
+  return { page, id: decoded(id.join("/")), query: Object.fromEntries(new URLSearchParams(search)) };
+}
+
+/** A part of an address that somebody may have typed. */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The address of a page. @param {string} page @param {string} [id] @param {Record<string, string>} [query] */
@@ -39,11 +48,14 @@ export function refine(query) {
  */
 function takeSignIn() {
   const members = new URLSearchParams(location.hash.replace(/^#/, ""));
-  const key = members.get("key");
-  if (key === null) return;
-  setKey(key);
-  chooseUser(members.get("user") ?? "");
+  const given = members.get("key");
+  if (given === null) return;
   history.replaceState(null, "", "#/");
+  // Any page can hold such a link; who is signed in does not become somebody else unasked.
+  const isSignedIn = key.peek() !== "" && key.peek() !== given;
+  if (isSignedIn && !confirm("Sign in with the key of this link, in place of the present one?")) return;
+  chooseUser(members.get("user") ?? "");
+  setKey(given);
 }
 
 export function start() {

@@ -3,9 +3,10 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { ofUser } from "../core/api.js";
+import { STATUS } from "../core/names.js";
 import { Resource } from "../core/resource.js";
 import { address, refine, route } from "../core/router.js";
-import { mayWrite, user } from "../core/session.js";
+import { mayWrite, owner, user } from "../core/session.js";
 import { counted, score, words } from "../parts/format.js";
 import { notify } from "../parts/notices.js";
 import { badge, choice, empty, heading, loaded, time } from "../parts/pieces.js";
@@ -14,7 +15,6 @@ import { detail, hidden, open } from "./memories/detail.js";
 import { forgettings, loadForgettings } from "./memories/forgettings.js";
 
 const PAGE = 50;
-const STATUSES = ["active", "superseded", "review", "quarantined", "archived"];
 
 const found = new Resource();
 const stats = new Resource();
@@ -25,7 +25,7 @@ export const title = "Memories";
 
 export function enter(at) {
   const { q = "", type = "", status = "", entity = "" } = at.query;
-  const ask = JSON.stringify([user.peek(), q, type, status, entity]);
+  const ask = JSON.stringify([owner(), q, type, status, entity]);
   if (user.peek() && ask !== asked) {
     asked = ask;
     hidden.value = new Set();
@@ -36,15 +36,15 @@ export function enter(at) {
 
 function load() {
   found.load(fetchPage);
-  stats.load(() => ofUser.get("/v1/memory/stats"), { keep: true });
+  stats.load(() => ofUser().get("/v1/memory/stats"), { keep: true });
   loadForgettings();
 }
 
 async function fetchPage(cursor) {
   const { q, type, status, entity } = route.peek().query;
-  if (!q) return ofUser.get("/v1/memory", { type, status, entity, limit: PAGE, cursor });
+  if (!q) return ofUser().get("/v1/memory", { type, status, entity, limit: PAGE, cursor });
   const types = type ? [type] : undefined;
-  const { hits } = await ofUser.post("/v1/memory/search", { query: q, types, threshold: 0, limit: PAGE, explain: true });
+  const { hits } = await ofUser().post("/v1/memory/search", { query: q, types, threshold: 0, limit: PAGE, explain: true });
   return { memories: hits.map((hit) => ({ ...hit.memory, relevance: hit.score })), next_cursor: null };
 }
 
@@ -91,7 +91,7 @@ function filters(query) {
           @search=${(event) => event.target.form.requestSubmit()}>
       </label>
       ${choice("Type", [["", "All"], ...types.map((name) => [name, words(name)])], query.type ?? "", (type) => refine({ type }))}
-      ${query.q ? nothing : choice("Status", [["", "In use"], ...STATUSES.map((name) => [name, name])], query.status ?? "", (status) => refine({ status }))}
+      ${query.q ? nothing : choice("Status", [["", "In use"], ...Object.entries(STATUS)], query.status ?? "", (status) => refine({ status }))}
       ${query.entity ? html`<button type="button" class="chip" @click=${() => refine({ entity: "" })}>About ${query.entity} ×</button>` : nothing}
       <button>Search</button>
     </form>

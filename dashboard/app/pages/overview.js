@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { get, ofUser } from "../core/api.js";
+import { STATUS } from "../core/names.js";
 import { readMetrics } from "../core/metrics.js";
 import { Resource } from "../core/resource.js";
 import { address } from "../core/router.js";
@@ -24,7 +25,6 @@ const memories = new Resource();
 export function enter() {
   running.load(readRunning, { keep: true });
   if (user.peek()) memories.load(readMemories, { keep: true });
-  else memories.clear();
   const timer = setInterval(() => running.load(readRunning, { keep: true }), EVERY);
   return () => clearInterval(timer);
 }
@@ -39,8 +39,8 @@ const readiness = () => get("/readyz").catch((error) => error.answer ?? { status
 
 async function readMemories() {
   const [stats, newest] = await Promise.all([
-    ofUser.get("/v1/memory/stats"),
-    ofUser.get("/v1/memory", { limit: NEWEST }),
+    ofUser().get("/v1/memory/stats"),
+    ofUser().get("/v1/memory", { limit: NEWEST }),
   ]);
   return { stats, newest: newest.memories };
 }
@@ -63,9 +63,9 @@ function ofTheUser() {
         return html`
           <div class="halves">
             <div class="card section">
-              <p><a href=${address("memories")}>${counted(stats.total, "memory", "memories")} in use</a>${stats.review
-                ? html`, <a href=${address("memories", "", { status: "review" })}>${counted(stats.review, "to review", "to review")}</a>`
-                : nothing}</p>
+              <p><a href=${address("memories")}>${counted(stats.total, "memory", "memories")} in use</a>${Object.entries(stats.by_status ?? {})
+                .filter(([status, number]) => status in STATUS && status !== "active" && number > 0)
+                .map(([status, number]) => html`, <a href=${address("memories", "", { status })}>${count(number)} ${STATUS[status]}</a>`)}</p>
               ${bars(types.map(([type, number]) => ({
                 name: html`<a href=${address("memories", "", { type })}>${words(type)}</a>`, value: number, text: count(number),
               })))}

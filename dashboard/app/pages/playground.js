@@ -20,20 +20,11 @@ const configured = new Resource();
 const UNSET = { threshold: null, limit: null, placement: "" };
 const settings = signal(UNSET);
 const said = signal({ message: "", earlier: "" });
-let of = "";
-
-export function enter() {
-  if (of !== user.peek()) {
-    rehearsed.clear();
-    configured.clear();
-  }
-  of = user.peek();
-}
 
 function request({ threshold, limit, placement }) {
   const { message, earlier } = said.peek();
   const before = earlier.split("\n").map((line) => line.trim()).filter(Boolean);
-  return ofUser.post("/v1/context", {
+  return ofUser().post("/v1/context", {
     message,
     ...(before.length > 0 && { earlier: before }),
     ...(threshold !== null && { threshold }),

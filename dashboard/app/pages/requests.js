@@ -6,7 +6,7 @@ import { signal } from "../../vendor/signals-core/signals-core.js";
 import { follow, get, ofUser, recallPath } from "../core/api.js";
 import { Resource } from "../core/resource.js";
 import { address, go, route } from "../core/router.js";
-import { chooseUser, user } from "../core/session.js";
+import { chooseUser, owner, tenant, user } from "../core/session.js";
 import { points } from "../parts/charts.js";
 import { clock, counted, milliseconds } from "../parts/format.js";
 import { decisionBadge, decisionKind, empty, failed, heading, loaded, time, whose } from "../parts/pieces.js";
@@ -22,7 +22,7 @@ const recalls = new Resource();
 const opened = new Resource();
 const live = signal(true);
 
-const load = () => recalls.load(() => ofUser.get("/v1/recalls", { limit: NEWEST }), { keep: true });
+const load = () => recalls.load(() => ofUser().get("/v1/recalls", { limit: NEWEST }), { keep: true });
 
 export function enter(at) {
   if (at.id) open(at.id);
@@ -37,7 +37,7 @@ let unwatch = () => {};
 /** Reads the list again whenever a request was decided. */
 function watch() {
   unwatch();
-  if (live.peek()) unwatch = follow("/v1/decisions/stream", { user_id: user.peek() }, load);
+  if (live.peek()) unwatch = follow("/v1/decisions/stream", owner(), load);
   else load();
 }
 
@@ -52,7 +52,8 @@ function open(id) {
   loadLearned(id);
   opened.load(async () => {
     const recall = await get(recallPath(id));
-    if (recall.user_id !== user.peek()) chooseUser(recall.user_id);
+    const isAnothers = recall.user_id !== user.peek() || (recall.tenant_id ?? tenant.peek()) !== tenant.peek();
+    if (isAnothers) chooseUser(recall.user_id, recall.tenant_id);
     return withContents(recall);
   });
 }

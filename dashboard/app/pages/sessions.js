@@ -15,7 +15,7 @@ export const title = "Sessions";
 const PAGE = 50;
 const sessions = new Resource();
 
-const load = () => sessions.load(() => ofUser.get("/v1/sessions", { limit: PAGE }), { keep: true });
+const load = () => sessions.load(() => ofUser().get("/v1/sessions", { limit: PAGE }), { keep: true });
 
 export function enter(at) {
   if (!user.peek()) return;
@@ -26,7 +26,7 @@ export function enter(at) {
 async function more() {
   const { sessions: before, next_cursor } = sessions.data;
   try {
-    const page = await ofUser.get("/v1/sessions", { limit: PAGE, cursor: next_cursor });
+    const page = await ofUser().get("/v1/sessions", { limit: PAGE, cursor: next_cursor });
     sessions.set({ sessions: [...before, ...page.sessions], next_cursor: page.next_cursor });
   } catch (error) {
     notify(error.message, "bad");
@@ -75,7 +75,7 @@ function detail(id) {
 
 async function end(id) {
   try {
-    await ofUser.post(`${sessionPath(id)}/end`);
+    await ofUser().post(`${sessionPath(id)}/end`);
     notify("The session is ended; its summary is being written.");
     load();
   } catch (error) {

@@ -3,8 +3,8 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { ofUser } from "../core/api.js";
 import { Resource } from "../core/resource.js";
+import { ANSWERS } from "../core/names.js";
 import { address } from "../core/router.js";
-import { user } from "../core/session.js";
 import { score, words } from "../parts/format.js";
 import { badge, heading, loaded, time } from "../parts/pieces.js";
 import { outcomes } from "../parts/turn.js";
@@ -12,13 +12,6 @@ import { outcomes } from "../parts/turn.js";
 export const title = "Why not?";
 
 const answer = new Resource();
-let of = "";
-
-export function enter() {
-  // Another user's answer is not this one's.
-  if (of !== user.peek()) answer.clear();
-  of = user.peek();
-}
 
 export function view() {
   return html`
@@ -42,18 +35,8 @@ function ask(event) {
   event.preventDefault();
   const form = new FormData(event.currentTarget);
   const query = String(form.get("query")).trim();
-  answer.load(() => ofUser.post("/v1/memory/why", { text: String(form.get("text")).trim(), ...(query && { query }) }));
+  answer.load(() => ofUser().post("/v1/memory/why", { text: String(form.get("text")).trim(), ...(query && { query }) }));
 }
-
-const ANSWERS = {
-  never_stored: "It was never stored.",
-  superseded: "It was stored, and something newer replaced it.",
-  not_asked: "It is stored. No request since is in the trail, so nothing could show it.",
-  not_searched: "It is stored. Memory was not searched for the latest request.",
-  not_found: "It is stored, and it was not found for the question.",
-  cut: "It is stored and was found, but left out.",
-  presented: "It is stored, and it was shown.",
-};
 
 /** What a reader can do next. */
 function advice({ answer, reason, score: found, threshold }) {

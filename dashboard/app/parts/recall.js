@@ -1,33 +1,11 @@
 // What recall did for a message: the decision, the candidates with the parts of their scores, the time of each step.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { CUT, DECIDED_BY } from "../core/names.js";
 import { address } from "../core/router.js";
 import { bars } from "./charts.js";
 import { counted, milliseconds, percent, score, words } from "./format.js";
 import { badge, decisionBadge, empty, facts } from "./pieces.js";
-
-const DECIDED_BY = {
-  earlier: "a filter before memgate said so",
-  rule: "a rule",
-  lexical: "the message's words",
-  model: "the trained model",
-  memory: "a memory that holds the message's rare words",
-  tool_loop: "the first call of this tool loop",
-};
-
-/** Why a candidate is not presented, in a few words. */
-const CUT = {
-  threshold: "below the threshold",
-  limit: "over the limit",
-  near_duplicate: "near duplicate",
-  session_cap: "enough of its session",
-  collapsed: "its turn is shown",
-  summary: "summary, said better",
-  forgotten: "to be forgotten",
-  conversation: "said in the conversation",
-  preference_known: "among the preferences",
-  budget: "no room left",
-};
 
 /** Candidates that were cut and are shown at once: the most relevant. */
 const CUT_SHOWN = 6;

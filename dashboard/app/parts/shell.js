@@ -3,7 +3,7 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { signal } from "../../vendor/signals-core/signals-core.js";
 import { address } from "../core/router.js";
-import { caller, chooseUser, isAdmin, key, knownUsers, signOut, user } from "../core/session.js";
+import { caller, chooseUser, isAdmin, key, knownUsers, signOut, tenant, user } from "../core/session.js";
 import { THEMES, setTheme, theme } from "../core/theme.js";
 import { PAGES } from "../pages/index.js";
 import { heading, whose } from "./pieces.js";
@@ -34,7 +34,9 @@ export function shell(page, route) {
                 ${THEMES.map((name) => html`<option value=${name} ?selected=${name === theme.value}>${name}</option>`)}
               </select>
             </label>
-            ${key.value ? html`<button class="quiet" @click=${signOut}>Sign out</button>` : nothing}
+            ${key.value
+              ? html`<button class="quiet" @click=${signOut}>Sign out</button>`
+              : html`<button class="quiet" @click=${() => (caller.value = null)}>Use a key</button>`}
           </div>
         </div>
       </header>
@@ -69,13 +71,21 @@ function userPicker() {
           spellcheck="false" @change=${(event) => event.target.form.requestSubmit()}>
       </label>
       <datalist id="known-users">${knownUsers.value.map((id) => html`<option value=${id}></option>`)}</datalist>
+      ${caller.value?.tenant_id ? nothing : html`
+        <details ?open=${tenant.value !== ""}>
+          <summary class="small">Tenant</summary>
+          <label class="field"><span>Tenant (default: <code>default</code>)</span>
+            <input name="tenant" .value=${tenant.value} autocomplete="off" spellcheck="false" @change=${(event) => event.target.form.requestSubmit()}>
+          </label>
+        </details>`}
     </form>
   `;
 }
 
 function pick(event) {
   event.preventDefault();
-  chooseUser(String(new FormData(event.currentTarget).get("user")).trim());
+  const form = new FormData(event.currentTarget);
+  chooseUser(String(form.get("user")).trim(), String(form.get("tenant") ?? "").trim());
 }
 
 const chooseFirst = (page) => html`${heading(page.title)}${whose()}`;

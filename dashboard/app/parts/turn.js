@@ -1,26 +1,10 @@
 // The outcomes of a turn: what was kept, what was not, and why.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { BECAME, BECAME_KIND, WHAT } from "../core/names.js";
 import { address } from "../core/router.js";
 import { words } from "./format.js";
 import { badge, empty } from "./pieces.js";
-
-const KIND = { kept: "good", updated: "good", merged: "", superseded: "warn", outdated: "warn", refused: "bad", redacted: "bad", dropped: "", forgotten: "warn" };
-
-const WHAT = { message: "A sentence", turn: "The turn itself", statement: "A statement", preference: "A preference", command: "A command" };
-
-/** What became of something, as a sentence. */
-const BECAME = {
-  kept: "was kept",
-  updated: "became a new version",
-  merged: "was known already",
-  superseded: "was superseded",
-  outdated: "was already outdated",
-  refused: "was refused",
-  redacted: "was stored without secrets",
-  dropped: "was not kept",
-  forgotten: "made memories forgotten",
-};
 
 export function outcomes(events) {
   if (events.length === 0) return empty("Nothing was learned from it.", "It said nothing that is worth keeping, or it is still being learned from.");
@@ -29,7 +13,7 @@ export function outcomes(events) {
       ${events.map(
         (event) => html`
           <li>
-            ${badge(event.became, KIND[event.became] ?? "")}
+            ${badge(event.became, BECAME_KIND[event.became] ?? "")}
             <span>
               ${WHAT[event.what] ?? words(event.what)} ${BECAME[event.became] ?? words(event.became)}${event.count > 1 ? html`, ${event.count} ×` : nothing}${event.reason ? html`: ${words(event.reason)}` : nothing}.
               ${event.memory_id ? html`<a href=${address("memories", event.memory_id)}>Its memory</a>` : nothing}

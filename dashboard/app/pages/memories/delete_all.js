@@ -41,7 +41,7 @@ async function remove(event, changed) {
   event.preventDefault();
   if (typed.value !== user.value) return;
   try {
-    const { deleted } = await ofUser.delete("/v1/memory");
+    const { deleted } = await ofUser().delete("/v1/memory");
     notify(`${counted(deleted, "memory is", "memories are")} deleted.`);
   } catch (error) {
     notify(`Not deleted: ${error.message}`, "bad");

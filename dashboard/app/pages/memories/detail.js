@@ -2,7 +2,7 @@
 
 import { html, nothing } from "../../../vendor/lit-html/lit-html.js";
 import { signal } from "../../../vendor/signals-core/signals-core.js";
-import { memoryPath, ofUser } from "../../core/api.js";
+import { memoryPath, of, ofUser } from "../../core/api.js";
 import { Resource } from "../../core/resource.js";
 import { address, go, route } from "../../core/router.js";
 import { mayWrite, user } from "../../core/session.js";
@@ -24,7 +24,7 @@ export function open(id) {
   loadHistory(user.peek() && id);
   loadProvenance(user.peek() && id);
   if (!id || !user.peek()) return memory.clear();
-  return memory.load(() => ofUser.get(memoryPath(id)));
+  return memory.load(() => ofUser().get(memoryPath(id)));
 }
 
 const close = () => go("memories", "", route.peek().query);
@@ -50,7 +50,7 @@ function whole(it, changed) {
     </p>
     ${mayWrite.value
       ? html`<div class="row">
-          <button @click=${() => (editing.value = { content: it.content, type: it.type, status: it.status })}>Edit</button>
+          <button @click=${() => (editing.value = { content: it.content, status: it.status })}>Edit</button>
           <button class="danger" @click=${() => remove(it, changed)}>Delete</button>
         </div>`
       : nothing}
@@ -82,7 +82,8 @@ function remove(it, changed) {
     "Deleting the memory …",
     async () => {
       try {
-        await ofUser.delete(memoryPath(it.id), {}, { keepalive: true });
+        // Its own user: another one may be looked at by then.
+        await of(it).delete(memoryPath(it.id), { keepalive: true });
         changed();
       } catch (error) {
         notify(`Not deleted: ${error.message}`, "bad");

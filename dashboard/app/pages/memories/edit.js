@@ -2,17 +2,19 @@
 
 import { html } from "../../../vendor/lit-html/lit-html.js";
 import { signal } from "../../../vendor/signals-core/signals-core.js";
-import { memoryPath, ofUser } from "../../core/api.js";
+import { STATUS } from "../../core/names.js";
+import { memoryPath, of } from "../../core/api.js";
 import { notify } from "../../parts/notices.js";
 import { choice } from "../../parts/pieces.js";
 
 /** The values in the form; null while nothing is edited. */
-export const editing = signal(/** @type {null | { content: string, type: string, status: string }} */ (null));
+export const editing = signal(/** @type {null | { content: string, status: string }} */ (null));
 
-const STATUSES = ["active", "archived"];
+/** What a person may set; memgate sets the others. */
+const SET = ["active", "archived"];
 
 export function edit(it, changed) {
-  const statuses = STATUSES.includes(it.status) ? STATUSES : [it.status, ...STATUSES];
+  const statuses = SET.includes(it.status) ? SET : [it.status, ...SET];
   const set = (change) => (editing.value = { ...editing.value, ...change });
   return html`
     <form class="stack" @submit=${(event) => save(event, it, changed)} @keydown=${(event) => event.key === "Escape" && (editing.value = null)}>
@@ -20,7 +22,7 @@ export function edit(it, changed) {
         <span>What is remembered</span>
         <textarea rows="4" required .value=${editing.value.content} @input=${(event) => set({ content: event.target.value })}></textarea>
       </label>
-      ${choice("Status", statuses.map((name) => [name, name]), editing.value.status, (status) => set({ status }))}
+      ${choice("Status", statuses.map((name) => [name, STATUS[name]]), editing.value.status, (status) => set({ status }))}
       <p class="muted small">An archived memory is kept and never presented.</p>
       <div class="row">
         <button class="primary">Save</button>
@@ -37,7 +39,7 @@ async function save(event, it, changed) {
   if (content.trim() !== it.content) change.content = content.trim();
   if (status !== it.status) change.status = status;
   try {
-    await ofUser.patch(memoryPath(it.id), change);
+    await of(it).patch(memoryPath(it.id), change);
     notify("Saved.");
     changed();
   } catch (error) {

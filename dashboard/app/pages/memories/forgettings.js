@@ -10,7 +10,7 @@ import { time } from "../../parts/pieces.js";
 
 const pending = new Resource();
 
-export const loadForgettings = () => pending.load(() => ofUser.get("/v1/forgettings"));
+export const loadForgettings = () => pending.load(() => ofUser().get("/v1/forgettings"));
 
 /** @param {() => void} changed */
 export function forgettings(changed) {
@@ -32,7 +32,7 @@ export function forgettings(changed) {
 
 async function undo(one, changed) {
   try {
-    const { restored } = await ofUser.post(`/v1/forgettings/${encodeURIComponent(one.id)}/undo`);
+    const { restored } = await ofUser().post(`/v1/forgettings/${encodeURIComponent(one.id)}/undo`);
     notify(`${counted(restored, "memory is", "memories are")} restored.`);
     changed();
   } catch (error) {

@@ -12,7 +12,7 @@ const versions = new Resource();
 /** Members whose change needs no word beside the others. */
 const UNTOLD = new Set(["content", "raw", "provenance", "mentions", "entity_relations"]);
 
-export const loadHistory = (id) => (id ? versions.load(() => ofUser.get(`${memoryPath(id)}/history`)) : versions.clear());
+export const loadHistory = (id) => (id ? versions.load(() => ofUser().get(`${memoryPath(id)}/history`)) : versions.clear());
 
 export function history() {
   const all = versions.data?.versions ?? [];

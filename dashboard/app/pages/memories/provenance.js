@@ -9,7 +9,7 @@ import { facts, time } from "../../parts/pieces.js";
 
 const record = new Resource();
 
-export const loadProvenance = (id) => (id ? record.load(() => ofUser.get(`${memoryPath(id)}/record`)) : record.clear());
+export const loadProvenance = (id) => (id ? record.load(() => ofUser().get(`${memoryPath(id)}/record`)) : record.clear());
 
 export function provenance(memory) {
   const { raw, relations = [], event_time, expires_at, visibility, provenance = {} } = record.data ?? {};

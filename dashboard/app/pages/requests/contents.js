@@ -1,17 +1,16 @@
 // The words of a request's candidates. The trail holds ids; what the key may read is read by them.
 
-import { ApiError, call, memoryPath } from "../../core/api.js";
+import { ApiError, memoryPath, of } from "../../core/api.js";
 
 /** The most candidates whose words are read: those shown at once and some more. */
 const MOST = 20;
 
 /** The same recall with the words of its best candidates, as they are now. */
 export async function withContents(recall) {
-  const { user_id, tenant_id } = recall;
   const read = async (candidate) => {
     if (candidate.content) return candidate;
     try {
-      const memory = await call("GET", memoryPath(candidate.memory_id), { query: { user_id, tenant_id } });
+      const memory = await of(recall).get(memoryPath(candidate.memory_id));
       return { ...candidate, content: memory.content };
     } catch (error) {
       // What was deleted since is shown by its id.

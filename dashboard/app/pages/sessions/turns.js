@@ -4,8 +4,10 @@ import { html, nothing } from "../../../vendor/lit-html/lit-html.js";
 import { ofUser, sessionPath } from "../../core/api.js";
 import { Resource } from "../../core/resource.js";
 import { address } from "../../core/router.js";
+import { notify } from "../../parts/notices.js";
 import { badge, empty, loaded, time } from "../../parts/pieces.js";
 
+const PAGE = 20;
 const all = new Resource();
 let opened = "";
 
@@ -13,15 +15,27 @@ let opened = "";
 export function loadTurns(id) {
   opened = id;
   if (!id) return all.clear();
-  return all.load(() => ofUser.get(`${sessionPath(id)}/turns`, { limit: 100 }));
+  return all.load(() => page(id));
+}
+
+const page = (id, cursor) => ofUser().get(`${sessionPath(id)}/turns`, { limit: PAGE, cursor });
+
+async function more() {
+  const { turns, next_cursor } = all.data;
+  try {
+    const next = await page(opened, next_cursor);
+    all.set({ turns: [...turns, ...next.turns], next_cursor: next.next_cursor });
+  } catch (error) {
+    notify(error.message, "bad");
+  }
 }
 
 export function turns() {
   return html`
     <h2>Turns</h2>
-    ${loaded(all, ({ turns }) => (turns.length === 0
+    ${loaded(all, ({ turns, next_cursor }) => (turns.length === 0
       ? empty("No turns.", "They leave the journal when they are learned from and older than memory.journal.retention_days.")
-      : html`<ol class="history">${turns.map(turn)}</ol>`), () => loadTurns(opened))}
+      : html`<ol class="history">${turns.map(turn)}</ol>${next_cursor ? html`<button @click=${more}>Show more</button>` : nothing}`), () => loadTurns(opened))}
   `;
 }
 
