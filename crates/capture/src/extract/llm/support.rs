@@ -22,7 +22,7 @@ const TOGETHER: usize = 4;
 /// The most words of a fact or quote that are compared.
 const MAX_WORDS: usize = 64;
 
-/// What the turns of a part support.
+/// The words of the turns of a part, which support its facts.
 pub(super) struct Support {
     /// The stems of all words that the user typed.
     typed: Passages,
