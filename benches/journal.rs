@@ -6,20 +6,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use memgate_capture::{
-    Bounds, Capture, Circumstances, FinishedTurn, Least, Retention, SessionRules, Settings, Tools,
-    TurnTrail,
-};
-use memgate_core::{
-    clock::Clock,
-    memory::{MemoryType, Owner},
-};
+use memgate_capture::{Bounds, Capture, Circumstances, FinishedTurn, Settings};
+use memgate_core::{clock::Clock, memory::Owner};
 use memgate_dialect::{Ask, Ending, Reply};
-use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
-use memgate_models::Models;
+use memgate_embed::deterministic::DeterministicEmbedder;
 use memgate_sqlite::{Options, Synchronous};
-use memgate_store::InMemoryStore;
 use memgate_telemetry::Metrics;
+use memgate_testing::{World, WorldOptions};
 
 /// Turns offered at one time, as many as the queue takes.
 const TURNS: u32 = 1_024;
@@ -62,34 +55,16 @@ fn open(
     synchronous: Synchronous,
     store_turns: bool,
     metrics: &Arc<Metrics>,
-) -> Capture {
-    let options = Options { synchronous, ..Options::default() };
-    let settings = Settings {
-        store_turns,
-        tool_contents: false,
-        extract_locally: false,
-        extractor: None,
-        extract_every: 10,
-        sessions: SessionRules::default(),
-        least: Least::default(),
-        retention: Retention::default(),
-        forget_grace: Duration::ZERO,
-        policy: memgate_capture::Policy::default(),
-        types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
-        screener: memgate_screening::Screener::default(),
+) -> Arc<Capture> {
+    let options = WorldOptions {
+        embedder: Arc::new(DeterministicEmbedder::new(384)),
+        settings: Settings { store_turns, ..Settings::default() },
+        bounds: Bounds { queue: TURNS as usize, workers: 2 },
+        journal: Options { synchronous, ..Options::default() },
+        metrics: metrics.clone(),
+        ..WorldOptions::default()
     };
-    let embedder = Arc::new(DeterministicEmbedder::new(384));
-    let tools = Tools {
-        audit: memgate_access::Audit::none(),
-        store: Arc::new(InMemoryStore::new()),
-        models: Models::for_embedder(embedder.space()).unwrap(),
-        embedder,
-        metrics: Arc::clone(metrics),
-        trail: TurnTrail::off(),
-        clock: Clock::System,
-    };
-    let bounds = Bounds { queue: TURNS as usize, workers: 2 };
-    Capture::open(&folder.path().join("journal.db"), options, bounds, settings, tools).unwrap()
+    World::open(folder.path(), options).capture
 }
 
 fn journal(c: &mut Criterion) {

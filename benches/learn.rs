@@ -7,20 +7,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use memgate_capture::{
-    Bounds, Capture, Circumstances, FinishedTurn, Least, Retention, SessionRules, Settings, Tools,
-    TurnTrail,
-};
-use memgate_core::{
-    clock::Clock,
-    memory::{MemoryType, Owner},
-};
+use memgate_capture::{Bounds, Circumstances, FinishedTurn};
+use memgate_core::{clock::Clock, memory::Owner};
 use memgate_dialect::{Ask, Ending, Reply};
-use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
-use memgate_models::Models;
-use memgate_sqlite::Options;
+use memgate_embed::deterministic::DeterministicEmbedder;
 use memgate_store::{SqliteOptions, SqliteStore};
-use memgate_telemetry::Metrics;
+use memgate_testing::{World, WorldOptions};
 
 /// Turns of a run, unless it is told how many.
 const TURNS: u32 = 4_000;
@@ -63,36 +55,15 @@ fn turn(user: &str, number: u32) -> FinishedTurn {
 async fn learn(turns: u32, users: u32) -> (f64, f64) {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(&folder.path().join("m.db"), SqliteOptions::default()).unwrap();
-    let settings = Settings {
-        store_turns: true,
-        tool_contents: false,
-        extract_locally: false,
-        extractor: None,
-        extract_every: 10,
-        sessions: SessionRules::default(),
-        least: Least::default(),
-        retention: Retention::default(),
-        forget_grace: Duration::ZERO,
-        policy: memgate_capture::Policy::default(),
-        types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
-        screener: memgate_screening::Screener::default(),
-    };
-    let embedder = Arc::new(DeterministicEmbedder::new(384));
-    let tools = Tools {
-        audit: memgate_access::Audit::none(),
+    let options = WorldOptions {
         store: Arc::new(store),
-        models: Models::for_embedder(embedder.space()).unwrap(),
-        embedder,
-        metrics: Metrics::new(),
-        trail: TurnTrail::off(),
-        clock: Clock::System,
+        embedder: Arc::new(DeterministicEmbedder::new(384)),
+        bounds: Bounds { queue: turns as usize, workers: 2 },
+        ..WorldOptions::default()
     };
-    let bounds = Bounds { queue: turns as usize, workers: 2 };
-    let journal = folder.path().join("journal.db");
-    let capture = tokio::task::spawn_blocking(move || {
-        Capture::open(&journal, Options::default(), bounds, settings, tools).unwrap()
-    });
-    let capture = capture.await.unwrap();
+    let path = folder.path().to_owned();
+    let world = tokio::task::spawn_blocking(move || World::open(&path, options));
+    let World { capture, .. } = world.await.unwrap();
     let started = Instant::now();
     for number in 0..turns {
         capture.offer(turn(&format!("user-{}", number % users), number), capture.exchange_begins());

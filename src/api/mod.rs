@@ -6,6 +6,7 @@
 //! export, import, keys and the audit log. `dashboard` serves the pages that show all this in a browser.
 
 mod auth;
+mod caller;
 mod cursor;
 mod dashboard;
 mod error;
@@ -31,7 +32,8 @@ use axum::{
     serve::{IncomingStream, Listener},
 };
 
-pub use auth::{Caller, Key, Peer};
+pub use auth::{Key, Peer};
+pub use caller::Caller;
 pub use error::{ApiError, ErrorBody, ErrorDetail};
 pub use openapi::openapi;
 pub use operation::{Entry, Operation, RequestOf, ViewOf, Visitor};

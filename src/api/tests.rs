@@ -26,18 +26,17 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::api::*;
 use memgate_access::{Access, Retention as AuditRetention};
-use memgate_capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools};
+use memgate_capture::Settings;
 use memgate_config::{Config, IdentityMode, Live, TrailConfig};
 use memgate_core::{
     clock::Clock,
     memory::{MemoryStore, Owner},
 };
-use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
-use memgate_models::Models;
-use memgate_recall::{AccessTracker, LoopKey, Recall, RecallTrail, TrailSettings};
+use memgate_recall::{LoopKey, TrailSettings};
 use memgate_sqlite::Options;
 use memgate_store::{InMemoryStore, MonitoredStore};
 use memgate_telemetry::Metrics;
+use memgate_testing::{World, WorldOptions};
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
@@ -134,53 +133,27 @@ impl Server {
 }
 
 fn operations(store: Arc<dyn MemoryStore>, folder: &Path, config: Config) -> Operations {
-    let metrics = Metrics::new();
-    let store = Arc::new(MonitoredStore::new(store, "Store", metrics.clone()));
-    let embedder = Arc::new(DeterministicEmbedder::new(64));
-    // Access counts are not written in these tests.
-    let (tracker, _) = AccessTracker::new(store.clone());
-    let settings = Settings {
-        store_turns: true,
-        extract_locally: true,
-        extractor: None,
-        extract_every: 10,
-        sessions: SessionRules::default(),
-        least: Least::default(),
-        retention: Retention::default(),
-        forget_grace: Duration::ZERO,
-        policy: memgate_capture::Policy::default(),
-        types: Config::default().memory.types,
-        screener: memgate_screening::Screener::default(),
-        tool_contents: false,
-    };
-    let models = Models::for_embedder(embedder.space()).unwrap();
-    let access = open_access(folder);
-    let tools = Tools {
-        store: store.clone(),
-        embedder: embedder.clone(),
-        models: models.clone(),
-        audit: access.audit.clone(),
-        metrics: metrics.clone(),
-        trail: memgate_capture::TurnTrail::new(100, 1 << 20),
-        clock: Clock::System,
-    };
-    let bounds = Bounds { queue: 16, workers: 2 };
-    let journal = folder.join("journal.db");
-    let capture = Capture::open(&journal, Options::default(), bounds, settings, tools).unwrap();
+    let (access, metrics) = (open_access(folder), Metrics::new());
     let TrailConfig { requests, content } = config.memory.trail;
-    let trail = TrailSettings { requests, bytes: TrailConfig::MAX_BYTES, content };
-    let (trail, tracing) = RecallTrail::new(trail);
-    tokio::spawn(tracing);
+    let options = WorldOptions {
+        store: Arc::new(MonitoredStore::new(store, "Store", metrics.clone())),
+        settings: Settings { extract_locally: true, ..Settings::default() },
+        audit: access.audit.clone(),
+        trail: Some(TrailSettings { requests, bytes: TrailConfig::MAX_BYTES, content }),
+        metrics,
+        ..WorldOptions::default()
+    };
+    let World { store, embedder, recall, capture, metrics, clock, .. } =
+        World::open(folder, options);
     Operations {
         config: Live::fixed(config),
-        recall: Recall::new(store.clone(), embedder.clone(), models, tracker, metrics.clone())
-            .with_trail(trail),
-        capture: Arc::new(capture),
+        recall,
+        capture,
         access,
         store,
         embedder,
         metrics,
-        clock: Clock::System,
+        clock,
     }
 }
 

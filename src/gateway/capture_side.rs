@@ -15,9 +15,8 @@ use crate::gateway::{
         trace,
     },
 };
-use memgate_capture::{Circumstances, FinishedTurn, InFlight, SessionKey};
+use memgate_capture::{CaptureDrop, Circumstances, FinishedTurn, InFlight, SessionKey};
 use memgate_dialect::{Ask, Dialect, Reply, ReplyCollector, Role};
-use memgate_telemetry::CaptureDrop;
 use memgate_text::command::Commands;
 
 /// The longest message whose place is told by the one before it, in bytes: of a longer one nobody edits the next.
@@ -45,7 +44,7 @@ enum State {
     GivenUp,
 }
 
-/// What is kept of a request once it has ended.
+/// The parts of a request that are kept once it has ended.
 struct Asked {
     dialect: Dialect,
     ask: Ask,

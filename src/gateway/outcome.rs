@@ -111,7 +111,7 @@ pub(super) struct Verdict<'a> {
     pub(super) hits: usize,
     /// Which hits these are, where the configuration asks for it.
     pub(super) scores: &'a [PresentedMemory],
-    /// What the user asked of memory itself.
+    /// The user's command to memory itself.
     pub(super) command: Option<Command>,
     pub(super) request_id: Option<&'a str>,
 }

@@ -1,4 +1,4 @@
-//! What every exchange works with.
+//! The parts that every exchange uses.
 
 use std::sync::{Arc, OnceLock};
 

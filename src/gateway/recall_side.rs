@@ -29,7 +29,7 @@ use memgate_text::command::{Command, Commands};
 /// A search that a model helps ends by itself this much earlier than it is cancelled.
 const GRACE: Duration = Duration::from_millis(20);
 
-/// What is to be done with the body.
+/// The answer to the body.
 #[derive(Debug, PartialEq)]
 pub(super) enum Answer {
     /// It goes on as it is.
@@ -116,8 +116,8 @@ fn without_memory(unread: Unread) -> Answer {
     })
 }
 
-/// What the message asks of memory itself, as far as it will be done after a good end: capture, on
-/// another stream, comes to the same by itself.
+/// The message's commands to memory itself, as far as they will be done after a good end: capture,
+/// on another stream, comes to the same by itself.
 fn commands_to_memory(parts: &Parts, config: &Config, ask: &Ask, admitted: &Admitted) -> Commands {
     let (Some(text), Some(memory), false) = (&ask.user_text, parts.memory.get(), ask.in_tool_loop)
     else {

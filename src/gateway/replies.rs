@@ -164,7 +164,7 @@ pub(super) fn response_trailers() -> ProcessingResponse {
 /// An answer on its way to Envoy.
 pub(super) type Answered = Result<ProcessingResponse, Status>;
 
-/// What to do after a message.
+/// The step after a message.
 #[derive(Debug, PartialEq)]
 pub(super) enum Step {
     /// Send this answer and continue.

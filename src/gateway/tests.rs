@@ -20,21 +20,14 @@ use envoy_types::pb::{
 use crate::gateway::{
     Budget, Memory, Parts, exchange::Exchange, replies::Step, timeout_extension::TimeoutExtension,
 };
-use memgate_capture::{Bounds, Capture, Least, Retention, SessionRules, Settings, Tools};
+use memgate_capture::{Capture, Settings};
 use memgate_config::{Config, IdentityMode, Live};
-use memgate_core::{
-    clock::Clock,
-    memory::{MemoryStore, Owner},
-};
-use memgate_embed::{Embedder, client::Address, deterministic::DeterministicEmbedder, llm};
-use memgate_models::Models;
-use memgate_recall::{
-    AccessTracker, Recall, RecallRecord, RecallTrail, Rewriter, Step as Timed, TrailSettings,
-};
-use memgate_sqlite::Options;
+use memgate_core::memory::{MemoryStore, Owner};
+use memgate_embed::{client::Address, llm};
+use memgate_recall::{RecallRecord, Rewriter, Step as Timed, TrailSettings};
 use memgate_store::{InMemoryStore, MonitoredStore};
 use memgate_telemetry::Metrics;
-use memgate_testing::{FaultyStore, Mode};
+use memgate_testing::{FaultyStore, Mode, World, WorldOptions};
 
 /// Long enough for a machine that does much else; a test that waits so long has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -70,62 +63,23 @@ impl Stack {
         config.memory.identity.mode = IdentityMode::Development;
         change(&mut config);
         let metrics = Metrics::new();
-        let store: Arc<dyn MemoryStore> =
-            Arc::new(MonitoredStore::new(store, "Store", metrics.clone()));
-        let embedder: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(64));
-        let models = Models::for_embedder(embedder.space()).unwrap();
-        let capture = Capture::open(
-            &folder.path().join("journal.db"),
-            Options::default(),
-            Bounds { queue: 16, workers: 2 },
-            Settings {
-                store_turns: true,
-                extract_locally: false,
-                extractor: None,
-                extract_every: 10,
-                sessions: SessionRules::default(),
-                least: Least::default(),
-                retention: Retention::default(),
-                forget_grace: Duration::ZERO,
-                policy: memgate_capture::Policy::default(),
-                types: config.memory.types.clone(),
-                screener: memgate_screening::Screener::default(),
-                tool_contents: false,
-            },
-            Tools {
-                audit: memgate_access::Audit::none(),
-                store: store.clone(),
-                embedder: embedder.clone(),
-                models: models.clone(),
-                metrics: metrics.clone(),
-                trail: memgate_capture::TurnTrail::off(),
-                clock: Clock::System,
-            },
-        );
-        let capture = Arc::new(capture.unwrap());
-        let (access, counting) = AccessTracker::new(store.clone());
-        tokio::spawn(counting);
         let content = config.memory.trail.content;
-        let (trail, tracing) =
-            RecallTrail::new(TrailSettings { requests: 100, bytes: 1 << 20, content });
-        tokio::spawn(tracing);
+        let options = WorldOptions {
+            store: Arc::new(MonitoredStore::new(store, "Store", metrics.clone())),
+            settings: Settings { types: config.memory.types.clone(), ..Settings::default() },
+            trail: Some(TrailSettings { requests: 100, bytes: 1 << 20, content }),
+            metrics,
+            ..WorldOptions::default()
+        };
+        let World { store, models, recall, capture, metrics, clock, .. } =
+            World::open(folder.path(), options);
         let parts = Parts {
             budget: Budget::new(config.memory.capture.max_in_flight_bytes),
             config: Live::fixed(config),
-            memory: Arc::new(OnceLock::from(Memory {
-                recall: Recall::new(
-                    store.clone(),
-                    embedder,
-                    models.clone(),
-                    access,
-                    metrics.clone(),
-                )
-                .with_trail(trail),
-                capture: capture.clone(),
-            })),
+            memory: Arc::new(OnceLock::from(Memory { recall, capture: capture.clone() })),
             models,
             metrics,
-            clock: Clock::System,
+            clock,
         };
         Self { parts, capture, store, _folder: folder }
     }

@@ -18,7 +18,7 @@ use memgate_telemetry::Metrics;
 /// The SQLite store's file in the data folder.
 const FILE: &str = "memories.db";
 
-/// What a store is opened for.
+/// The purpose for which a store is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// Normal use.

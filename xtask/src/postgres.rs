@@ -39,8 +39,8 @@ const MADE: &str = "made";
 /// Its output goes to its folder.
 const START: &str = r#"log="$1"; shift; exec "$@" >"$log" 2>&1"#;
 
-/// What the databases hold at first: statements of the single-user mode, one a line. Databases are
-/// copies of `template1`, so each has the extension.
+/// The first content of the databases: statements of the single-user mode, one a line. Databases
+/// are copies of `template1`, so each has the extension.
 const TEMPLATE: &str = "CREATE EXTENSION vector;\n";
 const SETUP: &str = "CREATE ROLE memgate LOGIN;\nCREATE ROLE with_password;\n\
     CREATE DATABASE memgate OWNER memgate;\n";

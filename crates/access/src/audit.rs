@@ -61,7 +61,7 @@ impl Actor {
     }
 }
 
-/// What was done.
+/// Action that is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// A memory was stored.
@@ -132,7 +132,7 @@ pub struct Subject {
     pub owner: Option<Owner>,
     /// The tenant, if it is not the user's.
     pub tenant: Option<String>,
-    /// What was changed: the id of a memory, job or key.
+    /// Id of the memory, job or key that was changed.
     pub target: Option<String>,
     /// The number of things that were changed.
     pub count: Option<u64>,
@@ -204,7 +204,7 @@ pub struct AuditEntry {
     pub tenant: Option<String>,
     /// Reference to the user.
     pub user_ref: Option<String>,
-    /// What was changed: the id of a memory, job or key.
+    /// Id of the memory, job or key that was changed.
     pub target: Option<String>,
     /// The number of things that were changed.
     pub count: Option<u64>,

@@ -1,4 +1,4 @@
-//! What a key may do, and for whom.
+//! Permissions of a key, and the owners within its reach.
 
 use std::{collections::BTreeSet, fmt, str::FromStr};
 
@@ -8,7 +8,7 @@ use memgate_core::memory::Owner;
 /// Maximum length of a key's name.
 const MAX_NAME: usize = 64;
 
-/// What a key permits.
+/// Permission of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     /// Reads memories, sessions and jobs.
@@ -194,7 +194,7 @@ pub struct KeyRecord {
     pub id: i64,
     /// Its name; two keys may have the same one while they are rotated.
     pub name: String,
-    /// What it permits.
+    /// Its permissions.
     pub scopes: Scopes,
     /// Whose memories it reaches.
     pub bound: Bound,

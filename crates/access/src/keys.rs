@@ -143,7 +143,7 @@ impl Keys {
     }
 }
 
-/// What the audit log says of a key.
+/// The subject by which the audit log names a key.
 fn subject(key: &KeyRecord) -> Subject {
     Subject {
         owner: match &key.bound {

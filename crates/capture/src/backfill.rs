@@ -1,9 +1,22 @@
-//! Makes the vectors that stored memories are missing.
+//! Vectors that stored memories are missing: owed as a job, and made.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, time::Duration};
 
-use crate::writer::{MemoryWriter, Tools};
+use crate::{
+    journal::{self, Journal},
+    writer::{MemoryWriter, Tools},
+};
 use memgate_core::memory::{Memory, MemoryId, Owner};
+use memgate_sqlite::DatabaseError;
+
+/// The pause while the embedder or the store fails.
+pub(super) const EMBED_REST: Duration = Duration::from_secs(10);
+
+/// Schedules the job that makes missing vectors, after a pause.
+pub(super) async fn owe_vectors(journal: &Journal, pause: Duration) -> Result<(), DatabaseError> {
+    let now = journal.now();
+    journal.write(move |c| journal::ask_for_vectors(c, now, pause)).await
+}
 
 /// Gives at most `most` memories their missing vectors, except those in `passed_over`, to which
 /// memories are added whose text the model cannot embed. Returns how many got vectors, or why it

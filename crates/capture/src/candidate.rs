@@ -44,7 +44,7 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
-    /// What another person than the owner said: the content names who it was.
+    /// A candidate that another person than the owner said: its content names the person.
     pub(crate) fn said_by(mut self, speaker: Option<&str>) -> Self {
         if let Some(name) = speaker {
             let content = format!("{name}: {}", self.content);

@@ -39,7 +39,7 @@ impl JobError {
         Self::Retry { reason: reason.to_string(), tries: u32::MAX }
     }
 
-    /// The same failure, of a job that must not be given up.
+    /// Turns a final failure into one that is tried again, for a job that must not be given up.
     pub(crate) fn or_retry(self) -> Self {
         match self {
             Self::Final(reason) => Self::retry(reason),

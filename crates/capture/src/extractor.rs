@@ -9,7 +9,7 @@ pub(crate) struct Extractor {
     pub(crate) name: &'static str,
     /// A new version may extract again what an old one made.
     pub(crate) version: &'static str,
-    /// What its finds are: the user's words, or concluded from them.
+    /// Source of its candidates: the user's words, or conclusions from them.
     pub(crate) source: Source,
     /// They wait until they can be compared by meaning. Others are stored without vectors, and
     /// then only the same words are known again.

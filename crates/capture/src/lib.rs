@@ -20,6 +20,8 @@ mod forget;
 mod intake;
 mod jobs;
 mod journal;
+mod lanes;
+mod parts;
 mod preferences;
 mod reconcile;
 mod service;
@@ -40,7 +42,7 @@ pub use backfill::Backfill;
 pub use error::ForgetError;
 #[cfg(fuzzing)]
 pub use extract::llm::fuzz as fuzz_helper_answer;
-pub use intake::{InFlight, OnDisk, on_disk};
+pub use intake::{CaptureDrop, InFlight, OnDisk, on_disk};
 pub use journal::{Forget, Forgetting, JobQuery, JobRow, JobStanding, SessionRow, TurnRow};
 pub use preferences::{preference_memory, preferences_of, set_preference};
 pub use reconcile::{Judged, judged, told};

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use memgate_core::memory::{MAX_ID_BYTES, Owner};
 use memgate_dialect::Ask;
 
-/// What names a session, by the first rule that applies.
+/// The key of a session, by the first rule that applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionKey {
     /// The client named it: `x-session-id`, or `metadata.session_id`.

@@ -1,13 +1,13 @@
 //! Turns, owners and times that capture's tests share.
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
 use crate::{
-    settings::{Least, Policy, Retention, SessionRules, Settings},
+    settings::{SessionRules, Settings},
     turn::{Circumstances, FinishedTurn, StoredTurn},
 };
-use memgate_core::memory::{MemoryType, Owner};
+use memgate_core::memory::Owner;
 use memgate_dialect::{Ask, Ending, Reply, Role, ToolItem, Utterance};
 use memgate_embed::llm::Helper;
 
@@ -23,18 +23,10 @@ pub(super) fn at(seconds: i64) -> Timestamp {
 /// Settings that store turns, and extract with this model.
 pub(super) fn settings(extractor: Option<Helper>) -> Settings {
     Settings {
-        store_turns: true,
-        extract_locally: false,
         extractor: extractor.map(Arc::new),
         extract_every: 2,
-        least: Least::default(),
         sessions: SessionRules { summaries: false, ..SessionRules::default() },
-        retention: Retention::default(),
-        forget_grace: Duration::ZERO,
-        policy: Policy::default(),
-        types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
-        screener: memgate_screening::Screener::default(),
-        tool_contents: false,
+        ..Settings::default()
     }
 }
 

@@ -44,7 +44,7 @@ pub enum Became {
 pub struct TurnEvent {
     /// The outcome.
     pub became: Became,
-    /// What it concerns: `message`, `turn`, `statement`, `preference`, `command`.
+    /// Its subject: `message`, `turn`, `statement`, `preference`, `command`.
     pub what: &'static str,
     /// Why: the class that was refused or removed, or why it was dropped.
     pub reason: Option<&'static str>,
@@ -127,7 +127,7 @@ impl From<&StoredTurn> for TurnName {
 pub struct TurnRecord {
     /// Which turn.
     pub name: TurnName,
-    /// What it led to, in the order in which it was decided.
+    /// The events of the turn, in the order in which they were decided.
     pub events: Vec<TurnEvent>,
 }
 

@@ -157,12 +157,12 @@ pub(crate) struct StoredTurn {
     pub(crate) user_text: String,
     /// Who said it, where that was another person than the owner.
     pub(crate) speaker: Option<String>,
-    /// Of the last reply that has words.
+    /// Text of the last reply that has words.
     pub(crate) reply_text: String,
     pub(crate) began: Timestamp,
     /// The user's time zone.
     pub(crate) zone: TimeZone,
-    /// Of the first exchange.
+    /// Id of the first exchange's request.
     pub(crate) request_id: Option<String>,
 }
 

@@ -22,17 +22,17 @@ pub(super) enum Written {
     WithoutVectors,
 }
 
-/// What capture works with.
+/// The services that capture needs.
 pub struct Tools {
     /// Where memories go.
     pub store: Arc<dyn MemoryStore>,
-    /// What makes their vectors.
+    /// Makes their vectors.
     pub embedder: Arc<dyn Embedder>,
     /// The trained models for that embedder.
     pub models: Arc<Models>,
     /// Where forgetting is recorded.
     pub audit: Audit,
-    /// What is counted.
+    /// Metrics of all parts.
     pub metrics: Arc<Metrics>,
     /// Where it is noted what became of each turn, and why.
     pub trail: TurnTrail,

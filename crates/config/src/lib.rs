@@ -7,6 +7,7 @@
 mod check;
 mod client_tls;
 mod embedding_check;
+mod environment;
 mod live;
 mod load;
 mod parse;

@@ -6,8 +6,8 @@ use memgate_located::Node;
 
 use crate::{
     Config,
+    environment::Variables,
     parse::{
-        environment::Variables,
         interpolate::{Lookup, interpolate},
         problem::{ConfigError, Place, Problem},
         words, yaml,

@@ -56,7 +56,7 @@ impl Preset {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Config, IdentityMode, Sync, parse::environment::Variables};
+    use crate::{Config, IdentityMode, Sync, environment::Variables};
 
     fn read(text: &str) -> Config {
         Config::from_text(Some(text), &Variables::of([]), &|_| {}, &|_| None).unwrap()

@@ -149,7 +149,7 @@ fn exceptions_grow(before: &[Rule<'_>], now: &[Rule<'_>]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::environment::Variables;
+    use crate::environment::Variables;
 
     fn config(text: &str) -> Config {
         Config::from_text(Some(text), &Variables::of([]), &|_| {}, &|_| Some("k".repeat(32)))

@@ -1,4 +1,5 @@
-//! What every part agrees on: the clock, memories and their owners, the store's interface, identity, and the trail's ring.
+//! The foundation of all parts: the clock, memories and their owners, the store's interface,
+//! identity, and the trail's ring.
 //! It depends on no other part but the language knowledge.
 
 pub mod clock;
@@ -8,7 +9,7 @@ pub mod memory;
 pub mod trail;
 pub mod zone;
 
-/// What the macros of this crate need in the crates that call them.
+/// Crates that the macros of this crate need where they are called.
 #[doc(hidden)]
 pub mod reexport {
     pub use async_trait::async_trait;

@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 
-/// What an unknown name is answered with, after the field's name.
+/// The rule for a zone's name; errors append it to the field's name.
 pub const RULE: &str = "must be the IANA name of a time zone, such as Europe/Berlin";
 
 /// The longest name that is looked up, in bytes; the longest that exists has 32.

@@ -25,7 +25,7 @@ pub struct Ask {
     pub first_user_text: Option<String>,
     /// System and developer texts (in Responses `instructions` first), joined by newlines.
     pub instructions: Option<String>,
-    /// What was said before the last user message, oldest first: the last [`Ask::MAX_HISTORY`]
+    /// The conversation before the last user message, oldest first: the last [`Ask::MAX_HISTORY`]
     /// messages that have text.
     pub history: Vec<Utterance>,
     /// Tool calls and their results after the last user message: the open tool loop. At most

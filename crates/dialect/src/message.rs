@@ -38,7 +38,7 @@ pub(super) struct Entry<'a> {
     pub(super) content: Option<Node<'a>>,
 }
 
-/// What an entry says of tools.
+/// A tool call or result in an entry.
 pub(super) enum ToolEvent {
     Call(ToolItem),
     /// A result for an earlier call; its `input` is unknown.
@@ -151,8 +151,7 @@ pub(super) fn part_text(part: Node<'_>) -> Option<String> {
     }
 }
 
-/// What is looked at of each end of a media part, in bytes: its beginning is much like others', its
-/// end is not.
+/// Bytes of each end of a media part that are compared: beginnings are alike, ends are not.
 const MEDIA_END: usize = 4096;
 
 /// A mark of the media in a content, made of each part's length and ends: requests wait for it.

@@ -10,7 +10,7 @@ pub(super) const FIELDS: [&str; 3] = ["memory_config", "memory_context", "auto_s
 /// Longest piece of a client's own words repeated in an error, in characters.
 const MAX_QUOTED: usize = 64;
 
-/// What a request says about memory; `None` means the configuration's default.
+/// Options of a request for memory; `None` means the configuration's default.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MemoryOptions {
     /// `memory_config.enabled`.

@@ -42,7 +42,7 @@ pub fn read(dialect: Dialect, body: &[u8]) -> Result<Request, ReadError> {
 }
 
 impl Request {
-    /// What the request says.
+    /// The ask of the request.
     pub fn ask(&self) -> &Ask {
         &self.ask
     }

@@ -14,7 +14,7 @@ pub struct Reading {
     pub vector: Vector,
     /// The inner layers; `None` from models that do not provide them, such as those on a server.
     pub layers: Option<Layers>,
-    /// What is missing, if only some models of an ensemble answered in time.
+    /// The missing models, if only some of an ensemble answered in time.
     pub partial: Option<Partial>,
 }
 

@@ -24,9 +24,9 @@ pub(super) trait Labelled {
 /// Digests of what was measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Digests {
-    /// Of the data's files, concatenated.
+    /// SHA-256 of the data's files, concatenated.
     pub data_sha256: String,
-    /// Of the embedding model.
+    /// SHA-256 of the embedding model.
     pub model_sha256: String,
 }
 

@@ -1,4 +1,4 @@
-//! What all evaluations have in common: the parts of memory that they measure, and their steps.
+//! The frame of all evaluations: the parts of memory that they measure, and their steps.
 
 use std::{path::PathBuf, sync::Arc};
 

@@ -3,6 +3,7 @@
 //! clock is simulated, and no setting exists for evaluations only.
 
 mod baseline;
+mod count;
 mod data;
 mod evaluation;
 mod locomo;

@@ -4,7 +4,7 @@ use std::{fs, io, path::Path};
 
 /// Number of consecutive words that identify a message.
 const RUN: usize = 4;
-/// The same around a word with a digit, which is most likely the secret value.
+/// Words around a word with a digit, which is most likely the secret value.
 const RUN_WITH_VALUE: usize = 2;
 /// Number of consecutive characters, for scripts without spaces.
 const RUN_UNSPACED: usize = 8;

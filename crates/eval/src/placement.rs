@@ -85,7 +85,7 @@ async fn held(memory: &Services, scenarios: &[Scenario]) -> Result<Vec<Vec<Asked
         for story in stories {
             let recalled = ask(memory, &owner, &story.within(&said)).await;
             let Turn { user, assistant } = story.as_turn();
-            let context = recalled.with_context(|| story.id.clone())?.context;
+            let context = recalled.with_context(|| story.id.clone())?.context.text;
             requests.push(Asked { body: body(&said, &user), context });
             said.push(Turn { user, assistant });
         }
@@ -107,9 +107,9 @@ struct Shared {
     prompts: usize,
     /// Their bytes, and how many of them are a prefix of the next prompt.
     bytes: [usize; 2],
-    /// The same in tokens.
+    /// Their tokens, and how many of them are a prefix of the next prompt.
     tokens: [usize; 2],
-    /// The same for the last of these prompts in each conversation.
+    /// The tokens of the last of these prompts in each conversation.
     last: [usize; 2],
     /// Number of tokens of the next prompts after the shared prefix.
     anew: usize,
@@ -133,9 +133,9 @@ impl std::iter::Sum for Shared {
 struct Shares {
     /// Share of a prompt's bytes that is a prefix of the next prompt.
     bytes: f64,
-    /// The same in tokens.
+    /// Share of its tokens.
     tokens: f64,
-    /// The same for the second to last prompt of each conversation.
+    /// Share of the tokens of the second to last prompt of each conversation.
     last: f64,
     /// Mean number of tokens of a prompt after the prefix shared with the previous one.
     anew: f64,

@@ -14,7 +14,7 @@ use memgate_capture::{Circumstances, FinishedTurn, JobQuery};
 use memgate_config::MemoryConfig;
 use memgate_core::memory::{Memory, Owner, Within};
 use memgate_dialect::{Dialect, Ending, Reply, Role};
-use memgate_recall::{Context, Hit, Message, RecallRequest, Selection, signals::Earlier};
+use memgate_recall::{Context, Hit, Message, RecallRequest, Selection, Skip, signals::Earlier};
 
 /// Timeout of one session's jobs and of one search. Evaluations measure quality, not speed: a slow
 /// machine must not change the results.
@@ -80,7 +80,7 @@ impl Scenario {
             && self.must_recall.iter().flatten().any(|words| message.contains(words))
     }
 
-    /// The same question after other turns of a conversation.
+    /// The scenario with its question after other turns of a conversation.
     pub(super) fn within(&self, before: &[Turn]) -> Self {
         let ask = Question { turns: before.to_owned(), ..self.ask.clone() };
         Self { ask, ..self.clone() }
@@ -94,21 +94,17 @@ impl Scenario {
     }
 }
 
-/// The result of asking a scenario's question.
+/// The result of a question.
 #[derive(Debug, Default)]
 pub(super) struct Recalled {
     /// The context for the model.
-    pub(super) context: String,
-    /// The lines of the presented memories in lower case, without the fence.
-    pub(super) presented: String,
-    /// Number of presented memories.
-    pub(super) shown: usize,
-    /// All candidates, ranked, before threshold and limit. Empty if the search was skipped.
+    pub(super) context: Context,
+    /// All candidates with their relevance, best first, before threshold and limit; only where they are asked for.
     pub(super) ranked: Vec<Hit>,
     /// The search query.
     pub(super) query: String,
-    /// Whether memory was searched.
-    pub(super) searched: bool,
+    /// Why memory was not searched.
+    pub(super) skipped: Option<Skip>,
 }
 
 /// Learns a scenario's sessions as a user's memory.
@@ -135,29 +131,46 @@ pub(super) async fn say(memory: &Services, owner: &Owner, text: &str) -> Result<
     learn(memory, owner, "message", memory.clock.now(), &[turn]).await
 }
 
-/// Asks a scenario's question, as the gateway would.
+/// Asks a scenario's question.
 ///
 /// # Errors
 /// When a part of memory fails.
 pub(super) async fn ask(memory: &Services, owner: &Owner, scenario: &Scenario) -> Result<Recalled> {
-    let config = &memory.config;
     let Question { date, turns, user } = &scenario.ask;
-    memory.time.set(*date);
-    let request = memgate_dialect::read(Dialect::Chat, &request(turns, user))?;
+    let mut recalled = question(memory, owner, *date, turns, user, true).await?;
+    if recalled.skipped.is_some() {
+        recalled.ranked.clear();
+    }
+    Ok(recalled)
+}
+
+/// Asks a question after the turns of a conversation, at a time, as the gateway would. `ranked`: the candidates are asked for.
+///
+/// # Errors
+/// When a part of memory fails.
+pub(super) async fn question(
+    memory: &Services,
+    owner: &Owner,
+    at: Timestamp,
+    before: &[Turn],
+    user: &str,
+    ranked: bool,
+) -> Result<Recalled> {
+    let config = &memory.config;
+    memory.time.set(at);
+    let request = memgate_dialect::read(Dialect::Chat, &request(before, user))?;
     let ask = request.ask();
     let text = ask.user_text.as_deref().unwrap_or_default();
     let said = ask.history.iter().filter(|said| said.role == Role::User);
     let earlier: Vec<&str> = said.map(|said| said.text.as_str()).collect();
     let selection = selection(config);
     let request =
-        RecallRequest { earlier: &earlier, ..recall_request(owner, config, &selection, *date) };
+        RecallRequest { earlier: &earlier, ..recall_request(owner, config, &selection, at) };
     let plan = memory.recall.plan(silent_message(text), &request).await?;
-    let searched = plan.skipped().is_none();
-    let ranked = if searched { plan.ranked().await? } else { Vec::new() };
+    let skipped = plan.skipped();
+    let ranked = if ranked { plan.ranked().await? } else { Vec::new() };
     let context = plan.context(|_| true).await?;
-    let (presented, shown) = (lines(&context), context.shown.len());
-    let query = plan.query().text;
-    Ok(Recalled { context: context.text, presented, shown, ranked, query, searched })
+    Ok(Recalled { context, ranked, query: plan.query().text, skipped })
 }
 
 /// The default limits of a request.
@@ -347,9 +360,10 @@ mod tests {
         let owner = Owner::of_user("u").unwrap();
         tell(&memory, &owner, &scenario).await.unwrap();
         let recalled = ask(&memory, &owner, &scenario).await.unwrap();
-        assert!(recalled.searched);
-        assert_eq!(recalled.shown, 1, "greetings and bare questions are no memories");
-        assert!(recalled.presented.starts_with("- [2026-02-09] my dog rex"));
+        assert_eq!(recalled.skipped, None);
+        let shown = recalled.context.shown.len();
+        assert_eq!(shown, 1, "greetings and bare questions are no memories");
+        assert!(lines(&recalled.context).starts_with("- [2026-02-09] my dog rex"));
         assert_eq!(recalled.ranked.len(), 1);
         memory.capture.shutdown(PATIENCE).await;
     }
@@ -360,7 +374,8 @@ mod tests {
         let memory = services(folder.path());
         let owner = Owner::of_user("u").unwrap();
         let recalled = ask(&memory, &owner, &scenario("hello!")).await.unwrap();
-        assert!(!recalled.searched && recalled.ranked.is_empty() && recalled.presented.is_empty());
+        assert!(recalled.skipped.is_some() && recalled.ranked.is_empty());
+        assert!(recalled.context.text.is_empty());
         memory.capture.shutdown(PATIENCE).await;
     }
 }

@@ -1,4 +1,4 @@
-//! What is wrong, and where. The words are the caller's.
+//! An error with its place in the source. The caller writes the message.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub struct Error {
     pub path: String,
     /// Line number, starting at 1, if the source has lines.
     pub line: Option<u64>,
-    /// What is wrong.
+    /// The cause.
     pub cause: Cause,
     placed: bool,
 }
@@ -27,7 +27,7 @@ pub struct Errors {
     pub others: Vec<Error>,
 }
 
-/// What is wrong with a value.
+/// Cause of an error in a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The key at this path is unknown; these are known beside it.

@@ -53,7 +53,7 @@ pub enum Value<K = Key, N = Node> {
 }
 
 impl<K, N> Value<K, N> {
-    /// The same value with other keys and nodes.
+    /// Converts keys and nodes.
     pub fn map<L, M>(self, key: impl Fn(K) -> L, node: impl Fn(N) -> M) -> Value<L, M> {
         match self {
             Self::Empty => Value::Empty,

@@ -8,9 +8,11 @@ pub struct ModelsError {
     pub(crate) cause: Unreadable,
 }
 
-/// What is wrong with the files of a folder.
+/// Error in the files of a folder.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unreadable {
+    #[error("this program was built without it")]
+    Absent,
     #[error("manifest.toml: {0}")]
     Manifest(#[from] toml::de::Error),
     #[error("manifest.toml: {key} is {found}, and this program reads {read}")]

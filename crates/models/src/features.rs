@@ -33,7 +33,7 @@ const ENDS: usize = 600;
 /// Tokens from which a text is longer, step by step.
 const LENGTHS: [usize; 6] = [3, 5, 8, 12, 18, 30];
 
-/// What a text looks like.
+/// Features of the form of a text.
 const SHAPES: [(&str, &str); 11] = [
     ("ask", r"[?؟]"),
     ("ask_last", r#"^¿|[?؟][\s"'”’)»!.]*$"#),

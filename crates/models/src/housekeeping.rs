@@ -35,8 +35,8 @@ impl HousekeepingModel {
         self.words.model.probability(features, &[]) > self.words.threshold
     }
 
-    /// The same with the inner layers and the vector of the embedding model that the model was trained with; by words where
-    /// there are not as many numbers as that gives.
+    /// Decides with the inner layers and the vector of the embedding model that it was trained
+    /// with; by words where their numbers are fewer than that model gives.
     #[must_use]
     pub fn by_layers(&self, features: &Features, layers: &[f32], vector: &[f32]) -> bool {
         let Judge { model, threshold } = &self.whole;

@@ -40,31 +40,19 @@ struct Folder {
     weights: &'static [u8],
 }
 
-macro_rules! folder {
-    ($name:literal) => {
-        Folder {
-            name: $name,
-            manifest: include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/../../models/",
-                $name,
-                "/manifest.toml"
-            )),
-            weights: include_bytes!(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/../../models/",
-                $name,
-                "/weights.safetensors"
-            )),
-        }
-    };
+impl Folder {
+    /// Whether its models were trained with this embedder, or with one of several that a space joins.
+    fn is_of(&self, space: &Space) -> bool {
+        let manifest = Manifest::read(self.manifest);
+        manifest.is_ok_and(|it| space.place_of(|space| it.embedder.is(space)).is_some())
+    }
 }
 
-/// Models of the default embedder. Those that need no vectors serve every other embedder, too.
-const DEFAULT: Folder = folder!("multilingual-e5-small-memgate-1");
-
 /// A folder for each embedder that models were trained with.
-const FOLDERS: [Folder; 2] = [DEFAULT, folder!("all-MiniLM-L6-v2")];
+const FOLDERS: &[Folder] = include!(concat!(env!("OUT_DIR"), "/folders.rs"));
+
+/// The folder of the default embedder. Its models that need no vectors serve every other embedder, too.
+const DEFAULT: &str = "multilingual-e5-small-memgate-1";
 
 /// All trained models, for one embedding space.
 #[derive(Debug)]
@@ -95,13 +83,13 @@ impl Models {
     /// # Errors
     /// [`ModelsError`] when the files that this program was built with do not belong to it.
     pub fn for_embedder(space: &Space) -> Result<Arc<Self>, ModelsError> {
-        for folder in FOLDERS {
-            let models = Self::load(&folder, space)?;
-            if models.missing().is_empty() {
-                return Ok(Arc::new(models));
-            }
-        }
-        Self::load(&DEFAULT, space).map(Arc::new)
+        let absent = || ModelsError { folder: DEFAULT, cause: Unreadable::Absent };
+        let default = FOLDERS.iter().find(|folder| folder.name == DEFAULT);
+        let default = default.ok_or_else(absent)?;
+        // The default comes first where a space joins several embedders, and another folder is read only for its own.
+        let mut folders = std::iter::once(default).chain(FOLDERS);
+        let own = folders.find(|folder| folder.is_of(space));
+        Self::load(own.unwrap_or(default), space).map(Arc::new)
     }
 
     fn load(folder: &Folder, space: &Space) -> Result<Self, ModelsError> {
@@ -132,8 +120,8 @@ impl Models {
         self.manifest.embedder.is(space)
     }
 
-    /// What no model was trained for with this embedder, each with what is done instead; empty for an embedder that
-    /// has a folder.
+    /// The models that were not trained with this embedder, each with what is done instead; empty
+    /// for an embedder that has a folder.
     #[must_use]
     pub fn missing(&self) -> &'static [&'static str] {
         match &self.query_adapter {

@@ -9,7 +9,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Linear {
     bias: f64,
-    /// What one step of a hashed feature's weight is worth.
+    /// Value of one step of a hashed feature's weight.
     scale: f64,
     /// Weights of the numbers that an embedding model gives; empty for a model of words alone.
     dense: Vec<f32>,

@@ -52,7 +52,7 @@ impl MemorableModel {
         self.words.probability(&features(sentence), &[]) > self.thresholds.words
     }
 
-    /// What the words alone say of a clause.
+    /// Classifies a clause by its words alone.
     #[must_use]
     pub fn clause(&self, clause: &Piece<'_>) -> Clause {
         match self.words.probability(&features(clause), &[]) {
@@ -69,7 +69,7 @@ impl MemorableModel {
     }
 }
 
-/// What a clause is.
+/// Class of a clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clause {
     /// It surely tells something worth keeping, whatever the sentence is.

@@ -12,7 +12,7 @@ pub struct NeedModel {
     thresholds: Thresholds,
     /// Whether memory could help, with the embedding model's layers and vector.
     search: Linear,
-    /// The same by words alone.
+    /// The model by words alone.
     words: Linear,
     /// Whether the message asks for what a tool does.
     tool: Linear,
@@ -60,7 +60,7 @@ impl NeedModel {
     }
 }
 
-/// What the model thinks of one message.
+/// The model's opinion of one message.
 pub struct Opinion<'a> {
     model: &'a NeedModel,
     features: Features,
@@ -77,7 +77,7 @@ pub struct Need {
 }
 
 impl Opinion<'_> {
-    /// What the model read of the message.
+    /// The features of the message.
     #[must_use]
     pub fn features(&self) -> &Features {
         &self.features

@@ -16,7 +16,7 @@ use memgate_embed::{Vector, dot};
 /// The tensor of the matrix.
 const MATRIX: &str = "query_adapter.matrix";
 
-/// What is added to a question's vector, as a product with itself.
+/// A matrix: its product with a question's vector is added to the vector.
 #[derive(Debug)]
 pub struct QueryAdapter {
     /// Row by row; a row makes one number of what is added.

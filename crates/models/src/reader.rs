@@ -45,8 +45,9 @@ impl<'a> Part<'a> {
     }
 }
 
-/// What the model sees of each part: its inner layers, the message's outer half of them, and where it stands. `layers`:
-/// of each part, as [`memgate_embed::Embedder::read_spans`] gives them.
+/// The features of each part: its inner layers, the message's outer half of them, and the place of
+/// the part. `layers` has those of each part, as [`memgate_embed::Embedder::read_spans`] returns
+/// them.
 #[must_use]
 pub fn features(parts: &[Part<'_>], layers: &[Layers]) -> Vec<Vec<f32>> {
     let outer = |layers: &Layers| layers[layers.len() / 2..].to_vec();
@@ -101,11 +102,11 @@ pub struct Thresholds {
     pub trim: f32,
     /// A piece above this is the user's own words.
     pub own: f32,
-    /// The same in a short message of one line, in which hardly anything is pasted.
+    /// Threshold for a short message of one line, in which hardly anything is pasted.
     pub own_short: f32,
 }
 
-/// What the model says of a piece: probabilities.
+/// Probabilities for a piece.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Said {
     /// It tells something worth keeping.
@@ -167,7 +168,7 @@ impl Reader {
         self.thresholds
     }
 
-    /// What it says of a piece with these [`features`]; `None` where they are of another embedding model.
+    /// Reads a piece by its [`features`]; `None` where they are of another embedding model.
     #[must_use]
     pub fn say(&self, features: &[f32]) -> Option<Said> {
         if features.len() != self.mean.len() {

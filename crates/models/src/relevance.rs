@@ -14,19 +14,19 @@ pub struct Relevance {
     words: Weights,
 }
 
-/// What each part of the evidence counts, in log-odds.
+/// Weight of each part of the evidence, in log-odds.
 #[derive(Clone, Copy, Debug)]
 struct Weights {
     bias: f32,
-    /// Of the best cosine of a memory's parts.
+    /// Weight of the best cosine of a memory's parts.
     cosine: f32,
-    /// Of how much that is less than the best cosine of all candidates, which is below zero.
+    /// Weight of the distance to the best cosine of all candidates, which is below zero.
     gap: f32,
     coverage: f32,
     length: f32,
-    /// Of being a raw turn; below zero.
+    /// Weight of a raw turn; below zero.
     turn: f32,
-    /// Of being one that tells nothing, besides.
+    /// Further weight of a turn that tells nothing.
     idle: f32,
 }
 
@@ -35,22 +35,22 @@ struct Weights {
 pub struct Nearness {
     /// The cosine of the memory's best part.
     pub cosine: f32,
-    /// The same less the best cosine of all candidates: 0 for the nearest.
+    /// The cosine less the best cosine of all candidates: 0 for the nearest.
     pub gap: f32,
 }
 
-/// What a memory's text alone says of its relevance.
+/// Features of a memory's text.
 #[derive(Clone, Copy, Debug)]
 pub struct Wording {
     /// The part of the query's weight in rare words that it holds, 0 to 1.
     pub coverage: f32,
     /// From 0 for nothing to 1 for a sentence or more, since a short remark seldom holds what is asked for.
     pub length: f32,
-    /// What kind of text it is.
+    /// The form of the text.
     pub form: Form,
 }
 
-/// What kind of text a memory is.
+/// The form of a memory's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Made to be remembered: a statement, a fact, a preference, an import.

@@ -40,6 +40,10 @@ pub(super) fn minilm() -> Arc<Models> {
     Models::for_embedder(&minilm_space()).unwrap()
 }
 
+fn default() -> &'static Folder {
+    FOLDERS.iter().find(|folder| folder.name == DEFAULT).unwrap()
+}
+
 #[test]
 fn the_weights_of_every_folder_are_those_of_its_manifest() {
     for folder in FOLDERS {
@@ -68,28 +72,28 @@ fn the_exported_models_are_those_that_the_folders_were_trained_with() {
 
 #[test]
 fn a_file_that_is_cut_or_longer_is_refused() {
-    let read = |file: &'static [u8]| Models::read(DEFAULT.manifest, file, &e5_space());
-    assert!(read(DEFAULT.weights).is_ok());
-    for length in [0, 7, 8, 20, 1000, DEFAULT.weights.len() - 1] {
-        assert!(read(&DEFAULT.weights[..length]).is_err(), "{length}");
+    let read = |file: &'static [u8]| Models::read(default().manifest, file, &e5_space());
+    assert!(read(default().weights).is_ok());
+    for length in [0, 7, 8, 20, 1000, default().weights.len() - 1] {
+        assert!(read(&default().weights[..length]).is_err(), "{length}");
     }
-    assert!(read(Vec::leak([DEFAULT.weights, b"x"].concat())).is_err());
+    assert!(read(Vec::leak([default().weights, b"x"].concat())).is_err());
 }
 
 #[test]
 fn a_tensor_that_is_missing_and_other_features_are_named() {
     let renamed = |from: &str, to: &str| {
-        let mut file = DEFAULT.weights.to_vec();
+        let mut file = default().weights.to_vec();
         let at = file.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
         file[at..at + from.len()].copy_from_slice(to.as_bytes());
-        Models::read(DEFAULT.manifest, Vec::leak(file), &e5_space()).unwrap_err().to_string()
+        Models::read(default().manifest, Vec::leak(file), &e5_space()).unwrap_err().to_string()
     };
     let told = renamed("relevance.vectors.cosine", "relevance.vectors.cosinx");
     assert!(told.contains("relevance.vectors.cosine"), "{told}");
     let told = renamed("near_untrusted", "near_untrustex");
     assert!(told.contains("update.features: not the features of this version"), "{told}");
-    let other = DEFAULT.manifest.replace("\nfeatures = 1\n", "\nfeatures = 2\n");
-    let told = Models::read(&other, DEFAULT.weights, &e5_space()).unwrap_err().to_string();
+    let other = default().manifest.replace("\nfeatures = 1\n", "\nfeatures = 2\n");
+    let told = Models::read(&other, default().weights, &e5_space()).unwrap_err().to_string();
     assert_eq!(told, "manifest.toml: features is 2, and this program reads 1");
 }
 

@@ -28,7 +28,7 @@ use memgate_text::{
 pub struct Decided {
     /// The decision.
     pub decision: Decision,
-    /// What decided.
+    /// The source of the decision.
     pub by: DecidedBy,
     /// The calibrated probability that memory helps, where the model was asked.
     pub need: Option<f32>,
@@ -74,7 +74,7 @@ pub(super) async fn decide_with_embedding(
     }
 }
 
-/// What can be decided before the message is embedded.
+/// The part of the decision that needs no embedding.
 enum First<'a> {
     Sure(Decided),
     Unsure(Unsure<'a>),

@@ -1,13 +1,14 @@
-//! The decision whether to search for a message.
+//! The decision whether to search for a message, and why a search has no answer.
 
 use crate::signals::Earlier;
+use memgate_core::memory::StoreError;
 
 /// The last user message, and what else of the request matters for the decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
     /// The user's words.
     pub text: &'a str,
-    /// What filters before us said.
+    /// Signals of earlier filters.
     pub signals: &'a Earlier,
     /// The model may call tools.
     pub tools_offered: bool,
@@ -55,7 +56,7 @@ impl Skip {
     }
 }
 
-/// What decided.
+/// The source of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum DecidedBy {
@@ -76,5 +77,41 @@ impl DecidedBy {
     #[must_use]
     pub fn as_str(self) -> &'static str {
         self.into()
+    }
+}
+
+/// Why recall has no answer. The texts are ours and hold no content.
+#[derive(Debug, thiserror::Error)]
+pub enum RecallError {
+    /// Neither vectors nor words could be searched.
+    #[error("embedding failed and so did the search by words: {0}")]
+    Embedding(StoreError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(StoreError),
+    /// The store is known to be unavailable, and was not asked.
+    #[error("store unavailable: it cannot be reached now, memgate goes on trying")]
+    Unavailable,
+    /// The deadline passed.
+    #[error("deadline passed")]
+    Deadline,
+}
+
+impl RecallError {
+    /// Logs it, as loud as an operator needs it.
+    pub fn log(&self) {
+        match self {
+            Self::Deadline => tracing::warn!("Memory search timeout, skipping"),
+            Self::Embedding(cause) => tracing::warn!(%cause, "Embedding failed, skipping memory"),
+            Self::Store(cause @ StoreError::Busy(_)) => {
+                tracing::warn!(%cause, "Memory search failed, skipping");
+            }
+            // The store is there, and something in it does not work.
+            Self::Store(cause) => tracing::error!(%cause, "Store unavailable, memory disabled"),
+            // Logged once, when it became unavailable.
+            Self::Unavailable => {
+                tracing::debug!("the store is away, the request goes on without memory");
+            }
+        }
     }
 }

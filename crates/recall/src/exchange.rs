@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use crate::{
     decide::decide,
-    decision::{Decision, Message},
-    error::RecallError,
+    decision::{Decision, Message, RecallError},
     present::Context,
     request::RecallRequest,
     service::Recall,
@@ -27,7 +26,7 @@ pub struct Conversation<'a> {
     pub journaled: &'a [&'a str],
     /// The name of the session, where it has one.
     pub session: Option<&'a str>,
-    /// What filters before us said of the message.
+    /// Signals of earlier filters about the message.
     pub signals: &'a Earlier,
     /// The request goes on with a tool loop: it brings results of tools.
     pub in_tool_loop: bool,

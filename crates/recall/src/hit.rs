@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use memgate_core::memory::Memory;
+use memgate_core::memory::{Memory, MemoryId};
 
 /// A memory that was found, with its relevance.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,17 +11,17 @@ pub struct Hit {
     pub memory: Memory,
     /// Calibrated relevance, 0 to 1; means the same in every store.
     pub score: f32,
-    /// What the score and the place in the order are made of.
+    /// The parts of its score and of its place in the order.
     pub breakdown: ScoreBreakdown,
 }
 
-/// What the score of a hit and its place in the order are made of.
+/// The parts of a hit's score and of its place in the order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ScoreBreakdown {
     /// Cosine of the query and the best part of the memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cosine: Option<f32>,
-    /// The same less the best cosine of all candidates.
+    /// The cosine less the best cosine of all candidates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f32>,
     /// Which part of the memory that was.
@@ -41,7 +41,8 @@ pub struct ScoreBreakdown {
     /// Whether it was found for a part of the question, better than for the whole.
     #[serde(default)]
     pub of_part: bool,
-    /// What each feature adds to the relevance. Features order hits; they do not decide whether one passes.
+    /// The contribution of each feature to the relevance. Features order hits; they do not decide
+    /// whether one passes.
     #[serde(default, rename = "added")]
     pub features: FeatureScores,
     /// The sum of the features, in log-odds.
@@ -50,13 +51,14 @@ pub struct ScoreBreakdown {
     /// The ranks that were fused, where the order is by ranks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<FeatureRanks>,
-    /// What hits are ordered by, the highest first: the relevance in log-odds and `boost`, or the
-    /// sum over `ranks`. With `features.self_query`, the best of what was found without it go first.
+    /// The value by which hits are ordered, the highest first: the relevance in log-odds and
+    /// `boost`, or the sum over `ranks`. With `features.self_query`, the best of what was found
+    /// without it go first.
     #[serde(default)]
     pub order: f32,
 }
 
-/// What each feature adds, in log-odds; 0 where it is absent or switched off.
+/// The contribution of each feature, in log-odds; 0 where it is absent or switched off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FeatureScores {
@@ -126,6 +128,32 @@ pub struct FeatureRanks {
     /// By the sum of the features.
     #[serde(rename = "context")]
     pub boost: u16,
+}
+
+/// A memory that is presented.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PresentedMemory {
+    /// Its id.
+    pub id: MemoryId,
+    /// Why it is presented.
+    #[serde(flatten)]
+    pub why: Why,
+}
+
+/// Why a memory is presented.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "why", rename_all = "snake_case")]
+pub enum Why {
+    /// It was found.
+    Found {
+        /// Its calibrated relevance, 0 to 1.
+        score: f32,
+        /// The parts of its score and of its place in the order.
+        #[serde(rename = "parts")]
+        breakdown: Box<ScoreBreakdown>,
+    },
+    /// It is a preference or a wish about every answer, presented whatever is asked.
+    Preference,
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@
 
 mod decide;
 mod decision;
-mod error;
 mod exchange;
 mod hit;
 mod pipeline;
@@ -24,21 +23,18 @@ mod services;
 mod settings;
 pub mod signals;
 mod state;
+mod tokens;
 mod trail;
 
 pub use decide::{Decided, decide};
-pub use decision::{DecidedBy, Decision, Message, Skip};
-pub use error::RecallError;
+pub use decision::{DecidedBy, Decision, Message, RecallError, Skip};
 pub use exchange::{Conversation, context_for_exchange};
-pub use hit::{FeatureRanks, FeatureScores, Hit, ScoreBreakdown};
+pub use hit::{FeatureRanks, FeatureScores, Hit, PresentedMemory, ScoreBreakdown, Why};
 pub use plan::Plan;
-pub use present::{
-    Context, ContextContent, MAY_HAVE_CHANGED, PresentedMemory, Why, prepare_tokens, tokens,
-    write_context,
-};
+pub use present::{Context, ContextContent, MAY_HAVE_CHANGED, write_context};
 #[cfg(fuzzing)]
 pub use query::fuzz_self_query;
-pub use query::{Asked, Help, Query, Rewriter, Words, build_query, prepare_query};
+pub use query::{Asked, Help, Query, Rewriter, Technique, Words, build_query, prepare_query};
 pub use ranking::{Question, rank};
 pub use request::{Budget, RecallRequest, RecallSettings, Selection};
 pub use select::select;
@@ -46,6 +42,7 @@ pub use service::Recall;
 pub use settings::{Fusion, QueryConfig, RankingConfig, RankingWeights, TypeWeights};
 pub use signals::{Earlier, Name};
 pub use state::{AccessTracker, LoopKey, ToolLoopCache};
+pub use tokens::{prepare as prepare_tokens, tokens};
 pub use trail::{
     Candidate, Cut, QueryRecord, RecallRecord, RecallTrail, Recalled, Standing, Step, Trace,
     TrailSettings,

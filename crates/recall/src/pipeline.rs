@@ -1,23 +1,30 @@
-//! The pipeline of one query: retrieve → rank → select → present, and the user's preferences beside it.
+//! The pipeline of one query: retrieve → rank → select → present, and the user's preferences beside it. Where a model helps
+//! with the question, it runs once more for what the model says (`expansion`).
+
+mod candidates;
+mod expansion;
+mod merge;
+mod metadata_boost;
 
 use std::time::Instant;
 
 use crate::{
-    decision::Skip,
-    error::RecallError,
-    hit::Hit,
+    decision::{RecallError, Skip},
+    hit::{Hit, PresentedMemory, Why},
+    pipeline::expansion::{expanded, helper},
     present::{
-        Context, ContextContent, PresentedMemory, Wanted, fetch_preferences, without_preferences,
-        write_context,
+        Context, ContextContent, Wanted, fetch_preferences, without_preferences, write_context,
     },
-    query::Query,
+    query::{Query, Technique},
     request::RecallRequest,
-    retrieve::{Retrieval, expanded, helper, retrieve},
+    retrieve::Retrieval,
     select::{Limits, deduplicated},
     services::Services,
     trail::{Cut, Step},
 };
-use memgate_telemetry::{Metrics, Phase, Technique};
+pub(super) use expansion::extra_time;
+use memgate_core::memory::MemoryId;
+use memgate_telemetry::{Metrics, Phase};
 
 /// The selected hits, best first.
 ///
@@ -31,7 +38,7 @@ pub(super) async fn search(
     let hits = match helper(services, query) {
         Some(helper) => expanded(services, retrieval, helper).await?,
         None => {
-            let hits = retrieve(services, retrieval).await?;
+            let hits = candidates::ranked(services, retrieval).await?;
             Limits::of(request).select(hits, &services.metrics)
         }
     };
@@ -47,7 +54,7 @@ pub(super) async fn ranked(
     services: &Services,
     retrieval: &Retrieval<'_>,
 ) -> Result<Vec<Hit>, RecallError> {
-    Ok(deduplicated(retrieve(services, retrieval).await?).collect())
+    Ok(deduplicated(candidates::ranked(services, retrieval).await?).collect())
 }
 
 /// The context for a query; its memories are counted as presented.
@@ -104,7 +111,7 @@ fn present(
     let (now, zone) = (request.now, &request.zone);
     let content = ContextContent { preferences, wishes, hits, query, now, zone };
     let mut context = write_context(&content, request.settings.budget);
-    context.scores = PresentedMemory::of(wanted, hits, &context.shown);
+    context.scores = presented(wanted, hits, &context.shown);
     services.metrics.phase(Phase::Context, started.elapsed());
     if let Some(trace) = request.trace {
         trace.step(Step::Context, started.elapsed());
@@ -123,12 +130,24 @@ fn present(
 fn count(query: &Query, hits: &[Hit], metrics: &Metrics) {
     for (technique, took) in &query.used {
         let counted = |hit: &&Hit| match technique {
-            Technique::KeyTerms | Technique::Statements => true,
+            Technique::KeyTerms | Technique::QuestionToStatement => true,
             Technique::Times => hit.breakdown.features.date > 0.0,
-            Technique::Parts => hit.breakdown.of_part,
+            Technique::Decompose => hit.breakdown.of_part,
             // Counted where they are used.
             Technique::Rewrite | Technique::Hyde | Technique::SelfQuery => false,
         };
-        metrics.technique(*technique, *took, hits.iter().filter(counted).count());
+        metrics.technique(technique.into(), *took, hits.iter().filter(counted).count());
     }
+}
+
+/// The preferences, wishes and hits that are shown, best first.
+fn presented(wanted: &Wanted, hits: &[Hit], shown: &[MemoryId]) -> Vec<PresentedMemory> {
+    let found = hits.iter().map(|hit| PresentedMemory {
+        id: hit.memory.id.clone(),
+        why: Why::Found { score: hit.score, breakdown: Box::new(hit.breakdown) },
+    });
+    let ids = wanted.preferences.iter().map(|it| &it.id);
+    let ids = ids.chain(wanted.wishes.iter().map(|wish| &wish.id));
+    let preferences = ids.map(|id| PresentedMemory { id: id.clone(), why: Why::Preference });
+    preferences.chain(found).filter(|scored| shown.contains(&scored.id)).collect()
 }

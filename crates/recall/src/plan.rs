@@ -7,14 +7,13 @@ use tokio::time::Instant;
 
 use crate::{
     decide::{Decided, decide_with_embedding},
-    decision::{DecidedBy, Decision, Message, Skip},
-    error::RecallError,
+    decision::{DecidedBy, Decision, Message, RecallError, Skip},
     hit::Hit,
     pipeline,
     present::Context,
     query::{Query, build_query},
     request::RecallRequest,
-    retrieve::{Retrieval, extra_time, is_told_of},
+    retrieve::{Retrieval, is_told_of},
     services::Services,
     trail::Step,
 };
@@ -76,7 +75,7 @@ impl<'a> Plan<'a> {
         self.skipped().filter(|why| !(why.is_answered() && preferences))
     }
 
-    /// What is searched for.
+    /// Builds the query.
     #[must_use]
     pub fn query(&self) -> Query {
         let started = std::time::Instant::now();
@@ -108,7 +107,7 @@ impl<'a> Plan<'a> {
             return Ok(context.await);
         }
         let mut query = self.query();
-        if let Some(extra) = extra_time(self.services, &query)
+        if let Some(extra) = pipeline::extra_time(self.services, &query)
             && !extend(extra)
         {
             query.help = None;

@@ -1,4 +1,4 @@
-//! What recall is asked for: whose memories, in which conversation, how many, by which settings.
+//! A request to recall: whose memories, in which conversation, how many, by which settings.
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use tokio::time::Instant;
@@ -7,7 +7,7 @@ use crate::{
     settings::{QueryConfig, RankingConfig},
     trail::Trace,
 };
-use memgate_core::memory::{Filter, Memory, Owner, ScopeQuery, Within};
+use memgate_core::memory::{Evidence, Filter, Memory, Owner, ScopeQuery, Within};
 use memgate_text::command::Subject;
 
 /// A request for memories.
@@ -15,9 +15,9 @@ use memgate_text::command::Subject;
 pub struct RecallRequest<'a> {
     /// Whose memories.
     pub owner: &'a Owner,
-    /// Of which projects.
+    /// The projects that are searched.
     pub projects: &'a Within,
-    /// Of which agents.
+    /// The agents that are searched.
     pub agents: &'a Within,
     /// The user's earlier messages in the conversation, oldest first. The model sees them anyway, so memories that
     /// repeat them are left out.
@@ -28,7 +28,8 @@ pub struct RecallRequest<'a> {
     pub settings: RecallSettings<'a>,
     /// A condition that every memory must meet.
     pub filter: Option<Filter>,
-    /// What the user asked to forget. Memories about it are not presented, even before they are deleted.
+    /// Subjects that the user asked to forget. Memories about them are not presented, even before
+    /// they are deleted.
     pub forgotten: &'a [Subject],
     /// The time of asking.
     pub now: Timestamp,
@@ -45,18 +46,18 @@ pub struct RecallRequest<'a> {
 pub struct Selection {
     /// At most this many hits.
     pub limit: usize,
-    /// Of at least this relevance.
+    /// Minimum relevance.
     pub threshold: f32,
-    /// Of these types; empty means all.
+    /// Accepted types; empty means all.
     pub types: Vec<String>,
 }
 
 /// The settings that apply to a request.
 #[derive(Clone, Copy, Debug)]
 pub struct RecallSettings<'a> {
-    /// What a message is turned into before it is searched.
+    /// Settings of the query.
     pub query: &'a QueryConfig,
-    /// What orders hits.
+    /// Settings of the order of hits.
     pub ranking: &'a RankingConfig,
     /// The types of memory that exist: a model may name these.
     pub types: &'a [String],
@@ -67,9 +68,9 @@ pub struct RecallSettings<'a> {
 /// How long a context may be, in tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Of the fence and of the hits; 64 or more.
+    /// Tokens of the fence and of the hits; 64 or more.
     pub context: usize,
-    /// Of the preferences, besides; 0: none of them.
+    /// Tokens of the preferences, besides; 0: none of them.
     pub preferences: usize,
 }
 
@@ -87,6 +88,18 @@ impl RecallRequest<'_> {
     /// The day of asking.
     pub(super) fn today(&self) -> Date {
         self.now.to_zoned(self.zone.clone()).date()
+    }
+
+    /// The user's own memories among those that a store found: a second look, outside the store, because a mistake in a
+    /// query language must not become somebody else's memory.
+    pub(super) fn own(&self, evidence: Vec<Evidence>) -> Vec<Evidence> {
+        let found = evidence.len();
+        let own: Vec<_> =
+            evidence.into_iter().filter(|it| it.memory.owner == *self.owner).collect();
+        if own.len() != found {
+            tracing::error!(rows = found - own.len(), "the store returned rows of another owner");
+        }
+        own
     }
 
     /// Whether the user asked to forget a memory that is not yet deleted.

@@ -6,8 +6,7 @@ use tokio::time::Instant;
 
 use crate::{
     decide::{self, Decided},
-    decision::Message,
-    error::RecallError,
+    decision::{Message, RecallError},
     hit::Hit,
     pipeline,
     plan::Plan,

@@ -1,4 +1,4 @@
-//! What the stages of recall work with.
+//! The services that the stages of recall share.
 
 use std::sync::Arc;
 
@@ -14,23 +14,23 @@ use memgate_telemetry::Metrics;
 
 /// The services of recall; clones share them.
 #[derive(Clone)]
-pub(super) struct Services {
+pub(crate) struct Services {
     /// Where memories are kept.
-    pub(super) store: Arc<dyn MemoryStore>,
+    pub(crate) store: Arc<dyn MemoryStore>,
     /// Makes vectors of queries.
-    pub(super) embedder: Arc<dyn Embedder>,
+    pub(crate) embedder: Arc<dyn Embedder>,
     /// The id of the embedder's space.
-    pub(super) space: Arc<str>,
+    pub(crate) space: Arc<str>,
     /// The trained models for this space.
-    pub(super) models: Arc<Models>,
+    pub(crate) models: Arc<Models>,
     /// The model that helps to find, where one is configured.
-    pub(super) rewriter: Option<Rewriter>,
+    pub(crate) rewriter: Option<Rewriter>,
     /// Counts how often memories are presented.
-    pub(super) access: AccessTracker,
+    pub(crate) access: AccessTracker,
     /// The contexts of open tool loops.
-    pub(super) tool_loops: Arc<ToolLoopCache>,
+    pub(crate) tool_loops: Arc<ToolLoopCache>,
     /// Metrics of every stage.
-    pub(super) metrics: Arc<Metrics>,
-    /// What was done for the latest requests.
-    pub(super) trail: RecallTrail,
+    pub(crate) metrics: Arc<Metrics>,
+    /// The trail of the latest requests.
+    pub(crate) trail: RecallTrail,
 }

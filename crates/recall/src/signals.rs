@@ -1,4 +1,4 @@
-//! What filters before us said of the ask, by header or by dynamic metadata.
+//! Signals of earlier filters about the ask, by header or by dynamic metadata.
 
 use serde_json::Value;
 

@@ -28,6 +28,17 @@ use memgate_models::Models;
 use memgate_store::InMemoryStore;
 use memgate_telemetry::Metrics;
 
+/// Recall on a store. Access counts are not written.
+pub(crate) fn recall_on(
+    store: Arc<dyn MemoryStore>,
+    embedder: Arc<dyn Embedder>,
+    metrics: Arc<Metrics>,
+) -> Recall {
+    let (access, _) = AccessTracker::new(store.clone());
+    let models = Models::for_embedder(embedder.space()).unwrap();
+    Recall::new(store, embedder, models, access, metrics)
+}
+
 struct Stack {
     store: Arc<dyn MemoryStore>,
     embedder: Arc<dyn Embedder>,
@@ -44,9 +55,7 @@ impl Stack {
     fn with(embedder: Arc<dyn Embedder>) -> Self {
         let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::new());
         let metrics = Metrics::new();
-        let (access, _) = AccessTracker::new(store.clone());
-        let models = Models::for_embedder(embedder.space()).unwrap();
-        let recall = Recall::new(store.clone(), embedder.clone(), models, access, metrics.clone());
+        let recall = recall_on(store.clone(), embedder.clone(), metrics.clone());
         Self { store, embedder, recall, metrics, now: Clock::System.now() }
     }
 

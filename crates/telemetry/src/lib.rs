@@ -1,24 +1,21 @@
-//! What operators see: metrics, logs and traces.
+//! Metrics, logs and traces for operators.
 //!
 //! Nothing here carries content or user ids; labels come only from small fixed sets.
 
 mod error;
 mod log;
 mod metrics;
-mod ranking;
 mod settings;
+mod table;
 mod trace;
 
 use std::time::Duration;
 
 pub use error::TelemetryError;
 pub use log::LogControl;
-pub use metrics::{
-    CaptureDrop, InFlight, JobOutcome, JobState, METRICS_CONTENT_TYPE, Metrics, Phase, Reconciled,
-    Technique,
-};
-pub use ranking::{RankRule, RankStep};
+pub use metrics::{InFlight, METRICS_CONTENT_TYPE, Metrics, Phase};
 pub use settings::{LogFormat, LogLevel, TelemetryConfig};
+pub use table::Label;
 use trace::Exporter;
 pub use trace::join_trace;
 

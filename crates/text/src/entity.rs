@@ -20,7 +20,7 @@ pub const MAX_NAME_BYTES: usize = 256;
 pub struct Mention {
     /// Its name, as it is written there.
     pub name: String,
-    /// What it is, in a word: `person`, `place`, …
+    /// Its kind in a word: `person`, `place`, …
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
 }
@@ -73,7 +73,7 @@ fn is_name(text: &str) -> bool {
     text.len() <= MAX_NAME_BYTES && !text.trim().is_empty() && !text.chars().any(char::is_control)
 }
 
-/// What different spellings of one name have in common: compatibility forms, case and apostrophes
+/// The key that different spellings of one name share: compatibility forms, case and apostrophes
 /// folded, white space made single. Accents stay: Jose and José may be two people.
 #[must_use]
 pub fn entity_key(name: &str) -> String {

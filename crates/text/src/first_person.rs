@@ -28,8 +28,8 @@ static NOT_OURS: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a constant pattern compiles")
 });
 
-/// What is looked at of each end of a longer message, in bytes: between the ends stands what was
-/// pasted, which is somebody else's. Finding quotations takes time squared, so it must be bounded.
+/// Bytes of each end of a longer message that are read: between the ends stands what was pasted,
+/// which is somebody else's. Finding quotations takes time squared, so it must be bounded.
 const END: usize = 2048;
 
 /// Whether the speaker speaks of themselves.

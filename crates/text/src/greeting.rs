@@ -108,7 +108,7 @@ fn made_of_phrases(words: &[&str]) -> bool {
     reach[words.len()] == Some(true)
 }
 
-/// The same for one "word" of a script that puts no spaces: `谢谢你好的`.
+/// Reads one "word" of a script that puts no spaces: `谢谢你好的`.
 fn unspaced(word: &str) -> Option<bool> {
     if !word
         .chars()

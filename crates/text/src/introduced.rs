@@ -11,7 +11,7 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"[A-Za-z0-9][A-Za-z0-9_
 /// How far back the name of a secret undoes "is called", in bytes: "das Passwort heißt Eule77!".
 const SECRET_BEFORE: usize = 60;
 
-/// What introduces a name, directly before it.
+/// Words that introduce a name, directly before it.
 static INTRODUCES: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)(?:(?:^|[^\p{L}\p{M}])(?:called|named|nick(?:name)?(?: is)?|user ?name(?: is)?|handle(?: is)?|gamer ?tag(?: is)?|i'?m|i am",
@@ -21,7 +21,7 @@ static INTRODUCES: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// What makes the word a secret all the same.
+/// Words that make the next word a secret all the same.
 static SECRET: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)passwor|passphrase|passcode|\bpass\b|passwd|kennwort|schlüssel|wachtwoord|mot de passe|\bmdp\b|contrase|\bclave|senha|parola|password",

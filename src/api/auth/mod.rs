@@ -3,7 +3,6 @@
 
 mod brake;
 mod bucket;
-mod caller;
 mod verified;
 
 use std::{
@@ -22,11 +21,13 @@ use axum::{
 use tokio::net::TcpListener;
 
 use self::{brake::Brake, bucket::Buckets};
-use crate::api::{ApiError, state::ApiState};
+use crate::api::{
+    ApiError,
+    caller::{self, Caller},
+    state::ApiState,
+};
 use memgate_access::{Actor, Bound, Digest, KeyRecord, Scope, Scopes};
 use memgate_config::IdentityMode;
-
-pub use caller::Caller;
 
 /// The API key of the configuration. Only its digest is kept.
 #[derive(Clone)]

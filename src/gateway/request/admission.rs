@@ -1,4 +1,4 @@
-//! What applies to a request: who asks, whether memory acts on it, and how.
+//! Admission of a request: who asks, whether memory acts on it, and how.
 //!
 //! A pure function, because recall and capture see the same request on two
 //! streams and must come to the same judgement without talking to each other.
@@ -157,7 +157,7 @@ struct Pin<'a> {
     header: Option<&'a str>,
 }
 
-/// Of the project and of the agent.
+/// The pins of the project and of the agent.
 fn pins<'a>(config: &'a Config, head: &'a RequestHead, rules: &'a Effective) -> [Pin<'a>; 2] {
     let identity = &config.memory.identity;
     let claims = head.claims.as_ref();

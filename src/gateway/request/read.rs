@@ -19,7 +19,7 @@ pub(crate) struct ReadRequest {
     pub(crate) plain: Vec<u8>,
     /// Whether the body came compressed.
     pub(crate) decoded: bool,
-    /// What the body says, and the places of an edit.
+    /// The body as read, and the places of an edit.
     pub(crate) request: memgate_dialect::Request,
     /// Who asks, and what applies.
     pub(crate) admission: Admission,

@@ -19,7 +19,7 @@ pub(super) struct Package {
     folder: TempDir,
 }
 
-/// What CLDR says of times in a locale.
+/// The words of a locale for times.
 pub(super) struct Locale {
     /// `dates.fields`: relative times.
     pub fields: Value,
@@ -50,7 +50,7 @@ impl Package {
         Ok(Self { folder })
     }
 
-    /// What it says of a locale.
+    /// Reads a locale.
     pub(super) fn locale(&self, code: &str) -> Result<Locale> {
         let read = |file: &str, path: &str| -> Result<Value> {
             let name = self.folder.path().join("package/main").join(code).join(file);

@@ -76,7 +76,7 @@ impl Upstream {
         })
     }
 
-    /// The same server for memgate's own requests, as `llm_endpoint` in its configuration.
+    /// The server for memgate's own requests, as `llm_endpoint` in its configuration.
     pub(crate) fn llm_endpoint(&self) -> Value {
         let address = match &self.host {
             Host::Ip(ip) => ip.to_string(),

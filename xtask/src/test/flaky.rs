@@ -31,7 +31,7 @@ pub(super) struct FlakyReader {
     flaky: Vec<Flaky>,
 }
 
-/// What a line says of a test.
+/// A line about a test.
 enum Line<'a> {
     /// The first try failed.
     FirstFailure(&'a str),

@@ -12,7 +12,7 @@ pub(super) enum Model {
     Housekeeping,
     /// Whose words a piece of a message is, and whether it is worth keeping.
     Reader,
-    /// The same by words alone.
+    /// The model of memorable statements by words alone.
     Memorable,
     /// Whether a message makes an older sentence outdated.
     Update,

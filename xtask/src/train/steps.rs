@@ -1,4 +1,4 @@
-//! What each model is trained with: measurements of the program that write features, and a trainer in tools/.
+//! Training steps: measurements of the program that write features, and a trainer in tools/.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -117,7 +117,7 @@ impl Stage<'_> {
         run(&mut compare)
     }
 
-    /// What `memgate eval` measures, written to a file of this name.
+    /// Runs `memgate eval` and writes the features to a file of this name.
     fn features(&self, what: &str, data: impl AsRef<Path>, name: &str) -> Result<PathBuf> {
         let file = self.scratch.join(name);
         let mut eval = Command::new(&self.programs.memgate);

@@ -13,7 +13,7 @@ const KEY_ENV: &str = "MODEL_API_KEY";
 /// Role of the helper model.
 const ROLE: &str = "memory_extraction";
 
-/// What to change.
+/// Changes to the configuration.
 #[derive(Default)]
 pub(super) struct Changes {
     /// The store, and the port of its server on loopback.

@@ -1,9 +1,10 @@
-//! What a file needs of its own crate: the homes of the paths in it, what only tests use aside.
+//! Needs of a file within its own crate: the homes of the paths in it, in attributes and macros
+//! too, without those of tests.
 
 use std::collections::BTreeSet;
 
 use syn::{
-    Attribute, Item, ItemMod, ItemUse, Path,
+    Attribute, Item, ItemMod, ItemUse, Macro, MetaList, Path,
     visit::{self, Visit},
 };
 
@@ -33,6 +34,32 @@ impl Reader<'_> {
             self.needs.insert(self.modules.home(&path));
         }
     }
+
+    /// The paths in the tokens of an attribute or a macro, which syn does not read.
+    fn need_of_tokens(&mut self, tokens: &impl ToString) {
+        for path in paths(&tokens.to_string()) {
+            self.need(&path);
+        }
+    }
+}
+
+/// The paths of this crate in tokens. `$crate` is the crate that calls a macro, and `in crate::x` a visibility.
+fn paths(tokens: &str) -> Vec<Names> {
+    let tokens = tokens.replace(" :: ", "::").replace("$ crate", "$crate");
+    let mut before = "";
+    let mut paths = Vec::new();
+    for word in tokens.split(|c: char| !c.is_alphanumeric() && !['_', ':', '$'].contains(&c)) {
+        let names: Names = word.split("::").map(str::to_owned).collect();
+        let of_crate =
+            matches!(names.first().map(String::as_str), Some("crate" | "super" | "self"));
+        if of_crate && names.len() > 1 && before != "in" {
+            paths.push(names);
+        }
+        if !word.is_empty() {
+            before = word;
+        }
+    }
+    paths
 }
 
 impl<'ast> Visit<'ast> for Reader<'_> {
@@ -74,6 +101,15 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         visit::visit_path(self, path);
     }
 
+    fn visit_meta_list(&mut self, list: &'ast MetaList) {
+        self.need_of_tokens(&list.tokens);
+    }
+
+    fn visit_macro(&mut self, called: &'ast Macro) {
+        visit::visit_macro(self, called);
+        self.need_of_tokens(&called.tokens);
+    }
+
     /// `pub(in crate::x)` names no need.
     fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
 }
@@ -84,4 +120,15 @@ fn is_test(attribute: &Attribute) -> bool {
         && attribute.meta.require_list().is_ok_and(|list| {
             list.tokens.clone().into_iter().any(|token| token.to_string() == "test")
         })
+}
+
+#[test]
+fn paths_in_the_tokens_of_attributes_and_macros_are_found() {
+    let found = |tokens| paths(tokens).iter().map(|path| path.join(" ")).collect::<Vec<_>>();
+    assert_eq!(
+        found("schema_with = crate :: api :: schemas :: source"),
+        ["crate api schemas source"]
+    );
+    assert_eq!(found("x (self :: a , \"super::b\")"), ["self a", "super b"]);
+    assert!(found("$ crate :: a , pub (in crate :: b) fn c () -> std :: io :: Error").is_empty());
 }

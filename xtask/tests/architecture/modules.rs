@@ -12,7 +12,7 @@ pub(crate) type Names = Vec<String>;
 
 /// A file of a crate.
 pub(crate) struct Module {
-    /// What it holds.
+    /// Its content.
     pub(crate) syntax: syn::File,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Module {
 pub(crate) struct Modules {
     /// The files.
     pub(crate) files: BTreeMap<Names, Module>,
-    /// What a module passes on under a name of its own: to the path it comes from.
+    /// Re-exports: names that a module passes on, to the path they come from.
     reexports: BTreeMap<Names, Names>,
 }
 

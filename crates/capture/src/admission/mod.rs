@@ -3,8 +3,6 @@
 //! summaries before the store, and content from the API before the store.
 
 mod candidate;
-#[cfg(test)]
-mod labelled;
 mod memory;
 mod text;
 

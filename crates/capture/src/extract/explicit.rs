@@ -1,5 +1,5 @@
-//! What the user asked to be remembered, word for word. It is not judged, only admitted like any
-//! candidate.
+//! Statements that the user asked to be remembered, word for word. They are not judged, only
+//! admitted like any candidate.
 
 use jiff::civil::Date;
 

@@ -15,17 +15,16 @@ use memgate_text::{
 /// The version of this extractor, in every memory it makes.
 const VERSION: &str = "1";
 
-/// What is kept of the user's words, in characters: as much as the embedder
-/// reads, about 256 tokens. Of a longer message the end is kept too: there is
-/// often said what is wanted.
+/// Characters of the user's words that are kept: as much as the embedder reads, about 256 tokens.
+/// The end of a longer message is kept too: there is often said what is wanted.
 const USER_HEAD: usize = 900;
 const USER_TAIL: usize = 300;
 
-/// What is kept of the reply, in characters. Replies are long and say again
-/// what was asked; their beginning holds the answer.
+/// Characters of the reply that are kept. Replies are long and say again what was asked; their
+/// beginning holds the answer.
 const REPLY: usize = 400;
 
-/// What is kept of an answer that the user asked to keep, and of its question, in characters.
+/// Characters of an answer that the user asked to keep, and of its question, that are kept.
 const ANSWER: usize = 1_000;
 const ANSWERED: usize = 200;
 
@@ -59,7 +58,8 @@ pub(crate) fn episode(turn: &StoredTurn, known: &[String], tells: bool, now: Tim
     memory
 }
 
-/// What is kept of a turn's answer, with the question, where the user asked for it; `None` where there is no answer.
+/// The candidate of a turn's answer, with the question, where the user asked to keep it; `None`
+/// where there is no answer.
 pub(crate) fn answer(turn: &StoredTurn) -> Option<Candidate> {
     let [question, answer] = [&turn.user_text, &turn.reply_text].map(|text| one_line(text));
     if words(&answer).len() < FEWEST_REPLY_WORDS {

@@ -1,19 +1,17 @@
-//! What goes with memories that are forgotten: the turns that they were made of, and what else was
-//! made of these. The API and the user's own request forget the same.
+//! The cascade of forgetting: the turns that memories were made of, and what else was made of
+//! these. The API and the user's own request forget the same.
 
 use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 
 use crate::{
-    error::ForgetError,
-    forget::{context::ForgetContext, summaries::forget_summaries},
-    journal::Forget,
+    error::ForgetError, forget::summaries::forget_summaries, journal::Forget, parts::Parts,
     turn::StoredTurn,
 };
 use memgate_core::memory::{Actor, Memory, MemoryId, MemoryKind, Occurrence, Owner, Write};
 
-/// What memories of one owner were made of.
+/// Turns and sessions that memories of one owner were made of.
 #[derive(Debug, Default)]
 pub(crate) struct Origins {
     pub(crate) turns: HashSet<Forget>,
@@ -24,7 +22,7 @@ pub(crate) struct Origins {
 }
 
 impl Origins {
-    /// Of all versions of a memory, which itself is not among what it was made of.
+    /// The origins of all versions of a memory; the memory itself is not among them.
     pub(crate) fn of(versions: &[Memory]) -> Self {
         let mut origins = Self::default();
         versions.iter().for_each(|version| origins.add(version));
@@ -75,7 +73,7 @@ impl Origins {
     }
 }
 
-/// What a version of a memory was made of.
+/// The turns that a version of a memory was made of.
 pub(super) fn sources(memory: &Memory) -> impl Iterator<Item = Forget> {
     // All that had been said by then may be what it was found in.
     let first = memory.first_occurrence().map(|occurrence| source(occurrence, memory.updated_at));
@@ -97,17 +95,17 @@ fn source(occurrence: Occurrence, until: Timestamp) -> Forget {
 /// Forgets origins. Returns how many memories that were. Nothing may run in the owner's lanes, or it
 /// could bring back what it had read before. Safe to run again after a failure.
 pub(crate) async fn forget_origins(
-    context: &ForgetContext,
+    parts: &Parts,
     owner: &Owner,
     origins: &Origins,
 ) -> Result<u64, ForgetError> {
     // First, while the turns still name the sessions. What is left is summed up again later.
-    forget_summaries(context, owner, &origins.sessions).await?;
+    forget_summaries(parts, owner, &origins.sessions).await?;
     if !origins.turns.is_empty() {
         let turns = origins.turns.iter().cloned().collect();
-        context.journal.forget_all(owner.clone(), turns).await?;
+        parts.journal.forget_all(owner.clone(), turns).await?;
     }
     let write = Write::by(Actor::Capture, "source forgotten");
     let memories: Vec<MemoryId> = origins.memories.iter().cloned().collect();
-    Ok(context.store.forget_all(owner, &memories, &write).await?)
+    Ok(parts.writer.store.forget_all(owner, &memories, &write).await?)
 }

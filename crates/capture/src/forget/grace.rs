@@ -13,11 +13,11 @@ use crate::{
     error::JobError,
     forget::{
         cascade::forget_origins,
-        context::ForgetContext,
         matcher::Matches,
         summaries::{forget_summaries, summaries_of},
     },
     journal::{self, Hidden},
+    parts::Parts,
 };
 use memgate_core::memory::{Actor, Memory, MemoryId, Owner, Status, StoreError, Write};
 
@@ -27,57 +27,54 @@ const TRIES: usize = 3;
 /// Hides the named memories and schedules their erasure. Safe to run again after a failure. Returns how many memories
 /// this request hides.
 pub(crate) async fn hide(
-    context: &ForgetContext,
+    parts: &Parts,
     subject: i64,
     owner: &Owner,
     matches: Matches,
     grace: Duration,
 ) -> Result<u64, JobError> {
-    let turns = context.journal.to_forget(owner, &matches.origins.turns).await?;
-    context.exchanges.forget_turns(turns);
-    let ids = to_hide(context, owner, &matches).await?;
+    let turns = parts.journal.to_forget(owner, &matches.origins.turns).await?;
+    parts.exchanges.forget_turns(turns);
+    let ids = to_hide(parts, owner, &matches).await?;
     // Record the previous status before changing it: a second run would only see `forgotten`.
-    let before = context.journal.read(move |c| journal::hidden_for(c, subject)).await?;
-    let hidden = with_status(context, owner, ids, before, &matches).await?;
-    let (of, kept, now) = (owner.clone(), hidden.clone(), context.journal.now());
+    let before = parts.journal.read(move |c| journal::hidden_for(c, subject)).await?;
+    let hidden = with_status(parts, owner, ids, before, &matches).await?;
+    let (of, kept, now) = (owner.clone(), hidden.clone(), parts.journal.now());
     let due = now.checked_add(grace).unwrap_or(Timestamp::MAX);
-    context
-        .journal
-        .write(move |c| journal::erase_later(c, subject, &of, &kept, (due, now)))
-        .await?;
+    parts.journal.write(move |c| journal::erase_later(c, subject, &of, &kept, (due, now))).await?;
     let write = Write::by(Actor::Capture, "asked to forget");
     for id in hidden.memories.keys() {
-        set_status(context, owner, id, &write, |_| Some(Status::Forgotten)).await?;
+        set_status(parts, owner, id, &write, |_| Some(Status::Forgotten)).await?;
     }
     let turns = matches.origins.turns.iter().cloned().collect();
-    context.journal.forget_all(owner.clone(), turns).await?;
+    parts.journal.forget_all(owner.clone(), turns).await?;
     Ok(hidden.memories.len() as u64)
 }
 
 /// The named memories, the turn memories they came from, and the summaries of those sessions.
 async fn to_hide(
-    context: &ForgetContext,
+    parts: &Parts,
     owner: &Owner,
     matches: &Matches,
 ) -> Result<BTreeSet<MemoryId>, StoreError> {
     let mut ids: BTreeSet<MemoryId> = matches.memories.iter().cloned().collect();
     ids.extend(matches.origins.memories().cloned());
     for session in matches.origins.sessions().keys() {
-        ids.extend(summaries_of(context, owner, session).await?);
+        ids.extend(summaries_of(parts, owner, session).await?);
     }
     Ok(ids)
 }
 
 /// All memories that this request hides, each with its previous status.
 async fn with_status(
-    context: &ForgetContext,
+    parts: &Parts,
     owner: &Owner,
     ids: BTreeSet<MemoryId>,
     mut hidden: Hidden,
     matches: &Matches,
 ) -> Result<Hidden, StoreError> {
     for id in ids {
-        match context.store.get(owner, &id, context.journal.now()).await {
+        match parts.writer.store.get(owner, &id, parts.journal.now()).await {
             // Already hidden: by an earlier run, or by another request that will erase it.
             Ok(memory) if memory.status == Status::Forgotten => {}
             Ok(memory) => {
@@ -97,15 +94,11 @@ async fn with_status(
 }
 
 /// Erases the memories that are still hidden when the grace period ends, with history and vectors.
-pub(crate) async fn erase(
-    context: &ForgetContext,
-    owner: &Owner,
-    hidden: &Hidden,
-) -> Result<(), JobError> {
-    let store = &context.store;
+pub(crate) async fn erase(parts: &Parts, owner: &Owner, hidden: &Hidden) -> Result<(), JobError> {
+    let store = &parts.writer.store;
     let mut gone = Vec::new();
     for id in hidden.memories.keys() {
-        match store.get(owner, id, context.journal.now()).await {
+        match store.get(owner, id, parts.journal.now()).await {
             Ok(memory) if memory.status == Status::Forgotten => gone.push(id.clone()),
             // Restored by hand, or erased already.
             Ok(_) | Err(StoreError::NotFound) => {}
@@ -117,21 +110,21 @@ pub(crate) async fn erase(
     for id in &hidden.histories {
         store.forget_history(owner, id, &write).await?;
     }
-    forget_summaries(context, owner, &hidden.sessions).await?;
+    forget_summaries(parts, owner, &hidden.sessions).await?;
     Ok(())
 }
 
 /// Erases the named memories at once, where no grace period is configured. Returns how many.
 pub(crate) async fn erase_at_once(
-    context: &ForgetContext,
+    parts: &Parts,
     owner: &Owner,
     matches: &Matches,
 ) -> Result<u64, JobError> {
-    let turns = context.journal.to_forget(owner, &matches.origins.turns).await?;
-    context.exchanges.forget_turns(turns);
+    let turns = parts.journal.to_forget(owner, &matches.origins.turns).await?;
+    parts.exchanges.forget_turns(turns);
     // First: asked again after a failure, the memories still show where the rest is.
-    let mut deleted = forget_origins(context, owner, &matches.origins).await?;
-    let store = &context.store;
+    let mut deleted = forget_origins(parts, owner, &matches.origins).await?;
+    let store = &parts.writer.store;
     let write = Write::by(Actor::Capture, "asked to forget");
     deleted += store.forget_all(owner, &matches.memories, &write).await?;
     for id in &matches.histories {
@@ -142,7 +135,7 @@ pub(crate) async fn erase_at_once(
 
 /// Gives hidden memories their previous status; returns how many.
 pub(crate) async fn restore(
-    context: &ForgetContext,
+    parts: &Parts,
     owner: &Owner,
     memories: &BTreeMap<MemoryId, Status>,
 ) -> Result<u64, StoreError> {
@@ -150,22 +143,22 @@ pub(crate) async fn restore(
     let mut restored = 0;
     for (id, status) in memories {
         let was = |memory: &Memory| (memory.status == Status::Forgotten).then_some(*status);
-        restored += u64::from(set_status(context, owner, id, &write, was).await?);
+        restored += u64::from(set_status(parts, owner, id, &write, was).await?);
     }
     Ok(restored)
 }
 
 /// Changes a memory's status; returns whether it changed. A missing memory is skipped.
 async fn set_status(
-    context: &ForgetContext,
+    parts: &Parts,
     owner: &Owner,
     id: &MemoryId,
     write: &Write,
     to: impl Fn(&Memory) -> Option<Status>,
 ) -> Result<bool, StoreError> {
-    let store = &context.store;
+    let store = &parts.writer.store;
     for attempt in 1.. {
-        let now = context.journal.now();
+        let now = parts.journal.now();
         let memory = match store.get(owner, id, now).await {
             Ok(memory) => memory,
             Err(StoreError::NotFound) => return Ok(false),

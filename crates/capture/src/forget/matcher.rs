@@ -5,11 +5,9 @@ use std::collections::HashSet;
 
 use crate::{
     error::JobError,
-    forget::{
-        cascade::{Origins, sources},
-        context::ForgetContext,
-    },
+    forget::cascade::{Origins, sources},
     journal::{self, ForgetOrder},
+    parts::Parts,
 };
 use memgate_core::memory::{
     Filter, ListQuery, Memory, MemoryId, MemoryKind, Owner, ScopeQuery, Status, StoreError,
@@ -43,7 +41,7 @@ pub(crate) struct Matches {
     pub(crate) memories: Vec<MemoryId>,
     /// Memories that said it once: their earlier versions go.
     pub(crate) histories: Vec<MemoryId>,
-    /// What both were made of, and what else was.
+    /// The origins of both.
     pub(crate) origins: Origins,
 }
 
@@ -55,20 +53,20 @@ struct Version {
 
 /// Looks for what says the subjects of one request.
 struct Matcher<'a> {
-    context: &'a ForgetContext,
+    parts: &'a Parts,
     embedder: &'a dyn Embedder,
     order: &'a ForgetOrder,
 }
 
-/// What says what the turn with this number asks to be forgotten; `None` when that is too much.
+/// Finds the memories and turns that match a "forget" request; `None` when they are too many.
 pub(crate) async fn matching(
-    context: &ForgetContext,
+    parts: &Parts,
     embedder: &dyn Embedder,
     owner: &Owner,
     asking: i64,
     order: &ForgetOrder,
 ) -> Result<Option<Matches>, JobError> {
-    let matcher = Matcher { context, embedder, order };
+    let matcher = Matcher { parts, embedder, order };
     let mut matches = Matches::default();
     let fits = matcher.memories_that_say(owner, asking, &mut matches).await?
         && matcher.turns_that_say(owner, &mut matches).await?;
@@ -84,7 +82,7 @@ impl Matcher<'_> {
         matches: &mut Matches,
     ) -> Result<bool, JobError> {
         let (whose, asked_at) = (owner.clone(), self.order.asked_at);
-        let read = self.context.journal.read(move |c| {
+        let read = self.parts.journal.read(move |c| {
             let mut later = journal::later_turns(c, &whose, asked_at)?;
             // What the same message asks to be remembered is meant to stay.
             later.extend(journal::turn(c, asking)?.map(|turn| turn.key));
@@ -96,10 +94,10 @@ impl Matcher<'_> {
             filter: Some(Filter::Status(Status::ALL.to_vec())),
             limit: PAGE,
             cursor: None,
-            now: self.context.journal.now(),
+            now: self.parts.journal.now(),
         };
         for _ in 0..LOOKED_AT / PAGE {
-            let page = self.context.store.list(&query).await?;
+            let page = self.parts.writer.store.list(&query).await?;
             let mut versions = Vec::new();
             for memory in page.memories {
                 for memory in self.versions(memory).await? {
@@ -137,7 +135,7 @@ impl Matcher<'_> {
         if memory.version == 1 {
             return Ok(vec![memory]);
         }
-        match self.context.store.history(&memory.owner, &memory.id).await {
+        match self.parts.writer.store.history(&memory.owner, &memory.id).await {
             Ok(mut versions) => {
                 versions.truncate(VERSIONS);
                 Ok(versions)
@@ -152,14 +150,14 @@ impl Matcher<'_> {
     async fn turns_that_say(&self, owner: &Owner, matches: &mut Matches) -> Result<bool, JobError> {
         let (whose, asked_at) = (owner.clone(), self.order.asked_at);
         let numbers = self
-            .context
+            .parts
             .journal
             .read(move |c| journal::turns_until(c, &whose, asked_at, LOOKED_AT))
             .await?;
         let mut found = 0;
         for page in numbers.chunks(PAGE) {
             let page = page.to_vec();
-            let read = self.context.journal.read(move |c| {
+            let read = self.parts.journal.read(move |c| {
                 let turns = page.iter().map(|number| journal::turn(c, *number));
                 turns.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()
             });

@@ -2,7 +2,6 @@
 //! forgotten (`cascade`), what goes with a turn (`turn`), and the grace period in which a request can be undone (`grace`).
 
 mod cascade;
-mod context;
 mod grace;
 mod matcher;
 mod session_memories;
@@ -10,7 +9,6 @@ mod summaries;
 mod turn;
 
 pub(super) use cascade::{Origins, forget_origins};
-pub(super) use context::ForgetContext;
 pub(super) use grace::{erase, erase_at_once, hide, restore};
 pub(super) use matcher::matching;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The memories of a session, whatever their status.
 
-use crate::forget::context::ForgetContext;
+use crate::parts::Parts;
 use memgate_core::memory::{
     Filter, ListQuery, Memory, MemoryId, Owner, ScopeQuery, Status, StoreError,
 };
@@ -10,7 +10,7 @@ const PAGE: usize = 100;
 
 /// The memories of a session that meet a filter and are wanted, of so many pages, the newest first.
 pub(super) async fn of_session(
-    context: &ForgetContext,
+    parts: &Parts,
     owner: &Owner,
     session: &str,
     filter: Option<Filter>,
@@ -23,11 +23,11 @@ pub(super) async fn of_session(
         filter: Some(Filter::And(of_session.into_iter().chain(filter).collect())),
         limit: PAGE,
         cursor: None,
-        now: context.journal.now(),
+        now: parts.journal.now(),
     };
     let mut found = Vec::new();
     for _ in 0..pages {
-        let page = context.store.list(&query).await?;
+        let page = parts.writer.store.list(&query).await?;
         found.extend(page.memories.into_iter().filter(&wanted).map(|memory| memory.id));
         match page.next {
             Some(next) => query.cursor = Some(next),

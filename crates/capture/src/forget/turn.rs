@@ -4,10 +4,10 @@ use crate::{
     error::ForgetError,
     forget::{
         cascade::{Origins, forget_origins, sources},
-        context::ForgetContext,
         session_memories::of_session,
     },
     journal::Forget,
+    parts::Parts,
     turn::StoredTurn,
 };
 use memgate_core::memory::{Actor, Memory, Write};
@@ -16,22 +16,19 @@ use memgate_core::memory::{Actor, Memory, Write};
 const PAGES: usize = 20;
 
 /// Forgets a turn. Returns how many memories that were. Nothing may run in the owner's lanes. Safe to run again after a failure.
-pub(crate) async fn forget_turn(
-    context: &ForgetContext,
-    turn: &StoredTurn,
-) -> Result<u64, ForgetError> {
+pub(crate) async fn forget_turn(parts: &Parts, turn: &StoredTurn) -> Result<u64, ForgetError> {
     let mut origins = Origins::default();
     origins.add_turn(turn);
     // In flight, it would be written again.
-    let pending = context.journal.to_forget(&turn.owner, &origins.turns).await?;
-    context.exchanges.forget_turns(pending);
+    let pending = parts.journal.to_forget(&turn.owner, &origins.turns).await?;
+    parts.exchanges.forget_turns(pending);
     let this = Forget::Turn(turn.key.clone());
     let only_this = |memory: &Memory| {
         let mut of = sources(memory).peekable();
         of.peek().is_some() && of.all(|source| source == this)
     };
-    let made = of_session(context, &turn.owner, &turn.session, None, PAGES, only_this).await?;
+    let made = of_session(parts, &turn.owner, &turn.session, None, PAGES, only_this).await?;
     let write = Write::by(Actor::Capture, "message edited");
-    let forgotten = context.store.forget_all(&turn.owner, &made, &write).await?;
-    Ok(forgotten + forget_origins(context, &turn.owner, &origins).await?)
+    let forgotten = parts.writer.store.forget_all(&turn.owner, &made, &write).await?;
+    Ok(forgotten + forget_origins(parts, &turn.owner, &origins).await?)
 }

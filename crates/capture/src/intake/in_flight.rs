@@ -30,14 +30,14 @@ struct State {
     /// The number of the next one.
     next: u64,
     begun: HashMap<u64, Begun>,
-    /// What was forgotten while some that began before are still in flight: one
-    /// entry an owner and project.
+    /// Scopes that were forgotten while exchanges that began before are still in flight: one entry
+    /// an owner and project.
     forgotten: Vec<ForgottenScope>,
     /// Single turns that were, each with the number of the next exchange; the last of them.
     turns: VecDeque<(Forgotten, u64)>,
 }
 
-/// What is known of an exchange in flight.
+/// An exchange in flight, as far as it is known.
 #[derive(Debug, Default)]
 struct Begun {
     owner: Option<Owner>,

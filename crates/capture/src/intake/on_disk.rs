@@ -1,4 +1,4 @@
-//! What one message leaves on disk, for measuring. It takes the same steps as a finished turn.
+//! The traces of one message on disk, for measuring. It takes the same steps as a finished turn.
 
 use crate::{
     admission::Refusal,
@@ -11,12 +11,13 @@ use memgate_text::{
     housekeeping::is_housekeeping,
 };
 
-/// What a message leaves on disk, and what it lost on the way.
+/// The traces of a message on disk, and its losses on the way.
 #[derive(Debug, Default)]
 pub struct OnDisk {
     /// Its words in the journal.
     pub text: String,
-    /// What it asks to be remembered, word for word, and how it states preferences.
+    /// The statements that it asks to remember, word for word, and the words that state
+    /// preferences.
     pub asked: Vec<String>,
     /// The classes of the values that were redacted.
     pub redacted: Vec<Class>,
@@ -30,7 +31,7 @@ pub struct OnDisk {
     pub housekeeping: bool,
 }
 
-/// What a message leaves on disk.
+/// The traces of a message on disk.
 #[must_use]
 pub fn on_disk(text: &str, screener: Screener) -> OnDisk {
     let message = screener.screen(&fence::strip(text), MAX_MESSAGE_BYTES);

@@ -22,16 +22,34 @@ use crate::{
     trail::{TurnEvent, TurnName, TurnTrail},
     turn::FinishedTurn,
 };
-use memgate_telemetry::{CaptureDrop, Metrics};
+use memgate_telemetry::Metrics;
 
-/// What may wait for the journal at one time, in bytes: some hundred large
-/// turns, or as many small ones as the queue takes.
+/// Why an exchange was not learned from, although nothing opted out of learning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum CaptureDrop {
+    /// All exchanges together exceeded `memory.capture.max_in_flight_bytes`.
+    OverBudget,
+    /// The journal's queue was full.
+    QueueFull,
+    /// The request or the reply was too large.
+    TooLarge,
+    /// The body could not be read.
+    Unreadable,
+    /// The reply did not end well: an error status, or truncated.
+    Incomplete,
+    /// The journal could not store the turn.
+    Journal,
+}
+
+/// Bytes that may wait for the journal at one time: some hundred large turns, or as many small ones
+/// as the queue takes.
 const MAX_WAITING_BYTES: usize = 64 * 1024 * 1024;
 
 /// Turns written in one transaction at most.
 const GROUP: usize = 256;
 
-/// What waits in the queue, in order.
+/// An item in the queue, in order.
 enum Message {
     Turn(Waiting),
     /// Answered once everything before it is written or shed.

@@ -25,7 +25,7 @@ const MAX_CALLS: usize = 256;
 /// The longest name or id kept, in bytes.
 const MAX_NAME_BYTES: usize = 512;
 
-/// What was taken out of a turn.
+/// Values that were removed from a turn.
 #[derive(Debug, Default)]
 pub(crate) struct Removed {
     /// How many secrets of each kind were redacted.
@@ -133,15 +133,15 @@ pub(crate) fn screened(
     (entry, removed)
 }
 
-/// What remains of a message in the journal. Only what the user typed speaks for the user: nothing is learned from the
-/// rest of the message.
+/// The words of a message for the journal. Only what the user typed speaks for the user: nothing is
+/// learned from the rest of the message.
 pub(super) fn admitted_words(rest: &str, message: &Screened) -> Admitted {
     let kept = message.kept.clone();
     admit(&Screened { text: own_words(rest), kept, ..Screened::default() })
 }
 
-/// What a message asks of memory, the message without the preferences that it states (their values are stored, and their
-/// words nowhere else), and whether it takes back what it tells.
+/// The requests of a message to memory, the message without the preferences that it states (their
+/// values are stored, and their words nowhere else), and whether it takes back what it tells.
 pub(super) fn orders(said: &str, screener: Screener) -> (Orders, String, bool) {
     let Commands { mut remember, answer, forget, withdrawn, .. } = Commands::of(said);
     remember.retain(|words| may_become_memory(screener, words));

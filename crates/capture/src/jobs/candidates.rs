@@ -2,13 +2,11 @@
 
 use crate::{
     admission::{Dropped, admit_candidate},
+    backfill::{EMBED_REST, owe_vectors},
     candidate::Candidate,
     error::JobError,
     extractor::Extractor,
-    jobs::{
-        context::JobContext,
-        kinds::{EMBED_REST, owe_vectors},
-    },
+    parts::Parts,
     reconcile::{Origin, reconcile},
     trail::{TurnEvent, TurnName},
     turn::StoredTurn,
@@ -18,37 +16,36 @@ use memgate_text::command::{Commands, Typed};
 /// The one way of candidates into the store: through admission and reconciliation. Returns how many
 /// were stored.
 pub(crate) async fn store_candidates(
-    context: &JobContext,
+    parts: &Parts,
     origin: &Origin,
     found: Vec<Candidate>,
 ) -> Result<u64, JobError> {
     let speaker = origin.speaker.as_deref();
     let name = || origin.turn_name();
     let found: Vec<Candidate> =
-        admitted(context, name, found).into_iter().map(|found| found.said_by(speaker)).collect();
-    let policy = context.live.get().policy;
-    let reconciled =
-        reconcile(&context.writer, policy, origin, &found, context.journal.now()).await?;
+        admitted(parts, name, found).into_iter().map(|found| found.said_by(speaker)).collect();
+    let policy = parts.live.get().policy;
+    let reconciled = reconcile(&parts.writer, policy, origin, &found, parts.journal.now()).await?;
     if reconciled.stored > 0 {
         tracing::info!("Memory: Stored {} facts", reconciled.stored);
     }
     if reconciled.without_vectors {
-        owe_vectors(&context.journal, EMBED_REST).await?;
+        owe_vectors(&parts.journal, EMBED_REST).await?;
     }
     Ok(reconciled.stored)
 }
 
 /// The candidates of a turn that are admitted; the others are counted, and noted in the trail.
 pub(crate) fn admitted(
-    context: &JobContext,
+    parts: &Parts,
     of: impl Fn() -> TurnName,
     found: Vec<Candidate>,
 ) -> Vec<Candidate> {
-    let settings = context.live.get();
+    let settings = parts.live.get();
     let admit = |candidate| admit_candidate(candidate, &settings);
     let count = |why: Dropped| {
-        context.writer.metrics.candidates_dropped(why.name(), 1);
-        context.writer.trail.note(of(), [TurnEvent::dropped("statement", why.name())]);
+        parts.writer.metrics.candidates_dropped(why.name(), 1);
+        parts.writer.trail.note(of(), [TurnEvent::dropped("statement", why.name())]);
     };
     found.into_iter().filter_map(|found| admit(found).map_err(count).ok()).collect()
 }

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::JobError,
-    jobs::context::JobContext,
     journal::{self, SessionState},
+    parts::Parts,
     turn::StoredTurn,
 };
 use memgate_embed::{Vector, dot};
@@ -53,22 +53,22 @@ impl Centre {
 /// Takes note of a turn whose memory has these passages, and has what was said
 /// before it extracted when it is about something else.
 pub(super) async fn notice_drift(
-    context: &JobContext,
+    parts: &Parts,
     number: i64,
     turn: &StoredTurn,
     passages: Vec<String>,
 ) -> Result<(), JobError> {
-    let settings = context.live.get();
+    let settings = parts.live.get();
     let (Some(threshold), Some(_)) = (settings.sessions.drift_threshold, &settings.extractor)
     else {
         return Ok(());
     };
     // Made a moment ago for the memory: the embedder has them at hand.
-    let vectors = context.writer.embedder.embed_passages(passages).await?;
+    let vectors = parts.writer.embedder.embed_passages(passages).await?;
     let Some(vector) = middle(&vectors) else { return Ok(()) };
     let (owner, session) = (&turn.owner, turn.session.as_str());
-    let space = context.writer.embedder.space().id();
-    let stored = context.journal.value(owner, session, VALUE, context.journal.now()).await?;
+    let space = parts.writer.embedder.space().id();
+    let stored = parts.journal.value(owner, session, VALUE, parts.journal.now()).await?;
     let known = stored.and_then(|bytes| serde_json::from_slice::<Centre>(&bytes).ok());
     let mut centre =
         known.filter(|centre| centre.space == space).unwrap_or_else(|| Centre::new(&space));
@@ -76,13 +76,13 @@ pub(super) async fn notice_drift(
         return Ok(());
     }
     if centre.distance(&vector).is_some_and(|distance| distance > threshold) {
-        let (rules, now) = (context.live.rules(), context.journal.now());
-        context.journal.write(move |c| journal::extract_before(c, number, &rules, now)).await?;
+        let (rules, now) = (parts.live.rules(), parts.journal.now());
+        parts.journal.write(move |c| journal::extract_before(c, number, &rules, now)).await?;
         centre = Centre::new(&space);
     }
     centre.take(number, &vector);
     let bytes = serde_json::to_vec(&centre).map_err(JobError::retry)?;
-    context.journal.set_value(owner, session, VALUE, bytes, None).await?;
+    parts.journal.set_value(owner, session, VALUE, bytes, None).await?;
     Ok(())
 }
 

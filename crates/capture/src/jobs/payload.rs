@@ -32,7 +32,7 @@ impl Batch {
         llm::PART_BYTES
     }
 
-    /// The same batch from its beginning in smaller parts, unless they are small already.
+    /// The batch from its beginning in smaller parts, unless they are small already.
     pub(crate) fn in_smaller_parts(self) -> Option<Self> {
         let part_bytes = self.part_bytes / 2;
         (part_bytes >= LEAST_PART_BYTES).then_some(Self { part: 0, part_bytes, ..self })

@@ -15,7 +15,7 @@ const MOST: usize = 20;
 /// The most looked up for one message.
 const FOR_ONE: usize = 4;
 
-/// What is looked up of a message, in bytes.
+/// Bytes of a message by which memories are looked up.
 const MAX_BYTES: usize = 2_000;
 
 /// The contents of the facts nearest to what the user says in a part of a batch, the nearest first,

@@ -11,7 +11,20 @@ use crate::{
     error::JobError,
     journal::{ClaimedJob, Next, Settled},
 };
-use memgate_telemetry::JobOutcome;
+
+/// Outcome of one run of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(super) enum JobOutcome {
+    /// Succeeded.
+    Done,
+    /// Failed; will be retried.
+    Retry,
+    /// Could not run because a dependency was unavailable; will run again.
+    Postponed,
+    /// Failed on its last attempt.
+    Dead,
+}
 
 /// Tries until a job is given up. With the pauses below the last one comes
 /// after more than half an hour: a restart of a model server is outlived.
@@ -36,7 +49,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(300);
 /// The part of a job's age that it waits, between the two.
 const WAIT_SHARE: u32 = 8;
 
-/// What a run's result means for its job.
+/// The consequence of a run's result for its job.
 pub(super) fn outcome(
     job: &ClaimedJob,
     result: Result<Option<Next>, JobError>,

@@ -6,27 +6,24 @@ use std::{mem, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio::{
-    sync::{Notify, Semaphore},
+    sync::Semaphore,
     task::JoinSet,
     time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    backfill::owe_vectors,
     error::JobError,
-    jobs::{
-        context::JobContext,
-        kinds::{self, owe_vectors},
-        per_user::{Lanes, Running},
-        retry::outcome,
-    },
+    jobs::{kinds, retry::outcome},
     journal::{
-        ClaimedJob, JobKind, Journal, Owed, Room, Settled, ask_for_pruning, next_due, next_time,
-        owed, settle,
+        ClaimedJob, JobKind, Owed, Room, Settled, ask_for_pruning, next_due, next_time, owed,
+        settle,
     },
+    lanes::Running,
+    parts::Parts,
 };
 use memgate_sqlite::DatabaseError;
-use memgate_telemetry::{JobState, Metrics};
 
 /// The pause when the journal cannot be read.
 const JOURNAL_PAUSE: Duration = Duration::from_secs(1);
@@ -38,15 +35,17 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(15);
 /// The least time between two counts of all jobs.
 const COUNT_PAUSE: Duration = Duration::from_secs(1);
 
+/// State of a job, as metrics count it.
+#[derive(Clone, Copy, Debug, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+enum JobState {
+    Pending,
+    Running,
+    Dead,
+}
+
 pub(crate) struct Runner {
-    pub(crate) journal: Arc<Journal>,
-    pub(crate) context: JobContext,
-    pub(crate) lanes: Arc<Lanes>,
-    pub(crate) metrics: Arc<Metrics>,
-    /// Notified when there may be new jobs.
-    pub(crate) wake: Arc<Notify>,
-    /// Notified when a job was settled.
-    pub(crate) settled: Arc<Notify>,
+    pub(crate) parts: Arc<Parts>,
     pub(crate) slots: Slots,
 }
 
@@ -93,16 +92,16 @@ impl Runner {
     /// again after the next start.
     pub(crate) async fn run(self, stop: CancellationToken) {
         let this = Arc::new(self);
-        if let Err(error) = owe_vectors(&this.journal, Duration::ZERO).await {
+        if let Err(error) = owe_vectors(&this.parts.journal, Duration::ZERO).await {
             tracing::debug!(%error, "missing vectors are not looked for");
         }
-        let now = this.journal.now();
-        if let Err(error) = this.journal.write(move |c| ask_for_pruning(c, now)).await {
+        let now = this.parts.journal.now();
+        if let Err(error) = this.parts.journal.write(move |c| ask_for_pruning(c, now)).await {
             tracing::debug!(%error, "the journal is not pruned");
         }
         let mut running = JoinSet::new();
-        let (mut counted, mut clock) = (None, this.journal.clock());
-        let store = this.context.writer.store.clone();
+        let (mut counted, mut clock) = (None, this.parts.journal.clock());
+        let store = this.parts.writer.store.clone();
         loop {
             // Nearly all jobs would fail without the store; the others can wait.
             let rests = !store.is_enabled();
@@ -117,7 +116,7 @@ impl Runner {
             let sleep = count_again.unwrap_or_else(|| Instant::now() + LONGEST_SLEEP);
             tokio::select! {
                 () = stop.cancelled() => break,
-                () = this.wake.notified() => {}
+                () = this.parts.wake.notified() => {}
                 () = store.back(), if rests => {}
                 () = clock.changed() => {}
                 Some(_) = running.join_next() => {}
@@ -138,8 +137,9 @@ impl Runner {
             return Ok(None);
         }
         loop {
-            let (room, now) = (self.slots.room(self.lanes.busy()), self.journal.now());
+            let (room, now) = (self.slots.room(self.parts.lanes.busy()), self.parts.journal.now());
             let (job, next) = self
+                .parts
                 .journal
                 .read(move |c| match next_due(c, &room, now)? {
                     Some(job) => Ok((Some(job), None)),
@@ -152,7 +152,7 @@ impl Runner {
             // Only this task takes slots, so there is one. The lane may have
             // been held since we looked; its next job comes when that is over.
             let slot = self.slots.of(job.kind).clone().try_acquire_owned();
-            if let (Ok(slot), Some(lane)) = (slot, self.lanes.enter(&job.lane)) {
+            if let (Ok(slot), Some(lane)) = (slot, self.parts.lanes.enter(&job.lane)) {
                 let run = self.clone().run_job(job, lane);
                 running.spawn(async move {
                     run.await;
@@ -165,7 +165,7 @@ impl Runner {
     async fn run_job(self: Arc<Self>, job: ClaimedJob, lane: Running) {
         let mut runs_again = true;
         let result = loop {
-            let run = AssertUnwindSafe(kinds::run(&self.context, &job)).catch_unwind();
+            let run = AssertUnwindSafe(kinds::run(&self.parts, &job)).catch_unwind();
             let result = tokio::select! {
                 // Not settled: it is still owed, unless what it is about is gone.
                 () = lane.stopped() => return,
@@ -188,7 +188,7 @@ impl Runner {
                 "a job got no answer of the store and runs again"
             );
         };
-        let (settled, outcome) = outcome(&job, result, self.journal.now());
+        let (settled, outcome) = outcome(&job, result, self.parts.journal.now());
         match &settled {
             Settled::Done(_) | Settled::Postponed(None, _) => {}
             Settled::Postponed(Some(reason), _)
@@ -198,22 +198,23 @@ impl Runner {
             }
         }
         if let Some(outcome) = outcome {
-            self.metrics.job_ended(job.kind.name(), outcome);
+            self.parts.writer.metrics.job_ended(job.kind.name(), outcome);
         }
-        let now = self.journal.now();
-        if let Err(error) = self.journal.write(move |c| settle(c, &job, &settled, now)).await {
+        let now = self.parts.journal.now();
+        if let Err(error) = self.parts.journal.write(move |c| settle(c, &job, &settled, now)).await
+        {
             tracing::debug!(%error, "a job could not be settled");
             // Else it would be taken at once, again and again.
             tokio::time::sleep(JOURNAL_PAUSE).await;
         }
         // In this order, so that those who are notified find the lane free.
         drop(lane);
-        self.settled.notify_waiters();
+        self.parts.settled.notify_waiters();
     }
 
     /// Whether the store itself is away, and not only something in it.
     async fn store_is_away(&self) -> bool {
-        let store = &self.context.writer.store;
+        let store = &self.parts.writer.store;
         // What it finds the store knows from then on.
         if store.is_enabled() {
             let _ = store.check().await;
@@ -223,27 +224,33 @@ impl Runner {
 
     /// Counts what is owed. Returns when to count again if the last count is too recent.
     async fn count(&self, last: &mut Option<Instant>, running: usize) -> Option<Instant> {
-        self.metrics.set_jobs(JobState::Running, running as u64);
+        self.parts.writer.metrics.set_jobs(JobState::Running, running as u64);
         if let Some(last) = last.filter(|last| last.elapsed() < COUNT_PAUSE) {
             return Some(last + COUNT_PAUSE);
         }
         *last = Some(Instant::now());
-        if let Ok(owed) = self.journal.read(owed).await {
+        if let Ok(owed) = self.parts.journal.read(owed).await {
             self.show(&owed);
         }
         None
     }
 
     fn show(&self, owed: &Owed) {
-        self.metrics.set_jobs(JobState::Pending, owed.pending);
-        self.metrics.set_jobs(JobState::Dead, owed.dead.iter().map(|(_, count)| count).sum());
+        self.parts.writer.metrics.set_jobs(JobState::Pending, owed.pending);
+        self.parts
+            .writer
+            .metrics
+            .set_jobs(JobState::Dead, owed.dead.iter().map(|(_, count)| count).sum());
         for kind in JobKind::ALL.iter().map(|kind| kind.name()) {
             // Those that are gone must not stay in the figures.
             let dead = owed.dead.iter().find(|(name, _)| name == kind);
-            self.metrics.set_dead_jobs(kind, dead.map_or(0, |(_, count)| *count));
+            self.parts.writer.metrics.set_dead_jobs(kind, dead.map_or(0, |(_, count)| *count));
         }
-        let late = owed.first_due.map(|due| self.journal.now().duration_since(due));
-        self.metrics.set_lag(late.and_then(|late| late.try_into().ok()).unwrap_or_default());
+        let late = owed.first_due.map(|due| self.parts.journal.now().duration_since(due));
+        self.parts
+            .writer
+            .metrics
+            .set_lag(late.and_then(|late| late.try_into().ok()).unwrap_or_default());
     }
 }
 

@@ -1,4 +1,4 @@
-//! What was said before, for requests that name only a response or a session.
+//! Earlier messages, for requests that name only a response or a session.
 
 use rusqlite::{Connection, OptionalExtension, params};
 

@@ -10,6 +10,7 @@ use crate::{
         entry::{Entry, Forgotten},
         forget::{self, Forget},
         jobs::{self, ClaimedJob},
+        orders,
         record::{self, Recorded},
         schema,
         sessions::{self, Ended},
@@ -112,7 +113,7 @@ impl Journal {
         self.forget_all(owner, vec![what]).await
     }
 
-    /// The same of several at once.
+    /// Forgets several at once.
     pub(crate) async fn forget_all(&self, owner: Owner, what: Vec<Forget>) -> Result<u64> {
         let now = self.now();
         self.database
@@ -122,7 +123,7 @@ impl Journal {
 
     /// A forgetting that a user asked for is done; nothing of it stays on the disk.
     pub(crate) async fn fulfilled(&self, job: ClaimedJob) -> Result<()> {
-        self.database.erase(move |c| forget::fulfilled(c, &job)).await
+        self.database.erase(move |c| orders::fulfilled(c, &job)).await
     }
 
     /// Takes what was removed before out of the log as well.

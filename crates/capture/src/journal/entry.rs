@@ -3,7 +3,7 @@
 use jiff::{Timestamp, tz::TimeZone};
 
 use crate::{
-    journal::forget::Orders,
+    journal::orders::Orders,
     session::{Place, SessionKey},
 };
 use memgate_core::memory::Owner;
@@ -24,7 +24,7 @@ pub(crate) struct Entry {
     pub(crate) user_text: String,
     /// Who said it, where that was another person than the owner.
     pub(crate) speaker: Option<String>,
-    /// Of the user message before it, where the request holds one.
+    /// Digest of the user message before it, where the request holds one.
     pub(crate) before_digest: Option<String>,
     pub(crate) had_media: bool,
     /// Calls of this turn before this exchange's reply.
@@ -54,7 +54,7 @@ pub(crate) struct EntryReply {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Forgotten {
     pub(crate) owner: Owner,
-    /// Of its user message.
+    /// Digest of its user message.
     pub(crate) digest: String,
     /// The name of its session, and the one that its key had.
     pub(crate) session: [String; 2],

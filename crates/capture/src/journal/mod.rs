@@ -11,13 +11,14 @@ mod edits;
 mod entry;
 mod forget;
 mod jobs;
+mod orders;
 mod prune;
 mod read;
 mod record;
 mod schema;
+mod session_values;
 mod sessions;
 mod tools;
-mod turn_rows;
 
 #[cfg(test)]
 mod tests;
@@ -27,23 +28,25 @@ pub(crate) use database::Journal;
 pub(crate) use entry::{Entry, EntryReply, Forgotten};
 pub use forget::{Forget, Forgetting};
 pub(crate) use forget::{
-    ForgetOrder, Hidden, Orders, RememberOrder, cancel_forgetting, erase_later, has_to_forget,
-    hidden_by, hidden_for, later_turns, pending_forgettings,
+    Hidden, cancel_forgetting, erase_later, hidden_by, hidden_for, pending_forgettings,
 };
 pub(crate) use jobs::{
     ClaimedJob, JobKind, Next, Owed, Room, Settled, ask_for_pruning, ask_for_vectors, lanes_of,
     list_jobs, next_due, next_time, of_owner, owed, retry, retry_dead, settle,
 };
 pub use jobs::{JobQuery, JobRow, JobStanding};
+pub(crate) use orders::{ForgetOrder, Orders, RememberOrder, has_to_forget, later_turns};
 pub(crate) use prune::{
     Pruned, dead_jobs as prune_dead_jobs, look as look_for_old_turns, turns as prune_turns,
 };
-pub(crate) use read::{batch, turn, turn_and_before, turn_right_before, turns_until, withhold};
+pub use read::TurnRow;
+pub(crate) use read::{
+    batch, list_turns, turn, turn_and_before, turn_right_before, turns_of_ids, turns_until,
+    withhold,
+};
 pub(crate) use record::Recorded;
+pub(crate) use session_values::SessionState;
 pub use sessions::SessionRow;
 pub(crate) use sessions::{
-    SessionState, Waits, end_if_idle, extract_before, list_sessions, never_sum_up, sum_up_again,
-    to_sum_up,
+    Waits, end_if_idle, extract_before, list_sessions, never_sum_up, sum_up_again, to_sum_up,
 };
-pub use turn_rows::TurnRow;
-pub(crate) use turn_rows::{list_turns, turns_of_ids};

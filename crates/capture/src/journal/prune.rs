@@ -21,7 +21,7 @@ const DEAD_BATCH: u32 = 500;
 /// extraction, and its summary, are made of them.
 const RUNNING: u32 = 1024;
 
-/// What a step has removed.
+/// The number of rows that a step removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pruned {
     pub(crate) turns: u64,
@@ -139,7 +139,7 @@ pub(crate) fn dead_jobs(
     Ok((pruned, removed == DEAD_BATCH as usize))
 }
 
-/// What ended by then, in milliseconds, is due.
+/// The time in milliseconds by which a row must have ended to be removed.
 fn cut(now: Timestamp, kept: Duration) -> i64 {
     now.checked_sub(kept).map_or(i64::MIN, millis)
 }

@@ -1,5 +1,7 @@
 //! Reading turns again.
 
+mod turn_rows;
+
 use jiff::tz::TimeZone;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -9,7 +11,10 @@ use crate::{
 };
 use memgate_core::{memory::Owner, zone};
 
-/// What a response id leads to.
+pub use turn_rows::TurnRow;
+pub(crate) use turn_rows::{list_turns, turns_of_ids};
+
+/// The turn of a response id.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subject {
     pub(crate) turn: i64,

@@ -13,8 +13,9 @@ use crate::{
         columns::millis,
         edits,
         entry::Entry,
-        forget::{self, ForgetOrder},
-        jobs, read,
+        jobs,
+        orders::{self, ForgetOrder},
+        read,
         sessions::{self, Session},
         tools,
     },
@@ -23,7 +24,7 @@ use crate::{
 };
 use memgate_dialect::Ending;
 
-/// What became of an entry.
+/// Result of recording an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Recorded {
     /// A new turn is durable.
@@ -67,12 +68,12 @@ pub(crate) fn record(c: &Connection, entry: &Entry, rules: &Rules) -> rusqlite::
     Ok(recorded)
 }
 
-/// What is to be forgotten is so also for who opts out of learning; nothing else is written.
+/// Owes the forget requests of an exchange. They apply even if the user opted out of learning; nothing else is written.
 fn orders_alone(c: &Connection, entry: &Entry) -> rusqlite::Result<Recorded> {
     let forget = entry.orders.forget.clone();
     if !forget.is_empty() && !entry.leaves_open() {
         let order = ForgetOrder { forget, asked_at: millis(entry.began) };
-        forget::owe_without_turn(c, &entry.owner, &order, entry.ended)?;
+        orders::owe_without_turn(c, &entry.owner, &order, entry.ended)?;
     }
     Ok(Recorded::Orphan)
 }

@@ -8,7 +8,7 @@ use crate::{
     candidate::{Candidate, Tense},
     reconcile::{
         context::Context,
-        error::ReconcileError,
+        error::{Outcome, ReconcileError},
         origin::Origin,
         reinforce, relations,
         replace::{apply, replaced},
@@ -20,7 +20,6 @@ use crate::{
 };
 use memgate_core::memory::{Evidence, Memory, MemoryId, QueryVector, Source, StoreError};
 use memgate_embed::Vector;
-use memgate_telemetry::Reconciled as Outcome;
 use memgate_text::compare::{Mark, Statement, Verdict, compare};
 
 /// Cosine above which what replaces a memory of the same type is its new version, and no memory of
@@ -136,7 +135,7 @@ impl Batch<'_> {
         found: &[Evidence],
         vector: Option<&QueryVector>,
     ) -> Result<(), ReconcileError> {
-        // What is over takes nobody's place.
+        // A statement about the past supersedes nothing.
         if candidate.tense == Some(Tense::Past) {
             return Ok(());
         }

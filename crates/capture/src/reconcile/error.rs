@@ -1,4 +1,4 @@
-//! Why candidates could not be reconciled.
+//! What reconciling ends in: what became of a candidate, or why it could not be reconciled.
 
 use memgate_core::memory::StoreError;
 use memgate_embed::EmbedError;
@@ -12,4 +12,24 @@ pub(crate) enum ReconcileError {
     /// The embedder failed, and the candidates wait for their vectors.
     #[error(transparent)]
     Embed(#[from] EmbedError),
+}
+
+/// What became of a candidate, and of what it met in the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum Outcome {
+    /// A new memory.
+    Created,
+    /// A new version of a memory.
+    Updated,
+    /// A repeated statement; the memory's confidence rises.
+    Reinforced,
+    /// A memory that no longer holds.
+    Superseded,
+    /// A memory that may no longer hold; it stays, and is marked.
+    Doubted,
+    /// A turn memory of which outdated sentences were removed.
+    Outdated,
+    /// Two contradicting memories, marked for review.
+    Review,
 }

@@ -6,7 +6,7 @@ use crate::{
     candidate::Candidate,
     reconcile::{
         context::Context,
-        error::ReconcileError,
+        error::{Outcome, ReconcileError},
         scope::{Scope, is_older},
         supersede::{leave_out, supersede},
         turn_text::told_by,
@@ -17,7 +17,6 @@ use crate::{
 };
 use memgate_core::memory::{Evidence, Memory, QueryVector, Relation, Source, Status, StoreError};
 use memgate_embed::{Vector, dot};
-use memgate_telemetry::Reconciled as Outcome;
 use memgate_text::compare::{Mark, Statement, Verdict, compare, may_replace};
 
 /// The most that one statement replaces: a statement on one thing is in the way of few others.

@@ -14,7 +14,7 @@ impl Capture {
     /// # Errors
     /// [`DatabaseError`] when the journal cannot be read.
     pub async fn jobs(&self, query: JobQuery) -> Result<Vec<JobRow>, DatabaseError> {
-        self.journal.read(move |c| journal::list_jobs(c, &query)).await
+        self.parts.journal.read(move |c| journal::list_jobs(c, &query)).await
     }
 
     /// Makes an owner's job due now, dead or not, with all tries before it;
@@ -23,21 +23,21 @@ impl Capture {
     /// # Errors
     /// [`DatabaseError`] when the journal cannot be written.
     pub async fn retry_job(&self, owner: &Owner, id: i64) -> Result<Option<JobRow>, DatabaseError> {
-        let (owner, now) = (owner.clone(), self.journal.now());
-        let job = self.journal.write(move |c| journal::retry(c, &owner, id, now)).await?;
-        self.wake.notify_one();
+        let (owner, now) = (owner.clone(), self.parts.journal.now());
+        let job = self.parts.journal.write(move |c| journal::retry(c, &owner, id, now)).await?;
+        self.parts.wake.notify_one();
         Ok(job)
     }
 
-    /// The same for all dead jobs of an owner, or of everybody; returns how many.
+    /// Retries all dead jobs of an owner, or of everybody; returns how many.
     ///
     /// # Errors
     /// [`DatabaseError`] when the journal cannot be written.
     pub async fn retry_dead_jobs(&self, owner: Option<&Owner>) -> Result<u64, DatabaseError> {
-        let (owner, now) = (owner.cloned(), self.journal.now());
+        let (owner, now) = (owner.cloned(), self.parts.journal.now());
         let retried =
-            self.journal.write(move |c| journal::retry_dead(c, owner.as_ref(), now)).await?;
-        self.wake.notify_one();
+            self.parts.journal.write(move |c| journal::retry_dead(c, owner.as_ref(), now)).await?;
+        self.parts.wake.notify_one();
         Ok(retried)
     }
 
@@ -53,7 +53,7 @@ impl Capture {
         limit: usize,
     ) -> Result<Vec<SessionRow>, DatabaseError> {
         let owner = owner.clone();
-        self.journal.read(move |c| journal::list_sessions(c, &owner, before, limit)).await
+        self.parts.journal.read(move |c| journal::list_sessions(c, &owner, before, limit)).await
     }
 
     /// The turns of an owner's session, the last first; only those before the place of another. `None` when the owner has
@@ -69,7 +69,10 @@ impl Capture {
         limit: usize,
     ) -> Result<Option<Vec<TurnRow>>, DatabaseError> {
         let (owner, session) = (owner.clone(), session.to_owned());
-        self.journal.read(move |c| journal::list_turns(c, &owner, &session, before, limit)).await
+        self.parts
+            .journal
+            .read(move |c| journal::list_turns(c, &owner, &session, before, limit))
+            .await
     }
 
     /// An owner's turns with these ids that are still in the journal.
@@ -82,6 +85,6 @@ impl Capture {
         ids: Vec<String>,
     ) -> Result<Vec<TurnRow>, DatabaseError> {
         let owner = owner.clone();
-        self.journal.read(move |c| journal::turns_of_ids(c, &owner, &ids)).await
+        self.parts.journal.read(move |c| journal::turns_of_ids(c, &owner, &ids)).await
     }
 }

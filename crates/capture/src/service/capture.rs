@@ -6,10 +6,11 @@ use tokio::sync::Notify;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    forget::ForgetContext,
-    intake::{Exchanges, InFlight, Intake, Scribe},
-    jobs::{EMBED_REST, JobContext, Lanes, Runner, Slots, owe_vectors},
+    backfill::{EMBED_REST, owe_vectors},
+    intake::{InFlight, Intake, Scribe},
+    jobs::{Runner, Slots},
     journal::Journal,
+    parts::Parts,
     settings::{Live, Settings},
     trail::TurnTrail,
     turn::FinishedTurn,
@@ -32,20 +33,11 @@ pub struct Bounds {
 /// Learning from turns. Dropping it without [`Capture::shutdown`] is like a crash: what is in the
 /// journal is kept, turns that waited for it are lost.
 pub struct Capture {
-    pub(super) exchanges: Arc<Exchanges>,
+    pub(super) parts: Arc<Parts>,
     pub(super) intake: Intake,
-    pub(super) journal: Arc<Journal>,
-    pub(super) forget: ForgetContext,
-    pub(super) live: Arc<Live>,
-    pub(super) lanes: Arc<Lanes>,
-    /// Wakes the runner.
-    pub(super) wake: Arc<Notify>,
-    /// Notified when a job was settled.
-    pub(super) settled: Arc<Notify>,
     pub(super) stop_intake: CancellationToken,
     pub(super) stop_runner: CancellationToken,
     pub(super) tasks: TaskTracker,
-    pub(super) trail: TurnTrail,
 }
 
 impl Capture {
@@ -62,73 +54,44 @@ impl Capture {
         tools: Tools,
     ) -> Result<Self, DatabaseError> {
         let journal = Arc::new(Journal::open(file, options, tools.clock.clone())?);
-        let live = Arc::new(Live::new(settings));
-        let (wake, settled) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let (lanes, tasks) = (Arc::new(Lanes::default()), TaskTracker::new());
+        let parts = Arc::new(Parts {
+            journal,
+            writer: MemoryWriter::new(tools),
+            live: Arc::new(Live::new(settings)),
+            lanes: Arc::default(),
+            exchanges: Arc::default(),
+            wake: Arc::default(),
+            settled: Notify::new(),
+        });
+        let tasks = TaskTracker::new();
         let (stop_intake, stop_runner) = (CancellationToken::new(), CancellationToken::new());
-        let (metrics, trail) = (tools.metrics.clone(), tools.trail.clone());
         let scribe = Scribe {
-            journal: journal.clone(),
-            live: live.clone(),
-            metrics: metrics.clone(),
-            trail: trail.clone(),
-            wake: wake.clone(),
+            journal: parts.journal.clone(),
+            live: parts.live.clone(),
+            metrics: parts.writer.metrics.clone(),
+            trail: parts.writer.trail.clone(),
+            wake: parts.wake.clone(),
             refused: false.into(),
         };
         let (intake, writing) = Intake::new(bounds.queue, scribe, stop_intake.clone());
         tasks.spawn(writing);
-        let exchanges = Arc::<Exchanges>::default();
-        let forget = ForgetContext {
-            store: tools.store.clone(),
-            journal: journal.clone(),
-            exchanges: exchanges.clone(),
-        };
-        let context = JobContext {
-            journal: journal.clone(),
-            writer: MemoryWriter::new(tools),
-            live: live.clone(),
-            lanes: lanes.clone(),
-            exchanges: exchanges.clone(),
-            forget: forget.clone(),
-        };
-        let runner = (bounds.workers > 0).then(|| Runner {
-            journal: journal.clone(),
-            context,
-            lanes: lanes.clone(),
-            metrics,
-            wake: wake.clone(),
-            settled: settled.clone(),
-            slots: Slots::new(bounds.workers),
-        });
-        if let Some(runner) = runner {
+        if bounds.workers > 0 {
+            let runner = Runner { parts: parts.clone(), slots: Slots::new(bounds.workers) };
             tasks.spawn(runner.run(stop_runner.clone()));
         }
-        Ok(Self {
-            exchanges,
-            intake,
-            forget,
-            journal,
-            live,
-            lanes,
-            wake,
-            settled,
-            stop_intake,
-            stop_runner,
-            tasks,
-            trail,
-        })
+        Ok(Self { parts, intake, stop_intake, stop_runner, tasks })
     }
 
     /// The trail of the latest turns.
     #[must_use]
     pub fn trail(&self) -> &TurnTrail {
-        &self.trail
+        &self.parts.writer.trail
     }
 
     /// Takes other settings; they hold from the next turn and job on.
     pub fn reconfigure(&self, settings: Settings) {
-        self.live.set(settings);
-        self.wake.notify_one();
+        self.parts.live.set(settings);
+        self.parts.wake.notify_one();
     }
 
     /// Extracts facts with this helper model from the next job on; `None`: with none.
@@ -139,7 +102,7 @@ impl Capture {
 
     /// An exchange has begun; until the guard is dropped, a flush may wait for it.
     pub fn exchange_begins(&self) -> InFlight {
-        self.exchanges.begin()
+        self.parts.exchanges.begin()
     }
 
     /// Hands a finished turn over. Never waits: over the queue's bounds the turn
@@ -153,8 +116,8 @@ impl Capture {
     /// # Errors
     /// [`DatabaseError`] when the journal cannot be written.
     pub async fn owe_vectors(&self) -> Result<(), DatabaseError> {
-        owe_vectors(&self.journal, EMBED_REST).await?;
-        self.wake.notify_one();
+        owe_vectors(&self.parts.journal, EMBED_REST).await?;
+        self.parts.wake.notify_one();
         Ok(())
     }
 
@@ -169,9 +132,10 @@ impl Capture {
         session: &str,
     ) -> Result<Option<u64>, DatabaseError> {
         self.intake.barrier().await;
-        let (rules, now) = (self.live.rules(), self.journal.now());
-        let ended = self.journal.end_session(owner.clone(), session.to_owned(), rules, now).await?;
-        self.wake.notify_one();
+        let (rules, now) = (self.parts.live.rules(), self.parts.journal.now());
+        let ended =
+            self.parts.journal.end_session(owner.clone(), session.to_owned(), rules, now).await?;
+        self.parts.wake.notify_one();
         Ok(ended.map(|ended| ended.turns.into()))
     }
 
@@ -181,8 +145,8 @@ impl Capture {
     /// # Errors
     /// [`DatabaseError`] when the journal cannot be written.
     pub async fn make_vectors(&self) -> Result<(), DatabaseError> {
-        owe_vectors(&self.journal, Duration::ZERO).await?;
-        self.wake.notify_one();
+        owe_vectors(&self.parts.journal, Duration::ZERO).await?;
+        self.parts.wake.notify_one();
         Ok(())
     }
 
@@ -191,7 +155,7 @@ impl Capture {
     /// # Errors
     /// [`DatabaseError`] says why not.
     pub async fn check(&self) -> Result<(), DatabaseError> {
-        self.journal.check().await
+        self.parts.journal.check().await
     }
 
     /// Writes what waits into the journal and ends. Jobs that run are left: the
@@ -204,7 +168,7 @@ impl Capture {
             self.intake.barrier().await;
             self.stop_runner.cancel();
             self.tasks.wait().await;
-            self.journal.close().await;
+            self.parts.journal.close().await;
         });
         if orderly.await.is_err() {
             self.stop_runner.cancel();

@@ -11,7 +11,7 @@ use memgate_sqlite::DatabaseError;
 /// The longest pause between two looks at what is left.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What a flush did. Jobs still pending mean that the time ran out.
+/// Result of a flush. Jobs still pending mean that the time ran out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Flushed {
     /// Sessions that were running and have ended.
@@ -33,21 +33,21 @@ impl Capture {
     pub async fn flush(&self, owner: &Owner, patience: Duration) -> Result<Flushed, DatabaseError> {
         let deadline = Instant::now() + patience;
         let arrived = async {
-            self.exchanges.settled(owner).await;
+            self.parts.exchanges.settled(owner).await;
             self.intake.barrier().await;
         };
         let all_arrived = timeout_at(deadline, arrived).await.is_ok();
-        let (rules, now) = (self.live.rules(), self.journal.now());
-        let sessions_ended = self.journal.end_all(owner.clone(), rules, now).await?;
-        self.wake.notify_one();
+        let (rules, now) = (self.parts.live.rules(), self.parts.journal.now());
+        let sessions_ended = self.parts.journal.end_all(owner.clone(), rules, now).await?;
+        self.parts.wake.notify_one();
         let mut seen = HashSet::new();
         let left = loop {
-            let settled = self.settled.notified();
+            let settled = self.parts.settled.notified();
             tokio::pin!(settled);
             // Registered before looking, or a job settled in between would be missed.
             settled.as_mut().enable();
             let (asked, looked) = (owner.clone(), Instant::now());
-            let left = self.journal.read(move |c| journal::of_owner(c, &asked)).await?;
+            let left = self.parts.journal.read(move |c| journal::of_owner(c, &asked)).await?;
             let look = looked.elapsed();
             seen.extend(left.pending.iter().copied());
             if left.pending.is_empty() || timeout_at(deadline, settled).await.is_err() {
@@ -56,7 +56,7 @@ impl Capture {
             // An owner with thousands of jobs is not counted anew after each of them.
             sleep((4 * look).min(LOOK)).await;
         };
-        let late = if all_arrived { 0 } else { self.exchanges.count(owner).max(1) };
+        let late = if all_arrived { 0 } else { self.parts.exchanges.count(owner).max(1) };
         let not_done = left.pending.iter().chain(&left.dead).collect::<HashSet<_>>();
         Ok(Flushed {
             sessions_ended,

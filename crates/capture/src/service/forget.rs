@@ -3,8 +3,8 @@
 use crate::{
     error::ForgetError,
     forget::{Origins, forget_origins, restore},
-    jobs::Held,
     journal::{self, Forget, Forgetting, lanes_of},
+    lanes::Held,
     service::capture::Capture,
 };
 use memgate_core::memory::{Memory, Owner};
@@ -18,15 +18,15 @@ impl Capture {
     /// # Errors
     /// [`DatabaseError`] when the journal cannot be written.
     pub async fn forget_turns(&self, owner: &Owner, what: Forget) -> Result<u64, DatabaseError> {
-        self.exchanges.forget(owner, &what);
-        self.exchanges.forget_turns(self.journal.to_forget(owner, [&what]).await?);
+        self.parts.exchanges.forget(owner, &what);
+        self.parts.exchanges.forget_turns(self.parts.journal.to_forget(owner, [&what]).await?);
         // What was said before it is forgotten is forgotten too.
         self.intake.barrier().await;
         let held = self.hold_lanes(owner).await;
-        let forgotten = self.journal.forget(owner.clone(), what).await;
+        let forgotten = self.parts.journal.forget(owner.clone(), what).await;
         drop(held);
         // What was stopped may be owed still.
-        self.wake.notify_one();
+        self.parts.wake.notify_one();
         forgotten
     }
 
@@ -35,7 +35,7 @@ impl Capture {
     async fn hold_lanes(&self, owner: &Owner) -> Vec<Held> {
         let mut held = Vec::new();
         for lane in lanes_of(owner) {
-            held.push(self.lanes.hold(&lane).await);
+            held.push(self.parts.lanes.hold(&lane).await);
         }
         held
     }
@@ -48,12 +48,14 @@ impl Capture {
     pub async fn forget_sources(&self, versions: &[Memory]) -> Result<(), ForgetError> {
         let Some(owner) = versions.first().map(|version| &version.owner) else { return Ok(()) };
         let origins = Origins::of(versions);
-        self.exchanges.forget_turns(self.journal.to_forget(owner, &origins.turns).await?);
+        self.parts
+            .exchanges
+            .forget_turns(self.parts.journal.to_forget(owner, &origins.turns).await?);
         self.intake.barrier().await;
         let held = self.hold_lanes(owner).await;
-        let forgotten = forget_origins(&self.forget, owner, &origins).await;
+        let forgotten = forget_origins(&self.parts, owner, &origins).await;
         drop(held);
-        self.wake.notify_one();
+        self.parts.wake.notify_one();
         forgotten.map(|_| ())
     }
 
@@ -63,7 +65,7 @@ impl Capture {
     /// [`DatabaseError`] when the journal cannot be read.
     pub async fn forgettings(&self, owner: &Owner) -> Result<Vec<Forgetting>, DatabaseError> {
         let owner = owner.clone();
-        self.journal.read(move |c| journal::pending_forgettings(c, &owner)).await
+        self.parts.journal.read(move |c| journal::pending_forgettings(c, &owner)).await
     }
 
     /// Restores the memories that a request hides; returns how many. `None` when the owner has no such request: it was
@@ -78,13 +80,14 @@ impl Capture {
     ) -> Result<Option<u64>, ForgetError> {
         let held = self.hold_lanes(owner).await;
         let of = owner.clone();
-        let Some(hidden) = self.journal.read(move |c| journal::hidden_by(c, &of, id)).await? else {
+        let Some(hidden) = self.parts.journal.read(move |c| journal::hidden_by(c, &of, id)).await?
+        else {
             return Ok(None);
         };
-        let restored = restore(&self.forget, owner, &hidden.memories).await?;
-        self.journal.write(move |c| journal::cancel_forgetting(c, id)).await?;
+        let restored = restore(&self.parts, owner, &hidden.memories).await?;
+        self.parts.journal.write(move |c| journal::cancel_forgetting(c, id)).await?;
         drop(held);
-        self.wake.notify_one();
+        self.parts.wake.notify_one();
         Ok(Some(restored))
     }
 }

@@ -42,13 +42,13 @@ impl Capture {
     ) -> Vec<JournaledTurn> {
         let deadline = Instant::now() + patience;
         loop {
-            let changed = self.exchanges.changed();
+            let changed = self.parts.exchanges.changed();
             tokio::pin!(changed);
             // Both before looking, or what ends in between would be missed.
             changed.as_mut().enable();
-            let may_come = self.exchanges.any_other(owner, request_id);
+            let may_come = self.parts.exchanges.any_other(owner, request_id);
             let (of, id) = (owner.clone(), response_id.to_owned());
-            let read = self.journal.read(move |c| journal::chain(c, &of, &id, count));
+            let read = self.parts.journal.read(move |c| journal::chain(c, &of, &id, count));
             let turns = lent(read, deadline).await;
             if !turns.is_empty() || !may_come {
                 return turns;
@@ -70,7 +70,7 @@ impl Capture {
         patience: Duration,
     ) -> Vec<JournaledTurn> {
         let (owner, name) = (owner.clone(), session.name().to_owned());
-        let read = self.journal.read(move |c| journal::of_session(c, &owner, &name, count));
+        let read = self.parts.journal.read(move |c| journal::of_session(c, &owner, &name, count));
         lent(read, Instant::now() + patience).await
     }
 }

@@ -1,6 +1,5 @@
-//! What capture is configured to do, exchangeable while it runs.
+//! The settings of capture, exchangeable while it runs.
 
-mod policy;
 mod rules;
 
 use std::{
@@ -13,11 +12,10 @@ use memgate_core::memory::MemoryType;
 use memgate_embed::llm::Helper;
 use memgate_screening::Screener;
 
-pub use policy::Policy;
 pub(crate) use rules::Rules;
-pub use rules::{Retention, SessionRules};
+pub use rules::{Policy, Retention, SessionRules};
 
-/// What is learnt, and when.
+/// Settings of learning.
 #[derive(Clone)]
 pub struct Settings {
     /// Each turn becomes an episodic memory at once.
@@ -41,7 +39,7 @@ pub struct Settings {
     pub policy: Policy,
     /// The types a memory may have.
     pub types: Vec<String>,
-    /// What removes secrets and personal data.
+    /// Removes secrets and personal data.
     pub screener: Screener,
     /// Whether the journal keeps what tools were given and what they answered.
     pub tool_contents: bool,
@@ -55,6 +53,26 @@ pub struct Least {
     pub importance: f32,
     /// Confidence, 0 to 1.
     pub confidence: f32,
+}
+
+impl Default for Settings {
+    /// Turns are stored, nothing is extracted, and what is to be forgotten is erased at once.
+    fn default() -> Self {
+        Self {
+            store_turns: true,
+            extract_locally: false,
+            extractor: None,
+            extract_every: 10,
+            sessions: SessionRules::default(),
+            least: Least::default(),
+            retention: Retention::default(),
+            forget_grace: Duration::ZERO,
+            policy: Policy::default(),
+            types: MemoryType::BUILT_IN.map(str::to_owned).to_vec(),
+            screener: Screener::default(),
+            tool_contents: false,
+        }
+    }
 }
 
 impl Settings {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-/// What decides which jobs a turn owes.
+/// Rules by which a turn owes jobs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     /// Each turn becomes a memory of its own.
@@ -23,7 +23,7 @@ impl Rules {
         after(active, self.sessions.idle_timeout)
     }
 
-    /// The same of a session that was left for a newer one.
+    /// When a session that was left for a newer one is idle.
     pub(crate) fn quiet_at(&self, active: i64) -> Timestamp {
         after(active, self.sessions.quiet_after.min(self.sessions.idle_timeout))
     }
@@ -57,7 +57,7 @@ impl Default for Retention {
 pub struct SessionRules {
     /// A session without a turn for this long has ended.
     pub idle_timeout: Duration,
-    /// The same once its user has begun another session.
+    /// Idle time of a session once its user has begun another one.
     pub quiet_after: Duration,
     /// A session that has ended is summed up.
     pub summaries: bool,
@@ -75,4 +75,16 @@ impl Default for SessionRules {
             drift_threshold: Some(0.8),
         }
     }
+}
+
+/// Which of two memories that contradict each other holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Policy {
+    /// The one that was said later.
+    #[default]
+    PreferNew,
+    /// The one that is stored already.
+    PreferOld,
+    /// Both, with the status `review`, until somebody decides.
+    Review,
 }

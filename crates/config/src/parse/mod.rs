@@ -1,6 +1,5 @@
 //! Reads YAML and environment variables into the types: errors in words, suggestions for unknown keys.
 
-pub(crate) mod environment;
 pub(crate) mod interpolate;
 pub(crate) mod problem;
 pub(crate) mod suggest;

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, fs, path::PathBuf};
 
-use crate::{live::NEED_RESTART, parse::environment::Variables, schema::*};
+use crate::{environment::Variables, live::NEED_RESTART, schema::*};
 
 fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)

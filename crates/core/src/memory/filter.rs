@@ -138,7 +138,8 @@ pub struct MetadataTest {
 }
 
 impl Filter {
-    /// What happened in `[from, until)`; what of that is unknown, counts by when it was stored.
+    /// Memories that happened in `[from, until)`. One whose time is unknown counts by when it was
+    /// stored.
     #[must_use]
     pub fn happened(from: Option<Timestamp>, until: Option<Timestamp>) -> Self {
         let time = |field, from, until| Self::Time { field, from, until };

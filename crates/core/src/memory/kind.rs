@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a memory is, whatever its type. It is set when the memory is made, and stored.
+/// The kind of a memory, whatever its type. It is set when the memory is made, and stored.
 #[derive(
     Clone,
     Copy,
@@ -26,7 +26,7 @@ pub enum MemoryKind {
     Summary,
     /// How the user wants to be called and answered in every conversation.
     Preference,
-    /// What the user wants where a topic comes up, or of every answer. It is shown in the user's words.
+    /// A wish about a topic, or about every answer. It is shown in the user's words.
     Wish,
     /// Somebody's words that a caller of the API keeps as data, whatever they ask for: they say nothing of the user.
     Quotation,

@@ -26,7 +26,7 @@ pub mod extractor {
     }
 }
 
-/// What a memory was made of and by whom.
+/// The origin of a memory: extractor and turns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provenance {

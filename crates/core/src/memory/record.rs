@@ -19,7 +19,7 @@ impl MemoryType {
     pub const SEMANTIC: &'static str = "semantic";
     /// How something is done.
     pub const PROCEDURAL: &'static str = "procedural";
-    /// What happened: a turn, or the summary of a session.
+    /// An event: a turn, or the summary of a session.
     pub const EPISODIC: &'static str = "episodic";
     /// A lesson about the assistant's own work.
     pub const REFLECTIVE: &'static str = "reflective";
@@ -172,7 +172,7 @@ pub enum Visibility {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Relation {
-    /// What the link means, `related_to` for example.
+    /// Meaning of the link, `related_to` for example.
     #[serde(rename = "type")]
     pub kind: String,
     /// The other memory.
@@ -261,7 +261,7 @@ pub struct Memory {
     /// When it was last presented.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_accessed_at: Option<Timestamp>,
-    /// What upkeep's decay left of it, 0 to 1.
+    /// Score left by upkeep's decay, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decay_score: Option<f32>,
     /// When the event in its content happened.
@@ -291,7 +291,7 @@ pub struct Memory {
     /// How these stand to one another.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entity_relations: Vec<EntityRelation>,
-    /// What it was made of.
+    /// Its origin.
     #[serde(default, skip_serializing_if = "Provenance::is_empty")]
     pub provenance: Provenance,
     /// When the first version was written.

@@ -1,4 +1,4 @@
-//! What is asked of a store, and what it answers.
+//! Searches and lists of a store, and their results.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use memgate_text::index::Lexical;
 pub struct ScopeQuery {
     /// Whose memories.
     pub owner: Owner,
-    /// Of which projects.
+    /// The projects that are searched.
     pub projects: Within,
-    /// Of which agents.
+    /// The agents that are searched.
     pub agents: Within,
     /// Only memories of this session.
     pub session_id: Option<String>,
@@ -69,22 +69,22 @@ pub enum Within {
     /// All of them, and what belongs to none.
     #[default]
     All,
-    /// What belongs to none.
+    /// Memories of no project (or agent).
     None,
-    /// What belongs to this one or to none.
+    /// Memories of this one, and of none.
     Shared(String),
-    /// What belongs to this one.
+    /// Memories of this one.
     Only(String),
 }
 
 impl Within {
-    /// What belongs to exactly this one, or to none where none is named.
+    /// Exactly this one, or none where none is named.
     #[must_use]
     pub fn exactly(id: Option<&str>) -> Self {
         id.map_or(Self::None, |id| Self::Only(id.to_owned()))
     }
 
-    /// What somebody who works in this one, or in none, may see: that one's and what belongs to none.
+    /// The one that a caller works in, and none: what the caller may see.
     #[must_use]
     pub fn visible_to(id: Option<&str>) -> Self {
         id.map_or(Self::None, |id| Self::Shared(id.to_owned()))
@@ -125,7 +125,7 @@ pub struct QueryVector {
 pub struct Search {
     /// Where to look; the results are merged.
     pub scopes: Vec<ScopeQuery>,
-    /// What must hold besides.
+    /// A further condition.
     pub filter: Option<Filter>,
     /// Dense evidence.
     pub vector: Option<QueryVector>,
@@ -134,7 +134,8 @@ pub struct Search {
     /// The best this many by dense and the best this many by lexical evidence
     /// are returned, merged: at most twice as many.
     pub limit: usize,
-    /// What has expired by then, or is superseded, quarantined or archived, is left out.
+    /// The time of asking: memories that have expired by then are left out, like superseded,
+    /// quarantined and archived ones.
     pub now: Timestamp,
 }
 
@@ -156,13 +157,13 @@ pub struct Evidence {
 pub struct ListQuery {
     /// Where to look.
     pub scope: ScopeQuery,
-    /// What must hold besides. Without a status filter only active and review ones are listed.
+    /// A further condition. Without a status filter only active and review ones are listed.
     pub filter: Option<Filter>,
     /// At most this many.
     pub limit: usize,
     /// Where the last page ended.
     pub cursor: Option<Cursor>,
-    /// What has expired by then is left out.
+    /// The time of asking: memories that have expired by then are left out.
     pub now: Timestamp,
 }
 

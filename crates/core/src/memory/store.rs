@@ -1,4 +1,4 @@
-//! What every store can do. All implementations pass one conformance suite.
+//! The interface of a store. All implementations pass one conformance suite.
 
 mod wrap;
 
@@ -22,17 +22,17 @@ pub enum StoreError {
     /// Somebody else changed the memory first.
     #[error("version {expected} was expected, version {found} is stored")]
     Conflict {
-        /// What the caller had read.
+        /// The version that the caller had read.
         expected: u32,
-        /// What is stored.
+        /// The stored version.
         found: u32,
     },
-    /// What was given cannot be stored; names the field and the cause.
+    /// A value that cannot be stored; names the field and the cause.
     #[error("{field}: {cause}")]
     Invalid {
         /// The offending field.
         field: &'static str,
-        /// What is wrong with it.
+        /// The cause.
         cause: String,
     },
     /// A bound was reached; asking again later may help.
@@ -44,7 +44,7 @@ pub enum StoreError {
     Unavailable(String),
 }
 
-/// What to forget, within one owner.
+/// The memories of one owner to forget.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForgetScope {
     /// Whose.
@@ -69,7 +69,7 @@ pub struct Touch {
 pub struct Counts {
     /// Memories.
     pub total: u64,
-    /// Of these, with a vector in the asked space.
+    /// Those of them with a vector in the asked space.
     pub embedded: u64,
 }
 
@@ -145,7 +145,7 @@ pub trait MemoryStore: Send + Sync {
     /// [`StoreError::Unavailable`].
     async fn forget(&self, owner: &Owner, id: &MemoryId, write: &Write) -> Result<u64, StoreError>;
 
-    /// The same for several memories at once. Unknown ids are passed over.
+    /// Forgets several memories at once. Unknown ids are passed over.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].

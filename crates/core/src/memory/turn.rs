@@ -1,4 +1,5 @@
-//! What a memory has by its kind: the sides of a turn, the words of a summary, the successor of a superseded one.
+//! Members of a memory by its kind: the sides of a turn, the words of a summary, the successor of a
+//! superseded one.
 
 use std::borrow::Cow;
 

@@ -47,7 +47,7 @@ impl Whole {
 pub struct Scan {
     /// The memories.
     pub found: Vec<Whole>,
-    /// What to scan on after; `None` when there is no more.
+    /// The cursor of the next scan; `None` when there is no more.
     pub next: Option<String>,
 }
 

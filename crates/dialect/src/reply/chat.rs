@@ -12,7 +12,7 @@ use crate::{
     reply::{Ending, Reply, ReplyError, Usage, is_error, thoughts::without_thoughts, usage, words},
 };
 
-/// What an accumulated tool call costs beside its own bytes, so that very many small ones count.
+/// Bytes that an accumulated tool call costs beside its own, so that very many small ones count.
 const CALL_OVERHEAD: usize = 128;
 
 /// Reasons of servers that gave up: vLLM's and SGLang's `abort`, DeepSeek's `insufficient_system_resource`, and what
@@ -129,7 +129,7 @@ impl ChatStream {
     }
 }
 
-/// What both ways of reading come to.
+/// A reply, read as one body or as a stream.
 #[derive(Default)]
 struct Read {
     id: Option<String>,

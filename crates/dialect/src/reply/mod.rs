@@ -17,7 +17,7 @@ use crate::{
 /// Most output items kept of one reply; a reply with more keeps the first ones.
 pub(super) const MAX_ITEMS: usize = 256;
 
-/// What a model server answered.
+/// The answer of a model server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
     /// The response's `id`.
@@ -26,7 +26,7 @@ pub struct Reply {
     pub model: Option<String>,
     /// The words of choice 0, or all output text, without reasoning.
     pub text: String,
-    /// What the model said in refusing.
+    /// The text of the model's refusal.
     pub refusal: Option<String>,
     /// The tools the reply calls.
     pub tool_calls: Vec<ToolItem>,

@@ -42,7 +42,7 @@ pub(super) struct Response {
     pub(super) cost: usize,
 }
 
-/// What the output items say.
+/// The content of the output items.
 #[derive(Default)]
 pub(super) struct Output {
     text: String,

@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// What an accumulated item or part costs beside its own bytes, so that very many empty ones count.
+/// Bytes that an accumulated item or part costs beside its own, so that very many empty ones count.
 const PART_OVERHEAD: usize = 128;
 
 /// The state of a streamed reply.
@@ -20,7 +20,8 @@ const PART_OVERHEAD: usize = 128;
 pub(super) struct ResponsesStream {
     /// The newest response object; only the last one has an output.
     response: Option<Response>,
-    /// What the deltas say, by `output_index`: used when the last response object has no output.
+    /// The items by `output_index`, from the deltas: used when the last response object has no
+    /// output.
     items: BTreeMap<u64, Item>,
     ended: Option<Status>,
     begun: bool,

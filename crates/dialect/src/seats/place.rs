@@ -90,7 +90,7 @@ fn message(role: &str, context: &str) -> String {
     format!(r#"{{"role":"{role}","content":"{}"}}"#, escaped(context))
 }
 
-/// What [`Placement::System`] finds.
+/// The place that [`Placement::System`] finds.
 pub(crate) enum SystemSeat {
     /// A text to append to.
     Text(TextSeat),

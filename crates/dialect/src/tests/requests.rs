@@ -121,7 +121,7 @@ fn ours(key: &str) -> bool {
     FIELDS.iter().any(|field| means(key, field))
 }
 
-/// The same request with our fields gone and the context placed, by the rules of the contract.
+/// The request without our fields and with the context placed, by the rules of the contract.
 fn expected(dialect: Dialect, request: &Tree, placement: Placement) -> Option<Tree> {
     let mut tree = without_ours(request);
     let list = if dialect == Dialect::Chat { "messages" } else { "input" };

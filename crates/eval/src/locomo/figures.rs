@@ -36,14 +36,14 @@ impl Ranking {
     }
 }
 
-/// What became of one question.
+/// Result of one question.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) conversation: String,
     pub(super) category: u8,
     /// All that was found, before threshold and limit.
     pub(super) ranked: Ranking,
-    /// What a request would be given.
+    /// Ranks of the evidence among the presented memories.
     pub(super) presented: Ranking,
     /// Backend and tokens of that context.
     pub(super) shown: usize,
@@ -123,7 +123,7 @@ pub(super) struct AfterGate {
     pub(super) tokens: f64,
 }
 
-/// The same memories, ranked by one kind of evidence alone.
+/// Figures of the memories ranked by one kind of evidence alone.
 #[derive(Debug, Serialize)]
 pub(super) struct Baselines {
     pub(super) cosine: Figures,

@@ -17,7 +17,7 @@ use memgate_text::index::meaning_set;
 /// The share of the answer's words, as far as the evidence has them, that a line must hold.
 const ANSWERS: f64 = 0.5;
 
-/// What a question was shown.
+/// The context of a question, compared with its answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shown {
     /// Whether a stored memory holds the answer.

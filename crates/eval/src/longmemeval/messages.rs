@@ -18,7 +18,7 @@ const DEPTH: usize = 5;
 /// Simulated time between two messages of a chat.
 const BETWEEN_MESSAGES: SignedDuration = SignedDuration::from_secs(30);
 
-/// What three rankings find of a question's evidence.
+/// The evidence that three rankings find.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rankings {
     pub(super) ours: Found,
@@ -26,7 +26,7 @@ pub(super) struct Rankings {
     pub(super) bm25: Found,
 }
 
-/// What one ranking finds.
+/// The evidence that one ranking finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Found {
     /// The share of the messages with evidence that are among the first [`DEPTH`] memories.

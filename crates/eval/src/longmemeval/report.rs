@@ -10,7 +10,7 @@ use crate::{
     shares::{between, percent, share, wilson},
 };
 
-/// What came of a question.
+/// Result of a question.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Outcome {
     Ranked(Rankings),

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::{
-    count::{Count, Tokens},
     judged::Judged,
     play::Played,
     row::{Kind, State, Story},
     stored::{Class, Stored},
 };
+use crate::count::{Count, Tokens};
 
 /// All figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -30,7 +30,7 @@ pub(super) struct StoreFigures {
     pub(super) long: usize,
     pub(super) turns: usize,
     pub(super) summaries: usize,
-    /// Of documents and imports.
+    /// Memories of documents and imports.
     pub(super) contributed: usize,
     /// Facts that hold, found in a clean memory of few facts.
     pub(super) fact_recall: Count,

@@ -1,6 +1,5 @@
 //! `memgate eval ordinary`: what is stored of ordinary conversations, and what later questions are shown of it.
 
-mod count;
 mod features;
 mod figures;
 mod judged;

@@ -9,18 +9,17 @@ use super::{
 };
 use crate::{
     evaluation::Services,
-    replay::{learn, recall_request, request, selection, silent_message, stored},
+    replay::{Recalled, learn, question, stored},
 };
 use memgate_core::memory::{Memory, MemoryId, MemoryKind, Owner};
-use memgate_dialect::{Dialect, Role};
-use memgate_recall::{Hit, MAY_HAVE_CHANGED, RecallRequest, Skip};
+use memgate_recall::{Hit, MAY_HAVE_CHANGED, Skip};
 
 /// The hour at which a session begins.
 const SESSION_HOUR: i8 = 9;
 /// The hour at which a question is asked.
 const ASK_HOUR: i8 = 18;
 
-/// What came of a story.
+/// The result of a story.
 #[derive(Debug)]
 pub(super) struct Played {
     /// Everything in the store after the last session, whatever its status.
@@ -31,7 +30,7 @@ pub(super) struct Played {
     pub(super) answers: Vec<Answer>,
 }
 
-/// What a question was given.
+/// The result of a question.
 #[derive(Debug)]
 pub(super) struct Answer {
     /// Why memory was not searched.
@@ -106,7 +105,6 @@ fn at(date: Date, hour: i8) -> Result<Timestamp> {
     Ok(date.at(hour, 0, 0, 0).to_zoned(TimeZone::UTC)?.timestamp())
 }
 
-/// Asks a question as the gateway would.
 async fn answer(
     memory: &Services,
     owner: &Owner,
@@ -114,25 +112,15 @@ async fn answer(
     memories: &[Memory],
     explain: bool,
 ) -> Result<Answer> {
-    let (config, now) = (&memory.config, at(ask.date, ASK_HOUR)?);
-    memory.time.set(now);
-    let read = memgate_dialect::read(Dialect::Chat, &request(&ask.turns, &ask.user))?;
-    let asked = read.ask();
-    let text = asked.user_text.as_deref().unwrap_or_default();
-    let said = asked.history.iter().filter(|said| said.role == Role::User);
-    let earlier: Vec<&str> = said.map(|said| said.text.as_str()).collect();
-    let selection = selection(config);
-    let request =
-        RecallRequest { earlier: &earlier, ..recall_request(owner, config, &selection, now) };
-    let plan = memory.recall.plan(silent_message(text), &request).await?;
-    let ranked = if explain { plan.ranked().await? } else { Vec::new() };
-    let context = plan.context(|_| true).await?;
+    let at = at(ask.date, ASK_HOUR)?;
+    let Recalled { context, ranked, skipped, .. } =
+        question(memory, owner, at, &ask.turns, &ask.user, explain).await?;
     let texts = context.text.lines().filter_map(|line| line.strip_prefix("- "));
     let kind =
         |id: &MemoryId| memories.iter().find(|memory| memory.id == *id).map(|memory| memory.kind);
     let lines = texts.zip(&context.shown);
     Ok(Answer {
-        skipped: plan.skipped(),
+        skipped,
         lines: lines.map(|(text, id)| Line { text: text.to_owned(), kind: kind(id) }).collect(),
         context: context.text,
         ranked,

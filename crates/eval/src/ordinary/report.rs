@@ -4,8 +4,9 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use serde::Serialize;
 
-use super::{count::Count, figures::Figures, row::Story};
+use super::{figures::Figures, row::Story};
 use crate::{
+    count::Count,
     data::Digests,
     shares::{percent, share},
 };

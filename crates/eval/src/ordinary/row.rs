@@ -22,7 +22,7 @@ pub struct Story {
     pub(super) sessions: Vec<Session>,
     #[serde(deserialize_with = "parse::objects")]
     pub(super) facts: Vec<Fact>,
-    /// What is harmless to keep: neither a fact nor junk.
+    /// Items that are harmless to keep: neither facts nor junk.
     pub(super) acceptable: Vec<Strings>,
     #[serde(deserialize_with = "parse::objects")]
     pub(super) asks: Vec<Ask>,
@@ -35,7 +35,7 @@ pub(super) struct Session {
     pub(super) turns: Vec<Turn>,
 }
 
-/// What a careful assistant keeps.
+/// A fact that a careful assistant keeps.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Fact {
     /// A text holds the fact if it holds all strings of one of these.

@@ -1,4 +1,5 @@
-//! What a memory of a story counts as: whether it is shown as current, is clean, holds facts, and can be read alone.
+//! Classes of a story's memories: whether one is shown as current, is clean, holds facts, and can
+//! be read alone.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +20,7 @@ use memgate_text::{
 const MOST_CHARS: usize = 300;
 const FENCE: &str = "```";
 
-/// What a memory counts as.
+/// Class of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// A short statement or preference of the user that recall may show as current.

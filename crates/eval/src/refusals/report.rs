@@ -4,11 +4,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use serde::Serialize;
 
-use crate::{
-    data::Digests,
-    refusals::row::Row,
-    shares::{between, percent, share, wilson},
-};
+use crate::{count::Count, data::Digests, refusals::row::Row};
 use memgate_capture::OnDisk;
 
 /// The result, as `--json` prints it.
@@ -16,15 +12,15 @@ use memgate_capture::OnDisk;
 pub struct Report {
     /// Benign statements that are changed or refused.
     benign_lost: Count,
-    /// The same by language.
+    /// Lost benign statements by language.
     benign_by_lang: BTreeMap<String, Count>,
     /// Number of benign statements by the rule that took something; a statement may be lost by several.
     benign_by_rule: BTreeMap<String, usize>,
     /// Secrets with a form of which a part is stored.
     secrets_stored: Count,
-    /// The same by class.
+    /// Stored secrets by class.
     secrets_by_class: BTreeMap<String, Count>,
-    /// The same by language.
+    /// Stored secrets by language.
     secrets_by_lang: BTreeMap<String, Count>,
     /// Secrets without a form that are stored: answers to security questions, spoken passwords.
     formless_stored: Count,
@@ -34,30 +30,6 @@ pub struct Report {
     shown: Vec<String>,
     #[serde(flatten)]
     digests: Digests,
-}
-
-/// A part of the rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(super) struct Count {
-    part: usize,
-    rows: usize,
-}
-
-impl Count {
-    fn add(&mut self, counts: bool) {
-        self.rows += 1;
-        self.part += usize::from(counts);
-    }
-
-    fn told(self) -> String {
-        format!(
-            "{} of {} ({}, {})",
-            self.part,
-            self.rows,
-            percent(share(self.part, self.rows)),
-            between(wilson(self.part, self.rows))
-        )
-    }
 }
 
 /// The rules that took something from a message.
@@ -147,7 +119,7 @@ impl Report {
         ];
         for (what, counts) in parts {
             for (key, count) in counts {
-                _ = writeln!(text, "  {what}, {key}: {} of {}", count.part, count.rows);
+                _ = writeln!(text, "  {what}, {key}: {} of {}", count.hits, count.of);
             }
         }
         for line in &self.shown {
@@ -191,17 +163,17 @@ mod tests {
     #[test]
     fn lost_statements_are_counted_by_rule_and_secrets_apart_from_those_without_a_form() {
         let report = report(Policy::default());
-        assert_eq!(report.benign_lost, Count { part: 1, rows: 2 });
+        assert_eq!(report.benign_lost, Count { hits: 1, of: 2 });
         assert_eq!(report.benign_by_rule.get("refused: no_store"), Some(&1));
-        assert_eq!(report.secrets_stored, Count { part: 0, rows: 1 });
-        assert_eq!(report.formless_stored, Count { part: 1, rows: 1 });
+        assert_eq!(report.secrets_stored, Count { hits: 0, of: 1 });
+        assert_eq!(report.formless_stored, Count { hits: 1, of: 1 });
         assert_eq!(report.shown.len(), 2);
     }
 
     #[test]
     fn a_code_that_the_user_asks_to_remember_is_stored_where_the_policy_keeps_codes() {
         let keep = Policy { codes: Action::Keep, ..Policy::default() };
-        assert_eq!(report(keep).asked_stored, Count { part: 1, rows: 1 });
-        assert_eq!(report(Policy::default()).asked_stored, Count { part: 0, rows: 1 });
+        assert_eq!(report(keep).asked_stored, Count { hits: 1, of: 1 });
+        assert_eq!(report(Policy::default()).asked_stored, Count { hits: 0, of: 1 });
     }
 }

@@ -14,7 +14,7 @@ pub struct Row {
     /// Parts of the text that must not be stored.
     #[serde(default)]
     pub(super) secret: Vec<String>,
-    /// What the secret is, in `secret` rows.
+    /// Class of the secret, in `secret` rows.
     #[serde(default)]
     pub(super) class: String,
     /// Whether the secret has a form. The answer to a security question and a spoken password have none.

@@ -33,7 +33,7 @@ pub(super) fn write(file: &Path, results: &[(&Scenario, Recalled)]) -> Result<()
             "kind": scenario.kind,
             "lang": scenario.lang,
             "needed": scenario.must_recall.len(),
-            "searched": recalled.searched,
+            "searched": recalled.skipped.is_none(),
             "query": recalled.query,
             "candidates": candidates,
         });

@@ -132,7 +132,7 @@ fn told(report: &Report, memory: &MemoryConfig) -> String {
     text
 }
 
-/// What one memory contains.
+/// Names the content of one memory.
 fn made_of(modes: &[ExtractionMode]) -> String {
     let names = modes.iter().map(|mode| match mode {
         ExtractionMode::Turns => "whole turns",

@@ -31,7 +31,7 @@ pub(crate) struct Outcome {
 impl Outcome {
     pub(crate) fn of(scenario: &Scenario, recalled: &Recalled) -> Self {
         let holds = |line: &str, item: &[String]| item.iter().any(|words| line.contains(words));
-        let presented = &recalled.presented;
+        let presented = &lines(&recalled.context);
         let useful = presented
             .lines()
             .filter(|line| scenario.must_recall.iter().any(|item| holds(line, item)))
@@ -39,7 +39,7 @@ impl Outcome {
         Self {
             needed: scenario.must_recall.len(),
             found: scenario.must_recall.iter().filter(|item| holds(presented, item)).count(),
-            shown: recalled.shown,
+            shown: recalled.context.shown.len(),
             useful,
             stale: scenario.must_not_recall.iter().any(|words| presented.contains(words)),
         }
@@ -178,6 +178,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use memgate_core::memory::MemoryId;
+    use memgate_recall::Context;
 
     fn scenario(kind: &str, needed: &[&[&str]], forbidden: &[&str]) -> Scenario {
         serde_json::from_value(json!({
@@ -189,15 +191,9 @@ mod tests {
     }
 
     fn outcome(scenario: &Scenario, presented: &[&str]) -> Outcome {
-        let recalled = Recalled {
-            context: String::new(),
-            presented: presented.join("\n"),
-            shown: presented.len(),
-            ranked: Vec::new(),
-            query: String::new(),
-            searched: true,
-        };
-        Outcome::of(scenario, &recalled)
+        let shown = presented.iter().map(|_| MemoryId::fresh()).collect();
+        let context = Context { text: presented.join("\n"), shown, ..Context::default() };
+        Outcome::of(scenario, &Recalled { context, ..Recalled::default() })
     }
 
     #[test]

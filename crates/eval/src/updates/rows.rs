@@ -1,4 +1,4 @@
-//! What a message is compared with, by kind of row.
+//! Messages and the earlier statements with which they are compared, by kind of row.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ struct Session {
 #[derive(Clone, Debug, Deserialize)]
 struct Message {
     user: String,
-    /// What it tells that is to be kept, as typed.
+    /// Its parts that are to be kept, as typed.
     keep: Vec<String>,
     /// The earlier part that each of these ends or changes.
     #[serde(default)]

@@ -48,7 +48,7 @@ features! {
     untrusted,
     /// Words of the topic that both share.
     shared,
-    /// The same without names.
+    /// Things that both name, without names of people.
     shared_things,
     /// The share of the older topic's words that both share.
     topic_share,
@@ -122,7 +122,7 @@ features! {
     old_of_another,
     /// How likely the message announces a change of anything.
     announced,
-    /// The same in log-odds, a tenth of them.
+    /// The likelihood of an announcement in log-odds, divided by ten.
     announced_odds,
     /// How likely it announces one, times how near they are.
     near_if_announced,
@@ -165,7 +165,7 @@ pub enum Outdated {
 #[derive(Debug)]
 pub struct UpdateModel {
     announces: Linear,
-    /// Of what is found in the training data, three in a hundred have less than this likelihood of an announcement.
+    /// Least likelihood of an announcement: 3 of 100 found pairs of the training data are below it.
     announces_least: f32,
     /// The mean of many vectors.
     centre: Vec<f32>,

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::{
-    AccessTracker, Budget, Recall, Selection, plan::*, request::tests::request, signals::Earlier,
+    Budget, Recall, Selection, plan::*, request::tests::request, signals::Earlier, tests::recall_on,
 };
 use memgate_core::{
     clock::Clock,
@@ -13,7 +13,6 @@ use memgate_core::{
     },
 };
 use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
-use memgate_models::Models;
 use memgate_store::InMemoryStore;
 use memgate_telemetry::Metrics;
 
@@ -29,7 +28,7 @@ struct Asker {
 }
 
 impl Asker {
-    /// Of a user who told of a boat, and how to be answered.
+    /// A user who told of a boat, and how to be answered.
     async fn new() -> Self {
         let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::new());
         let embedder: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(256));
@@ -45,13 +44,11 @@ impl Asker {
             let vector = Embedding { space: embedder.space().id().into(), part: 0, values };
             store.store(memory, vec![vector], &Write::by(Actor::Api, "t")).await.unwrap();
         }
-        let (access, _) = AccessTracker::new(store.clone());
-        let models = Models::for_embedder(embedder.space()).unwrap();
-        let recall = Recall::new(store, embedder, models, access, Metrics::new());
+        let recall = recall_on(store, embedder, Metrics::new());
         Self { recall, owner, budget: Budget { context: 512, preferences: 64 }, now }
     }
 
-    /// What is presented to a message, and why nothing was searched for it.
+    /// The context presented to a message, and why nothing was searched for it.
     async fn asks(&self, text: &str, earlier: &[&str]) -> (String, Option<Skip>) {
         let context = self.asks_by(text, earlier, Instant::now() + LATER).await.unwrap();
         (context.text, context.skipped)

@@ -7,14 +7,10 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use crate::{
     decision::Skip,
-    hit::Hit,
-    present::{
-        debug::{PresentedMemory, Why},
-        line,
-        snippet::Wanted,
-        tokens::tokens,
-    },
+    hit::{Hit, PresentedMemory, Why},
+    present::{line, snippet::Wanted},
     request::Budget,
+    tokens::tokens,
 };
 use memgate_core::{
     fence,
@@ -32,7 +28,7 @@ const LEAST_PART: usize = 64;
 static FENCE: LazyLock<[usize; 2]> =
     LazyLock::new(|| [tokens(&fence::render(&[], &[""])), tokens(&fence::render(&[""], &[]))]);
 
-/// What a context is written from.
+/// The content of a context.
 #[derive(Clone, Copy, Debug)]
 pub struct ContextContent<'a> {
     /// The user's preferences, the newest first.

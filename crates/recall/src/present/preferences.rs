@@ -3,7 +3,7 @@
 
 use tokio::time::{Instant, timeout_at};
 
-use crate::{hit::Hit, request::RecallRequest, select::of_owner};
+use crate::{hit::Hit, request::RecallRequest};
 use memgate_core::memory::{
     Evidence, ListQuery, Memory, MemoryKind, MemoryStore, PreferenceInForce, preference::in_force,
 };
@@ -16,7 +16,7 @@ const SHARE: f64 = 0.5;
 /// Wishes about every answer that are presented, the newest.
 const MOST_WISHES: usize = 3;
 
-/// What a user wants of every answer.
+/// The wishes of a user for every answer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
     /// The preferences in force, newest first.
@@ -25,7 +25,7 @@ pub(crate) struct Wanted {
     pub(crate) wishes: Vec<Memory>,
 }
 
-/// What a user wants of every answer; nothing when the store fails or is late.
+/// Fetches the wishes of a user for every answer; none when the store fails or is late.
 pub(crate) async fn fetch_preferences(
     store: &dyn MemoryStore,
     request: &RecallRequest<'_>,
@@ -54,7 +54,7 @@ pub(crate) async fn fetch_preferences(
         }
     };
     let plain = |memory| Evidence { memory, cosine: None, part: None, lexical: None };
-    let found = of_owner(found.into_iter().map(plain).collect(), request.owner);
+    let found = request.own(found.into_iter().map(plain).collect());
     let memories = found.into_iter().map(|found| found.memory);
     let (mut wishes, stated): (Vec<Memory>, Vec<Memory>) = memories
         .filter(|memory| memory.valid_until.is_none_or(|until| until > request.now))
@@ -82,15 +82,14 @@ mod tests {
 
     use super::*;
     use crate::{
-        AccessTracker, Budget, Context, Query, Recall, Selection, Skip, Why, pipeline,
-        request::tests::request, retrieve::Retrieval,
+        Budget, Context, Query, Recall, Selection, Skip, Why, pipeline, request::tests::request,
+        retrieve::Retrieval, tests::recall_on,
     };
     use memgate_core::memory::{
         Actor, MemoryId, MemoryType, Owner, Preference, PreferenceKey, Source, Status, Within,
         Write,
     };
-    use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
-    use memgate_models::Models;
+    use memgate_embed::deterministic::DeterministicEmbedder;
     use memgate_store::InMemoryStore;
     use memgate_telemetry::Metrics;
 
@@ -107,9 +106,7 @@ mod tests {
         fn new() -> Self {
             let store = Arc::new(InMemoryStore::default());
             let embedder = Arc::new(DeterministicEmbedder::new(64));
-            let (access, _) = AccessTracker::new(store.clone());
-            let models = Models::for_embedder(embedder.space()).unwrap();
-            let recall = Recall::new(store.clone(), embedder, models, access, Metrics::new());
+            let recall = recall_on(store.clone(), embedder, Metrics::new());
             let owner = Owner::of_user("alice").unwrap();
             Self { recall, store, owner, now: "2026-05-01T10:00:00Z".parse().unwrap() }
         }
@@ -143,7 +140,7 @@ mod tests {
             self.answered(query, said, budget, None).await
         }
 
-        /// What an ask gets; of a skipped one, why it is.
+        /// The context of an ask, or of a skipped one.
         async fn answered(
             &self,
             query: &str,

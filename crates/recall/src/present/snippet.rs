@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use memgate_core::memory::Memory;
 use memgate_text::{index, question::replies::asks_about_replies};
 
-/// What is looked through of a text, in bytes; of a longer one the rest is not shown.
+/// Bytes of a text that are searched; the rest of a longer one is not shown.
 const LOOKED_THROUGH: usize = 16 * 1024;
 /// The longest piece, in bytes: a longer sentence is cut.
 const PIECE: usize = 200;
@@ -33,8 +33,9 @@ impl Wanted {
     }
 }
 
-/// What is shown of a memory, in about this many characters: all of it if that fits, else the text where the
-/// question's words are. Of a turn the side that is near to the question (`part`, as vectors are kept) comes first.
+/// The text that is shown of a memory, in about this many characters: all of it if that fits, else
+/// the text where the question's words are. The side of a turn that is near to the question
+/// (`part`, as vectors are kept) comes first.
 pub(super) fn snippet<'m>(
     memory: &'m Memory,
     part: Option<u16>,

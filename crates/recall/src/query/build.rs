@@ -9,13 +9,12 @@ use crate::{
     query::rewrite::{Help, Words},
     settings::QueryConfig,
 };
-use memgate_telemetry::Technique;
 use memgate_text::{
     question::{as_statement, asking::asking, decompose, key_terms, vague::is_self_contained},
     time::question_dates::Times,
 };
 
-/// What is searched for.
+/// A query: words, a meaning, and hints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// The text for both dense and lexical search.
@@ -26,11 +25,11 @@ pub struct Query {
     pub parts: Vec<String>,
     /// A question as a statement, embedded in its place; else none.
     pub statement: Option<String>,
-    /// What it says of the memories it wants.
+    /// Hints about the memories it wants.
     pub asked: Asked,
     /// The message's own words, for the rewrite model.
     pub message: String,
-    /// What the rewrite model is asked for, if it is asked.
+    /// The request to the rewrite model, if it is asked.
     pub help: Option<Help>,
     /// How long the rewrite model is waited for.
     pub patience: Duration,
@@ -38,7 +37,27 @@ pub struct Query {
     pub used: Vec<(Technique, Duration)>,
 }
 
-/// What a question says of the memories it wants. Hints, never filters.
+/// A technique that prepares a query for the search, by the key of `memory.query` that sets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Technique {
+    /// Key terms of earlier messages, for a vague query.
+    KeyTerms,
+    /// Times that the query names.
+    Times,
+    /// The parts of a query that asks for several things.
+    Decompose,
+    /// A statement in place of a question.
+    QuestionToStatement,
+    /// A vague query, rewritten by a model.
+    Rewrite,
+    /// A guessed answer by a model (HyDE).
+    Hyde,
+    /// A metadata filter that a model reads from the query.
+    SelfQuery,
+}
+
+/// Hints of a question about the memories it wants; never filters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
     /// When they were learnt.
@@ -111,15 +130,18 @@ fn hints(asking: &str, today: Date, techniques: &QueryConfig) -> Query {
         ..Query::default()
     };
     if techniques.question_to_statement {
-        query.statement =
-            query.timed(Technique::Statements, || as_statement::of(asking), Option::is_none);
+        query.statement = query.timed(
+            Technique::QuestionToStatement,
+            || as_statement::of(asking),
+            Option::is_none,
+        );
     }
     if techniques.times {
         query.asked.times =
             query.timed(Technique::Times, || Times::of(asking, today), Times::is_empty);
     }
     if techniques.decompose {
-        query.parts = query.timed(Technique::Parts, || decompose::of(asking), Vec::is_empty);
+        query.parts = query.timed(Technique::Decompose, || decompose::of(asking), Vec::is_empty);
     }
     query
 }

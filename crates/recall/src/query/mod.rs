@@ -4,7 +4,7 @@
 mod build;
 mod rewrite;
 
-pub use self::build::{Asked, Query, build as build_query, prepare as prepare_query};
+pub use self::build::{Asked, Query, Technique, build as build_query, prepare as prepare_query};
 #[cfg(fuzzing)]
 pub use self::rewrite::fuzz as fuzz_self_query;
 pub use self::rewrite::{Help, Rewriter, Words};

@@ -7,13 +7,12 @@ use std::collections::HashMap;
 
 use crate::{
     hit::Hit,
-    ranking::feature::{Feature, Question},
+    ranking::feature::{Feature, Question, RankStep},
     settings::RankingConfig,
 };
 use memgate_core::memory::Memory;
-use memgate_telemetry::RankStep;
 
-/// What the cosine of a session's best memories counts, as a share of what their words count.
+/// Weight of the cosine of a session's best memories, as a share of the weight of their words.
 const SESSION_COSINE: f32 = 1.0 / 6.0;
 /// How many of a session's best memories count for what it is about.
 const OF_SESSION: usize = 3;
@@ -51,7 +50,7 @@ impl Feature for ContextFeatures {
     }
 }
 
-/// Of each hit, what the best memories of its session have.
+/// For each hit, the mean evidence of the best memories of its session.
 fn sessions(hits: &[Hit]) -> Vec<f32> {
     let mut sessions: HashMap<&str, [[f32; OF_SESSION]; 2]> = HashMap::new();
     for hit in hits {

@@ -4,14 +4,29 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use crate::{hit::Hit, query::Asked, settings::RankingConfig};
 use memgate_models::Relevance;
-use memgate_telemetry::RankStep;
 
-/// What evidence is ranked for.
+/// A step of ranking that is timed and counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum RankStep {
+    /// Calibrated relevance.
+    Relevance,
+    /// Context features: the words just before, speaker, date.
+    Context,
+    /// Query-independent priors: type, age, importance.
+    Priors,
+    /// Sorting, and joining turns with the statements extracted from them.
+    Order,
+    /// Selection of the memories to present.
+    Select,
+}
+
+/// The question for which evidence is ranked.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
     /// Its words.
     pub text: &'a str,
-    /// What it says of the memories it wants.
+    /// Hints of the question about the memories it wants.
     pub asked: &'a Asked,
     /// Calibrates the relevance of evidence.
     pub relevance: &'a Relevance,

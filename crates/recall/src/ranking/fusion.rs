@@ -4,14 +4,15 @@ use std::cmp::Ordering;
 
 use crate::{
     hit::{FeatureRanks, Hit},
-    select::facts_or_turns,
+    ranking::collapse::facts_or_turns,
     settings::Fusion,
 };
 use memgate_models::log_odds;
 
 /// Hits that differ by less, in log-odds, are equally relevant; the newer goes first.
 const TIE: f32 = 0.1;
-/// What is added to every rank: the usual value, by which the first places do not outweigh all others.
+/// Constant added to every rank: the usual value, by which the first places do not outweigh all
+/// others.
 const RRF_K: f32 = 60.0;
 
 /// Best first, turns joined with the statements taken from them. Returns also the hits that others stand for.

@@ -1,5 +1,6 @@
 //! Ranking: from evidence to hits with a calibrated relevance, ordered by relevance and features.
 
+mod collapse;
 mod context;
 mod feature;
 mod fusion;
@@ -7,6 +8,7 @@ mod priors;
 mod score;
 
 pub use self::feature::Question;
+pub(super) use self::feature::RankStep;
 pub(super) use self::fusion::ordered;
 pub use self::score::rank;
 pub(super) use self::score::rank_apart;

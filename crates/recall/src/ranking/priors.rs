@@ -4,11 +4,10 @@ use jiff::Timestamp;
 
 use crate::{
     hit::Hit,
-    ranking::feature::{Feature, Question},
+    ranking::feature::{Feature, Question, RankStep},
     settings::RankingConfig,
 };
 use memgate_core::memory::Memory;
-use memgate_telemetry::RankStep;
 
 const SECONDS_A_DAY: f32 = 86_400.0;
 

@@ -6,7 +6,7 @@ use crate::{
     hit::{Hit, ScoreBreakdown},
     ranking::{
         context::ContextFeatures,
-        feature::{Feature, Question},
+        feature::{Feature, Question, RankStep},
         fusion::ordered,
         priors::PriorFeatures,
     },
@@ -14,7 +14,7 @@ use crate::{
 };
 use memgate_core::memory::{Evidence, Memory};
 use memgate_models::{Form, Nearness, Relevance, Wording};
-use memgate_telemetry::{Metrics, RankStep};
+use memgate_telemetry::Metrics;
 use memgate_text::question::{asking::width, replies::asks_about_replies};
 
 /// A remark of this width says enough to be judged by its words alone; about one sentence.
@@ -49,18 +49,18 @@ pub(crate) fn rank_apart(
         scored(found, form, question.relevance, best)
     };
     let mut hits: Vec<Hit> = evidence.into_iter().map(scored).collect();
-    metrics.ranked(RankStep::Relevance, started.elapsed(), hits.len());
+    metrics.ranked(RankStep::Relevance.into(), started.elapsed(), hits.len());
     for feature in FEATURES {
         let started = Instant::now();
         let concerned = feature.apply(question, ranking, &mut hits);
-        metrics.ranked(feature.step(), started.elapsed(), concerned);
+        metrics.ranked(feature.step().into(), started.elapsed(), concerned);
     }
     let started = Instant::now();
     for hit in &mut hits {
         hit.breakdown.boost = hit.breakdown.features.sum();
     }
     let (hits, collapsed) = ordered(hits, ranking.fusion);
-    metrics.ranked(RankStep::Order, started.elapsed(), collapsed.len());
+    metrics.ranked(RankStep::Order.into(), started.elapsed(), collapsed.len());
     (hits, collapsed)
 }
 

@@ -1,4 +1,4 @@
-//! What the whole ranking does; each technique has its own tests beside it.
+//! Tests of the whole ranking; each technique has its own tests beside it.
 
 use jiff::{Timestamp, tz::TimeZone};
 

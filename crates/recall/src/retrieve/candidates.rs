@@ -1,24 +1,20 @@
-//! The search of the store for one text, and for a question with its parts. When the embedder fails or is late, only
-//! words are searched; when that fails too, recall fails.
+//! The search of the store for one text. When the embedder fails or is late, only words are searched; when that fails too,
+//! recall fails.
 
-use futures_util::future::join_all;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    error::RecallError,
-    hit::Hit,
-    ranking::{Question, rank_apart},
+    decision::RecallError,
     request::RecallRequest,
     retrieve::{
+        conversation::without_conversation,
         lookup::{Lookup, Meaning, Retrieval},
-        merge::merged_apart,
         query_embedding::{SearchVector, embed_query},
     },
-    select::{of_owner, without_conversation},
     services::Services,
     trail::{Cut, Step},
 };
-use memgate_core::memory::{Search, StoreError};
+use memgate_core::memory::{Evidence, Search, StoreError};
 use memgate_telemetry::Phase;
 
 /// The store is asked for this many times what is presented, since ranking
@@ -28,32 +24,12 @@ const OVER_FETCH: usize = 4;
 /// (conversations 26 and 42); with 60 no higher, and each one is read.
 const MIN_CANDIDATES: usize = 40;
 
-/// The candidates for the question and its parts, ranked, before threshold and limit. A part that fails is left out.
-pub(crate) async fn retrieve(
-    services: &Services,
-    retrieval: &Retrieval<'_>,
-) -> Result<Vec<Hit>, RecallError> {
-    let part = |part| candidates(services, retrieval, Lookup::of(part));
-    let parts = join_all(retrieval.query.parts.iter().map(|text| part(text)));
-    let whole = candidates(services, retrieval, Lookup::whole(retrieval));
-    let (whole, parts) = tokio::join!(whole, parts);
-    let mut parts: Vec<_> = parts.into_iter().flatten().collect();
-    parts.iter_mut().flatten().for_each(|hit| hit.breakdown.of_part = true);
-    let lists = std::iter::once(whole?).chain(parts).collect();
-    let request = retrieval.request;
-    let (hits, collapsed) = merged_apart(lists, request.settings.ranking.fusion);
-    if let Some(trace) = request.trace {
-        trace.cut_all(collapsed, Cut::Collapsed);
-    }
-    Ok(hits)
-}
-
-/// The candidates for a text, ranked, near-duplicates included.
-pub(super) async fn candidates(
+/// The evidence for a text: the user's own memories that the conversation does not hold.
+pub(crate) async fn evidence(
     services: &Services,
     retrieval: &Retrieval<'_>,
     Lookup { text, meaning }: Lookup<'_>,
-) -> Result<Vec<Hit>, RecallError> {
+) -> Result<Vec<Evidence>, RecallError> {
     if !services.store.is_enabled() {
         return Err(RecallError::Unavailable);
     }
@@ -76,7 +52,6 @@ pub(super) async fn candidates(
         trace.step(Step::Embed, embedded);
         trace.step(Step::Search, started.elapsed());
     }
-    let ranking = std::time::Instant::now();
     let evidence = match found {
         Ok(Ok(evidence)) => evidence,
         Ok(Err(error)) if vector.is_some() => {
@@ -85,7 +60,7 @@ pub(super) async fn candidates(
         Ok(Err(error)) => return Err(RecallError::Embedding(error)),
         Err(_) => return Err(RecallError::Deadline),
     };
-    let own = of_owner(evidence, request.owner);
+    let own = request.own(evidence);
     let (mut evidence, held) = without_conversation(own, request.earlier);
     let forgotten: Vec<_> =
         evidence.extract_if(.., |found| request.forgets(&found.memory)).collect();
@@ -97,17 +72,7 @@ pub(super) async fn candidates(
         let products = evidence.iter_mut().filter_map(|found| found.cosine.as_mut());
         products.for_each(|product| *product = vector.cosine(*product));
     }
-    let asked = &retrieval.query.asked;
-    let relevance = &services.models.relevance;
-    let (now, zone) = (request.now, &request.zone);
-    let question = Question { text, asked, relevance, now, zone };
-    let settings = request.settings.ranking;
-    let (hits, collapsed) = rank_apart(evidence, &question, settings, &services.metrics);
-    if let Some(trace) = request.trace {
-        trace.cut_all(collapsed, Cut::Collapsed);
-        trace.step(Step::Rank, ranking.elapsed());
-    }
-    Ok(hits)
+    Ok(evidence)
 }
 
 /// The vector to search near to; none when the embedder fails or is late.

@@ -1,4 +1,4 @@
-//! What is looked up in the store: words, and a meaning to embed.
+//! One search of the store: words, and a meaning to embed.
 
 use crate::{query::Query, request::RecallRequest, retrieve::query_embedding::QueryEmbedding};
 
@@ -15,14 +15,14 @@ pub(crate) struct Retrieval<'a> {
 
 /// One search of the store.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lookup<'a> {
+pub(crate) struct Lookup<'a> {
     /// The words to find.
-    pub(super) text: &'a str,
-    /// What to find near in meaning.
+    pub(crate) text: &'a str,
+    /// The meaning to find near.
     pub(super) meaning: Meaning<'a>,
 }
 
-/// What to find near in meaning.
+/// A meaning to find near.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Meaning<'a> {
     /// The message itself, which the decision embedded.
@@ -33,18 +33,18 @@ pub(super) enum Meaning<'a> {
 
 impl<'a> Lookup<'a> {
     /// Looks up a text by its words and its meaning.
-    pub(super) fn of(text: &'a str) -> Self {
+    pub(crate) fn of(text: &'a str) -> Self {
         Self { text, meaning: Meaning::Text(text) }
     }
 
     /// Looks up a text by its words, and by the meaning of another text.
-    pub(super) fn as_if(text: &'a str, said: &'a str) -> Self {
+    pub(crate) fn as_if(text: &'a str, said: &'a str) -> Self {
         Self { text, meaning: Meaning::Text(said) }
     }
 
     /// Looks up the whole query. The decision's embedding is used unless the query embeds another text than the message:
     /// a statement, or the message with key terms.
-    pub(super) fn whole(retrieval: &Retrieval<'a>) -> Self {
+    pub(crate) fn whole(retrieval: &Retrieval<'a>) -> Self {
         let Query { text, statement, key_terms, .. } = retrieval.query;
         match (statement, retrieval.embedding) {
             (Some(statement), _) => Self::as_if(text, statement),

@@ -13,7 +13,7 @@ use memgate_telemetry::Phase;
 /// The embedder's share of the time left; the rest is for the store.
 const EMBED_SHARE: f64 = 0.6;
 
-/// What embedding a text gave.
+/// The result of embedding a text.
 #[derive(Clone, Debug)]
 pub struct QueryEmbedding {
     /// None: it failed or was late, and is not tried again for this request.
@@ -99,9 +99,10 @@ mod tests {
     use crate::request::tests::request;
     use crate::retrieve::Retrieval;
     use crate::signals::Earlier;
+    use crate::tests::recall_on;
     use crate::{
-        AccessTracker, Decided, DecidedBy, Decision, Message, Query, QueryConfig, Recall,
-        Selection, Skip, pipeline,
+        Decided, DecidedBy, Decision, Message, Query, QueryConfig, Recall, Selection, Skip,
+        pipeline,
     };
     use memgate_core::{
         clock::Clock,
@@ -111,7 +112,6 @@ mod tests {
         EmbedError, Layers, Pooling, Precision, Run, Space, Vector,
         deterministic::DeterministicEmbedder, ensemble::EnsembleEmbedder,
     };
-    use memgate_models::Models;
     use memgate_store::InMemoryStore;
     use memgate_telemetry::Metrics;
 
@@ -167,9 +167,7 @@ mod tests {
 
     fn recall(embedder: Arc<dyn Embedder>) -> Recall {
         let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::new());
-        let (access, _) = AccessTracker::new(store.clone());
-        let models = Models::for_embedder(embedder.space()).unwrap();
-        Recall::new(store, embedder, models, access, Metrics::new())
+        recall_on(store, embedder, Metrics::new())
     }
 
     fn soon() -> Instant {

@@ -7,7 +7,7 @@ use memgate_text::index;
 
 /// Two memories that share this part of their words say the same.
 const NEAR_DUPLICATE: f32 = 0.9;
-/// What is compared of a memory, in bytes: more than is shown of one.
+/// Bytes of a memory that are compared: more than are shown of one.
 const COMPARED: usize = 4_096;
 
 /// The hits without those that say what a better one says. Lazy: a hit is compared when it is asked for.

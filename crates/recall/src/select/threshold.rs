@@ -5,13 +5,15 @@ use std::time::Instant;
 
 use crate::{
     hit::Hit,
+    ranking::RankStep,
     request::{RecallRequest, Selection},
-    select::{collapse::without_summaries, dedup::Presented},
+    select::dedup::Presented,
     settings::RankingConfig,
     trail::{Cut, Trace},
 };
+use memgate_core::memory::MemoryKind;
 use memgate_models::log_odds;
-use memgate_telemetry::{Metrics, RankRule, RankStep};
+use memgate_telemetry::Metrics;
 
 /// How much more relevant than every other hit a summary must be to be presented beside them, in log-odds: where turns
 /// only touch on what is asked, it alone may answer. On the stories in testdata it changes nothing.
@@ -28,7 +30,7 @@ pub fn select(
     Limits { selection, ranking, trace: None }.select(hits, metrics)
 }
 
-/// What limits the hits of a request.
+/// The limits of a request's hits.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits<'a> {
     selection: &'a Selection,
@@ -70,7 +72,7 @@ impl<'a> Limits<'a> {
             let many = presented.drain(limit.min(presented.len())..);
             many.for_each(|hit| left_out.cut(hit, Cut::Limit));
         }
-        metrics.ranked(RankStep::Gate, started.elapsed(), presented.len());
+        metrics.ranked(RankStep::Select.into(), started.elapsed(), presented.len());
         left_out.count(self.ranking, metrics);
         if let (Some(trace), Some(cut)) = (self.trace, left_out.hits) {
             trace.cut(cut);
@@ -79,11 +81,22 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// What is not presented: how many hits each rule left out, and the hits themselves, where there is a trace.
+/// The hits that are not presented: how many each rule left out, and the hits themselves, where
+/// there is a trace.
 struct LeftOut {
     distinct: usize,
     session: usize,
     hits: Option<Vec<(Hit, Cut)>>,
+}
+
+/// A rule that leaves out memories above the threshold, by the key of `memory.ranking` that sets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+enum RankRule {
+    /// A near-duplicate of a better memory.
+    Deduplicate,
+    /// Its session already has the maximum number of memories.
+    MaxPerSession,
 }
 
 impl LeftOut {
@@ -105,12 +118,12 @@ impl LeftOut {
 
     fn count(&self, ranking: &RankingConfig, metrics: &Metrics) {
         let rules = [
-            (RankRule::Distinct, ranking.deduplicate, self.distinct),
-            (RankRule::SessionCap, ranking.max_per_session > 0, self.session),
+            (RankRule::Deduplicate, ranking.deduplicate, self.distinct),
+            (RankRule::MaxPerSession, ranking.max_per_session > 0, self.session),
         ];
         for (rule, on, hits) in rules {
             if on {
-                metrics.left_out(rule, hits);
+                metrics.left_out(rule, hits as u64);
             }
         }
     }
@@ -156,6 +169,12 @@ fn passing(hits: Vec<Hit>, limits: Limits<'_>, left_out: &mut LeftOut) -> Vec<Hi
     shown
 }
 
+/// Takes the summaries of sessions out of the hits. A fact or a turn says it better; beside these a summary repeats
+/// them, or says what they have corrected since.
+fn without_summaries(hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
+    hits.into_iter().partition(|hit| hit.memory.kind != MemoryKind::Summary)
+}
+
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
@@ -177,7 +196,7 @@ mod tests {
         Hit { memory, score, breakdown: ScoreBreakdown::default() }
     }
 
-    /// What is presented of these by a ranking, and what the metrics tell.
+    /// The hits that a ranking presents, and the metrics.
     fn presented(hits: Vec<Hit>, ranking: &RankingConfig) -> (Vec<String>, String) {
         let selection = Selection { limit: 5, threshold: 0.6, types: Vec::new() };
         let metrics = Metrics::new();
@@ -204,12 +223,12 @@ mod tests {
         let on = |name: &str| {
             let mut ranking = none.clone();
             match name {
-                "distinct" => ranking.deduplicate = true,
+                "deduplicate" => ranking.deduplicate = true,
                 _ => ranking.max_per_session = 1,
             }
             ranking
         };
-        let rules = [("distinct", "a cat!"), ("session_cap", "a dog")];
+        let rules = [("deduplicate", "a cat!"), ("max_per_session", "a dog")];
         for (name, left_out) in rules {
             let (shown, told) = presented(all(), &on(name));
             assert_eq!((shown.len(), shown.iter().any(|it| it == left_out)), (3, false), "{name}");

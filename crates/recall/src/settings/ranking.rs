@@ -1,16 +1,16 @@
-//! The `memory.ranking:` section: what orders the memories that were found, and what is left out of them besides
-//! what is below the threshold. Whether one reaches the threshold, its calibrated relevance alone decides.
+//! The `memory.ranking:` section: the order of the memories that were found, and which of those above the threshold are
+//! left out. The threshold compares with the calibrated relevance alone.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What orders the memories that were found. Whether one is relevant enough, nothing here decides.
+/// Settings of the order of the memories that were found. The threshold does not depend on them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RankingConfig {
     /// How all signs together become one order.
     pub fusion: Fusion,
-    /// What each sign adds to a memory's relevance, in log-odds, where it is there in full; 0 switches it off.
+    /// Maximum weight that each sign adds to a memory's relevance, in log-odds; 0 switches it off.
     pub weights: RankingWeights,
     /// How much each type of memory counts; only the ratios matter.
     pub types: TypeWeights,
@@ -19,7 +19,7 @@ pub struct RankingConfig {
     pub half_life_days: f32,
     /// Whether a memory that says what a better one says is left out.
     pub deduplicate: bool,
-    /// At most so many memories of one session are presented; 0: any number.
+    /// Maximum memories per session; 0 = unlimited.
     #[schemars(range(max = 50))]
     pub max_per_session: usize,
 }
@@ -35,7 +35,7 @@ pub enum Fusion {
     Rrf,
 }
 
-/// What each sign adds to a memory's relevance, in log-odds.
+/// Maximum weight of each sign, in log-odds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RankingWeights {
@@ -63,7 +63,7 @@ pub struct RankingWeights {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TypeWeights {
-    /// What happened, and what was said.
+    /// Events and turns.
     #[schemars(range(min = 0.01, max = 100.0))]
     pub episodic: f32,
     /// Facts.
@@ -72,7 +72,7 @@ pub struct TypeWeights {
     /// How something is done.
     #[schemars(range(min = 0.01, max = 100.0))]
     pub procedural: f32,
-    /// What was made of several memories.
+    /// Conclusions from several memories.
     #[schemars(range(min = 0.01, max = 100.0))]
     pub reflective: f32,
     /// Every type of your own.

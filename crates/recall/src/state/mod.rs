@@ -1,4 +1,4 @@
-//! What recall keeps between requests.
+//! State that recall keeps between requests.
 
 mod access;
 mod tool_loops;

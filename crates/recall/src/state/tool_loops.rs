@@ -15,7 +15,7 @@ use memgate_core::memory::Owner;
 
 /// Loops cached at once; the oldest is dropped first and then searched anew.
 const MAX_LOOPS: NonZeroUsize = NonZeroUsize::new(4_096).unwrap();
-/// What is hashed of each end of a long text, in bytes: a request waits for it.
+/// Bytes of each end of a long text that are hashed: a request waits for it.
 const HASHED: usize = 64 * 1024;
 /// A loop takes this long at most between two of its calls.
 const HELD_FOR: Duration = Duration::from_secs(600);
@@ -27,7 +27,7 @@ pub struct LoopKey([u8; 32]);
 impl LoopKey {
     /// The loop that a user message opened. `place` distinguishes the conversations of one
     /// user: session id, conversation, first message, as far as they are known.
-    /// Of a very long text its length and both ends are hashed.
+    /// The key of a tool loop. The length and both ends of a very long text are hashed.
     #[must_use]
     pub fn of(owner: &Owner, place: &[&str], user_text: &str) -> Self {
         let mut hash = Sha256::new();
@@ -93,7 +93,7 @@ impl ToolLoopCache {
         }
     }
 
-    /// What the loop's first call got.
+    /// The context of the loop's first call.
     #[must_use]
     pub fn get(&self, key: &LoopKey) -> Option<Context> {
         let mut held = self.lock();

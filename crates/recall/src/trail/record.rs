@@ -8,9 +8,9 @@ use std::{
 use jiff::Timestamp;
 
 use crate::{
-    hit::ScoreBreakdown,
-    present::{PresentedMemory, Why, tokens},
+    hit::{PresentedMemory, ScoreBreakdown, Why},
     query::Query,
+    tokens::tokens,
     trail::trace::{Cut, Seen, Step, Trace},
 };
 use memgate_core::{
@@ -38,9 +38,9 @@ pub struct Recalled {
     pub threshold: f32,
     /// The most memories presented.
     pub limit: usize,
-    /// What the stages did.
+    /// The trace of the stages.
     pub trace: Trace,
-    /// What is presented.
+    /// The presented memories.
     pub presented: Vec<PresentedMemory>,
     /// The context; empty where none was added.
     pub context: String,
@@ -57,7 +57,7 @@ pub struct RecallRecord {
     pub at: Timestamp,
     /// The decision, as in the response header.
     pub decision: &'static str,
-    /// What decided; none where nothing had when the time was over.
+    /// The source of the decision; none where nothing had decided when the time was over.
     pub decided_by: Option<&'static str>,
     /// The calibrated probability that memory helps, where the model was asked.
     pub need: Option<f32>,
@@ -102,7 +102,7 @@ pub struct Candidate {
     pub standing: Standing,
     /// Its calibrated relevance, where it was ranked.
     pub score: Option<f32>,
-    /// What the score and the place in the order are made of, where it was ranked.
+    /// The parts of its score and of its place in the order, where it was ranked.
     pub breakdown: Option<ScoreBreakdown>,
 }
 

@@ -6,13 +6,12 @@ use std::{
 use jiff::Timestamp;
 
 use crate::{
-    AccessTracker, Cut, DecidedBy, Hit, PresentedMemory, Query, RankingConfig, Recall, RecallTrail,
-    Recalled, ScoreBreakdown, Selection, Standing, Step, Trace, TrailSettings, Why,
-    request::tests::request,
+    Cut, DecidedBy, Hit, PresentedMemory, Query, RankingConfig, RecallTrail, Recalled,
+    ScoreBreakdown, Selection, Standing, Step, Trace, TrailSettings, Why, request::tests::request,
+    tests::recall_on,
 };
 use memgate_core::memory::{Memory, MemoryId, MemoryStore, MemoryType, Owner, Source};
 use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
-use memgate_models::Models;
 use memgate_store::InMemoryStore;
 use memgate_telemetry::Metrics;
 
@@ -157,9 +156,7 @@ async fn a_trail_of_no_requests_keeps_nothing() {
 async fn recall_notes_the_decision_the_query_the_steps_and_what_the_conversation_holds() {
     let store: Arc<dyn MemoryStore> = Arc::new(InMemoryStore::new());
     let embedder: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(64));
-    let (access, _) = AccessTracker::new(store.clone());
-    let models = Models::for_embedder(embedder.space()).unwrap();
-    let recall = Recall::new(store.clone(), embedder, models, access, Metrics::new());
+    let recall = recall_on(store.clone(), embedder, Metrics::new());
     let now = Timestamp::UNIX_EPOCH;
     for content in ["My budget for the trip is $10,000", "My trip goes to Hawaii"] {
         let mut memory = hit(content, "s", 0.0).memory;

@@ -59,12 +59,12 @@ pub enum Step {
     Total,
 }
 
-/// What a request shows of its recall. Its lock is held for a push only, never over an await; nobody else waits for it,
-/// but for the parts of one question that are searched at the same time.
+/// The trace of one request's recall. Its lock is held for a push only, never over an await; nobody
+/// else waits for it, but for the parts of one question that are searched at the same time.
 #[derive(Debug, Default)]
 pub struct Trace(Mutex<Seen>);
 
-/// What was seen so far.
+/// The content of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) decided: Option<(&'static str, Option<f32>)>,
@@ -74,7 +74,7 @@ pub(super) struct Seen {
     /// Left out before they were ranked.
     pub(super) left_out: Vec<(Evidence, Cut)>,
     pub(super) cut: Vec<(Hit, Cut)>,
-    /// What a context was written from.
+    /// The hits from which a context was written.
     pub(super) selected: Vec<Hit>,
     pub(super) steps: Vec<(Step, Duration)>,
 }

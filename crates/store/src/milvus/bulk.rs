@@ -8,13 +8,14 @@ use milvus::v2::types::{ConsistencyLevel, ResultRow};
 use crate::{
     MAX_LIMIT, MAX_SCAN_BYTES,
     milvus::{
-        connection::{fault::Fault, server::WINDOW, session::Session},
+        connection::{fault::Fault, server::WINDOW},
         expression::{literal, of_owner, one_of},
         fields::{KEY, VECTOR},
         overlay::{Overlay, Recent},
         rows::{
             Kind, Part, Placed, RECORD_FIELDS, Stored, assemble, memory_key, read_vector_key, time,
         },
+        session::Session,
     },
     validate,
 };

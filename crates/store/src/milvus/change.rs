@@ -11,20 +11,21 @@ use milvus::v2::types::ConsistencyLevel;
 
 use crate::{
     milvus::{
-        connection::{fault::Fault, session::Session},
+        connection::fault::Fault,
         expression::{of_owner, one_of},
         overlay::{Fresh, Overlay, Recent},
         rows::{
             Kind, Placed, RecordRows, Spaces, Stored, is_earlier, memory_key, vector_columns,
             vector_keys,
         },
+        session::Session,
         view::{Known, Reader},
     },
     validate,
 };
 use memgate_core::memory::{Embedding, Memory, MemoryId, Owner, StoreError, Touch};
 
-/// What happens to a memory's vectors.
+/// Change of a memory's vectors.
 pub(super) enum Vectors {
     /// They stay.
     Kept,

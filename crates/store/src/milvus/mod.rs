@@ -15,10 +15,12 @@ mod change;
 mod connection;
 mod expression;
 mod fields;
+mod link;
 mod overlay;
 mod rows;
 mod schema;
 mod search;
+mod session;
 mod view;
 
 use std::{
@@ -39,11 +41,11 @@ use tokio::{
 use self::{
     bulk::Bulk,
     change::{Change, Vectors, Writer},
-    connection::link::Link,
-    connection::session::Session,
+    link::Link,
     overlay::Overlay,
     rows::memory_key,
     search::Searcher,
+    session::Session,
     view::{Known, Reader},
 };
 pub use self::{connection::fault::MilvusRefusal, connection::settings::MilvusSettings};
@@ -74,7 +76,7 @@ impl MilvusStore {
     /// # Errors
     /// [`MilvusRefusal`].
     pub async fn open(settings: MilvusSettings) -> Result<Self, MilvusRefusal> {
-        let overlay = Overlay::new(settings.staleness + connection::link::MARGIN);
+        let overlay = Overlay::new(settings.staleness + link::MARGIN);
         Ok(Self {
             link: Link::open(settings).await?,
             overlay,

@@ -8,9 +8,10 @@ use jiff::Timestamp;
 use crate::{
     MAX_LIMIT, dense,
     milvus::{
-        connection::{fault::Fault, server::WINDOW, session::Session},
+        connection::{fault::Fault, server::WINDOW},
         expression::{of_owner, one_of},
         rows::read_vector_key,
+        session::Session,
         view::{Line, Reader},
     },
     top_k::{Candidate, top_k},

@@ -15,7 +15,7 @@ use memgate_core::{clock::Clock, memory::Actor};
 
 /// Serialises the tests that use the server.
 static SERVER: Mutex<()> = Mutex::const_new(());
-/// The same for Milvus Lite.
+/// One test at a time uses Milvus Lite.
 static LITE: Mutex<()> = Mutex::const_new(());
 
 /// Random sequences for a server, which takes seconds for each; `cargo xtask test --long` plays more.

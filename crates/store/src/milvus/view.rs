@@ -14,7 +14,6 @@ use crate::milvus::{
     connection::{
         fault::Fault,
         server::{Server, WINDOW},
-        session::Session,
     },
     expression::{of_owner, one_of},
     fields::KEY,
@@ -23,6 +22,7 @@ use crate::milvus::{
         Kind, Part, RECORD_FIELDS, Spaces, Stored, assemble, is_earlier, micros, read_spaces,
         read_terms, record_keys, time,
     },
+    session::Session,
 };
 use memgate_core::memory::{Embedding, Memory, MemoryId, Owner, ScopeQuery, Status};
 use memgate_text::index::Terms;
@@ -235,7 +235,7 @@ impl<'a> Reader<'a> {
         Ok(found.remove(memory))
     }
 
-    /// The same for several memories.
+    /// The current states of several memories.
     pub(super) async fn currents(
         &self,
         owner: &Owner,

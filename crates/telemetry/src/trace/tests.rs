@@ -28,7 +28,7 @@ async fn collector(status: StatusCode) -> (String, mpsc::Receiver<Body>) {
     (endpoint, receiver)
 }
 
-/// What the collector receives next.
+/// Receives the next body that reaches the collector.
 async fn next(received: &mut mpsc::Receiver<Body>) -> Body {
     tokio::time::timeout(PATIENCE, received.recv()).await.unwrap().unwrap()
 }

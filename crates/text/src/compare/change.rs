@@ -200,7 +200,7 @@ fn flips(new: &Statement, old: &Statement, shared: usize) -> bool {
         && new.values.names.is_subset(&old.values.names)
 }
 
-/// The same words but for the values, and no happening of which there are many.
+/// Equal except for values, and not a recurring event.
 fn same_frame(new: &Statement, old: &Statement) -> bool {
     let numbers = new.values.numbers != old.values.numbers
         || new.values.days != old.values.days

@@ -169,7 +169,7 @@ fn parts(word: &str) -> Vec<Cow<'_, str>> {
 /// The stemmers of a text.
 #[derive(Clone, Copy)]
 struct Stemmers {
-    /// Of its Latin words.
+    /// The stemmer of its Latin words.
     latin: Algorithm,
 }
 

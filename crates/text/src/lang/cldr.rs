@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::lang::{Language, keys::TimePhrase};
 
-/// What a language calls times. All words are in lower case.
+/// The words of a language for times, all in lower case.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cldr {
@@ -27,7 +27,7 @@ fn parsed(language: Language) -> Cldr {
 }
 
 impl Language {
-    /// What CLDR says of it.
+    /// The words of CLDR for times.
     pub(crate) fn cldr(self) -> &'static Cldr {
         &FILES[self as usize]
     }

@@ -62,7 +62,7 @@ impl Language {
         of.iter().copied().find(|language| language.lang() == Some(lang))
     }
 
-    /// What the library calls it, if it knows it.
+    /// The library's value for it, if there is one.
     fn lang(self) -> Option<Lang> {
         Lang::from_code(&self.file().iso639_3)
     }

@@ -3,6 +3,7 @@
 use rust_stemmers::Algorithm;
 use serde::Deserialize;
 
+use crate::lang::answers::AnswerLanguage;
 use crate::lang::{
     keys::{
         Cue, DateWord, Day, List, Mark, NameWords, Pasted, Person, PreferenceValue,
@@ -10,7 +11,6 @@ use crate::lang::{
     },
     lists::Lists,
 };
-use crate::preferences::AnswerLanguage;
 
 /// A language's file.
 #[derive(Deserialize)]

@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use strum::{IntoStaticStr, VariantArray};
 
-/// What a sentence does or speaks of, by its words. The features of the trained models hold these names.
+/// The act or subject of a sentence, by its words. The features of the trained models hold these
+/// names.
 #[derive(
     Clone,
     Copy,
@@ -62,7 +63,7 @@ pub enum Cue {
     Code,
 }
 
-/// What a word says about how a statement stands to an older one.
+/// The relation of a statement to an older one, by a word.
 #[derive(
     Clone,
     Copy,
@@ -213,7 +214,7 @@ pub enum Day {
     Evenings,
 }
 
-/// What words beside a date say of it.
+/// The meaning of words beside a date.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, IntoStaticStr, VariantArray,
 )]
@@ -286,19 +287,19 @@ pub(crate) enum List {
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum PreferenceWords {
-    /// What may stand anywhere: "please".
+    /// Words that may stand anywhere: "please".
     Please,
-    /// What may stand before and after a preference: "please", "hi".
+    /// Words that may stand before and after a preference: "please", "hi".
     Filler,
-    /// What makes it hold from now on.
+    /// Words that make it hold from now on.
     Lasting,
     /// The same, at the beginning of a clause: "I prefer".
     Prefer,
-    /// What ties it to this answer or to an occasion, so that it is none.
+    /// Words that tie it to this answer or to an occasion, so that it is none.
     Bound,
     /// Words for the answer at hand: with one of them it must say that it lasts.
     AtHand,
-    /// What parts two clauses.
+    /// Words that part two clauses.
     And,
     /// Verbs of answering.
     Answer,
@@ -306,7 +307,7 @@ pub(crate) enum PreferenceWords {
     Answers,
     /// Imperatives of wishes.
     Do,
-    /// What a name does not begin with.
+    /// Words with which a name does not begin.
     NoName,
     /// Wishes with a topic.
     Wish,

@@ -1,8 +1,10 @@
-//! What we know of each language: one file a language in `lang/` at the root of the repository, embedded at compile time.
+//! Languages: one file a language in `lang/` at the root of the repository, embedded at compile
+//! time.
 //!
 //! Adding a language is adding a file. docs/languages.md says what its sections are for.
 
-pub(crate) mod cldr;
+pub(crate) mod answers;
+mod cldr;
 mod detect;
 pub(crate) mod file;
 pub(crate) mod keys;
@@ -12,7 +14,7 @@ use std::sync::LazyLock;
 
 use strum::VariantArray as _;
 
-use crate::preferences::AnswerLanguage;
+pub use answers::AnswerLanguage;
 use file::File;
 use keys::{PreferenceValue, PreferenceWords};
 use lists::Lists;
@@ -46,7 +48,7 @@ impl Language {
         &self.file().name
     }
 
-    /// What surrounds preferences.
+    /// The words around preferences.
     pub(crate) fn preference_words(self) -> &'static Lists<PreferenceWords> {
         &self.file().preferences.words
     }
@@ -56,7 +58,7 @@ impl Language {
         &self.file().preferences.values
     }
 
-    /// What it calls the languages of answers.
+    /// The language's names for the languages of answers.
     pub(crate) fn answer_languages(self) -> &'static Lists<AnswerLanguage> {
         &self.file().preferences.languages
     }

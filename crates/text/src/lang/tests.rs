@@ -86,7 +86,7 @@ fn the_documentation_says_what_each_language_has() {
 
 #[test]
 fn languages_of_answers_have_the_names_of_the_english_file() {
-    use crate::preferences::AnswerLanguage;
+    use crate::lang::AnswerLanguage;
     assert_eq!(AnswerLanguage::De.english_name(), "German");
     assert_eq!(AnswerLanguage::Zh.english_name(), "Chinese");
 }

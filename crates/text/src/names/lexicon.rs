@@ -14,7 +14,7 @@ pub(super) use crate::lang::keys::NameWords as Words;
 
 pub(super) static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::read);
 
-/// What something is.
+/// The kind of a named thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Person,
@@ -34,7 +34,7 @@ impl Kind {
     }
 }
 
-/// What a phrase before a name says of it.
+/// A phrase before a name that tells its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phrase {
     Called,
@@ -59,7 +59,7 @@ impl Phrase {
         }
     }
 
-    /// What is named after it.
+    /// The kind of the name after it.
     pub(super) fn kind(self) -> Option<Kind> {
         match self {
             Self::OwnName => Some(Kind::Person),
@@ -108,7 +108,7 @@ impl Lexicon {
         self.lists(&word.lower, kind)
     }
 
-    /// The same for what is in lower case already.
+    /// Whether a list of this kind has a word that is in lower case already.
     pub(super) fn lists(&self, lower: &str, kind: Words) -> bool {
         self.words.get(&kind).is_some_and(|words| words.contains(lower))
     }

@@ -20,7 +20,7 @@ use self::{
 };
 use crate::entity::{EntityRelation, Mention, entity_key};
 
-/// What a statement names.
+/// The names in a statement.
 #[derive(Debug, Default, PartialEq)]
 pub struct Named {
     /// The named entities.
@@ -29,8 +29,7 @@ pub struct Named {
     pub relations: Vec<EntityRelation>,
 }
 
-/// What a statement names. The message it is of may show that the word it
-/// begins with is a name.
+/// Finds the names in a statement. Its message may show that the word it begins with is a name.
 pub fn named(statement: &str, message: &str) -> Named {
     let mut names = Text::of(statement).names();
     if names.iter().any(|name| !name.sure) {
@@ -48,7 +47,7 @@ pub fn named(statement: &str, message: &str) -> Named {
     Named { mentions: Mention::keepable(names.iter().map(mention)), relations }
 }
 
-/// What any of the names of the same thing is told to be.
+/// The kind that any of the names of the same thing has.
 fn kind_among(names: &[Name], name: &Name) -> Option<Kind> {
     let key = entity_key(&name.text);
     let same = names.iter().filter(|other| entity_key(&other.text) == key);

@@ -20,7 +20,7 @@ pub(super) struct Name {
     pub sure: bool,
     /// The word after it.
     pub end: usize,
-    /// What the words before it say, and where these begin.
+    /// The phrase before it, and where the phrase begins.
     pub said: Option<(Phrase, usize)>,
     /// Whether those that are listed after it are of its kind.
     several: bool,
@@ -173,7 +173,7 @@ impl Text {
         Name { text, kind, sure: told || capital, end, said, several }
     }
 
-    /// What the phrase before a name says, and where it begins.
+    /// Reads the phrase before a name, and where it begins.
     fn said(&self, start: usize) -> Option<(Phrase, usize)> {
         if !self.follows(start) {
             return None;

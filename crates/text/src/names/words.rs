@@ -9,7 +9,7 @@ pub(super) struct Word {
     pub text: String,
     /// In lower case.
     pub lower: String,
-    /// What stands between it and the word before.
+    /// The text between it and the word before.
     pub gap: String,
 }
 

@@ -26,7 +26,7 @@ const MAX_WORDS_IN_LOWER_CASE: usize = 2;
 /// The longest topic, in characters: a longer one is a clause.
 const MAX_TOPIC_CHARS: usize = 60;
 
-/// What the clauses of a sentence state, in the language that knows most of them.
+/// The clauses of a sentence, in the language that knows most of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Clauses {
     read: Vec<Read>,
@@ -274,7 +274,7 @@ fn without(pattern: &Option<Regex>, text: &str) -> String {
     one_line(&pattern.replace_all(text, gap))
 }
 
-/// What follows a match at the beginning.
+/// The text after a match at the beginning.
 fn after<'t>(pattern: &Regex, text: &'t str) -> &'t str {
     pattern.find(text).map_or(text, |found| &text[found.end()..])
 }

@@ -8,7 +8,6 @@
 //! must be sure. It does not know what becomes of a preference.
 
 mod clause;
-mod language;
 mod name;
 mod patterns;
 mod value;
@@ -21,7 +20,7 @@ use crate::{
     command::Typed, greeting::is_greeting, preferences::clause::Clauses, sentences::sentences,
 };
 
-pub use language::AnswerLanguage;
+pub use crate::lang::AnswerLanguage;
 pub use name::UserName;
 pub use value::{
     Address, Expertise, Format, InvalidPreference, Length, Preference, PreferenceKey, Tone, Units,
@@ -36,7 +35,7 @@ pub struct Stated {
     pub words: String,
 }
 
-/// What a message states.
+/// The preferences of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// The preferences, in their order.

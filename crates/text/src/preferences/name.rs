@@ -19,7 +19,7 @@ static FORM: LazyLock<Option<Regex>> =
 pub struct UserName(String);
 
 impl UserName {
-    /// What a name must be, for the author of a wrong one.
+    /// The rule for a name, for the author of a wrong one.
     pub const RULE: &str = "a name of at most 40 letters and 4 words; a space, a full stop, ' and - are allowed between letters";
 
     /// The name; `None` for a text that is none.

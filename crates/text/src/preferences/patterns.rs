@@ -36,7 +36,7 @@ pub(super) struct Patterns {
     pub(super) no_name: Option<Regex>,
     /// Which values a clause states.
     pub(super) values: RegexSet,
-    /// The same one by one, with the value of each.
+    /// Each pattern with its value.
     pub(super) value: Vec<(PreferenceValue, Regex)>,
     pub(super) languages: BTreeMap<AnswerLanguage, Regex>,
     pub(super) wishes: Vec<Regex>,

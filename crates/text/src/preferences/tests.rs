@@ -1,4 +1,4 @@
-//! What is read in each language, on the rows of testdata/preferences.
+//! Readings in each language, on the rows of testdata/preferences.
 
 use std::path::Path;
 

@@ -21,7 +21,7 @@ macro_rules! values {
 }
 
 values! {
-    /// What a preference is about.
+    /// The subject of a preference.
     PreferenceKey {
         /// How to call the user.
         Name,
@@ -37,7 +37,7 @@ values! {
         Units,
         /// The tone of answers.
         Tone,
-        /// What answers take for known.
+        /// The knowledge that answers take for granted.
         Expertise,
     }
 }
@@ -103,7 +103,7 @@ values! {
 }
 
 values! {
-    /// What answers take for known.
+    /// The knowledge that answers take for granted.
     Expertise {
         /// Nothing.
         Beginner,
@@ -192,7 +192,7 @@ impl Preference {
         })
     }
 
-    /// What it is about.
+    /// Its subject.
     #[must_use]
     pub fn key(&self) -> PreferenceKey {
         match self {

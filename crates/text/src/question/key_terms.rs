@@ -1,4 +1,4 @@
-//! What a vague question borrows from what the user said before it: words of the last messages, first those that
+//! Key terms: words of the user's last messages that complete a vague question, first those that
 //! few of the conversation's messages have.
 
 use std::collections::{HashMap, HashSet};
@@ -9,7 +9,7 @@ use crate::{index, question::asking::first_chars};
 const LENDING: usize = 3;
 /// Messages that tell how usual a word is in this conversation.
 const COUNTED: usize = 32;
-/// What each of them is read for terms, in characters: it lends a few.
+/// Characters of each earlier message that are searched for key terms.
 const READ: usize = 2_000;
 /// Key terms lent altogether; more would drown the question.
 pub const MOST: usize = 12;

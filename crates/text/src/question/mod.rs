@@ -1,4 +1,4 @@
-//! What a message asks, and about what.
+//! Questions: what a message asks, and about what.
 
 pub mod as_statement;
 pub mod asking;

@@ -17,11 +17,11 @@ const VAGUE_WIDTH: usize = 20;
 static VAGUE: LazyLock<Regex> =
     LazyLock::new(|| any(r"^\W*(?:", lang::all(|file| &file.questions.vague), ")"));
 
-/// What is somebody's, with the word for it behind. "Mine" has none.
+/// A possessive with the word for the thing behind. "Mine" has none.
 static OWN: LazyLock<Regex> =
     LazyLock::new(|| any("(?:", lang::all(|file| &file.questions.own), ")"));
 
-/// What goes on with something although it names something else: "and my sister?".
+/// A beginning that continues a topic although it names another thing: "and my sister?".
 static GOES_ON: LazyLock<Regex> =
     LazyLock::new(|| any("(?:", lang::all(|file| &file.questions.goes_on), ")"));
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 /// A folded text that knows where its characters come from.
 pub(crate) struct Folded {
     pub text: String,
-    /// Of each byte of the text, and of its end, the place in the text that was folded.
+    /// For each byte of the text, and for its end, the place in the text that was folded.
     origins: Vec<usize>,
 }
 

@@ -35,7 +35,7 @@ pub(crate) enum Which {
     InWeek(i32),
 }
 
-/// Of the north.
+/// A season of the northern hemisphere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Season {
     Spring,
@@ -60,7 +60,7 @@ pub(crate) enum OfSeason {
     InYear(i32),
 }
 
-/// What is counted.
+/// The unit that is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Day,
@@ -79,8 +79,8 @@ pub(crate) enum Place {
 }
 
 impl Moment {
-    /// What a phrase means with a word in its place; `None` where the word does not fit. A phrase that counts and has no
-    /// place counts one.
+    /// The meaning of a phrase with a word in its place; `None` where the word does not fit. A
+    /// phrase that counts and has no place counts one.
     pub(crate) fn of(phrase: TimePhrase, place: Place) -> Option<Self> {
         use TimePhrase as P;
         let count = match place {

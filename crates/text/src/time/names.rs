@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use crate::time::fold::fold;
 
-/// What names mean: whole names, and the beginnings of names that have endings. All of them are folded.
+/// The meanings of names: whole names, and the beginnings of names that have endings. All of them
+/// are folded.
 pub(crate) struct Names<T> {
     whole: HashMap<String, T>,
     beginnings: Vec<(String, T)>,
@@ -24,7 +25,7 @@ impl<T: Copy> Names<T> {
         all
     }
 
-    /// What a folded word means.
+    /// The meaning of a folded word.
     pub(crate) fn get(&self, word: &str) -> Option<T> {
         let begins = || self.beginnings.iter().find(|(name, _)| word.starts_with(name.as_str()));
         self.whole.get(word).copied().or_else(|| begins().map(|(_, meaning)| *meaning))

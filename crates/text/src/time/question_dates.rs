@@ -44,7 +44,7 @@ impl Times {
     }
 }
 
-/// Of a few days people still tell soon after.
+/// Whether a period of a few days may have been told of on this day: people still tell soon after.
 fn told_of(period: Period, said: Date) -> bool {
     let short = period.from.saturating_add(TOLD_WITHIN.days()) >= period.until;
     let later = if short { TOLD_WITHIN } else { 0 };

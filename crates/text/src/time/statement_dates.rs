@@ -59,7 +59,8 @@ fn is_within_more(moment: Moment, text: &str, end: usize) -> bool {
         || (day <= COUNTED && continues)
 }
 
-/// What a relative date meant, as precisely as it was said; `None` where nothing better than its words is known.
+/// The date of a relative phrase, as precisely as it was said; `None` where nothing better than its
+/// words is known.
 fn resolve(moment: Moment, today: Date) -> Option<String> {
     let day = |date: Date| date.strftime("%F").to_string();
     let days = |from: Date, until: Date| format!("{} – {}", day(from), day(until));

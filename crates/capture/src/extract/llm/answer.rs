@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Brackets at which the array is looked for: the text before it may contain some.
 const MAX_TRIES: usize = 32;
 
-/// What was found in an answer.
+/// The content of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Elements {
     pub(super) items: Vec<Value>,
@@ -67,7 +67,7 @@ fn begins_as_json(text: &str) -> bool {
     )
 }
 
-/// What stands after the model's thinking aloud.
+/// The answer without the model's thinking.
 fn without_thoughts(answer: &str) -> Result<&str, &'static str> {
     let closed = ["</think>", "</thinking>"]
         .into_iter()

@@ -28,7 +28,7 @@ const MOST_ENTITIES: usize = 16;
 /// The types the model is asked for.
 const TYPES: [&str; 2] = [MemoryType::SEMANTIC, MemoryType::PROCEDURAL];
 
-/// What the words for certainty mean.
+/// Confidence of each word for certainty.
 const CERTAINTY: [(&str, f32); 4] =
     [(EXPLICIT, 0.95), ("implied", 0.85), ("inferred", 0.70), ("uncertain", 0.50)];
 const EXPLICIT: &str = "explicit";
@@ -36,7 +36,7 @@ const EXPLICIT: &str = "explicit";
 /// Why an element is no candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unfit {
-    /// Of a type that was not asked for.
+    /// Its type was not asked for.
     Type,
     /// Without content.
     Content,
@@ -44,7 +44,7 @@ pub(super) enum Unfit {
     Unsupported,
 }
 
-/// What the model was shown, to hold its answer against.
+/// The texts that the model was shown, against which its answer is held.
 pub(super) struct Evidence<'a> {
     /// Contents of stored memories, by number from 1.
     known: &'a [String],

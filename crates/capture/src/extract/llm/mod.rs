@@ -28,7 +28,7 @@ const MOST: usize = 50;
 /// The most of its own answer that a model is shown again, in bytes.
 const MAX_SHOWN_AGAIN: usize = 8 * 1024;
 
-/// What an answer held.
+/// Content of an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Found {
     pub(crate) candidates: Vec<Candidate>,
@@ -96,7 +96,7 @@ async fn ask(helper: &Helper, request: &str) -> Result<Elements, ExtractError> {
     }
 }
 
-/// What the model says, and what is in it. No completion at all is a malformed answer without words.
+/// Asks the model, and reads its answer. No completion at all is a malformed answer without words.
 async fn words_and_elements(
     helper: &Helper,
     messages: &[Message<'_>],

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{extract::llm::redact::redacted, turn::StoredTurn};
 use memgate_text::repeats::drop_repeats;
 
-/// What one request shows of a conversation, in bytes: about 6,000 tokens.
+/// Bytes of a conversation in one request: about 6,000 tokens.
 pub(crate) const PART_BYTES: usize = 24 * 1024;
 
 /// The most parts of one batch; of a longer one the oldest are left out. Fifteen turns at their
@@ -29,12 +29,12 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// What the user said in it.
+    /// The user's words in it.
     pub(crate) fn user(&self) -> &str {
         &self.user
     }
 
-    /// The same without the assistant's sentences that repeat one of the memories.
+    /// The turn without the assistant's sentences that repeat one of the memories.
     pub(super) fn without_repeats(&self, memories: &[String]) -> Self {
         Self { assistant: drop_repeats(&self.assistant, memories), ..self.clone() }
     }

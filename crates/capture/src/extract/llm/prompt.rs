@@ -1,4 +1,4 @@
-//! What the extraction model is told and shown, and the form of its answer.
+//! The instructions and the request of the extraction model, and the form of its answer.
 
 use std::sync::LazyLock;
 
@@ -51,7 +51,7 @@ something, give the corrected fact only.
 - Write in the language of the user.
 - If nothing is worth remembering, answer {\"facts\": []}.";
 
-/// What is said of an answer that could not be read.
+/// The request to repeat an answer that could not be read.
 pub(super) fn complaint(reason: &str) -> String {
     format!(
         "That answer cannot be read: it is {reason}. Answer again with the JSON object alone, \
@@ -110,7 +110,7 @@ struct Known<'a> {
     content: &'a str,
 }
 
-/// What is stored and what was said, as JSON, so that no text in it can pass for our own words.
+/// Memories and messages as JSON, so that no text in them can pass for our own words.
 pub(super) fn request(part: &[Shown], known: &[String]) -> String {
     let mut request = String::new();
     if !known.is_empty() {

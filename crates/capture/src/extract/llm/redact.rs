@@ -1,4 +1,4 @@
-//! What a helper model may be shown of a text: nothing of a message that holds a secret, tries to
+//! The text that a helper model may be shown: nothing of a message that holds a secret, tries to
 //! instruct the model, or is not to be stored, by the same rules as everywhere.
 
 use std::borrow::Cow;

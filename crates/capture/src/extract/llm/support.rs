@@ -25,7 +25,7 @@ const TOGETHER: usize = 4;
 /// The most words of a fact or quote that are compared.
 const MAX_WORDS: usize = 64;
 
-/// What the turns of a part support.
+/// The words of the turns of a part, which support its facts.
 pub(super) struct Support {
     /// The names, numbers, dates and negations that the user typed.
     pub(super) particulars: Particulars,

@@ -1,5 +1,5 @@
-//! What the trained models say of the pieces of a message: the reader, where it knows the embedder's inner layers, or else
-//! the words alone.
+//! The opinion of the trained models on the pieces of a message: of the reader, where it knows the
+//! embedder's inner layers, or else by the words alone.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -44,7 +44,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// What a clause of a sentence is.
+    /// The class of a clause of a sentence.
     pub(super) fn clause(&self, clause: &Piece<'_>) -> Clause {
         match self.said(clause) {
             Some(said) if said.keep < self.thresholds.trim => Clause::Other,

@@ -54,7 +54,7 @@ pub(crate) async fn extract(
     Ok(found.into_iter().map(candidate).collect())
 }
 
-/// What a look at a turn says of its message.
+/// The result of looking at a turn's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Look {
     /// The message without what its user did not say.

@@ -26,7 +26,7 @@ pub(super) struct Message<'a> {
     before: Option<Piece<'a>>,
 }
 
-/// What is kept of a message.
+/// A statement that is kept of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Statement {
     /// In the user's words.
@@ -46,7 +46,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// What is kept.
+    /// The statements that are kept.
     pub(super) fn statements(&self, judge: &Judge<'_>) -> Vec<Statement> {
         let mut statements = self.joined(&self.kept(judge), judge);
         // A wish is sure by its form.
@@ -137,7 +137,8 @@ fn trimmed<'a>(sentence: &Piece<'a>, judge: &Judge<'_>) -> Piece<'a> {
     if whole { sentence.clone() } else { kept }
 }
 
-/// Of a sentence that is not kept, the clauses that surely tell something: "I'm coeliac, what can I eat?"
+/// The clauses of a sentence that is not kept which surely tell something: "I'm coeliac, what can I
+/// eat?"
 fn sure_clauses<'a>(sentence: &Piece<'a>, judge: &Judge<'_>) -> Vec<Piece<'a>> {
     let clauses = sentence.clauses();
     if clauses.len() < 2 {

@@ -20,8 +20,8 @@ const FEWEST_TURNS: usize = 3;
 /// The longest summary, in characters.
 pub(super) const MAX_CHARS: usize = 600;
 
-/// What of a session's turns is summed up, by scope: a summary belongs to one
-/// project and agent, as what it holds. Scopes of too few turns are left out.
+/// The turns of a session that are summed up, by scope: a summary belongs to one project and agent,
+/// as what it holds. Scopes of too few turns are left out.
 pub(crate) fn by_scope(turns: Vec<StoredTurn>) -> Vec<Vec<StoredTurn>> {
     let mut scopes: Vec<Vec<StoredTurn>> = Vec::new();
     for turn in turns {

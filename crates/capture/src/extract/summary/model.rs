@@ -46,7 +46,7 @@ struct Shown<'a> {
     assistant: &'a str,
 }
 
-/// What a model made of a session.
+/// A model's answer to a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
     /// In these words.

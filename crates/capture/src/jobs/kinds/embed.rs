@@ -3,12 +3,10 @@
 use std::{collections::HashSet, time::Duration};
 
 use crate::{
-    backfill::embed_missing,
+    backfill::{EMBED_REST, embed_missing},
     error::JobError,
-    jobs::context::JobContext,
-    journal::{self, Journal},
+    parts::Parts,
 };
-use memgate_sqlite::DatabaseError;
 
 /// Memories whose vectors are made at once.
 const EMBED_BATCH: usize = 32;
@@ -19,15 +17,12 @@ const EMBED_ROUNDS: usize = 16;
 /// The pause between two runs while vectors are missing.
 const EMBED_PAUSE: Duration = Duration::from_secs(1);
 
-/// The pause while the embedder or the store fails.
-pub(crate) const EMBED_REST: Duration = Duration::from_secs(10);
-
 /// Vectors for memories that have none: their embedding failed, or the
 /// model has changed. Never given up, since it is about no single memory.
-pub(crate) async fn run(context: &JobContext) -> Result<(), JobError> {
+pub(crate) async fn run(parts: &Parts) -> Result<(), JobError> {
     let mut passed_over = HashSet::new();
     for _ in 0..EMBED_ROUNDS {
-        match embed_missing(&context.writer, EMBED_BATCH, &mut passed_over).await {
+        match embed_missing(&parts.writer, EMBED_BATCH, &mut passed_over).await {
             // All have vectors, or their texts can have none: these are tried again with the
             // next that has none.
             Ok(0) => return Ok(()),
@@ -39,10 +34,4 @@ pub(crate) async fn run(context: &JobContext) -> Result<(), JobError> {
         }
     }
     Err(JobError::NotNow(EMBED_PAUSE))
-}
-
-/// Schedules this job after a pause.
-pub(crate) async fn owe_vectors(journal: &Journal, pause: Duration) -> Result<(), DatabaseError> {
-    let now = journal.now();
-    journal.write(move |c| journal::ask_for_vectors(c, now, pause)).await
 }

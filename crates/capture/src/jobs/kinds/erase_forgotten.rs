@@ -3,22 +3,23 @@
 use crate::{
     error::JobError,
     forget::erase,
-    jobs::{context::JobContext, payload::payload},
+    jobs::payload::payload,
     journal::{ClaimedJob, Hidden, lanes_of},
+    parts::Parts,
 };
 use memgate_access::{Action, Actor, Subject};
 
 /// Erases the memories that are still hidden.
-pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), JobError> {
+pub(crate) async fn run(parts: &Parts, job: &ClaimedJob) -> Result<(), JobError> {
     let (Some(owner), Some(_)) = (&job.owner, &job.payload) else { return Ok(()) };
     let hidden: Hidden = payload(job)?;
     // An extraction in the owner's other lane could read what is being erased.
     let [_, extractions] = lanes_of(owner);
-    let held = context.lanes.hold(&extractions).await;
-    let erased = erase(&context.forget, owner, &hidden).await;
+    let held = parts.lanes.hold(&extractions).await;
+    let erased = erase(parts, owner, &hidden).await;
     drop(held);
     erased.map_err(JobError::or_retry)?;
     let subject = Subject::of(owner).count(hidden.memories.len() as u64);
-    context.writer.audit.record(Actor::Job, Action::ForgetErase, subject, None).await;
+    parts.writer.audit.record(Actor::Job, Action::ForgetErase, subject, None).await;
     Ok(())
 }

@@ -6,11 +6,11 @@ use crate::{
     extract::llm::{self, ExtractError},
     jobs::{
         candidates::{admitted, without_commands},
-        context::JobContext,
         payload::{Batch, Found, next, payload, turns_of},
         related::related,
     },
     journal::{ClaimedJob, JobKind, Next},
+    parts::Parts,
     trail::TurnEvent,
     turn::StoredTurn,
 };
@@ -20,20 +20,20 @@ use memgate_embed::{
 };
 
 /// Asks the helper model for the facts in a part of a batch.
-pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<Option<Next>, JobError> {
-    let settings = context.live.get();
+pub(crate) async fn run(parts: &Parts, job: &ClaimedJob) -> Result<Option<Next>, JobError> {
+    let settings = parts.live.get();
     let Some(helper) = &settings.extractor else { return Ok(None) };
     let of: Batch = payload(job)?;
-    let mut turns = turns_of(&context.journal, of, job.subject).await?;
+    let mut turns = turns_of(&parts.journal, of, job.subject).await?;
     let Some(last) = turns.last().cloned() else { return Ok(None) };
     // Patterns over long texts take a while: not on a thread of the runtime.
-    let parts = tokio::task::spawn_blocking(move || {
+    let pieces = tokio::task::spawn_blocking(move || {
         turns.iter_mut().for_each(without_commands);
         llm::parts(&turns, of.part_bytes)
     });
-    let parts = parts.await.map_err(|_| JobError::retry("the turns cannot be cut in parts"))?;
-    let Some(part) = parts.get(of.part) else { return Ok(None) };
-    let known = related(&context.writer, &last, part, context.journal.now()).await?;
+    let pieces = pieces.await.map_err(|_| JobError::retry("the turns cannot be cut in parts"))?;
+    let Some(part) = pieces.get(of.part) else { return Ok(None) };
+    let known = related(&parts.writer, &last, part, parts.journal.now()).await?;
     let found = match (llm::extract(helper, part, &known).await, of.in_smaller_parts()) {
         (Err(ExtractError::Llm(error)), Some(smaller)) if error.may_be_too_long() => {
             tracing::debug!(%error, "the batch is asked for in smaller parts");
@@ -41,16 +41,16 @@ pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<Option
         }
         (outcome, _) => outcome.map_err(|error| failure(error, helper))?,
     };
-    count_dropped(context, &last, &found);
-    let found = admitted(context, || (&last).into(), found.candidates);
-    match (found.is_empty(), of.part + 1 < parts.len()) {
+    count_dropped(parts, &last, &found);
+    let found = admitted(parts, || (&last).into(), found.candidates);
+    match (found.is_empty(), of.part + 1 < pieces.len()) {
         (true, false) => Ok(None),
         (true, true) => next(JobKind::Extract, &of.next()),
         (false, more) => next(JobKind::Reconcile, &Found { of, more, found }),
     }
 }
 
-fn count_dropped(context: &JobContext, last: &StoredTurn, found: &llm::Found) {
+fn count_dropped(parts: &Parts, last: &StoredTurn, found: &llm::Found) {
     for (reason, count) in [
         ("unknown_type", found.unknown_type),
         ("unusable", found.unusable),
@@ -59,9 +59,9 @@ fn count_dropped(context: &JobContext, last: &StoredTurn, found: &llm::Found) {
         ("broken_off", found.broken_off),
     ] {
         if count > 0 {
-            context.writer.metrics.candidates_dropped(reason, count);
+            parts.writer.metrics.candidates_dropped(reason, count);
             let dropped = TurnEvent { count, ..TurnEvent::dropped("statement", reason) };
-            context.writer.trail.note(last.into(), [dropped]);
+            parts.writer.trail.note(last.into(), [dropped]);
         }
     }
 }

@@ -7,39 +7,39 @@ use crate::{
     extractor::LOCAL,
     jobs::{
         candidates::{origin, store_candidates, without_commands},
-        context::JobContext,
         prompts::is_clients_prompt,
     },
     journal,
+    parts::Parts,
     reconcile::{Origin, remark},
     trail::TurnEvent,
 };
 use memgate_text::command::Typed;
 
 /// Brings the statements in a turn into the store. Found again, they are known.
-pub(crate) async fn run(context: &JobContext, turn: i64) -> Result<(), JobError> {
+pub(crate) async fn run(parts: &Parts, turn: i64) -> Result<(), JobError> {
     let (Some(mut said), before) =
-        context.journal.read(move |c| journal::turn_and_before(c, turn)).await?
+        parts.journal.read(move |c| journal::turn_and_before(c, turn)).await?
     else {
         return Ok(());
     };
-    if is_clients_prompt(context, turn, &said).await? {
+    if is_clients_prompt(parts, turn, &said).await? {
         return Ok(());
     }
     // Where a sentence stands in the message counts, so before anything is taken out of it.
     let typed = Typed::of(&said.user_text);
     without_commands(&mut said);
-    let (embedder, models) = (context.writer.embedder.as_ref(), context.writer.models.as_ref());
+    let (embedder, models) = (parts.writer.embedder.as_ref(), parts.writer.models.as_ref());
     let found = local::extract(embedder, models, &said, before.as_ref()).await?;
     let words = |found: &Candidate| found.raw.as_ref().unwrap_or(&found.content).clone();
     let kept: Vec<String> = found.iter().map(words).collect();
     if found.is_empty() {
         let dropped = TurnEvent::dropped("statement", "nothing_worth_keeping");
-        context.writer.trail.note((&said).into(), [dropped]);
+        parts.writer.trail.note((&said).into(), [dropped]);
     }
     let origin = Origin { typed, ..origin(&said, LOCAL) };
-    store_candidates(context, &origin, found).await?;
-    remark(&context.writer, context.live.get().policy, &said, &kept, context.journal.now()).await?;
-    context.writer.trail.log(&said);
+    store_candidates(parts, &origin, found).await?;
+    remark(&parts.writer, parts.live.get().policy, &said, &kept, parts.journal.now()).await?;
+    parts.writer.trail.log(&said);
     Ok(())
 }

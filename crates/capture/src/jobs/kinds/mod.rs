@@ -16,28 +16,26 @@ mod summarise;
 
 use crate::{
     error::JobError,
-    jobs::context::JobContext,
     journal::{ClaimedJob, JobKind, Next},
+    parts::Parts,
 };
 
-pub(crate) use embed::{EMBED_REST, owe_vectors};
-
 /// Runs a job. Returns the job that follows it, if there is one.
-pub(super) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<Option<Next>, JobError> {
+pub(super) async fn run(parts: &Parts, job: &ClaimedJob) -> Result<Option<Next>, JobError> {
     match job.kind {
-        JobKind::StoreTurn => store_turn::run(context, job.subject).await?,
-        JobKind::ExtractLocally => extract_locally::run(context, job.subject).await?,
-        JobKind::Remember => remember::run(context, job).await?,
-        JobKind::SetPreferences => set_preferences::run(context, job).await?,
-        JobKind::ForgetSaid => forget_said::run(context, job).await?,
-        JobKind::ForgetEdited => forget_said::run_edited(context, job.subject).await?,
-        JobKind::EraseForgotten => erase_forgotten::run(context, job).await?,
-        JobKind::Extract => return extract::run(context, job).await,
-        JobKind::Reconcile => return reconcile::run(context, job).await,
-        JobKind::EndIdleSession => end_idle_session::run(context, job).await?,
-        JobKind::Summarise => summarise::run(context, job.subject).await?,
-        JobKind::Embed => embed::run(context).await?,
-        JobKind::Prune => prune::run(context).await?,
+        JobKind::StoreTurn => store_turn::run(parts, job.subject).await?,
+        JobKind::ExtractLocally => extract_locally::run(parts, job.subject).await?,
+        JobKind::Remember => remember::run(parts, job).await?,
+        JobKind::SetPreferences => set_preferences::run(parts, job).await?,
+        JobKind::ForgetSaid => forget_said::run(parts, job).await?,
+        JobKind::ForgetEdited => forget_said::run_edited(parts, job.subject).await?,
+        JobKind::EraseForgotten => erase_forgotten::run(parts, job).await?,
+        JobKind::Extract => return extract::run(parts, job).await,
+        JobKind::Reconcile => return reconcile::run(parts, job).await,
+        JobKind::EndIdleSession => end_idle_session::run(parts, job).await?,
+        JobKind::Summarise => summarise::run(parts, job.subject).await?,
+        JobKind::Embed => embed::run(parts).await?,
+        JobKind::Prune => prune::run(parts).await?,
     }
     Ok(None)
 }

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use crate::{
+    backfill::EMBED_REST,
     error::JobError,
-    jobs::{context::JobContext, kinds::embed::EMBED_REST},
     journal::{self, Pruned},
+    parts::Parts,
 };
 use memgate_sqlite::DatabaseError;
 
@@ -15,10 +16,10 @@ const MANY_HELD: u64 = 5_000;
 /// The pause after a look at many old turns.
 const LONG_REST: Duration = Duration::from_secs(600);
 
-/// Removes what was learnt and is old, and dead jobs that are old. Never given
-/// up, since it comes again by itself.
-pub(crate) async fn run(context: &JobContext) -> Result<(), JobError> {
-    let (pruned, old) = prune_all(context).await.map_err(|error| {
+/// Removes turns that were learned from and are past their retention, and old dead jobs. It is never given up, because it is
+/// scheduled again.
+pub(crate) async fn run(parts: &Parts) -> Result<(), JobError> {
+    let (pruned, old) = prune_all(parts).await.map_err(|error| {
         tracing::debug!(%error, "the journal cannot be pruned now");
         JobError::NotNow(EMBED_REST)
     })?;
@@ -31,32 +32,32 @@ pub(crate) async fn run(context: &JobContext) -> Result<(), JobError> {
     Ok(())
 }
 
-/// What was removed, and how many old turns were looked at.
-async fn prune_all(context: &JobContext) -> Result<(Pruned, u64), DatabaseError> {
-    let (retention, now) = (context.live.get().retention, context.journal.now());
+/// Prunes turns and jobs. Returns what was removed, and how many old turns were looked at.
+async fn prune_all(parts: &Parts) -> Result<(Pruned, u64), DatabaseError> {
+    let (retention, now) = (parts.live.get().retention, parts.journal.now());
     let (mut pruned, mut old) = (Pruned::default(), 0);
     // Dead jobs first: they hold turns.
     let mut more = true;
     while more {
         let step = move |c: &_| journal::prune_dead_jobs(c, &retention, now);
-        let (removed, goes_on) = context.journal.write(step).await?;
+        let (removed, goes_on) = parts.journal.write(step).await?;
         (pruned, more) = (pruned.and(removed), goes_on);
     }
     let mut after = Some(0);
     while let Some(turn) = after {
         let look = move |c: &_| journal::look_for_old_turns(c, &retention, turn, now);
-        let found = context.journal.read(look).await?;
+        let found = parts.journal.read(look).await?;
         (after, old) = (found.next, old + found.old);
         if found.due.is_empty() {
             continue;
         }
         let step = move |c: &_| journal::prune_turns(c, &retention, &found.due, now);
-        let removed = context.journal.write(step).await?;
-        context.writer.metrics.pruned(removed.turns);
+        let removed = parts.journal.write(step).await?;
+        parts.writer.metrics.pruned(removed.turns);
         pruned = pruned.and(removed);
     }
     if pruned != Pruned::default() {
-        context.journal.wipe().await?;
+        parts.journal.wipe().await?;
     }
     Ok((pruned, old))
 }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use crate::{
     error::JobError,
-    jobs::{context::JobContext, payload::payload},
+    jobs::payload::payload,
     journal::{self, ClaimedJob},
+    parts::Parts,
     preferences::{preference_memory, set_preference},
     trail::{Became, TurnEvent},
 };
@@ -22,22 +23,22 @@ const CONFIDENCE: f32 = 0.95;
 const ORDER_PAUSE: Duration = Duration::from_secs(5);
 
 /// Stores the preferences of a turn; the values are in the payload.
-pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), JobError> {
+pub(crate) async fn run(parts: &Parts, job: &ClaimedJob) -> Result<(), JobError> {
     let stated: Vec<Stated> = payload(job)?;
     let turn = job.subject;
-    if context.journal.read(move |c| journal::has_to_forget(c, turn)).await? {
+    if parts.journal.read(move |c| journal::has_to_forget(c, turn)).await? {
         return Err(JobError::NotNow(ORDER_PAUSE));
     }
-    let Some(said) = context.journal.read(move |c| journal::turn(c, turn)).await? else {
+    let Some(said) = parts.journal.read(move |c| journal::turn(c, turn)).await? else {
         return Ok(());
     };
-    let (now, store) = (context.journal.now(), context.writer.store.as_ref());
+    let (now, store) = (parts.journal.now(), parts.writer.store.as_ref());
     let write =
         Write { actor: Actor::Capture, reason: "preference", request_id: said.request_id.clone() };
     for Stated { preference, words } in stated {
         let (key, value) = (preference.key().name(), preference.value().to_owned());
-        let parts = [extractor::PREFERENCES, &said.owner.key(), &said.key, key, &value];
-        let (id, source) = (MemoryId::derived(&parts), Source::ExplicitUserInput);
+        let from = [extractor::PREFERENCES, &said.owner.key(), &said.key, key, &value];
+        let (id, source) = (MemoryId::derived(&from), Source::ExplicitUserInput);
         let mut memory = preference_memory(id, said.owner.clone(), preference, source, said.began);
         memory.raw = Some(words);
         memory.project_id.clone_from(&said.project);
@@ -55,9 +56,9 @@ pub(crate) async fn run(context: &JobContext, job: &ClaimedJob) -> Result<(), Jo
         let new = memory.id.clone();
         let in_force = set_preference(store, memory, &write, now).await?;
         let kept = TurnEvent::of(Became::Kept, "preference", &in_force.id);
-        context.writer.trail.note((&said).into(), [kept]);
+        parts.writer.trail.note((&said).into(), [kept]);
         if in_force.id == new {
-            context.writer.metrics.stored(in_force.memory_type.as_str());
+            parts.writer.metrics.stored(in_force.memory_type.as_str());
         }
     }
     Ok(())

@@ -3,18 +3,15 @@
 use jiff::Timestamp;
 
 use crate::{
+    backfill::{EMBED_REST, owe_vectors},
     error::JobError,
     extract::{
         local::{self, Look},
         turns,
     },
-    jobs::{
-        context::JobContext,
-        drift::notice_drift,
-        kinds::embed::{EMBED_REST, owe_vectors},
-        prompts::is_clients_prompt,
-    },
+    jobs::{drift::notice_drift, prompts::is_clients_prompt},
     journal,
+    parts::Parts,
     reconcile::still_true,
     trail::{Became, TurnEvent},
     turn::StoredTurn,
@@ -28,61 +25,61 @@ const REPEATABLE: usize = 10;
 
 /// The memory of a turn. Nothing to do when the turn was forgotten, or is
 /// not worth one.
-pub(crate) async fn run(context: &JobContext, number: i64) -> Result<(), JobError> {
+pub(crate) async fn run(parts: &Parts, number: i64) -> Result<(), JobError> {
     let (Some(mut turn), before) =
-        context.journal.read(move |c| journal::turn_and_before(c, number)).await?
+        parts.journal.read(move |c| journal::turn_and_before(c, number)).await?
     else {
         return Ok(());
     };
     if !turns::worth_it(&turn) {
-        return not_worth_it(context, &turn);
+        return not_worth_it(parts, &turn);
     }
-    if is_clients_prompt(context, number, &turn).await? {
+    if is_clients_prompt(parts, number, &turn).await? {
         return Ok(());
     }
-    let now = context.journal.now();
-    let known = remembered(context, &turn, now).await?;
-    let Look { own, tells } = look(context, &turn, before.as_ref()).await;
+    let now = parts.journal.now();
+    let known = remembered(parts, &turn, now).await?;
+    let Look { own, tells } = look(parts, &turn, before.as_ref()).await;
     turn.user_text = own;
     if !turns::worth_it(&turn) {
-        return not_worth_it(context, &turn);
+        return not_worth_it(parts, &turn);
     }
     let mut episode = turns::episode(&turn, &known, tells, now);
-    if let Ok(stored) = context.writer.store.get(&turn.owner, &turn.memory_id(), now).await {
+    if let Ok(stored) = parts.writer.store.get(&turn.owner, &turn.memory_id(), now).await {
         episode = still_true(episode, &[stored]);
     }
     let write =
         Write { actor: Actor::Capture, reason: "turn", request_id: turn.request_id.clone() };
     let kept = TurnEvent::of(Became::Kept, "turn", &episode.id);
     let passages = episode.passages();
-    let written = context.writer.put(episode, passages.clone(), &write).await?;
-    context.writer.trail.note((&turn).into(), [kept]);
-    log_alone(context, &turn);
+    let written = parts.writer.put(episode, passages.clone(), &write).await?;
+    parts.writer.trail.note((&turn).into(), [kept]);
+    log_alone(parts, &turn);
     match written {
-        Written::Whole => notice_drift(context, number, &turn, passages).await,
-        Written::WithoutVectors => Ok(owe_vectors(&context.journal, EMBED_REST).await?),
+        Written::Whole => notice_drift(parts, number, &turn, passages).await,
+        Written::WithoutVectors => Ok(owe_vectors(&parts.journal, EMBED_REST).await?),
     }
 }
 
-fn not_worth_it(context: &JobContext, turn: &StoredTurn) -> Result<(), JobError> {
+fn not_worth_it(parts: &Parts, turn: &StoredTurn) -> Result<(), JobError> {
     let dropped = TurnEvent::dropped("turn", "not_worth_keeping");
-    context.writer.trail.note(turn.into(), [dropped]);
-    log_alone(context, turn);
+    parts.writer.trail.note(turn.into(), [dropped]);
+    log_alone(parts, turn);
     Ok(())
 }
 
 /// Logs what became of the turn, unless the job that picks its statements will.
-fn log_alone(context: &JobContext, turn: &StoredTurn) {
-    if !context.live.get().extract_locally {
-        context.writer.trail.log(turn);
+fn log_alone(parts: &Parts, turn: &StoredTurn) {
+    if !parts.live.get().extract_locally {
+        parts.writer.trail.log(turn);
     }
 }
 
-/// What the user says in a turn, and whether it tells something worth keeping, or asks to keep something; so it does where
-/// nobody can say: in a message too long to be looked at, and while the embedder is busy, which must not keep a turn from
-/// being stored.
-async fn look(context: &JobContext, turn: &StoredTurn, before: Option<&StoredTurn>) -> Look {
-    let (embedder, models) = (context.writer.embedder.as_ref(), context.writer.models.as_ref());
+/// The user's own words in a turn, and whether it tells something worth keeping, or asks to keep
+/// something; so it does where nobody can say: in a message too long to be looked at, and while the
+/// embedder is busy, which must not keep a turn from being stored.
+async fn look(parts: &Parts, turn: &StoredTurn, before: Option<&StoredTurn>) -> Look {
+    let (embedder, models) = (parts.writer.embedder.as_ref(), parts.writer.models.as_ref());
     let unread = || Look { own: turn.user_text.clone(), tells: true };
     let mut look = local::look(embedder, models, turn, before).await.unwrap_or_else(|_| unread());
     let asks = Commands::of(&turn.user_text).kind().is_some();
@@ -90,9 +87,9 @@ async fn look(context: &JobContext, turn: &StoredTurn, before: Option<&StoredTur
     look
 }
 
-/// What is remembered already that the turn's reply may repeat.
+/// The memories that the turn's reply may repeat.
 async fn remembered(
-    context: &JobContext,
+    parts: &Parts,
     turn: &StoredTurn,
     now: Timestamp,
 ) -> Result<Vec<String>, JobError> {
@@ -108,7 +105,7 @@ async fn remembered(
         now,
     };
     let own = turn.memory_id();
-    let found = context.writer.store.retrieve(&search).await?;
+    let found = parts.writer.store.retrieve(&search).await?;
     let others = found.iter().map(|found| &found.memory).filter(|memory| memory.id != own);
     Ok(others.map(|memory| memory.text().into_owned()).collect())
 }

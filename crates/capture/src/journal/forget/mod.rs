@@ -1,11 +1,8 @@
 //! Forgetting: the turns to remove, and the requests of users to forget.
 
-mod orders;
 mod requests;
 mod turns;
 
-pub(crate) use orders::{ForgetOrder, Orders, RememberOrder, has_to_forget, later_turns};
-pub(in crate::journal) use orders::{fulfilled, owe, owe_without_turn};
 pub use requests::Forgetting;
 pub(crate) use requests::{
     Hidden, cancel as cancel_forgetting, erase_later, hidden_by, hidden_for,

@@ -13,7 +13,7 @@ use crate::journal::{
 };
 use memgate_core::memory::{MemoryId, Owner, Status};
 
-/// What one request to forget hides.
+/// The memories that one request to forget hides.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Hidden {
@@ -38,7 +38,7 @@ pub struct Forgetting {
     pub memories: Vec<MemoryId>,
 }
 
-/// What an earlier run of the same job has hidden; empty on the first run.
+/// The memories that an earlier run of the job has hidden; empty on the first run.
 pub(crate) fn hidden_for(c: &Connection, subject: i64) -> rusqlite::Result<Hidden> {
     let payload: Option<Option<String>> = c
         .prepare_cached("SELECT payload FROM jobs WHERE kind = ?1 AND subject = ?2")?
@@ -82,7 +82,8 @@ pub(crate) fn pending(c: &Connection, owner: &Owner) -> rusqlite::Result<Vec<For
     rows.collect()
 }
 
-/// What the owner's request with this number hides; `None` when there is no such request.
+/// The memories that the owner's request with this number hides; `None` when there is no such
+/// request.
 pub(crate) fn hidden_by(
     c: &Connection,
     owner: &Owner,

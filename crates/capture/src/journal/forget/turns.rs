@@ -21,7 +21,7 @@ pub enum Forget {
     Found {
         /// The session's id.
         session: String,
-        /// What the fact's provenance names.
+        /// The key in the fact's provenance.
         turn: String,
         /// When that turn began.
         until: Timestamp,
@@ -121,14 +121,14 @@ fn withhold(
     find_again(c, session, now)
 }
 
-/// What a session knows besides may have been made of a turn that is now gone.
+/// Drops the values of a session, which may have been made of a turn that is now gone.
 fn drop_values(c: &Connection, session: i64) -> rusqlite::Result<()> {
     c.prepare_cached("DELETE FROM session_values WHERE session = ?1")?.execute([session])?;
     Ok(())
 }
 
-/// What an extraction of this session has found may come from a turn that is
-/// now gone: it is dropped, and what is left of the batch is read again.
+/// Drops the candidates that an extraction of this session has found, because they may come from a
+/// turn that is now gone; the rest of the batch is read again.
 fn find_again(c: &Connection, session: i64, now: Timestamp) -> rusqlite::Result<()> {
     let found: Vec<(i64, u32)> = c
         .prepare_cached(

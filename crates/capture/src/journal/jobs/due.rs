@@ -22,7 +22,7 @@ pub(crate) struct Room {
     pub(crate) others: bool,
 }
 
-/// What is owed by now.
+/// The jobs that are owed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Owed {
     pub(crate) pending: u64,

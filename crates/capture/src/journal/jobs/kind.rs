@@ -2,7 +2,7 @@
 
 use memgate_core::memory::Owner;
 
-/// What a job does.
+/// The kind of a job.
 #[derive(
     Clone,
     Copy,

@@ -47,7 +47,7 @@ impl JobStanding {
 pub struct JobRow {
     /// Its number.
     pub id: JobId,
-    /// What it does.
+    /// Its kind.
     pub kind: String,
     /// Where it stands.
     pub state: JobStanding,
@@ -118,7 +118,7 @@ pub(crate) fn retry(
         .optional()
 }
 
-/// The same for all dead jobs, of an owner or (for operators) of everybody.
+/// Retries all dead jobs, of an owner or (for operators) of everybody.
 /// Returns how many.
 pub(crate) fn retry_dead(
     c: &Connection,

@@ -56,7 +56,7 @@ impl ClaimedJob {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Settled {
-    /// What it had to do is done, and leads to this.
+    /// It is done, and leads to this.
     Done(Option<Next>),
     /// It could not be tried, perhaps for a reason worth telling; again at that time, and no try
     /// is counted.
@@ -67,7 +67,7 @@ pub(crate) enum Settled {
     Dead(String),
 }
 
-/// What a job that is done leads to; owed in the same transaction.
+/// The jobs that follow from one that is done; owed in the same transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Next {
     pub(crate) kind: JobKind,

@@ -6,16 +6,15 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::{
     journal::{
         columns::{millis, owner},
-        forget,
         jobs::{self, JobKind},
-        read,
+        orders, read,
         sessions::{summaries, trigger},
     },
     session::SessionKey,
     settings::Rules,
 };
 
-/// What the end of a session told.
+/// Result of ending a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     /// Its complete turns.
@@ -113,7 +112,7 @@ pub(crate) fn complete(
     let session: i64 = c
         .prepare_cached("UPDATE turns SET state = 'complete' WHERE id = ?1 RETURNING session")?
         .query_row([turn], |row| row.get(0))?;
-    let forgets = forget::owe(c, turn, now)?;
+    let forgets = orders::owe(c, turn, now)?;
     if rules.store_turns && !forgets {
         jobs::ask_for_turn(c, JobKind::StoreTurn, turn, now)?;
     }

@@ -1,11 +1,10 @@
-//! Sessions: found or begun, ended, summarised, listed, and the values they hold.
+//! Sessions: found or begun, ended, summarised and listed.
 
 mod end;
 mod find;
 mod ledger;
 mod summaries;
 mod trigger;
-mod values;
 
 pub(crate) use end::{Ended, Waits, end_if_idle, extract_before};
 pub(in crate::journal) use end::{complete, end};
@@ -13,4 +12,3 @@ pub(in crate::journal) use find::{Session, find, resolve, running};
 pub use ledger::SessionRow;
 pub(crate) use ledger::list_sessions;
 pub(crate) use summaries::{never_sum_up, sum_up_again, to_sum_up};
-pub(crate) use values::SessionState;

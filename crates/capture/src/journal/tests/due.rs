@@ -7,7 +7,7 @@ async fn add(book: &Book, kind: &'static str, subject: i64, lane: &'static str, 
     book.journal.write(move |c| c.execute(sql, (kind, subject, lane, due))).await.unwrap();
 }
 
-/// What the table of lanes should hold, if it were made anew.
+/// The table of lanes, computed anew.
 const ANEW: &str = "SELECT lane, lane LIKE 'extract//%', min(due_at) FROM jobs
                     WHERE state = 'pending' GROUP BY lane ORDER BY lane";
 

@@ -4,14 +4,15 @@ use jiff::Timestamp;
 
 use crate::{
     reconcile::{
-        error::ReconcileError, scope::said_at, supersede::still_holds::still_holds,
+        error::{Outcome, ReconcileError},
+        scope::said_at,
+        supersede::still_holds::still_holds,
         turn_text::without,
     },
     turn::StoredTurn,
     writer::MemoryWriter,
 };
 use memgate_core::memory::{Actor, Memory, MemoryId, Relation, Status, StoreError, Write};
-use memgate_telemetry::Reconciled as Outcome;
 
 /// Lets a turn's memory hold in the place of statements, and of sentences of other turns.
 pub(in crate::reconcile) async fn put_away(

@@ -31,7 +31,7 @@ async fn a_job_that_was_done_but_not_settled_leads_to_the_same_memory() {
     // As if the process had ended between the two.
     let owe = "INSERT INTO jobs (kind, subject, tenant, user, lane, due_at, created_at)
                VALUES ('store_turn', 1, 'default', 'alice', 'default/alice', 0, 0)";
-    house.capture.journal.write(move |c| c.execute(owe, [])).await.unwrap();
+    house.capture.parts.journal.write(move |c| c.execute(owe, [])).await.unwrap();
     let flushed = house.flush("alice").await;
     assert_eq!((flushed.jobs_pending, flushed.jobs_dead), (0, 0));
     let memories = house.memories("alice").await;

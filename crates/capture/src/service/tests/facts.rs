@@ -9,7 +9,7 @@ use crate::{service::tests::*, test_support::said};
 use memgate_core::memory::MemoryType;
 use memgate_embed::llm::{LimitName, Settings as HelperSettings};
 
-/// What the model answers, one after the other; the last one again and again.
+/// A model with these answers, one after the other; the last one again and again.
 #[derive(Clone, Default)]
 pub(super) struct Model {
     answers: Arc<Mutex<Vec<(StatusCode, String)>>>,
@@ -169,6 +169,7 @@ async fn an_outage_of_the_server_costs_no_batch_its_tries() {
     house.until_counted(name, 2).await;
     let tries = house
         .capture
+        .parts
         .journal
         .read(|c| c.query_row("SELECT sum(tries) FROM jobs", [], |row| row.get::<_, u32>(0)));
     assert_eq!(tries.await.unwrap(), 2);
@@ -190,7 +191,7 @@ async fn nonsense_twice_is_a_dead_job_with_its_reason() {
     assert!(house.semantic("alice").await.is_empty());
     assert_eq!(house.contents("alice").await.len(), 1, "the turn itself is kept");
     assert_eq!(model.asked.lock().unwrap().len(), 2);
-    let reason = house.capture.journal.read(|c| {
+    let reason = house.capture.parts.journal.read(|c| {
         c.query_row("SELECT last_error FROM jobs WHERE state = 'dead'", [], |row| {
             row.get::<_, String>(0)
         })

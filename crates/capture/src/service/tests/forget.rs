@@ -94,7 +94,7 @@ async fn an_exchange_that_began_before_the_forgetting_is_not_learnt_from_when_it
 #[tokio::test(flavor = "multi_thread")]
 async fn who_waits_for_a_job_to_stop_keeps_nobody_elses_turns_waiting() {
     let house = House::new();
-    let running = house.capture.lanes.enter(&owner("alice").key()).unwrap();
+    let running = house.capture.parts.lanes.enter(&owner("alice").key()).unwrap();
     let alice = owner("alice");
     let mut forgetting = std::pin::pin!(house.capture.forget_turns(&alice, Forget::Everything));
     tokio::select! {

@@ -7,7 +7,7 @@ async fn over_the_bound_turns_are_shed_and_counted() {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let house = House::in_folder(folder, settings(None), Doll::new(true), 4);
     let (go, wait) = std::sync::mpsc::sync_channel::<()>(1);
-    let blocked = house.capture.journal.write(move |_| {
+    let blocked = house.capture.parts.journal.write(move |_| {
         // Until the sender is gone.
         let _ = wait.recv();
         Ok(())
@@ -31,7 +31,7 @@ async fn over_the_bound_turns_are_shed_and_counted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_journal_that_is_full_sheds_learning_and_recovers_by_itself() {
     let house = House::new();
-    let journal = &house.capture.journal;
+    let journal = &house.capture.parts.journal;
     house.capture.check().await.unwrap();
     let pages = journal
         .write(|c| {

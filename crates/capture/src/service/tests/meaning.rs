@@ -1,4 +1,4 @@
-//! What is deleted on request, with the real model: nothing that says something else.
+//! Deletion on request, with the real model: nothing that says something else is deleted.
 
 use serde::Deserialize;
 

@@ -145,7 +145,7 @@ impl House {
         Self::behind(folder, settings, doll, bounds, |store, _| store)
     }
 
-    /// The same with a clock that the test sets; it shows `at(0)` first.
+    /// A house with a clock that the test sets; it shows `at(0)` first.
     pub(super) fn with_settable_clock(settings: Settings) -> (SettableTime, Self) {
         let (time, clock) = Clock::settable(at(0));
         let folder = Arc::new(tempfile::tempdir().unwrap());
@@ -191,7 +191,7 @@ impl House {
         Self { capture, store, doll, metrics, folder, clock }
     }
 
-    /// The same folder, opened again after this one has gone without a word.
+    /// Opens the folder again after this house has gone without a word.
     pub(super) fn crash_and_open(self) -> Self {
         let folder = self.folder.clone();
         drop(self);
@@ -246,7 +246,8 @@ impl House {
         eventually(|| async { self.shows(line).then_some(()) }).await;
     }
 
-    /// What the metrics count under this name with its labels; 0 where they show no such line.
+    /// The value that the metrics show under this name with its labels; 0 where they show no such
+    /// line.
     pub(super) fn counted(&self, name: &str) -> u64 {
         let shown = self.metrics.encode();
         let figure = shown.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));

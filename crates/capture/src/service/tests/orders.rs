@@ -208,7 +208,7 @@ async fn ask_again(house: &House, subject: &str) {
             [&subject, &lane],
         )
     };
-    assert_eq!(house.capture.journal.write(ask).await.unwrap(), 1);
+    assert_eq!(house.capture.parts.journal.write(ask).await.unwrap(), 1);
 }
 
 #[tokio::test]
@@ -286,7 +286,7 @@ async fn other_words_for_a_fact_are_found_too() {
 /// The turns of the journal that say something.
 async fn said_turns(house: &House) -> i64 {
     let count = "SELECT count(*) FROM turns WHERE user_text <> ''";
-    let read = house.capture.journal.read(|c| c.query_row(count, [], |row| row.get(0)));
+    let read = house.capture.parts.journal.read(|c| c.query_row(count, [], |row| row.get(0)));
     read.await.unwrap()
 }
 

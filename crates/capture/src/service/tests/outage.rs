@@ -1,4 +1,4 @@
-//! What is learnt while the store cannot be reached, and when its answers are lost.
+//! Learning while the store cannot be reached, and when its answers are lost.
 
 use std::{sync::OnceLock, time::Instant};
 
@@ -42,7 +42,7 @@ impl Outage {
         Self { house, switch, watching }
     }
 
-    /// What everybody says, a fact each time.
+    /// Everybody says a fact.
     async fn say(&self, ordinal: u32) {
         for user in USERS {
             self.house.offer(said(user, ordinal, &format!("{user} has fact number {ordinal}")));
@@ -70,7 +70,7 @@ impl Outage {
 
     /// The most tries of a job, and one of the reasons for waiting.
     async fn tries_and_reason(&self) -> (u32, Option<String>) {
-        let read = self.house.capture.journal.read(|c| {
+        let read = self.house.capture.parts.journal.read(|c| {
             c.query_row("SELECT max(tries), max(last_error) FROM jobs", [], |row| {
                 Ok((row.get(0)?, row.get(1)?))
             })
@@ -164,7 +164,7 @@ async fn what_is_asked_to_be_forgotten_while_the_store_is_away_is_forgotten_when
     assert!(outage.house.contents("alice").await.is_empty());
 }
 
-/// What a memory is, but for its id and times.
+/// A memory without its id and times.
 type Told = (String, String, u32, Status, String, usize);
 
 /// Everything that jobs do to a store, each after the other: turns, statements, facts of a model,
@@ -214,7 +214,8 @@ async fn life(lost: Option<(usize, Mode)>) -> (Vec<Told>, usize) {
         outage.house.offer(said("alice", ordinal, text).session("s").before(before));
         outage.house.capture.intake.barrier().await;
         let done = || async {
-            let left = outage.house.capture.journal.read(|c| journal::of_owner(c, &owner("alice")));
+            let left =
+                outage.house.capture.parts.journal.read(|c| journal::of_owner(c, &owner("alice")));
             let left = left.await.unwrap();
             assert!(left.dead.is_empty(), "{lost:?} {text}");
             // Without vectors some jobs wait until there are some again.

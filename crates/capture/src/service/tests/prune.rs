@@ -22,7 +22,7 @@ async fn a_learnt_turn_leaves_the_journal_after_its_retention_and_its_memory_sta
             |row| row.get::<_, i64>(0),
         )
     };
-    assert_eq!(house.capture.journal.read(left).await.unwrap(), 0);
+    assert_eq!(house.capture.parts.journal.read(left).await.unwrap(), 0);
     assert_eq!(house.contents("alice").await.len(), 1);
     // Forgetting the memory works without its turn.
     let versions = house.memories("alice").await;

@@ -1,5 +1,5 @@
-//! What is stored of what is said again, otherwise, and in the place of something older: the
-//! default modes without a helper model, with the embedder that memgate serves with.
+//! Memories of statements that are repeated, changed or replaced: the default modes without a
+//! helper model, with the embedder that memgate serves with.
 
 use crate::{
     service::tests::*,

@@ -95,5 +95,5 @@ async fn what_is_said_again_and_again_makes_no_versions_and_takes_its_last_turns
     let left = |c: &rusqlite::Connection| {
         c.query_row("SELECT count(*) FROM turns", [], |row| row.get::<_, i64>(0))
     };
-    assert_eq!(house.capture.journal.read(left).await.unwrap(), 25 - 21);
+    assert_eq!(house.capture.parts.journal.read(left).await.unwrap(), 25 - 21);
 }

@@ -1,4 +1,4 @@
-//! What remains of a session in one memory.
+//! Summaries: one memory for a session.
 
 use crate::{
     service::tests::{
@@ -227,10 +227,10 @@ async fn sessions_of_one_user_beside_each_other_lose_and_double_nothing() {
     let memories = house.memories("alice").await;
     let turns = memories.iter().filter(|memory| memory.as_turn().is_some()).count();
     assert_eq!(turns, 4 * SESSIONS);
-    let counted = house
-        .capture
-        .journal
-        .read(|c| c.query_row("SELECT sum(turns) FROM sessions", [], |row| row.get::<_, i64>(0)));
+    let counted =
+        house.capture.parts.journal.read(|c| {
+            c.query_row("SELECT sum(turns) FROM sessions", [], |row| row.get::<_, i64>(0))
+        });
     assert_eq!(usize::try_from(counted.await.unwrap()), Ok(4 * SESSIONS));
 }
 

@@ -9,7 +9,7 @@ fn house() -> House {
     House::in_folder(folder, settings, Doll::new(true), 64)
 }
 
-/// What became of the turn of a request.
+/// The events of the turn of a request.
 fn events(house: &House, request: &str) -> Vec<TurnEvent> {
     let record = house.capture.trail().find(request, |of| *of == owner("alice"));
     record.map(|record| record.events).unwrap_or_default()

@@ -178,7 +178,7 @@ async fn memories_without_vectors_get_them_although_one_cannot_be_embedded() {
 async fn a_chain_is_found_while_its_last_turn_is_still_on_its_way_into_the_journal() {
     let house = House::new();
     let (go, wait) = std::sync::mpsc::sync_channel::<()>(1);
-    let blocked = house.capture.journal.write(move |_| {
+    let blocked = house.capture.parts.journal.write(move |_| {
         // Until the sender is gone.
         let _ = wait.recv();
         Ok(())

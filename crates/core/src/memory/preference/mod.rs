@@ -1,7 +1,7 @@
 //! Preferences and wishes as memories: the value that a memory holds as structured data, and which values are in force.
 //!
-//! What a context shows of a preference is made of its value alone ([`wording`]), so that no text of a user stands as an
-//! instruction.
+//! A context shows the value of a preference alone ([`wording`]), so that no text of a user stands
+//! as an instruction.
 
 mod in_force;
 mod structured;

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::memory::{Filter, Memory, MemoryKind, Preference};
 
-/// What the structured data of a memory says of it.
+/// The structured data of a memory.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Structured {

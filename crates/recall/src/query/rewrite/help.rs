@@ -1,10 +1,10 @@
-//! What the rewrite model is asked for, and what it answers.
+//! Requests to the rewrite model, and its answers.
 
 use jiff::Timestamp;
 
 use memgate_core::memory::Filter;
 
-/// What the model is asked for.
+/// The help that the model is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Help {
     /// Words to search by.
@@ -34,7 +34,7 @@ impl Help {
 pub(crate) struct HelpRequest<'a> {
     /// The question.
     pub(crate) message: &'a str,
-    /// What the user said before it, oldest first.
+    /// The user's messages before it, oldest first.
     pub(crate) earlier: &'a [&'a str],
     /// The types that may be searched.
     pub(crate) types: &'a [String],
@@ -42,7 +42,7 @@ pub(crate) struct HelpRequest<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// What was read out of the model's answer.
+/// The content of the model's answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ModelAnswer {
     /// The rewritten question.

@@ -31,7 +31,7 @@ pub(super) fn of(answer: &str) -> Option<String> {
     fits.then(|| words.to_owned())
 }
 
-/// What a model said after thinking aloud.
+/// The answer of a model without its thinking.
 pub(super) fn without_thoughts(answer: &str) -> &str {
     // A server that takes the beginning of a thought away leaves its end.
     let said = answer.rsplit_once("</think>").map_or(answer, |(_, said)| said);

@@ -1,7 +1,5 @@
-//! The connection to Milvus: settings, session, calls, faults.
+//! The connection to Milvus: settings, calls, faults.
 
 pub(crate) mod fault;
-pub(crate) mod link;
 pub(crate) mod server;
-pub(crate) mod session;
 pub(crate) mod settings;

@@ -1,4 +1,4 @@
-//! What the database must have: checked and created at the first connection.
+//! Requirements of the database: checked and created at the first connection.
 
 use std::time::Duration;
 
@@ -17,7 +17,8 @@ use crate::postgres::{
 /// Timeout for everything here, which includes waiting for another memgate that does the same.
 const WITHIN: Duration = Duration::from_secs(25);
 
-/// The same for one statement, in PostgreSQL's form; shorter, so that the server ends it first.
+/// The time limit of one statement, in PostgreSQL's form; shorter, so that the server ends it
+/// first.
 const STATEMENT_WITHIN: &str = "20s";
 
 /// Only memgates take this advisory lock; the second half of its key is the schema.

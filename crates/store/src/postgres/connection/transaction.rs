@@ -27,7 +27,7 @@ pub(crate) const EVERYBODY: &str = "*";
 /// A parameter with its type.
 pub(crate) type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
 
-/// What a transaction may do.
+/// Access mode of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Reads, all of one snapshot.

@@ -1,5 +1,5 @@
-//! What filters ask for of a memory's tags, metadata and entities, as one list of texts. It is
-//! derived from them, and leaves with the memory.
+//! Labels: the tags, metadata and entities of a memory that filters ask for, as one list of texts.
+//! They are derived from the memory, and leave with it.
 //!
 //! A label is JSON: `"tag"`, `["member",value]`, `["member"]` for a member that is not null, and
 //! `{"entity":"name"}`. So two of different kinds are never the same, and none contains a NUL.

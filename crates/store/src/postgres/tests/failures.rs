@@ -1,4 +1,4 @@
-//! What fails, how it is reported, and that it passes.
+//! Failures, how they are reported, and that they pass.
 
 use std::time::Instant;
 

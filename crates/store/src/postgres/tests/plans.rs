@@ -1,4 +1,4 @@
-//! What the database does for a statement: an owner's rows come from one partition, by an index.
+//! Query plans: an owner's rows come from one partition, by an index.
 
 use tokio_postgres::types::Type;
 

@@ -1,4 +1,4 @@
-//! What a user asked of memory itself in a turn, and the jobs that do it.
+//! Requests of a user to memory itself in a turn, and the jobs that carry them out.
 //!
 //! A turn that asks to forget is written without its words, or they would be learnt: what is to
 //! be forgotten stands here alone, until it is done.
@@ -17,7 +17,7 @@ use crate::{
 use memgate_core::memory::Owner;
 use memgate_text::{command::Subject, preferences::Stated};
 
-/// What a turn asks of memory, as it stands in the tables.
+/// Requests of a turn to memory, as they stand in the tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Orders {

@@ -17,11 +17,13 @@ use milvus::v2::{
 };
 use tokio::sync::Mutex;
 
-use crate::milvus::connection::{
-    fault::{Fault, MilvusRefusal},
-    server::Server,
+use crate::milvus::{
+    connection::{
+        fault::{Fault, MilvusRefusal},
+        server::Server,
+        settings::MilvusSettings,
+    },
     session::Session,
-    settings::MilvusSettings,
 };
 use memgate_core::memory::StoreError;
 

@@ -8,8 +8,8 @@ use jiff::{Timestamp, civil::Date};
 use serde_json::json;
 
 use crate::{
-    AccessTracker, QueryConfig, Recall, Selection, query::build_query, request::tests::request,
-    retrieve::expansion::*,
+    QueryConfig, Recall, Selection, pipeline::expansion::*, query::build_query,
+    request::tests::request, tests::recall_on,
 };
 use memgate_core::memory::{
     Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Write,
@@ -20,7 +20,6 @@ use memgate_embed::{
     deterministic::DeterministicEmbedder,
     llm::{Helper, LimitName, Settings},
 };
-use memgate_models::Models;
 use memgate_store::InMemoryStore;
 use memgate_telemetry::Metrics;
 
@@ -68,7 +67,7 @@ fn memory(content: &str) -> Memory {
     )
 }
 
-/// The same on these memories.
+/// Recall on these memories.
 async fn recall_of(
     memories: impl IntoIterator<Item = Memory>,
     answer: Option<(StatusCode, String)>,
@@ -99,10 +98,8 @@ async fn recall_of(
         let vector = Embedding { space: embedder.space().id().into(), part: 0, values };
         store.store(memory, vec![vector], &Write::by(Actor::Capture, "told")).await.unwrap();
     }
-    let (access, _) = AccessTracker::new(store.clone());
     let rewriter = Rewriter::new(Arc::new(Helper::new(settings).unwrap()));
-    let models = Models::for_embedder(embedder.space()).unwrap();
-    let recall = Recall::new(store, embedder, models, access, Metrics::new());
+    let recall = recall_on(store, embedder, Metrics::new());
     (recall.with_rewriter(Some(rewriter)), asked)
 }
 
@@ -110,7 +107,7 @@ fn techniques(hyde: bool, patience: u64) -> QueryConfig {
     QueryConfig { hyde, rewrite_deadline_ms: patience, ..QueryConfig::default() }
 }
 
-/// What is found for a message after [`PLAN`].
+/// The memories found for a message after [`PLAN`].
 async fn found(recall: &Recall, message: &str, techniques: &QueryConfig) -> Vec<String> {
     let owner = Owner::of_user("u").unwrap();
     let now = Timestamp::UNIX_EPOCH;

@@ -1,4 +1,4 @@
-//! What labelled messages leave behind after screening and admission. Rows of the set `kept` are only measured:
+//! Tests of screening and admission on labelled messages. Rows of the set `kept` are only measured:
 //! nobody fits a pattern to them.
 
 use std::{collections::BTreeMap, fs, path::Path};

@@ -1,4 +1,4 @@
-//! What a session knows besides its turns: named values with an expiry.
+//! Values of a session beside its turns, by name, with an expiry.
 
 use async_trait::async_trait;
 use jiff::Timestamp;

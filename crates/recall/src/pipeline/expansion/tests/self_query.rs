@@ -1,6 +1,6 @@
 //! A model that tells which memories a question wants.
 
-use crate::retrieve::expansion::tests::*;
+use crate::pipeline::expansion::tests::*;
 use memgate_core::memory::MemoryType;
 
 /// Several that answer alike, each said on a day of its own and tagged by its place.
@@ -12,7 +12,7 @@ const LOCKERS: [(&str, &str, &str); 4] = [
 ];
 const QUESTION: &str = "What is the number of my locker?";
 
-/// What is asked of recall beside the question, and how.
+/// Members of a request beside the question.
 struct Asked {
     techniques: QueryConfig,
     selection: Selection,

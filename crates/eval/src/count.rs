@@ -8,24 +8,24 @@ use crate::shares::{percent, share, wilson};
 
 /// How many of some things have a property.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Count {
-    pub(super) hits: usize,
-    pub(super) of: usize,
+pub(crate) struct Count {
+    pub(crate) hits: usize,
+    pub(crate) of: usize,
 }
 
 impl Count {
     /// One thing more.
-    pub(super) fn add(&mut self, hit: bool) {
+    pub(crate) fn add(&mut self, hit: bool) {
         self.hits += usize::from(hit);
         self.of += 1;
     }
 
-    pub(super) fn share(self) -> Option<f64> {
+    pub(crate) fn share(self) -> Option<f64> {
         share(self.hits, self.of)
     }
 
     /// `45.1% 99/220 [38.6, 51.7]`.
-    pub(super) fn told(self) -> String {
+    pub(crate) fn told(self) -> String {
         let Some([low, high]) = wilson(self.hits, self.of) else {
             return "- 0/0".to_owned();
         };
@@ -57,25 +57,25 @@ impl Serialize for Count {
 
 /// Sizes of contexts in tokens, estimated as characters / 4.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Tokens(Vec<f64>);
+pub(crate) struct Tokens(Vec<f64>);
 
 impl Tokens {
     #[expect(clippy::cast_precision_loss, reason = "contexts are far below 2^52 characters")]
-    pub(super) fn add(&mut self, context: &str) {
+    pub(crate) fn add(&mut self, context: &str) {
         self.0.push(context.chars().count() as f64 / 4.0);
     }
 
-    pub(super) fn append(&mut self, other: &Self) {
+    pub(crate) fn append(&mut self, other: &Self) {
         self.0.extend(&other.0);
     }
 
     /// Mean and 95th percentile (nearest rank) over the questions with a context.
-    pub(super) fn with_context(&self) -> Option<[f64; 2]> {
+    pub(crate) fn with_context(&self) -> Option<[f64; 2]> {
         mean_and_p95(self.0.iter().copied().filter(|tokens| *tokens > 0.0).collect())
     }
 
-    /// The same over all questions.
-    pub(super) fn over_all(&self) -> Option<[f64; 2]> {
+    /// Mean and 95th percentile over all questions.
+    pub(crate) fn over_all(&self) -> Option<[f64; 2]> {
         mean_and_p95(self.0.clone())
     }
 }

@@ -1,20 +1,13 @@
-//! Collapses hits that repeat each other: a turn with the statements taken from it, and a session's summary with the
-//! memories it sums up.
+//! Collapses a turn with the statements taken from it.
 
-use crate::{hit::Hit, select::quoted::quoted};
-use memgate_core::memory::{Memory, MemoryKind};
-
-/// Takes the summaries of sessions out of the hits. A fact or a turn says it better; beside these a summary repeats
-/// them, or says what they have corrected since.
-pub(super) fn without_summaries(hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
-    hits.into_iter().partition(|hit| hit.memory.kind != MemoryKind::Summary)
-}
+use crate::{hit::Hit, retrieve::quoted};
+use memgate_core::memory::Memory;
 
 /// Keeps of a turn and the statements taken from it either the statements or the turn. A statement says the fact alone, so
 /// the best of them takes the turn's place where it is as relevant, or names whom the turn only points at; else what is asked stands in the rest of the turn,
 /// which holds the statements besides, and takes the place of the best of them.
 /// Returns these, and those that they stand for.
-pub(crate) fn facts_or_turns(mut hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
+pub(super) fn facts_or_turns(mut hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
     let turns: Vec<usize> = (0..hits.len()).filter(|&at| is_turn(&hits[at].memory)).collect();
     let mut dropped = vec![false; hits.len()];
     for turn in turns {

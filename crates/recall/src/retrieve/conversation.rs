@@ -1,9 +1,8 @@
 //! Leaves out what the conversation holds: the model sees it anyway, so presenting it again would cost tokens and
 //! push out what the model does not know.
 
-use crate::select::quoted::quoted;
 use memgate_core::memory::{Evidence, Memory};
-use memgate_text::normal::one_line;
+use memgate_text::{normal::one_line, sentences::sentences};
 
 /// Messages that begin with the same characters, as many as this, are the same: a long one is remembered
 /// shortened.
@@ -11,7 +10,7 @@ const COMPARED: usize = 300;
 
 /// Leaves out the turns that one of these messages opened, and what was taken from it word for word. Returns the rest, and
 /// what is left out.
-pub(crate) fn without_conversation(
+pub(super) fn without_conversation(
     mut evidence: Vec<Evidence>,
     messages: &[&str],
 ) -> (Vec<Evidence>, Vec<Evidence>) {
@@ -37,6 +36,12 @@ fn words_of<'t>(user: &'t str, speaker: Option<&str>) -> &'t str {
 /// Whether a memory was made of a turn, with the words of one of these messages.
 fn is_statement_of(memory: &Memory, messages: &[String]) -> bool {
     memory.said().map(quoted).is_some_and(|words| messages.iter().any(|it| it.contains(words)))
+}
+
+/// The part of a statement that stands in the message it was taken from. A statement that points back was put after a
+/// sentence of an earlier message, so it is the last sentence.
+pub(crate) fn quoted(statement: &str) -> &str {
+    sentences(statement).pop().unwrap_or(statement)
 }
 
 /// The first characters, with single spaces.

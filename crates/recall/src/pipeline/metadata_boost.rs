@@ -1,10 +1,11 @@
 //! Boosts hits that meet conditions on their metadata. The conditions never exclude: a model read them out of the
 //! question, and may have made them up.
 
-use crate::{hit::Hit, request::Selection, retrieve::merge::merged, settings::RankingConfig};
+use crate::{hit::Hit, pipeline::merge::merged, request::Selection, settings::RankingConfig};
 use memgate_core::memory::{Filter, MemoryId, MemoryKind};
 
-/// What a memory that meets the conditions gains, in log-odds: as much as one of the time that the query names.
+/// Boost of a memory that meets the conditions, in log-odds: as much as one of the time that the
+/// query names.
 const BOOST: f32 = 2.0;
 
 /// Merges what was found and what was found among the memories that meet the conditions, and boosts these. The best hits

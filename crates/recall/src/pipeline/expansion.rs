@@ -7,22 +7,21 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    error::RecallError,
+    decision::RecallError,
     hit::Hit,
-    query::{Help, HelpRequest, ModelAnswer, Query, Rewriter, Words},
-    request::RecallRequest,
-    retrieve::{
-        candidates::{candidates, retrieve},
-        lookup::{Lookup, Retrieval},
+    pipeline::{
+        candidates::{candidates, ranked},
         merge::merged_apart,
         metadata_boost::boosted,
     },
+    query::{Help, HelpRequest, ModelAnswer, Query, Rewriter, Technique, Words},
+    request::RecallRequest,
+    retrieve::{Lookup, Retrieval},
     select::Limits,
     services::Services,
     trail::{Cut, Step},
 };
 use memgate_core::memory::Filter;
-use memgate_telemetry::Technique;
 
 /// How long a search may take beyond its deadline because a model is asked; none where none is.
 pub(crate) fn extra_time(services: &Services, query: &Query) -> Option<Duration> {
@@ -51,7 +50,7 @@ pub(crate) async fn expanded(
         now: request.now,
     };
     let mut answer = pin!(timeout_at(until, rewriter.ask(help, &asking, until)));
-    let mut plain = pin!(retrieve(services, retrieval));
+    let mut plain = pin!(ranked(services, retrieval));
     let (plain, early) = if rewriter.rests() {
         // The one request that tests whether the model is back waits until its answer is wanted.
         (plain.await, None)
@@ -139,13 +138,13 @@ async fn with_answer(
         (Technique::SelfQuery, conditions.is_some(), hits.iter().filter(meets).count()),
     ] {
         if is_used {
-            services.metrics.technique(technique, took, count);
+            services.metrics.technique(technique.into(), took, count);
         }
     }
     hits
 }
 
-/// What a search finds, where there is something to search by; one that fails finds nothing.
+/// Searches where there is something to search by; a search that fails finds nothing.
 async fn found_where<T, F>(by: Option<T>, search: impl FnOnce(T) -> F) -> Option<Vec<Hit>>
 where
     F: Future<Output = Result<Vec<Hit>, RecallError>>,

@@ -19,7 +19,7 @@ pub(crate) struct Lanes {
 
 #[derive(Debug, Default)]
 struct Lane {
-    /// What stops the job that runs.
+    /// Cancels the job that runs.
     running: Option<CancellationToken>,
     holds: usize,
 }

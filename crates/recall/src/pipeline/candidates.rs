@@ -1,0 +1,55 @@
+//! Candidates: the evidence for a question and its parts, ranked.
+
+use futures_util::future::join_all;
+
+use crate::{
+    decision::RecallError,
+    hit::Hit,
+    pipeline::merge::merged_apart,
+    ranking::{Question, rank_apart},
+    retrieve::{Lookup, Retrieval, evidence},
+    services::Services,
+    trail::{Cut, Step},
+};
+
+/// The candidates for the question and its parts, ranked, before threshold and limit. A part that fails is left out.
+pub(super) async fn ranked(
+    services: &Services,
+    retrieval: &Retrieval<'_>,
+) -> Result<Vec<Hit>, RecallError> {
+    let part = |part| candidates(services, retrieval, Lookup::of(part));
+    let parts = join_all(retrieval.query.parts.iter().map(|text| part(text)));
+    let whole = candidates(services, retrieval, Lookup::whole(retrieval));
+    let (whole, parts) = tokio::join!(whole, parts);
+    let mut parts: Vec<_> = parts.into_iter().flatten().collect();
+    parts.iter_mut().flatten().for_each(|hit| hit.breakdown.of_part = true);
+    let lists = std::iter::once(whole?).chain(parts).collect();
+    let request = retrieval.request;
+    let (hits, collapsed) = merged_apart(lists, request.settings.ranking.fusion);
+    if let Some(trace) = request.trace {
+        trace.cut_all(collapsed, Cut::Collapsed);
+    }
+    Ok(hits)
+}
+
+/// The candidates for a text, ranked, near-duplicates included.
+pub(super) async fn candidates(
+    services: &Services,
+    retrieval: &Retrieval<'_>,
+    lookup: Lookup<'_>,
+) -> Result<Vec<Hit>, RecallError> {
+    let request = retrieval.request;
+    let evidence = evidence(services, retrieval, lookup).await?;
+    let ranking = std::time::Instant::now();
+    let asked = &retrieval.query.asked;
+    let relevance = &services.models.relevance;
+    let (now, zone) = (request.now, &request.zone);
+    let question = Question { text: lookup.text, asked, relevance, now, zone };
+    let settings = request.settings.ranking;
+    let (hits, collapsed) = rank_apart(evidence, &question, settings, &services.metrics);
+    if let Some(trace) = request.trace {
+        trace.cut_all(collapsed, Cut::Collapsed);
+        trace.step(Step::Rank, ranking.elapsed());
+    }
+    Ok(hits)
+}
