@@ -58,9 +58,11 @@ impl Particulars {
     /// Whether a fact has no name, number or date that the user did not type, and says of it what the user does: in these
     /// words, or in the sentence that has most of its words.
     pub(super) fn support(&self, content: &str, quote: Option<&str>) -> bool {
+        // Dates are values, too, and no statement of the speaker's has them.
+        let values = Statement::of(content);
         let content = of_speaker(content);
         let fact = Statement::of(&content);
-        self.have_values(&fact)
+        self.have_values(&values)
             && self.have_names(&content)
             && quote.or_else(|| self.nearest(&content)).is_some_and(|said| agree(&fact, said))
     }
