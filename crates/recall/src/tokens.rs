@@ -45,7 +45,7 @@ mod tests {
     fn a_text_without_a_gap_is_counted_soon() {
         prepare();
         for unit in ["a", " ", "日", "x?"] {
-            assert_no_square(unit, 4_000, |times| assert!(tokens(&unit.repeat(times)) > 10));
+            assert_no_square(unit, 2_000, |times| assert!(tokens(&unit.repeat(times)) > 10));
         }
     }
 }

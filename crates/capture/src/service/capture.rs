@@ -96,7 +96,7 @@ impl Capture {
 
     /// Extracts facts with this helper model from the next job on; `None`: with none.
     pub fn extract_with(&self, extractor: Option<Arc<Helper>>) {
-        let settings = Settings { extractor, ..Settings::clone(&self.live.get()) };
+        let settings = Settings { extractor, ..Settings::clone(&self.parts.live.get()) };
         self.reconfigure(settings);
     }
 
