@@ -92,7 +92,7 @@ class Container:
             "/var/lib/memgate": str(folder / "data"),
             "/opt/memgate": str(layout / "memgate/opt/memgate"),
             "/run/memgate": str(folder),
-            "127.0.0.1:8080": f"127.0.0.1:{self.port}",
+            "${REST}": f"127.0.0.1:{self.port}",
             "0.0.0.0:9464": f"127.0.0.1:{free_port()}",
         }.items():
             assert config.count(there) == 1
