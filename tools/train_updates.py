@@ -71,6 +71,7 @@ ALSO_OVER = [
     ("My supervisor at the lab", "Big news, Dr Hartono"),
 ]
 
+
 def ids(*folders):
     files = (path for folder in folders for path in (ROOT / "testdata" / folder).glob("*.jsonl"))
     return {json.loads(line)["id"] for path in files for line in path.open(encoding="utf-8")}

@@ -1,4 +1,4 @@
-//! Recall and capture on one store, joined as start-up joins them, for tests and benches of what stands on both.
+//! Recall and capture on one store, joined as start-up joins them, for tests and benches that need both.
 
 use std::{path::Path, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What reconciling ends in: what became of a candidate, or why it could not be reconciled.
+//! The outcomes and the errors of reconciliation.
 
 use memgate_core::memory::StoreError;
 use memgate_embed::EmbedError;

@@ -22,8 +22,6 @@ static USER: Words = LazyLock::new(|| words(|lists| &lists.user));
 /// Somebody else, as the one who does what a sentence tells. "Sie", "vous" and the like may mean others besides, and do
 /// not count.
 static OTHERS: Words = LazyLock::new(|| words(|lists| &lists.others));
-/// Those of them who may be nobody in particular.
-static MANY: Words = LazyLock::new(|| words(|lists| &lists.many));
 /// The user, as somebody to whom another does something.
 static TO_THE_USER: Words = LazyLock::new(|| words(|lists| &lists.to_the_user));
 /// "And I".
@@ -55,8 +53,6 @@ pub struct Who {
     pub by_the_user: bool,
     /// It begins with "he", "she" or "they": somebody whom it does not name.
     by_another: bool,
-    /// That is one person.
-    he_or_she: bool,
 }
 
 impl Who {
@@ -69,16 +65,13 @@ impl Who {
         if is_the_users || (whose.iter().all(|who| ROLES.contains(who)) && is_a_role(spoken)) {
             whose.clear();
         }
-        let by_another = is_by_another(spoken);
-        let first_is_many = spoken.first().is_some_and(|word| MANY.contains(word.as_str()));
         Self {
             namesake: namesake(text, &whose),
             named: named(text),
             people: PEOPLE.find(plain, spoken).anywhere,
             whose,
             by_the_user,
-            by_another,
-            he_or_she: by_another && !first_is_many,
+            by_another: is_by_another(spoken),
         }
     }
 
@@ -99,12 +92,6 @@ impl Who {
     /// Whether it tells of "he", "she" or "they".
     pub fn is_somebody_else(&self) -> bool {
         self.by_another
-    }
-
-    /// Whether it tells of "he" or "she", or of somebody whom it names and the other text does not.
-    /// "They sent a letter" tells of the user, too.
-    pub fn is_of_another_than(&self, others: &str) -> bool {
-        self.he_or_she || self.named.as_ref().is_some_and(|name| !others.contains(name.as_str()))
     }
 
     /// Whether it is the matter of somebody of `people` whom the other does not mention.

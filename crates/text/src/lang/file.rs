@@ -132,7 +132,6 @@ pub(crate) struct Times {
 pub(crate) struct Subject {
     pub user: Vec<String>,
     pub others: Vec<String>,
-    pub many: Vec<String>,
     pub verbs: Vec<String>,
     pub no_names: Vec<String>,
     pub my: Vec<String>,
