@@ -23,10 +23,9 @@ class Exported:
     """The features of rows: `vectors`, and more for some models."""
 
     def __init__(self, kind, files):
-        program = os.environ.get("MEMGATE_EXPORT_FEATURES")
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "features"
-            subprocess.run([*([program] if program else CARGO), kind, out, *files], check=True, cwd=ROOT)
+            run(kind, out, *files)
             self.tensors, metadata = model_file.read(out)
         self.buckets = int(metadata["buckets"])
 
@@ -37,6 +36,20 @@ class Exported:
         """The hashed features, a row a text."""
         values, buckets, starts = (self[prefix + name] for name in ("values", "buckets", "starts"))
         return sparse.csr_matrix((values, buckets, starts), shape=(len(starts) - 1, self.buckets))
+
+
+def run(*arguments):
+    program = os.environ.get("MEMGATE_EXPORT_FEATURES")
+    subprocess.run([*([program] if program else CARGO), *arguments], check=True, cwd=ROOT)
+
+
+def pieces(rows):
+    """The sentences and clauses of messages, as the program cuts them."""
+    with tempfile.TemporaryDirectory() as folder:
+        texts, out = Path(folder) / "texts.jsonl", Path(folder) / "pieces.jsonl"
+        texts.write_text("".join(json.dumps({"text": row["text"]}) + "\n" for row in rows), encoding="utf-8")
+        run("pieces", out, texts)
+        return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
 
 
 def vectors(texts):

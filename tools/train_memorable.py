@@ -16,19 +16,16 @@ whether a piece is kept, and `procedural` gives its type. The same input gives t
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 import tempfile
 from difflib import SequenceMatcher
-from pathlib import Path
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 import model_file
 from model_file import MODEL, ROOT, quantised, scalar
-from rust_features import CARGO, Exported
+from rust_features import Exported, pieces
 
 MESSAGES = sorted((ROOT / "testdata/memorable").glob("*.jsonl"))
 STORIES = sorted((ROOT / "testdata/ordinary").glob("*.jsonl"))
@@ -81,16 +78,6 @@ def messages():
                 found.append({"text": text.strip(), "keep": keep, "type": None, "lang": user["lang"],
                               "file": "profiles/" + file.stem, "group": user["id"]})
     return found
-
-
-def pieces(rows):
-    """The sentences and clauses of messages, as the program cuts them."""
-    program = os.environ.get("MEMGATE_EXPORT_FEATURES")
-    with tempfile.TemporaryDirectory() as folder:
-        texts, out = Path(folder) / "texts.jsonl", Path(folder) / "pieces.jsonl"
-        texts.write_text("".join(json.dumps({"text": row["text"]}) + "\n" for row in rows), encoding="utf-8")
-        subprocess.run([*([program] if program else CARGO), "pieces", out, texts], check=True, cwd=ROOT)
-        return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
 
 
 def features(found):

@@ -28,7 +28,7 @@ import optax
 import model_file
 import train_memorable as statements
 from model_file import MODEL, ROOT
-from rust_features import Exported
+from rust_features import Exported, pieces
 
 MESSAGES = sorted((ROOT / "testdata/messages").glob("*.jsonl"))
 LEFT_OUT = "[…]"
@@ -269,7 +269,7 @@ def main():
         row["parts"][0] = (row["parts"][0][0].lstrip(), *row["parts"][0][1:])
         row["text"] = "".join(part[0] for part in row["parts"]).rstrip()
     rows += rows_of_statements()
-    found = statements.pieces(rows)
+    found = pieces(rows)
     x, y = np.asarray(exported(rows, "readings")["readings"]), marks(rows, found)
     weight = np.array([rows[piece["row"]]["weight"] for piece in found], np.float32)
     print(f"{len(rows)} messages, {len(found)} pieces, {x.shape[1]} numbers each")

@@ -329,3 +329,47 @@ def test_commands_are_counted(start):
     assert count("memgate_commands_memories_total", "remember") == 1
     assert count("memgate_commands_memories_total", "forget") == 2, "the statement and its turn"
     assert alice.knows("my dog is called Rex") and not alice.knows("Zanzibar")
+
+
+FREE = {
+    "en": (["I owe my brother Kwame five thousand pounds.", "I play the cello in an orchestra in Leeds."],
+           "My wife reads this too, so the debt with my brother has to go from your memory, please.", "Kwame", "cello"),
+    "de": (["Ich bin seit März in Therapie bei Frau Lindner.", "Ich spiele Cello in einem Orchester in Leipzig."],
+           "Das mit der Therapie hätte ich dir nicht erzählen sollen, lösch das bitte wieder.", "Lindner", "Cello"),
+    "ja": (["夫がうつで休職中です。", "私はオーケストラでチェロを弾いています。"],
+           "夫の病気と休職のことは、記録から消しておいてもらえますか。", "休職", "チェロ"),
+}
+
+
+@pytest.mark.parametrize("lang", FREE)
+def test_a_request_to_forget_in_free_words_takes_what_it_means_and_nothing_else(both, lang):
+    told, request, gone, stays = FREE[lang]
+    alice = both.person()
+    for text in told:
+        alice.say(text)
+    alice.learn()
+    texts = lambda: " ".join(memory["content"] for memory in alice.memories())
+    assert gone in texts() and stays in texts()
+    alice.say(request)
+    alice.learn()
+    assert gone not in texts() and stays in texts()
+    # Until the grace period ends it comes back on request.
+    one, = forgettings(alice)
+    both.memgate.api("POST", f"/v1/forgettings/{one['id']}/undo", {"user_id": alice.id})
+    assert gone in texts()
+
+
+@pytest.mark.parametrize("text", [
+    "I keep forgetting to pay my brother back, how do others remember?",
+    "How do I delete my account at a bank where I owe money?",
+])
+def test_what_only_looks_like_a_request_to_forget_takes_nothing(both, text):
+    told, _, gone, stays = FREE["en"]
+    alice = both.person()
+    for said in told:
+        alice.say(said)
+    alice.learn()
+    alice.say(text)
+    alice.learn()
+    texts = " ".join(memory["content"] for memory in alice.memories())
+    assert gone in texts and stays in texts

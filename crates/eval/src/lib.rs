@@ -3,9 +3,11 @@
 //! clock is simulated, and no setting exists for evaluations only.
 
 mod baseline;
+mod conversations;
 mod count;
 mod data;
 mod evaluation;
+mod forgetting;
 mod locomo;
 mod longmemeval;
 mod memorable;
@@ -28,6 +30,7 @@ mod test_support;
 
 pub use data::{Digests, file_sha256};
 pub use evaluation::{Evaluation, Services};
+pub use forgetting::Forgetting;
 pub use locomo::Locomo;
 pub use longmemeval::LongMemEval;
 pub use memorable::Memorable;

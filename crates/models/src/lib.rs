@@ -10,11 +10,11 @@ mod linear;
 mod manifest;
 mod memorable;
 mod need;
+mod pairs;
 mod query_adapter;
 pub mod reader;
 mod relevance;
 mod tensors;
-mod update;
 
 use std::sync::Arc;
 
@@ -28,10 +28,10 @@ pub use features::Features;
 pub use housekeeping::HousekeepingModel;
 pub use memorable::{Clause, MemorableModel};
 pub use need::{Need, NeedModel, Opinion};
+pub use pairs::{ForgettingModel, Outdated, Pair, Standing, UpdateFeatures, UpdateModel};
 pub use query_adapter::QueryAdapter;
 pub use reader::Reader;
 pub use relevance::{Form, Nearness, Relevance, Wording, log_odds};
-pub use update::{Outdated, Pair, Standing, UpdateFeatures, UpdateModel};
 
 /// The files of one folder below `models/`, compiled in so that the program needs no other file.
 struct Folder {
@@ -68,6 +68,9 @@ pub struct Models {
     /// Decides whether a message makes an older sentence outdated. Only for vectors that
     /// [`Models::are_trained_with`].
     pub update: UpdateModel,
+    /// Notices requests to forget in free words, and finds what they mean. Only for vectors and inner layers of an embedder that
+    /// [`Models::are_trained_with`].
+    pub forgetting: ForgettingModel,
     /// Turns questions towards the memories that answer them; `None` where the space has no vectors of the embedder
     /// that the models were trained with.
     pub query_adapter: Option<QueryAdapter>,
@@ -107,6 +110,7 @@ impl Models {
             memorable: MemorableModel::read(&tensors)?,
             reader: Reader::read(&tensors)?,
             update: UpdateModel::read(&tensors)?,
+            forgetting: ForgettingModel::read(&tensors)?,
             query_adapter: place.map(|place| QueryAdapter::read(&tensors, place)).transpose()?,
             relevance: Relevance::read(&tensors)?,
             manifest,
@@ -130,6 +134,7 @@ impl Models {
                 "need: decided by the message's words",
                 "memorable: decided by the statement's words",
                 "update: whole messages supersede nothing, rules go on",
+                "forgetting: requests in set words only",
                 "query_adapter: questions are compared as they are embedded",
                 "relevance: calibrated for the default embedder",
             ],

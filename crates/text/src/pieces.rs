@@ -22,6 +22,13 @@ impl<'a> Piece<'a> {
         ranges.map(|range| Self { message, range }).collect()
     }
 
+    /// One of several sentences of a message, behind the one before it, which often names what "it" is.
+    #[must_use]
+    pub fn with_the_one_before(sentences: &[Self], at: usize) -> String {
+        let some = &sentences[at.saturating_sub(1)..=at];
+        some.iter().map(Self::words).collect::<Vec<_>>().join(" ")
+    }
+
     /// The whole message.
     #[must_use]
     pub fn message(&self) -> &'a str {

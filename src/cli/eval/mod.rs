@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use self::harness::Framed;
 use memgate_eval::{
-    Locomo, LongMemEval, Memorable, Ordinary, Placements, Poisoning, Refusals, Scenarios, Signals,
+    Forgetting, Locomo, LongMemEval, Memorable, Ordinary, Placements, Poisoning, Refusals, Scenarios, Signals,
     Updates,
 };
 
@@ -20,6 +20,8 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
+    /// Requests to forget: whether they take what they mean, and only that
+    Forgetting(Framed<Forgetting>),
     /// Recall of evidence turns in long conversations (LoCoMo)
     Locomo(Framed<Locomo>),
     /// Recall in long histories of chats with an assistant (LongMemEval)
@@ -46,6 +48,7 @@ enum What {
 impl Args {
     pub(super) fn run(self) -> Result<()> {
         match self.what {
+            What::Forgetting(args) => args.run(),
             What::Locomo(args) => args.run(),
             What::LongMemEval(args) => args.run(),
             What::Memorable(args) => args.run(),

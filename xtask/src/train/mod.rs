@@ -2,7 +2,7 @@
 //! Those of all-MiniLM-L6-v2 are trained one by one: docs/models.md.
 //!
 //! The order is that of [`Model`]. The encoder learns from labelled rows alone, and is then exported anew. need,
-//! reader, memorable and update learn from labelled rows and from what the encoder makes of them. relevance is fitted last, to
+//! reader, memorable, update and forgetting learn from labelled rows and from what the encoder makes of them. relevance is fitted last, to
 //! stories replayed with all of these; the program has them compiled in, so it is built again before.
 
 mod model;
@@ -74,6 +74,7 @@ impl Args {
                 Model::Reader => stage.reader()?,
                 Model::Memorable => stage.memorable()?,
                 Model::Update => pairs = Some(stage.update()?),
+                Model::Forgetting => stage.forgetting()?,
                 Model::Relevance => stage.relevance()?,
             }
             trained = true;

@@ -16,18 +16,21 @@ pub(super) enum Model {
     Memorable,
     /// Whether a message makes an older sentence outdated.
     Update,
+    /// Which sentences ask to forget something, and what they mean.
+    Forgetting,
     /// How relevant a memory is.
     Relevance,
 }
 
 impl Model {
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::Encoder,
         Self::Need,
         Self::Housekeeping,
         Self::Reader,
         Self::Memorable,
         Self::Update,
+        Self::Forgetting,
         Self::Relevance,
     ];
 
@@ -40,6 +43,7 @@ impl Model {
             Self::Reader => "reader",
             Self::Memorable => "memorable",
             Self::Update => "update",
+            Self::Forgetting => "forgetting",
             Self::Relevance => "relevance",
         }
     }

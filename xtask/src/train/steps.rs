@@ -68,6 +68,10 @@ impl Stage<'_> {
         Ok(own)
     }
 
+    pub(super) fn forgetting(&self) -> Result<()> {
+        self.train("train_forgetting.py", &[])
+    }
+
     pub(super) fn encoder(&self, weights: &Path) -> Result<()> {
         self.train("train_encoder.py", &[weights])
     }

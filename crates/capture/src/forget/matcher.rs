@@ -1,11 +1,14 @@
 //! Which memories, in any of their versions, and which turns say what a user asked to be forgotten.
 //! It deletes nothing.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use crate::{
     error::JobError,
-    forget::cascade::{Origins, sources},
+    forget::{
+        cascade::{Origins, sources},
+        meant::meant,
+    },
     journal::{self, ForgetOrder},
     parts::Parts,
 };
@@ -13,7 +16,7 @@ use memgate_core::memory::{
     Filter, ListQuery, Memory, MemoryId, MemoryKind, Owner, ScopeQuery, Status, StoreError,
 };
 use memgate_embed::{EmbedError, Embedder, dot};
-use memgate_text::command::Subject;
+use memgate_text::{command::Subject, normal::one_line};
 
 /// Memories or turns that are looked at in one go.
 const PAGE: usize = 100;
@@ -56,6 +59,8 @@ struct Matcher<'a> {
     parts: &'a Parts,
     embedder: &'a dyn Embedder,
     order: &'a ForgetOrder,
+    /// What the request means of what was told, in these words.
+    meant: Arc<[String]>,
 }
 
 /// Finds the memories and turns that match a "forget" request; `None` when they are too many.
@@ -66,7 +71,9 @@ pub(crate) async fn matching(
     asking: i64,
     order: &ForgetOrder,
 ) -> Result<Option<Matches>, JobError> {
-    let matcher = Matcher { parts, embedder, order };
+    let meant = meant(parts, owner, &order.requests).await?;
+    let meant = meant.iter().map(|words| one_line(words)).collect();
+    let matcher = Matcher { parts, embedder, order, meant };
     let mut matches = Matches::default();
     let fits = matcher.memories_that_say(owner, asking, &mut matches).await?
         && matcher.turns_that_say(owner, &mut matches).await?;
@@ -178,10 +185,10 @@ impl Matcher<'_> {
     /// Which of several things say one of the subjects, each given by its texts: by their words,
     /// and a fact by their meaning too.
     async fn which_say(&self, things: Vec<Vec<String>>) -> Result<Vec<bool>, JobError> {
-        let subjects = self.order.forget.clone();
+        let (subjects, meant) = (self.order.forget.clone(), self.meant.clone());
         // Long texts take a while: not on a thread of the runtime.
         let looked = tokio::task::spawn_blocking(move || {
-            things.iter().map(|texts| Words::of(&subjects, texts)).collect::<Vec<_>>()
+            things.iter().map(|texts| Words::of(&subjects, &meant, texts)).collect::<Vec<_>>()
         });
         let looked =
             looked.await.map_err(|_| JobError::retry("the texts cannot be looked through"))?;
@@ -240,7 +247,11 @@ enum Words {
 }
 
 impl Words {
-    fn of(subjects: &[Subject], texts: &[String]) -> Self {
+    fn of(subjects: &[Subject], meant: &[String], texts: &[String]) -> Self {
+        let says = |text: &String| meant.iter().any(|words| one_line(text).contains(words));
+        if !meant.is_empty() && texts.iter().any(says) {
+            return Self::Say(true);
+        }
         let mut facts = Vec::new();
         for subject in subjects {
             let mut sentences = texts.iter().flat_map(|text| subject.said_in(text)).peekable();

@@ -15,6 +15,7 @@ use memgate_screening::{Class, MAX_MESSAGE_BYTES, MAX_TOOL_BYTES, Screened, Scre
 use memgate_text::{
     command::{Commands, own_words, without_envelope},
     housekeeping::is_housekeeping,
+    pieces::Piece,
     preferences::{Reading, Stated, only_preferences_in},
 };
 
@@ -157,7 +158,16 @@ pub(super) fn orders(said: &str, screener: Screener) -> (Orders, String, bool) {
         }
         states_none
     });
-    (Orders { remember, answer, prefer, forget }, rest, withdrawn)
+    let requests = if forget.is_empty() { Vec::new() } else { requests(said) };
+    (Orders { remember, answer, prefer, forget, requests }, rest, withdrawn)
+}
+
+/// The sentences of a message that ask to forget, each with the one before it.
+fn requests(said: &str) -> Vec<String> {
+    let sentences = Piece::sentences(said);
+    let asks = |at: &usize| !Commands::of(sentences[*at].words()).forget.is_empty();
+    let asking = (0..sentences.len()).filter(asks);
+    asking.map(|at| Piece::with_the_one_before(&sentences, at)).collect()
 }
 
 fn clean_tool(

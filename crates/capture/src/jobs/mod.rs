@@ -8,6 +8,7 @@ mod kinds;
 mod payload;
 mod prompts;
 mod related;
+mod requests;
 mod retry;
 mod runner;
 

@@ -35,7 +35,9 @@ pub(crate) use jobs::{
     list_jobs, next_due, next_time, of_owner, owed, retry, retry_dead, settle,
 };
 pub use jobs::{JobQuery, JobRow, JobStanding};
-pub(crate) use orders::{ForgetOrder, Orders, RememberOrder, has_to_forget, later_turns};
+pub(crate) use orders::{
+    ForgetOrder, Orders, RememberOrder, has_to_forget, later_turns, owe_forgetting,
+};
 pub(crate) use prune::{
     Pruned, dead_jobs as prune_dead_jobs, look as look_for_old_turns, turns as prune_turns,
 };

@@ -30,9 +30,12 @@ pub(crate) struct Orders {
     /// Preferences, with the user's words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) prefer: Vec<Stated>,
-    /// To be forgotten.
+    /// To be forgotten, as rules read it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) forget: Vec<Subject>,
+    /// The sentences that ask to forget, each with the one before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) requests: Vec<String>,
 }
 
 /// The payload of a remembering.
@@ -47,7 +50,10 @@ pub(crate) struct RememberOrder {
 /// The payload of a forgetting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ForgetOrder {
+    /// As rules read it.
     pub(crate) forget: Vec<Subject>,
+    /// The sentences that ask, each with the one before it.
+    pub(crate) requests: Vec<String>,
     /// When it was asked, in milliseconds: what was said later stays.
     pub(crate) asked_at: i64,
 }
@@ -81,9 +87,8 @@ pub(crate) fn owe(c: &Connection, turn: i64, now: Timestamp) -> rusqlite::Result
     // In this order: "forget my address, remember that it is …".
     let forgets = !orders.forget.is_empty();
     if forgets {
-        let order = ForgetOrder { forget: orders.forget, asked_at: began };
-        let payload = serde_json::json!(order).to_string();
-        jobs::ask_for_order(c, JobKind::ForgetSaid, turn, &owner, payload, now)?;
+        let (forget, requests) = (orders.forget, orders.requests);
+        owe_forgetting(c, turn, &owner, &ForgetOrder { forget, requests, asked_at: began }, now)?;
     }
     if !orders.remember.is_empty() || orders.answer {
         let order = RememberOrder { statements: orders.remember, answer: orders.answer };
@@ -108,9 +113,19 @@ pub(crate) fn owe_without_turn(
     let digest = digest(&[&owner.key(), &names]);
     // Turns count from 1 upward, so what is negative is none.
     let number = digest.bytes().fold(0_i64, |n, byte| n.wrapping_mul(31).wrapping_add(byte.into()));
-    let subject = -(number & (i64::MAX >> 1)) - 1;
+    owe_forgetting(c, -(number & (i64::MAX >> 1)) - 1, owner, order, now)
+}
+
+/// Owes what a turn asks to be forgotten.
+pub(crate) fn owe_forgetting(
+    c: &Connection,
+    turn: i64,
+    owner: &Owner,
+    order: &ForgetOrder,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
     let payload = serde_json::json!(order).to_string();
-    jobs::ask_for_order(c, JobKind::ForgetSaid, subject, owner, payload, now)
+    jobs::ask_for_order(c, JobKind::ForgetSaid, turn, owner, payload, now)
 }
 
 /// Whether what a turn asks to be forgotten is still there.

@@ -72,7 +72,8 @@ pub(crate) fn record(c: &Connection, entry: &Entry, rules: &Rules) -> rusqlite::
 fn orders_alone(c: &Connection, entry: &Entry) -> rusqlite::Result<Recorded> {
     let forget = entry.orders.forget.clone();
     if !forget.is_empty() && !entry.leaves_open() {
-        let order = ForgetOrder { forget, asked_at: millis(entry.began) };
+        let requests = entry.orders.requests.clone();
+        let order = ForgetOrder { forget, requests, asked_at: millis(entry.began) };
         orders::owe_without_turn(c, &entry.owner, &order, entry.ended)?;
     }
     Ok(Recorded::Orphan)

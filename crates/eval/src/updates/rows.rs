@@ -1,12 +1,10 @@
 //! Messages and the earlier statements with which they are compared, by kind of row.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 
 use crate::{
+    conversations::Conversations,
     data::{Labelled, no_language},
-    parse,
     replay::Scenario,
 };
 use memgate_capture::told;
@@ -31,7 +29,7 @@ impl Labelled for Row {
     fn id(&self) -> Option<&str> {
         match self {
             Self::Pair(_) => None,
-            Self::Conversations(story) => Some(&story.id),
+            Self::Conversations(story) => story.id(),
             Self::Story(story) => story.id(),
         }
     }
@@ -39,41 +37,10 @@ impl Labelled for Row {
     fn wrong(&self) -> Option<String> {
         match self {
             Self::Pair(pair) => no_language(&pair.lang),
-            Self::Conversations(story) => no_language(&story.lang),
+            Self::Conversations(story) => story.wrong(),
             Self::Story(story) => story.wrong(),
         }
     }
-}
-
-/// The conversations of one user, with the parts that each message tells and replaces.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Conversations {
-    id: String,
-    lang: String,
-    #[serde(deserialize_with = "parse::objects")]
-    sessions: Vec<Session>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct Session {
-    #[serde(deserialize_with = "parse::objects")]
-    turns: Vec<Message>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct Message {
-    user: String,
-    /// Its parts that are to be kept, as typed.
-    keep: Vec<String>,
-    /// The earlier part that each of these ends or changes.
-    #[serde(default)]
-    replaces: BTreeMap<String, String>,
-    /// Earlier parts that it ends besides: further sentences of the same thing, what took place, what was called off.
-    #[serde(default)]
-    ends: Vec<String>,
-    /// Earlier parts that the user asks to forget.
-    #[serde(default)]
-    forgets: Vec<String>,
 }
 
 /// A message, and the earlier statements with whether it supersedes them.
@@ -96,7 +63,7 @@ pub(super) fn messages((number, row): (usize, &Row)) -> Vec<Later> {
                 olds: vec![(old.clone(), *replaces)],
             }];
         }
-        Row::Conversations(story) => return story.messages(),
+        Row::Conversations(story) => return of_conversations(story),
         Row::Story(story) => story,
     };
     let sessions = story.told();
@@ -114,22 +81,20 @@ pub(super) fn messages((number, row): (usize, &Row)) -> Vec<Later> {
     later
 }
 
-impl Conversations {
-    /// Its messages, each beside what the earlier ones tell.
-    fn messages(&self) -> Vec<Later> {
-        let mut before: Vec<&String> = Vec::new();
-        let mut later = Vec::new();
-        for turn in self.sessions.iter().flat_map(|session| &session.turns) {
-            let ended = turn.replaces.values().chain(&turn.ends).chain(&turn.forgets);
-            let ended: Vec<&String> = ended.collect();
-            let over = |old: &String| ended.contains(&old);
-            let olds = before.iter().map(|old| ((*old).clone(), over(old))).collect();
-            let (lang, group) = (self.lang.clone(), self.id.clone());
-            later.push(Later { lang, group, message: turn.user.clone(), olds });
-            before.extend(&turn.keep);
-        }
-        later
+/// The messages of a user, each beside what the earlier ones tell.
+fn of_conversations(story: &Conversations) -> Vec<Later> {
+    let mut before: Vec<&String> = Vec::new();
+    let mut later = Vec::new();
+    for turn in story.sessions.iter().flat_map(|session| &session.turns) {
+        let ended = turn.replaces.values().chain(&turn.ends).chain(&turn.forgets);
+        let ended: Vec<&String> = ended.collect();
+        let over = |old: &String| ended.contains(&old);
+        let olds = before.iter().map(|old| ((*old).clone(), over(old))).collect();
+        let (lang, group) = (story.lang.clone(), story.id.clone());
+        later.push(Later { lang, group, message: turn.user.clone(), olds });
+        before.extend(&turn.keep);
     }
+    later
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ pub(super) struct Judge<'a> {
     thresholds: Thresholds,
     /// By the place of a sentence or clause; empty where the words alone decide.
     said: HashMap<Range<usize>, Said>,
+    /// The places of sentences that ask to forget something.
+    requests: Vec<Range<usize>>,
 }
 
 impl<'a> Judge<'a> {
@@ -25,20 +27,22 @@ impl<'a> Judge<'a> {
         models: &'a Models,
         message: &str,
     ) -> Result<Self, EmbedError> {
-        let said = match read(embedder, models, message).await {
-            Ok(said) => said,
+        let (said, requests) = match read(embedder, models, message).await {
+            Ok(read) => read,
             Err(error @ (EmbedError::Busy | EmbedError::Closed)) => return Err(error),
             Err(error) => {
                 tracing::debug!(%error, "statements are looked for by their words alone");
-                HashMap::new()
+                Default::default()
             }
         };
-        Ok(Self { words: &models.memorable, thresholds: models.reader.thresholds(), said })
+        let thresholds = models.reader.thresholds();
+        Ok(Self { words: &models.memorable, thresholds, said, requests })
     }
 
     /// Whether a sentence tells something worth keeping.
     pub(super) fn is_memorable(&self, sentence: &Piece<'_>) -> bool {
         match self.said(sentence) {
+            _ if self.asks_to_forget(sentence) => false,
             Some(said) => said.keep > self.thresholds.keep && self.is_own(sentence, said),
             None => self.words.is_memorable(sentence),
         }
@@ -47,6 +51,7 @@ impl<'a> Judge<'a> {
     /// The class of a clause of a sentence.
     pub(super) fn clause(&self, clause: &Piece<'_>) -> Clause {
         match self.said(clause) {
+            _ if self.asks_to_forget(clause) => Clause::Other,
             Some(said) if said.keep < self.thresholds.trim => Clause::Other,
             Some(said) if said.keep > self.thresholds.clause && self.is_own(clause, said) => {
                 Clause::Statement
@@ -64,19 +69,39 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The message with [`LEFT_OUT`] in place of the sentences that are not its user's own.
+    /// The message with [`LEFT_OUT`] in place of the sentences that are not its user's own, and, without `requests`, of those
+    /// that ask to forget something.
     ///
     /// [`LEFT_OUT`]: memgate_text::command::LEFT_OUT
-    pub(super) fn own_words(&self, message: &str) -> String {
+    pub(super) fn own_words(&self, message: &str, requests: bool) -> String {
         let sentences = Piece::sentences(message);
         let read = sentences.last().map_or(0, |last| last.range().end);
-        let foreign = sentences
-            .iter()
-            .filter(|it| self.said(it).is_some_and(|said| !self.is_own(it, said)))
-            .map(Piece::range);
+        let foreign =
+            |it: &&Piece<'_>| self.said(it).is_some_and(|said| !self.is_own(it, said));
+        let out = |it: &&Piece<'_>| foreign(it) || (!requests && self.asks_to_forget(it));
         // What follows a foreign sentence and is not read is foreign, too.
-        let to = |end| if end == read { message.len() } else { end };
-        leave_out(message, foreign.map(|range| range.start..to(range.end)))
+        let to = |it: &Piece<'_>| match it.range().end {
+            end if end == read && foreign(&it) => message.len(),
+            end => end,
+        };
+        let left_out = sentences.iter().filter(out).map(|it| it.range().start..to(it));
+        leave_out(message, left_out)
+    }
+
+    /// The user's requests to forget something, each with the sentence before it.
+    pub(super) fn requests(&self, message: &str) -> Vec<String> {
+        let sentences = Piece::sentences(message);
+        let asks = |(_, it): &(usize, &Piece<'_>)| {
+            self.asks_to_forget(it) && self.said(it).is_some_and(|said| self.is_own(it, said))
+        };
+        let asking = sentences.iter().enumerate().filter(asks);
+        asking.map(|(at, _)| Piece::with_the_one_before(&sentences, at)).collect()
+    }
+
+    /// Whether a sentence asks to forget something, or is part of one that does.
+    fn asks_to_forget(&self, piece: &Piece<'_>) -> bool {
+        let Range { start, end } = piece.range();
+        self.requests.iter().any(|request| request.start <= start && end <= request.end)
     }
 
     /// Whether the words of a sentence of another message tell something worth keeping.
@@ -110,21 +135,30 @@ pub(crate) fn may_hold_pasted(message: &str) -> bool {
 /// it holds.
 const MAX_READ: usize = 8_000;
 
+/// What the models say of the pieces of a message, and which sentences ask to forget something.
+type Read = (HashMap<Range<usize>, Said>, Vec<Range<usize>>);
+
 async fn read(
     embedder: &dyn Embedder,
     models: &Models,
     message: &str,
-) -> Result<HashMap<Range<usize>, Said>, EmbedError> {
+) -> Result<Read, EmbedError> {
     if message.len() > MAX_READ {
-        return Ok(HashMap::new());
+        return Ok(Read::default());
     }
     // Of several models, the others are not asked.
     let Some(known) = model_of(embedder, |space| models.are_trained_with(space)) else {
-        return Ok(HashMap::new());
+        return Ok(Read::default());
     };
     let parts = Part::all(message);
     let spans: Vec<_> = parts.iter().map(|part| part.piece.range()).collect();
     let layers = known.read_spans(message, &spans).await?.unwrap_or_default();
-    let said = features(&parts, &layers).into_iter().map(|seen| models.reader.say(&seen));
-    Ok(spans.into_iter().zip(said).filter_map(|(span, said)| Some((span, said?))).collect())
+    let seen = features(&parts, &layers);
+    let asks = |(part, seen): &(&Part<'_>, &Vec<f32>)| {
+        !part.is_clause && models.forgetting.asks(&part.piece, seen)
+    };
+    let requests = parts.iter().zip(&seen).filter(asks).map(|(part, _)| part.piece.range());
+    let said = seen.iter().map(|seen| models.reader.say(seen));
+    let said = spans.into_iter().zip(said).filter_map(|(span, said)| Some((span, said?)));
+    Ok((said.collect(), requests.collect()))
 }

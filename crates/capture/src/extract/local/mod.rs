@@ -59,8 +59,12 @@ pub(crate) async fn extract(
 pub(crate) struct Look {
     /// The message without what its user did not say.
     pub(crate) own: String,
+    /// The same without what asks to forget something.
+    pub(crate) rest: String,
     /// Whether there is a statement in it, as [`extract`] finds them.
     pub(crate) tells: bool,
+    /// What it asks to forget in free words, each request with the sentence before it.
+    pub(crate) requests: Vec<String>,
 }
 
 /// Looks at a turn.
@@ -73,7 +77,8 @@ pub(crate) async fn look(
     let text = turn.user_text.trim();
     let judge = Judge::of(embedder, models, text).await?;
     let tells = !is_passed_over(text) && !found(&judge, text, before).is_empty();
-    Ok(Look { own: judge.own_words(text), tells })
+    let [own, rest] = [true, false].map(|requests| judge.own_words(text, requests));
+    Ok(Look { own, rest, tells, requests: judge.requests(text) })
 }
 
 /// The statements in a turn; none where it is not looked at.

@@ -9,7 +9,9 @@ use crate::{
         local::{self, Look},
         turns,
     },
-    jobs::{drift::notice_drift, prompts::is_clients_prompt},
+    jobs::{
+        drift::notice_drift, prompts::is_clients_prompt, requests::owe_what_is_meant,
+    },
     journal,
     parts::Parts,
     reconcile::still_true,
@@ -39,8 +41,9 @@ pub(crate) async fn run(parts: &Parts, number: i64) -> Result<(), JobError> {
     }
     let now = parts.journal.now();
     let known = remembered(parts, &turn, now).await?;
-    let Look { own, tells } = look(parts, &turn, before.as_ref()).await;
-    turn.user_text = own;
+    let Look { own, rest, tells, requests } = look(parts, &turn, before.as_ref()).await;
+    let forgets = owe_what_is_meant(parts, number, &turn, requests).await?;
+    turn.user_text = if forgets { rest } else { own };
     if !turns::worth_it(&turn) {
         return not_worth_it(parts, &turn);
     }
@@ -80,7 +83,8 @@ fn log_alone(parts: &Parts, turn: &StoredTurn) {
 /// embedder is busy, which must not keep a turn from being stored.
 async fn look(parts: &Parts, turn: &StoredTurn, before: Option<&StoredTurn>) -> Look {
     let (embedder, models) = (parts.writer.embedder.as_ref(), parts.writer.models.as_ref());
-    let unread = || Look { own: turn.user_text.clone(), tells: true };
+    let own = || turn.user_text.clone();
+    let unread = || Look { own: own(), rest: own(), tells: true, requests: Vec::new() };
     let mut look = local::look(embedder, models, turn, before).await.unwrap_or_else(|_| unread());
     let asks = Commands::of(&turn.user_text).kind().is_some();
     look.tells |= local::is_too_long(&turn.user_text) || asks;

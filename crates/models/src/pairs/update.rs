@@ -1,13 +1,10 @@
 //! Whether a message makes an older sentence outdated, by what the two have in common, what differs, and what says
 //! that something changed. `tools/train_updates.py` trains it; reconciliation extracts the features.
 
-mod pair;
-
-pub use pair::{Pair, Standing};
-
 use crate::{
     Features, Unreadable,
     linear::Linear,
+    pairs::PairModel,
     tensors::{Tensors, wrong},
 };
 
@@ -146,9 +143,6 @@ features! {
     length,
 }
 
-/// Standardised numbers further from the mean than this many standard deviations say no more.
-const FARTHEST: f32 = 8.0;
-
 /// Whether an older sentence is outdated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outdated {
@@ -167,13 +161,7 @@ pub struct UpdateModel {
     announces: Linear,
     /// Least likelihood of an announcement: 3 of 100 found pairs of the training data are below it.
     announces_least: f32,
-    /// The mean of many vectors.
-    centre: Vec<f32>,
-    /// Of each feature and each number of [`UpdateModel::between`], in this order.
-    mean: Vec<f32>,
-    scale: Vec<f32>,
-    weights: Vec<f32>,
-    bias: f32,
+    pairs: PairModel,
     surely: f32,
     perhaps: f32,
     /// The likelihood of an announcement below which nothing is sure.
@@ -181,7 +169,7 @@ pub struct UpdateModel {
 }
 
 impl UpdateModel {
-    pub(super) fn read(tensors: &Tensors) -> Result<Self, Unreadable> {
+    pub(crate) fn read(tensors: &Tensors) -> Result<Self, Unreadable> {
         let names = tensors.names("update.features")?;
         if names != UpdateFeatures::NAMES {
             return Err(wrong(
@@ -189,23 +177,15 @@ impl UpdateModel {
                 "not the features of this version, in their order",
             ));
         }
-        let numbers = |name: &str| tensors.numbers(&format!("update.{name}"));
         let number = |name: &str| tensors.number(&format!("update.{name}"));
-        let model = Self {
+        Ok(Self {
             announces: Linear::read(tensors, "update.announces")?,
             announces_least: number("announces.least")?,
-            centre: numbers("centre")?,
-            mean: numbers("mean")?,
-            scale: numbers("scale")?,
-            weights: numbers("weights")?,
-            bias: number("bias")?,
+            pairs: PairModel::read(tensors, "update", UpdateFeatures::COUNT)?,
             surely: number("threshold.surely")?,
             perhaps: number("threshold.perhaps")?,
             announced: number("threshold.announced")?,
-        };
-        let seen = UpdateFeatures::COUNT + 4 * model.centre.len();
-        let fits = [&model.mean, &model.scale, &model.weights].iter().all(|it| it.len() == seen);
-        if fits { Ok(model) } else { Err(wrong("update.weights", "not one weight a feature")) }
+        })
     }
 
     /// How likely a message announces that something which its user told before has changed, 0 to 1. By its words and,
@@ -227,31 +207,14 @@ impl UpdateModel {
     /// A passage vector less the mean of many, of length 1.
     #[must_use]
     pub fn centred(&self, vector: &[f32]) -> Vec<f32> {
-        let less: Vec<f32> = vector.iter().zip(&self.centre).map(|(x, mean)| x - mean).collect();
-        let length = less.iter().map(|x| x * x).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
-        less.into_iter().map(|x| x / length).collect()
+        self.pairs.centred(vector)
     }
 
     /// How likely the older sentence is outdated, 0 to 1. `nearest` and `old` are centred vectors; without them the features
     /// alone decide.
     #[must_use]
     pub fn likelihood(&self, features: &UpdateFeatures, nearest: &[f32], old: &[f32]) -> f32 {
-        let seen = features.values().into_iter().chain(Self::between(nearest, old));
-        let weighed = seen.zip(&self.mean).zip(self.scale.iter().zip(&self.weights));
-        let sum: f32 = weighed
-            .map(|((x, mean), (scale, weight))| {
-                ((x - mean) * scale).clamp(-FARTHEST, FARTHEST) * weight
-            })
-            .sum();
-        1.0 / (1.0 + (-(sum + self.bias)).exp())
-    }
-
-    /// What two vectors say of each other: their difference, their product, and both.
-    fn between<'a>(nearest: &'a [f32], old: &'a [f32]) -> impl Iterator<Item = f32> + use<'a> {
-        let both = || nearest.iter().zip(old);
-        let differences = both().map(|(a, b)| (a - b).abs());
-        let products = both().map(|(a, b)| a * b);
-        differences.chain(products).chain(nearest.iter().copied()).chain(old.iter().copied())
+        self.pairs.likelihood(&features.values(), nearest, old)
     }
 
     /// What a likelihood means for the older sentence. Nothing is sure where the message hardly announces a change, wishes or
@@ -292,13 +255,5 @@ mod tests {
             assert_eq!(model.verdict(1.0, &unsure), Outdated::Perhaps);
             assert_eq!(model.verdict(0.0, &unsure), Outdated::No);
         }
-    }
-
-    #[test]
-    fn a_centred_vector_has_length_1() {
-        let model = &e5().update;
-        let vector: Vec<f32> = (0..model.centre.len()).map(|at| (at as f32).sin()).collect();
-        let length: f32 = model.centred(&vector).iter().map(|x| x * x).sum();
-        assert!((length - 1.0).abs() < 1e-4, "{length}");
     }
 }

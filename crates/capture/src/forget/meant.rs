@@ -1,0 +1,66 @@
+//! What a request to forget means among what the user told, where its words do not name it: "the thing about my ex".
+
+use std::{collections::HashSet, sync::Arc};
+
+use crate::{error::JobError, parts::Parts, reconcile::told};
+use memgate_core::memory::{
+    Evidence, Memory, MemoryKind, Owner, QueryVector, ScopeQuery, Search,
+};
+use memgate_embed::{Space, model_of};
+
+/// Memories that a request is compared with, by each kind of evidence.
+const MEMORIES: usize = 40;
+
+/// The most sentences that it is compared with.
+const SENTENCES: usize = 64;
+
+/// The words of what one of several requests means, as the user told it. Nothing where it could not be undone, and where the
+/// embedder gives no vectors that the model knows.
+pub(crate) async fn meant(
+    parts: &Parts,
+    owner: &Owner,
+    requests: &[String],
+) -> Result<Vec<String>, JobError> {
+    let (writer, now) = (&parts.writer, parts.journal.now());
+    let known = |space: &Space| writer.models.are_trained_with(space);
+    let Some(embedder) = model_of(writer.embedder.as_ref(), known) else { return Ok(Vec::new()) };
+    if requests.is_empty() || parts.live.get().forget_grace.is_zero() {
+        return Ok(Vec::new());
+    }
+    let space: Arc<str> = writer.embedder.space().id().into();
+    let mut meant = Vec::new();
+    // Another model's vectors are searched than are judged where several are joined.
+    let searched = writer.embedder.embed_passages(requests.to_vec()).await?;
+    let judged = embedder.embed_passages(requests.to_vec()).await?;
+    for ((request, values), judged) in requests.iter().zip(searched).zip(judged) {
+        let search = Search {
+            scopes: vec![ScopeQuery::of(owner.clone())],
+            filter: None,
+            vector: Some(QueryVector { space: space.clone(), values }),
+            text: Some(request.clone()),
+            limit: MEMORIES,
+            now,
+        };
+        let sentences = sentences(&writer.store.retrieve(&search).await?);
+        let olds = embedder.embed_passages(sentences.clone()).await?;
+        let means = writer.models.forgetting.means(&judged, &olds);
+        let found = sentences.into_iter().zip(means).filter(|(_, means)| *means);
+        meant.extend(found.map(|(words, _)| words));
+    }
+    Ok(meant)
+}
+
+/// What memories tell, each sentence once.
+fn sentences(found: &[Evidence]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let all = found.iter().flat_map(|found| sentences_of(&found.memory));
+    all.filter(|words| seen.insert(words.to_lowercase())).take(SENTENCES).collect()
+}
+
+fn sentences_of(memory: &Memory) -> Vec<String> {
+    match (memory.kind, memory.as_turn()) {
+        (_, Some((user, _))) => told(user).into_iter().map(str::to_owned).collect(),
+        (MemoryKind::Summary, _) => Vec::new(),
+        _ => vec![memory.raw.clone().unwrap_or_else(|| memory.content.clone())],
+    }
+}
