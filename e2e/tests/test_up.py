@@ -75,17 +75,12 @@ def up(tmp_path):
         one.process.stop()
 
 
-@pytest.mark.parametrize("config, mode", [
-    (None, "development"),
-    ("memory: {deadline_ms: 60}\n", "development"),
-    ("memory: {identity: {mode: production}}\n", "production"),
-])
-def test_clients_are_believed_unless_the_configuration_names_a_mode(up, tmp_path, config, mode):
-    arguments = []
-    if config:
-        (tmp_path / "memgate.yaml").write_text(config)
-        arguments = ["--config", tmp_path / "memgate.yaml"]
-    one = up(*arguments)
+@pytest.mark.parametrize("arguments, mode", [([], "development"), (["--production"], "production")])
+def test_clients_are_believed_unless_production_is_asked_for(up, tmp_path, arguments, mode):
+    shipped = (paths.REPOSITORY / "config/config.yaml").read_text()
+    assert "mode: production" in shipped
+    (tmp_path / "memgate.yaml").write_text(shipped.replace("log: info", "log: debug"))
+    one = up("--config", tmp_path / "memgate.yaml", *arguments)
     assert request(one.api_port, "GET", "/readyz").json()["identity_mode"] == mode
 
 

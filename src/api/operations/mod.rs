@@ -16,6 +16,8 @@ mod write;
 
 use std::sync::Arc;
 
+pub use trail::{DecisionStream, Streams};
+
 use crate::api::{ApiError, Caller};
 use memgate_access::{Access, Action, Subject};
 use memgate_capture::{Capture, OrdersToModel};
@@ -47,6 +49,8 @@ pub struct Operations {
     pub metrics: Arc<Metrics>,
     /// Dates what is stored, and tells what has expired.
     pub clock: Clock,
+    /// The open streams of decisions.
+    pub streams: Streams,
 }
 
 impl Operations {

@@ -9,7 +9,7 @@ use memgate_core::{
 use memgate_dialect::{Ask, Ending, Reply};
 
 /// A completed exchange of `user` in a session.
-fn turn_in(session: &str, user: &str, number: u32, said: &str) -> FinishedTurn {
+pub(super) fn turn_in(session: &str, user: &str, number: u32, said: &str) -> FinishedTurn {
     turn_of(None, session, user, number, said)
 }
 
@@ -52,7 +52,7 @@ fn turn(user: &str, number: u32, said: &str) -> FinishedTurn {
 }
 
 impl Server {
-    fn talk(&self, turn: FinishedTurn) {
+    pub(super) fn talk(&self, turn: FinishedTurn) {
         let capture = &self.operations.capture;
         capture.offer(turn, capture.exchange_begins());
     }

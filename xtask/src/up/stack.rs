@@ -37,8 +37,8 @@ pub(super) struct Plan {
     pub ports: Ports,
     /// memgate's configuration file.
     pub config: PathBuf,
-    /// Whether to set identity mode development.
-    pub development: bool,
+    /// Whether the identity mode is production, and not development.
+    pub production: bool,
     /// The store; `None` for the configured one.
     pub store: Option<Store>,
     /// memgate's data folder; the data of the store's server is inside it.
@@ -126,9 +126,8 @@ fn memgate(plan: &Plan, scratch: &TempDir) -> Result<Service> {
         "--http".into(),
         format!("127.0.0.1:{}", plan.ports.http).into(),
     ];
-    if plan.development {
-        arguments.extend(["--identity".into(), "development".into()]);
-    }
+    let mode = if plan.production { "production" } else { "development" };
+    arguments.extend(["--identity".into(), mode.into()]);
     Ok(Service {
         name: "memgate",
         program: program(plan.binaries.memgate.clone(), arguments),
