@@ -11,7 +11,7 @@ import pytest
 
 from harness import paths
 from harness.double import Double
-from harness.http import request
+from harness.http import Answer, request
 from harness.process import Process, children, free_port, gone
 from harness.tls import TlsServer
 from harness.wait import until
@@ -73,6 +73,21 @@ def up(tmp_path):
     yield start
     for one in started:
         one.process.stop()
+
+
+def test_the_link_to_the_dashboard_signs_in_as_long_as_the_stack_runs(up, tmp_path):
+    def keys(key: str, port: int) -> Answer:
+        return request(port, "GET", "/admin/keys", headers={"authorization": f"Bearer {key}"})
+
+    stack = up()
+    link = stack.process.wait_line("dashboard http")
+    origin, key = re.fullmatch(r"dashboard (http://127\.0\.0\.1:\d+/)#key=(\S+)", link).groups()
+    assert origin == f"http://127.0.0.1:{stack.api_port}/"
+    assert request(stack.api_port, "GET", "/").status == 200
+    assert [one["name"] for one in keys(key, stack.api_port).json()["keys"]] == ["dashboard-of-up"]
+    stack.process.stop()
+    again = up()
+    assert keys(key, again.api_port).status == 401
 
 
 @pytest.mark.parametrize("arguments, mode", [([], "development"), (["--production"], "production")])

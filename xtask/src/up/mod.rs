@@ -1,6 +1,7 @@
 //! `cargo xtask up`: runs the whole stack in the foreground, for use with `curl` or an OpenAI
 //! client; `--demo` plays a short conversation.
 
+mod dashboard;
 mod demo;
 mod memgate_config;
 mod ports;
@@ -153,6 +154,7 @@ async fn serve(plan: Plan) -> Result<()> {
         () = end.next() => return Ok(()),
     };
     println!("ready http://127.0.0.1:{}/v1 api http://127.0.0.1:{}", ports.envoy, ports.http);
+    println!("dashboard {}", stack.dashboard.link(&ports));
     let outcome = tokio::select! {
         error = stack.failure() => Err(error),
         () = end.next() => Ok(()),
