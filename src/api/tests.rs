@@ -149,6 +149,7 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path, config: Config) -> Ope
         World::open(folder, options);
     Operations {
         config: Live::fixed(config),
+        rehearsal: recall.rehearsal(),
         recall,
         capture,
         access,

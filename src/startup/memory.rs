@@ -124,6 +124,7 @@ impl OpenMemory {
             store: self.store.clone(),
             embedder: embedder.clone(),
             recall: self.recall.clone(),
+            rehearsal: self.recall.rehearsal(),
             capture: self.capture.clone(),
             access: self.access.clone(),
             metrics: metrics.clone(),

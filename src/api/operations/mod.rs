@@ -41,6 +41,8 @@ pub struct Operations {
     pub embedder: Arc<dyn Embedder>,
     /// Finds memories.
     pub recall: Recall,
+    /// The same, without traces.
+    pub rehearsal: Recall,
     /// Learns from turns and forgets them.
     pub capture: Arc<Capture>,
     /// Keys and audit log.

@@ -113,11 +113,12 @@ impl RecallTrail {
         lock(&keeper.kept).ring.of(owner).take(most).cloned().collect()
     }
 
-    /// Reads the records since a time, of all owners, the newest first. Nothing is copied, so `read` must be quick.
+    /// Reads the records of requests since a time, of all owners, the latest answered first. New records wait for `read`,
+    /// so it must be quick.
     pub async fn since(&self, since: Timestamp, mut read: impl FnMut(&RecallRecord)) {
         let Some(keeper) = &self.0 else { return };
         keeper.barrier().await;
-        lock(&keeper.kept).ring.all().take_while(|record| record.at >= since).for_each(&mut read);
+        lock(&keeper.kept).ring.all().filter(|record| record.at >= since).for_each(&mut read);
     }
 
     /// The newest records of everybody.

@@ -47,6 +47,7 @@ impl Operations {
         for attempt in 1.. {
             let mut memory = self.store.get(&owner, &id, self.clock.now()).await?;
             memory.version = change.version.unwrap_or(memory.version);
+            let before = memory.clone();
             apply(&change, &mut memory, self.screener(), self.clock.now());
             match self.store.update(memory, vectors.clone(), &write).await {
                 // The caller named no version, so the change applies to the newer one too.
@@ -58,6 +59,11 @@ impl Operations {
                 Err(error) => return Err(error.into()),
                 Ok(stored) => {
                     self.metrics.stored(stored.memory_type.as_str());
+                    if before.content != stored.content
+                        && let Err(error) = self.capture.corrected(&before, &stored, &write).await
+                    {
+                        tracing::warn!(%error, "turns may still be presented that say what was corrected");
+                    }
                     self.owe_vectors(vectors.is_none_or(|vectors| !vectors.is_empty())).await;
                     let subject = Subject::of(&owner).target(&stored.id).count(1);
                     self.record(caller, Action::MemoryChange, subject).await;
