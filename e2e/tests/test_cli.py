@@ -36,8 +36,10 @@ def place(tmp_path):
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
-    """A place without a running memgate, for several tests; each has a user of its own."""
-    return Place(tmp_path_factory.mktemp("alone"))
+    """A place with data and without a running memgate, for several tests; each has a user of its own."""
+    made = Place(tmp_path_factory.mktemp("alone"))
+    made.ok("remember", FACT, "--user", "somebody")
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -241,6 +243,7 @@ def test_a_closed_pipe_is_no_error(place):
 
 
 def test_an_output_that_cannot_be_written_is_an_error(place):
+    place.ok("remember", FACT, "--user", "alice")
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
             place.command("list", "--user", "alice"), env=place.environment({}), stdout=full, stderr=subprocess.PIPE
@@ -269,7 +272,7 @@ def connected(port: int) -> bool:
 
 
 def test_an_error_names_the_process_that_uses_the_folder(place):
-    place.ok("list", "--user", "alice")
+    place.ok("remember", FACT, "--user", "alice")
     with open(place.memgate.data / "memgate.lock", "r+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lock.truncate()
@@ -308,8 +311,11 @@ def test_a_server_is_found_by_its_folder_its_address_or_the_option(place):
     assert known() and not Path(elsewhere).exists()
     place.configure({"listen": {"http": "127.0.0.1:1"}, "data_dir": elsewhere})
     assert known("--server", f"http://127.0.0.1:{place.memgate.http_port}/")
-    # A named folder is used.
+    # A named folder is used; a command that only reads creates none.
     place.configure(listen)
+    said = place.fails(1, "list", "--user", "alice", "--data", elsewhere)
+    assert "elsewhere: no data" in said and "--data" in said and not Path(elsewhere).exists()
+    place.ok("remember", "Another fact", "--user", "bob", "--data", elsewhere)
     assert not known("--data", elsewhere)
 
 
@@ -334,7 +340,7 @@ def test_the_keys_of_helper_models_need_not_be_set_for_a_command(place):
     endpoint = {"address": "127.0.0.1", "port": 9, "api_key_env": "NOT_SET_HERE"}
     model = {"llm_provider": "vllm", "model_role": "memory_extraction", "llm_endpoint": endpoint, "llm_model_name": "m"}
     place.configure({"external_models": [model]})
-    place.ok("list", "--user", "alice")
+    place.ok("remember", FACT, "--user", "alice")
     assert "NOT_SET_HERE is not set" in place.run("check-config").stdout.decode()
 
 

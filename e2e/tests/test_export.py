@@ -117,7 +117,9 @@ def test_one_users_export_is_only_that_users(either, tmp_path):
     text = file.read_text()
     assert "Lyon" in text and '"bob"' not in text and "vectors\":[" not in text
     refused = target.run("import", file, "--user", "alice")
-    assert refused.returncode == 1 and "line 2: memory.owner: is a different user" in refused.stderr.decode()
+    said = refused.stderr.decode()
+    assert refused.returncode == 1 and "odd.jsonl:2-3: memory.owner: is a different user" in said
+    assert "without --user" in said
     assert target.json("list", "--user", ODD)["memories"] == []
     assert target.json("import", file, "--user", ODD)["written"] == 2
     assert target.json("list", "--user", ODD) == source.json("list", "--user", ODD)
@@ -199,7 +201,7 @@ def test_a_wrong_line_is_named_by_its_number_and_the_rest_is_imported(either, tm
     done = target.run("import", file)
     said = done.stderr.decode()
     assert done.returncode == 1 and "448 memories" in done.stdout.decode()
-    assert "line 302: memory.importance: invalid type" in said and "line 303: is not JSON" in said
+    assert "wrong.jsonl:302: memory.importance: invalid type" in said and "wrong.jsonl:303: is not JSON" in said
     # The error says that the file is truncated.
     file.write_text("\n".join(lines[:100]) + "\n")
     assert "the export is incomplete" in target.fails(1, "import", file)

@@ -82,3 +82,14 @@ def test_what_a_user_asks_to_forget_is_audited_without_their_words(stack):
     after = stack.memgate.api("GET", f"/admin/audit?user_id={alice.id}").json()["entries"]
     assert after[0]["action"] == "scope.erase" and hidden in after
     assert "Halcyon" not in str(after) and "boat" not in str(after)
+
+
+def test_the_first_key_is_made_while_memgate_runs_in_production_without_any_key(place):
+    place.configure({**PRODUCTION, "api": {}})
+    place.memgate.start()
+    nobody = {KEY_ENV: "", "MEMGATE_KEY": ""}
+    assert "memgate key create" in place.fails(1, "list", "--user", "alice", env=nobody)
+    key = place.json("key", "create", "--name", "ops", "--scope", "admin", env=nobody)["key"]
+    assert place.json("list", "--user", "alice", env={"MEMGATE_KEY": key})["memories"] == []
+    assert place.fails(1, "audit", env=nobody)
+    assert [entry["action"] for entry in place.json("audit", env={"MEMGATE_KEY": key})["entries"]] == ["key.create"]

@@ -106,3 +106,18 @@ def test_the_log_has_one_line_a_request_and_one_a_turn_without_words_and_users(s
     until(lambda: len(lines("Memory: Learned from a turn")) == 1, "the turn is logged")
     for line in lines("Memory: "):
         assert "Hawaii" not in line and alice.id not in line
+
+
+def test_an_app_can_find_out_how_many_memories_a_message_made_forget(traced):
+    alice = traced.person("alice")
+    alice.say("My cat is called Mia")
+    alice.learn()
+    for text, found in [("Forget that my cat is called Mia", True), ("Forget about my parrot Rio", False)]:
+        asked = alice.later().say(text)
+        alice.learn()
+        turn = traced.memgate.api("GET", f"/v1/turns/{request_id(asked)}").json()
+        forgotten = [event for event in turn["events"] if event["became"] == "forgotten"]
+        assert [event["count"] > 0 for event in forgotten] == [found], turn
+        assert found or forgotten[0]["reason"] == "nothing_found"
+    pending = traced.memgate.api("GET", f"/v1/forgettings?user_id={alice.id}").json()["forgettings"]
+    assert len(pending) == 1 and pending[0]["memories"], "a request that found nothing is not listed"

@@ -11,7 +11,7 @@ import pytest
 
 from harness import paths
 from harness.double import Double
-from harness.http import request
+from harness.http import Answer, request
 from harness.process import Process, children, free_port, gone
 from harness.tls import TlsServer
 from harness.wait import until
@@ -75,17 +75,27 @@ def up(tmp_path):
         one.process.stop()
 
 
-@pytest.mark.parametrize("config, mode", [
-    (None, "development"),
-    ("memory: {deadline_ms: 60}\n", "development"),
-    ("memory: {identity: {mode: production}}\n", "production"),
-])
-def test_clients_are_believed_unless_the_configuration_names_a_mode(up, tmp_path, config, mode):
-    arguments = []
-    if config:
-        (tmp_path / "memgate.yaml").write_text(config)
-        arguments = ["--config", tmp_path / "memgate.yaml"]
-    one = up(*arguments)
+def test_the_link_to_the_dashboard_signs_in_as_long_as_the_stack_runs(up, tmp_path):
+    def keys(key: str, port: int) -> Answer:
+        return request(port, "GET", "/admin/keys", headers={"authorization": f"Bearer {key}"})
+
+    stack = up()
+    link = stack.process.wait_line("dashboard http")
+    origin, key = re.fullmatch(r"dashboard (http://127\.0\.0\.1:\d+/)#key=(\S+)", link).groups()
+    assert origin == f"http://127.0.0.1:{stack.api_port}/"
+    assert request(stack.api_port, "GET", "/").status == 200
+    assert [one["name"] for one in keys(key, stack.api_port).json()["keys"]] == ["dashboard-of-up"]
+    stack.process.stop()
+    again = up()
+    assert keys(key, again.api_port).status == 401
+
+
+@pytest.mark.parametrize("arguments, mode", [([], "development"), (["--production"], "production")])
+def test_clients_are_believed_unless_production_is_asked_for(up, tmp_path, arguments, mode):
+    shipped = (paths.REPOSITORY / "config/config.yaml").read_text()
+    assert "mode: production" in shipped
+    (tmp_path / "memgate.yaml").write_text(shipped.replace("log: info", "log: debug"))
+    one = up("--config", tmp_path / "memgate.yaml", *arguments)
     assert request(one.api_port, "GET", "/readyz").json()["identity_mode"] == mode
 
 

@@ -3,11 +3,23 @@
 use axum::http::{Extensions, HeaderMap, StatusCode};
 
 use crate::api::{ApiError, Whose};
-use memgate_access::{Actor, Bound, Scope, Scopes};
+use memgate_access::{Actor, Bound, Digest, Scope, Scopes};
 use memgate_core::memory::Owner;
 
 /// Maximum length of a stored request id.
 const MAX_REQUEST_ID: usize = 128;
+
+/// An API key that no table holds. Only its digest is kept.
+#[derive(Clone)]
+pub struct Key(pub(super) Digest);
+
+impl Key {
+    /// Creates a key from its text.
+    #[must_use]
+    pub fn new(key: &str) -> Self {
+        Self(Digest::of(key))
+    }
+}
 
 /// The caller of an operation.
 #[derive(Clone, Debug)]
@@ -106,7 +118,7 @@ impl Caller {
 
 /// No key was sent. None is configured either, so the caller may not know of any.
 pub(super) fn key_required() -> ApiError {
-    let message = "an API key is required; create one with `memgate key create`, or set api.key_env \
-                   to the name of the environment variable that holds one";
+    let message = "an API key is required; create one with `memgate key create` as the user and on the machine that \
+                   memgate runs on, or set api.key_env to the name of the environment variable that holds one";
     ApiError::new(StatusCode::UNAUTHORIZED, "key_required", message)
 }

@@ -32,12 +32,12 @@ use axum::{
     serve::{IncomingStream, Listener},
 };
 
-pub use auth::{Key, Peer};
-pub use caller::Caller;
+pub use auth::Peer;
+pub use caller::{Caller, Key};
 pub use error::{ApiError, ErrorBody, ErrorDetail};
 pub use openapi::openapi;
 pub use operation::{Entry, Operation, RequestOf, ViewOf, Visitor};
-pub use operations::Operations;
+pub use operations::{DecisionStream, Operations, Streams};
 pub use output::{LineStream, Output, Tagged};
 pub use read::{
     description::Description,

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::api::Operations;
+use crate::api::{Operations, caller::Key};
 use memgate_config::Live;
 use memgate_telemetry::Metrics;
 
@@ -15,18 +15,29 @@ pub struct ApiState {
     /// The metrics.
     pub(super) metrics: Arc<Metrics>,
     operations: Arc<OnceLock<Operations>>,
+    local_key: Arc<OnceLock<Key>>,
 }
 
 impl ApiState {
     /// Creates the state without operations: every operation answers 503.
     #[must_use]
     pub fn new(config: Live, metrics: Arc<Metrics>) -> Self {
-        Self { config, metrics, operations: Arc::default() }
+        Self { config, metrics, operations: Arc::default(), local_key: Arc::default() }
     }
 
     /// Makes the operations available; a second call changes nothing.
     pub fn open(&self, operations: Operations) {
         let _ = self.operations.set(operations);
+    }
+
+    /// Lets a key manage API keys from this machine; a second call changes nothing. It is for those who may read the data
+    /// folder, who could do so anyhow while memgate is stopped.
+    pub fn trust_local(&self, key: Key) {
+        let _ = self.local_key.set(key);
+    }
+
+    pub(super) fn local_key(&self) -> Option<&Key> {
+        self.local_key.get()
     }
 
     pub(super) fn operations(&self) -> Option<&Operations> {

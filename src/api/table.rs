@@ -4,7 +4,7 @@
 use axum::http::{Method, StatusCode};
 
 use crate::api::{
-    ApiError, Caller, Operations,
+    ApiError, Caller, DecisionStream, Operations,
     operation::{Entry, Operation, RequestOf, Visitor},
     output::{LineStream, Tagged},
     read::{
@@ -130,6 +130,8 @@ operations! {
         ///
         /// The id is the one in `x-memgate-request-id`. The latest requests are kept in memory (`memory.trail`).
         RecallOf = GET "/v1/recalls/{id}", Read, recall_of(OfId<Query<WhoseIfNamed>>) -> RecallView;
+        /// Shows the decisions for a user's requests as they are made, as server-sent events.
+        Watch = GET "/v1/decisions/stream", Read, watch(Query<Whose>) -> DecisionStream;
         /// The outcomes of a turn, each with its reason.
         ///
         /// The id is the turn's own, or that of its first request.
@@ -160,13 +162,19 @@ operations! {
         AllJobs = GET "/admin/jobs", Admin, all_jobs(Query<AllJobsRequest>) -> JobsView;
         /// Runs all dead jobs again.
         RetryAllJobs = POST "/admin/jobs/retry", Admin, retry_all_jobs(Body<RetryAllRequest>) -> RetriedView;
+        /// Lists the latest decisions for everybody's requests, the newest first, without content.
+        AllDecisions = GET "/admin/decisions", Admin, decisions_of_all(Query<Newest>) -> DecisionsView;
+        /// Shows the decisions for everybody's requests as they are made, as server-sent events, without content.
+        WatchAll = GET "/admin/decisions/stream", Admin, watch_all(Query<NoMembers>) -> DecisionStream;
+        /// Lists entries of the audit log, the newest first.
+        Audit = GET "/admin/audit", Admin, audit(Query<AuditRequest>) -> AuditView;
+    }
+    keys {
         /// Lists the keys that were not revoked, the oldest first.
         Keys = GET "/admin/keys", Admin, keys(Query<NoMembers>) -> KeysView;
         /// Creates a key; no other answer shows it.
         CreateKey = POST "/admin/keys", Admin, create_key(Body<CreateKeyRequest>) -> CreatedKeyView as CREATED;
         /// Revokes a key.
         RevokeKey = DELETE "/admin/keys/{id}", Admin, revoke_key(OfId<Query<NoMembers>>) -> RevokedView;
-        /// Lists entries of the audit log, the newest first.
-        Audit = GET "/admin/audit", Admin, audit(Query<AuditRequest>) -> AuditView;
     }
 }

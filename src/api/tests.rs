@@ -14,6 +14,7 @@ mod memories;
 mod preferences;
 mod records;
 mod rehearsal;
+mod sessions;
 mod trail;
 mod transfer;
 
@@ -44,6 +45,7 @@ struct Server {
     origin: String,
     client: Client,
     operations: Operations,
+    state: ApiState,
     /// The journal's folder, removed when the test ends.
     _folder: TempDir,
     stop: Option<oneshot::Sender<()>>,
@@ -74,7 +76,7 @@ impl Server {
         let (stop, stopped) = oneshot::channel();
         let state = ApiState::new(operations.config.clone(), operations.metrics.clone());
         state.open(operations.clone());
-        let router = router(state, key.map(Key::new));
+        let router = router(state.clone(), key.map(Key::new));
         let served = tokio::spawn(serve(listener, router, async {
             let _ = stopped.await;
         }));
@@ -83,7 +85,7 @@ impl Server {
             headers.insert("authorization", format!("Bearer {}", key.trim()).parse().unwrap());
         }
         let client = Client::builder().no_proxy().default_headers(headers).build().unwrap();
-        Self { origin, client, operations, _folder: folder, stop: Some(stop), served }
+        Self { origin, client, operations, state, _folder: folder, stop: Some(stop), served }
     }
 
     async fn stop(mut self) {
@@ -147,6 +149,7 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path, config: Config) -> Ope
         World::open(folder, options);
     Operations {
         config: Live::fixed(config),
+        rehearsal: recall.rehearsal(),
         recall,
         capture,
         access,
@@ -154,6 +157,7 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path, config: Config) -> Ope
         embedder,
         metrics,
         clock,
+        streams: Streams::new(tokio_util::sync::CancellationToken::new()),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use axum::http::Method;
+
 use crate::{
     api::{Operation, RequestOf, ViewOf},
     cli::{
@@ -15,6 +17,7 @@ use crate::{
     },
     startup::Need,
 };
+use memgate_access::Scope;
 use memgate_telemetry::{LogLevel, Telemetry, TelemetryConfig};
 
 /// Performs an operation and prints its result: the body with `--json`, else as `show` formats it.
@@ -25,7 +28,9 @@ pub(super) fn run<O: Operation>(
     show: impl FnOnce(&ViewOf<O>, Width) -> String,
 ) -> ExitCode {
     let json = common.json;
-    let answer = ask(common, need, async |memories: &Backend| memories.ask::<O>(request).await);
+    let reads = O::ENTRY.scope == Scope::Read || O::ENTRY.method == Method::GET;
+    let answer =
+        ask(common, need, reads, async |memories: &Backend| memories.ask::<O>(request).await);
     let printed = answer.and_then(|answer| {
         let mut out = if json { answer.body } else { show(&answer.view, width()).into_bytes() };
         out.push(b'\n');
@@ -37,20 +42,21 @@ pub(super) fn run<O: Operation>(
     }
 }
 
-/// Runs one or more operations.
+/// Runs one or more operations. `reads`: none of them writes.
 ///
 /// # Errors
 /// Those of the operations, and when the memories cannot be accessed.
 pub(super) fn ask<T>(
     common: Common,
     need: Need,
+    reads: bool,
     operations: impl AsyncFnOnce(&Backend) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     block_on(async {
         let log = TelemetryConfig { log: LogLevel::Warn, ..TelemetryConfig::default() };
         // If it fails, only warnings are lost.
         let _ = Telemetry::start(&log);
-        let memories = Backend::find(common, need).await?;
+        let memories = Backend::find(common, need, reads).await?;
         let answer = operations(&memories).await;
         memories.close().await;
         answer

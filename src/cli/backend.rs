@@ -1,7 +1,7 @@
 //! Access to memories: through the REST API of a running memgate, or in a data folder that this
 //! process locks. Both give the same answers, because both perform the operations of `api::table`.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use axum::body::to_bytes;
 use reqwest::Url;
@@ -16,7 +16,7 @@ use crate::{
     },
     startup::{Need, Offline},
 };
-use memgate_config::Config;
+use memgate_config::{Config, StoreKind};
 use memgate_sqlite::{DataFolder, FolderError};
 
 /// Environment variable with the key for a server.
@@ -38,7 +38,8 @@ pub(crate) enum Backend {
 impl Backend {
     /// Chooses the access: the given server, else the memgate that holds the data folder, else the
     /// one at `listen.http`, else the data folder itself.
-    pub(crate) async fn find(common: Common, need: Need) -> Result<Self, Failure> {
+    /// `reads`: nothing is to be written, so a folder without data is a mistake.
+    pub(crate) async fn find(common: Common, need: Need, reads: bool) -> Result<Self, Failure> {
         let Common { config, data, server, json: _ } = common;
         let config = Config::load_with(config.path().as_deref(), &|config| {
             // No command on memories uses a helper model, so their keys need not be set.
@@ -53,7 +54,7 @@ impl Backend {
         let probe = data.is_none();
         let mut pauses = 0;
         loop {
-            match Self::usual(&config, need, probe).await {
+            match Self::usual(&config, need, probe, reads).await {
                 // Another command, or a server that is starting: it will finish, or announce its
                 // API.
                 Err(error) if error.is_held() && pauses < PAUSES => tokio::time::sleep(PAUSE).await,
@@ -64,11 +65,14 @@ impl Backend {
     }
 
     /// Chooses the access if no server is given; `probe`: also tries `listen.http`.
-    async fn usual(config: &Config, need: Need, probe: bool) -> Result<Self, Failure> {
+    async fn usual(config: &Config, need: Need, probe: bool, reads: bool) -> Result<Self, Failure> {
         let folder = &config.data_dir;
         if let Some(holder) = DataFolder::holder(folder)? {
             return match holder.api.as_deref().and_then(|api| Url::parse(api).ok()) {
-                Some(server) => Client::new(server, key(config), Some(config)).map(Self::Server),
+                Some(server) => {
+                    let client = Client::new(server, key(config), Some(config))?;
+                    Ok(Self::Server(client.with_folder_key(holder.key)))
+                }
                 None => Err(FolderError::Held { path: folder.clone(), holder }.into()),
             };
         }
@@ -79,6 +83,14 @@ impl Backend {
                 tell(&format!("note: using {server}, which does not use {folder}"));
             }
             return Ok(Self::Server(found));
+        }
+        // With a server as the store, the folder says nothing about the memories.
+        if reads && config.memory.store_kind() == StoreKind::Sqlite && is_empty(folder) {
+            let message = format!(
+                "{}: no data; name the data folder with --data, or a running memgate with --server",
+                folder.display()
+            );
+            return Err(Failure::new("no_data", message));
         }
         let offline = Offline::open(config.clone(), need).await?;
         if !known {
@@ -114,6 +126,11 @@ impl Backend {
             folder.close().await;
         }
     }
+}
+
+/// Whether a folder does not exist or has no entries.
+fn is_empty(folder: &Path) -> bool {
+    std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none())
 }
 
 /// The memgate at `listen.http`, if one is there. Its data folder is not the configured one: another

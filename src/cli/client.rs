@@ -47,6 +47,8 @@ pub(super) struct Client {
     http: reqwest::Client,
     server: Url,
     key: Option<String>,
+    /// The key of the data folder, with which keys are made where no other is known.
+    folder_key: Option<String>,
 }
 
 impl Client {
@@ -76,7 +78,12 @@ impl Client {
             .user_agent(concat!("memgate/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| Failure::new("client", root(&error)))?;
-        Ok(Self { http, server, key })
+        Ok(Self { http, server, key, folder_key: None })
+    }
+
+    /// Makes keys with the key of the data folder, if no other is known.
+    pub(super) fn with_folder_key(self, folder_key: Option<String>) -> Self {
+        Self { folder_key, ..self }
     }
 
     /// The server's URL.
@@ -131,7 +138,8 @@ impl Client {
         if let Some((content_type, body)) = body {
             request = request.header(CONTENT_TYPE, content_type).body(body);
         }
-        if let Some(key) = &self.key {
+        let folder_key = self.folder_key.as_ref().filter(|_| O::ENTRY.tag == "keys");
+        if let Some(key) = self.key.as_ref().or(folder_key) {
             request = request.bearer_auth(key);
         }
         Answer::of::<O>(self.take(request).await?).ok_or_else(|| self.foreign(StatusCode::OK))

@@ -73,7 +73,12 @@ pub(super) async fn answer(
     let (outcome, context) = match admission {
         Admission::Invalid(field) => return (Answer::Rejected(field), None),
         Admission::Off => without_context(Outcome::Off),
-        Admission::BadHeader => without_context(Outcome::Failed(FailedBecause::Header)),
+        Admission::BadHeader(InvalidField { message, .. }) => {
+            // Once: capture, which reads the headers too, says nothing of them.
+            let request_id = head.request_id();
+            tracing::debug!(request_id, cause = message, "a header is invalid, memory is off");
+            without_context(Outcome::Failed(FailedBecause::Header))
+        }
         Admission::NoIdentity => without_context(Outcome::SkippedNoIdentity),
         Admission::Refused => without_context(Outcome::Failed(FailedBecause::Identity)),
         Admission::Admitted(admitted) => {
@@ -167,7 +172,9 @@ impl Recalling<'_> {
             Ok(Err(_)) => None,
         };
         match &error {
-            Some(error) => error.log(),
+            Some(error) => {
+                error.log(self.head.request_id(), config.memory.deadline(), arrived.elapsed());
+            }
             None => tracing::error!("recall panicked; the request goes on without a context"),
         }
         let because = error.as_ref().map_or(FailedBecause::Internal, FailedBecause::from);

@@ -3,9 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
-    api::Operations,
+    api::{Operations, Streams},
     gateway,
     startup::{
         StartError,
@@ -116,16 +117,19 @@ impl OpenMemory {
         config: &Live,
         embedder: &Arc<dyn Embedder>,
         metrics: &Arc<Metrics>,
+        shutdown: CancellationToken,
     ) -> Operations {
         Operations {
             config: config.clone(),
             store: self.store.clone(),
             embedder: embedder.clone(),
             recall: self.recall.clone(),
+            rehearsal: self.recall.rehearsal(),
             capture: self.capture.clone(),
             access: self.access.clone(),
             metrics: metrics.clone(),
             clock: self.clock.clone(),
+            streams: Streams::new(shutdown),
         }
     }
 

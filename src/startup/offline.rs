@@ -4,6 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::task::spawn_blocking;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     api::Operations,
@@ -78,7 +79,12 @@ impl Offline {
             }
             let models = Models::for_embedder(embedder.space()).map_err(StartError::Models)?;
             let memory = OpenMemory::open(&config, &embedder, &models, &metrics, &clock)?;
-            let operations = memory.operations(&Live::fixed(config), &embedder, &metrics);
+            let operations = memory.operations(
+                &Live::fixed(config),
+                &embedder,
+                &metrics,
+                CancellationToken::new(),
+            );
             Ok(Self { memory, embedder, operations })
         };
         spawn_blocking(open).await.unwrap_or(Err(StartError::Interrupted))

@@ -28,6 +28,7 @@ use crate::{
         tls_listener::{Certificate, TlsListener},
     },
 };
+use memgate_access::Secret;
 use memgate_config::{Config, Listen, Live};
 use memgate_core::clock::Clock;
 use memgate_embed::Embedder;
@@ -195,7 +196,7 @@ impl Joint {
                 None => opener.keep_trying(&shutdown).await,
             };
             if let Some(memory) = &memory {
-                self.join(memory);
+                self.join(memory, &shutdown);
             }
             memory
         };
@@ -213,13 +214,22 @@ impl Joint {
     }
 
     /// Makes the opened memory available to exchanges and to the API.
-    fn join(&self, memory: &OpenMemory) {
-        if let Err(error) = memory.folder.announce(Some(&self.api)) {
+    fn join(&self, memory: &OpenMemory, shutdown: &CancellationToken) {
+        let key = Secret::generate().inspect_err(|error| {
+            tracing::warn!(%error, "the command line needs an admin key to make keys");
+        });
+        let key = key.ok();
+        if let Some(key) = &key {
+            self.state.trust_local(Key::new(key.reveal()));
+        }
+        let key = key.as_ref().map(Secret::reveal);
+        if let Err(error) = memory.folder.announce(Some(&self.api), key) {
             tracing::warn!(%error, "cannot record the API address in the data folder; the command line will not find this process");
         }
         // Set only once, because it is opened only once.
         let _ = self.gateway.set(memory.for_gateway());
-        self.state.open(memory.operations(&self.config, &self.embedder, &self.metrics));
+        let shutdown = shutdown.clone();
+        self.state.open(memory.operations(&self.config, &self.embedder, &self.metrics, shutdown));
     }
 
     async fn exchanges(

@@ -39,7 +39,7 @@ pub enum Actor {
     User(i64),
     /// A process of this machine without a key, in development mode.
     Loopback,
-    /// The command line, on a data folder that no server uses.
+    /// The command line, on a data folder that no server uses, or with the key that the server wrote there.
     CommandLine,
     /// The user, in a message.
     Message,

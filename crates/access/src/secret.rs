@@ -19,7 +19,7 @@ impl Secret {
     ///
     /// # Errors
     /// When the operating system has none.
-    pub(crate) fn generate() -> Result<Self, getrandom::Error> {
+    pub fn generate() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes)?;
         Ok(Self(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes))))

@@ -66,8 +66,25 @@ impl Config {
             problems.sort_by(|a, b| a.place.cmp(&b.place));
             problems
         };
-        let mut config: Self = memgate_located::read(&root)
-            .map_err(|errors| placed(words::problems(errors, &all_keys())))?;
+        let mut config: Self = match memgate_located::read(&root) {
+            Ok(config) => config,
+            Err(first) => {
+                // One value that does not fit must not hide the other mistakes.
+                let mut rest = tree(text, variables, env)?;
+                let (errors, config) = memgate_located::read_without::<Self>(&mut rest, first);
+                let mut problems = words::problems(errors, &all_keys());
+                if let Some(mut config) = config {
+                    overrides(&mut config);
+                    let wrong: Vec<String> = problems.iter().map(|it| it.key.clone()).collect();
+                    let is_left = |key: &str| {
+                        rest.holds(key) && !wrong.iter().any(|wrong| wrong.starts_with(key))
+                    };
+                    let others = config.problems(env).into_iter();
+                    problems.extend(others.filter(|problem| is_left(&problem.key)));
+                }
+                return Err(placed(problems));
+            }
+        };
         overrides(&mut config);
         let problems = config.problems(env);
         if problems.is_empty() { Ok(config) } else { Err(placed(problems)) }

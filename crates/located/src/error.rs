@@ -27,6 +27,13 @@ pub struct Errors {
     pub others: Vec<Error>,
 }
 
+impl Errors {
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Error> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+}
+
 /// Cause of an error in a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {

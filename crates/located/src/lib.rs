@@ -9,6 +9,7 @@ mod flatten;
 mod node;
 mod overlay;
 mod path;
+mod prune;
 mod reader;
 mod variant;
 
@@ -18,6 +19,7 @@ pub use error::{Cause, Error, Errors, Expected, Found};
 pub use flatten::{fields_of, parts};
 pub use node::{Key, Node, Value};
 pub use path::join;
+pub use prune::read_without;
 
 #[doc(hidden)]
 pub use serde;

@@ -1,5 +1,7 @@
 //! The decision whether to search for a message, and why a search has no answer.
 
+use std::time::Duration;
+
 use crate::signals::Earlier;
 use memgate_core::memory::StoreError;
 
@@ -99,9 +101,16 @@ pub enum RecallError {
 
 impl RecallError {
     /// Logs it, as loud as an operator needs it.
-    pub fn log(&self) {
+    ///
+    /// `limit`: `memory.deadline_ms`; `took`: how long the request has waited.
+    pub fn log(&self, request_id: Option<&str>, limit: Duration, took: Duration) {
         match self {
-            Self::Deadline => tracing::warn!("Memory search timeout, skipping"),
+            Self::Deadline => tracing::warn!(
+                request_id,
+                deadline_ms = limit.as_secs_f64() * 1e3,
+                took_ms = took.as_secs_f64() * 1e3,
+                "Memory search timeout, skipping"
+            ),
             Self::Embedding(cause) => tracing::warn!(%cause, "Embedding failed, skipping memory"),
             Self::Store(cause @ StoreError::Busy(_)) => {
                 tracing::warn!(%cause, "Memory search failed, skipping");

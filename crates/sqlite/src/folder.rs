@@ -1,6 +1,7 @@
 //! The lock of a data folder: one process at a time, and others can find out which.
 
 use std::{
+    fmt,
     fs::{File, OpenOptions, TryLockError},
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
@@ -33,12 +34,23 @@ pub struct DataFolder {
 }
 
 /// The process that holds a data folder.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// Its process id.
     pub pid: u32,
     /// Origin of its REST API; `None` for a short-lived command.
     pub api: Option<String>,
+    /// A key to that API, for those who may read the folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
+
+/// Without the key.
+impl fmt::Debug for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Holder");
+        shown.field("pid", &self.pid).field("api", &self.api).finish_non_exhaustive()
+    }
 }
 
 /// Why a data folder could not be locked or inspected.
@@ -108,7 +120,7 @@ impl DataFolder {
             tries += 1;
         }
         let folder = Self { path: path.to_owned(), lock: file };
-        folder.announce(api)?;
+        folder.announce(api, None)?;
         Ok(folder)
     }
 
@@ -118,12 +130,16 @@ impl DataFolder {
         &self.path
     }
 
-    /// Publishes the origin of this process's REST API.
+    /// Publishes the origin of this process's REST API, and a key to it. Only the user of this process can read them.
     ///
     /// # Errors
     /// [`FolderError::Unusable`] when the lock file cannot be written.
-    pub fn announce(&self, api: Option<&str>) -> Result<(), FolderError> {
-        let holder = Holder { pid: std::process::id(), api: api.map(str::to_owned) };
+    pub fn announce(&self, api: Option<&str>, key: Option<&str>) -> Result<(), FolderError> {
+        let holder = Holder {
+            pid: std::process::id(),
+            api: api.map(str::to_owned),
+            key: key.map(str::to_owned),
+        };
         let write = || {
             // One write that ends with a line break; a longer old content is truncated afterwards.
             let mut line = serde_json::to_vec(&holder)?;
@@ -192,8 +208,10 @@ mod tests {
         assert_eq!(DataFolder::holder(&path).unwrap(), None);
         let folder =
             DataFolder::lock(&path, Some("http://127.0.0.1:8080/with/a/long/path")).unwrap();
-        folder.announce(Some("http://127.0.0.1:1")).unwrap();
-        let holder = Holder { pid: std::process::id(), api: Some("http://127.0.0.1:1".into()) };
+        folder.announce(Some("http://127.0.0.1:1"), Some("mgk_x")).unwrap();
+        let (api, key) = (Some("http://127.0.0.1:1".into()), Some("mgk_x".into()));
+        let holder = Holder { pid: std::process::id(), api, key };
+        assert!(!format!("{holder:?}").contains("mgk_x"));
         assert_eq!(DataFolder::holder(&path).unwrap(), Some(holder));
         let error = DataFolder::lock(&path, None).unwrap_err().to_string();
         let wanted = format!(

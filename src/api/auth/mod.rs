@@ -23,23 +23,14 @@ use tokio::net::TcpListener;
 use self::{brake::Brake, bucket::Buckets};
 use crate::api::{
     ApiError,
-    caller::{self, Caller},
+    caller::{self, Caller, Key},
     state::ApiState,
 };
 use memgate_access::{Actor, Bound, Digest, KeyRecord, Scope, Scopes};
 use memgate_config::IdentityMode;
 
-/// The API key of the configuration. Only its digest is kept.
-#[derive(Clone)]
-pub struct Key(Digest);
-
-impl Key {
-    /// Creates a key from its text.
-    #[must_use]
-    pub fn new(key: &str) -> Self {
-        Self(Digest::of(key))
-    }
-}
+/// The path of the operations on keys.
+const KEYS: &str = "/admin/keys";
 
 /// The address that a request comes from, with and without TLS.
 #[derive(Clone, Copy)]
@@ -77,7 +68,7 @@ pub(super) async fn check(
 ) -> Response {
     let peer = request.extensions().get::<ConnectInfo<Peer>>();
     let peer = peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.0);
-    match gate.caller(request.headers(), peer) {
+    match gate.caller(&request, peer) {
         Ok(caller) => {
             request.extensions_mut().insert(caller);
             next.run(request).await
@@ -87,7 +78,8 @@ pub(super) async fn check(
 }
 
 impl Gate {
-    fn caller(&self, headers: &HeaderMap, peer: IpAddr) -> Result<Caller, ApiError> {
+    fn caller(&self, request: &Request, peer: IpAddr) -> Result<Caller, ApiError> {
+        let headers = request.headers();
         let identity = headers.get_all(verified::HEADER);
         let Some(key) = bearer(headers) else {
             // Envoy sends an identity only together with its key.
@@ -98,6 +90,13 @@ impl Gate {
         };
         let now = Instant::now();
         self.brake.check(peer, now)?;
+        let makes_keys = request.uri().path().starts_with(KEYS);
+        let from_here = peer.to_canonical().is_loopback();
+        let local = self.state.local_key().filter(|_| makes_keys && from_here);
+        if local.is_some_and(|local| local.0.is(&Digest::of(key))) {
+            let scopes = Scopes::new([Scope::Admin]);
+            return Ok(Caller::new(Actor::CommandLine, scopes, Bound::All).for_request(headers));
+        }
         let Some(key) = self.find(key)? else {
             self.brake.wrong_key(peer, now);
             return Err(wrong_key());

@@ -112,7 +112,9 @@ impl Operations {
         caller: &Caller,
         whose: Whose,
     ) -> Result<ForgettingsView, ApiError> {
-        let found = self.capture.forgettings(&caller.owner(&whose)?).await?;
+        let mut found = self.capture.forgettings(&caller.owner(&whose)?).await?;
+        // Of a request that found nothing there is nothing to restore.
+        found.retain(|forgetting| !forgetting.memories.is_empty());
         Ok(ForgettingsView { forgettings: found.into_iter().map(ForgettingView::from).collect() })
     }
 

@@ -1,5 +1,7 @@
 //! Lists jobs, sessions and their turns, and retries jobs.
 
+use std::collections::HashSet;
+
 use crate::api::{
     AllJobsRequest, ApiError, Caller, JobView, JobsRequest, JobsView, Paging, RetriedView,
     RetryAllRequest, SessionTurnsView, SessionsRequest, SessionsView, Whose, WithId, cursor,
@@ -115,17 +117,36 @@ impl Operations {
         let (before, limit) = before(&request.paging)?;
         let turns = self.capture.turns(&owner, &id, before, limit + 1).await?;
         let Some(mut turns) = turns else { return Err(ApiError::no_such("session")) };
+        let next_cursor = cursor::next(&mut turns, limit, |turn| turn.number);
+        let hidden = self.hidden_turns(&owner).await?;
+        turns.retain(|turn| !hidden.contains(&turn.id));
         let learned = self.learned_in(owner, id).await?;
         let of =
             |turn: &TurnRow, memory: &Memory| memory.provenance.turn.as_ref() == Some(&turn.id);
-        // The user asked to forget a memory of it: its words are hidden as the memory is.
-        let hidden = |turn: &TurnRow| {
-            learned.iter().any(|memory| memory.status == Status::Forgotten && of(turn, memory))
+        let learned =
+            |turn: &TurnRow| learned.iter().filter(|memory| of(turn, memory)).cloned().collect();
+        Ok(SessionTurnsView::of(turns, next_cursor, learned))
+    }
+
+    /// The ids of turns whose words are hidden, because the user asked to forget a memory that they said.
+    pub(super) async fn hidden_turns(&self, owner: &Owner) -> Result<HashSet<String>, ApiError> {
+        let mut query = ListQuery {
+            scope: ScopeQuery::of(owner.clone()),
+            filter: Some(Filter::Status(vec![Status::Forgotten])),
+            limit: LEARNED,
+            cursor: None,
+            now: self.clock.now(),
         };
-        turns.retain(|turn| !hidden(turn));
-        Ok(SessionTurnsView::of(turns, limit, |turn| {
-            learned.iter().filter(|memory| of(turn, memory)).cloned().collect()
-        }))
+        let mut hidden = HashSet::new();
+        loop {
+            let page = self.store.list(&query).await?;
+            let said = page.memories.iter().flat_map(Memory::occurrences);
+            hidden.extend(said.map(|said| said.turn));
+            match page.next {
+                Some(next) => query.cursor = Some(next),
+                None => return Ok(hidden),
+            }
+        }
     }
 
     /// The memories of a session, of any status; of very many the newest.

@@ -16,6 +16,8 @@ mod write;
 
 use std::sync::Arc;
 
+pub use trail::{DecisionStream, Streams};
+
 use crate::api::{ApiError, Caller};
 use memgate_access::{Access, Action, Subject};
 use memgate_capture::{Capture, OrdersToModel};
@@ -39,6 +41,8 @@ pub struct Operations {
     pub embedder: Arc<dyn Embedder>,
     /// Finds memories.
     pub recall: Recall,
+    /// The same, without traces.
+    pub rehearsal: Recall,
     /// Learns from turns and forgets them.
     pub capture: Arc<Capture>,
     /// Keys and audit log.
@@ -47,6 +51,8 @@ pub struct Operations {
     pub metrics: Arc<Metrics>,
     /// Dates what is stored, and tells what has expired.
     pub clock: Clock,
+    /// The open streams of decisions.
+    pub streams: Streams,
 }
 
 impl Operations {

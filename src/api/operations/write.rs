@@ -1,13 +1,12 @@
-//! Creates and changes memories. Both pass the screening.
+//! Creates memories. What is created or changed passes the screening.
 
+mod change;
 mod idempotent;
 
-use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::api::{
-    ApiError, Caller, ChangeRequest, CreateRequest, IdempotencyKey, IfMatch, MemoryView,
-    PatchRequest, Tagged, WithHeader, WithId,
+    ApiError, Caller, CreateRequest, IdempotencyKey, MemoryView, Tagged, WithHeader,
     operations::{Operations, entities, not_empty, orders_to_model, share, write},
 };
 use memgate_access::{Action, Subject};
@@ -15,8 +14,7 @@ use memgate_capture::{
     Author, admit_memory, admit_text, may_become_memory, screened_value, set_preference,
 };
 use memgate_core::memory::{
-    Embedding, Memory, MemoryId, MemoryKind, MemoryType, Preference, Relation, Source, Status,
-    StoreError,
+    Embedding, Memory, MemoryId, MemoryKind, MemoryType, Preference, Source, StoreError,
 };
 use memgate_screening::{MAX_MESSAGE_BYTES, Screener};
 use memgate_text::preferences::only_preferences_in;
@@ -27,8 +25,6 @@ const MAX_TAGS: usize = 64;
 const MAX_TAG: usize = 256;
 /// Maximum size of the metadata as JSON, in bytes.
 const MAX_METADATA: usize = 16 * 1024;
-/// Maximum number of attempts of a change without a version that conflicts with others.
-const TRIES: usize = 3;
 
 impl Operations {
     /// Stores a memory.
@@ -111,57 +107,6 @@ impl Operations {
         Ok(stored.into())
     }
 
-    /// Changes a memory; the old version stays in its history.
-    ///
-    /// # Errors
-    /// 404 when the user has no memory with this id, 409 when `version` is given and is not the
-    /// current one, 412 when `If-Match` names another version.
-    pub async fn patch(
-        &self,
-        caller: &Caller,
-        WithHeader { header, request: WithId { id, request: ChangeRequest { whose, mut change } } }: WithHeader<
-            IfMatch,
-            WithId<ChangeRequest>,
-        >,
-    ) -> Result<Tagged<MemoryView>, ApiError> {
-        if let Some(IfMatch(version)) = header {
-            if change.version.is_some_and(|other| other != version) {
-                return Err(ApiError::invalid("version", "must be the one of If-Match"));
-            }
-            change.version = Some(version);
-        }
-        let owner = caller.owner(&whose)?;
-        let id = MemoryId::from_outside(&id);
-        let change = self.checked(change)?;
-        let vectors = match &change.content {
-            Some(content) => Some(self.vectors(content).await),
-            None => None,
-        };
-        let write = write("changed", caller);
-        for attempt in 1.. {
-            let mut memory = self.store.get(&owner, &id, self.clock.now()).await?;
-            memory.version = change.version.unwrap_or(memory.version);
-            apply(&change, &mut memory, self.screener(), self.clock.now());
-            match self.store.update(memory, vectors.clone(), &write).await {
-                // The caller named no version, so the change applies to the newer one too.
-                Err(StoreError::Conflict { .. }) if change.version.is_none() && attempt < TRIES => {
-                }
-                Err(StoreError::Conflict { found, .. }) if header.is_some() => {
-                    return Err(ApiError::not_the_version(found));
-                }
-                Err(error) => return Err(error.into()),
-                Ok(stored) => {
-                    self.metrics.stored(stored.memory_type.as_str());
-                    self.owe_vectors(vectors.is_none_or(|vectors| !vectors.is_empty())).await;
-                    let subject = Subject::of(&owner).target(&stored.id).count(1);
-                    self.record(caller, Action::MemoryChange, subject).await;
-                    return Ok(stored.into());
-                }
-            }
-        }
-        Err(ApiError::no_such("memory"))
-    }
-
     /// A memory without all its vectors is embedded later by a job. Missing vectors are also
     /// searched for regularly, so a failure here must not fail the request.
     async fn owe_vectors(&self, whole: bool) {
@@ -172,28 +117,6 @@ impl Operations {
 
     pub(super) fn screener(&self) -> Screener {
         Screener::new(self.config.get().memory.screening)
-    }
-
-    fn checked(&self, mut change: PatchRequest) -> Result<PatchRequest, ApiError> {
-        self.known_types("type", &change.memory_type)?;
-        not_empty("project_id", change.project_id.as_ref().and_then(Option::as_ref))?;
-        share("importance", change.importance)?;
-        share("confidence", change.confidence.flatten())?;
-        if change.status == Some(Status::Forgotten) {
-            let cause = "cannot be set; use DELETE to forget a memory";
-            return Err(ApiError::invalid("status", cause));
-        }
-        let screener = self.screener();
-        change.content = change.content.map(|text| content(screener, text)).transpose()?;
-        change.tags = change.tags.map(|given| tags(screener, given)).transpose()?;
-        change.metadata = change.metadata.map(|given| metadata(screener, given)).transpose()?;
-        change.mentions =
-            change.mentions.map(|given| entities::mentions(screener, given)).transpose()?;
-        change.entity_relations = change
-            .entity_relations
-            .map(|given| entities::relations(screener, given))
-            .transpose()?;
-        Ok(change)
     }
 
     /// Vectors of a content; none if the embedder fails: then the memory is found by words and
@@ -218,48 +141,6 @@ impl Operations {
             }
         }
     }
-}
-
-fn apply(change: &PatchRequest, memory: &mut Memory, screener: Screener, now: Timestamp) {
-    memory.updated_at = now;
-    if let Some(content) = &change.content {
-        if memory.preference().is_some() {
-            memory.set_preference(stated(screener, content));
-        }
-        memory.set_text(content);
-        memory.set_may_have_changed(None);
-        entities::drop_unnamed(memory);
-    }
-    if let Some(name) = &change.memory_type {
-        memory.memory_type = MemoryType::new(name);
-    }
-    if let Some(project_id) = &change.project_id {
-        memory.project_id.clone_from(project_id);
-    }
-    memory.status = change.status.unwrap_or(memory.status);
-    if memory.status.is_in_use() {
-        memory.relations.retain(|link| link.kind != Relation::SUPERSEDED_BY);
-    }
-    memory.importance = change.importance.unwrap_or(memory.importance);
-    memory.confidence = change.confidence.unwrap_or(memory.confidence);
-    if let Some(tags) = &change.tags {
-        memory.tags.clone_from(tags);
-        memory.keep_preference_tag();
-    }
-    if let Some(metadata) = &change.metadata {
-        // Not the caller's to say.
-        let doubt = memory.may_have_changed();
-        memory.metadata.clone_from(metadata);
-        memory.set_may_have_changed(doubt);
-    }
-    if let Some(mentions) = &change.mentions {
-        memory.mentions.clone_from(mentions);
-    }
-    if let Some(relations) = &change.entity_relations {
-        memory.entity_relations.clone_from(relations);
-    }
-    memory.valid_from = change.valid_from.unwrap_or(memory.valid_from);
-    memory.valid_until = change.valid_until.unwrap_or(memory.valid_until);
 }
 
 /// The preference that a content states, if it states one and nothing else.

@@ -15,6 +15,9 @@ pub(in crate::api) const JSON: &str = "application/json";
 /// Content type of exports.
 pub(in crate::api) const JSON_LINES: &str = "application/x-ndjson";
 
+/// Content type of streams of events.
+const EVENTS: &str = "text/event-stream";
+
 /// The description of an operation.
 pub struct Description {
     path: &'static str,
@@ -68,6 +71,14 @@ impl Description {
         let content = Content::new(Some(text()));
         let description = "A JSON object a line";
         ResponseBuilder::new().description(description).content(JSON_LINES, content).build()
+    }
+
+    /// An answer of server-sent events whose data are JSON values.
+    pub(in crate::api) fn events<T: ToSchema>(&mut self) -> Response {
+        let schema = self.refer::<T>().ref_location;
+        let description = format!("Events `decision`, each with the JSON of {schema} as its data");
+        let content = Content::new(Some(text()));
+        ResponseBuilder::new().description(description).content(EVENTS, content).build()
     }
 
     /// Refers to the schema of a type.

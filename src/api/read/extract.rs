@@ -49,6 +49,10 @@ fn spelt(members: Vec<(String, String)>) -> Result<Node, ApiError> {
                 *node = serde_json::from_str(text).map_err(|error| {
                     ApiError::invalid(&key.name, format_args!("must be JSON: {error}"))
                 })?;
+                // A null must not mean "all memories" to a deletion.
+                if !matches!(node.value, Value::Map(_)) {
+                    return Err(ApiError::invalid(&key.name, "must be an object"));
+                }
             }
         }
     }
@@ -77,8 +81,8 @@ async fn parse(request: Request) -> Result<Node, ApiError> {
     })
 }
 
-/// Checks that the body has one of these types. This also protects against web pages, which cannot send them to another
-/// origin without permission.
+/// Checks that the body has one of these types. Web pages cannot send them to another origin without permission; without a
+/// key `Host` and `Origin` are checked besides, also where there is no body.
 ///
 /// # Errors
 /// 415, which names the first of them.

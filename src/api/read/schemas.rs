@@ -1,7 +1,7 @@
 //! Schemas of types from crates that do not know HTTP.
 
 use memgate_capture::JobStanding;
-use memgate_core::memory::{PreferenceKey, Source, Status};
+use memgate_core::memory::{MemoryKind, PreferenceKey, Source, Status};
 use strum::VariantArray;
 use utoipa::openapi::{Array, Object, ObjectBuilder, Type, schema::SchemaType};
 
@@ -16,6 +16,10 @@ fn one_of<T: VariantArray + Copy + Into<&'static str>>(description: &str) -> Obj
 
 pub(in crate::api) fn source() -> Object {
     one_of::<Source>("Where it comes from.")
+}
+
+pub(in crate::api) fn kind() -> Object {
+    one_of::<MemoryKind>("What it is, whatever its type.")
 }
 
 pub(in crate::api) fn status() -> Object {

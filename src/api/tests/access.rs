@@ -366,3 +366,26 @@ async fn without_a_key_a_web_page_is_refused() {
     }
     server.stop().await;
 }
+
+#[tokio::test]
+async fn the_key_of_the_data_folder_manages_keys_and_nothing_else() {
+    let local = "mgk_of_the_data_folder";
+    let mut server = Server::with(Arc::new(InMemoryStore::new()), Some(KEY)).await;
+    server.client = Client::builder().no_proxy().build().unwrap();
+    let ask = |method: Method, path: &str| server.request(method, path).bearer_auth(local);
+    let new = json!({"name": "first", "scopes": ["admin"]});
+    let early = server.send(ask(Method::POST, "/admin/keys").json(&new)).await;
+    assert_eq!(error(&early), (401, "invalid_api_key", None));
+    server.state.trust_local(Key::new(local));
+    let (status, made) = server.send(ask(Method::POST, "/admin/keys").json(&new)).await;
+    assert_eq!(status, StatusCode::CREATED, "{made}");
+    let admin =
+        server.request(Method::GET, "/admin/audit").bearer_auth(made["key"].as_str().unwrap());
+    let (_, audit) = server.send(admin).await;
+    assert_eq!(audit["entries"][0]["actor"], "command_line");
+    for path in ["/v1/memory?user_id=u", "/admin/audit", "/admin/jobs", "/admin/memory/export"] {
+        let refused = server.send(ask(Method::GET, path)).await;
+        assert_eq!(error(&refused), (401, "invalid_api_key", None), "{path}");
+    }
+    server.stop().await;
+}

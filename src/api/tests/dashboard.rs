@@ -8,8 +8,12 @@ use std::{
 
 use regex::Regex;
 use sha2::{Digest, Sha256};
+use strum::VariantArray;
 
 use crate::api::tests::*;
+use memgate_capture::Became;
+use memgate_core::memory::Status;
+use memgate_recall::Cut;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("dashboard")
@@ -102,4 +106,28 @@ fn a_folder_of_the_dashboard_holds_at_most_a_dozen_files() {
         *folders.entry(file.parent().unwrap().to_owned()).or_default() += 1;
     }
     assert!(folders.values().all(|files| *files <= 12), "{folders:?}");
+}
+
+/// The names in a table of `names.js`.
+fn told(table: &str) -> BTreeSet<String> {
+    let text = fs::read_to_string(folder().join("app/core/names.js")).unwrap();
+    let (_, table) = text.split_once(&format!("export const {table} = {{")).unwrap();
+    let (table, _) = table.split_once("};").unwrap();
+    let name = Regex::new(r"(\w+): ").unwrap();
+    name.captures_iter(table).map(|found| found[1].to_owned()).collect()
+}
+
+fn variants<T: VariantArray + Copy + Into<&'static str>>() -> BTreeSet<String> {
+    let names = T::VARIANTS.iter().map(|it| -> &'static str { (*it).into() });
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_pages_have_words_for_every_name_of_the_api() {
+    assert_eq!(told("CUT"), variants::<Cut>());
+    assert_eq!(told("BECAME"), variants::<Became>());
+    // Forgotten memories are in no answer.
+    let mut statuses = variants::<Status>();
+    assert!(statuses.remove("forgotten"));
+    assert_eq!(told("STATUS"), statuses);
 }

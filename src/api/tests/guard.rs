@@ -73,6 +73,7 @@ async fn without_a_key_admin_is_disabled_even_on_loopback() {
         (Method::POST, "/admin/jobs/retry"),
         (Method::GET, "/admin/keys"),
         (Method::GET, "/admin/audit"),
+        (Method::GET, "/admin/recalls/summary"),
     ] {
         let request = server.request(method, path).bearer_auth("");
         assert_eq!(error(&server.send(request).await), (401, "key_required", None), "{path}");

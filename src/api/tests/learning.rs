@@ -9,7 +9,7 @@ use memgate_core::{
 use memgate_dialect::{Ask, Ending, Reply};
 
 /// A completed exchange of `user` in a session.
-fn turn_in(session: &str, user: &str, number: u32, said: &str) -> FinishedTurn {
+pub(super) fn turn_in(session: &str, user: &str, number: u32, said: &str) -> FinishedTurn {
     turn_of(None, session, user, number, said)
 }
 
@@ -52,7 +52,7 @@ fn turn(user: &str, number: u32, said: &str) -> FinishedTurn {
 }
 
 impl Server {
-    fn talk(&self, turn: FinishedTurn) {
+    pub(super) fn talk(&self, turn: FinishedTurn) {
         let capture = &self.operations.capture;
         capture.offer(turn, capture.exchange_begins());
     }
@@ -207,4 +207,28 @@ async fn a_memory_is_gone_from_lists_and_searches_once_it_has_expired() {
     time.set(expires);
     assert_eq!((listed().await, counted().await), (0, 0));
     operations.capture.shutdown(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn a_corrected_fact_is_taken_out_of_the_turn_that_said_it() {
+    let server = Server::start().await;
+    server.talk(turn("u", 1, "My budget for the Hawaii trip is $10,000. I prefer window seats."));
+    server.flush("u").await;
+    let memories = server.memories("u").await;
+    let fact = memories.iter().find(|memory| {
+        memory["type"] == "semantic" && memory["content"].as_str().unwrap().contains("$10,000")
+    });
+    let path = format!("/v1/memory/{}", fact.unwrap()["id"].as_str().unwrap());
+    let right = "My budget for the Hawaii trip is $12,500.";
+    let change = json!({"user_id": "u", "content": right});
+    assert_eq!(server.patch(&path, change).await.0, StatusCode::OK);
+    let said: String = server
+        .memories("u")
+        .await
+        .iter()
+        .map(|it| it["content"].as_str().unwrap().to_owned() + "\n")
+        .collect();
+    assert!(said.contains(right) && !said.contains("$10,000"), "{said}");
+    assert!(said.matches("window seats").count() > 1, "the rest of the turn stays: {said}");
+    server.stop().await;
 }

@@ -36,12 +36,32 @@ async fn a_rehearsal_shows_the_prompt_of_a_message_and_leaves_no_trace() {
         ("placement", json!("nowhere")),
         ("types", json!(["unknown"])),
         ("message", json!("x".repeat(70_000))),
+        ("earlier", json!(vec!["again"; 65])),
+        ("earlier", json!([""])),
+        ("agent_id", json!("")),
     ] {
         let mut wrong = asked.clone();
         wrong[member] = value;
         let answer = server.post("/v1/context", wrong).await;
         assert_eq!((error(&answer).0, error(&answer).2), (400, Some(member)), "{answer:?}");
     }
+}
+
+#[tokio::test]
+async fn a_rehearsal_finds_what_the_gateway_would_and_only_within_the_bound_of_the_key() {
+    let server = Server::start().await;
+    let of_agent = json!({"user_id": "ann", "content": BUDGET, "agent_id": "planner"});
+    assert_eq!(server.post("/v1/memory", of_agent).await.0, StatusCode::CREATED);
+    let mut asked = json!({"user_id": "ann", "message": QUESTION, "threshold": 0.1});
+    assert_eq!(server.post("/v1/context", asked.clone()).await.1["context"], "");
+    asked["agent_id"] = json!("planner");
+    let (_, answer) = server.post("/v1/context", asked.clone()).await;
+    assert!(answer["context"].as_str().unwrap().contains(BUDGET), "{answer}");
+    let key = json!({"name": "bob", "scopes": ["read"], "user_id": "bob"});
+    let (_, key) = server.post("/admin/keys", key).await;
+    let as_bob = server.request(Method::POST, "/v1/context").json(&asked);
+    let as_bob = server.send(as_bob.bearer_auth(key["key"].as_str().unwrap())).await;
+    assert_eq!(as_bob.0, StatusCode::NOT_FOUND, "{as_bob:?}");
 }
 
 #[tokio::test]

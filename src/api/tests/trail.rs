@@ -192,3 +192,54 @@ async fn a_turn_says_what_was_kept_and_what_was_refused_and_why() {
     let by_its_own = format!("/v1/turns/{}", turn["id"].as_str().unwrap());
     assert_eq!(server.get(&by_its_own).await.1, turn);
 }
+
+/// The next event of a stream: its name and data.
+async fn event(stream: &mut reqwest::Response) -> (String, Value) {
+    let mut text = String::new();
+    while !text.contains("\n\n") {
+        let piece = tokio::time::timeout(Duration::from_secs(60), stream.chunk()).await;
+        text += str::from_utf8(&piece.unwrap().unwrap().unwrap()).unwrap();
+    }
+    let member = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    (member("event: ").to_owned(), serde_json::from_str(member("data: ")).unwrap())
+}
+
+#[tokio::test]
+async fn decisions_are_streamed_to_those_who_reach_their_user() {
+    let server = Server::start().await;
+    server.remember("ann", BUDGET).await;
+    let open = async |path: &str| server.request(Method::GET, path).send().await.unwrap();
+    let mut anns = open("/v1/decisions/stream?user_id=ann").await;
+    let mut all = open("/admin/decisions/stream").await;
+    assert_eq!(anns.headers()["content-type"], "text/event-stream");
+    server.ask("bob", "r1", QUESTION, 0.1).await;
+    server.ask("ann", "r2", QUESTION, 0.1).await;
+    let (name, decision) = event(&mut anns).await;
+    assert_eq!((&*name, &decision["request_id"]), ("decision", &json!("r2")));
+    assert_eq!((&decision["decision"], &decision["presented"]), (&json!("searched"), &json!(1)));
+    assert!(!decision.to_string().contains("Hawaii"), "{decision}");
+    assert_eq!(event(&mut all).await.1["request_id"], "r1");
+    let (_, latest) = server.get("/admin/decisions?limit=1").await;
+    assert_eq!(latest["decisions"], json!([decision]));
+    assert_eq!(open("/v1/decisions/stream").await.status(), StatusCode::BAD_REQUEST);
+    server.operations.streams.end();
+    assert_eq!(anns.chunk().await.unwrap(), None);
+    drop((anns, all));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn streams_are_bounded_in_number() {
+    let server = Server::start().await;
+    let open =
+        async || server.request(Method::GET, "/admin/decisions/stream").send().await.unwrap();
+    let mut streams = Vec::new();
+    for _ in 0..32 {
+        streams.push(open().await);
+        assert_eq!(streams.last().unwrap().status(), StatusCode::OK);
+    }
+    assert_eq!(open().await.status(), StatusCode::SERVICE_UNAVAILABLE);
+    server.operations.streams.end();
+    drop(streams);
+    server.stop().await;
+}

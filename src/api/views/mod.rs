@@ -2,6 +2,7 @@
 
 mod access;
 mod context;
+mod decisions;
 mod journal;
 mod memories;
 mod preferences;
@@ -15,6 +16,7 @@ pub use access::{
     AuditEntryView, AuditView, CallerView, CreatedKeyView, KeyView, KeysView, RevokedView,
 };
 pub use context::ContextView;
+pub use decisions::{DecisionView, DecisionsView};
 pub use journal::{
     EndedView, FlushedView, ForgettingView, ForgettingsView, JobView, JobsView, RetriedView,
     SessionView, SessionsView, UndoneView,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::api::MemoryView;
-use memgate_core::memory::{Memory, Occurrence, Relation, Visibility};
+use memgate_core::memory::{Memory, MemoryKind, Occurrence, Relation, Visibility};
 
 /// A memory with all that is known of it.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
@@ -13,6 +13,12 @@ pub struct RecordView {
     /// Its main members.
     #[serde(flatten)]
     pub memory: MemoryView,
+    /// Its kind.
+    #[schema(schema_with = crate::api::read::schemas::kind)]
+    pub kind: MemoryKind,
+    /// The assistant's side of a turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<String>,
     /// The user's own words, where the content is a rewording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
@@ -88,6 +94,8 @@ impl From<Occurrence> for SaidView {
 impl RecordView {
     pub(in crate::api) fn of(memory: Memory, turns: Vec<SaidView>, spaces: Vec<String>) -> Self {
         Self {
+            kind: memory.kind,
+            reply: memory.reply.clone(),
             raw: memory.raw.clone(),
             structured: memory.structured.clone(),
             event_time: memory.event_time,

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::api::{MemoryView, cursor};
+use crate::api::MemoryView;
 use memgate_capture::TurnRow;
 use memgate_core::memory::Memory;
 
@@ -44,13 +44,11 @@ pub struct SessionTurnView {
 }
 
 impl SessionTurnsView {
-    /// Creates a page of at most `limit` turns; `turns` has one more if there is a next page.
     pub(in crate::api) fn of(
-        mut turns: Vec<TurnRow>,
-        limit: usize,
-        mut learned: impl FnMut(&TurnRow) -> Vec<Memory>,
+        turns: Vec<TurnRow>,
+        next_cursor: Option<String>,
+        learned: impl Fn(&TurnRow) -> Vec<Memory>,
     ) -> Self {
-        let next_cursor = cursor::next(&mut turns, limit, |turn| turn.number);
         let view = |turn: TurnRow| SessionTurnView {
             learned: learned(&turn).into_iter().map(MemoryView::from).collect(),
             id: turn.id,

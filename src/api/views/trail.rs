@@ -3,9 +3,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::api::MemoryView;
+use crate::api::{MemoryView, views::decisions::tenant};
 use memgate_capture::{TurnEvent, TurnName, TurnRecord};
-use memgate_core::memory::Owner;
 use memgate_recall::{Candidate, RecallRecord, ScoreBreakdown, Standing};
 
 /// A recall: the decision for one request, its candidates and its context.
@@ -241,9 +240,4 @@ impl From<TurnEvent> for TurnEventView {
             count: event.count,
         }
     }
-}
-
-/// The tenant, unless it is the default one.
-fn tenant(owner: &Owner) -> Option<String> {
-    (owner.tenant() != Owner::DEFAULT_TENANT).then(|| owner.tenant().to_owned())
 }

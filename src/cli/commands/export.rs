@@ -9,7 +9,7 @@ use crate::{
         backend::Backend,
         failure::Failure,
         options::Common,
-        output::{export_file::Sink, print::tell},
+        output::{export_file::Sink, print::tell, progress::Progress},
     },
     startup::Need,
 };
@@ -48,6 +48,7 @@ impl Args {
         let export = async |memories: &Backend| {
             let owner = owner(user.as_deref(), tenant.as_deref())?;
             let (mut sink, mut after) = Sink::open(out, resume, owner.as_ref(), vectors).await?;
+            let progress = Progress::of_memories();
             loop {
                 if sink.is_complete() {
                     return sink.finish();
@@ -63,9 +64,10 @@ impl Args {
                     }
                 };
                 after = sink.write(&piece.body)?;
+                progress.set(sink.count());
             }
         };
-        match answer::ask(common, Need::Stored, export) {
+        match answer::ask(common, Need::Stored, true, export) {
             Ok(Some(count)) => {
                 tell(&format!(
                     "Exported {count} {}.",

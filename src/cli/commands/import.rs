@@ -11,7 +11,10 @@ use crate::{
         backend::Backend,
         failure::Failure,
         options::Common,
-        output::print::{print, tell},
+        output::{
+            print::{print, tell},
+            progress::Progress,
+        },
     },
     startup::Need,
 };
@@ -23,6 +26,9 @@ const LINES: usize = 200;
 const BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of reported lines.
 const MAX_PROBLEMS: usize = 100;
+
+/// The member that is wrong in a line of another user than the named one.
+const OWNER: &str = "memory.owner";
 
 /// Arguments of `memgate import`.
 #[derive(Debug, clap::Args)]
@@ -48,19 +54,27 @@ impl Args {
         let json = self.common.json;
         let Self { common, file, user, tenant, admit_quoted } = self;
         let options = ImportOptions { admit_quoted };
+        let name = if file.as_os_str() == "-" {
+            "standard input".into()
+        } else {
+            file.display().to_string()
+        };
         let whose = user.map(|user_id| Whose { user_id, tenant_id: tenant });
         let import = async |memories: &Backend| {
-            let from: Box<dyn AsyncBufRead + Unpin> = if file.as_os_str() == "-" {
-                Box::new(BufReader::new(tokio::io::stdin()))
+            let (from, size): (Box<dyn AsyncBufRead + Unpin>, _) = if file.as_os_str() == "-" {
+                (Box::new(BufReader::new(tokio::io::stdin())), None)
             } else {
                 let opened = tokio::fs::File::open(&file).await;
-                Box::new(BufReader::new(opened.map_err(|error| unreadable(&error))?))
+                let opened = opened.map_err(|error| unreadable(&error))?;
+                let size = opened.metadata().await.ok().map(|file| file.len());
+                (Box::new(BufReader::new(opened)), size)
             };
-            Import { memories, whose: whose.as_ref(), options, told: ImportedView::default() }
-                .all(from)
-                .await
+            let progress = Progress::through_file(size);
+            let told = ImportedView::default();
+            let whose = whose.as_ref();
+            Import { memories, name: &name, whose, options, told, progress }.all(from).await
         };
-        let done = answer::ask(common, Need::Stored, import).and_then(|view| {
+        let done = answer::ask(common, Need::Stored, false, import).and_then(|view| {
             if json {
                 let mut body = serde_json::to_vec(&view)
                     .map_err(|error| Failure::new("output", error.to_string()))?;
@@ -73,9 +87,12 @@ impl Args {
         });
         match done {
             Ok(view) => {
-                for ProblemView { line, field, cause } in view.problems {
-                    let field = field.map(|field| format!("{field}: ")).unwrap_or_default();
-                    tell(&format!("line {line}: {field}{cause}"));
+                let others = view.problems.iter().any(|it| it.field.as_deref() == Some(OWNER));
+                worded(&name, view.problems).iter().for_each(|line| tell(line));
+                if others {
+                    tell(
+                        "note: without --user the memories of all users are imported, each for its own user",
+                    );
                 }
                 if !view.complete {
                     tell("error: the export is incomplete: its last line is missing");
@@ -93,9 +110,12 @@ impl Args {
 
 struct Import<'a> {
     memories: &'a Backend,
+    /// The file's name, for errors.
+    name: &'a str,
     whose: Option<&'a Whose>,
     options: ImportOptions,
     told: ImportedView,
+    progress: Progress,
 }
 
 /// Lines of one request.
@@ -122,7 +142,7 @@ impl Import<'_> {
                 }
             };
             if header.is_empty() {
-                header = begins(number, line)?;
+                header = begins(self.name, number, line)?;
                 batch = Some(Batch { lines: header.clone(), numbers: vec![number] });
                 continue;
             }
@@ -133,10 +153,11 @@ impl Import<'_> {
             under_way.numbers.push(number);
             if under_way.numbers.len() > LINES || under_way.lines.len() > BYTES {
                 self.send(batch.take()).await?;
+                self.progress.set(lines.bytes());
             }
         }
         if header.is_empty() {
-            return Err(Failure::new("no_export", "the file is empty"));
+            return Err(Failure::new("no_export", format!("{}: is empty", self.name)));
         }
         self.send(batch).await?;
         Ok(self.told)
@@ -180,19 +201,40 @@ impl Import<'_> {
 }
 
 /// The header, with which every batch starts.
-fn begins(number: u64, mut line: Vec<u8>) -> Result<Vec<u8>, Failure> {
+fn begins(name: &str, number: u64, mut line: Vec<u8>) -> Result<Vec<u8>, Failure> {
     let cause = match Line::read(&line) {
         Ok(Line::Header(_)) => {
             line.push(b'\n');
             return Ok(line);
         }
-        Ok(_) => "must be the header of an export".to_owned(),
+        Ok(_) => "an export begins with its header".to_owned(),
         Err(error) => match &error.field {
             Some(field) => format!("{field}: {error}"),
             None => error.to_string(),
         },
     };
-    Err(Failure::new("no_export", format!("line {number}: {cause}")))
+    let message =
+        format!("{name}:{number}: is not the first line of a file of memgate export: {cause}");
+    Err(Failure::new("no_export", message))
+}
+
+/// The problems as lines: one for each cause, however many lines of the file in a row have it.
+fn worded(name: &str, problems: Vec<ProblemView>) -> Vec<String> {
+    let mut runs: Vec<(u64, ProblemView)> = Vec::new();
+    for problem in problems {
+        match runs.last_mut() {
+            Some((_, last)) if (&last.field, &last.cause) == (&problem.field, &problem.cause) => {
+                last.line = problem.line;
+            }
+            _ => runs.push((problem.line, problem)),
+        }
+    }
+    let word = |(first, ProblemView { line, field, cause }): (u64, ProblemView)| {
+        let lines = if first == line { line.to_string() } else { format!("{first}-{line}") };
+        let field = field.map(|field| format!("{field}: ")).unwrap_or_default();
+        format!("{name}:{lines}: {field}{cause}")
+    };
+    runs.into_iter().map(word).collect()
 }
 
 fn told(view: &ImportedView) -> String {
@@ -206,4 +248,27 @@ fn told(view: &ImportedView) -> String {
 
 fn unreadable(error: &std::io::Error) -> Failure {
     Failure::new("input", format!("the file cannot be read: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_in_a_row_with_one_cause_are_one_line_with_the_files_name() {
+        let problem = |line, field: Option<&str>, cause: &str| ProblemView {
+            line,
+            field: field.map(str::to_owned),
+            cause: cause.to_owned(),
+        };
+        let problems = vec![
+            problem(2, Some("owner"), "is another user"),
+            problem(3, Some("owner"), "is another user"),
+            problem(7, None, "is no JSON"),
+        ];
+        assert_eq!(
+            worded("a.jsonl", problems),
+            ["a.jsonl:2-3: owner: is another user", "a.jsonl:7: is no JSON"]
+        );
+    }
 }

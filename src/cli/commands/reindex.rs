@@ -7,7 +7,7 @@ use crate::{
         answer::{block_on, report},
         config_file::ConfigFile,
         failure::Failure,
-        output::print::{print, tell},
+        output::{print::print, progress::Progress},
     },
     startup::{ReindexError, Reindexed, reindex},
 };
@@ -40,8 +40,8 @@ impl Args {
                 config.data_dir.clone_from(data);
             }
         })?;
-        let progress = |embedded| tell(&format!("{embedded} memories embedded"));
-        Ok(reindex(config, progress).await?)
+        let progress = Progress::of_memories();
+        Ok(reindex(config, |embedded| progress.set(embedded as u64)).await?)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
 /// Arguments of `memgate remember`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Text to remember.
+    /// Text to remember; a text with a secret, such as a password, is refused.
     text: String,
     #[command(flatten)]
     common: Common,

@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, Result};
 
 use crate::{
-    cli::config_file::ConfigFile,
+    cli::{config_file::ConfigFile, output::progress::Progress},
     startup::{Need, Offline},
 };
 use memgate_config::{Config, EmbeddingModel, StoreKind};
@@ -38,9 +38,11 @@ impl<E: Evaluation + clap::Args> Framed<E> {
         let config = Config::load_with(self.config.path().as_deref(), &|_| {})?;
         let digests = Digests { data_sha256, model_sha256: model_sha256(&config)? };
         let need = if E::LEARNS { Need::Jobs } else { Need::Model };
+        let shown = Progress::of_time("measuring");
         let report = with_memory(&config, need, async |memory| {
             self.evaluation.measure(memory, &rows, digests).await
         })?;
+        drop(shown);
         let text = match self.json {
             true => serde_json::to_string(&report)?,
             false => E::text(&report, &config.memory),

@@ -85,6 +85,11 @@ impl Sink {
         self.state != State::GoesOn
     }
 
+    /// The number of memories written so far.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
     /// Writes a response and returns the mark to continue after.
     ///
     /// # Errors

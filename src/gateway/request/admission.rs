@@ -24,7 +24,7 @@ pub enum Admission {
     Invalid(InvalidField),
     /// A header of ours cannot be read: neither recall nor learning. The request passes, because headers are also set by
     /// proxies that a client knows nothing of.
-    BadHeader,
+    BadHeader(InvalidField),
     /// Neither recall nor learning.
     Off,
     /// Nobody said who asks.
@@ -80,10 +80,7 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
     let end_header = &config.memory.sessions.end_header;
     let said = match HeaderOptions::read(head.headers(), types, end_header) {
         Ok(said) => said,
-        Err(invalid) => {
-            tracing::debug!(header = invalid.param, "a header cannot be read, memory is off");
-            return Ok(Admission::BadHeader);
-        }
+        Err(invalid) => return Ok(Admission::BadHeader(invalid)),
     };
     let body = BodyIds {
         memory_context: options.user_id.as_deref(),

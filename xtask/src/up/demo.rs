@@ -29,7 +29,7 @@ pub(super) async fn run(
     binaries: Binaries,
     assets: Assets,
     ports: Ports,
-    (config, development): (std::path::PathBuf, bool),
+    config: std::path::PathBuf,
     store: Option<Store>,
 ) -> Result<()> {
     let folder =
@@ -39,7 +39,7 @@ pub(super) async fn run(
         assets,
         ports,
         config,
-        development,
+        production: false,
         store,
         data: folder.path().join("data"),
         upstream: None,

@@ -50,20 +50,6 @@ impl Changes {
     }
 }
 
-/// Whether the file sets the identity mode, or names a preset that does.
-///
-/// # Errors
-/// When the file is not readable YAML.
-pub(super) fn names_identity_mode(file: &Path) -> Result<bool> {
-    let text =
-        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let config: Value = serde_saphyr::from_str(&text)
-        .with_context(|| format!("{} is not valid YAML", file.display()))?;
-    let presets = ["testing", "production"];
-    let is_set = config.pointer("/memory/identity/mode").is_some_and(|mode| !mode.is_null());
-    Ok(is_set || config["preset"].as_str().is_some_and(|preset| presets.contains(&preset)))
-}
-
 fn put_store(config: &mut Value, store: Store, port: u16) -> Result<()> {
     let memory = mapping(config)?.entry("memory").or_insert(Value::Null);
     let memory = mapping(memory).context("memory")?;

@@ -1,6 +1,7 @@
 //! `cargo xtask up`: runs the whole stack in the foreground, for use with `curl` or an OpenAI
 //! client; `--demo` plays a short conversation.
 
+mod dashboard;
 mod demo;
 mod memgate_config;
 mod ports;
@@ -38,10 +39,13 @@ pub(crate) struct Args {
     /// from MODEL_API_KEY, if that is set.
     #[arg(long, value_name = "NAME", requires = "upstream")]
     helper_model: Option<String>,
-    /// memgate's configuration [default: the project's config/config.yaml]. The identity mode is
-    /// development, which trusts user ids from clients, unless the file sets memory.identity.mode or a preset.
+    /// memgate's configuration [default: the project's config/config.yaml]. Its identity mode counts only with
+    /// --production.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Run in identity mode production [default: development, which trusts user ids from clients].
+    #[arg(long, conflicts_with = "demo")]
+    production: bool,
     /// Data folder.
     #[arg(long, value_name = "DIR", default_value = "./data")]
     data: PathBuf,
@@ -76,7 +80,6 @@ impl Args {
         // Arguments are checked before anything is downloaded or built.
         let upstream = self.upstream.as_deref().map(Upstream::parse).transpose()?;
         let config = self.config()?;
-        let development = self.config.is_none() || !memgate_config::names_identity_mode(&config)?;
         if !self.demo {
             Ports::choose(self.port, self.grpc_port, self.http_port)?;
         }
@@ -107,7 +110,7 @@ impl Args {
         runtime.block_on(async {
             if self.demo {
                 let ports = Ports::choose(0, 0, 0)?;
-                let demo = demo::run(binaries, assets, ports, (config, development), self.store);
+                let demo = demo::run(binaries, assets, ports, config, self.store);
                 return until_signal(demo).await;
             }
             let plan = Plan {
@@ -117,7 +120,7 @@ impl Args {
                 binaries,
                 assets,
                 config,
-                development,
+                production: self.production,
                 store: self.store,
                 upstream,
                 helper_model: self.helper_model,
@@ -151,6 +154,7 @@ async fn serve(plan: Plan) -> Result<()> {
         () = end.next() => return Ok(()),
     };
     println!("ready http://127.0.0.1:{}/v1 api http://127.0.0.1:{}", ports.envoy, ports.http);
+    println!("dashboard {}", stack.dashboard.link(&ports));
     let outcome = tokio::select! {
         error = stack.failure() => Err(error),
         () = end.next() => Ok(()),

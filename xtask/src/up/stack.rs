@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
+use super::dashboard::Dashboard;
 use super::memgate_config::Changes;
 use super::ports::Ports;
 use super::store::Store;
@@ -37,8 +38,8 @@ pub(super) struct Plan {
     pub ports: Ports,
     /// memgate's configuration file.
     pub config: PathBuf,
-    /// Whether to set identity mode development.
-    pub development: bool,
+    /// Whether the identity mode is production, and not development.
+    pub production: bool,
     /// The store; `None` for the configured one.
     pub store: Option<Store>,
     /// memgate's data folder; the data of the store's server is inside it.
@@ -53,6 +54,8 @@ pub(super) struct Plan {
 /// A running stack that is ready.
 pub(super) struct Stack {
     supervisor: Supervisor,
+    ports: Ports,
+    pub(super) dashboard: Dashboard,
     /// Folder of the configurations; removed with the stack.
     _scratch: TempDir,
 }
@@ -67,7 +70,7 @@ impl Stack {
             TempDir::with_prefix("memgate-up-").context("cannot create a temporary folder")?;
         std::fs::create_dir_all(&plan.data)
             .with_context(|| format!("cannot create {}", plan.data.display()))?;
-        let memgate = memgate(&plan, &scratch)?;
+        let (memgate, dashboard) = memgate(&plan, &scratch).await?;
         let envoy = envoy(&plan, &scratch)?;
         let mut supervisor = Supervisor::new(plan.output.clone());
         match plan.store {
@@ -89,7 +92,7 @@ impl Stack {
             return Err(error);
         }
         supervisor.all_is_ready();
-        Ok(Self { supervisor, _scratch: scratch })
+        Ok(Self { supervisor, ports: plan.ports, dashboard, _scratch: scratch })
     }
 
     /// Waits for a failure that a restart cannot fix.
@@ -99,11 +102,13 @@ impl Stack {
 
     /// Stops everything.
     pub(super) async fn end(self) {
+        self.dashboard.close(&self.ports).await;
         self.supervisor.end().await;
     }
 }
 
-fn memgate(plan: &Plan, scratch: &TempDir) -> Result<Service> {
+/// memgate, and the way to its dashboard.
+async fn memgate(plan: &Plan, scratch: &TempDir) -> Result<(Service, Dashboard)> {
     let changes = Changes {
         store: plan.store.map(|store| (store, plan.ports.store)),
         helper: plan.upstream.clone().zip(plan.helper_model.clone()),
@@ -113,27 +118,30 @@ fn memgate(plan: &Plan, scratch: &TempDir) -> Result<Service> {
     } else {
         write(scratch, "memgate.json", &changes.render(&plan.config)?)?
     };
-    let mut arguments: Vec<OsString> = vec![
-        "serve".into(),
-        "--config".into(),
-        config.into(),
-        "--data".into(),
-        plan.data.clone().into(),
+    let config_and_data: [OsString; 4] =
+        ["--config".into(), config.into(), "--data".into(), plan.data.clone().into()];
+    // A store's server is not started yet, and nobody reads the link of a demo.
+    let with_key = !plan.production
+        && matches!(plan.store, None | Some(Store::Sqlite))
+        && matches!(plan.output, Output::Terminal);
+    let dashboard = match with_key {
+        true => Dashboard::open(plan.binaries.memgate.as_os_str(), &config_and_data).await,
+        false => Dashboard::locked(),
+    };
+    let mut arguments: Vec<OsString> = vec!["serve".into()];
+    arguments.extend(config_and_data);
+    arguments.extend([
         "--assets".into(),
         repository().join(".assets").into(),
         "--grpc".into(),
         format!("127.0.0.1:{}", plan.ports.grpc).into(),
         "--http".into(),
         format!("127.0.0.1:{}", plan.ports.http).into(),
-    ];
-    if plan.development {
-        arguments.extend(["--identity".into(), "development".into()]);
-    }
-    Ok(Service {
-        name: "memgate",
-        program: program(plan.binaries.memgate.clone(), arguments),
-        patience: MEMGATE_PATIENCE,
-    })
+    ]);
+    let mode = if plan.production { "production" } else { "development" };
+    arguments.extend(["--identity".into(), mode.into()]);
+    let program = program(plan.binaries.memgate.clone(), arguments);
+    Ok((Service { name: "memgate", program, patience: MEMGATE_PATIENCE }, dashboard))
 }
 
 /// The store's server, by the command that runs it.

@@ -26,6 +26,7 @@ pub(super) use batch::reconcile;
 pub(super) use error::ReconcileError;
 pub(super) use origin::Origin;
 pub(super) use residual_sentences::remark;
+pub(super) use supersede::say_no_longer;
 pub use supersede::{Judged, judged};
 pub(super) use turn_text::still_true;
 pub use turn_text::told;

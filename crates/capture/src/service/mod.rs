@@ -2,6 +2,7 @@
 
 mod admin;
 mod capture;
+mod correct;
 mod flush;
 mod forget;
 mod history;

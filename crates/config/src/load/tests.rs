@@ -508,3 +508,21 @@ fn every_example_is_a_valid_configuration() {
     }
     assert!(seen > 0);
 }
+
+#[test]
+fn one_mistake_hides_no_other() {
+    let text = "memory:\n  deadline_ms: soon\n  default_similarity_threshold: 5\n  retreival_limit: 3\n\
+                \u{20} types: [semantic, 5]\n  max_body_bytes: many\n";
+    let found = read(text).unwrap_err();
+    let lines: Vec<&str> = found.lines().map(|line| line.rsplit_once(": ").unwrap().0).collect();
+    assert_eq!(lines.len(), 5, "{found}");
+    for (line, key) in [
+        (2, "deadline_ms"),
+        (3, "default_similarity_threshold"),
+        (4, "retreival_limit"),
+        (5, "types[1]"),
+        (6, "max_body_bytes"),
+    ] {
+        assert!(found.contains(&format!("c.yaml:{line}: memory.{key}: ")), "{key} in {found}");
+    }
+}

@@ -25,6 +25,10 @@ fn syntax(error: &Error) -> Problem {
     let text = error.without_snippet().to_string();
     // The parser appends its own position to the message; ours is printed before it.
     let cause = text.split(" at line ").next().unwrap_or(&text);
+    if cause.contains("DuplicateKeyPolicy") {
+        let cause = "not valid YAML: a key is repeated in its section";
+        return Problem { place, ..Problem::new("", cause) };
+    }
     Problem { place, ..Problem::new("", format!("not valid YAML: {cause}")) }
 }
 
@@ -71,6 +75,7 @@ mod tests {
         let problem = parse("a: 1\nb: [1\nc: 2\n").unwrap_err();
         assert!(problem.place.is_some(), "{problem}");
         let problem = parse("a: 1\nb: 2\na: 3\n").unwrap_err();
+        assert_eq!(problem.cause, "not valid YAML: a key is repeated in its section");
         assert_eq!(problem.place, Some(Place::Line(3)), "{problem}");
     }
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::trail::{
     record::{RecallRecord, Recalled},
@@ -16,6 +16,9 @@ use memgate_core::{memory::Owner, trail::Ring};
 
 /// Requests that may wait to become records; one that finds the queue full leaves none.
 const QUEUE: usize = 128;
+
+/// Records that a watcher may be behind; beyond that it misses the oldest.
+const NEWS: usize = 256;
 
 /// How much is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +38,7 @@ pub struct RecallTrail(Option<Keeper>);
 #[derive(Clone, Debug)]
 struct Keeper {
     queue: mpsc::Sender<Message>,
+    news: broadcast::Sender<Arc<RecallRecord>>,
     kept: Arc<Mutex<Kept>>,
 }
 
@@ -66,11 +70,13 @@ impl RecallTrail {
         let TrailSettings { requests, bytes, content } = settings;
         let kept = Kept { ring: Ring::new(requests, bytes), forgotten: None };
         let kept = Arc::new(Mutex::new(kept));
-        let trail = Self((requests > 0).then(|| Keeper { queue, kept: kept.clone() }));
+        let (news, _) = broadcast::channel(NEWS);
+        let keeper = || Keeper { queue, news: news.clone(), kept: kept.clone() };
+        let trail = Self((requests > 0).then(keeper));
         let task = async move {
             while let Some(message) = waiting.recv().await {
                 match message {
-                    Message::Recalled(recalled) => keep(&kept, *recalled, content),
+                    Message::Recalled(recalled) => keep(&kept, &news, *recalled, content),
                     Message::Barrier(answer) => drop(answer.send(())),
                 }
             }
@@ -107,11 +113,26 @@ impl RecallTrail {
         lock(&keeper.kept).ring.of(owner).take(most).cloned().collect()
     }
 
-    /// Reads the records since a time, of all owners, the newest first. Nothing is copied, so `read` must be quick.
+    /// Reads the records of requests since a time, of all owners, the latest answered first. New records wait for `read`,
+    /// so it must be quick.
     pub async fn since(&self, since: Timestamp, mut read: impl FnMut(&RecallRecord)) {
         let Some(keeper) = &self.0 else { return };
         keeper.barrier().await;
-        lock(&keeper.kept).ring.all().take_while(|record| record.at >= since).for_each(&mut read);
+        lock(&keeper.kept).ring.all().filter(|record| record.at >= since).for_each(&mut read);
+    }
+
+    /// The newest records of everybody.
+    pub async fn newest_of_all(&self, most: usize) -> Vec<RecallRecord> {
+        let Some(keeper) = &self.0 else { return Vec::new() };
+        keeper.barrier().await;
+        lock(&keeper.kept).ring.all().take(most).cloned().collect()
+    }
+
+    /// Everybody's records from now on, as they are made; `None` if nothing is kept. A receiver that falls behind misses
+    /// the oldest.
+    #[must_use]
+    pub fn watch(&self) -> Option<broadcast::Receiver<Arc<RecallRecord>>> {
+        self.0.as_ref().map(|keeper| keeper.news.subscribe())
     }
 
     /// Drops all words of an owner, who forgets something; ids and scores stay.
@@ -133,13 +154,22 @@ impl Keeper {
     }
 }
 
-fn keep(kept: &Mutex<Kept>, recalled: Recalled, content: bool) {
+fn keep(
+    kept: &Mutex<Kept>,
+    news: &broadcast::Sender<Arc<RecallRecord>>,
+    recalled: Recalled,
+    content: bool,
+) {
     let began = recalled.began;
     let mut record = RecallRecord::of(recalled, content);
     log(&record);
     let mut kept = lock(kept);
     if kept.forgotten.is_some_and(|at| began <= at) {
         record.query = None;
+    }
+    if news.receiver_count() > 0 {
+        // Without receivers this fails.
+        let _ = news.send(Arc::new(record.clone()));
     }
     kept.ring.push(record);
 }

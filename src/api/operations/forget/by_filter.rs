@@ -32,13 +32,15 @@ impl Operations {
                 self.store.count(&ScopeQuery::of(owner), Some(&filter), &space, now).await?;
             return Ok(DeletedView { deleted: counts.total, dry_run: true });
         }
-        let (action, deleted) = match scope {
-            Some(project_id) => {
-                (Action::ScopeErase, self.erase_scope(&owner, project_id, caller).await?)
+        let deleted = match scope {
+            Some(project_id) => self.erase_scope(&owner, project_id, caller).await?,
+            None => {
+                // It goes on to its end when the client goes away: what is erased is in the audit log.
+                let (operations, caller) = (self.clone(), caller.clone());
+                let erasing = async move { operations.erase_all(&owner, filter, &caller).await };
+                tokio::spawn(erasing).await.map_err(|_| ApiError::interrupted())??
             }
-            None => (Action::MemoryErase, self.erase_all(&owner, filter, caller).await?),
         };
-        self.record(caller, action, Subject::of(&owner).count(deleted)).await;
         Ok(DeletedView::of(deleted))
     }
 
@@ -56,10 +58,12 @@ impl Operations {
         let scope = ForgetScope { owner: owner.clone(), project_id };
         let deleted = self.store.forget_by_scope(&scope, &write("scope forgotten", caller)).await?;
         self.recall.forget(owner);
+        self.record(caller, Action::ScopeErase, Subject::of(owner).count(deleted)).await;
         Ok(deleted)
     }
 
-    /// Erases the memories that meet a filter, a page at a time. Returns how many met it.
+    /// Erases the memories that meet a filter, a page at a time, each with its entry in the audit log. Returns how many met
+    /// the filter.
     async fn erase_all(
         &self,
         owner: &Owner,
@@ -87,7 +91,10 @@ impl Operations {
             }
             let ids: Vec<_> = page.memories.into_iter().map(|memory| memory.id).collect();
             deleted += ids.len() as u64;
-            self.erase(owner, ids, &versions, caller).await?;
+            if !ids.is_empty() {
+                let erased = self.erase(owner, ids, &versions, caller).await?;
+                self.record(caller, Action::MemoryErase, Subject::of(owner).count(erased)).await;
+            }
             match page.next {
                 Some(next) => query.cursor = Some(next),
                 None => return Ok(deleted),

@@ -42,16 +42,20 @@ impl Operations {
             Ok::<_, ApiError>((name.clone(), counts.total))
         }));
         let by_type: BTreeMap<String, u64> = by_type.await?.into_iter().collect();
-        let by_status = try_join_all(Status::ALL.iter().map(async |&status| {
+        // Those in use are the rest of the total.
+        let counted = Status::ALL.iter().filter(|&&status| status != Status::Active);
+        let by_status = try_join_all(counted.map(async |&status| {
             let of_status = Filter::Status(vec![status]);
             let counts = self.store.count(&all, Some(&of_status), &id, now).await?;
             Ok::<_, ApiError>((status.name().to_owned(), counts.total))
         }));
-        let by_status: BTreeMap<String, u64> = by_status.await?.into_iter().collect();
+        let mut by_status: BTreeMap<String, u64> = by_status.await?.into_iter().collect();
+        let review = by_status.get(Status::Review.name()).copied().unwrap_or_default();
+        by_status.insert(Status::Active.name().to_owned(), counts.total.saturating_sub(review));
         Ok(StatsView {
             total: counts.total,
             embedded: counts.embedded,
-            review: by_status.get(Status::Review.name()).copied().unwrap_or_default(),
+            review,
             by_type,
             by_status,
             model: space.model.clone(),

@@ -6,11 +6,10 @@ use crate::api::{
     ApiError, Caller, ChangeView, HistoryView, MemoryView, VersionView, Whose, WithId,
     operations::Operations,
 };
-use memgate_core::memory::{Memory, MemoryId};
+use memgate_core::memory::MemoryId;
 
-/// Members that say nothing about what a version changed: its name, and counts that make no version.
-const UNCOMPARED: [&str; 6] =
-    ["owner", "version", "updated_at", "access_count", "last_accessed_at", "decay_score"];
+/// Members that say nothing about what a version changed.
+const UNCOMPARED: [&str; 4] = ["version", "updated_at", "access_count", "last_accessed_at"];
 
 impl Operations {
     /// The versions of a memory, the newest first, each with its differences from the one before.
@@ -24,22 +23,21 @@ impl Operations {
     ) -> Result<HistoryView, ApiError> {
         let id = MemoryId::from_outside(&id);
         let versions = self.store.history(&caller.owner(&whose)?, &id).await?;
-        let members = versions.iter().map(members).collect::<Result<Vec<_>, ApiError>>()?;
+        let views: Vec<MemoryView> = versions.into_iter().map(MemoryView::from).collect();
+        let members = views.iter().map(members).collect::<Result<Vec<_>, ApiError>>()?;
         let mut before = members.iter().skip(1);
         let changes: Vec<_> = members
             .iter()
             .map(|new| before.next().map(|old| changes(old, new)).unwrap_or_default())
             .collect();
-        let versions = versions
-            .into_iter()
-            .zip(changes)
-            .map(|(memory, changes)| VersionView { memory: MemoryView::from(memory), changes });
+        let versions = views.into_iter().zip(changes);
+        let versions = versions.map(|(memory, changes)| VersionView { memory, changes });
         Ok(HistoryView { versions: versions.collect() })
     }
 }
 
-/// The members of a memory as JSON.
-fn members(memory: &Memory) -> Result<Map<String, Value>, ApiError> {
+/// The members of a version.
+fn members(memory: &MemoryView) -> Result<Map<String, Value>, ApiError> {
     match serde_json::to_value(memory) {
         Ok(Value::Object(mut members)) => {
             members.retain(|name, _| !UNCOMPARED.contains(&&**name));

@@ -3,11 +3,13 @@
 mod count;
 mod history;
 
+use std::collections::HashSet;
+
 use crate::api::{
     ApiError, Caller, MemoryView, RecordView, SaidView, Tagged, Whose, WithId,
     operations::Operations,
 };
-use memgate_core::memory::{Memory, MemoryId};
+use memgate_core::memory::{Memory, MemoryId, Status};
 
 impl Operations {
     /// One memory, with any status.
@@ -37,7 +39,13 @@ impl Operations {
         let id = MemoryId::from_outside(&id);
         let memory = self.store.get(&owner, &id, self.clock.now()).await?;
         let mut said: Vec<SaidView> = memory.occurrences().map(SaidView::from).collect();
-        let turns = said.iter().map(|said| said.id.clone()).collect();
+        let hidden = match memory.status {
+            // Its own words are those that are asked for.
+            Status::Forgotten => HashSet::new(),
+            _ => self.hidden_turns(&owner).await?,
+        };
+        let shown = said.iter().filter(|said| !hidden.contains(&said.id));
+        let turns = shown.map(|said| said.id.clone()).collect();
         for turn in self.capture.turns_of_ids(&owner, turns).await? {
             for said in said.iter_mut().filter(|said| said.id == turn.id) {
                 said.user = Some(turn.user_text.clone());

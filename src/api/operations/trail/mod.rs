@@ -1,6 +1,8 @@
 //! Reads the trail: the recalls of requests, their summary, and the outcomes of turns. Rehearses a recall, which leaves none.
 
+mod decisions;
 mod rehearsal;
+mod stream;
 mod summary;
 mod why;
 
@@ -10,6 +12,8 @@ use crate::api::{
 };
 use memgate_core::memory::{MemoryId, Owner};
 use memgate_recall::RecallRecord;
+
+pub use stream::{DecisionStream, Streams};
 
 impl Operations {
     /// The recalls for a user's latest requests, the newest first.

@@ -15,6 +15,8 @@ use memgate_core::memory::Within;
 use memgate_dialect::Dialect;
 use memgate_recall::{Earlier, Message, RecallRecord, RecallRequest, Recalled, Skip, Step, Trace};
 
+/// Maximum number of earlier messages.
+const MAX_EARLIER: usize = 64;
 /// Maximum length of all messages together, in bytes.
 const MAX_MESSAGES: usize = 64 * 1024;
 
@@ -29,9 +31,16 @@ impl Operations {
         ContextRequest { whose, said }: ContextRequest,
     ) -> Result<ContextView, ApiError> {
         let owner = caller.owner(&whose)?;
-        let ContextTerms { message, earlier, project_id, limit, threshold, types, .. } = said;
+        let ContextTerms {
+            message, earlier, project_id, agent_id, limit, threshold, types, ..
+        } = said;
         not_empty("message", Some(&message))?;
         not_empty("project_id", project_id.as_ref())?;
+        not_empty("agent_id", agent_id.as_ref())?;
+        if earlier.len() > MAX_EARLIER || earlier.iter().any(String::is_empty) {
+            let cause = format_args!("must be at most {MAX_EARLIER} messages, none of them empty");
+            return Err(ApiError::invalid("earlier", cause));
+        }
         if message.len() + earlier.iter().map(String::len).sum::<usize>() > MAX_MESSAGES {
             let cause = format_args!("must have at most {MAX_MESSAGES} bytes, with earlier ones");
             return Err(ApiError::invalid("message", cause));
@@ -48,7 +57,7 @@ impl Operations {
         let request = RecallRequest {
             owner: &owner,
             projects: &projects,
-            agents: &Within::All,
+            agents: &Within::visible_to(agent_id.as_deref()),
             earlier: &before,
             selection: &selection,
             settings: config.memory.recall_settings(),
@@ -59,9 +68,8 @@ impl Operations {
             deadline: began + SEARCH_TIME,
             trace: Some(&trace),
         };
-        let recall = self.recall.rehearsal();
         let asked = Message { text: &message, signals: &Earlier::SILENT, tools_offered: false };
-        let plan = recall.plan(asked, &request).await?;
+        let plan = self.rehearsal.plan(asked, &request).await?;
         let context = plan.context(|_| true).await?;
         drop(plan);
         trace.step(Step::Total, began.elapsed());

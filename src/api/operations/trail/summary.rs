@@ -34,55 +34,77 @@ impl Operations {
 #[derive(Default)]
 struct Sum {
     first_at: Option<Timestamp>,
-    by_decision: BTreeMap<String, u64>,
+    by_decision: BTreeMap<&'static str, u64>,
     with_hits: u64,
-    /// For each step the milliseconds of each request.
-    steps: BTreeMap<&'static str, Vec<(f64, String)>>,
+    steps: BTreeMap<&'static str, Times>,
+}
+
+/// How long a step took for each request that had it, in milliseconds.
+#[derive(Default)]
+struct Times {
+    all: Vec<f64>,
+    longest: f64,
+    slowest: String,
 }
 
 impl Sum {
     fn add(&mut self, record: &RecallRecord) {
-        self.first_at = Some(record.at);
-        *self.by_decision.entry(record.decision.to_owned()).or_default() += 1;
+        self.first_at = self.first_at.into_iter().chain([record.at]).min();
+        *self.by_decision.entry(record.decision).or_default() += 1;
         let hit = record.presented().any(|it| it.standing == Standing::Presented);
         self.with_hits += u64::from(hit);
         for (step, took) in &record.steps {
-            let times = self.steps.entry(step.into()).or_default();
-            times.push((took.as_secs_f64() * 1_000.0, record.request_id.clone()));
+            let step: &'static str = step.into();
+            self.steps.entry(step).or_default().add(took.as_secs_f64() * 1_000.0, record);
         }
     }
 
     fn view(mut self, since: Timestamp) -> RecallSummaryView {
-        let total = self.steps.remove(<&str>::from(Step::Total));
-        let mut steps: Vec<_> = self.steps.into_iter().filter_map(summary).collect();
+        let total: &'static str = Step::Total.into();
+        let total = self.steps.remove(total).map(|times| times.view(total));
+        let mut steps: Vec<_> =
+            self.steps.into_iter().map(|(step, times)| times.view(step)).collect();
         steps.sort_by(|a, b| b.p95_ms.total_cmp(&a.p95_ms));
+        let requests = self.by_decision.values().sum();
+        let by_decision = self.by_decision.into_iter();
         RecallSummaryView {
             since,
             first_at: self.first_at,
-            requests: self.by_decision.values().sum(),
-            by_decision: self.by_decision,
+            requests,
+            by_decision: by_decision.map(|(name, requests)| (name.to_owned(), requests)).collect(),
             with_hits: self.with_hits,
             steps,
-            total: total.and_then(|times| summary((Step::Total.into(), times))),
+            total,
         }
     }
 }
 
-/// The quantiles of a step; none for a step that no request had.
-fn summary((step, mut times): (&'static str, Vec<(f64, String)>)) -> Option<StepSummaryView> {
-    times.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    let last = times.len().checked_sub(1)?;
-    // The nearest rank: a time that some request took.
-    let at =
-        |share: f64| times[((times.len() as f64 * share).ceil() as usize).clamp(1, last + 1) - 1].0;
-    Some(StepSummaryView {
-        step: step.to_owned(),
-        requests: times.len() as u64,
-        p50_ms: at(0.5),
-        p95_ms: at(0.95),
-        max_ms: at(1.0),
-        slowest_request_id: times[last].1.clone(),
-    })
+impl Times {
+    fn add(&mut self, ms: f64, of: &RecallRecord) {
+        if self.all.is_empty() || ms > self.longest {
+            self.longest = ms;
+            self.slowest.clone_from(&of.request_id);
+        }
+        self.all.push(ms);
+    }
+
+    fn view(mut self, step: &str) -> StepSummaryView {
+        self.all.sort_by(f64::total_cmp);
+        StepSummaryView {
+            step: step.to_owned(),
+            requests: self.all.len() as u64,
+            p50_ms: nearest_rank(&self.all, 0.5),
+            p95_ms: nearest_rank(&self.all, 0.95),
+            max_ms: self.longest,
+            slowest_request_id: self.slowest,
+        }
+    }
+}
+
+/// A quantile of sorted values: one of them. 0 without values.
+fn nearest_rank(sorted: &[f64], share: f64) -> f64 {
+    let rank = (sorted.len() as f64 * share).ceil() as usize;
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -90,11 +112,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_is_summed_up_by_the_nearest_ranks() {
-        let times = (1..=20).rev().map(|ms| (f64::from(ms), format!("r{ms}"))).collect();
-        let of = summary(("search", times)).unwrap();
-        assert_eq!((of.p50_ms, of.p95_ms, of.max_ms, of.requests), (10.0, 19.0, 20.0, 20));
-        assert_eq!(of.slowest_request_id, "r20");
-        assert_eq!(summary(("embed", Vec::new())), None);
+    fn a_quantile_is_the_nearest_rank() {
+        let times: Vec<f64> = (1..=20).map(f64::from).collect();
+        assert_eq!([0.5, 0.95, 1.0].map(|share| nearest_rank(&times, share)), [10.0, 19.0, 20.0]);
+        assert_eq!(nearest_rank(&[], 0.5), 0.0);
     }
 }

@@ -1,19 +1,18 @@
 //! Why a text is remembered and shown, or not: never stored, superseded, not found, cut, or presented.
 
-use std::collections::HashSet;
+mod said;
 
+use self::said::{answer, in_request, those_saying};
 use crate::api::{
     ApiError, Caller, TurnView, WhyRequest, WhyTerms, WhyView,
     operations::{Operations, not_empty, read::MAX_HITS},
-    views::outcome,
 };
 use memgate_capture::{Author, Became, TurnRecord, admit_text};
 use memgate_core::memory::{
     Filter, ListQuery, Memory, MemoryId, Owner, ScopeQuery, Search, Status, Within,
 };
-use memgate_recall::{Cut, Hit, RecallRecord, Selection, Standing};
+use memgate_recall::{Hit, RecallRecord, Selection};
 use memgate_screening::Screener;
-use memgate_text::index::token_set;
 
 /// Maximum length of the text and of the query, in bytes.
 const MAX_TEXT: usize = 8 * 1024;
@@ -21,8 +20,6 @@ const MAX_TEXT: usize = 8 * 1024;
 const COMPARED: usize = 20;
 /// Superseded memories that are compared with the text, the newest.
 const OLD_COMPARED: usize = 100;
-/// The share of the text's words that a memory must hold to say it. Below it, memories on the same topic say it, too.
-const SAME: f32 = 0.7;
 /// Requests that are looked at, the newest.
 const REQUESTS: usize = 20;
 /// Turns that are named for a text that was never stored.
@@ -171,59 +168,4 @@ impl Operations {
         let view = WhyView { reason, score, threshold: Some(threshold), ..answer(found) };
         Ok((place(hit).unwrap_or_default(), view))
     }
-}
-
-/// The outcome of these memories in a request, and the place of the one that it is about: one that is presented, else one that
-/// was found.
-fn in_request(record: &RecallRecord, ids: &[MemoryId]) -> (usize, WhyView) {
-    let candidates =
-        ids.iter().enumerate().filter_map(|(at, id)| Some((at, record.candidate(id)?)));
-    // What was collapsed into another memory says less about why than what became of that.
-    let rank = |standing: Standing| match standing {
-        Standing::Presented | Standing::Preference => 0,
-        Standing::Cut(Cut::Collapsed) => 2,
-        Standing::Cut(_) => 1,
-    };
-    let found = candidates.min_by_key(|(_, candidate)| rank(candidate.standing));
-    let candidate = found.map(|(_, candidate)| candidate);
-    let (result, reason) = match candidate.map(|it| it.standing) {
-        Some(Standing::Presented | Standing::Preference) => ("presented", None),
-        Some(standing @ Standing::Cut(_)) => ("cut", Some(outcome(standing))),
-        None if record.decision == "searched" => ("not_found", None),
-        None => ("not_searched", Some(record.decision)),
-    };
-    let view = WhyView {
-        reason: reason.map(str::to_owned),
-        request_id: Some(record.request_id.clone()),
-        score: candidate.and_then(|it| it.score),
-        threshold: Some(record.threshold),
-        ..answer(result)
-    };
-    (found.map_or(0, |(at, _)| at), view)
-}
-
-fn answer(answer: &str) -> WhyView {
-    WhyView {
-        answer: answer.to_owned(),
-        reason: None,
-        memory: None,
-        request_id: None,
-        score: None,
-        threshold: None,
-        turns: Vec::new(),
-    }
-}
-
-/// The memories that hold nearly all of a text's words, the best first; of equals the one that says least besides.
-fn those_saying(memories: impl Iterator<Item = Memory>, text: &str) -> Vec<Memory> {
-    let wanted: HashSet<String> = token_set(text);
-    let held = |memory: &Memory| {
-        let words = token_set(&memory.text());
-        let held = wanted.intersection(&words).count() as f32 / wanted.len().max(1) as f32;
-        (held, words.len())
-    };
-    let ranked = memories.map(|memory| (held(&memory), memory));
-    let mut saying: Vec<_> = ranked.filter(|((held, _), _)| *held >= SAME).collect();
-    saying.sort_by(|((a, more), _), ((b, less), _)| b.total_cmp(a).then_with(|| more.cmp(less)));
-    saying.into_iter().map(|(_, memory)| memory).collect()
 }

@@ -22,12 +22,15 @@ flattened! {
 pub struct ContextTerms {
     /// The message.
     pub message: String,
-    /// The user's earlier messages in the conversation, the oldest first.
+    /// The user's earlier messages in the conversation, the oldest first; at most 64.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<String>,
     /// A project: searches its memories and those without a project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
+    /// An agent: searches its memories and those without an agent. Default: those without an agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
     /// Maximum number of presented memories, 1 to 50.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,

@@ -50,7 +50,8 @@ fn check_invalid(headers: &[(&str, &str)], members: &str, param: &str) {
 /// A header that cannot be read turns memory off, since a proxy may have set it.
 #[track_caller]
 fn check_off(headers: &[(&str, &str)]) {
-    assert_eq!(judged(&Config::default(), headers, ""), Admission::BadHeader, "{headers:?}");
+    let admission = judged(&Config::default(), headers, "");
+    assert!(matches!(admission, Admission::BadHeader(_)), "{headers:?} {admission:?}");
 }
 
 #[test]

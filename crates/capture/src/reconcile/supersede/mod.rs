@@ -5,4 +5,5 @@ mod put_away;
 mod still_holds;
 
 pub use judged::{Judged, judged};
-pub(super) use put_away::{doubt, leave_out, put_away, say_no_longer, supersede};
+pub(crate) use put_away::say_no_longer;
+pub(super) use put_away::{doubt, leave_out, put_away, supersede};

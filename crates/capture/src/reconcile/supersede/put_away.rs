@@ -99,7 +99,7 @@ pub(in crate::reconcile) async fn supersede(
 }
 
 /// Takes the words of a memory out of the turns that said them.
-pub(in crate::reconcile) async fn say_no_longer(
+pub(crate) async fn say_no_longer(
     writer: &MemoryWriter,
     memory: &Memory,
     winner: &Memory,

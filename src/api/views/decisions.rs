@@ -1,0 +1,66 @@
+//! Decisions as JSON: what a request got, in a line, without content.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use memgate_core::memory::Owner;
+use memgate_recall::{RecallRecord, Step};
+
+/// The decision for one request. `GET /v1/recalls/{id}` has the rest.
+#[derive(Debug, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct DecisionView {
+    /// The request's id, as in `x-memgate-request-id`.
+    pub request_id: String,
+    /// The user's id.
+    pub user_id: String,
+    /// The tenant, unless it is the default one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant_id: Option<String>,
+    /// When it came.
+    pub at: Timestamp,
+    /// The decision, as in `x-memgate-decision`.
+    pub decision: String,
+    /// What decided, as in a recall; null where nothing had yet.
+    pub decided_by: Option<String>,
+    /// Calibrated probability that memory helps; null where the model was not asked.
+    pub need: Option<f32>,
+    /// Number of memories that were found.
+    pub candidates: usize,
+    /// Number of memories that were presented, preferences included.
+    pub presented: usize,
+    /// Size of the added context, in tokens of `o200k_base`.
+    pub context_tokens: usize,
+    /// Milliseconds that the request waited.
+    pub ms: f64,
+}
+
+impl From<&RecallRecord> for DecisionView {
+    fn from(record: &RecallRecord) -> Self {
+        let total = record.steps.iter().find(|(step, _)| *step == Step::Total);
+        Self {
+            request_id: record.request_id.clone(),
+            user_id: record.owner.user().to_owned(),
+            tenant_id: tenant(&record.owner),
+            at: record.at,
+            decision: record.decision.to_owned(),
+            decided_by: record.decided_by.map(str::to_owned),
+            need: record.need,
+            candidates: record.candidates.len(),
+            presented: record.presented().count(),
+            context_tokens: record.context_tokens,
+            ms: total.map_or(0.0, |(_, took)| took.as_secs_f64() * 1_000.0),
+        }
+    }
+}
+
+/// The latest decisions.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct DecisionsView {
+    /// The newest first.
+    pub decisions: Vec<DecisionView>,
+}
+
+/// The tenant, unless it is the default one.
+pub(super) fn tenant(owner: &Owner) -> Option<String> {
+    (owner.tenant() != Owner::DEFAULT_TENANT).then(|| owner.tenant().to_owned())
+}
