@@ -11,7 +11,6 @@ mod forgetting;
 mod locomo;
 mod longmemeval;
 mod memorable;
-mod on_disk;
 mod ordinary;
 mod parse;
 mod placement;

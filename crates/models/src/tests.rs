@@ -101,7 +101,7 @@ fn a_tensor_that_is_missing_and_other_features_are_named() {
 fn an_embedder_without_a_folder_gets_what_needs_no_vectors_and_the_rest_is_named() {
     let models = Models::for_embedder(DeterministicEmbedder::new(384).space()).unwrap();
     assert!(models.query_adapter.is_none());
-    assert_eq!(models.missing().len(), 5);
+    assert_eq!(models.missing().len(), 6);
     assert!(e5().missing().is_empty());
 }
 

@@ -7,8 +7,8 @@ use anyhow::Result;
 
 use self::harness::Framed;
 use memgate_eval::{
-    Forgetting, Locomo, LongMemEval, Memorable, Ordinary, Placements, Poisoning, Refusals, Scenarios, Signals,
-    Updates,
+    Forgetting, Locomo, LongMemEval, Memorable, Ordinary, Placements, Poisoning, Refusals,
+    Scenarios, Signals, Updates,
 };
 
 /// Arguments of `memgate eval`.

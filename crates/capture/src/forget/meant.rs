@@ -3,9 +3,7 @@
 use std::{collections::HashSet, sync::Arc};
 
 use crate::{error::JobError, parts::Parts, reconcile::told};
-use memgate_core::memory::{
-    Evidence, Memory, MemoryKind, Owner, QueryVector, ScopeQuery, Search,
-};
+use memgate_core::memory::{Evidence, Memory, MemoryKind, Owner, QueryVector, ScopeQuery, Search};
 use memgate_embed::{Space, model_of};
 
 /// Memories that a request is compared with, by each kind of evidence.

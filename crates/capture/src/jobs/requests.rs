@@ -21,8 +21,7 @@ pub(crate) async fn owe_what_is_meant(
     if meant(parts, &owner, &requests).await?.is_empty() {
         return Ok(false);
     }
-    let order =
-        ForgetOrder { forget: Vec::new(), requests, asked_at: turn.began.as_millisecond() };
+    let order = ForgetOrder { forget: Vec::new(), requests, asked_at: turn.began.as_millisecond() };
     let owe = move |c: &Connection| journal::owe_forgetting(c, number, &owner, &order, now);
     parts.journal.write(owe).await?;
     parts.wake.notify_one();

@@ -116,12 +116,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let memory = services(folder.path());
         let turn = |user: &str| json!({"user": user, "keep": [user]});
-        let story: Conversations = serde_json::from_value(json!({"id": "r-1", "lang": "en", "sessions": [
-            {"turns": [turn("My dog is called Zanzibar."), turn("I live in Leeds.")]},
-            {"turns": [{"user": "Please forget that my dog is called Zanzibar.", "keep": [],
-                "forgets": ["My dog is called Zanzibar."]}]},
-        ]}))
-        .unwrap();
+        let story: Conversations =
+            serde_json::from_value(json!({"id": "r-1", "lang": "en", "sessions": [
+                {"turns": [turn("My dog is called Zanzibar."), turn("I live in Leeds.")]},
+                {"turns": [{"user": "Please forget that my dog is called Zanzibar.", "keep": [],
+                    "forgets": ["My dog is called Zanzibar."]}]},
+            ]}))
+            .unwrap();
         let outcome = play(&memory, &story).await.unwrap();
         assert_eq!(outcome.gone, ["My dog is called Zanzibar."]);
         assert_eq!(outcome.forgets, outcome.gone);

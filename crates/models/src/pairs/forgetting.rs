@@ -1,9 +1,7 @@
 //! Which sentences ask to forget something that was told, in free words, and which older sentences they mean.
 //! `tools/train_forgetting.py` trains it. Commands in set words are read by rules (`memgate_text::command`).
 
-use crate::{
-    Features, Standing, Unreadable, linear::Linear, pairs::PairModel, tensors::Tensors,
-};
+use crate::{Features, Standing, Unreadable, linear::Linear, pairs::PairModel, tensors::Tensors};
 use memgate_text::pieces::Piece;
 
 /// Features of a pair beside its vectors, see [`numbers`].
@@ -45,8 +43,7 @@ impl ForgettingModel {
     #[must_use]
     pub fn means(&self, request: &[f32], olds: &[impl AsRef<[f32]>]) -> Vec<bool> {
         let request = self.pairs.centred(request);
-        let olds: Vec<Vec<f32>> =
-            olds.iter().map(|old| self.pairs.centred(old.as_ref())).collect();
+        let olds: Vec<Vec<f32>> = olds.iter().map(|old| self.pairs.centred(old.as_ref())).collect();
         let cosine = |old: &Vec<f32>| old.iter().zip(&request).map(|(a, b)| a * b).sum::<f32>();
         let cosines: Vec<(f32, f32)> =
             olds.iter().map(cosine).map(|cosine| (cosine, cosine)).collect();
@@ -83,13 +80,12 @@ mod tests {
     #[test]
     fn of_older_sentences_the_one_in_the_requests_own_words_is_likelier_than_its_opposite() {
         let model = &e5().forgetting.pairs;
-        let request: Vec<f32> = (0_u8..128).cycle().take(384).map(|at| f32::from(at).sin()).collect();
+        let request: Vec<f32> =
+            (0_u8..128).cycle().take(384).map(|at| f32::from(at).sin()).collect();
         let request = model.centred(&request);
         let opposite: Vec<f32> = request.iter().map(|x| -x).collect();
         let [near, far] = Standing::among(&[(1.0, 1.0), (-1.0, -1.0)])[..] else { panic!() };
-        let likely = |standing, old: &[f32]| {
-            model.likelihood(&numbers(standing, 2), &request, old)
-        };
+        let likely = |standing, old: &[f32]| model.likelihood(&numbers(standing, 2), &request, old);
         assert!(likely(&near, &request) > likely(&far, &opposite));
         assert!(e5().forgetting.means(&request, &[] as &[Vec<f32>]).is_empty());
     }

@@ -81,7 +81,8 @@ mod tests {
     #[test]
     fn a_centred_vector_has_length_1() {
         let pairs = &e5().update;
-        let vector: Vec<f32> = (0_u8..128).cycle().take(384).map(|at| f32::from(at).sin()).collect();
+        let vector: Vec<f32> =
+            (0_u8..128).cycle().take(384).map(|at| f32::from(at).sin()).collect();
         let length: f32 = pairs.centred(&vector).iter().map(|x| x * x).sum();
         assert!((length - 1.0).abs() < 1e-4, "{length}");
     }

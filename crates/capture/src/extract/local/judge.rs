@@ -76,8 +76,7 @@ impl<'a> Judge<'a> {
     pub(super) fn own_words(&self, message: &str, requests: bool) -> String {
         let sentences = Piece::sentences(message);
         let read = sentences.last().map_or(0, |last| last.range().end);
-        let foreign =
-            |it: &&Piece<'_>| self.said(it).is_some_and(|said| !self.is_own(it, said));
+        let foreign = |it: &&Piece<'_>| self.said(it).is_some_and(|said| !self.is_own(it, said));
         let out = |it: &&Piece<'_>| foreign(it) || (!requests && self.asks_to_forget(it));
         // What follows a foreign sentence and is not read is foreign, too.
         let to = |it: &Piece<'_>| match it.range().end {
@@ -138,11 +137,7 @@ const MAX_READ: usize = 8_000;
 /// What the models say of the pieces of a message, and which sentences ask to forget something.
 type Read = (HashMap<Range<usize>, Said>, Vec<Range<usize>>);
 
-async fn read(
-    embedder: &dyn Embedder,
-    models: &Models,
-    message: &str,
-) -> Result<Read, EmbedError> {
+async fn read(embedder: &dyn Embedder, models: &Models, message: &str) -> Result<Read, EmbedError> {
     if message.len() > MAX_READ {
         return Ok(Read::default());
     }

@@ -9,9 +9,7 @@ use crate::{
         local::{self, Look},
         turns,
     },
-    jobs::{
-        drift::notice_drift, prompts::is_clients_prompt, requests::owe_what_is_meant,
-    },
+    jobs::{drift::notice_drift, prompts::is_clients_prompt, requests::owe_what_is_meant},
     journal,
     parts::Parts,
     reconcile::still_true,

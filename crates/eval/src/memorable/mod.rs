@@ -1,6 +1,8 @@
 //! `memgate eval memorable`: are facts extracted from messages worth remembering, and only from
 //! those?
 
+mod on_disk;
+
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -11,13 +13,13 @@ use tokio::task::spawn_blocking;
 use crate::{
     data::{self, Digests, Labelled, none_of},
     evaluation::{Evaluation, Services},
-    on_disk::{Disk, repeats},
     replay::{self, recall_request},
     shares::{between, share, wilson},
 };
 use memgate_config::MemoryConfig;
 use memgate_core::memory::{ListQuery, Memory, MemoryType, Owner, ScopeQuery};
 use memgate_recall::{Query, Selection};
+use on_disk::{Disk, repeats};
 
 /// Maximum number of memories of one message that are examined.
 const MOST: usize = 50;
