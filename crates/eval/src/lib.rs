@@ -8,6 +8,7 @@ mod count;
 mod data;
 mod evaluation;
 mod forgetting;
+mod helper;
 mod locomo;
 mod longmemeval;
 mod memorable;

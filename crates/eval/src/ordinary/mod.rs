@@ -23,6 +23,7 @@ use self::{
 use crate::{
     data::{self, Digests},
     evaluation::{Evaluation, Services},
+    helper::ScriptedHelper,
 };
 use memgate_config::MemoryConfig;
 
@@ -42,6 +43,9 @@ pub struct Ordinary {
     /// Also write the evidence of every candidate to this file, for tools/calibrate.py
     #[arg(long, value_name = "FILE", conflicts_with = "show")]
     features: Option<PathBuf>,
+    /// Extract with a helper model, too, that answers from the labels of the messages, as a good one would
+    #[arg(long)]
+    helper: bool,
 }
 
 impl Evaluation for Ordinary {
@@ -65,10 +69,19 @@ impl Evaluation for Ordinary {
             let played = play(memory, story, true).await.with_context(|| id.clone())?;
             return Ok(Report::of_story(show::story(story, &played), digests));
         }
+        let helper = match self.helper {
+            true => Some(ScriptedHelper::start().await?),
+            false => None,
+        };
         let mut results = Vec::with_capacity(stories.len());
         let mut features = String::new();
         for story in stories.iter().filter(|story| self.rows.hold(story)) {
             let explain = self.features.is_some();
+            if let Some(helper) = &helper {
+                let labels = story.labels();
+                helper.answer(move |request| labels.answer(request));
+                memory.capture.extract_with(Some(helper.client.clone()));
+            }
             let played = play(memory, story, explain).await.with_context(|| story.id.clone())?;
             features::append(&mut features, story, &played)?;
             results.push((story, Figures::of(story, &played)));

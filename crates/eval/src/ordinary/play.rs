@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     evaluation::Services,
-    replay::{Recalled, learn, question, stored},
+    replay::{Recalled, Turn, learn, question, stored},
 };
 use memgate_core::memory::{Memory, MemoryId, MemoryKind, Owner};
 use memgate_recall::{Hit, MAY_HAVE_CHANGED, Skip};
@@ -90,7 +90,8 @@ pub(super) async fn play(memory: &Services, story: &Story, explain: bool) -> Res
     let owner = Owner::of_user(&story.id)?;
     for (number, session) in story.sessions.iter().enumerate() {
         let name = format!("{}-{number}", story.id);
-        learn(memory, &owner, &name, at(session.date, SESSION_HOUR)?, &session.turns).await?;
+        let turns: Vec<Turn> = session.turns.iter().map(|said| said.turn.clone()).collect();
+        learn(memory, &owner, &name, at(session.date, SESSION_HOUR)?, &turns).await?;
     }
     let ended = memory.clock.now();
     let memories = stored(memory, &owner).await?;

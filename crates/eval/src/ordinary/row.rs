@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     data::{Labelled, none_of},
+    helper::{Labels, Taught},
     parse,
     replay::Turn,
 };
@@ -32,7 +33,16 @@ pub struct Story {
 pub(super) struct Session {
     pub(super) date: Date,
     #[serde(deserialize_with = "parse::objects")]
-    pub(super) turns: Vec<Turn>,
+    pub(super) turns: Vec<Said>,
+}
+
+/// A turn, with the labels of its message where it has some.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Said {
+    #[serde(flatten)]
+    pub(super) turn: Turn,
+    #[serde(flatten)]
+    pub(super) taught: Taught,
 }
 
 /// A fact that a careful assistant keeps.
@@ -114,6 +124,12 @@ impl Story {
     /// Its language; English where the code is unknown, which reading refuses.
     pub(super) fn language(&self) -> Language {
         Language::of_code(&self.lang).unwrap_or(Language::En)
+    }
+
+    /// The labels of its messages.
+    pub(super) fn labels(&self) -> Labels {
+        let turns = self.sessions.iter().flat_map(|session| &session.turns);
+        Labels::of(turns.map(|said| &said.taught))
     }
 
     /// The number of its id.

@@ -2,7 +2,6 @@
 //! the user typed kept?
 
 mod filling;
-mod helper;
 mod report;
 mod row;
 mod shown;
@@ -16,7 +15,6 @@ use jiff::SignedDuration;
 
 use self::{
     filling::Filling,
-    helper::ScriptedHelper,
     report::{Asked, Outcome, Report},
     row::Row,
     shown::{Shown, shown},
@@ -24,6 +22,7 @@ use self::{
 use crate::{
     data::{self, Digests},
     evaluation::{Evaluation, Services},
+    helper::ScriptedHelper,
     replay::{self, Turn},
 };
 use memgate_capture::{OrdersToModel, admit_memory};
@@ -134,7 +133,8 @@ impl User<'_> {
             return self.write(content).await;
         }
         if let Some(answer) = &self.row.answer {
-            helper.answer(&answer.facts);
+            let facts = answer.facts.clone();
+            helper.answer(move |_| facts.clone());
             self.memory.capture.extract_with(Some(helper.client.clone()));
         }
         let (session, body) = (format!("{}-plant", self.row.id), self.row.body());

@@ -1,4 +1,8 @@
-//! A helper model on a free port that answers with what an evaluation has set: as a model that was fooled would.
+//! A helper model on a free port that answers as an evaluation wants: as a model that was fooled would, or as a good one.
+
+mod labels;
+
+pub(super) use labels::{Labels, Taught};
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -15,11 +19,14 @@ use memgate_embed::{
     llm::{Helper, LimitName, Settings},
 };
 
+/// The facts that it answers a request with, given as the content of its last message.
+type Answer = Box<dyn Fn(&str) -> Vec<Value> + Send>;
+
 /// The server. It ends when this is dropped.
-pub(super) struct ScriptedHelper {
-    answer: Arc<Mutex<String>>,
+pub(crate) struct ScriptedHelper {
+    answer: Arc<Mutex<Answer>>,
     /// The client of the server.
-    pub(super) client: Arc<Helper>,
+    pub(crate) client: Arc<Helper>,
     serving: JoinHandle<()>,
 }
 
@@ -28,11 +35,19 @@ impl ScriptedHelper {
     ///
     /// # Errors
     /// When no port is free.
-    pub(super) async fn start() -> Result<Self> {
-        let answer = Arc::<Mutex<String>>::default();
+    pub(crate) async fn start() -> Result<Self> {
+        let answer: Arc<Mutex<Answer>> = Arc::new(Mutex::new(Box::new(|_| Vec::new())));
         let said = answer.clone();
-        let reply = move || {
-            let content = said.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let reply = move |Json(body): Json<Value>| {
+            let asked = body["messages"].as_array().and_then(|all| all.last()).cloned();
+            let asked = asked.unwrap_or_default();
+            let asked = asked["content"].as_str().unwrap_or_default();
+            let mut facts = said.lock().unwrap_or_else(PoisonError::into_inner)(asked);
+            for fact in &mut facts {
+                fact["type"] = "semantic".into();
+                fact["confidence"] = "explicit".into();
+            }
+            let content = json!({"facts": facts}).to_string();
             let message = json!({"role": "assistant", "content": content});
             async move { Json(json!({"choices": [{"message": message, "finish_reason": "stop"}]})) }
         };
@@ -55,16 +70,9 @@ impl ScriptedHelper {
         Ok(Self { answer, client: Arc::new(client), serving })
     }
 
-    /// Sets its answer: the facts of a row, which name their content and the words they were found in.
-    pub(super) fn answer(&self, facts: &[Value]) {
-        let typed = facts.iter().map(|fact| {
-            let mut fact = fact.clone();
-            fact["type"] = "semantic".into();
-            fact["confidence"] = "explicit".into();
-            fact
-        });
-        let answer = json!({"facts": typed.collect::<Vec<_>>()}).to_string();
-        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = answer;
+    /// Sets what it answers a request with: facts, which name their content and the words they were found in.
+    pub(crate) fn answer(&self, answer: impl Fn(&str) -> Vec<Value> + Send + 'static) {
+        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(answer);
     }
 }
 
