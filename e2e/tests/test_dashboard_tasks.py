@@ -187,6 +187,22 @@ def test_what_a_message_made_forget_is_restored(traced, browser, ann):
     assert ann.knows("$10,000")
 
 
+def test_a_contradiction_is_decided(browser, start):
+    stack = start({"memory": {"reconcile": {"policy": "review"}}})
+    ann = stack.person("ann")
+    for said in ("I live in Lyon.", "I no longer live in Lyon, I moved to Porto."):
+        ann.say(said)
+        ann.learn()
+    assert {memory["status"] for memory in stack.memgate.memories(ann.id, type="semantic")} == {"review"}, stack.memgate.memories(ann.id)
+    with browser.signed_in(stack.memgate, ann.id) as page:
+        open_page(page, "Memories")
+        undecided = page.get_by_role("region", name="Contradictions")
+        undecided.get_by_role("button", name="This holds: I no longer live in Lyon, I moved to Porto.").click()
+        expect(undecided).to_have_count(0)
+    kept = {memory["content"]: memory["status"] for memory in stack.memgate.memories(ann.id, type="semantic")}
+    assert kept == {"I no longer live in Lyon, I moved to Porto.": "active"}
+
+
 def test_the_slowest_step_of_the_last_hour_is_found(traced, browser, ann):
     ann.later().say(QUESTION)
     with browser.signed_in(traced.memgate) as page:

@@ -16,6 +16,12 @@ def found(stack, word: str) -> list[str]:
 
 
 LEARNING = extracting(every=2, memory={"modes": ["turns", "local", "llm"], "summaries": True})
+TRAIL = {"content": True, "stored_per_user": 50}
+
+
+def learning_with_a_stored_trail(double) -> dict:
+    config = LEARNING(double)
+    return {**config, "memory": {**config["memory"], "trail": TRAIL}}
 
 
 def crowd(stack, turns: int = 40):
@@ -26,7 +32,7 @@ def crowd(stack, turns: int = 40):
 
 
 def test_a_forgotten_user_is_in_no_file(start):
-    stack = start(LEARNING)
+    stack = start(learning_with_a_stored_trail)
     stack.double.script(
         {"contains": PLACE, "reply": json.dumps([{"type": "semantic", "content": f"The user sails from {PLACE}."}])},
         {"contains": PROMPT, "reply": "[]"},
@@ -38,11 +44,14 @@ def test_a_forgotten_user_is_in_no_file(start):
     crowd(stack)
     talk(alice, *texts[10:])
     alice.learn()
+    asked = alice.later().say(f"Which boat of mine lies at {PLACE}?").headers["x-memgate-request-id"]
+    assert PLACE in str(stack.memgate.api("GET", f"/v1/recalls/{asked}").json()["query"])
     crowd(stack)
     files = {name.removesuffix("-wal") for name in found(stack, PLACE)}
-    assert files == {"memories.db", "journal.db"}, "that it can be found at all"
+    assert files == {"memories.db", "journal.db", "trail.db"}, "that it can be found at all"
     deleted = stack.memgate.api("DELETE", f"/v1/memory?user_id={alice.id}")
     assert deleted.json()["deleted"] > 0
+    assert stack.memgate.api("GET", f"/v1/recalls/{asked}").status == 404
     assert found(stack, PLACE) == [] and found(stack, alice.id) == []
     # Also not later, nor after an orderly stop, when the logs are moved into the files.
     crowd(stack, 8)

@@ -121,3 +121,30 @@ def test_an_app_can_find_out_how_many_memories_a_message_made_forget(traced):
         assert found or forgotten[0]["reason"] == "nothing_found"
     pending = traced.memgate.api("GET", f"/v1/forgettings?user_id={alice.id}").json()["forgettings"]
     assert len(pending) == 1 and pending[0]["memories"], "a request that found nothing is not listed"
+
+
+def test_a_stored_trail_outlives_a_restart_and_its_words_go_with_what_is_forgotten(start):
+    stack = start({"memory": {"trail": {"content": True, "stored_per_user": 20}}})
+    alice, bob = stack.person("alice"), stack.person("bob")
+    told = alice.say(FACT)
+    alice.learn()
+    asked = alice.later().say(QUESTION)
+    bob.say("What did I say of the trip to Hawaii?")
+    before = stack.memgate.api("GET", f"/v1/recalls/{request_id(asked)}").json()
+    turn = stack.memgate.api("GET", f"/v1/turns/{request_id(told)}").json()
+    assert "budget" in before["query"]["text"] and any(event["became"] == "kept" for event in turn["events"])
+    stack.memgate.restart()
+    assert stack.memgate.api("GET", f"/v1/recalls/{request_id(asked)}").json() == before
+    assert stack.memgate.api("GET", f"/v1/turns/{request_id(told)}").json() == turn
+    shown = why(stack, "--user", alice.id, FACT)
+    assert shown.returncode == 0 and request_id(asked) in shown.stdout.decode(), shown
+    alice.say("Forget my budget for the Hawaii trip.")
+    alice.learn()
+    after = stack.memgate.api("GET", f"/v1/recalls/{request_id(asked)}").json()
+    assert after.get("query") is None and after["decision"] == before["decision"]
+    assert stack.memgate.api("GET", f"/v1/recalls?user_id={bob.id}").json()["recalls"][0]["query"] is not None
+    # Without the setting nothing is left on the disk.
+    stack.memgate.configure({"memory": {}})
+    stack.memgate.restart()
+    assert not list(stack.memgate.data.glob("trail.db*"))
+    assert stack.memgate.api("GET", f"/v1/recalls/{request_id(asked)}").status == 404

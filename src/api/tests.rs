@@ -41,6 +41,19 @@ use memgate_testing::{World, WorldOptions};
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
+/// The entries of the table.
+fn entries() -> Vec<Entry> {
+    struct Entries(Vec<Entry>);
+    impl Visitor for Entries {
+        fn visit<O: Operation>(&mut self) {
+            self.0.push(O::ENTRY);
+        }
+    }
+    let mut entries = Entries(Vec::new());
+    table::visit(&mut entries);
+    entries.0
+}
+
 struct Server {
     origin: String,
     client: Client,
@@ -136,7 +149,7 @@ impl Server {
 
 fn operations(store: Arc<dyn MemoryStore>, folder: &Path, config: Config) -> Operations {
     let (access, metrics) = (open_access(folder), Metrics::new());
-    let TrailConfig { requests, content } = config.memory.trail;
+    let TrailConfig { requests, content, .. } = config.memory.trail;
     let options = WorldOptions {
         store: Arc::new(MonitoredStore::new(store, "Store", metrics.clone())),
         settings: Settings { extract_locally: true, ..Settings::default() },

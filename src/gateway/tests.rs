@@ -268,12 +268,12 @@ async fn each_request_with_memory_leaves_a_trail_and_one_without_leaves_none() {
     stack.recall("u", QUESTION).await;
     let newest = async || -> Vec<RecallRecord> {
         let owner = Owner::of_user("u").unwrap();
-        stack.parts.memory.get().unwrap().recall.trail().newest(&owner, 9).await
+        stack.parts.memory.get().unwrap().recall.trail().newest(&owner, 9).await.unwrap()
     };
     let records = newest().await;
     assert_eq!(records.len(), 1, "{records:?}");
     let record = &records[0];
-    assert_eq!((record.request_id.as_str(), record.decision), ("req-1", "searched"));
+    assert_eq!((record.request_id.as_str(), &*record.decision), ("req-1", "searched"));
     assert_eq!((record.presented().count(), record.threshold), (1, 0.1));
     assert!(record.decided_by.is_some() && record.context_bytes > 0, "{record:?}");
     let query = record.query.as_ref().map(|query| query.text.as_str());

@@ -32,9 +32,12 @@ use memgate_recall::{AccessTracker, Recall, RecallTrail, Rewriter, TrailSettings
 use memgate_screening::Screener;
 use memgate_sqlite::{DataFolder, Options, Synchronous};
 use memgate_telemetry::Metrics;
+use memgate_trail::{Bounds as TrailBounds, TrailFile};
 
 /// The file of keys and audit log in the data folder.
 const ACCESS_FILE: &str = "access.db";
+/// The file of the trail in the data folder.
+const TRAIL_FILE: &str = "trail.db";
 /// The journal's file in the data folder.
 const JOURNAL_FILE: &str = "journal.db";
 
@@ -50,6 +53,8 @@ pub(super) struct OpenMemory {
     counting: JoinHandle<()>,
     /// The task that keeps the trail of recall; it ends with recall.
     tracing: JoinHandle<()>,
+    /// The task that writes the trail's file; it ends with recall and capture.
+    filing: Option<JoinHandle<()>>,
     /// The task that monitors the store; it ends with the store.
     monitoring: JoinHandle<()>,
 }
@@ -76,13 +81,16 @@ impl OpenMemory {
         let access = folder.path().join(ACCESS_FILE);
         let access = Access::open(&access, durable, audit_retention(config), clock.clone())
             .map_err(StartError::database)?;
+        let (filed, filing) = trail_file(config, &folder, clock)?.unzip();
+        let filing = filing.map(tokio::spawn);
+        let turns = config.memory.trail.requests;
         let tools = Tools {
             store: store.clone(),
             audit: access.audit.clone(),
             embedder: embedder.clone(),
             models: models.clone(),
             metrics: metrics.clone(),
-            trail: TurnTrail::new(config.memory.trail.requests, TrailConfig::MAX_BYTES),
+            trail: TurnTrail::new(turns, TrailConfig::MAX_BYTES, filed.clone()),
             clock: clock.clone(),
         };
         let options =
@@ -98,12 +106,23 @@ impl OpenMemory {
         let recall =
             Recall::new(store.clone(), embedder.clone(), models.clone(), tracker, metrics.clone())
                 .with_rewriter(rewriter.map(|model| Rewriter::new(Arc::new(model))));
-        let (trail, tracing) = RecallTrail::new(trail_settings(&config.memory.trail));
+        let (trail, tracing) = RecallTrail::new(trail_settings(&config.memory.trail), filed);
         let (recall, tracing) = (recall.with_trail(trail), tokio::spawn(tracing));
         // Started last, because from here on `close` is required.
         let monitoring = tokio::spawn(async move { monitored.monitor().await });
         let (capture, clock) = (Arc::new(capture), clock.clone());
-        Ok(Self { folder, store, capture, recall, access, clock, counting, tracing, monitoring })
+        Ok(Self {
+            folder,
+            store,
+            capture,
+            recall,
+            access,
+            clock,
+            counting,
+            tracing,
+            filing,
+            monitoring,
+        })
     }
 
     /// The parts that exchanges use.
@@ -136,14 +155,27 @@ impl OpenMemory {
     /// Writes pending data and closes the files, the journal first: its jobs write to the store.
     /// Each step takes at most `patience`.
     pub(super) async fn close(self, patience: Duration) {
-        let Self { folder, store, capture, recall, access, counting, tracing, monitoring, .. } =
-            self;
+        let Self {
+            folder,
+            store,
+            capture,
+            recall,
+            access,
+            counting,
+            tracing,
+            filing,
+            monitoring,
+            ..
+        } = self;
         capture.shutdown(patience).await;
         drop((capture, recall));
         // Waits for the last writes of recall. Access counts are only hints, so a timeout is
         // enough.
         let _ = tokio::time::timeout(patience, counting).await;
         let _ = tokio::time::timeout(patience, tracing).await;
+        if let Some(filing) = filing {
+            let _ = tokio::time::timeout(patience, filing).await;
+        }
         if tokio::time::timeout(patience, store.close()).await.is_err() {
             tracing::warn!("the store did not close in time; what was acknowledged is kept");
         }
@@ -155,8 +187,24 @@ impl OpenMemory {
 }
 
 fn trail_settings(trail: &TrailConfig) -> TrailSettings {
-    let TrailConfig { requests, content } = *trail;
+    let TrailConfig { requests, content, .. } = *trail;
     TrailSettings { requests, bytes: TrailConfig::MAX_BYTES, content }
+}
+
+/// The trail's file with the task that writes it, where one is configured. Else one from before is removed: nothing would
+/// expire in it.
+fn trail_file(
+    config: &Config,
+    folder: &DataFolder,
+    clock: &Clock,
+) -> Result<Option<(TrailFile, impl Future<Output = ()> + Send + use<>)>, StartError> {
+    let (trail, path) = (&config.memory.trail, folder.path().join(TRAIL_FILE));
+    if !trail.is_stored() {
+        TrailFile::remove(&path).map_err(StartError::database)?;
+        return Ok(None);
+    }
+    let bounds = TrailBounds { per_owner: trail.stored_per_user, age: trail.retention() };
+    TrailFile::open(&path, bounds, clock.clone()).map(Some).map_err(StartError::database)
 }
 
 fn audit_retention(config: &Config) -> AuditRetention {

@@ -1,12 +1,11 @@
 //! The foundation of all parts: the clock, memories and their owners, the store's interface,
-//! identity, and the trail's ring.
+//! identity.
 //! It depends on no other part but the language knowledge.
 
 pub mod clock;
 pub mod fence;
 pub mod identity;
 pub mod memory;
-pub mod trail;
 pub mod zone;
 
 /// Crates that the macros of this crate need where they are called.

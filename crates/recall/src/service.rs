@@ -98,6 +98,12 @@ impl Recall {
         self.services.trail.forget(owner);
     }
 
+    /// Drops all that is held of an owner between requests. Code that erases an owner must call this.
+    pub fn erase(&self, owner: &Owner) {
+        self.services.tool_loops.forget(owner);
+        self.services.trail.erase(owner);
+    }
+
     /// The contexts of open tool loops.
     #[must_use]
     pub fn tool_loops(&self) -> &ToolLoopCache {

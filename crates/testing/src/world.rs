@@ -91,7 +91,8 @@ impl World {
             models: models.clone(),
             audit,
             metrics: metrics.clone(),
-            trail: trail.map_or_else(TurnTrail::off, |it| TurnTrail::new(it.requests, it.bytes)),
+            trail: trail
+                .map_or_else(TurnTrail::off, |it| TurnTrail::new(it.requests, it.bytes, None)),
             clock: clock.clone(),
         };
         let file = folder.join("journal.db");
@@ -100,7 +101,7 @@ impl World {
         let mut recall =
             Recall::new(store.clone(), embedder.clone(), models.clone(), access, metrics.clone());
         if let Some(settings) = trail {
-            let (trail, keeping) = RecallTrail::new(settings);
+            let (trail, keeping) = RecallTrail::new(settings, None);
             tokio::spawn(keeping);
             recall = recall.with_trail(trail);
         }

@@ -10,6 +10,7 @@ import { mayWrite, owner, user } from "../core/session.js";
 import { counted, score, words } from "../parts/format.js";
 import { notify } from "../parts/notices.js";
 import { badge, choice, empty, heading, loaded, time } from "../parts/pieces.js";
+import { contradictions, loadContradictions } from "./memories/contradictions.js";
 import { confirmDeletion, deleteEverything } from "./memories/delete_all.js";
 import { detail, hidden, open } from "./memories/detail.js";
 import { forgettings, loadForgettings } from "./memories/forgettings.js";
@@ -38,6 +39,7 @@ function load() {
   found.load(fetchPage);
   stats.load(() => ofUser().get("/v1/memory/stats"), { keep: true });
   loadForgettings();
+  loadContradictions();
 }
 
 async function fetchPage(cursor) {
@@ -63,6 +65,7 @@ export function view(at) {
     ${heading("Memories", mayWrite.value && stats.data?.total ? html`<button class="quiet" @click=${confirmDeletion}>Delete everything…</button>` : nothing)}
     ${filters(at.query)}
     ${forgettings(changed)}
+    ${contradictions(changed)}
     <div class="split ${at.id ? "with-detail" : ""}">
       <section aria-label="List">${loaded(found, list, load)}</section>
       ${at.id ? detail(changed) : nothing}

@@ -40,7 +40,7 @@ const readiness = () => get("/readyz").catch((error) => error.answer ?? { status
 async function readMemories() {
   const [stats, newest] = await Promise.all([
     ofUser().get("/v1/memory/stats"),
-    ofUser().get("/v1/memory", { limit: NEWEST }),
+    ofUser().get("/v1/memory", { limit: NEWEST, filter: JSON.stringify({ status: Object.keys(STATUS) }) }),
   ]);
   return { stats, newest: newest.memories };
 }
@@ -74,8 +74,10 @@ function ofTheUser() {
                 : nothing}
             </div>
             <div class="card section">
-              <p>Remembered in the last ${DAYS} days</p>
-              ${byDay(newest, types.map(([type]) => type))}
+              <p>Remembered in the last ${DAYS} days, by type</p>
+              ${byDay(newest, "type", types.map(([type]) => type))}
+              <p>… and by what became of it</p>
+              ${byDay(newest, "status", Object.keys(STATUS).filter((status) => newest.some((memory) => memory.status === status)))}
             </div>
           </div>
         `;
@@ -84,16 +86,17 @@ function ofTheUser() {
   `;
 }
 
-function byDay(newest, types) {
+/** @param {"type" | "status"} member what the columns are made of @param {string[]} names its values */
+function byDay(newest, member, names) {
   const day = (time) => new Date(time).toLocaleDateString(undefined, { day: "numeric", month: "short" });
   const days = Array.from({ length: DAYS }, (_, back) => day(Date.now() - (DAYS - 1 - back) * 86_400_000));
   const parts = new Map(days.map((title) => [title, {}]));
   for (const memory of newest) {
     const of = parts.get(day(memory.created_at));
-    if (of) of[memory.type] = (of[memory.type] ?? 0) + 1;
+    if (of) of[memory[member]] = (of[memory[member]] ?? 0) + 1;
   }
   const shown = days.map((title) => ({ title, parts: parts.get(title) }));
-  return columns(shown, types, `Memories of the last ${DAYS} days, by type`);
+  return columns(shown, names, `Memories of the last ${DAYS} days, by ${member}`);
 }
 
 function since({ metrics, ready }) {

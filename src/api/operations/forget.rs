@@ -55,8 +55,14 @@ impl Operations {
         all.extend(ids);
         let all: Vec<MemoryId> = all.into_iter().collect();
         self.store.forget_all(owner, &all, &write("forgotten", caller)).await?;
-        self.recall.forget(owner);
+        self.forget_words(owner).await?;
         Ok(all.len() as u64)
+    }
+
+    /// Drops the words of a user, who forgets something, from contexts of open tool loops and from the trail.
+    pub(super) async fn forget_words(&self, owner: &Owner) -> Result<(), ApiError> {
+        self.recall.forget(owner);
+        Ok(self.capture.trail().drop_words(owner).await?)
     }
 
     /// The memories that contain words of the same turns.

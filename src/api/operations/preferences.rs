@@ -90,7 +90,7 @@ impl Operations {
         self.capture.forget_sources(&found).await?;
         let ids: Vec<MemoryId> = found.iter().map(|memory: &Memory| memory.id.clone()).collect();
         let deleted = self.store.forget_all(&owner, &ids, &write("unset", caller)).await?;
-        self.recall.forget(&owner);
+        self.forget_words(&owner).await?;
         self.record(caller, Action::MemoryErase, Subject::of(&owner).count(deleted)).await;
         Ok(DeletedView::of(deleted))
     }

@@ -1,6 +1,7 @@
 //! Whole records, history, counts, deletion by filter, and the headers of requests on one memory.
 
 use crate::api::tests::*;
+use memgate_core::memory::{Actor, Memory, MemoryId, MemoryType, Source, Write};
 
 /// A filter as a query holds it.
 pub(super) fn in_query(filter: &Value) -> String {
@@ -220,5 +221,25 @@ async fn a_deletion_by_filter_covers_every_status_and_a_dry_run_only_counts() {
     assert_eq!(server.get("/v1/memory/count?user_id=u").await.1["count"], 1);
     let active = format!("{path}&status=active");
     assert_eq!(server.delete(&active).await.1, json!({"deleted": 0}));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_deletion_by_filter_reaches_what_has_expired() {
+    let store = Arc::new(InMemoryStore::new());
+    let server = Server::with(store.clone(), Some(KEY)).await;
+    let (id, owner) = (MemoryId::fresh(), Owner::of_user("u").unwrap());
+    let kind = MemoryType::new(MemoryType::SEMANTIC);
+    let began = "2026-01-01T00:00:00Z".parse().unwrap();
+    let mut memory = Memory::new(id, owner, kind, "drinks tea", Source::ExternalData, began);
+    memory.tags = vec!["drink".to_owned()];
+    memory.expires_at = Some("2026-02-01T00:00:00Z".parse().unwrap());
+    store.store(memory, Vec::new(), &Write::by(Actor::Api, "test")).await.unwrap();
+    let path = format!("/v1/memory?user_id=u&{}", in_query(&json!({"tag": "drink"})));
+    assert_eq!(server.get(&path).await.1["memories"], json!([]));
+    let counted = json!({"deleted": 1, "dry_run": true});
+    assert_eq!(server.delete(&format!("{path}&dry_run=true")).await.1, counted);
+    assert_eq!(server.delete(&path).await.1, json!({"deleted": 1}));
+    assert_eq!(server.delete(&path).await.1, json!({"deleted": 0}));
     server.stop().await;
 }

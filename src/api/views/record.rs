@@ -116,7 +116,7 @@ impl RecordView {
 /// The history of a memory.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct HistoryView {
-    /// All versions, the newest first.
+    /// The versions, the newest first; at most the newest 100.
     pub versions: Vec<VersionView>,
 }
 

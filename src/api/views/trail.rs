@@ -1,5 +1,7 @@
 //! The trail as JSON: recalls with their candidates, turns with their outcomes.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -179,11 +181,11 @@ impl From<RecallRecord> for RecallView {
             user_id: record.owner.user().to_owned(),
             tenant_id: tenant(&record.owner),
             at: record.at,
-            decision: record.decision.to_owned(),
-            decided_by: record.decided_by.map(str::to_owned),
+            decision: record.decision.into_owned(),
+            decided_by: record.decided_by.map(Cow::into_owned),
             need: record.need,
             query,
-            techniques: record.techniques.iter().map(|name| (*name).to_owned()).collect(),
+            techniques: record.techniques.into_iter().map(Cow::into_owned).collect(),
             threshold: record.threshold,
             limit: record.limit,
             candidates: record.candidates.into_iter().map(CandidateView::from).collect(),
@@ -232,9 +234,9 @@ impl From<TurnRecord> for TurnView {
 impl From<TurnEvent> for TurnEventView {
     fn from(event: TurnEvent) -> Self {
         Self {
-            what: event.what.to_owned(),
+            what: event.what.into_owned(),
             became: <&str>::from(event.became).to_owned(),
-            reason: event.reason.map(str::to_owned),
+            reason: event.reason.map(Cow::into_owned),
             memory_id: event.memory.map(|id| id.as_str().to_owned()),
             by: event.by.map(|id| id.as_str().to_owned()),
             count: event.count,

@@ -12,7 +12,8 @@ use crate::trail::{
     record::{RecallRecord, Recalled},
     trace::Step,
 };
-use memgate_core::{memory::Owner, trail::Ring};
+use memgate_core::memory::Owner;
+use memgate_trail::{DatabaseError, Ring, TrailFile};
 
 /// Requests that may wait to become records; one that finds the queue full leaves none.
 const QUEUE: usize = 128;
@@ -32,14 +33,15 @@ pub struct TrailSettings {
 }
 
 /// The trail of recall; clones share it. Its task ends when the last clone is gone.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct RecallTrail(Option<Keeper>);
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Keeper {
     queue: mpsc::Sender<Message>,
     news: broadcast::Sender<Arc<RecallRecord>>,
     kept: Arc<Mutex<Kept>>,
+    file: Option<TrailFile>,
 }
 
 #[derive(Debug)]
@@ -55,6 +57,8 @@ struct Kept {
     ring: Ring<RecallRecord>,
     /// When something was last forgotten: words of requests from before it are not kept.
     forgotten: Option<Instant>,
+    /// When an owner was last erased: requests from before it that are not kept yet leave no record.
+    erased: Option<Instant>,
 }
 
 impl RecallTrail {
@@ -64,19 +68,23 @@ impl RecallTrail {
         Self(None)
     }
 
-    /// The trail and the task that keeps it; spawn the task where it is owned.
-    pub fn new(settings: TrailSettings) -> (Self, impl Future<Output = ()> + Send + 'static) {
+    /// The trail, which also writes its records into a file if there is one, and the task that keeps it; spawn the task
+    /// where it is owned.
+    pub fn new(
+        settings: TrailSettings,
+        file: Option<TrailFile>,
+    ) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let (queue, mut waiting) = mpsc::channel(QUEUE);
         let TrailSettings { requests, bytes, content } = settings;
-        let kept = Kept { ring: Ring::new(requests, bytes), forgotten: None };
+        let kept = Kept { ring: Ring::new(requests, bytes), forgotten: None, erased: None };
         let kept = Arc::new(Mutex::new(kept));
         let (news, _) = broadcast::channel(NEWS);
-        let keeper = || Keeper { queue, news: news.clone(), kept: kept.clone() };
-        let trail = Self((requests > 0).then(keeper));
+        let writer = Writer { news: news.clone(), kept: kept.clone(), file: file.clone(), content };
+        let trail = Self((requests > 0).then_some(Keeper { queue, news, kept, file }));
         let task = async move {
             while let Some(message) = waiting.recv().await {
                 match message {
-                    Message::Recalled(recalled) => keep(&kept, &news, *recalled, content),
+                    Message::Recalled(recalled) => writer.keep(*recalled),
                     Message::Barrier(answer) => drop(answer.send(())),
                 }
             }
@@ -100,17 +108,38 @@ impl RecallTrail {
     }
 
     /// The record of a request by its id, if its owner is within reach; of several the newest.
-    pub async fn find(&self, id: &str, reaches: impl Fn(&Owner) -> bool) -> Option<RecallRecord> {
-        let keeper = self.0.as_ref()?;
+    ///
+    /// # Errors
+    /// [`DatabaseError`] when the trail's file cannot be read.
+    pub async fn find(
+        &self,
+        id: &str,
+        reaches: impl Fn(&Owner) -> bool,
+    ) -> Result<Option<RecallRecord>, DatabaseError> {
+        let Some(keeper) = &self.0 else { return Ok(None) };
         keeper.barrier().await;
-        lock(&keeper.kept).ring.find(id, reaches).cloned()
+        let kept = lock(&keeper.kept).ring.find(id, &reaches).cloned();
+        match &keeper.file {
+            Some(file) if kept.is_none() => file.find(id, reaches).await,
+            _ => Ok(kept),
+        }
     }
 
     /// The newest records of an owner.
-    pub async fn newest(&self, owner: &Owner, most: usize) -> Vec<RecallRecord> {
-        let Some(keeper) = &self.0 else { return Vec::new() };
+    ///
+    /// # Errors
+    /// [`DatabaseError`] when the trail's file cannot be read.
+    pub async fn newest(
+        &self,
+        owner: &Owner,
+        most: usize,
+    ) -> Result<Vec<RecallRecord>, DatabaseError> {
+        let Some(keeper) = &self.0 else { return Ok(Vec::new()) };
         keeper.barrier().await;
-        lock(&keeper.kept).ring.of(owner).take(most).cloned().collect()
+        if let Some(file) = &keeper.file {
+            return file.newest(owner, most).await;
+        }
+        Ok(lock(&keeper.kept).ring.of(owner).take(most).cloned().collect())
     }
 
     /// Reads the records of requests since a time, of all owners, the latest answered first. New records wait for `read`,
@@ -135,12 +164,21 @@ impl RecallTrail {
         self.0.as_ref().map(|keeper| keeper.news.subscribe())
     }
 
-    /// Drops all words of an owner, who forgets something; ids and scores stay.
+    /// Drops all words of an owner, who forgets something, from memory; ids and scores stay. The file is shared with the
+    /// trail of turns, which drops them there.
     pub fn forget(&self, owner: &Owner) {
         let Some(keeper) = &self.0 else { return };
         let mut kept = lock(&keeper.kept);
         kept.forgotten = Some(Instant::now());
         kept.ring.change_all(owner, |record| record.query = None);
+    }
+
+    /// Drops all records of an owner from memory; those in the file are dropped as above.
+    pub fn erase(&self, owner: &Owner) {
+        let Some(keeper) = &self.0 else { return };
+        let mut kept = lock(&keeper.kept);
+        kept.erased = Some(Instant::now());
+        kept.ring.drop_all(owner);
     }
 }
 
@@ -154,24 +192,37 @@ impl Keeper {
     }
 }
 
-fn keep(
-    kept: &Mutex<Kept>,
-    news: &broadcast::Sender<Arc<RecallRecord>>,
-    recalled: Recalled,
+/// Makes records and keeps them.
+struct Writer {
+    news: broadcast::Sender<Arc<RecallRecord>>,
+    kept: Arc<Mutex<Kept>>,
+    file: Option<TrailFile>,
+    /// Whether words are kept.
     content: bool,
-) {
-    let began = recalled.began;
-    let mut record = RecallRecord::of(recalled, content);
-    log(&record);
-    let mut kept = lock(kept);
-    if kept.forgotten.is_some_and(|at| began <= at) {
-        record.query = None;
+}
+
+impl Writer {
+    fn keep(&self, recalled: Recalled) {
+        let began = recalled.began;
+        let mut record = RecallRecord::of(recalled, self.content);
+        log(&record);
+        let mut kept = lock(&self.kept);
+        if kept.erased.is_some_and(|at| began <= at) {
+            return;
+        }
+        if kept.forgotten.is_some_and(|at| began <= at) {
+            record.query = None;
+        }
+        if let Some(file) = &self.file {
+            // While the lock is held: who forgets something afterwards finds the record in the file's queue.
+            file.keep(&record);
+        }
+        if self.news.receiver_count() > 0 {
+            // Without receivers this fails.
+            let _ = self.news.send(Arc::new(record.clone()));
+        }
+        kept.ring.push(record);
     }
-    if news.receiver_count() > 0 {
-        // Without receivers this fails.
-        let _ = news.send(Arc::new(record.clone()));
-    }
-    kept.ring.push(record);
 }
 
 /// One line a request, without words and without the user.
@@ -179,8 +230,8 @@ fn log(record: &RecallRecord) {
     let took = record.steps.iter().find(|(step, _)| *step == Step::Total);
     tracing::debug!(
         request_id = record.request_id,
-        decision = record.decision,
-        by = record.decided_by,
+        decision = &*record.decision,
+        by = record.decided_by.as_deref(),
         need = record.need,
         candidates = record.candidates.len(),
         presented = record.presented().count(),

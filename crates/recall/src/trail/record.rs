@@ -1,11 +1,13 @@
 //! The record of one request: what can be looked up.
 
 use std::{
+    borrow::Cow,
     collections::HashSet,
     time::{Duration, Instant},
 };
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     hit::{PresentedMemory, ScoreBreakdown, Why},
@@ -13,10 +15,8 @@ use crate::{
     tokens::tokens,
     trail::trace::{Cut, Seen, Step, Trace},
 };
-use memgate_core::{
-    memory::{Evidence, MemoryId, Owner},
-    trail::Record,
-};
+use memgate_core::memory::{Evidence, MemoryId, Owner};
+use memgate_trail::{Record, Stored};
 
 /// Candidates kept of one request: more than are compared for one, unless a question has several parts. The best stay.
 const MAX_CANDIDATES: usize = 64;
@@ -47,7 +47,7 @@ pub struct Recalled {
 }
 
 /// The recall for one request.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecallRecord {
     /// The request's id.
     pub request_id: String,
@@ -56,15 +56,16 @@ pub struct RecallRecord {
     /// When it came.
     pub at: Timestamp,
     /// The decision, as in the response header.
-    pub decision: &'static str,
+    pub decision: Cow<'static, str>,
     /// The source of the decision; none where nothing had decided when the time was over.
-    pub decided_by: Option<&'static str>,
+    pub decided_by: Option<Cow<'static, str>>,
     /// The calibrated probability that memory helps, where the model was asked.
     pub need: Option<f32>,
     /// The query, where one was built and words may be kept.
+    #[serde(default)]
     pub query: Option<QueryRecord>,
     /// The techniques that changed the query.
-    pub techniques: Vec<&'static str>,
+    pub techniques: Vec<Cow<'static, str>>,
     /// The least relevance of a presented memory.
     pub threshold: f32,
     /// The most memories presented.
@@ -81,7 +82,7 @@ pub struct RecallRecord {
 }
 
 /// The words of a query.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueryRecord {
     /// The text that was searched for.
     pub text: String,
@@ -94,7 +95,7 @@ pub struct QueryRecord {
 }
 
 /// A candidate of one request.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// The memory.
     pub id: MemoryId,
@@ -107,7 +108,8 @@ pub struct Candidate {
 }
 
 /// Whether a candidate is presented.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// It was found and is presented.
     Presented,
@@ -125,7 +127,8 @@ impl RecallRecord {
         let Recalled { trace, presented, context, .. } = recalled;
         let Seen { decided, query, rewritten, left_out, cut, selected, steps } = trace.into_seen();
         let used = query.iter().flat_map(|query| &query.used);
-        let techniques = used.map(|(technique, _)| <&'static str>::from(*technique)).collect();
+        let techniques =
+            used.map(|(technique, _)| Cow::from(<&'static str>::from(*technique))).collect();
         let query = query.filter(|_| words).map(|query| QueryRecord::of(query, rewritten));
         let mut candidates = Candidates::default();
         presented.into_iter().for_each(|it| candidates.presented(it));
@@ -140,8 +143,8 @@ impl RecallRecord {
             request_id,
             owner,
             at,
-            decision,
-            decided_by: decided.map(|(by, _)| by),
+            decision: decision.into(),
+            decided_by: decided.map(|(by, _)| by.into()),
             need: decided.and_then(|(_, need)| need),
             query,
             techniques,
@@ -171,8 +174,8 @@ impl Record for RecallRecord {
         &self.owner
     }
 
-    fn is(&self, id: &str) -> bool {
-        self.request_id == id
+    fn ids(&self) -> [Option<&str>; 2] {
+        [Some(&self.request_id), None]
     }
 
     fn weight(&self) -> usize {
@@ -183,6 +186,19 @@ impl Record for RecallRecord {
         let ids = self.candidates.iter().map(|it| it.id.as_str().len()).sum::<usize>();
         let candidates = self.candidates.capacity() * size_of::<Candidate>() + ids;
         size_of::<Self>() + self.request_id.len() + query + candidates
+    }
+}
+
+impl Stored for RecallRecord {
+    const KIND: &'static str = "request";
+
+    fn at(&self) -> Timestamp {
+        self.at
+    }
+
+    /// An id that comes again is another request's.
+    fn join(self, newer: Self) -> Self {
+        newer
     }
 }
 

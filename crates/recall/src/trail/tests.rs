@@ -49,7 +49,7 @@ fn recalled(id: &str, trace: Trace) -> Recalled {
 
 /// A trail with a running task.
 fn trail(requests: usize, content: bool) -> RecallTrail {
-    let (trail, task) = RecallTrail::new(TrailSettings { requests, bytes: 1 << 20, content });
+    let (trail, task) = RecallTrail::new(TrailSettings { requests, bytes: 1 << 20, content }, None);
     tokio::spawn(task);
     trail
 }
@@ -105,7 +105,7 @@ async fn a_record_has_each_candidate_once_with_what_became_of_it() {
         vec![PresentedMemory { id: id("shown"), why: Why::Found { score: 0.9, breakdown } }];
     let context = "- shown\n".to_owned();
     trail.record(Recalled { presented, context, ..recalled("r", trace) });
-    let record = trail.find("r", |_| true).await.unwrap();
+    let record = trail.find("r", |_| true).await.unwrap().unwrap();
     let found: Vec<_> =
         record.candidates.iter().map(|it| (it.id.clone(), it.standing, it.score)).collect();
     let expected = [
@@ -114,7 +114,10 @@ async fn a_record_has_each_candidate_once_with_what_became_of_it() {
         (id("far"), Standing::Cut(Cut::Threshold), Some(0.1)),
     ];
     assert_eq!(found, expected);
-    assert_eq!((record.decided_by, record.need, &record.query), (Some("model"), Some(0.9), &None));
+    assert_eq!(
+        (record.decided_by.as_deref(), record.need, &record.query),
+        (Some("model"), Some(0.9), &None)
+    );
     assert_eq!((record.context_bytes, record.context_tokens > 0), (8, true));
     assert_eq!(record.steps, [(Step::Embed, Duration::from_millis(3))]);
 }
@@ -129,18 +132,31 @@ async fn words_are_kept_only_where_configured_and_go_with_what_their_user_forget
     let trail = trail(9, true);
     trail.record(asked("before"));
     let words = |record: crate::RecallRecord| record.query.map(|query| query.text);
-    let known = trail.find("before", |_| true).await.and_then(words);
+    let known = trail.find("before", |_| true).await.unwrap().and_then(words);
     assert_eq!(known.as_deref(), Some("where do I live"));
     let in_flight = asked("in flight");
     trail.forget(&Owner::of_user("another").unwrap());
-    assert!(trail.find("before", |_| true).await.and_then(words).is_some());
+    assert!(trail.find("before", |_| true).await.unwrap().and_then(words).is_some());
     trail.forget(&owner());
     trail.record(in_flight);
     trail.record(asked("after"));
     for (id, kept) in [("before", false), ("in flight", false), ("after", true)] {
-        let record = trail.find(id, |_| true).await.unwrap();
+        let record = trail.find(id, |_| true).await.unwrap().unwrap();
         assert_eq!(words(record).is_some(), kept, "{id}");
     }
+}
+
+#[tokio::test]
+async fn of_an_erased_owner_no_record_stays_or_comes_later() {
+    let trail = trail(9, true);
+    let in_flight = recalled("in flight", Trace::default());
+    trail.record(recalled("before", Trace::default()));
+    assert!(trail.find("before", |_| true).await.unwrap().is_some());
+    trail.erase(&owner());
+    trail.record(in_flight);
+    trail.record(recalled("after", Trace::default()));
+    let ids = trail.newest(&owner(), 9).await.unwrap().into_iter().map(|record| record.request_id);
+    assert_eq!(ids.collect::<Vec<_>>(), ["after"]);
 }
 
 #[tokio::test]
@@ -148,8 +164,8 @@ async fn a_trail_of_no_requests_keeps_nothing() {
     let trail = trail(0, true);
     assert!(!trail.is_kept());
     trail.record(recalled("r", Trace::default()));
-    assert_eq!(trail.find("r", |_| true).await, None);
-    assert_eq!(trail.newest(&owner(), 9).await, []);
+    assert_eq!(trail.find("r", |_| true).await.unwrap(), None);
+    assert_eq!(trail.newest(&owner(), 9).await.unwrap(), []);
 }
 
 #[tokio::test]

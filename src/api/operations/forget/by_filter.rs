@@ -1,5 +1,7 @@
 //! Deletion of many memories: all of a user or a project, or those that meet a filter.
 
+use jiff::Timestamp;
+
 use crate::api::{
     ApiError, Caller, DeletedView, ForgetRequest, ListFilter,
     operations::{Operations, write},
@@ -10,6 +12,8 @@ use memgate_core::memory::{Filter, ForgetScope, ListQuery, Owner, ScopeQuery, St
 
 /// Number of memories erased at a time.
 const PAGE: usize = 100;
+/// The time of asking of a deletion: one at which nothing has expired, because what has expired is deleted, too.
+const BEFORE_ALL: Timestamp = Timestamp::UNIX_EPOCH;
 
 impl Operations {
     /// Forgets memories of a user. Without a filter, or of one project, these are all memories, and turns in the journal
@@ -27,9 +31,8 @@ impl Operations {
         let scope = whole_scope(&filter);
         let filter = of_every_status(self.conditions(filter)?);
         if options.dry_run {
-            let (space, now) = (self.embedder.space().id(), self.clock.now());
-            let counts =
-                self.store.count(&ScopeQuery::of(owner), Some(&filter), &space, now).await?;
+            let (scope, space) = (ScopeQuery::of(owner), self.embedder.space().id());
+            let counts = self.store.count(&scope, Some(&filter), &space, BEFORE_ALL).await?;
             return Ok(DeletedView { deleted: counts.total, dry_run: true });
         }
         let deleted = match scope {
@@ -57,7 +60,12 @@ impl Operations {
         self.capture.forget_turns(owner, turns).await?;
         let scope = ForgetScope { owner: owner.clone(), project_id };
         let deleted = self.store.forget_by_scope(&scope, &write("scope forgotten", caller)).await?;
-        self.recall.forget(owner);
+        if scope.project_id.is_some() {
+            self.forget_words(owner).await?;
+        } else {
+            self.recall.erase(owner);
+            self.capture.trail().erase(owner).await?;
+        }
         self.record(caller, Action::ScopeErase, Subject::of(owner).count(deleted)).await;
         Ok(deleted)
     }
@@ -75,7 +83,7 @@ impl Operations {
             filter: Some(filter),
             limit: PAGE,
             cursor: None,
-            now: self.clock.now(),
+            now: BEFORE_ALL,
         };
         let mut deleted = 0;
         loop {

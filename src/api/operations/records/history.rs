@@ -8,11 +8,13 @@ use crate::api::{
 };
 use memgate_core::memory::MemoryId;
 
+/// The most versions of an answer.
+const MAX_VERSIONS: usize = 100;
 /// Members that say nothing about what a version changed.
 const UNCOMPARED: [&str; 4] = ["version", "updated_at", "access_count", "last_accessed_at"];
 
 impl Operations {
-    /// The versions of a memory, the newest first, each with its differences from the one before.
+    /// The versions of a memory, the newest first, each with its differences from the one before; of very many the newest.
     ///
     /// # Errors
     /// 404 when the user has no memory with this id.
@@ -22,7 +24,9 @@ impl Operations {
         WithId { id, request: whose }: WithId<Whose>,
     ) -> Result<HistoryView, ApiError> {
         let id = MemoryId::from_outside(&id);
-        let versions = self.store.history(&caller.owner(&whose)?, &id).await?;
+        let mut versions = self.store.history(&caller.owner(&whose)?, &id).await?;
+        // One more, for the differences of the last one that is shown.
+        versions.truncate(MAX_VERSIONS + 1);
         let views: Vec<MemoryView> = versions.into_iter().map(MemoryView::from).collect();
         let members = views.iter().map(members).collect::<Result<Vec<_>, ApiError>>()?;
         let mut before = members.iter().skip(1);
@@ -30,7 +34,7 @@ impl Operations {
             .iter()
             .map(|new| before.next().map(|old| changes(old, new)).unwrap_or_default())
             .collect();
-        let versions = views.into_iter().zip(changes);
+        let versions = views.into_iter().zip(changes).take(MAX_VERSIONS);
         let versions = versions.map(|(memory, changes)| VersionView { memory, changes });
         Ok(HistoryView { versions: versions.collect() })
     }

@@ -26,7 +26,7 @@ impl Operations {
         request: RecallsRequest,
     ) -> Result<RecallsView, ApiError> {
         let owner = caller.owner(&request.whose)?;
-        let records = self.recall.trail().newest(&owner, page(request.newest.limit)?).await;
+        let records = self.recall.trail().newest(&owner, page(request.newest.limit)?).await?;
         let content = self.config.get().memory.trail.content;
         let mut recalls = Vec::with_capacity(records.len());
         for record in records {
@@ -46,7 +46,7 @@ impl Operations {
     ) -> Result<RecallView, ApiError> {
         let means = whose.means()?;
         let reaches = |owner: &Owner| caller.reaches(owner) && means(owner);
-        match self.recall.trail().find(&id, reaches).await {
+        match self.recall.trail().find(&id, reaches).await? {
             Some(record) => Ok(self.shown(record, self.config.get().memory.trail.content).await),
             None => Err(ApiError::not_in_trail("request")),
         }
@@ -63,7 +63,7 @@ impl Operations {
     ) -> Result<TurnView, ApiError> {
         let means = whose.means()?;
         let reaches = |owner: &Owner| caller.reaches(owner) && means(owner);
-        let turn = self.capture.trail().find(&id, reaches);
+        let turn = self.capture.trail().find(&id, reaches).await?;
         turn.map(TurnView::from).ok_or_else(|| ApiError::not_in_trail("turn"))
     }
 

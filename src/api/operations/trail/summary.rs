@@ -1,6 +1,6 @@
 //! Sums up the trail of all users for operators: decisions, hits and the time of each step, without content and users.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -34,7 +34,7 @@ impl Operations {
 #[derive(Default)]
 struct Sum {
     first_at: Option<Timestamp>,
-    by_decision: BTreeMap<&'static str, u64>,
+    by_decision: BTreeMap<Cow<'static, str>, u64>,
     with_hits: u64,
     steps: BTreeMap<&'static str, Times>,
 }
@@ -50,7 +50,7 @@ struct Times {
 impl Sum {
     fn add(&mut self, record: &RecallRecord) {
         self.first_at = self.first_at.into_iter().chain([record.at]).min();
-        *self.by_decision.entry(record.decision).or_default() += 1;
+        *self.by_decision.entry(record.decision.clone()).or_default() += 1;
         let hit = record.presented().any(|it| it.standing == Standing::Presented);
         self.with_hits += u64::from(hit);
         for (step, took) in &record.steps {
@@ -71,7 +71,9 @@ impl Sum {
             since,
             first_at: self.first_at,
             requests,
-            by_decision: by_decision.map(|(name, requests)| (name.to_owned(), requests)).collect(),
+            by_decision: by_decision
+                .map(|(name, requests)| (name.into_owned(), requests))
+                .collect(),
             with_hits: self.with_hits,
             steps,
             total,

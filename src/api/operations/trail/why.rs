@@ -48,8 +48,8 @@ impl Operations {
             return self.why_of(&owner, saying, why).await;
         }
         match self.superseded_saying(&owner, &why.text).await? {
-            Some(memory) => Ok(self.superseded(&owner, memory)),
-            None => Ok(self.never_stored(&owner, &why.text)),
+            Some(memory) => self.superseded(&owner, memory).await,
+            None => self.never_stored(&owner, &why.text).await,
         }
     }
 
@@ -83,28 +83,29 @@ impl Operations {
         Ok(those_saying(old.into_iter(), text).into_iter().next())
     }
 
-    fn superseded(&self, owner: &Owner, memory: Memory) -> WhyView {
-        let turns = self.capture.trail().newest(owner, usize::MAX);
+    async fn superseded(&self, owner: &Owner, memory: Memory) -> Result<WhyView, ApiError> {
+        let turns = self.capture.trail().newest(owner, usize::MAX).await?;
         let events = turns.iter().flat_map(|turn| &turn.events);
         let mut of_it = events.filter(|event| event.memory.as_ref() == Some(&memory.id));
         let by = of_it.find_map(|event| event.by.clone());
         let by = by.map(|id| id.as_str().to_owned());
-        WhyView { reason: by, memory: Some(memory.into()), ..answer("superseded") }
+        Ok(WhyView { reason: by, memory: Some(memory.into()), ..answer("superseded") })
     }
 
-    fn never_stored(&self, owner: &Owner, text: &str) -> WhyView {
+    async fn never_stored(&self, owner: &Owner, text: &str) -> Result<WhyView, ApiError> {
         let screener = Screener::new(self.config.get().memory.screening);
         let refused = admit_text(screener, text, MAX_TEXT, Author::Extractor).err();
         let lost = |turn: &TurnRecord| {
             let lost = [Became::Refused, Became::Redacted, Became::Dropped];
             turn.events.iter().any(|event| lost.contains(&event.became))
         };
-        let turns = self.capture.trail().newest(owner, usize::MAX).into_iter().filter(lost);
-        WhyView {
+        let turns = self.capture.trail().newest(owner, usize::MAX).await?;
+        let turns = turns.into_iter().filter(lost);
+        Ok(WhyView {
             reason: refused.map(|why| why.name().to_owned()),
             turns: turns.take(TURNS).map(TurnView::from).collect(),
             ..answer("never_stored")
-        }
+        })
     }
 
     /// Why stored memories are shown or not: for a question, for a request, or for the latest requests.
@@ -118,12 +119,12 @@ impl Operations {
         let (of, view) = match (query, request_id) {
             (Some(query), _) => self.searched_anew(owner, &ids, &query).await?,
             (None, Some(request_id)) => {
-                let record = self.recall.trail().find(&request_id, |of| of == owner).await;
+                let record = self.recall.trail().find(&request_id, |of| of == owner).await?;
                 let Some(record) = record else { return Err(ApiError::not_in_trail("request")) };
                 in_request(&record, &ids)
             }
             (None, None) => {
-                let records = self.recall.trail().newest(owner, REQUESTS).await;
+                let records = self.recall.trail().newest(owner, REQUESTS).await?;
                 let has =
                     |record: &&RecallRecord| ids.iter().any(|id| record.candidate(id).is_some());
                 // Else the newest that was searched; one that was not asks nothing of memory.

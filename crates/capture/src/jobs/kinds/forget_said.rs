@@ -41,6 +41,7 @@ async fn carry_out(
             let hidden = hide(parts, job.subject, owner, matches, grace).await?;
             (Action::ForgetHide, hidden)
         };
+        parts.writer.trail.drop_words(owner).await?;
         let subject = Subject::of(owner).count(forgotten);
         parts.writer.audit.record(Actor::Message, action, subject, None).await;
         parts.writer.metrics.command_done("forget", forgotten);

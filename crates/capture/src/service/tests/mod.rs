@@ -183,7 +183,7 @@ impl House {
             embedder: doll.clone(),
             models: Models::for_embedder(doll.space()).unwrap(),
             metrics: metrics.clone(),
-            trail: crate::TurnTrail::new(100, 1 << 20),
+            trail: crate::TurnTrail::new(100, 1 << 20, None),
             clock: clock.clone(),
         };
         let journal = folder.path().join("journal.db");

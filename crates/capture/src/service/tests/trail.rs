@@ -10,8 +10,8 @@ fn house() -> House {
 }
 
 /// The events of the turn of a request.
-fn events(house: &House, request: &str) -> Vec<TurnEvent> {
-    let record = house.capture.trail().find(request, |of| *of == owner("alice"));
+async fn events(house: &House, request: &str) -> Vec<TurnEvent> {
+    let record = house.capture.trail().find(request, |of| *of == owner("alice")).await.unwrap();
     record.map(|record| record.events).unwrap_or_default()
 }
 
@@ -29,13 +29,14 @@ async fn the_trail_names_what_was_kept_merged_and_superseded() {
     let lyon = house.memories("alice").await.into_iter().find(|it| it.content == "I live in Lyon.");
     let lyon = lyon.unwrap().id;
     let kept = TurnEvent::of(Became::Kept, "statement", &lyon);
-    assert!(events(&house, "r1").contains(&kept), "{:?}", events(&house, "r1"));
+    assert!(events(&house, "r1").await.contains(&kept), "{:?}", events(&house, "r1").await);
     tell(&house, "r2", 2, "I live in Lyon.").await;
     let merged = TurnEvent::of(Became::Merged, "statement", &lyon);
-    assert!(events(&house, "r2").contains(&merged), "{:?}", events(&house, "r2"));
+    assert!(events(&house, "r2").await.contains(&merged), "{:?}", events(&house, "r2").await);
     tell(&house, "r3", 3, "I no longer live in Lyon, I moved to Porto.").await;
-    let superseded = events(&house, "r3").into_iter().find(|it| it.became == Became::Superseded);
-    assert!(superseded.is_some_and(|it| it.by.is_some()), "{:?}", events(&house, "r3"));
+    let superseded =
+        events(&house, "r3").await.into_iter().find(|it| it.became == Became::Superseded);
+    assert!(superseded.is_some_and(|it| it.by.is_some()), "{:?}", events(&house, "r3").await);
 }
 
 #[tokio::test]
@@ -43,13 +44,13 @@ async fn the_trail_names_what_was_not_kept_and_why() {
     let house = house();
     tell(&house, "r1", 1, "What time is it in Porto?").await;
     let nothing = TurnEvent::dropped("statement", "nothing_worth_keeping");
-    assert!(events(&house, "r1").contains(&nothing), "{:?}", events(&house, "r1"));
+    assert!(events(&house, "r1").await.contains(&nothing), "{:?}", events(&house, "r1").await);
     tell(&house, "r2", 2, "I live in Lyon. My password is Nebel_Kraehe7.").await;
     let lost = [Became::Refused, Became::Redacted];
-    let removed = events(&house, "r2").into_iter().find(|it| lost.contains(&it.became));
-    assert!(removed.is_some_and(|it| it.reason.is_some()), "{:?}", events(&house, "r2"));
+    let removed = events(&house, "r2").await.into_iter().find(|it| lost.contains(&it.became));
+    assert!(removed.is_some_and(|it| it.reason.is_some()), "{:?}", events(&house, "r2").await);
     tell(&house, "r3", 3, "Forget about my submarine.").await;
-    let events = events(&house, "r3");
+    let events = events(&house, "r3").await;
     assert!(!events.iter().any(|it| it.became == Became::Kept), "{events:?}");
 }
 
@@ -57,13 +58,13 @@ async fn the_trail_names_what_was_not_kept_and_why() {
 async fn a_job_that_runs_again_notes_nothing_twice() {
     let house = house();
     tell(&house, "r1", 1, "I live in Lyon.").await;
-    let before = events(&house, "r1");
+    let before = events(&house, "r1").await;
     // The same turn once more, with another reply.
     let mut again = said("alice", 1, "I live in Lyon.").reply("Noted again.");
     again.of.request_id = Some("r1".to_owned());
     house.offer(again);
     house.flush("alice").await;
-    let after = events(&house, "r1");
+    let after = events(&house, "r1").await;
     let mut once = after.clone();
     once.dedup();
     assert_eq!(once, after);

@@ -27,7 +27,7 @@ pub(super) fn in_request(record: &RecallRecord, ids: &[MemoryId]) -> (usize, Why
         Some(Standing::Presented | Standing::Preference) => ("presented", None),
         Some(standing @ Standing::Cut(_)) => ("cut", Some(outcome(standing))),
         None if record.decision == "searched" => ("not_found", None),
-        None => ("not_searched", Some(record.decision)),
+        None => ("not_searched", Some(&*record.decision)),
     };
     let view = WhyView {
         reason: reason.map(str::to_owned),

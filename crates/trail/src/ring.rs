@@ -3,14 +3,18 @@
 
 use std::collections::VecDeque;
 
-use crate::memory::Owner;
+use memgate_core::memory::Owner;
 
 /// A record of a trail.
 pub trait Record {
     /// Whose it is.
     fn owner(&self) -> &Owner;
+    /// The ids that mean it.
+    fn ids(&self) -> [Option<&str>; 2];
     /// Whether an id means it.
-    fn is(&self, id: &str) -> bool;
+    fn is(&self, id: &str) -> bool {
+        self.ids().contains(&Some(id))
+    }
     /// About how much memory it takes, in bytes.
     fn weight(&self) -> usize;
 }
@@ -82,6 +86,12 @@ impl<T: Record> Ring<T> {
         }
     }
 
+    /// Drops all records of an owner.
+    pub fn drop_all(&mut self, owner: &Owner) {
+        self.records.retain(|(_, it)| it.owner() != owner);
+        self.bytes = self.records.iter().map(|(weight, _)| weight).sum();
+    }
+
     fn shrink(&mut self) {
         while self.records.len() > self.max_records || self.bytes > self.max_bytes {
             let Some((weight, _)) = self.records.pop_front() else { return };
@@ -102,8 +112,8 @@ mod tests {
             &self.0
         }
 
-        fn is(&self, id: &str) -> bool {
-            self.1 == id
+        fn ids(&self) -> [Option<&str>; 2] {
+            [Some(self.1), None]
         }
 
         fn weight(&self) -> usize {

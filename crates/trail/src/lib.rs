@@ -1,0 +1,13 @@
+//! Keeps a trail: the newest records of all owners in memory, in a ring, and the latest of each owner in a file, where the
+//! configuration asks for it. What a record says is up to those who write it.
+
+mod file;
+mod ring;
+mod rows;
+
+/// What a file of a trail may fail with.
+pub use memgate_sqlite::DatabaseError;
+
+pub use file::{Bounds, TrailFile};
+pub use ring::{Record, Ring};
+pub use rows::Stored;
