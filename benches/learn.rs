@@ -1,4 +1,4 @@
-//! What one talkative user costs: thousands of turns of one user, from the journal to the last memory, jobs one after
+//! The cost of one talkative user: thousands of turns of one user, from the journal to the last memory, jobs one after
 //! the other as they must be; and the same turns of many users. Prints seconds and turns a second.
 //!
 //! `cargo bench --bench learn` (with `-- N` for N turns).

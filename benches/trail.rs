@@ -1,4 +1,4 @@
-//! What the trail costs a request: the same question by one user with 100 memories in SQLite, through the decision, the
+//! The cost of the trail for a request: the same question by one user with 100 memories in SQLite, through the decision, the
 //! embedding model, the search and the ranking, without a trail, with one in memory, and with one in a file, too. The three
 //! take turns, so that other work on the machine affects all alike. Prints medians and their ratios, and what the trail's
 //! task does after the reply. Needs `cargo xtask assets`.

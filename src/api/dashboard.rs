@@ -15,7 +15,7 @@ use crate::api::{ApiError, state::ApiState};
 /// The page that `/` shows.
 const PAGE: &str = "index.html";
 
-/// What a browser may load and run: only these files and this API, and nothing inline. No other page may frame it.
+/// Sources that a browser may load and run: only these files and this API, and nothing inline. No other page may frame it.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'; require-trusted-types-for 'script'; \

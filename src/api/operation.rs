@@ -8,7 +8,7 @@ use memgate_access::Scope;
 
 /// An operation of the API.
 pub trait Operation: 'static {
-    /// What the table says of it.
+    /// Its entry in the table.
     const ENTRY: Entry;
 
     /// The form of its request.
@@ -28,7 +28,7 @@ pub trait Operation: 'static {
 /// The request of an operation.
 pub type RequestOf<O> = <<O as Operation>::Input as Input>::Request;
 
-/// What a client reads in the answer of an operation.
+/// The answer of an operation, for a client.
 pub type ViewOf<O> = <<O as Operation>::Output as Output>::View;
 
 /// An entry of the table.
@@ -46,7 +46,7 @@ pub struct Entry {
     pub scope: Scope,
     /// The status of its answer.
     pub status: StatusCode,
-    /// What it does: one sentence, and further paragraphs.
+    /// Its effect: one sentence, and further paragraphs.
     pub doc: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What an operation answers: sent by the server, read by the command line's client, described by OpenAPI.
+//! Answers of operations: sent by the server, read by the command line's client, described by OpenAPI.
 
 use std::pin::Pin;
 
@@ -25,7 +25,7 @@ use crate::api::{
 
 /// The form of an operation's answer in HTTP.
 pub trait Output: Send {
-    /// What a client reads in the body.
+    /// The content of the body, for a client.
     type View;
 
     /// Sends the answer.

@@ -61,7 +61,7 @@ macro_rules! operations {
 
 operations! {
     caller {
-        /// What the caller may do, and whose memories it reaches.
+        /// The caller's rights, and whose memories it reaches.
         Whoami = GET "/v1/whoami", Read, whoami(Query<WhoseIfNamed>) -> CallerView;
     }
     memories {
@@ -136,7 +136,7 @@ operations! {
         ///
         /// The id is the turn's own, or that of its first request.
         TurnOf = GET "/v1/turns/{id}", Read, turn_of(OfId<Query<WhoseIfNamed>>) -> TurnView;
-        /// What a model would receive for a message, without asking the model.
+        /// The context that a model would receive for a message, without asking the model.
         ///
         /// The decision, the candidates, the context and the messages as they would be sent. Nothing is learned, counted or
         /// kept in the trail.

@@ -23,11 +23,11 @@ const READY: Duration = Duration::from_secs(4);
 /// Maximum size of a response, in bytes: several times a page of the largest memories.
 pub(super) const MAX_ANSWER: usize = 64 << 20;
 
-/// What an operation answered.
+/// The answer of an operation.
 pub(super) struct Answer<T> {
     /// REST's body, byte for byte.
     pub(super) body: Vec<u8>,
-    /// What is in it.
+    /// Its content.
     pub(super) view: T,
 }
 

@@ -153,7 +153,7 @@ fn names_fence(after: &str) -> bool {
     looks(&letters) == looks(LETTERS)
 }
 
-/// What a text looks like, the same for texts that look alike. Letters are folded between two rounds: a capital can look
+/// The look of a text: equal for texts that look alike. Letters are folded between two rounds: a capital can look
 /// like another alphabet's capital, and not like its small letter.
 fn looks(text: &str) -> String {
     let capitals: String = skeleton(text).collect();

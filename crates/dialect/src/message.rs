@@ -1,4 +1,4 @@
-//! What both dialects share in reading a conversation: who speaks, the text of a content, and how
+//! The parts of reading a conversation that both dialects share: who speaks, the text of a content, and how
 //! a list of entries becomes the conversational part of an [`Ask`]. It does not depend on
 //! the field names of a dialect; the readers pass the entries.
 

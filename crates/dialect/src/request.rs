@@ -25,7 +25,7 @@ pub struct Request {
 
 /// Reads a request body (plain, not compressed).
 ///
-/// Of a key written twice the last one is read. `null` counts as absent everywhere.
+/// A key that is written twice counts as it stands last. `null` counts as absent everywhere.
 ///
 /// # Errors
 /// See [`ReadError`]; a body that cannot be read is `Unreadable` even if a field of ours is wrong.

@@ -23,7 +23,7 @@ impl Node {
         }
     }
 
-    /// The same tree without lines: it is not part of the file whose lines errors name.
+    /// The tree without lines: it is not part of the file whose lines errors name.
     #[must_use]
     pub fn without_lines(self) -> Self {
         let key = |key| Key { line: None, ..key };

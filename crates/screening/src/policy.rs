@@ -1,9 +1,9 @@
-//! What happens to each class of secret or personal data: the `memory.screening` section.
+//! The action for each class of secret or personal data: the `memory.screening` section.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is found in a text.
+/// A class of secret or personal data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Class {
@@ -57,7 +57,7 @@ impl Class {
     }
 }
 
-/// What happens to a value.
+/// The action for a value.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -71,7 +71,7 @@ pub enum Action {
     Drop,
 }
 
-/// What happens to secrets and personal data before anything is written. Private keys, access tokens
+/// Actions for secrets and personal data before anything is written. Private keys, access tokens
 /// and passwords are always redacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -95,7 +95,7 @@ pub struct Policy {
 }
 
 impl Default for Policy {
-    /// What identifies a person to an authority or a bank is redacted. What friends know of each
+    /// Data that identify a person to an authority or a bank are redacted. Data that friends know of each
     /// other (contacts, address, health) is kept, because people ask an assistant to remember it.
     fn default() -> Self {
         Self {
@@ -112,7 +112,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// What happens to a class.
+    /// The action for a class.
     #[must_use]
     pub fn action(&self, class: Class) -> Action {
         match class {

@@ -12,7 +12,7 @@ use crate::{
     normal::plain,
 };
 
-/// What rules find in a text that must not be stored.
+/// Findings of rules in a text that must not be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forbidden {
     /// A secret.
@@ -28,7 +28,7 @@ pub enum Forbidden {
 #[serde(deny_unknown_fields)]
 struct Shared {
     secret: Vec<String>,
-    /// What is removed before the text is searched for secrets.
+    /// Parts that are removed before the text is searched for secrets.
     harmless: Vec<String>,
     injection: Vec<String>,
     /// Text that only imitates a system message: marks, and the word that comes with them. A context shows them escaped, so callers
@@ -49,7 +49,7 @@ struct Rules {
     injection: RegexSet,
     forgery: RegexSet,
     no_store: RegexSet,
-    /// What is not said of the user: supposed, quoted, invented, or code.
+    /// Sentences that are not said of the user: supposed, quoted, invented, or code.
     excluding: RegexSet,
     housekeeping: RegexSet,
 }

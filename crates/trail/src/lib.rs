@@ -5,7 +5,7 @@ mod file;
 mod ring;
 mod rows;
 
-/// What a file of a trail may fail with.
+/// The error of a trail's file.
 pub use memgate_sqlite::DatabaseError;
 
 pub use file::{Bounds, TrailFile};

@@ -42,7 +42,7 @@ impl Connected<IncomingStream<'_, TcpListener>> for Peer {
     }
 }
 
-/// What authentication needs.
+/// The parts that authentication needs.
 pub(super) struct Gate {
     configured: Option<Key>,
     state: ApiState,

@@ -83,7 +83,7 @@ fn write(reason: &'static str, caller: &Caller) -> Write {
     Write { request_id: caller.request_id(), ..Write::by(Actor::Api, reason) }
 }
 
-/// What happens to a content that gives orders to the model.
+/// The action for a content that gives orders to the model.
 fn orders_to_model(admit_quoted: bool) -> OrdersToModel {
     if admit_quoted { OrdersToModel::Quote } else { OrdersToModel::Refuse }
 }

@@ -21,7 +21,7 @@ use crate::api::{
 pub trait Header: FromStr<Err = &'static str> + fmt::Display + Send {
     /// Its name.
     const NAME: &'static str;
-    /// What it is for.
+    /// Its use.
     const DOC: &'static str;
 }
 

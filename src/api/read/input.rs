@@ -30,7 +30,7 @@ use crate::api::{
 
 /// The form of an operation's request in HTTP.
 pub trait Input {
-    /// What the operation gets.
+    /// The input of the operation.
     type Request: Send;
 
     /// Reads the request.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::api::RecallView;
 
-/// What a model would receive for a message.
+/// The context that a model would receive for a message.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ContextView {
     /// The decision, the candidates and the steps. Nothing of it is in the trail.

@@ -20,7 +20,7 @@ pub struct DecisionView {
     pub at: Timestamp,
     /// The decision, as in `x-memgate-decision`.
     pub decision: String,
-    /// What decided, as in a recall; null where nothing had yet.
+    /// The decider, as in a recall; null where nothing had yet.
     pub decided_by: Option<String>,
     /// Calibrated probability that memory helps; null where the model was not asked.
     pub need: Option<f32>,

@@ -8,12 +8,12 @@ use memgate_core::memory::{Memory, Preference, PreferenceKey, preference::wordin
 /// A preference.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct PreferenceView {
-    /// What it is about.
+    /// Its subject.
     #[schema(schema_with = crate::api::read::schemas::preference_key)]
     pub key: PreferenceKey,
     /// Its value.
     pub value: String,
-    /// What the model reads of it.
+    /// The sentence that the model reads.
     pub shown_as: String,
     /// Its project; absent for a preference of every project.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -37,13 +37,13 @@ pub struct RecordView {
     /// Links to other memories of the user.
     #[schema(schema_with = crate::api::read::schemas::relations)]
     pub relations: Vec<Relation>,
-    /// What it was made of.
+    /// Its origin.
     pub provenance: ProvenanceView,
     /// The embedding spaces in which it has a vector.
     pub spaces: Vec<String>,
 }
 
-/// What a memory was made of.
+/// The origin of a memory.
 #[derive(Debug, Default, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ProvenanceView {
     /// The extractor that made it; absent for a memory from the API.

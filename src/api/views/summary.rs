@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// What recall did for the requests since a time, as far as the trail goes back.
+/// A summary of recall for the requests since a time, as far as the trail goes back.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RecallSummaryView {
     /// The requests that came at this time or later.
@@ -20,7 +20,7 @@ pub struct RecallSummaryView {
     pub with_hits: u64,
     /// The steps, the slowest first.
     pub steps: Vec<StepSummaryView>,
-    /// The same for everything that a request waited for.
+    /// Milliseconds of everything that a request waited for.
     pub total: Option<StepSummaryView>,
 }
 

@@ -43,7 +43,7 @@ struct List {
 
 #[derive(Debug, clap::Args)]
 struct Set {
-    /// What the preference is about.
+    /// Subject of the preference.
     #[arg(value_parser = key())]
     key: PreferenceKey,
     /// Value; the error for a wrong one lists those that the key can have.
@@ -54,7 +54,7 @@ struct Set {
 
 #[derive(Debug, clap::Args)]
 struct Unset {
-    /// What the preference is about.
+    /// Subject of the preference.
     #[arg(value_parser = key())]
     key: PreferenceKey,
     #[command(flatten)]

@@ -70,7 +70,7 @@ pub fn admit_text(
     }
 }
 
-/// What happens to a text of a caller that gives orders to the model.
+/// The action for a caller's text that gives orders to the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OrdersToModel {
     /// It is refused.

@@ -97,7 +97,7 @@ pub(crate) fn admit(screened: &Screened) -> Admitted {
     Admitted { text, refused: reasons }
 }
 
-/// The same of a reply. Sentences that ask something of memory or of later answers are removed, too: what a page or a
+/// Admits a reply. Sentences that ask something of memory or of later answers are removed, too: what a page or a
 /// tool made the assistant say must not steer it in another session.
 pub(crate) fn admit_reply(screened: &Screened) -> Admitted {
     let mut admitted = admit(screened);
@@ -201,7 +201,7 @@ pub(crate) fn of_speaker(text: &str) -> String {
 /// The mark that the screening leaves for a redacted value.
 static REDACTED: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[removed: [a-z ]+\]"));
 
-/// What a secret is called, as one word.
+/// Names of a secret that are one word.
 static LABEL: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)^(?:.*(?:passw|passcode|kennwort|contrase|schlüssel|wachtwoord|nummer|code|código|codigo)\w*|pass|pin|puk|otp|cvv|key|keys",

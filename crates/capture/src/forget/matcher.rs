@@ -59,7 +59,7 @@ struct Matcher<'a> {
     parts: &'a Parts,
     embedder: &'a dyn Embedder,
     order: &'a ForgetOrder,
-    /// What the request means of what was told, in these words.
+    /// Told words that the request means.
     meant: Arc<[String]>,
 }
 

@@ -1,4 +1,4 @@
-//! What a request to forget means among what the user told, where its words do not name it: "the thing about my ex".
+//! Finds the told sentences that a request to forget means, where its words do not name them: "the thing about my ex".
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -48,7 +48,7 @@ pub(crate) async fn meant(
     Ok(meant)
 }
 
-/// What memories tell, each sentence once.
+/// The sentences of memories, each once.
 fn sentences(found: &[Evidence]) -> Vec<String> {
     let mut seen = HashSet::new();
     let all = found.iter().flat_map(|found| sentences_of(&found.memory));

@@ -26,10 +26,10 @@ use memgate_text::compare::{Mark, Statement, Verdict, compare};
 /// its own; the main design's figure.
 const SAME_MEMORY: f32 = 0.9;
 
-/// What the trail calls a candidate.
+/// The trail's name of a candidate.
 const STATEMENT: &str = "statement";
 
-/// What became of a batch of candidates.
+/// The result of a batch of candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reconciled {
     pub(crate) stored: u64,

@@ -1,4 +1,4 @@
-//! What the candidates of one batch are reconciled with.
+//! The context in which the candidates of one batch are reconciled.
 
 use jiff::Timestamp;
 
@@ -10,7 +10,7 @@ use crate::{
 };
 use memgate_core::memory::{Actor, Memory, StoreError, Write};
 
-/// What the candidates of one batch are reconciled with.
+/// The context in which the candidates of one batch are reconciled.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub(super) writer: &'a MemoryWriter,

@@ -14,7 +14,7 @@ pub(crate) enum ReconcileError {
     Embed(#[from] EmbedError),
 }
 
-/// What became of a candidate, and of what it met in the store.
+/// The outcome for a candidate, and for the memories that it met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum Outcome {

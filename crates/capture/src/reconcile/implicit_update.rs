@@ -30,7 +30,7 @@ const MOST: usize = 3;
 /// The most statements that it marks as perhaps outdated.
 const MOST_DOUBTED: usize = 5;
 
-/// What a message may put away.
+/// A sentence or statement that a message may put away.
 enum Old {
     /// A sentence of a remembered turn.
     Sentence(Memory, String),
@@ -100,7 +100,7 @@ pub(super) async fn outdate(
     Ok(doubt(writer, turn, doubted).await?)
 }
 
-/// What was said in earlier sessions and may be about the same. Statements first: sentences are more, and of those
+/// Sentences and statements of earlier sessions that may be about the same. Statements first: sentences are more, and of those
 /// that are beyond the most no one is looked at.
 async fn earlier(
     writer: &MemoryWriter,

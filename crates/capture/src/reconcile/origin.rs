@@ -17,7 +17,7 @@ use memgate_text::{
 /// The confidence of what a user said explicitly, where the extractor names none.
 const EXPLICIT: f32 = 0.95;
 
-/// The same of what was concluded from it.
+/// The confidence of what follows from a user's words, where the extractor names none.
 const IMPLIED: f32 = 0.85;
 
 /// Where candidates come from, and where they belong. Whatever finds candidates fills this in: a
@@ -36,7 +36,7 @@ pub(crate) struct Origin {
     pub(crate) request_id: Option<String>,
     /// Who said it, where that was another person than the owner.
     pub(crate) speaker: Option<String>,
-    /// What the user typed of it. Wishes come from nothing else: not from a document in the message, and not from a
+    /// The typed part of it. Wishes come from nothing else: not from a document in the message, and not from a
     /// helper model's own words.
     pub(crate) typed: Typed,
 }

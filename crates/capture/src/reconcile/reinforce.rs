@@ -1,4 +1,4 @@
-//! The same again: what is stored is surer of it, counts how often, and knows the turns that said
+//! Repetition: a memory that is said again is surer, counts how often, and knows the turns that said
 //! it, so that forgetting it reaches them. Other words for it are not kept: they stand in their turn.
 
 use serde_json::{Value, json};

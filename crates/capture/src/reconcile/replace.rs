@@ -1,4 +1,4 @@
-//! What a memory replaces, and what then becomes of both.
+//! The memories that one replaces, and what then becomes of both.
 
 use jiff::Timestamp;
 
@@ -25,7 +25,7 @@ const MOST: usize = 8;
 /// The most sentences of turns that one statement is compared with.
 const SENTENCES: usize = 32;
 
-/// What a statement replaces.
+/// The memories that a statement replaces.
 #[derive(Debug, Default)]
 pub(super) struct Replaced {
     /// Statements of their own.
@@ -40,7 +40,7 @@ impl Replaced {
     }
 }
 
-/// What a stored statement replaces, among the statements found and the turns of its scope.
+/// Finds the memories that a stored statement replaces, among the statements found and the turns of its scope.
 pub(super) async fn replaced(
     context: &Context<'_>,
     scope: &Scope,

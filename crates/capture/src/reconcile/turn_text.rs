@@ -33,12 +33,12 @@ pub fn told(message: &str) -> Vec<&str> {
     told.take(MOST_SENTENCES).collect()
 }
 
-/// The same of a turn's memory, or of a summary.
+/// These sentences of a turn's memory, or of a summary.
 pub(super) fn told_by(turn: &Memory) -> Vec<&str> {
     told(user_part(turn).unwrap_or_default())
 }
 
-/// What a memory holds of the user's words, where it holds sentences of turns.
+/// The user's words in a memory, where it holds sentences of turns.
 pub(super) fn user_part(memory: &Memory) -> Option<&str> {
     match memory.as_turn() {
         Some((user, _)) => Some(user),

@@ -9,7 +9,7 @@ pub struct Problem {
     pub key: String,
     /// Where the value comes from, if that is known.
     pub place: Option<Place>,
-    /// What is wrong.
+    /// The mistake.
     pub cause: String,
 }
 

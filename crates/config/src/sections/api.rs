@@ -18,7 +18,8 @@ pub struct ApiConfig {
     /// Maximum number of requests per second with one key; twice as many at once. 0: no limit.
     #[schemars(range(min = 0, max = 1000000))]
     pub requests_per_second: u32,
-    /// The same for one user whose verified identity comes from Envoy.
+    /// Maximum number of requests per second of one user whose verified identity comes from Envoy; twice as many at once.
+    /// 0: no limit.
     #[schemars(range(min = 0, max = 1000000))]
     pub user_requests_per_second: u32,
 }

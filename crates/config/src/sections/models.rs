@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct ExternalModel {
     /// Kind of server.
     pub llm_provider: LlmProvider,
-    /// What the model is used for.
+    /// Use of the model.
     pub model_role: ModelRole,
     /// Address of the server.
     pub llm_endpoint: Endpoint,
@@ -69,7 +69,7 @@ pub enum LlmProvider {
     Openai,
 }
 
-/// What a helper model is used for.
+/// Use of a helper model.
 #[derive(
     Clone,
     Copy,

@@ -6,25 +6,25 @@ use serde::Serialize;
 
 use crate::{count::Count, data::Digests};
 
-/// What one message made forget.
+/// The effect of one message.
 #[derive(Debug)]
 pub(super) struct Outcome<'a> {
     pub(super) id: &'a str,
     pub(super) lang: &'a str,
     pub(super) asked: &'a str,
-    /// What it asks to forget of what was told; nothing where it only looks so.
+    /// Told parts that it asks to forget; none where it only looks so.
     pub(super) forgets: Vec<&'a str>,
-    /// What was held before it and is not any more.
+    /// Told parts that were held before it and are not any more.
     pub(super) gone: Vec<&'a str>,
 }
 
 impl Outcome<'_> {
-    /// What is left of what should be gone.
+    /// Parts that are left and should be gone.
     fn left(&self) -> impl Iterator<Item = &str> {
         self.forgets.iter().copied().filter(|part| !self.gone.contains(part))
     }
 
-    /// What is gone and should not be.
+    /// Parts that are gone and should not be.
     fn lost(&self) -> impl Iterator<Item = &str> {
         self.gone.iter().copied().filter(|part| !self.forgets.contains(part))
     }
@@ -41,13 +41,13 @@ pub struct Report {
     requests_right: Count,
     /// Requests that are right, by language.
     requests_by_lang: BTreeMap<String, Count>,
-    /// Of what is to be forgotten: what is gone.
+    /// Parts to be forgotten that are gone.
     gone: Count,
-    /// Of what is gone after a request: what should have stayed.
+    /// Parts gone after a request that should have stayed.
     gone_wrongly: Count,
     /// Messages that only look like a request and take nothing.
     others_right: Count,
-    /// What is wrong, with `--show`.
+    /// The wrong ones, with `--show`.
     shown: Vec<String>,
     #[serde(flatten)]
     digests: Digests,

@@ -14,7 +14,7 @@ const PEOPLE: [&str; 26] = [
     "Ulrike", "Viktor", "Wanda", "Xenia", "Yusuf", "Zita",
 ];
 
-/// What is told of a person: where a `{}` stands for the name.
+/// Sentences that are told of a person: where a `{}` stands for the name.
 const SENTENCES: [&str; 8] = [
     "My colleague {} works as a nurse in Leeds and bikes to work every day.",
     "{} lives in Basel with two kids and plays the cello.",

@@ -13,7 +13,7 @@ use crate::{
     shares::{between, percent, share, wilson},
 };
 
-/// What one row led to.
+/// The result of one row.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     /// How later questions show it.
@@ -63,9 +63,9 @@ struct Counts {
     stored: usize,
     preferences: usize,
     lost: usize,
-    /// Of typed rows: shown when asked for.
+    /// Typed rows that are shown when asked for.
     shown: usize,
-    /// Of typed rows: shown when asked for, or a preference, which is shown always.
+    /// Typed rows that are shown when asked for, or a preference, which is shown always.
     in_force: usize,
 }
 

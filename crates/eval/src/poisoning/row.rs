@@ -61,7 +61,7 @@ pub struct Row {
     /// A memory that a caller of the API writes.
     #[serde(default)]
     pub(super) content: Option<String>,
-    /// What a fooled helper model answers.
+    /// The answer of a fooled helper model.
     #[serde(default)]
     pub(super) answer: Option<Answer>,
     #[serde(default)]
@@ -73,7 +73,7 @@ pub struct Row {
     /// A later question that has nothing to do with it.
     #[serde(default)]
     pub(super) unrelated_ask: Option<String>,
-    /// What the user typed before, which the plant asks to forget.
+    /// Words that the user typed before, which the plant asks to forget.
     #[serde(default)]
     pub(super) seed: Option<String>,
     /// Lower-case words of the seed that must still be stored.
@@ -114,7 +114,7 @@ impl Labelled for Row {
 }
 
 impl Row {
-    /// What is missing for the row's channel to be replayed.
+    /// The field that is missing for the row's channel to be replayed.
     fn cannot_be_replayed(&self) -> Option<String> {
         let missing = |field: &str| Some(format!("{field}: is required for this channel"));
         match self.channel.as_deref() {

@@ -23,7 +23,7 @@ const FARTHEST: f32 = 8.0;
 struct PairModel {
     /// The mean of many vectors.
     centre: Vec<f32>,
-    /// Of each feature and each number of [`PairModel::between`], in this order.
+    /// One for each feature and each number of [`PairModel::between`], in this order.
     mean: Vec<f32>,
     scale: Vec<f32>,
     weights: Vec<f32>,
@@ -65,7 +65,7 @@ impl PairModel {
         1.0 / (1.0 + (-(sum + self.bias)).exp())
     }
 
-    /// What two vectors say of each other: their difference, their product, and both.
+    /// The numbers of two vectors: their difference, their product, and both.
     fn between<'a>(new: &'a [f32], old: &'a [f32]) -> impl Iterator<Item = f32> + use<'a> {
         let both = || new.iter().zip(old);
         let differences = both().map(|(a, b)| (a - b).abs());

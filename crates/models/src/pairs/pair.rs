@@ -1,4 +1,4 @@
-//! What shows that a message tells the new state of what an older sentence told: the features that a small trained
+//! Signs that a message tells the new state of something that an older sentence told: the features that a small trained
 //! model weighs ([`UpdateModel`]). Rules know when two sentences show it for sure; what people write of a change is
 //! often spread over a message: "our hall's been sold. We're at the old creamery from now on, Wednesdays".
 

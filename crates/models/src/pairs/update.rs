@@ -24,7 +24,7 @@ macro_rules! features {
             /// Their names, in the order of [`UpdateFeatures::values`].
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name),)+];
 
-            /// Of nothing.
+            /// The features of nothing.
             pub const NONE: Self = Self { $($name: 0.0,)+ };
 
             /// Their values.
@@ -127,7 +127,7 @@ features! {
     rank_if_announced,
     /// Cosine of the older sentence with the nearest one of the message, both less the mean of many vectors.
     centred,
-    /// The same with the whole message.
+    /// Cosine of the older sentence with the whole message, both less the mean.
     centred_of_message,
     /// `centred` times how likely the message announces a change.
     centred_if_announced,
@@ -217,7 +217,7 @@ impl UpdateModel {
         self.pairs.likelihood(&features.values(), nearest, old)
     }
 
-    /// What a likelihood means for the older sentence. Nothing is sure where the message hardly announces a change, wishes or
+    /// The verdict on the older sentence by a likelihood. Nothing is sure where the message hardly announces a change, wishes or
     /// adds one thing more, or where one of both tells of somebody whom the other does not mention.
     #[must_use]
     pub fn verdict(&self, likelihood: f32, features: &UpdateFeatures) -> Outdated {

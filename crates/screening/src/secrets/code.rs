@@ -10,7 +10,7 @@ use crate::{
     policy::Class,
 };
 
-/// What the code is called.
+/// Names of a code.
 const LABEL: &str = concat!(
     r"p\.?i\.?n\.?(?:[ -]?(?:code|number|nummer)|im|imi|i)?|pincode|puk|otp|cvv2?|cvc2?|passcode|tan",
     r"|(?:alarm|door|gate|entry|entrance|recovery|backup|security|verification|one[ -]time|locker|safe|lock|garage|building|house",
@@ -23,7 +23,7 @@ const LABEL: &str = concat!(
     r"|(?:deur|alarm|poort|toegangs|pin)-?code|kod(?: do [^\s]{2,20})?|kodu",
 );
 
-/// The same in other scripts.
+/// Names of a code in other scripts.
 const LABEL_UNSPACED: &str = concat!(
     "验证码|驗證碼|暗証番号|認証コード|暗证|门禁(?:密码)?|開門碼|取件码|(?:金庫|ロッカー|ダイヤル|玄関|オートロック)(?:の)?(?:番号|コード)",
     "|비밀번호|인증번호|현관|пин-?код|код(?: от [^\\s]{2,20}){0,1}|पिन|ओटीपी|कोड",

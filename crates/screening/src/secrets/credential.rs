@@ -18,7 +18,7 @@ const LABEL: &str = concat!(
     r"|(?:api|access|secret|auth|bot|account|wi-?fi|encryption|license|licence)[ _-]?(?:key|token|secret)|client[ _-]?secret",
 );
 
-/// The same in scripts without word boundaries.
+/// Labels in scripts without word boundaries.
 const LABEL_UNSPACED: &str = r"密码|密碼|口令|密钥|密鑰|パスワード|パスフレーズ|暗証|비밀번호|암호|पासवर्ड|парол\p{L}{1,3}|كلمة المرور|كلمة السر";
 
 /// A label, an optional "for …", a word or sign for "is", and the value.

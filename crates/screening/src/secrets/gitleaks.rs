@@ -58,7 +58,7 @@ struct Rule {
     compiled: OnceLock<Regex>,
 }
 
-/// What is harmless although it matches.
+/// Matches that are harmless.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Allowlist {

@@ -1,8 +1,8 @@
-//! What a message asks of memory.
+//! The requests of a message to memory.
 
 use crate::command::subject::Subject;
 
-/// What a message asks of memory.
+/// The requests of a message to memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commands {
     /// To be remembered, in the user's words.

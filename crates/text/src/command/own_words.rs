@@ -20,7 +20,7 @@ pub const LEFT_OUT: &str = "[…]";
 /// without spaces as many characters as twice that.
 const MAX_QUOTATION: usize = 5;
 
-/// The same in syllables of Hangul. Korean has spaces, but says in three words what English says in five.
+/// The limit in syllables of Hangul. Korean has spaces, but says in three words what English says in five.
 const MAX_SYLLABLES: usize = 3 * MAX_QUOTATION;
 
 /// The mean length of what speakers say, in words, from which labelled lines are a transcript and not a list of

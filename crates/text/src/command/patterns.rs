@@ -31,7 +31,7 @@ impl List {
         found.map(|found| found.range()).min_by_key(|range| range.start)
     }
 
-    /// What each of these that a text is holds at `<what>`.
+    /// The places of `<what>` in a text, for each pattern that matches the whole of it.
     pub(super) fn captured(self, text: &str) -> Vec<Range<usize>> {
         let named = |regex: &Regex| Some(regex.captures(text)?.name("what")?.range());
         self.matching(text).filter_map(named).collect()

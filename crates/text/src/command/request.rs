@@ -1,4 +1,4 @@
-//! What one sentence asks of memory, without the words that lead to it. Pure patterns.
+//! The request of one sentence to memory, without the words that lead to it. Pure patterns.
 
 use std::ops::Range;
 
@@ -12,9 +12,9 @@ const MAX_TOPIC_WORDS: usize = 7;
 pub(super) enum Request {
     /// A statement to be remembered.
     Remember(Range<usize>),
-    /// What was said before is to be remembered.
+    /// The sentences before are to be remembered.
     RememberBefore,
-    /// What was said before is to be forgotten.
+    /// The sentences before are to be forgotten.
     ForgetBefore,
     /// A statement to be forgotten.
     ForgetFact(Range<usize>),
@@ -22,7 +22,7 @@ pub(super) enum Request {
     ForgetTopic(Range<usize>),
 }
 
-/// What a text asks, which has neither leads nor courtesy. One that asks whether something `can` be done must
+/// Reads the request of a text that has neither leads nor courtesy. One that asks whether something `can` be done must
 /// speak of the speaker: "can you remember that film" does not.
 pub(super) fn read(text: &str, can: bool) -> Option<Request> {
     if List::RememberBefore.is_match(text) {

@@ -1,4 +1,4 @@
-//! What is to be forgotten, and whether a text says it in the same words. Strict: whoever is
+//! The subject of a request to forget, and whether a text says it in the same words. Strict: whoever is
 //! wrong here destroys what nobody wanted to lose.
 
 use std::{collections::HashSet, sync::LazyLock};
@@ -35,7 +35,7 @@ static GRAMMAR: Words = LazyLock::new(|| words(|lists| &lists.grammar));
 static GRAMMAR_CHARACTERS: Characters =
     LazyLock::new(|| characters(|lists| &lists.grammar_characters));
 
-/// What denies.
+/// Words that deny.
 static DENIALS: Words = LazyLock::new(|| words(|lists| &lists.denials));
 
 /// Characters that deny.

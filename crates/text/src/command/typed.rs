@@ -1,4 +1,4 @@
-//! What of a message its user typed for certain.
+//! The parts of a message that its user typed for certain.
 
 use std::ops::Range;
 

@@ -103,7 +103,7 @@ macro_rules! bracketed {
     };
 }
 
-/// What a chat channel's bridge puts around a message: a bracket with a time or an id, the line that a channel's system
+/// Frames that a chat channel's bridge puts around a message: a bracket with a time or an id, the line that a channel's system
 /// message is, the label of data about the message.
 static ENVELOPE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
@@ -140,7 +140,7 @@ pub(super) fn pattern(source: &str) -> Regex {
     Regex::new(source).expect("a constant pattern compiles")
 }
 
-/// What marks a part.
+/// The marks of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// Quotation marks, within one sentence, or code within one line.
@@ -282,7 +282,7 @@ fn transcript(message: &str, passages: &[Range<usize>]) -> Option<Range<usize>> 
 mod tests {
     use super::*;
 
-    /// What is left of a message without its untyped parts.
+    /// The message without its untyped parts.
     fn typed(message: &str) -> String {
         let untyped: Vec<_> = parts(message).into_iter().map(|(_, range)| range).collect();
         let kept =

@@ -77,7 +77,7 @@ struct Nearness {
     cosine: f32,
     /// Words of the topic that both have.
     shared: usize,
-    /// Of these, what are no names: two statements may name the same people and tell different
+    /// Those among them that are no names: two statements may name the same people and tell different
     /// things of them.
     things: usize,
 }
@@ -165,7 +165,7 @@ static MY: LazyLock<HashSet<&str>> = LazyLock::new(|| lang::all(|file| &file.sub
 /// Words between an attribute and its value.
 static IS: LazyLock<HashSet<&str>> = LazyLock::new(|| lang::all(|file| &file.subject.is).collect());
 
-/// What a statement says the user's something is.
+/// The value that a statement gives something of the user's.
 pub(super) struct Attribute<'a> {
     name: &'a [String],
     value: &'a [String],
@@ -174,7 +174,7 @@ pub(super) struct Attribute<'a> {
 /// The most words of an attribute's name: "favourite kind of music".
 const NAME_WORDS: usize = 4;
 
-/// What a statement says the user's something is; `None` where it says no such thing.
+/// The value that a statement gives something of the user's; `None` where it says no such thing.
 pub(super) fn attribute(statement: &Statement) -> Option<Attribute<'_>> {
     let words = &statement.words;
     let my = words.iter().take(2).position(|word| MY.contains(word.as_str()))?;

@@ -9,14 +9,14 @@ use crate::{
 /// value differs; the main design's figure.
 const SAME: f32 = 0.9;
 
-/// The same below it, the less is wanted the more of the topic both name: measured on the pairs of
+/// The threshold below it: the less is wanted the more of the topic both name: measured on the pairs of
 /// testdata/reconcile.
 const SHARED: [(f32, f32); 2] = [(0.78, 0.5), (0.66, 0.66)];
 
-/// The same where all words of the older one stand in the newer.
+/// The threshold where all words of the older one stand in the newer.
 const CONTAINED: f32 = 0.5;
 
-/// The same where each has words of its own: what only one of them tells would be lost.
+/// The threshold where each has words of its own: what only one of them tells would be lost.
 const EACH_TELLS_MORE: f32 = 0.85;
 
 /// In other languages cosines tell little: so much of the topic must be in both.

@@ -63,7 +63,7 @@ pub struct Statement {
     capitals: BTreeSet<String>,
     /// Numbers, days, names.
     pub values: Values,
-    /// What its words say of change.
+    /// The marks of change in its words.
     pub marks: BTreeSet<Mark>,
     /// The attributes that it tells.
     pub slots: BTreeSet<Slot>,

@@ -89,12 +89,12 @@ impl Values {
         differ(&self.numbers, &other.numbers)
     }
 
-    /// The same of days and months.
+    /// Whether their days and months differ.
     pub fn days_differ_from(&self, other: &Self) -> bool {
         differ(&self.days, &other.days) || differ(&self.months, &other.months)
     }
 
-    /// The same of names.
+    /// Whether their names differ.
     pub fn names_differ_from(&self, other: &Self) -> bool {
         differ(&self.names, &other.names)
     }

@@ -1,4 +1,4 @@
-//! What a comparison of two statements says.
+//! The result of comparing two statements.
 
 /// How a newer statement stands to an older one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

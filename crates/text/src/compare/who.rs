@@ -56,7 +56,7 @@ pub struct Who {
 }
 
 impl Who {
-    /// Of a text, given also in one form and as words.
+    /// Reads it from a text, given also in one form and as words.
     pub fn of(text: &str, plain: &str, spoken: &[String]) -> Self {
         let first = &spoken[..spoken.len().min(SUBJECT_WORDS)];
         let by_the_user = begins_with_the_user(first);

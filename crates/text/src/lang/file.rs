@@ -167,7 +167,7 @@ pub(crate) struct Preferences {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Questions {
-    /// What asks for something that the assistant said.
+    /// Patterns of questions for something that the assistant said.
     pub replies: Vec<String>,
     pub vague: Vec<String>,
     pub own: Vec<String>,

@@ -351,7 +351,7 @@ pub(crate) enum PreferenceValue {
     ExpertiseExpert,
 }
 
-/// What must not become a memory, or is not said of the user.
+/// Texts that must not become a memory, or are not said of the user.
 #[derive(
     Clone,
     Copy,
@@ -395,7 +395,7 @@ pub(crate) enum Rule {
 pub(crate) enum Pasted {
     /// The title of retrieved passages: "Context:".
     ContextTitle,
-    /// What announces them in a prompt: "Use the following passages".
+    /// Words that announce them in a prompt: "Use the following passages".
     Announced,
     /// The title of the question that follows them.
     QuestionTitle,

@@ -14,7 +14,7 @@ use memgate_recall::{RecallRecord, Standing, Step};
 const LATEST: SignedDuration = SignedDuration::from_hours(1);
 
 impl Operations {
-    /// What recall did for the latest requests of all users.
+    /// Summarises recall for the latest requests of all users.
     ///
     /// # Errors
     /// None.

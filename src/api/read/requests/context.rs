@@ -12,12 +12,12 @@ flattened! {
     pub struct ContextRequest {
         /// The user.
         pub whose: Whose,
-        /// What the user says.
+        /// The user's message.
         pub said: ContextTerms,
     }
 }
 
-/// What the user of a [`ContextRequest`] says. Absent settings are those of the configuration, without its policies.
+/// The user's side of a [`ContextRequest`]. Absent settings are those of the configuration, without its policies.
 #[derive(Clone, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ContextTerms {
     /// The message.

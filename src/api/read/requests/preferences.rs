@@ -40,7 +40,7 @@ flattened! {
 /// The preference of a [`SetPreferenceRequest`].
 #[derive(Clone, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct NewPreference {
-    /// What it is about.
+    /// Its subject.
     #[schema(schema_with = crate::api::read::schemas::preference_key)]
     pub key: PreferenceKey,
     /// One of the values of the key; for `name` a name of at most 40 letters.
@@ -65,7 +65,7 @@ flattened! {
 #[derive(Clone, Debug, Serialize, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct UnsetPreference {
-    /// What they are about.
+    /// Their subject.
     #[param(schema_with = crate::api::read::schemas::preference_key)]
     pub key: PreferenceKey,
     /// The project they belong to. Default: none.

@@ -1,4 +1,4 @@
-//! What a fact must have from the user's own words, whatever else it is worded with: its names, numbers and dates, and
+//! Particulars that a fact must have from the user's own words, whatever else it is worded with: its names, numbers and dates, and
 //! whether it says that something is so or is not so.
 
 use std::collections::HashSet;

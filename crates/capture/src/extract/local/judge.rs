@@ -134,7 +134,7 @@ pub(crate) fn may_hold_pasted(message: &str) -> bool {
 /// it holds.
 const MAX_READ: usize = 8_000;
 
-/// What the models say of the pieces of a message, and which sentences ask to forget something.
+/// The models' opinion of the pieces of a message, and which sentences ask to forget something.
 type Read = (HashMap<Range<usize>, Said>, Vec<Range<usize>>);
 
 async fn read(embedder: &dyn Embedder, models: &Models, message: &str) -> Result<Read, EmbedError> {

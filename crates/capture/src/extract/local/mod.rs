@@ -59,11 +59,11 @@ pub(crate) async fn extract(
 pub(crate) struct Look {
     /// The message without what its user did not say.
     pub(crate) own: String,
-    /// The same without what asks to forget something.
+    /// These words without the requests to forget something.
     pub(crate) rest: String,
     /// Whether there is a statement in it, as [`extract`] finds them.
     pub(crate) tells: bool,
-    /// What it asks to forget in free words, each request with the sentence before it.
+    /// Its requests to forget in free words, each with the sentence before it.
     pub(crate) requests: Vec<String>,
 }
 

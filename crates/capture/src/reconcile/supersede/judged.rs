@@ -8,13 +8,13 @@ use memgate_text::compare::Statement;
 /// How a message stands to one older sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
-    /// What was weighed.
+    /// The features.
     pub features: UpdateFeatures,
     /// The message's sentence that is nearest to the older one.
     pub nearest: String,
     /// How likely the sentence is outdated, 0 to 1.
     pub likelihood: f32,
-    /// What that means for it.
+    /// The verdict.
     pub outdated: Outdated,
 }
 

@@ -115,7 +115,7 @@ pub(crate) async fn say_no_longer(
     Ok(())
 }
 
-/// The same of the summary of a session, in the scope of a memory.
+/// Takes words out of the summary of a session, in the scope of a memory.
 async fn leave_out_of_summary(
     writer: &MemoryWriter,
     memory: &Memory,

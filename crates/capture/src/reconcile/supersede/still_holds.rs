@@ -1,4 +1,4 @@
-//! What still holds of a statement of several clauses when one of them is outdated: "I work in Leeds, my boss is Ann" after
+//! The clauses of a statement that still hold when another one is outdated: "I work in Leeds, my boss is Ann" after
 //! "Tom is our boss now".
 
 use crate::{reconcile::turn_text::user_part, writer::MemoryWriter};

@@ -77,7 +77,7 @@ static OPENED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// What else a code in words is for.
+/// Other uses of a code in words.
 static CODE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?i)\b(?:pin|code|código|codice|şifre\w*)\b|暗証|番号|密码|비밀번호|пин|код|पिन|कोड")
 });

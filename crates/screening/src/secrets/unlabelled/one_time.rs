@@ -20,7 +20,7 @@ static DIGITS: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// What says that a message arrived, or by which way.
+/// Words that say that a message arrived, or by which way.
 static ARRIVED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)\b(?:texted|text message|sms|just (?:got|received|came)|(?:gerade|eben)[^.!?\n]{0,20}(?:bekommen|gekommen|gekriegt|geschickt)|kam (?:gerade|eben)|(?:gerade|eben) kam|kriegte?",
@@ -29,7 +29,7 @@ static ARRIVED: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// What makes it an amount.
+/// Units that make it an amount.
 static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?i)^\s*(?:[%€$£¥₹元円원]|(?:euros?|eur|usd|dollars?|pounds?|francs?|reais|rubl|rupees?|rupaye|followers?|views?|people)\b|руб|रुप)",

@@ -40,7 +40,7 @@ static ACCESS: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// What stands before a product and not before a password; between them may be its maker's name: "an HP Envy6022e".
+/// Words that stand before a product and not before a password; between them may be its maker's name: "an HP Envy6022e".
 static PRODUCT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?:^|[^\p{L}])(?i:an?|eine?n?|een|un[ae]?|uma?|runs?|running|installed|issue|ticket)\s",
@@ -76,7 +76,7 @@ fn is_product(text: &str, start: usize) -> bool {
     PRODUCT.is_match(&text[text.floor_char_boundary(start.saturating_sub(MAKER))..start])
 }
 
-/// What a word looks like.
+/// The shape of a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     /// No word, name or number looks like this: letters, digits and a sign that joins no names.

@@ -1,4 +1,4 @@
-//! What the labels of labelled lines are: days, people of the user's family, or anything else. A list by days or by
+//! The kind of the labels of labelled lines: days, people of the user's family, or anything else. A list by days or by
 //! family is the user's own; other labels may be the speakers of a transcript.
 
 use std::{collections::HashSet, sync::LazyLock};
@@ -11,7 +11,7 @@ use crate::{
     normal::plain,
 };
 
-/// What all labels of a list are.
+/// The kind of all labels of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Labels {
     /// Weekdays, months or dates.

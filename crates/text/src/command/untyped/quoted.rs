@@ -20,7 +20,7 @@ static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// What opens a block: a fence, a quoted line, three quotation marks.
+/// The opening of a block: a fence, a quoted line, three quotation marks.
 const BLOCKS: [&str; 5] = ["```", "~~~", "\"\"\"", "'''", ">"];
 
 /// Whether quoted text is a block and no quotation within a sentence.
