@@ -26,6 +26,7 @@ fn conversation(bytes: usize) -> String {
 
 fn hits() -> Vec<Hit> {
     let hit = |number: i32| Hit {
+        scope: memgate_recall::HitScope::default(),
         memory: Memory::new(
             MemoryId::fresh(),
             Owner::of_user("u").unwrap(),

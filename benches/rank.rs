@@ -73,6 +73,7 @@ fn ranking(c: &mut Criterion) {
     let values = runtime.block_on(embedder.embed_query(QUERY)).unwrap();
     let search = |limit| Search {
         scopes: vec![ScopeQuery::of(Owner::of_user("u").unwrap())],
+        shared: None,
         filter: None,
         vector: Some(QueryVector { space: Arc::clone(&space), values: values.clone() }),
         text: Some(QUERY.to_owned()),

@@ -55,6 +55,7 @@ fn search(c: &mut Criterion) {
     };
     let ask = |user| Search {
         scopes: vec![ScopeQuery::of(owner(user))],
+        shared: None,
         filter: None,
         vector: Some(vector.clone()),
         text: Some(query.to_owned()),

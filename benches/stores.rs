@@ -18,8 +18,8 @@ use jiff::Timestamp;
 use memgate_core::{
     clock::Clock,
     memory::{
-        Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, QueryVector,
-        ScopeQuery, Search, Source, Write,
+        Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, QueryVector, Reader,
+        ScopeQuery, Search, SharedScope, Source, Visibility, Within, Write,
     },
 };
 use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
@@ -37,6 +37,8 @@ use milvus::v2::{
 const WRITERS: usize = 16;
 /// Searches measured, after a tenth as many that are not.
 const SEARCHES: usize = 500;
+/// Memories of the organisation, in the searches of what others share.
+const SHARED: usize = 1_000;
 const COLLECTION: &str = "bench_stores";
 
 struct Bench {
@@ -59,6 +61,23 @@ impl Bench {
         (memory, vec![vector])
     }
 
+    /// Searches of the users' own memories and of what others share: nothing, then so many memories of the organisation, by
+    /// users who have not searched since the last change, and by the same ones.
+    async fn shared(&self, name: &str, store: &dyn MemoryStore) {
+        let times = self.searches(store, true).await;
+        row(&format!("{name}, own and shared, nothing shared"), None, &times);
+        for number in 0..SHARED {
+            let (memory, vectors) = self.memory(number).await;
+            let owner = Owner::organisation(Owner::DEFAULT_TENANT).unwrap();
+            let memory = Memory { owner, visibility: Visibility::Public, ..memory };
+            store.store(memory, vectors, &Write::by(Actor::Api, "bench")).await.unwrap();
+        }
+        for when in ["first", "again"] {
+            let times = self.searches(store, true).await;
+            row(&format!("{name}, own and {SHARED} shared, {when}"), None, &times);
+        }
+    }
+
     /// Fills a store; memories a second.
     async fn fill(&self, store: &dyn MemoryStore) -> f64 {
         let begun = Instant::now();
@@ -71,13 +90,16 @@ impl Bench {
         rate(self.memories, begun.elapsed())
     }
 
-    async fn search(&self, number: usize) -> Search {
+    async fn search(&self, number: usize, shared: bool) -> Search {
         // Another user each time, far from the last.
         let user = (number * 7919) % self.users;
         let query = format!("what is meeting 3 of user {user} about");
         let values = self.embedder.embed_query(&query).await.unwrap();
+        let reader = Reader { owner: owner(user), roles: Vec::new(), agent: None };
+        let scope = SharedScope { reader, projects: Within::All, types: Vec::new() };
         Search {
             scopes: vec![ScopeQuery::of(owner(user))],
+            shared: shared.then_some(scope),
             filter: None,
             vector: Some(QueryVector { space: self.space.clone(), values }),
             text: Some(query),
@@ -86,10 +108,10 @@ impl Bench {
         }
     }
 
-    async fn searches(&self, store: &dyn MemoryStore) -> Times {
+    async fn searches(&self, store: &dyn MemoryStore, shared: bool) -> Times {
         let mut times = Vec::with_capacity(SEARCHES);
         for number in 0..SEARCHES + SEARCHES / 10 {
-            let search = self.search(number).await;
+            let search = self.search(number, shared).await;
             let begun = Instant::now();
             let found = black_box(store.retrieve(&search).await.unwrap());
             times.push(begun.elapsed());
@@ -111,7 +133,7 @@ impl Bench {
         let statement = client.prepare(nearest).await.unwrap();
         let mut times = Vec::with_capacity(SEARCHES);
         for number in 0..SEARCHES + SEARCHES / 10 {
-            let search = self.search(number).await;
+            let search = self.search(number, false).await;
             let (owner, values) = (search.scopes[0].owner.key(), search.vector.unwrap().values);
             let begun = Instant::now();
             black_box(client.query(&statement, &[&owner, &&values[..]]).await.unwrap());
@@ -129,7 +151,7 @@ impl Bench {
         let searches = if level == ConsistencyLevel::Strong { SEARCHES / 10 } else { SEARCHES };
         let mut times = Vec::with_capacity(searches);
         for number in 0..searches + searches / 10 {
-            let search = self.search(number).await;
+            let search = self.search(number, false).await;
             let owner = search.scopes[0].owner.key();
             let request = SearchRequest::builder()
                 .collection_name(format!("{COLLECTION}_vectors"))
@@ -191,13 +213,14 @@ async fn main() {
     println!("| store | written a second | search P50, ms | P99, ms |\n|---|---|---|---|");
 
     let store = InMemoryStore::new();
-    row("in memory", Some(bench.fill(&store).await), &bench.searches(&store).await);
+    row("in memory", Some(bench.fill(&store).await), &bench.searches(&store, false).await);
     drop(store);
 
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("memories.db");
     let store = SqliteStore::open(&file, SqliteOptions::default()).unwrap();
-    row("SQLite", Some(bench.fill(&store).await), &bench.searches(&store).await);
+    row("SQLite", Some(bench.fill(&store).await), &bench.searches(&store, false).await);
+    bench.shared("SQLite", &store).await;
     store.close().await;
 
     if let Ok(address) = std::env::var("MEMGATE_TEST_MILVUS") {
@@ -227,14 +250,15 @@ async fn postgres(bench: &Bench, address: &str) {
     let store = PostgresStore::open(settings.clone()).await.unwrap();
     store.clear(&Write::by(Actor::Api, "bench")).await.unwrap();
     let rate = bench.fill(&store).await;
-    row("PostgreSQL", Some(rate), &bench.searches(&store).await);
+    row("PostgreSQL", Some(rate), &bench.searches(&store, false).await);
     store.close().await;
     let cached = PostgresSettings { cache_bytes: 256 << 20, ..settings };
     let store = PostgresStore::open(cached).await.unwrap();
-    bench.searches(&store).await;
-    row("PostgreSQL, users who searched before", None, &bench.searches(&store).await);
+    bench.searches(&store, false).await;
+    row("PostgreSQL, users who searched before", None, &bench.searches(&store, false).await);
     let (times, plan) = bench.bare_postgres(host, port).await;
     row("PostgreSQL, its client's vector search alone", None, &times);
+    bench.shared("PostgreSQL", &store).await;
     println!("{plan}");
     store.clear(&Write::by(Actor::Api, "bench")).await.unwrap();
     store.close().await;
@@ -268,7 +292,7 @@ async fn milvus(bench: &Bench, address: String) {
     let rate = bench.fill(&store).await;
     // What was just written is laid over the answers; let it be only Milvus'.
     tokio::time::sleep(Duration::from_secs(11)).await;
-    row("Milvus", Some(rate), &bench.searches(&store).await);
+    row("Milvus", Some(rate), &bench.searches(&store, false).await);
     for (name, level) in [
         ("Milvus, its client's vector search alone", ConsistencyLevel::Bounded),
         ("the same, Session", ConsistencyLevel::Session),
@@ -276,6 +300,7 @@ async fn milvus(bench: &Bench, address: String) {
     ] {
         row(name, None, &bench.bare(&client, level).await);
     }
+    bench.shared("Milvus", &store).await;
     store.clear(&Write::by(Actor::Api, "bench")).await.unwrap();
     store.close().await;
 }

@@ -138,7 +138,7 @@ fn memory(pool: &Pool, user: u64, number: u64) -> (Result<Memory>, Vec<Embedding
     let now = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(24 * 365 * 56) - day;
     let memory =
         Owner::of_user(&format!("user-{user}")).map_err(anyhow::Error::from).map(|owner| {
-            let id = MemoryId::derived(&["bench", owner.user(), &number.to_string()]);
+            let id = MemoryId::derived(&["bench", owner.name(), &number.to_string()]);
             let kind = MemoryType::new(MemoryType::SEMANTIC);
             Memory::new(id, owner, kind, &sentence.text, Source::ExternalData, now)
         });

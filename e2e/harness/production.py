@@ -23,12 +23,22 @@ def trusting(issuer: Issuer, folder: Path):
     return edit
 
 
-def stack_with_gateway_key(folder: Path, issuer: Issuer, config: dict, **options) -> Stack:
-    """A stack whose Envoy accepts this issuer's tokens and routes users to their own memories."""
+def without_token(config):
+    """An edit of Envoy's configuration that lets requests without a token pass. A wrong token is refused all the same."""
+    jwt = http_filter(config, "envoy.filters.http.jwt_authn")
+    for rule in jwt["rules"]:
+        rule["requires"] = {"requires_any": {"requirements": [rule["requires"], {"allow_missing": {}}]}}
+
+
+def stack_with_gateway_key(folder: Path, issuer: Issuer, config: dict, *, anonymous: bool = False, **options) -> Stack:
+    """A stack whose Envoy accepts this issuer's tokens and routes users to their own memories. `anonymous`: and lets
+    requests without a token pass."""
     trust = trusting(issuer, folder)
 
     def edit(envoy):
         trust(envoy)
+        if anonymous:
+            without_token(envoy)
         # Envoy starts after this, with the key in its environment.
         api = cluster(envoy, "memgate_api")
         address = api["load_assignment"]["endpoints"][0]["lb_endpoints"][0]["endpoint"]["address"]

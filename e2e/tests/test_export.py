@@ -54,6 +54,9 @@ def fill(place: Place):
         remember(f"I live in Lyon, says {user}", user_id=user, tags=["ü"], importance=0.1, metadata={"n": 0.1})
         remember("How to bake bread", user_id=user, type="procedural", project_id="blue")
     remember("Of another tenant", user_id="alice", tenant_id="acme/1")
+    remember("The office is closed on Monday", space="organisation", tenant_id="acme/1")
+    remember("Short plans are followed more often", space="agent:coach", visibility={"kind": "shared", "roles": ["hr"]})
+    remember("My desk is by the window", user_id="alice", visibility={"kind": "shared", "users": ["bob"]})
     changed = remember("My dog is called Rex", user_id="bob")
     assert place.memgate.api("PATCH", f"/v1/memory/{changed}?user_id=bob", {"content": "It is Max"}).status == 200
     if alone:
@@ -63,7 +66,9 @@ def fill(place: Place):
 def listed(place: Place) -> list:
     """The memories that both sides must list alike."""
     found = [place.json("list", "--user", user)["memories"] for user in USERS]
-    return [*found, place.json("list", "--user", "alice", "--tenant", "acme/1")["memories"]]
+    others = [("--user", "alice", "--tenant", "acme/1"), ("--space", "organisation", "--tenant", "acme/1"),
+              ("--space", "agent:coach")]
+    return [*found, *(place.json("list", *whose)["memories"] for whose in others)]
 
 
 def generated(count: int) -> str:
@@ -91,11 +96,11 @@ def test_an_import_copies_all_memories_of_another_memgate(either, tmp_path):
     source, target = either
     fill(source)
     file = tmp_path / "all.jsonl"
-    assert "Exported 8 memories" in source.run("export", "--out", file).stderr.decode()
+    assert "Exported 11 memories" in source.run("export", "--out", file).stderr.decode()
     assert os.stat(file).st_mode & 0o077 == 0, "others read what users said"
     assert not os.path.exists(f"{file}.part")
     assert target.json("import", file) == {
-        "written": 8, "same": 0, "differs": 0, "refused": 0, "complete": True, "problems": [],
+        "written": 11, "same": 0, "differs": 0, "refused": 0, "complete": True, "problems": [],
     }
     assert listed(target) == listed(source)
     # A second export from there is the same, except for the line with the time.
@@ -104,7 +109,7 @@ def test_an_import_copies_all_memories_of_another_memgate(either, tmp_path):
     again = tmp_path / "again.jsonl"
     target.ok("export", "--out", again)
     assert memories_of(again) == memories_of(file)
-    assert target.json("import", file)["same"] == 8
+    assert target.json("import", file)["same"] == 11
     # It came with its vectors, so it is found by its meaning at once.
     assert target.json("search", "Which town is my home?", "--user", "alice", "--threshold", "0")["hits"]
 
@@ -123,13 +128,17 @@ def test_one_users_export_is_only_that_users(either, tmp_path):
     assert target.json("list", "--user", ODD)["memories"] == []
     assert target.json("import", file, "--user", ODD)["written"] == 2
     assert target.json("list", "--user", ODD) == source.json("list", "--user", ODD)
+    source.ok("export", "--space", "organisation", "--tenant", "acme/1", "--out", tmp_path / "space.jsonl")
+    assert [line["memory"]["owner"] for line in memories_of(tmp_path / "space.jsonl")] == [
+        {"tenant": "acme/1", "organisation": True},
+    ]
     # From one program straight into another.
     whole = source.run("export").stdout
     command = target.command("import", "-", "--json")
     done = subprocess.run(command, input=whole, env=target.environment({}), capture_output=True, timeout=30)
     told = json.loads(done.stdout)
     # Two are there without the vectors that come now; they may have got the same meanwhile.
-    assert (told["written"], told["same"] + told["differs"], told["refused"]) == (6, 2, 0), told
+    assert (told["written"], told["same"] + told["differs"], told["refused"]) == (9, 2, 0), told
     assert listed(target) == listed(source)
 
 

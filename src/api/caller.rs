@@ -40,7 +40,7 @@ impl Caller {
     /// A user whose identity was verified by the gateway with this key.
     pub(super) fn verified(owner: Owner, key: i64) -> Self {
         let scopes = Scopes::new([Scope::Read, Scope::Write]);
-        Self { verified: true, ..Self::new(Actor::User(key), scopes, Bound::User(owner)) }
+        Self { verified: true, ..Self::new(Actor::User(key), scopes, Bound::One(owner)) }
     }
 
     /// The command line, on a data folder that it has locked.

@@ -26,20 +26,46 @@ pub(super) struct Common {
     pub(super) json: bool,
 }
 
-/// The user whose memories are meant.
+/// Whose memories are meant.
 #[derive(Debug, Args)]
 pub(super) struct Whose {
     /// Id of the user.
-    #[arg(long, value_name = "ID")]
-    pub(super) user: String,
+    #[arg(long, value_name = "ID", required_unless_present = "space", conflicts_with = "space")]
+    pub(super) user: Option<String>,
+    /// In place of a user what is known to the organisation, or to an agent: `organisation` or `agent:ID`.
+    #[arg(long, value_name = "SPACE")]
+    pub(super) space: Option<String>,
     /// Tenant of the user [default: default].
     #[arg(long, value_name = "ID")]
     pub(super) tenant: Option<String>,
 }
 
 impl From<Whose> for api::Whose {
-    fn from(Whose { user, tenant }: Whose) -> Self {
-        Self { user_id: user, tenant_id: tenant }
+    fn from(Whose { user, space, tenant }: Whose) -> Self {
+        Self { user_id: user, space, tenant_id: tenant }
+    }
+}
+
+/// Whose memories are meant, where it may be everyone's.
+#[derive(Debug, Args)]
+pub(super) struct WhoseIfGiven {
+    /// Only those of this user [default: those of all users, for operators].
+    #[arg(long, value_name = "ID", group = "owner")]
+    user: Option<String>,
+    /// Only what is known to the organisation, or to an agent: `organisation` or `agent:ID`.
+    #[arg(long, value_name = "SPACE", group = "owner")]
+    space: Option<String>,
+    /// Tenant of the user or space [default: default].
+    #[arg(long, value_name = "ID", requires = "owner")]
+    tenant: Option<String>,
+}
+
+impl WhoseIfGiven {
+    /// Whose; none where it is everyone's.
+    pub(super) fn given(self) -> Option<api::Whose> {
+        let Self { user: user_id, space, tenant: tenant_id } = self;
+        let is_given = user_id.is_some() || space.is_some();
+        is_given.then_some(api::Whose { user_id, space, tenant_id })
     }
 }
 

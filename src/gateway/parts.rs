@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use memgate_access::Audit;
 use memgate_capture::Capture;
 use memgate_config::Live;
 use memgate_core::clock::Clock;
@@ -35,4 +36,6 @@ pub struct Memory {
     pub recall: Recall,
     /// Learns from turns.
     pub capture: Arc<Capture>,
+    /// What was presented across projects is logged.
+    pub audit: Audit,
 }

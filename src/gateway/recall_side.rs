@@ -15,9 +15,10 @@ use crate::gateway::{
     request::{Admission, Admitted, ReadRequest, RequestHead, Traced, Unread, read},
     timeout_extension::TimeoutExtension,
 };
-use memgate_capture::may_become_memory;
+use memgate_access::{Action, Actor, Subject};
+use memgate_capture::{SessionKey, may_become_memory};
 use memgate_config::Config;
-use memgate_core::fence;
+use memgate_core::{fence, memory::Owner};
 use memgate_dialect::{Ask, Dialect, InvalidField, Placed, Placement, Role};
 use memgate_recall::{
     Context, Conversation, PresentedMemory, RecallError, RecallRequest, Trace, context_for_exchange,
@@ -68,7 +69,7 @@ pub(super) async fn answer(
     };
     let mut commands = Commands::default();
     let mut placement = Placement::System;
-    let mut traced = None;
+    let (mut traced, mut owner) = (None, None);
     let without_context = |outcome| (outcome, Context::default());
     let (outcome, context) = match admission {
         Admission::Invalid(field) => return (Answer::Rejected(field), None),
@@ -89,12 +90,16 @@ pub(super) async fn answer(
             traced = Traced::begin(parts, head, &admitted, arrived);
             let (admitted, trace) = (&*admitted, traced.as_ref().map(Traced::trace));
             let work = Recalling { parts, config, head, ask, commands, admitted, extension, trace };
+            owner = Some(admitted.identity.owner().clone());
             work.within_deadline(arrived).await
         }
     };
     let edits = request.plan(Some((&context.text, placement)));
     let personalised = matches!(edits.placed(), Placed::At(_));
     let hits = if personalised { context.hits() } else { 0 };
+    if let Some(owner) = owner.filter(|_| personalised) {
+        audit(parts, head, &owner, &context);
+    }
     let body = (!edits.is_empty()).then(|| edits.apply(&plain));
     let wanted = body.is_some() && personalised && config.memory.debug_metadata;
     let scores = if wanted { context.scores.clone() } else { Vec::new() };
@@ -106,6 +111,14 @@ pub(super) async fn answer(
         Some(body) => Answer::Replaced { body, decoded, outcome, personalised, hits, scores },
     };
     (answer, commands.kind())
+}
+
+/// Logs that memories of other projects are presented.
+fn audit(parts: &Parts, head: &RequestHead, owner: &Owner, context: &Context) {
+    let Some(memory) = parts.memory.get().filter(|_| context.cross_project > 0) else { return };
+    let subject = Subject::of(owner).count(context.cross_project as u64);
+    let request_id = head.request_id().map(str::to_owned);
+    memory.audit.note(Actor::Message, Action::CrossProject, subject, request_id);
 }
 
 /// The answer to a request that cannot be read.
@@ -203,10 +216,14 @@ impl Recalling<'_> {
             in_tool_loop: ask.in_tool_loop,
             tools_offered: !ask.tools_offered.is_empty(),
         };
+        let reader = admitted.reader();
+        let key = SessionKey::of(session, ask, owner);
         let request = RecallRequest {
             owner,
             projects: &admitted.projects,
             agents: &admitted.agents,
+            session: Some(key.name()),
+            reader: reader.as_ref(),
             earlier: &earlier,
             selection: &admitted.selection,
             settings: config.memory.recall_settings(),

@@ -76,7 +76,11 @@ impl Stack {
         let parts = Parts {
             budget: Budget::new(config.memory.capture.max_in_flight_bytes),
             config: Live::fixed(config),
-            memory: Arc::new(OnceLock::from(Memory { recall, capture: capture.clone() })),
+            memory: Arc::new(OnceLock::from(Memory {
+                recall,
+                capture: capture.clone(),
+                audit: memgate_access::Audit::none(),
+            })),
             models,
             metrics,
             clock,

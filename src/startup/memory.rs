@@ -15,7 +15,8 @@ use crate::{
 };
 use memgate_access::{Access, Retention as AuditRetention};
 use memgate_capture::{
-    self, Bounds, Capture, Least, Policy, Retention, SessionRules, Settings, Tools, TurnTrail,
+    self, AnonymousBounds, Bounds, Capture, Least, Policy, Retention, SessionRules, Settings,
+    Tools, TurnTrail,
 };
 use memgate_config::{
     Config, ExternalModel, ExtractionMode, Live, LlmProvider, ModelRole, ReconcilePolicy,
@@ -127,7 +128,11 @@ impl OpenMemory {
 
     /// The parts that exchanges use.
     pub(super) fn for_gateway(&self) -> gateway::Memory {
-        gateway::Memory { recall: self.recall.clone(), capture: self.capture.clone() }
+        gateway::Memory {
+            recall: self.recall.clone(),
+            capture: self.capture.clone(),
+            audit: self.access.audit.clone(),
+        }
     }
 
     /// The operations of the API.
@@ -252,6 +257,11 @@ pub(super) fn settings(config: &Config) -> Result<Settings, StartError> {
         retention: Retention {
             turns: memory.journal.retention(),
             dead_jobs: memory.journal.dead_jobs(),
+        },
+        anonymous: AnonymousBounds {
+            ttl: memory.anonymous_sessions.ttl(),
+            memories: memory.anonymous_sessions.max_memories,
+            sessions: memory.anonymous_sessions.max_sessions,
         },
         least: Least {
             importance: memory.extraction.min_importance,

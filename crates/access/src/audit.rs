@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use futures_util::FutureExt;
 use jiff::Timestamp;
 use memgate_core::{clock::Clock, memory::Owner};
 use memgate_sqlite::{Database, DatabaseError};
@@ -72,6 +73,8 @@ pub enum Action {
     MemoryErase,
     /// All memories of a user or project were erased.
     ScopeErase,
+    /// Memories of other projects were presented for a request.
+    CrossProject,
     /// Memories were imported.
     MemoryImport,
     /// Memories were hidden because the user asked to forget them.
@@ -103,6 +106,7 @@ impl Action {
             Self::MemoryChange => "memory.change",
             Self::MemoryErase => "memory.erase",
             Self::ScopeErase => "scope.erase",
+            Self::CrossProject => "recall.cross_project",
             Self::MemoryImport => "memory.import",
             Self::ForgetHide => "forget.hide",
             Self::ForgetSaid | Self::ForgetErase => "forget.erase",
@@ -119,6 +123,7 @@ impl Action {
     fn reason(self) -> &'static str {
         match self {
             Self::ForgetHide | Self::ForgetSaid => "the user asked to forget it in a message",
+            Self::CrossProject => "requests without a project search all projects",
             Self::ForgetErase => "the user asked to forget it, and the grace period is over",
             _ => "requested",
         }
@@ -286,6 +291,12 @@ impl Audit {
         if let Err(error) = log.database.write(write).await {
             tracing::error!(%error, action = action.name(), "the audit log misses an entry");
         }
+    }
+
+    /// Appends an entry as [`Audit::record`] does, without waiting until it is written.
+    pub fn note(&self, actor: Actor, action: Action, subject: Subject, request_id: Option<String>) {
+        // The first poll puts the entry into the queue, and what is queued is written.
+        let _ = self.record(actor, action, subject, request_id).now_or_never();
     }
 
     /// Entries, the newest first.

@@ -83,25 +83,25 @@ impl fmt::Display for Scopes {
     }
 }
 
-/// The users whose memories a key reaches.
+/// Whose memories a key reaches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// All users of all tenants.
+    /// Those of all tenants.
     All,
-    /// All users of one tenant.
+    /// Those of all users, of the agents and of the organisation of one tenant.
     Tenant(String),
-    /// One user.
-    User(Owner),
+    /// Those of one user, or of one agent, or of the organisation.
+    One(Owner),
 }
 
 impl Bound {
-    /// Whether this user's memories are within reach.
+    /// Whether this owner's memories are within reach.
     #[must_use]
     pub fn reaches(&self, owner: &Owner) -> bool {
         match self {
             Self::All => true,
             Self::Tenant(tenant) => tenant == owner.tenant(),
-            Self::User(user) => user == owner,
+            Self::One(one) => one == owner,
         }
     }
 
@@ -111,17 +111,23 @@ impl Bound {
         match self {
             Self::All => None,
             Self::Tenant(tenant) => Some(tenant),
-            Self::User(owner) => Some(owner.tenant()),
+            Self::One(owner) => Some(owner.tenant()),
+        }
+    }
+
+    /// The owner, if only one is within reach.
+    #[must_use]
+    pub fn owner(&self) -> Option<&Owner> {
+        match self {
+            Self::One(owner) => Some(owner),
+            Self::All | Self::Tenant(_) => None,
         }
     }
 
     /// The user, if only one is within reach.
     #[must_use]
     pub fn user(&self) -> Option<&str> {
-        match self {
-            Self::User(owner) => Some(owner.user()),
-            Self::All | Self::Tenant(_) => None,
-        }
+        self.owner().and_then(Owner::user)
     }
 }
 
@@ -172,7 +178,7 @@ impl NewKey {
                 "admin covers all users, so the key must not be bound to a user or tenant",
             );
         }
-        if scopes.contains(Scope::Gateway) && (scopes.0.len() > 1 || bound.user().is_some()) {
+        if scopes.contains(Scope::Gateway) && (scopes.0.len() > 1 || bound.owner().is_some()) {
             return invalid(
                 "scopes",
                 "gateway must be the only scope, of a key that is not bound to a user",
@@ -223,7 +229,7 @@ mod tests {
 
     #[test]
     fn only_sensible_keys_can_be_created() {
-        let user = || Bound::User(Owner::of_user("alice").unwrap());
+        let user = || Bound::One(Owner::of_user("alice").unwrap());
         assert!(new("app.1", &[Scope::Read, Scope::Write], user()).is_ok());
         assert!(new("ops", &[Scope::Admin], Bound::All).is_ok());
         assert!(new("envoy", &[Scope::Gateway], Bound::Tenant("acme".into())).is_ok());
@@ -256,7 +262,7 @@ mod tests {
         for (bound, reaches) in [
             (Bound::All, [true, true]),
             (Bound::Tenant("acme".into()), [true, false]),
-            (Bound::User(alice.clone()), [true, false]),
+            (Bound::One(alice.clone()), [true, false]),
         ] {
             assert_eq!([&alice, &namesake].map(|owner| bound.reaches(owner)), reaches, "{bound:?}");
         }

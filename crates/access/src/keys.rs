@@ -146,10 +146,7 @@ impl Keys {
 /// The subject by which the audit log names a key.
 fn subject(key: &KeyRecord) -> Subject {
     Subject {
-        owner: match &key.bound {
-            Bound::User(owner) => Some(owner.clone()),
-            Bound::All | Bound::Tenant(_) => None,
-        },
+        owner: key.bound.owner().cloned(),
         tenant: key.bound.tenant().map(str::to_owned),
         target: Some(format!("key:{} {} {}", key.id, key.name, key.scopes)),
         count: None,
@@ -165,7 +162,7 @@ fn insert(c: &Connection, digest: &Digest, key: &KeyRecord) -> rusqlite::Result<
             digest.0,
             key.scopes.to_string(),
             key.bound.tenant(),
-            key.bound.user(),
+            key.bound.owner().map(Owner::name),
             key.created_at.as_millisecond(),
             key.expires_at.map(Timestamp::as_millisecond),
         ],
@@ -193,7 +190,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(Digest, KeyRecord)> {
         (None, None) => Bound::All,
         (Some(tenant), None) => Bound::Tenant(tenant),
         (Some(tenant), Some(user)) => {
-            Bound::User(Owner::new(&tenant, &user).map_err(|_| bad("user", "invalid id"))?)
+            Bound::One(Owner::named(&tenant, &user).map_err(|_| bad("user", "invalid id"))?)
         }
         (None, Some(_)) => return Err(bad("tenant", "missing")),
     };

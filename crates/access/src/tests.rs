@@ -29,7 +29,7 @@ async fn open() -> (TempDir, Access) {
 }
 
 fn new(name: &str, expires_at: Option<Timestamp>) -> NewKey {
-    let bound = Bound::User(Owner::new("acme", "alice").unwrap());
+    let bound = Bound::One(Owner::new("acme", "alice").unwrap());
     NewKey::new(name.into(), Scopes::new([Scope::Read, Scope::Write]), bound, expires_at).unwrap()
 }
 

@@ -4,6 +4,7 @@ use std::{collections::HashSet, time::Duration};
 
 use crate::{
     journal::{self, Journal},
+    settings::AnonymousBounds,
     writer::{MemoryWriter, Tools},
 };
 use memgate_core::memory::{Memory, MemoryId, Owner};
@@ -79,7 +80,10 @@ impl Backfill {
     /// With this store and this model.
     #[must_use]
     pub fn new(tools: Tools) -> Self {
-        Self { writer: MemoryWriter::new(tools), passed_over: HashSet::new() }
+        Self {
+            writer: MemoryWriter::new(tools, AnonymousBounds::default()),
+            passed_over: HashSet::new(),
+        }
     }
 
     /// At most `most` memories, the oldest first. Returns how many got vectors, 0 at the end.

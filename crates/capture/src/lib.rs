@@ -48,7 +48,7 @@ pub use preferences::{preference_memory, preferences_of, set_preference};
 pub use reconcile::{Judged, judged, told};
 pub use service::{Bounds, Capture, Flushed};
 pub use session::{Place, SessionKey};
-pub use settings::{Least, Policy, Retention, SessionRules, Settings};
+pub use settings::{AnonymousBounds, Least, Policy, Retention, SessionRules, Settings};
 pub use trail::{Became, TurnEvent, TurnName, TurnRecord, TurnTrail};
 pub use turn::{Circumstances, FinishedTurn, JournaledTurn};
 pub use writer::Tools;

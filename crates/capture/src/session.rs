@@ -3,7 +3,7 @@
 
 use sha2::{Digest, Sha256};
 
-use memgate_core::memory::{MAX_ID_BYTES, Owner};
+use memgate_core::memory::{MAX_ID_BYTES, Owner, Space};
 use memgate_dialect::Ask;
 
 /// The key of a session, by the first rule that applies.
@@ -24,6 +24,10 @@ impl SessionKey {
     /// with control characters) are passed over.
     #[must_use]
     pub fn of(header: Option<&str>, ask: &Ask, owner: &Owner) -> Self {
+        // The id that was sent is a secret then, of which the owner's name is a digest.
+        if let Space::Session(id) = owner.space() {
+            return Self::Named(id.to_owned());
+        }
         if let Some(id) = header.and_then(usable) {
             return Self::Named(id);
         }

@@ -129,7 +129,7 @@ fn speaker(name: &str, owner: &Owner) -> Option<String> {
     let fits = |c: &char| c.is_alphanumeric() || " -_.'’".contains(*c);
     let name: String = name.chars().filter(fits).take(MAX_NAME).collect();
     let name = name.trim();
-    let own = name.to_lowercase() == owner.user().to_lowercase();
+    let own = name.to_lowercase() == owner.name().to_lowercase();
     (name.contains(char::is_alphanumeric) && !own).then(|| name.to_owned())
 }
 

@@ -2,11 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::trail::TurnTrail;
+use jiff::Timestamp;
+
+use crate::{settings::AnonymousBounds, trail::TurnTrail};
 use memgate_access::Audit;
 use memgate_core::{
     clock::Clock,
-    memory::{Embedding, Memory, MemoryStore, StoreError, Write},
+    memory::{
+        Embedding, Filter, ListQuery, Memory, MemoryStore, ScopeQuery, Space, Status, StoreError,
+        Write,
+    },
 };
 use memgate_embed::{EmbedError, Embedder, Vector};
 use memgate_models::Models;
@@ -48,12 +53,49 @@ pub(super) struct MemoryWriter {
     pub(super) audit: Audit,
     pub(super) metrics: Arc<Metrics>,
     pub(super) trail: TurnTrail,
+    pub(super) anonymous: AnonymousBounds,
 }
 
+/// Memories of a session that are removed at once when it has too many.
+const SURPLUS: usize = 100;
+
 impl MemoryWriter {
-    pub(super) fn new(tools: Tools) -> Self {
+    pub(super) fn new(tools: Tools, anonymous: AnonymousBounds) -> Self {
         let Tools { store, embedder, models, audit, metrics, trail, clock: _ } = tools;
-        Self { store, embedder, models, audit, metrics, trail }
+        Self { store, embedder, models, audit, metrics, trail, anonymous }
+    }
+
+    /// The memory as it is to be stored: that of a session without a user ends.
+    pub(super) fn ending(&self, memory: Memory) -> Memory {
+        match memory.owner.space() {
+            Space::Session(_) => {
+                Memory { expires_at: Some(self.end_after(memory.updated_at)), ..memory }
+            }
+            Space::User(_) | Space::Agent(_) | Space::Organisation => memory,
+        }
+    }
+
+    /// When what is known of a session without a user ends, if nothing is said in it after `last`.
+    pub(super) fn end_after(&self, last: Timestamp) -> Timestamp {
+        last.checked_add(self.anonymous.ttl).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Removes the oldest memories of a session without a user that has too many.
+    pub(super) async fn bound(&self, stored: &Memory, write: &Write) -> Result<(), StoreError> {
+        let Space::Session(_) = stored.owner.space() else { return Ok(()) };
+        let kept = ListQuery {
+            scope: ScopeQuery::of(stored.owner.clone()),
+            filter: Some(Filter::Status(Status::ALL.to_vec())),
+            limit: self.anonymous.memories,
+            cursor: None,
+            now: stored.updated_at,
+        };
+        let Some(cursor) = self.store.list(&kept).await?.next else { return Ok(()) };
+        let surplus = ListQuery { limit: SURPLUS, cursor: Some(cursor), ..kept };
+        let surplus = self.store.list(&surplus).await?.memories;
+        let ids: Vec<_> = surplus.into_iter().map(|memory| memory.id).collect();
+        self.store.forget_all(&stored.owner, &ids, write).await?;
+        Ok(())
     }
 
     /// Stores a memory under its derived id, or gives the one that is there the
@@ -93,7 +135,8 @@ impl MemoryWriter {
         write: &Write,
     ) -> Result<(Memory, Written), StoreError> {
         let (vectors, written) = self.embed(passages).await;
-        let stored = self.store.store(memory, vectors, write).await?;
+        let stored = self.store.store(self.ending(memory), vectors, write).await?;
+        self.bound(&stored, write).await?;
         self.metrics.stored(stored.memory_type.as_str());
         Ok((stored, written))
     }
@@ -106,7 +149,8 @@ impl MemoryWriter {
         write: &Write,
     ) -> Result<(Memory, Written), StoreError> {
         let (vectors, written) = self.embed(passages).await;
-        let stored = self.store.update(memory, Some(vectors), write).await?;
+        let stored = self.store.update(self.ending(memory), Some(vectors), write).await?;
+        self.bound(&stored, write).await?;
         self.metrics.stored(stored.memory_type.as_str());
         Ok((stored, written))
     }

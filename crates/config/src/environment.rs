@@ -1,5 +1,7 @@
 //! Keys of the configuration in environment variables: `MEMGATE_MEMORY__DEADLINE_MS` sets `memory.deadline_ms`.
 
+use std::ffi::OsString;
+
 use memgate_located::{Key, Node, Value};
 use serde_json::Value as Json;
 
@@ -20,24 +22,24 @@ const SEPARATOR: &str = "__";
 #[derive(Debug)]
 pub(crate) struct Variables {
     /// Name, key and value; a section before the keys in it.
-    all: Vec<(String, String, String)>,
+    all: Vec<(String, String, OsString)>,
 }
 
 impl Variables {
     /// Those of this process.
     pub(crate) fn of_process() -> Self {
-        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        };
-        Self::of(std::env::vars_os().filter_map(text))
+        // Every key is ASCII, so another name is none of ours.
+        let named = |(name, value): (OsString, _)| Some((name.into_string().ok()?, value));
+        Self::of(std::env::vars_os().filter_map(named))
     }
 
     /// Those of these variables that name a key: every one with `__` after the prefix, and one without if it is a key at
     /// the top. Others belong to somebody else, for example the `MEMGATE_PORT` that Kubernetes sets for a service.
-    pub(crate) fn of(variables: impl IntoIterator<Item = (String, String)>) -> Self {
-        let key = |(name, value): (String, String)| {
+    pub(crate) fn of(variables: impl IntoIterator<Item = (String, OsString)>) -> Self {
+        let key = |(name, value): (String, OsString)| {
             let key = name.strip_prefix(PREFIX)?.to_ascii_lowercase().replace(SEPARATOR, ".");
-            (key.contains('.') || of_key(&key).is_some()).then_some((name, key, value))
+            let is_key = key.contains('.') || of_key(&key).is_some();
+            is_key.then_some((name, key, value))
         };
         let mut all: Vec<_> = variables.into_iter().filter_map(key).collect();
         all.sort();
@@ -52,7 +54,7 @@ impl Variables {
         let mut root = Node { line: None, value: Value::Map(Vec::new()) };
         let mut problems = Vec::new();
         for (name, key, text) in &self.all {
-            match value(key, text) {
+            match text.to_str().ok_or_else(not_utf8).and_then(|text| value(key, text)) {
                 Ok(node) => root.overlay(nested(key, node)),
                 Err(problem) => {
                     let place = Some(Place::Variable(name.clone()));
@@ -72,6 +74,10 @@ impl Variables {
         let nearest = self.all.iter().rev().find(|(_, set, _)| sets(set));
         nearest.map(|(name, ..)| Place::Variable(name.clone()))
     }
+}
+
+fn not_utf8() -> Problem {
+    Problem { key: String::new(), place: None, cause: "must be UTF-8".to_owned() }
 }
 
 /// A list or a section is written as YAML; anything else is spelt as it is.
@@ -101,7 +107,7 @@ mod tests {
     use crate::{Config, ConfigError, Preset};
 
     fn read(file: &str, variables: &[(&str, &str)]) -> Result<Config, String> {
-        let variables = variables.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
+        let variables = variables.iter().map(|&(name, value)| (name.to_owned(), value.into()));
         let variables = Variables::of(variables);
         Config::from_text(Some(file), &variables, &|_| {}, &|_| None).map_err(|problems| {
             ConfigError::Invalid { path: Some("c.yaml".into()), problems }.to_string()
@@ -176,6 +182,17 @@ mod tests {
         );
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_value_that_is_no_text_is_refused() {
+        use std::os::unix::ffi::OsStringExt;
+        let variable = ("MEMGATE_DATA_DIR".to_owned(), OsString::from_vec(vec![b'/', 0xff]));
+        let told = Variables::of([variable]).tree().err().unwrap();
+        let place = Some(Place::Variable("MEMGATE_DATA_DIR".to_owned()));
+        let cause = "must be UTF-8".to_owned();
+        assert_eq!(told, [Problem { key: "data_dir".to_owned(), place, cause }]);
+    }
+
     #[test]
     fn the_file_keeps_its_lines_and_variables_of_others_are_left_alone() {
         let others =
@@ -194,7 +211,7 @@ mod tests {
     fn every_key_outside_lists_can_be_set() {
         for key in crate::schema::all_keys().iter().filter(|key| !key.contains("[]")) {
             let name = format!("{PREFIX}{}", key.to_uppercase().replace('.', SEPARATOR));
-            let variables = Variables::of([(name.clone(), String::new())]);
+            let variables = Variables::of([(name.clone(), OsString::new())]);
             assert_eq!(variables.place_of(key), Some(Place::Variable(name)), "{key}");
         }
     }

@@ -32,7 +32,8 @@ pub use sections::api::{ApiConfig, AuditConfig};
 pub use sections::effective::Effective;
 pub use sections::embedding::{AdditionalEmbeddingConfig, EmbeddingConfig, EmbeddingModel};
 pub use sections::identity::{
-    IdentityConfig, IdentityMode, JwtConfig, SignalHeaders, SignalMetadata, SignalsConfig,
+    AnonymousSessionsConfig, IdentityConfig, IdentityMode, JwtConfig, SignalHeaders,
+    SignalMetadata, SignalsConfig,
 };
 pub use sections::listen::{GrpcAddress, GrpcTls, HttpTls, Listen};
 pub use sections::memory::{

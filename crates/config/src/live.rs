@@ -120,6 +120,9 @@ need_restart! {
     memory.journal.sync;
     memory.embedding;
     memory.capture;
+    memory.anonymous_sessions.ttl_seconds;
+    memory.anonymous_sessions.max_memories;
+    memory.anonymous_sessions.max_sessions;
     memory.trail;
     memory.max_body_bytes;
     api;

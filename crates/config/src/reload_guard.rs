@@ -37,8 +37,18 @@ pub(super) fn weakened(old: &Config, new: &Config) -> Vec<Problem> {
     if was.agent_header.is_some() && was.agent_header != is.agent_header {
         refuse("memory.identity.agent_header", "change what decides the agent");
     }
+    if !old.memory.allows_anonymous_sessions() && new.memory.allows_anonymous_sessions() {
+        refuse("memory.anonymous_sessions.enabled", "give sessions without a user a memory");
+    }
+    let header = |config: &Config| config.memory.anonymous_sessions.header.clone();
+    if header(old).is_some() && header(old) != header(new) {
+        refuse("memory.anonymous_sessions.header", "change what names a session without a user");
+    }
     if !old.memory.search_all_projects && new.memory.search_all_projects {
         refuse("memory.search_all_projects", "search more projects");
+    }
+    if !old.memory.scopes.shared && new.memory.scopes.shared {
+        refuse("memory.scopes.shared", "search what others share");
     }
     if !old.memory.journal.tool_contents && new.memory.journal.tool_contents {
         refuse("memory.journal.tool_contents", "keep what tools are given and answer");
@@ -170,7 +180,8 @@ mod tests {
     #[test]
     fn lists_every_weakened_protection() {
         let dev = "memory: {identity: {mode: development}}";
-        assert_eq!(keys("{}", dev), ["memory.identity.mode"]);
+        let of_dev = ["memory.identity.mode", "memory.anonymous_sessions.enabled"];
+        assert_eq!(keys("{}", dev), of_dev);
         assert_eq!(keys("memory: {identity: {header: x-me}}", "{}"), ["memory.identity.header"]);
         let tokens = "memory: {identity: {header_enabled: false}}";
         assert_eq!(keys(tokens, "{}"), ["memory.identity.header_enabled"]);
@@ -180,10 +191,15 @@ mod tests {
             keys("{}", "memory: {search_all_projects: true}"),
             ["memory.search_all_projects"]
         );
+        assert_eq!(keys("{}", "memory: {scopes: {shared: true}}"), ["memory.scopes.shared"]);
         assert_eq!(
             keys("{}", "memory: {journal: {tool_contents: true}}"),
             ["memory.journal.tool_contents"]
         );
+        let anonymous = "memory: {anonymous_sessions: {enabled: true, header: x-session}}";
+        assert_eq!(keys("{}", anonymous), ["memory.anonymous_sessions.enabled"]);
+        let unnamed = "memory: {anonymous_sessions: {enabled: true}}";
+        assert_eq!(keys(anonymous, unnamed), ["memory.anonymous_sessions.header"]);
         let pin = "{match: {path: /a}, project_id: hr}";
         assert_eq!(keys(&policies(&[pin]), "{}"), ["memory.policies"]);
         let pin = "{match: {path: /a}, agent_id: bot}";

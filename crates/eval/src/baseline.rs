@@ -39,6 +39,7 @@ async fn found(
 ) -> Result<Vec<MemoryId>> {
     let search = Search {
         scopes: vec![ScopeQuery::of(owner.clone())],
+        shared: None,
         filter: None,
         text: vector.is_none().then(|| query.to_owned()),
         vector,

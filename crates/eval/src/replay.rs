@@ -198,6 +198,8 @@ pub(super) fn recall_request<'a>(
         owner,
         projects: &Within::None,
         agents: &Within::None,
+        session: None,
+        reader: None,
         earlier: &[],
         selection,
         settings: config.recall_settings(),

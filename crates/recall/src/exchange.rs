@@ -64,11 +64,15 @@ pub async fn context_for_exchange(
     };
     let keys = loop_keys(conversation, request, text);
     let loops = recall.tool_loops();
-    if in_tool_loop && let Some(context) = keys.iter().find_map(|key| loops.get(key)) {
+    if in_tool_loop
+        && let Some(context) = keys.iter().find_map(|key| loops.get(key))
+        && recall.may_see_again(&context, request).await
+    {
         if let Some(trace) = request.trace {
             trace.in_tool_loop();
         }
-        return Ok(Some(context));
+        // Noted with the loop's first call.
+        return Ok(Some(Context { cross_project: 0, ..context }));
     }
     let earlier: Vec<&str> = journaled.iter().chain(request.earlier).copied().collect();
     let request = RecallRequest { earlier: &earlier, ..request.clone() };
@@ -99,10 +103,12 @@ fn loop_keys(
     let [project, agent] =
         [request.projects, request.agents].map(|it| it.named().unwrap_or_default());
     let session = session.unwrap_or_default();
+    // With other roles the user may read other memories.
+    let roles = request.reader.map(|reader| reader.roles.join("\n")).unwrap_or_default();
     let of = |place: &[&str]| LoopKey::of(request.owner, place, text);
     first_user_text
-        .map(|first| of(&[project, agent, session, first]))
+        .map(|first| of(&[project, agent, session, &roles, first]))
         .into_iter()
-        .chain([of(&[project, agent, session])])
+        .chain([of(&[project, agent, session, &roles])])
         .collect()
 }

@@ -2,17 +2,74 @@
 
 use serde::{Deserialize, Serialize};
 
-use memgate_core::memory::{Memory, MemoryId};
+use memgate_core::memory::{Memory, MemoryId, Owner, Space};
 
 /// A memory that was found, with its relevance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     /// The memory.
     pub memory: Memory,
+    /// Whose it is, for who asks.
+    pub scope: HitScope,
     /// Calibrated relevance, 0 to 1; means the same in every store.
     pub score: f32,
     /// The parts of its score and of its place in the order.
     pub breakdown: ScoreBreakdown,
+}
+
+/// Whose a memory is, for who asks.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum HitScope {
+    /// The user's own, of another session or of none.
+    #[default]
+    User,
+    /// Of the request's session.
+    Session,
+    /// The agent's.
+    Agent,
+    /// The organisation's.
+    Organisation,
+    /// Another user's, who shares it.
+    Shared,
+}
+
+impl HitScope {
+    /// The scopes of the user's own memories.
+    pub(crate) const OWN: &[Self] = &[Self::User, Self::Session];
+
+    /// Whose a memory is, for this owner in this session.
+    #[must_use]
+    pub fn of(memory: &Memory, asks: &Owner, session: Option<&str>) -> Self {
+        match memory.owner.space() {
+            Space::Session(_) => Self::Session,
+            Space::Agent(_) => Self::Agent,
+            Space::Organisation => Self::Organisation,
+            Space::User(_) if memory.owner != *asks => Self::Shared,
+            Space::User(_) if session.is_some() && memory.session_id.as_deref() == session => {
+                Self::Session
+            }
+            Space::User(_) => Self::User,
+        }
+    }
+
+    /// Whether it is the user's own.
+    pub(crate) fn is_own(self) -> bool {
+        Self::OWN.contains(&self)
+    }
+
+    /// The mark in a context that says whose a memory is; none for the user's own.
+    pub(crate) fn mark(self) -> Option<&'static str> {
+        match self {
+            Self::User | Self::Session => None,
+            Self::Agent => Some("the agent's"),
+            Self::Organisation => Some("the organisation's"),
+            Self::Shared => Some("shared by another user"),
+        }
+    }
 }
 
 /// The parts of a hit's score and of its place in the order.
@@ -146,6 +203,8 @@ pub struct PresentedMemory {
 pub enum Why {
     /// It was found.
     Found {
+        /// Whose it is, for who asks.
+        scope: HitScope,
         /// Its calibrated relevance, 0 to 1.
         score: f32,
         /// The parts of its score and of its place in the order.

@@ -10,10 +10,10 @@ use std::time::Instant;
 
 use crate::{
     decision::{RecallError, Skip},
-    hit::{Hit, PresentedMemory, Why},
+    hit::Hit,
     pipeline::expansion::{expanded, helper},
     present::{
-        Context, ContextContent, Wanted, fetch_preferences, without_preferences, write_context,
+        Context, ContextContent, Wanted, fetch_preferences, without_preferences, write_apart,
     },
     query::{Query, Technique},
     request::RecallRequest,
@@ -23,7 +23,6 @@ use crate::{
     trail::{Cut, Step},
 };
 pub(super) use expansion::extra_time;
-use memgate_core::memory::MemoryId;
 use memgate_telemetry::{Metrics, Phase};
 
 /// The selected hits, best first.
@@ -110,8 +109,7 @@ fn present(
     let Wanted { preferences, wishes } = wanted;
     let (now, zone) = (request.now, &request.zone);
     let content = ContextContent { preferences, wishes, hits, query, now, zone };
-    let mut context = write_context(&content, request.settings.budget);
-    context.scores = presented(wanted, hits, &context.shown);
+    let (mut context, found) = write_apart(&content, request.settings.budget);
     services.metrics.phase(Phase::Context, started.elapsed());
     if let Some(trace) = request.trace {
         trace.step(Step::Context, started.elapsed());
@@ -120,8 +118,19 @@ fn present(
         tracing::debug!("No memories above threshold");
     } else {
         services.metrics.presented(context.shown.len());
+        for hit in &found {
+            services.metrics.presented_of(hit.scope);
+            let project = hit.memory.project_id.as_deref();
+            let is_other = project.is_some() && project != request.projects.named();
+            context.cross_project += usize::from(is_other);
+        }
+        services.metrics.presented_across_projects(context.cross_project as u64);
         tracing::info!("Memory: Retrieved {} memories", context.hits());
-        services.access.presented(request.owner, &context.shown, request.now);
+        // The preferences and wishes stand before the hits, and are the user's own.
+        let known = &context.shown[..context.shown.len() - found.len()];
+        let known = known.iter().map(|id| (request.owner, id));
+        let found = found.iter().map(|hit| (&hit.memory.owner, &hit.memory.id));
+        services.access.presented(known.chain(found), request.now);
     }
     context
 }
@@ -138,16 +147,4 @@ fn count(query: &Query, hits: &[Hit], metrics: &Metrics) {
         };
         metrics.technique(technique.into(), *took, hits.iter().filter(counted).count());
     }
-}
-
-/// The preferences, wishes and hits that are shown, best first.
-fn presented(wanted: &Wanted, hits: &[Hit], shown: &[MemoryId]) -> Vec<PresentedMemory> {
-    let found = hits.iter().map(|hit| PresentedMemory {
-        id: hit.memory.id.clone(),
-        why: Why::Found { score: hit.score, breakdown: Box::new(hit.breakdown) },
-    });
-    let ids = wanted.preferences.iter().map(|it| &it.id);
-    let ids = ids.chain(wanted.wishes.iter().map(|wish| &wish.id));
-    let preferences = ids.map(|id| PresentedMemory { id: id.clone(), why: Why::Preference });
-    preferences.chain(found).filter(|scored| shown.contains(&scored.id)).collect()
 }

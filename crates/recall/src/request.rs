@@ -4,10 +4,13 @@ use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use tokio::time::Instant;
 
 use crate::{
-    settings::{QueryConfig, RankingConfig},
+    hit::HitScope,
+    settings::{QueryConfig, RankingConfig, ScopesConfig},
     trail::Trace,
 };
-use memgate_core::memory::{Evidence, Filter, Memory, Owner, ScopeQuery, Within};
+use memgate_core::memory::{
+    Evidence, Filter, Memory, Owner, Reader, ScopeQuery, SharedScope, Within,
+};
 use memgate_text::command::Subject;
 
 /// A request for memories.
@@ -19,6 +22,10 @@ pub struct RecallRequest<'a> {
     pub projects: &'a Within,
     /// The agents that are searched.
     pub agents: &'a Within,
+    /// The session that asks, where it has a name.
+    pub session: Option<&'a str>,
+    /// Who reads what others share; none where that is not searched.
+    pub reader: Option<&'a Reader>,
     /// The user's earlier messages in the conversation, oldest first. The model sees them anyway, so memories that
     /// repeat them are left out.
     pub earlier: &'a [&'a str],
@@ -59,6 +66,8 @@ pub struct RecallSettings<'a> {
     pub query: &'a QueryConfig,
     /// Settings of the order of hits.
     pub ranking: &'a RankingConfig,
+    /// Whose memories are presented, and how many of each.
+    pub scopes: &'a ScopesConfig,
     /// The types of memory that exist: a model may name these.
     pub types: &'a [String],
     /// How long the context may be.
@@ -85,21 +94,38 @@ impl RecallRequest<'_> {
         }
     }
 
+    /// What others share, where a store is asked for that.
+    pub(super) fn shared(&self) -> Option<SharedScope> {
+        let reader = self.reader.filter(|_| self.settings.scopes.shared)?.clone();
+        let types = self.selection.types.clone();
+        Some(SharedScope { reader, projects: self.projects.clone(), types })
+    }
+
+    /// Whose a memory is, for who asks.
+    pub(super) fn scope_of(&self, memory: &Memory) -> HitScope {
+        HitScope::of(memory, self.owner, self.session)
+    }
+
     /// The day of asking.
     pub(super) fn today(&self) -> Date {
         self.now.to_zoned(self.zone.clone()).date()
     }
 
-    /// The user's own memories among those that a store found: a second look, outside the store, because a mistake in a
-    /// query language must not become somebody else's memory.
-    pub(super) fn own(&self, evidence: Vec<Evidence>) -> Vec<Evidence> {
+    /// Whether a memory lies where the request may look: among the user's own, or in what others share.
+    pub(super) fn may_see(&self, memory: &Memory) -> bool {
+        self.scope().holds(memory) || self.shared().is_some_and(|shared| shared.holds(memory))
+    }
+
+    /// The memories that the request may see among those that a store found: a second look, outside the store, because a
+    /// mistake in a query language must not become somebody else's memory.
+    pub(super) fn visible(&self, evidence: Vec<Evidence>) -> Vec<Evidence> {
         let found = evidence.len();
-        let own: Vec<_> =
-            evidence.into_iter().filter(|it| it.memory.owner == *self.owner).collect();
-        if own.len() != found {
-            tracing::error!(rows = found - own.len(), "the store returned rows of another owner");
+        let visible: Vec<_> = evidence.into_iter().filter(|it| self.may_see(&it.memory)).collect();
+        if visible.len() != found {
+            let rows = found - visible.len();
+            tracing::error!(rows, "the store returned rows that the request may not see");
         }
-        own
+        visible
     }
 
     /// Whether the user asked to forget a memory that is not yet deleted.
@@ -115,8 +141,10 @@ pub(super) mod tests {
     use std::time::Duration;
 
     use super::*;
+    use memgate_core::memory::{MemoryId, MemoryType, Source, Visibility};
 
-    static SETTINGS: LazyLock<(QueryConfig, RankingConfig)> = LazyLock::new(Default::default);
+    static SETTINGS: LazyLock<(QueryConfig, RankingConfig, ScopesConfig)> =
+        LazyLock::new(Default::default);
 
     /// A request with default settings and more time than a test needs.
     pub(crate) fn request<'a>(
@@ -124,21 +152,82 @@ pub(super) mod tests {
         selection: &'a Selection,
         now: Timestamp,
     ) -> RecallRequest<'a> {
-        let (query, ranking) = &*SETTINGS;
+        let (query, ranking, scopes) = &*SETTINGS;
         let budget = Budget { context: 512, preferences: 64 };
         RecallRequest {
             owner,
             projects: &Within::All,
             agents: &Within::All,
+            session: None,
+            reader: None,
             earlier: &[],
             selection,
-            settings: RecallSettings { query, ranking, types: &[], budget },
+            settings: RecallSettings { query, ranking, scopes, types: &[], budget },
             filter: None,
             forgotten: &[],
             now,
             zone: TimeZone::UTC,
             deadline: Instant::now() + Duration::from_secs(60),
             trace: None,
+        }
+    }
+
+    #[test]
+    fn a_row_that_the_request_may_not_see_is_withheld_whatever_the_store_returns() {
+        let own = Owner::new("t", "alice").unwrap();
+        let bob = Owner::new("t", "bob").unwrap();
+        let evidence = |owner: &Owner, content: &str, change: fn(&mut Memory)| {
+            let (id, kind) = (MemoryId::fresh(), MemoryType::new(MemoryType::SEMANTIC));
+            let source = Source::ExternalData;
+            let at = Timestamp::UNIX_EPOCH;
+            let mut memory = Memory::new(id, owner.clone(), kind, content, source, at);
+            change(&mut memory);
+            Evidence { memory, cosine: None, part: None, lexical: None }
+        };
+        let public = |memory: &mut Memory| memory.visibility = Visibility::Public;
+        let rows = || {
+            vec![
+                evidence(&own, "own", |_| {}),
+                evidence(&own, "own of a project", |it| it.project_id = Some("p".into())),
+                evidence(&own, "own of an agent", |it| it.agent_id = Some("coach".into())),
+                evidence(&own, "own of a type", |it| {
+                    it.memory_type = MemoryType::new(MemoryType::EPISODIC);
+                }),
+                evidence(&bob, "private", |_| {}),
+                evidence(&bob, "public", public),
+                evidence(&bob, "public of an agent", |it| {
+                    it.visibility = Visibility::Public;
+                    it.agent_id = Some("coach".into());
+                }),
+                evidence(&bob, "public of a project", |it| {
+                    it.visibility = Visibility::Public;
+                    it.project_id = Some("p".into());
+                }),
+                evidence(&bob, "public of a type", |it| {
+                    it.visibility = Visibility::Public;
+                    it.memory_type = MemoryType::new(MemoryType::EPISODIC);
+                }),
+                evidence(&Owner::agent("t", "coach").unwrap(), "an agent's", public),
+                evidence(&Owner::session("t", "s").unwrap(), "a session's", public),
+                evidence(&Owner::new("u", "alice").unwrap(), "of another tenant", public),
+            ]
+        };
+        let types = vec![MemoryType::SEMANTIC.to_owned()];
+        let selection = Selection { limit: 5, threshold: 0.6, types };
+        let reader = Reader { owner: own.clone(), roles: Vec::new(), agent: None };
+        let on = ScopesConfig { shared: true, ..ScopesConfig::default() };
+        let off = ScopesConfig::default();
+        for (reader, scopes, expected) in [
+            (None, &on, &["own"][..]),
+            (Some(&reader), &off, &["own"]),
+            (Some(&reader), &on, &["own", "public"]),
+        ] {
+            let mut request = request(&own, &selection, Timestamp::UNIX_EPOCH);
+            (request.reader, request.settings.scopes) = (reader, scopes);
+            (request.projects, request.agents) = (&Within::None, &Within::None);
+            let seen = request.visible(rows());
+            let seen: Vec<&str> = seen.iter().map(|found| &*found.memory.content).collect();
+            assert_eq!(seen, expected);
         }
     }
 }

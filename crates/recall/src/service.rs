@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use tokio::time::Instant;
+use futures_util::future::join_all;
+use tokio::time::{Instant, timeout_at};
 
 use crate::{
     decide::{self, Decided},
@@ -10,6 +11,7 @@ use crate::{
     hit::Hit,
     pipeline,
     plan::Plan,
+    present::{Context, Shared},
     query::{Query, Rewriter},
     request::RecallRequest,
     retrieve::Retrieval,
@@ -102,6 +104,22 @@ impl Recall {
     pub fn erase(&self, owner: &Owner) {
         self.services.tool_loops.forget(owner);
         self.services.trail.erase(owner);
+    }
+
+    /// Whether a context that was made for an earlier call may be presented again: what others share must still be
+    /// shared, and be what it was. Without anything shared in it nothing is asked.
+    pub(super) async fn may_see_again(
+        &self,
+        context: &Context,
+        request: &RecallRequest<'_>,
+    ) -> bool {
+        let store = &self.services.store;
+        let looks = context.shared.iter().map(async |it: &Shared| {
+            let found = timeout_at(request.deadline, store.get(&it.owner, &it.id, request.now));
+            let Ok(Ok(memory)) = found.await else { return false };
+            memory.version == it.version && memory.status.is_in_use() && request.may_see(&memory)
+        });
+        join_all(looks).await.into_iter().all(|is_same| is_same)
     }
 
     /// The contexts of open tool loops.

@@ -1,6 +1,7 @@
 //! Recall on a store: what it never presents, and what it finds beside the nearest.
 
 pub(crate) mod growth;
+mod shared;
 
 use std::sync::{
     Arc,

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use crate::{
     MAX_LIMIT, dense,
     scan_cursor::ScanCursor,
-    top_k::{Candidate, top_k},
+    top_k::{Candidate, top_k_apart},
     validate::{self, MAX_SCAN_BYTES, to_microsecond, validate},
 };
 use memgate_core::memory::{
@@ -60,15 +60,18 @@ fn newest_first(a: &Memory, b: &Memory) -> std::cmp::Ordering {
     (b.created_at, &b.id).cmp(&(a.created_at, &a.id))
 }
 
-/// The evidence of one owner's memories for a search.
-fn evidence(
-    entries: &HashMap<MemoryId, Whole>,
+/// The evidence of a haystack's memories for a search; `holds` says which of them are meant.
+fn evidence<'e>(
+    entries: impl Iterator<Item = &'e Whole>,
     search: &Search,
-    scopes: &[&ScopeQuery],
+    holds: impl Fn(&Memory) -> bool,
 ) -> Vec<Evidence> {
     let mut entries: Vec<&Whole> =
-        entries.values().filter(|entry| entry.memory.is_in_use(search.now)).collect();
-    entries.sort_by(|a, b| newest_first(&a.memory, &b.memory));
+        entries.filter(|entry| entry.memory.is_in_use(search.now)).collect();
+    entries.sort_by(|a, b| {
+        let by_owner = || a.memory.owner.key().cmp(&b.memory.owner.key());
+        newest_first(&a.memory, &b.memory).then_with(by_owner)
+    });
     let query = search.text.as_deref().and_then(QueryTerms::of);
     let scores = query.map(|query| {
         let terms: Vec<Terms> = entries.iter().map(|e| Terms::of(&e.memory.text())).collect();
@@ -78,7 +81,7 @@ fn evidence(
         Postings::of(&terms).said_in(sessions).score(&query, |_| true)
     });
     let found = entries.into_iter().enumerate().filter(|(_, entry)| {
-        scopes.iter().any(|scope| scope.holds(&entry.memory))
+        holds(&entry.memory)
             && search.filter.as_ref().is_none_or(|filter| filter.matches(&entry.memory))
     });
     found
@@ -124,9 +127,15 @@ impl MemoryStore for InMemoryStore {
             if let Some(entries) = kept.get(&scope.owner)
                 && seen.insert(&scope.owner)
             {
-                let scopes = search.scopes.iter().filter(|other| other.owner == scope.owner);
-                found.extend(evidence(entries, search, &scopes.collect::<Vec<_>>()));
+                let holds = |memory: &Memory| search.scopes.iter().any(|scope| scope.holds(memory));
+                found.extend(evidence(entries.values(), search, holds));
             }
+        }
+        let first_shared = found.len();
+        if let Some(shared) = &search.shared {
+            let is_shared = |entry: &&Whole| shared.reader.is_shared_with(&entry.memory);
+            let entries = kept.values().flat_map(HashMap::values).filter(is_shared);
+            found.extend(evidence(entries, search, |memory| shared.holds(memory)));
         }
         if search.vector.is_none() && search.text.is_none() {
             found.sort_by(|a, b| newest_first(&a.memory, &b.memory));
@@ -138,7 +147,8 @@ impl MemoryStore for InMemoryStore {
             cosine: evidence.cosine.zip(evidence.part),
             lexical: evidence.lexical,
         });
-        let chosen = top_k(candidates.collect(), limit);
+        let chosen =
+            top_k_apart(candidates.collect(), limit, |candidate| candidate.place >= first_shared);
         Ok(chosen.into_iter().map(|candidate| found[candidate.place].clone()).collect())
     }
 
@@ -302,6 +312,24 @@ impl MemoryStore for InMemoryStore {
         for touch in touches {
             if let Some(entry) = kept.get_mut(&touch.owner).and_then(|e| e.get_mut(&touch.id)) {
                 validate::touch(&mut entry.memory, touch.at);
+            }
+        }
+        Ok(())
+    }
+
+    async fn keep_until(
+        &self,
+        owner: &Owner,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let until = to_microsecond(until);
+        let mut kept = self.write()?;
+        for entry in kept.get_mut(owner).into_iter().flat_map(HashMap::values_mut) {
+            if !entry.memory.is_expired(now)
+                && let Some(end) = &mut entry.memory.expires_at
+            {
+                *end = until.max(*end);
             }
         }
         Ok(())

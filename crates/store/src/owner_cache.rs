@@ -70,9 +70,51 @@ impl<T: Cached> OwnerCache<T> {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.lock().entries.len()
+    }
+
     /// Every change is a complete step, so a poisoned lock still protects a consistent state.
     fn lock(&self) -> MutexGuard<'_, Kept<T>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The indexes of what is searched. Those of what others share are found in two steps: readers who may read the same
+/// memories share one.
+pub(crate) struct IndexCache<T> {
+    /// By the key of an owner, or of a set of shared memories.
+    pub(crate) indexes: OwnerCache<T>,
+    /// By the key of a reader.
+    pub(crate) readers: OwnerCache<SharedSet>,
+}
+
+impl<T: Cached> IndexCache<T> {
+    pub(crate) fn new(bound: usize) -> Self {
+        let of_readers = bound / READERS;
+        let indexes = OwnerCache::new(bound - of_readers);
+        Self { indexes, readers: OwnerCache::new(of_readers) }
+    }
+}
+
+/// The share of the readers in a cache (1/16).
+const READERS: usize = 16;
+
+/// The set of shared memories that a reader may read.
+pub(crate) struct SharedSet {
+    pub(crate) generation: i64,
+    /// The key of its index.
+    pub(crate) key: String,
+}
+
+impl Cached for SharedSet {
+    fn generation(&self) -> i64 {
+        self.generation
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.key.len()
     }
 }
 

@@ -1,12 +1,14 @@
-//! The memories of one owner as a search needs them: what decides whether they are searched, and
+//! The memories of one haystack as a search needs them: what decides whether they are searched, and
 //! their words. Stores that read them from a database share this.
 
 use std::{collections::HashSet, sync::Arc};
 
-use memgate_core::memory::{Owner, ScopeQuery};
+use sha2::{Digest, Sha256};
+
+use memgate_core::memory::{self, Owner, ScopeQuery, Search, SharedScope};
 use memgate_text::index::{Lexical, Postings, QueryTerms, Terms};
 
-/// An owner's memories in use, including expired ones, newest first.
+/// A haystack's memories in use, including expired ones, newest first.
 #[derive(Default)]
 pub(crate) struct Documents {
     all: Vec<Document>,
@@ -33,11 +35,16 @@ impl Document {
         self.expires_at.is_some_and(|end| end <= now)
     }
 
-    /// Whether it belongs to a scope of its owner.
-    pub(crate) fn is_in(&self, scope: &ScopeQuery) -> bool {
+    /// Whether it lies in the haystack that it was read for.
+    pub(crate) fn is_in(&self, haystack: &Haystack<'_>) -> bool {
         let [project, agent, session] =
             [&self.project, &self.agent, &self.session].map(|name| name.as_deref());
-        scope.reaches(&self.memory_type, project, agent, session)
+        match haystack {
+            Haystack::Owner(_, scopes) => {
+                scopes.iter().any(|scope| scope.reaches(&self.memory_type, project, agent, session))
+            }
+            Haystack::Shared(scope) => scope.covers(&self.memory_type, project),
+        }
     }
 }
 
@@ -60,7 +67,6 @@ impl Documents {
 }
 
 /// The names in a row of a memory.
-#[derive(Clone, Copy)]
 pub(crate) struct Columns<'a> {
     pub(crate) memory_type: &'a str,
     pub(crate) project: Option<&'a str>,
@@ -129,14 +135,57 @@ impl Names {
     }
 }
 
-/// The scopes grouped by owner, in order.
-pub(crate) fn by_owner(scopes: &[ScopeQuery]) -> Vec<(&Owner, Vec<&ScopeQuery>)> {
-    let mut owners: Vec<(&Owner, Vec<&ScopeQuery>)> = Vec::new();
-    for scope in scopes {
-        match owners.iter_mut().find(|(owner, _)| **owner == scope.owner) {
-            Some((_, scopes)) => scopes.push(scope),
-            None => owners.push((&scope.owner, vec![scope])),
+/// Maximum number of memories that are searched of what others share with a reader: the newest.
+pub(crate) const MAX_SHARED: usize = 5_000;
+
+/// Where a search looks, each with statistics of its own.
+pub(crate) enum Haystack<'s> {
+    /// The memories of an owner, in these scopes.
+    Owner(&'s Owner, Vec<&'s ScopeQuery>),
+    /// What others share with a reader.
+    Shared(&'s SharedScope),
+}
+
+impl Haystack<'_> {
+    /// Whether it is what others share.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self, Self::Shared(_))
+    }
+
+    /// The key of an owner, or of a reader: two readers have one only if both may read the same, because ids hold no line
+    /// break.
+    pub(crate) fn key(&self) -> String {
+        match self {
+            Self::Owner(owner, _) => owner.key(),
+            Self::Shared(SharedScope { reader, .. }) => {
+                let agent = reader.agent.as_deref().unwrap_or_default();
+                format!("{}/%shared\n{agent}\n{}", reader.owner.key(), reader.roles.join("\n"))
+            }
         }
     }
-    owners
+}
+
+/// The key of the index of these memories, which others share: no owner's key.
+pub(crate) fn shared_key(reader: &memory::Reader, rows: &[i64]) -> String {
+    let mut digest = Sha256::new();
+    rows.iter().for_each(|row| digest.update(row.to_be_bytes()));
+    let digest: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{}/%shared {digest}", reader.owner.tenant_key())
+}
+
+/// The haystacks of a search: its scopes grouped by owner, in order, and what others share.
+pub(crate) fn haystacks(search: &Search) -> Vec<Haystack<'_>> {
+    let mut haystacks: Vec<Haystack<'_>> = Vec::new();
+    for scope in &search.scopes {
+        let of_owner = haystacks.iter_mut().find_map(|haystack| match haystack {
+            Haystack::Owner(owner, scopes) if **owner == scope.owner => Some(scopes),
+            _ => None,
+        });
+        match of_owner {
+            Some(scopes) => scopes.push(scope),
+            None => haystacks.push(Haystack::Owner(&scope.owner, vec![scope])),
+        }
+    }
+    haystacks.extend(search.shared.as_ref().map(Haystack::Shared));
+    haystacks
 }

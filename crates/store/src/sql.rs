@@ -1,6 +1,6 @@
 //! Names that SQL has for parts of a filter, the same in every SQL store.
 
-use memgate_core::memory::{Comparison, TimeField};
+use memgate_core::memory::{Comparison, Owner, Reader, TimeField};
 
 /// The operator of a comparison.
 pub(crate) fn operator(how: Comparison) -> &'static str {
@@ -18,5 +18,49 @@ pub(crate) fn column(field: TimeField) -> &'static str {
         TimeField::Created => "created_at",
         TimeField::Updated => "updated_at",
         TimeField::Event => "event_time",
+    }
+}
+
+/// The JSON of a private visibility, as rows have it.
+macro_rules! private {
+    () => {
+        r#"'{"kind":"private"}'"#
+    };
+}
+pub(crate) use private;
+
+/// The JSON of a public visibility, as rows have it.
+macro_rules! public {
+    () => {
+        r#"'{"kind":"public"}'"#
+    };
+}
+pub(crate) use public;
+
+/// Begins the second part of the partition key of an agent's space, and of a session without a user.
+pub(crate) const AGENT_KEY: &str = "%agent:";
+pub(crate) const SESSION_KEY: &str = "%session:";
+
+/// The partition key of a reader's agent; of none where there is none.
+pub(crate) fn agent_key(reader: &Reader) -> String {
+    let agent = reader.agent.as_deref().map(|agent| Owner::agent(reader.owner.tenant(), agent));
+    agent.and_then(Result::ok).map_or_else(String::new, |agent| agent.key())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memgate_core::memory::Visibility;
+
+    #[test]
+    fn a_visibility_and_a_space_are_told_by_their_texts() {
+        for (text, visibility) in
+            [(private!(), Visibility::Private), (public!(), Visibility::Public)]
+        {
+            assert_eq!(text, format!("'{}'", serde_json::to_string(&visibility).unwrap()));
+        }
+        let key = |owner: Owner| owner.key();
+        assert_eq!(key(Owner::agent("t", "a").unwrap()), format!("t/{AGENT_KEY}a"));
+        assert_eq!(key(Owner::session("t", "a").unwrap()), format!("t/{SESSION_KEY}a"));
     }
 }

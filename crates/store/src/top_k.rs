@@ -15,8 +15,21 @@ pub(super) struct Candidate<T> {
     pub(super) lexical: Option<Lexical>,
 }
 
+/// The top `limit` by each kind of evidence of what is searched of one's own, and as many of what others share: neither
+/// takes the other's places.
+pub(super) fn top_k_apart<T: Copy>(
+    candidates: Vec<Candidate<T>>,
+    limit: usize,
+    is_shared: impl Fn(&Candidate<T>) -> bool,
+) -> Vec<Candidate<T>> {
+    let (shared, own) = candidates.into_iter().partition(is_shared);
+    let mut chosen = top_k(own, limit);
+    chosen.extend(top_k(shared, limit));
+    chosen
+}
+
 /// The top `limit` by each kind of evidence, without duplicates. Ties keep their order.
-pub(super) fn top_k<T: Copy>(candidates: Vec<Candidate<T>>, limit: usize) -> Vec<Candidate<T>> {
+fn top_k<T: Copy>(candidates: Vec<Candidate<T>>, limit: usize) -> Vec<Candidate<T>> {
     let dense = top(&candidates, limit, |candidate| candidate.cosine.map(|(cosine, _)| cosine));
     let lexical = top(&candidates, limit, |candidate| {
         candidate.lexical.map(|found| found.window).filter(|score| *score > 0.0)

@@ -36,6 +36,7 @@ pub(super) fn validate(memory: &mut Memory, vectors: &[Embedding]) -> Result<(),
     name("project_id", memory.project_id.as_deref())?;
     name("agent_id", memory.agent_id.as_deref())?;
     name("session_id", memory.session_id.as_deref())?;
+    memory.visibility.check().map_err(|(field, cause)| invalid(field, &cause))?;
     if memory.content.is_empty() {
         return Err(invalid("content", "must not be empty"));
     }

@@ -38,6 +38,9 @@ metrics! {
         /// Records the duration of a phase of a request.
         pub phase(phase = "phase"; took: Duration) = Histogram(SECONDS)
             "phase_seconds": "Duration of the phases of a request, in seconds";
+        /// Counts a memory that was found and is presented, by whose it is for the user.
+        pub presented_of(scope = "scope") = Counter
+            "scope_hits": "Number of presented memories that were found, by scope";
         /// Records the duration of a technique that contributed to a query.
         technique_took(technique = "technique"; took: Duration) = Histogram(SECONDS)
             "query_technique_seconds": "Duration of query techniques that contributed to a query, in seconds";
@@ -100,6 +103,9 @@ metrics! {
         /// Records the number of memories presented to a searched request.
         pub presented(hits: usize) = Histogram(HITS)
             "hits": "Number of memories presented per searched request";
+        /// Counts presented memories of another project than the request's.
+        pub presented_across_projects(hits: u64) = Counter
+            "cross_project_hits": "Number of presented memories of another project than the request's";
         /// Changes the number of exchanges in flight.
         in_flight(change: i64) = Gauge
             "exchanges_in_flight": "Number of exchanges in flight";

@@ -37,13 +37,16 @@ impl Operations {
         request: CreateKeyRequest,
     ) -> Result<CreatedKeyView, ApiError> {
         let scopes: Result<Vec<_>, _> = request.scopes.iter().map(|name| name.parse()).collect();
-        let bound = match (request.user_id, request.tenant_id) {
-            (Some(user_id), tenant_id) => Bound::User(Whose { user_id, tenant_id }.owner()?),
-            (None, Some(tenant)) => {
+        let CreateKeyRequest { user_id, space, tenant_id, .. } = request;
+        let bound = match tenant_id {
+            tenant_id if user_id.is_some() || space.is_some() => {
+                Bound::One(Whose { user_id, space, tenant_id }.owner()?)
+            }
+            Some(tenant) => {
                 check_id(&tenant).map_err(|cause| ApiError::invalid("tenant_id", cause))?;
                 Bound::Tenant(tenant)
             }
-            (None, None) => Bound::All,
+            None => Bound::All,
         };
         let new = NewKey::new(request.name, Scopes::new(scopes?), bound, request.expires_at)?;
         let created = self.access.keys.create(new, caller.actor(), caller.request_id()).await;
@@ -74,7 +77,7 @@ impl Operations {
     pub async fn audit(&self, _: &Caller, request: AuditRequest) -> Result<AuditView, ApiError> {
         let limit = page(request.limit)?;
         let tenant_id = request.tenant_id.clone();
-        let whose = request.user_id.map(|user_id| Whose { user_id, tenant_id });
+        let whose = request.user_id.map(|user_id| Whose::user(user_id, tenant_id));
         let query = AuditQuery {
             owner: whose.map(|whose| whose.owner()).transpose()?,
             tenant: request.tenant_id,

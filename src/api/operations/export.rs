@@ -6,7 +6,7 @@ use tokio::task::spawn_blocking;
 use crate::api::{
     ApiError, Caller, ExportAllRequest, ExportRequest, LineStream, operations::Operations,
 };
-use memgate_core::memory::{Owner, Scan, Status};
+use memgate_core::memory::{Owner, Scan, Space, Status, Whole};
 use memgate_store::transfer::{FORMAT, Header, Line};
 
 /// Number of memories read at a time, if the caller sets no limit.
@@ -87,9 +87,12 @@ impl Operations {
             self.store.scan(owner.as_ref(), after.as_deref(), *limit).await?;
         let (vectors, mark) = (*vectors, next.clone());
         let write = move || {
-            // Memories being forgotten are left out: no other memgate would ever erase them.
-            let kept = found.into_iter().filter(|it| it.memory.status != Status::Forgotten);
-            let memories = kept.map(|mut whole| {
+            // Memories being forgotten, and of sessions without a user, are left out: no other memgate would ever erase them.
+            let is_kept = |Whole { memory, .. }: &Whole| {
+                memory.status != Status::Forgotten
+                    && !matches!(memory.owner.space(), Space::Session(_))
+            };
+            let memories = found.into_iter().filter(is_kept).map(|mut whole| {
                 if !vectors {
                     whole.vectors.clear();
                 }

@@ -137,6 +137,8 @@ impl Operations {
             owner,
             projects,
             agents: &Within::All,
+            session: None,
+            reader: None,
             earlier: &[],
             selection,
             settings: config.memory.recall_settings(),

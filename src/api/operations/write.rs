@@ -2,6 +2,7 @@
 
 mod change;
 mod idempotent;
+pub(super) mod visibility;
 
 use serde_json::{Map, Value};
 
@@ -14,7 +15,7 @@ use memgate_capture::{
     Author, admit_memory, admit_text, may_become_memory, screened_value, set_preference,
 };
 use memgate_core::memory::{
-    Embedding, Memory, MemoryId, MemoryKind, MemoryType, Preference, Source, StoreError,
+    Embedding, Memory, MemoryId, MemoryKind, MemoryType, Preference, Source, Space, StoreError,
 };
 use memgate_screening::{MAX_MESSAGE_BYTES, Screener};
 use memgate_text::preferences::only_preferences_in;
@@ -64,6 +65,10 @@ impl Operations {
         memory.project_id = request.project_id;
         memory.agent_id = request.agent_id;
         memory.session_id = request.session_id;
+        memory.visibility = visibility::checked(request.visibility, &memory.owner)?;
+        if let Space::Agent(agent) = memory.owner.space() {
+            memory.agent_id = Some(agent.to_owned());
+        }
         memory.importance = request.importance.unwrap_or(Memory::DEFAULT_IMPORTANCE);
         memory.confidence = request.confidence;
         memory.tags = tags(screener, request.tags)?;
@@ -80,7 +85,9 @@ impl Operations {
             }
             memory.id = idempotent::id(&memory.owner, key, now);
         }
-        let may_state = memory.tags.is_empty() && memory.kind != MemoryKind::Quotation;
+        let may_state = memory.tags.is_empty()
+            && memory.kind != MemoryKind::Quotation
+            && memory.owner.user().is_some();
         let stated = may_state.then(|| stated(screener, &memory.content)).flatten();
         let (stored, whole) = match stated {
             Some(preference) => {

@@ -1,9 +1,9 @@
 //! Schemas of types from crates that do not know HTTP.
 
 use memgate_capture::JobStanding;
-use memgate_core::memory::{MemoryKind, PreferenceKey, Source, Status};
+use memgate_core::memory::{MemoryKind, PreferenceKey, Source, Status, Visibility};
 use strum::VariantArray;
-use utoipa::openapi::{Array, Object, ObjectBuilder, Type, schema::SchemaType};
+use utoipa::openapi::{Array, ArrayBuilder, Object, ObjectBuilder, Type, schema::SchemaType};
 
 fn one_of<T: VariantArray + Copy + Into<&'static str>>(description: &str) -> Object {
     let names = T::VARIANTS.iter().map(|it| -> &'static str { (*it).into() });
@@ -32,6 +32,22 @@ pub(in crate::api) fn job_state() -> Object {
 
 pub(in crate::api) fn preference_key() -> Object {
     one_of::<PreferenceKey>("What the preference is about.")
+}
+
+pub(in crate::api) fn visibility() -> Object {
+    let names = |what| {
+        let list = ArrayBuilder::new().items(text()).max_items(Some(Visibility::MAX_READERS));
+        list.description(Some(what)).build()
+    };
+    ObjectBuilder::new()
+        .property("kind", text().enum_values(Some(["private", "shared", "public"])))
+        .property("users", names("With `shared`: ids of users of the tenant."))
+        .property("roles", names("With `shared`: roles, which a verified token names."))
+        .required("kind")
+        .description(Some(
+            "Who else may read it: nobody, some of the tenant, or everyone of the tenant.",
+        ))
+        .build()
 }
 
 fn text() -> ObjectBuilder {

@@ -146,7 +146,12 @@ async fn an_error_names_the_member_and_the_expected_value() {
             "filter.time.from",
             "must be a time like",
         ),
-        ("fliter", json!({}), "fliter", "is unknown; must be one of user_id, tenant_id, query,"),
+        (
+            "fliter",
+            json!({}),
+            "fliter",
+            "is unknown; must be one of user_id, space, tenant_id, query,",
+        ),
     ] {
         let mut body = json!({"user_id": "u", "query": "q"});
         body[member] = value;

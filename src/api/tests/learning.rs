@@ -193,7 +193,7 @@ async fn a_memory_is_gone_from_lists_and_searches_once_it_has_expired() {
     let memory = Memory::new(MemoryId::fresh(), owner, kind, "The code is 17", source, told);
     let memory = Memory { expires_at: Some(expires), ..memory };
     operations.store.store(memory, Vec::new(), &Write::by(Actor::Api, "test")).await.unwrap();
-    let whose = Whose { user_id: "alice".to_owned(), tenant_id: None };
+    let whose = Whose::user("alice", None);
     let request = ListRequest {
         whose: whose.clone(),
         filter: ListFilter::default(),

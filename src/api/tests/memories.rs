@@ -26,7 +26,7 @@ async fn a_memory_has_exactly_the_contracts_members() {
             "status": "active", "importance": 0.6, "confidence": 0.9, "tags": ["drink"],
             "metadata": {"k": [1]}, "version": 1, "access_count": 0, "created_at": created,
             "updated_at": updated, "valid_from": "2026-01-01T00:00:00Z",
-            "valid_until": "2026-12-31T23:00:00Z",
+            "valid_until": "2026-12-31T23:00:00Z", "visibility": {"kind": "private"},
         })
     );
     let path = format!("/v1/memory/{}?user_id=auth0%7C1", id.as_str().unwrap());

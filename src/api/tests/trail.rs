@@ -19,6 +19,8 @@ impl Server {
             owner: &owner,
             projects: &Within::All,
             agents: &Within::All,
+            session: None,
+            reader: None,
             earlier: &[],
             selection: &selection,
             settings: config.memory.recall_settings(),

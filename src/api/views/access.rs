@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::api::{Caller, cursor};
+use crate::api::{Caller, cursor, views::memories::space};
 use memgate_access::{AuditEntry, KeyRecord};
 
 /// The caller of this request.
@@ -14,6 +14,9 @@ pub struct CallerView {
     /// The only user whose memories it reaches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
+    /// The only space whose memories it reaches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub space: Option<String>,
     /// The only tenant that it reaches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
@@ -24,6 +27,7 @@ impl From<&Caller> for CallerView {
         Self {
             scopes: caller.scopes().names().into_iter().map(str::to_owned).collect(),
             user_id: caller.bound().user().map(str::to_owned),
+            space: caller.bound().owner().and_then(space),
             tenant_id: caller.bound().tenant().map(str::to_owned),
         }
     }
@@ -41,6 +45,9 @@ pub struct KeyView {
     /// The only user whose memories it reaches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
+    /// The only space whose memories it reaches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub space: Option<String>,
     /// The only tenant that it reaches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
@@ -58,6 +65,7 @@ impl From<KeyRecord> for KeyView {
             name: key.name,
             scopes: key.scopes.names().into_iter().map(str::to_owned).collect(),
             user_id: key.bound.user().map(str::to_owned),
+            space: key.bound.owner().and_then(space),
             tenant_id: key.bound.tenant().map(str::to_owned),
             created_at: key.created_at,
             expires_at: key.expires_at,

@@ -42,7 +42,7 @@ impl From<JobRow> for JobView {
             kind: job.kind,
             state: job.state,
             tenant_id: tenant.filter(|name| *name != Owner::DEFAULT_TENANT).map(str::to_owned),
-            user_id: job.owner.as_ref().map(|owner| owner.user().to_owned()),
+            user_id: job.owner.as_ref().and_then(|owner| owner.user()).map(str::to_owned),
             tries: job.tries,
             created_at: job.created_at,
             due_at: job.due_at,

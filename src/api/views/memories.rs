@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::api::cursor;
-use memgate_core::memory::{Memory, Owner, Page, Source, Status};
-use memgate_recall::{Hit, ScoreBreakdown};
+use memgate_core::memory::{Memory, Owner, Page, Source, Space, Status, Visibility};
+use memgate_recall::{Hit, HitScope, ScoreBreakdown};
 use memgate_text::entity::{EntityRelation, Mention};
 
 /// A memory as callers see it, without internal fields.
@@ -22,8 +22,12 @@ pub struct MemoryView {
     pub sub_type: Option<String>,
     /// The remembered text.
     pub content: String,
-    /// The user's id.
-    pub user_id: String,
+    /// The user's id; absent for what an agent or the organisation knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+    /// `organisation`, `agent:` and the agent's id, or `session:` and its id, where it is no user's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub space: Option<String>,
     /// Its project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
@@ -42,6 +46,9 @@ pub struct MemoryView {
     /// Its status.
     #[schema(schema_with = crate::api::read::schemas::status)]
     pub status: Status,
+    /// Who else may read it.
+    #[schema(schema_with = crate::api::read::schemas::visibility)]
+    pub visibility: Visibility,
     /// Importance, 0 to 1.
     pub importance: f32,
     /// Confidence, 0 to 1; null if unknown.
@@ -86,13 +93,15 @@ impl From<Memory> for MemoryView {
             memory_type: memory.memory_type.to_string(),
             sub_type: memory.sub_type,
             content: text,
-            user_id: memory.owner.user().to_owned(),
+            user_id: memory.owner.user().map(str::to_owned),
+            space: space(&memory.owner),
             project_id: memory.project_id,
             agent_id: memory.agent_id,
             tenant_id: (tenant != Owner::DEFAULT_TENANT).then(|| tenant.to_owned()),
             session_id: memory.session_id,
             source: memory.source,
             status: memory.status,
+            visibility: memory.visibility,
             importance: memory.importance,
             confidence: memory.confidence,
             tags: memory.tags,
@@ -107,6 +116,16 @@ impl From<Memory> for MemoryView {
             valid_from: memory.valid_from,
             valid_until: memory.valid_until,
         }
+    }
+}
+
+/// What an owner that is no user is called.
+pub(in crate::api) fn space(owner: &Owner) -> Option<String> {
+    match owner.space() {
+        Space::User(_) => None,
+        Space::Organisation => Some("organisation".to_owned()),
+        Space::Agent(agent) => Some(format!("agent:{agent}")),
+        Space::Session(session) => Some(format!("session:{session}")),
     }
 }
 
@@ -163,6 +182,8 @@ pub struct HitsView {
 pub struct HitView {
     /// The memory.
     pub memory: MemoryView,
+    /// Whose it is, for the user: `user`, `session`, `agent`, `organisation` or `shared`.
+    pub scope: String,
     /// Calibrated relevance, 0 to 1; null without a query.
     pub score: Option<f32>,
     /// The score breakdown, if it was requested.
@@ -174,11 +195,13 @@ pub struct HitView {
 impl HitView {
     pub(in crate::api) fn of(hit: Hit, explain: bool) -> Self {
         let parts = explain.then_some(hit.breakdown);
-        Self { memory: hit.memory.into(), score: Some(hit.score), parts }
+        let scope = <&str>::from(hit.scope).to_owned();
+        Self { memory: hit.memory.into(), scope, score: Some(hit.score), parts }
     }
 
-    /// A memory that was found without a query.
+    /// A memory of the user that was found without a query.
     pub(in crate::api) fn without_query(memory: Memory) -> Self {
-        Self { memory: memory.into(), score: None, parts: None }
+        let scope = <&str>::from(HitScope::of(&memory, &memory.owner, None)).to_owned();
+        Self { memory: memory.into(), scope, score: None, parts: None }
     }
 }

@@ -14,8 +14,9 @@ use memgate_recall::{Candidate, RecallRecord, ScoreBreakdown, Standing};
 pub struct RecallView {
     /// The request's id, as in `x-memgate-request-id`.
     pub request_id: String,
-    /// The user's id.
-    pub user_id: String,
+    /// The user's id; absent for a session without a user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
     /// The tenant, unless it is the default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
@@ -69,8 +70,10 @@ pub struct QueryView {
 pub struct CandidateView {
     /// Id of the memory.
     pub memory_id: String,
+    /// Whose it is: `user`, `session` (the user's, of that session), `agent`, `organisation`, or `shared` (another user's).
+    pub scope: String,
     /// `presented`; `preference` (presented whatever is asked); or what cut it: `threshold`, `limit`, `near_duplicate`,
-    /// `session_cap`, `collapsed` (a turn and its statements are presented once), `summary`, `forgotten`,
+    /// `session_cap`, `scope_cap`, `collapsed` (a turn and its statements are presented once), `summary`, `forgotten`,
     /// `conversation` (the conversation holds it), `preference_known` (it is among the preferences), `budget`.
     pub outcome: String,
     /// Calibrated relevance, 0 to 1; null where it was not ranked.
@@ -109,8 +112,9 @@ pub struct TurnView {
     /// The id of its first request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// The user's id.
-    pub user_id: String,
+    /// The user's id; absent for a session without a user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
     /// The tenant, unless it is the default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
@@ -178,7 +182,7 @@ impl From<RecallRecord> for RecallView {
         });
         Self {
             request_id: record.request_id,
-            user_id: record.owner.user().to_owned(),
+            user_id: record.owner.user().map(str::to_owned),
             tenant_id: tenant(&record.owner),
             at: record.at,
             decision: record.decision.into_owned(),
@@ -200,6 +204,7 @@ impl From<Candidate> for CandidateView {
     fn from(candidate: Candidate) -> Self {
         Self {
             memory_id: candidate.id.as_str().to_owned(),
+            scope: <&str>::from(candidate.scope).to_owned(),
             outcome: outcome(candidate.standing).to_owned(),
             score: candidate.score,
             parts: candidate.breakdown,
@@ -223,7 +228,7 @@ impl From<TurnRecord> for TurnView {
         Self {
             id: turn,
             request_id,
-            user_id: owner.user().to_owned(),
+            user_id: owner.user().map(str::to_owned),
             tenant_id: tenant(&owner),
             at,
             events: events.into_iter().map(TurnEventView::from).collect(),

@@ -3,17 +3,15 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use crate::{
-    api::{ExportAllRequest, ExportRequest, Whose, table},
+    api::{ExportAllRequest, ExportRequest, table},
     cli::{
         answer,
         backend::Backend,
-        failure::Failure,
-        options::Common,
+        options::{Common, WhoseIfGiven},
         output::{export_file::Sink, print::tell, progress::Progress},
     },
     startup::Need,
 };
-use memgate_core::memory::Owner;
 
 /// Number of memories per request: each response must arrive within the timeout.
 const PIECE: usize = 500;
@@ -23,12 +21,8 @@ const PIECE: usize = 500;
 pub(crate) struct Args {
     #[command(flatten)]
     common: Common,
-    /// Export only this user's memories [default: those of all users, for operators].
-    #[arg(long, value_name = "ID")]
-    user: Option<String>,
-    /// Tenant of the user [default: default].
-    #[arg(long, value_name = "ID", requires = "user")]
-    tenant: Option<String>,
+    #[command(flatten)]
+    whose: WhoseIfGiven,
     /// Output file, created once the export is complete [default: standard output].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -43,10 +37,12 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(self) -> ExitCode {
         let json = self.common.json;
-        let Self { common, user, tenant, out, resume, no_vectors } = self;
+        let Self { common, whose, out, resume, no_vectors } = self;
+        let whose = whose.given();
         let vectors = !no_vectors;
         let export = async |memories: &Backend| {
-            let owner = owner(user.as_deref(), tenant.as_deref())?;
+            // The owner in the file's header. The API reports which id is invalid.
+            let owner = whose.as_ref().and_then(|whose| whose.owner().ok());
             let (mut sink, mut after) = Sink::open(out, resume, owner.as_ref(), vectors).await?;
             let progress = Progress::of_memories();
             loop {
@@ -55,11 +51,9 @@ impl Args {
                 }
                 let limit = Some(PIECE);
                 let all = ExportAllRequest { after, limit, vectors: Some(vectors) };
-                let piece = match &user {
+                let piece = match whose.clone() {
                     None => memories.ask::<table::ExportAll>(all).await?,
-                    Some(user) => {
-                        let (user_id, tenant_id) = (user.clone(), tenant.clone());
-                        let whose = Whose { user_id, tenant_id };
+                    Some(whose) => {
                         memories.ask::<table::Export>(ExportRequest { whose, all }).await?
                     }
                 };
@@ -80,11 +74,4 @@ impl Args {
             Err(failure) => answer::report(&failure, json),
         }
     }
-}
-
-/// The owner in the file's header.
-fn owner(user: Option<&str>, tenant: Option<&str>) -> Result<Option<Owner>, Failure> {
-    let owner = user.map(|user| Owner::new(tenant.unwrap_or(Owner::DEFAULT_TENANT), user));
-    // The API reports which of the two ids is invalid.
-    Ok(owner.transpose().ok().flatten())
 }

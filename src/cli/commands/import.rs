@@ -10,7 +10,7 @@ use crate::{
         answer,
         backend::Backend,
         failure::Failure,
-        options::Common,
+        options::{Common, WhoseIfGiven},
         output::{
             print::{print, tell},
             progress::Progress,
@@ -37,13 +37,8 @@ pub(crate) struct Args {
     common: Common,
     /// File to import; - is standard input.
     file: PathBuf,
-    /// Import only this user's memories and refuse others [default: those of all users, for
-    /// operators].
-    #[arg(long, value_name = "ID")]
-    user: Option<String>,
-    /// Tenant of the user [default: default].
-    #[arg(long, value_name = "ID", requires = "user")]
-    tenant: Option<String>,
+    #[command(flatten)]
+    whose: WhoseIfGiven,
     /// Stores a memory that gives orders to the model as a quotation instead of refusing its line.
     #[arg(long)]
     admit_quoted: bool,
@@ -52,14 +47,14 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(self) -> ExitCode {
         let json = self.common.json;
-        let Self { common, file, user, tenant, admit_quoted } = self;
+        let Self { common, file, whose, admit_quoted } = self;
         let options = ImportOptions { admit_quoted };
         let name = if file.as_os_str() == "-" {
             "standard input".into()
         } else {
             file.display().to_string()
         };
-        let whose = user.map(|user_id| Whose { user_id, tenant_id: tenant });
+        let whose = whose.given();
         let import = async |memories: &Backend| {
             let (from, size): (Box<dyn AsyncBufRead + Unpin>, _) = if file.as_os_str() == "-" {
                 (Box::new(BufReader::new(tokio::io::stdin())), None)

@@ -82,7 +82,7 @@ impl Args {
             error.exit();
         }
         let tenant_id = self.tenant;
-        let whose = self.user.map(|user_id| Whose { user_id, tenant_id });
+        let whose = self.user.map(|user_id| Whose::user(user_id, tenant_id));
         let (common, need) = (self.common, Need::Stored);
         let retried = |done: &RetriedView, _| show_jobs::retried(done);
         let all = AllJobsRequest {

@@ -51,7 +51,7 @@ impl Args {
                 false => answer::run::<RecallOf>(common, Need::Stored, of, show_trail::recall),
             };
         };
-        let whose = crate::api::Whose { user_id, tenant_id: self.tenant };
+        let whose = crate::api::Whose::user(user_id, self.tenant);
         let need = if self.query.is_some() { Need::Model } else { Need::Stored };
         let why = WhyTerms { text: what, request_id: self.request, query: self.query };
         answer::run::<Why>(common, need, WhyRequest { whose, why }, show_trail::why)

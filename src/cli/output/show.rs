@@ -117,9 +117,10 @@ mod tests {
     use super::*;
 
     fn told(parts: &Value) -> String {
-        let hit = json!({"score": 0.83, "parts": parts, "memory": {
+        let hit = json!({"scope": "user", "score": 0.83, "parts": parts, "memory": {
             "id": "m1", "type": "semantic", "content": "Ana moved", "user_id": "u",
             "source": "explicit_user_input", "status": "active", "importance": 0.5,
+            "visibility": {"kind": "private"},
             "confidence": null, "tags": [], "metadata": {}, "version": 1, "access_count": 0,
             "created_at": "2026-03-01T10:00:00Z", "updated_at": "2026-03-01T10:00:00Z",
         }});

@@ -156,9 +156,9 @@ mod tests {
             "threshold": 0.6, "limit": 5, "context_bytes": 120, "context_tokens": 40,
             "steps": [{"step": "search", "ms": 1.25}],
             "candidates": [
-                {"memory_id": "m1", "outcome": "presented", "score": 0.8,
+                {"memory_id": "m1", "scope": "user", "outcome": "presented", "score": 0.8,
                  "parts": {"cosine": 0.61, "length": 1.0}, "content": "Ana moved"},
-                {"memory_id": "m2", "outcome": "conversation", "score": null},
+                {"memory_id": "m2", "scope": "user", "outcome": "conversation", "score": null},
             ],
         });
         let told = recall(&serde_json::from_value(view).unwrap(), None);

@@ -12,8 +12,8 @@ use crate::{
 };
 use jiff::tz::TimeZone;
 use memgate_config::{Config, Effective, IdentityMode, Subject};
-use memgate_core::identity::{self, BodyIds, Credentials, Identity, Verdict};
-use memgate_core::memory::Within;
+use memgate_core::identity::{self, BodyIds, Credentials, Identity, SessionNamer, Verdict};
+use memgate_core::memory::{Reader, Within};
 use memgate_dialect::{Ask, InvalidField};
 use memgate_recall::Selection;
 
@@ -58,6 +58,17 @@ pub struct Admitted {
     pub agents: Within,
     /// The user's time zone.
     pub zone: TimeZone,
+}
+
+impl Admitted {
+    /// Who reads what others share; none for who is no user.
+    #[must_use]
+    pub fn reader(&self) -> Option<Reader> {
+        let owner = self.identity.owner();
+        owner.user()?;
+        let roles = self.identity.roles().to_vec();
+        Some(Reader { owner: owner.clone(), roles, agent: self.agent_id.clone() })
+    }
 }
 
 /// Judges a request. A request can only narrow what the configuration allows.
@@ -108,7 +119,13 @@ fn judge(config: &Config, head: &RequestHead, ask: &Ask) -> Result<Admission, In
     let identity = match verdict {
         Verdict::Known(identity) => identity,
         Verdict::Refused => return Ok(Admission::Refused),
-        Verdict::Unknown | Verdict::Invalid { .. } => return Ok(Admission::NoIdentity),
+        Verdict::Invalid { .. } => return Ok(Admission::NoIdentity),
+        Verdict::Unknown => match without_user(config, head) {
+            // Who names a user is not without one.
+            Some(_) if options.user_id.is_some() => return Ok(Admission::Refused),
+            Some(identity) => identity,
+            None => return Ok(Admission::NoIdentity),
+        },
     };
     let [project, agent] = pins(config, head, &rules);
     let (Ok(project), Ok(agent)) = (project.read(head), agent.read(head)) else {
@@ -144,6 +161,20 @@ pub(crate) fn named_by_head(config: &Config, head: &RequestHead) -> Option<Ident
         Verdict::Known(identity) => Some(identity),
         Verdict::Unknown | Verdict::Refused | Verdict::Invalid { .. } => None,
     }
+}
+
+/// The identity of a session without a user, where there may be one.
+fn without_user(config: &Config, head: &RequestHead) -> Option<Identity> {
+    if !config.memory.allows_anonymous_sessions() {
+        return None;
+    }
+    let (name, by) = match &config.memory.anonymous_sessions.header {
+        Some(header) => (header.as_str(), SessionNamer::Gateway),
+        None => ("x-session-id", SessionNamer::Client),
+    };
+    let mut values = head.headers().all(name);
+    let (Some(id), None) = (values.next(), values.next()) else { return None };
+    identity::of_session(std::str::from_utf8(id).ok()?, by)
 }
 
 /// Where an operator may pin an id that a client can name.

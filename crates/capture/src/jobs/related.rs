@@ -44,6 +44,7 @@ pub(super) async fn related(
                 types: [MemoryType::SEMANTIC, MemoryType::PROCEDURAL].map(str::to_owned).to_vec(),
                 ..ScopeQuery::of(last.owner.clone())
             }],
+            shared: None,
             filter: None,
             vector: values.map(|values| QueryVector { space: space.clone(), values }),
             text: Some(text),

@@ -76,6 +76,7 @@ impl Slots {
             | JobKind::EraseForgotten
             | JobKind::Reconcile
             | JobKind::EndIdleSession
+            | JobKind::KeepSession
             | JobKind::Embed
             | JobKind::Prune => &self.others,
         }

@@ -46,7 +46,7 @@ pub(crate) fn of_session(
              WHERE s.tenant = ?1 AND s.user = ?2 AND s.name = ?3 AND NOT t.withheld
              ORDER BY t.id DESC LIMIT ?4",
         )?
-        .query_map(params![owner.tenant(), owner.user(), name, count], |row| row.get(0))?
+        .query_map(params![owner.tenant(), owner.name(), name, count], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
     let mut turns = Vec::with_capacity(last.len());
     for id in last.into_iter().rev() {

@@ -17,7 +17,7 @@ pub(crate) fn time(millis: i64) -> rusqlite::Result<Timestamp> {
 
 /// An owner as it stood in the tables.
 pub(crate) fn owner(tenant: &str, user: &str) -> rusqlite::Result<Owner> {
-    Owner::new(tenant, user).map_err(|error| corrupt(Box::new(error)))
+    Owner::named(tenant, user).map_err(|error| corrupt(Box::new(error)))
 }
 
 fn corrupt(error: Box<dyn std::error::Error + Send + Sync>) -> rusqlite::Error {

@@ -50,5 +50,6 @@ pub(crate) use record::Recorded;
 pub(crate) use session_values::SessionState;
 pub use sessions::SessionRow;
 pub(crate) use sessions::{
-    Waits, end_if_idle, extract_before, list_sessions, never_sum_up, sum_up_again, to_sum_up,
+    Waits, end_if_idle, end_of_turn, ended_without_user, extract_before, is_quiet_since,
+    list_sessions, never_sum_up, sum_up_again, to_sum_up,
 };

@@ -164,6 +164,6 @@ pub(crate) fn later_turns(
     time: i64,
 ) -> rusqlite::Result<Vec<String>> {
     c.prepare_cached("SELECT key FROM turns WHERE tenant = ?1 AND user = ?2 AND began_at > ?3")?
-        .query_map(params![owner.tenant(), owner.user(), time], |row| row.get(0))?
+        .query_map(params![owner.tenant(), owner.name(), time], |row| row.get(0))?
         .collect()
 }

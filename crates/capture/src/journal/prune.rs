@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{journal::columns::millis, settings::Retention};
+use memgate_core::memory::Owner;
 
 /// Turns that are looked at in one transaction.
 const BATCH: u32 = 500;
@@ -112,12 +113,15 @@ pub(crate) fn turns(
             remove.query_row(params![turn, cut, RUNNING - 1], |row| row.get(0)).optional()?;
         let Some(session) = session else { continue };
         pruned.turns += 1;
+        let [from, until] = Owner::SESSION_NAMES;
+        // One without a user stays until its memories are erased.
         let emptied = c
             .prepare_cached(
                 "DELETE FROM sessions WHERE id = ?1 AND ended_at IS NOT NULL
+                     AND NOT (user >= ?2 AND user < ?3)
                      AND NOT EXISTS (SELECT 1 FROM turns WHERE session = ?1)",
             )?
-            .execute([session])?;
+            .execute(params![session, from, until])?;
         pruned.sessions += emptied as u64;
     }
     Ok(pruned)

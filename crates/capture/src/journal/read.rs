@@ -108,7 +108,7 @@ pub(crate) fn turns_until(
         "SELECT id FROM turns WHERE tenant = ?1 AND user = ?2 AND began_at <= ?3
          ORDER BY id DESC LIMIT ?4",
     )?
-    .query_map(params![owner.tenant(), owner.user(), time, count], |row| row.get(0))?
+    .query_map(params![owner.tenant(), owner.name(), time, count], |row| row.get(0))?
     .collect()
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn turn_of_response(
          WHERE r.tenant = ?1 AND r.user = ?2 AND r.response_id = ?3
          ORDER BY t.id DESC LIMIT 1",
     )?
-    .query_row(params![owner.tenant(), owner.user(), response_id], |row| {
+    .query_row(params![owner.tenant(), owner.name(), response_id], |row| {
         Ok(Subject { turn: row.get(0)?, session: row.get(1)?, ordinal: row.get(2)? })
     })
     .optional()

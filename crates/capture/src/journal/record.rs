@@ -13,7 +13,7 @@ use crate::{
         columns::millis,
         edits,
         entry::Entry,
-        jobs,
+        jobs::{self, JobKind},
         orders::{self, ForgetOrder},
         read,
         sessions::{self, Session},
@@ -22,6 +22,7 @@ use crate::{
     session::{Place, digest},
     settings::Rules,
 };
+use memgate_core::memory::Space;
 use memgate_dialect::Ending;
 
 /// Result of recording an entry.
@@ -111,7 +112,7 @@ fn find_or_begin(
                  :text, :speaker, :zone, :media, 'open', :began, :ended, :orders, :withheld)",
     )?
     .execute(named_params! {
-        ":key": key, ":tenant": entry.owner.tenant(), ":user": entry.owner.user(),
+        ":key": key, ":tenant": entry.owner.tenant(), ":user": entry.owner.name(),
         ":session": session.id, ":ordinal": ordinal, ":digest": entry.digest,
         ":project": entry.project, ":agent": entry.agent, ":follows": follows,
         ":text": entry.user_text, ":speaker": entry.speaker, ":zone": zone, ":media": entry.had_media,
@@ -180,7 +181,7 @@ fn write_reply(c: &Connection, entry: &Entry, turn: i64, depth: i64) -> rusqlite
     )?
     .execute(named_params! {
         ":turn": turn, ":depth": depth,
-        ":tenant": entry.owner.tenant(), ":user": entry.owner.user(),
+        ":tenant": entry.owner.tenant(), ":user": entry.owner.name(),
         ":response": reply.response_id, ":model": reply.model, ":text": reply.text,
         ":refusal": reply.refusal, ":ending": ending(&reply.ending),
         ":calls": i64::try_from(reply.calls.len()).unwrap_or(i64::MAX),
@@ -205,6 +206,9 @@ fn touch(c: &Connection, entry: &Entry, turn: i64, rules: &Rules) -> rusqlite::R
              WHERE id = ?1 RETURNING active_at",
         )?
         .query_row(params![session, millis(entry.ended)], |row| row.get(0))?;
+    if let Space::Session(_) = entry.owner.space() {
+        jobs::ask_for_turn(c, JobKind::KeepSession, turn, entry.ended)?;
+    }
     jobs::ask_for_end(c, session, &entry.owner, rules.idle_at(active), entry.ended)
 }
 

@@ -54,7 +54,7 @@ impl SessionState for Journal {
                  WHERE s.tenant = ?1 AND s.user = ?2 AND s.name = ?3 AND v.name = ?4
                    AND (v.expires_at IS NULL OR v.expires_at > ?5)",
             )?
-            .query_row(params![owner.tenant(), owner.user(), session, name, millis(now)], |row| {
+            .query_row(params![owner.tenant(), owner.name(), session, name, millis(now)], |row| {
                 row.get(0)
             })
             .optional()
@@ -80,7 +80,7 @@ impl SessionState for Journal {
                 )?
                 .execute(params![
                     owner.tenant(),
-                    owner.user(),
+                    owner.name(),
                     session,
                     name,
                     value,

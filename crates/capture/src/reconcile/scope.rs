@@ -142,7 +142,15 @@ impl Scope {
             types,
             ..ScopeQuery::of(self.owner.clone())
         };
-        Search { scopes: vec![scope], filter: None, text: Some(text), vector, limit, now }
+        Search {
+            scopes: vec![scope],
+            shared: None,
+            filter: None,
+            text: Some(text),
+            vector,
+            limit,
+            now,
+        }
     }
 
     async fn found(

@@ -56,7 +56,7 @@ impl Capture {
         let journal = Arc::new(Journal::open(file, options, tools.clock.clone())?);
         let parts = Arc::new(Parts {
             journal,
-            writer: MemoryWriter::new(tools),
+            writer: MemoryWriter::new(tools, settings.anonymous),
             live: Arc::new(Live::new(settings)),
             lanes: Arc::default(),
             exchanges: Arc::default(),

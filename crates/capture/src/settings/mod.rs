@@ -13,7 +13,7 @@ use memgate_embed::llm::Helper;
 use memgate_screening::Screener;
 
 pub(crate) use rules::Rules;
-pub use rules::{Policy, Retention, SessionRules};
+pub use rules::{AnonymousBounds, Policy, Retention, SessionRules};
 
 /// Settings of learning.
 #[derive(Clone)]
@@ -28,6 +28,8 @@ pub struct Settings {
     pub extract_every: u32,
     /// When sessions end, and what becomes of them then.
     pub sessions: SessionRules,
+    /// What the memory of a session without a user is limited to; read when capture is opened.
+    pub anonymous: AnonymousBounds,
     /// The least that candidates are rated.
     pub least: Least,
     /// How long the journal keeps what was learnt.
@@ -64,6 +66,7 @@ impl Default for Settings {
             extractor: None,
             extract_every: 10,
             sessions: SessionRules::default(),
+            anonymous: AnonymousBounds::default(),
             least: Least::default(),
             retention: Retention::default(),
             forget_grace: Duration::ZERO,

@@ -52,6 +52,24 @@ impl Default for Retention {
     }
 }
 
+/// What the memory of a session without a user is limited to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnonymousBounds {
+    /// How long it is kept after the last turn.
+    pub ttl: Duration,
+    /// Maximum number of memories of one session; the oldest are removed.
+    pub memories: usize,
+    /// Maximum number of sessions; those that were quiet the longest are erased.
+    pub sessions: u32,
+}
+
+impl Default for AnonymousBounds {
+    /// As the configuration's defaults.
+    fn default() -> Self {
+        Self { ttl: Duration::from_secs(3600), memories: 100, sessions: 10_000 }
+    }
+}
+
 /// When sessions end by themselves, and what becomes of them then.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SessionRules {

@@ -7,8 +7,8 @@ use crate::parse::{
     suggest::{misplaced, nearest, renamed},
 };
 
-/// A section with more keys than this is not listed in an error.
-const FEW: usize = 9;
+/// A section with more keys than this is not listed in an error; the top always is.
+const FEW: usize = 8;
 
 /// The problems, in the order in which they were met.
 pub(crate) fn problems(errors: Errors, known_keys: &[String]) -> Vec<Problem> {
@@ -55,7 +55,7 @@ fn unknown(
     };
     match renamed(path).or_else(suggestion) {
         Some(name) => format!("unknown key; did you mean \"{name}\"?"),
-        None if (1..=FEW).contains(&known.len()) => {
+        None if section.is_empty() || (1..=FEW).contains(&known.len()) => {
             format!("unknown key; valid keys here: {}", known.join(", "))
         }
         None => "unknown key".to_owned(),

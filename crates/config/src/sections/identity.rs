@@ -1,8 +1,11 @@
 //! How a request's user and signals are read from headers and metadata.
 
+mod anonymous;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use anonymous::AnonymousSessionsConfig;
 use memgate_core::identity::ClaimNames;
 
 /// How users are identified.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sections::{
     embedding::EmbeddingConfig,
-    identity::{IdentityConfig, SignalsConfig},
+    identity::{AnonymousSessionsConfig, IdentityConfig, IdentityMode, SignalsConfig},
     milvus::MilvusConfig,
     placement::Placement,
     policy::Policy,
@@ -15,7 +15,7 @@ use crate::sections::{
     trail::TrailConfig,
 };
 use crate::zone::Zone;
-use memgate_recall::{Budget, QueryConfig, RankingConfig, RecallSettings};
+use memgate_recall::{Budget, QueryConfig, RankingConfig, RecallSettings, ScopesConfig};
 use memgate_screening as screening;
 
 /// What is remembered, where it is stored, and how it is recalled.
@@ -97,12 +97,16 @@ pub struct MemoryConfig {
     pub reconcile: ReconcileConfig,
     /// How the found memories are ordered.
     pub ranking: RankingConfig,
+    /// Whose memories a request is given besides the user's own.
+    pub scopes: ScopesConfig,
     /// When a session ends.
     pub sessions: SessionsConfig,
     /// Limits of learning.
     pub capture: CaptureConfig,
     /// How users are identified.
     pub identity: IdentityConfig,
+    /// The memory of sessions without a user.
+    pub anonymous_sessions: AnonymousSessionsConfig,
     /// Signals of earlier filters about a request.
     pub signals: SignalsConfig,
     /// Overrides for some requests. Every matching policy applies, in order; later ones win.
@@ -140,9 +144,11 @@ impl Default for MemoryConfig {
             extraction: ExtractionConfig::default(),
             reconcile: ReconcileConfig::default(),
             ranking: RankingConfig::default(),
+            scopes: ScopesConfig::default(),
             sessions: SessionsConfig::default(),
             capture: CaptureConfig::default(),
             identity: IdentityConfig::default(),
+            anonymous_sessions: AnonymousSessionsConfig::default(),
             signals: SignalsConfig::default(),
             policies: Vec::new(),
         }
@@ -156,6 +162,7 @@ impl MemoryConfig {
         RecallSettings {
             query: &self.query,
             ranking: &self.ranking,
+            scopes: &self.scopes,
             types: &self.types,
             budget: Budget {
                 context: self.max_context_tokens,
@@ -178,6 +185,12 @@ impl MemoryConfig {
     #[must_use]
     pub fn forget_grace(&self) -> Duration {
         Duration::from_secs(u64::from(self.forget_grace_hours) * 3600)
+    }
+
+    /// Whether a request without a user has the memory of its session.
+    #[must_use]
+    pub fn allows_anonymous_sessions(&self) -> bool {
+        self.anonymous_sessions.enabled.unwrap_or(self.identity.mode == IdentityMode::Development)
     }
 
     /// Maximum time that a request waits for memory.

@@ -5,15 +5,17 @@
 
 mod claims;
 mod rules;
+mod session;
 #[cfg(test)]
 mod tests;
 
 pub use claims::{ClaimNames, Claims};
 pub use rules::{BodyIds, Credentials, Mode, Verdict, identify};
+pub use session::{SessionNamer, of_session};
 
 use crate::memory::Owner;
 
-/// A trusted user id with tenant and roles.
+/// A trusted user id with tenant and roles, or a session without a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     owner: Owner,
@@ -21,7 +23,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The owner of this user's memories.
+    /// The owner of the memories of this user, or session.
     #[must_use]
     pub fn owner(&self) -> &Owner {
         &self.owner

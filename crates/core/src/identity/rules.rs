@@ -95,7 +95,7 @@ fn production(credentials: &Credentials<'_>) -> Verdict {
         None => from_header(credentials.header),
     };
     match (&verdict, credentials.body.memory_context) {
-        (Verdict::Known(identity), Some(claimed)) if claimed != identity.owner.user() => {
+        (Verdict::Known(identity), Some(claimed)) if Some(claimed) != identity.owner.user() => {
             Verdict::Refused
         }
         _ => verdict,

@@ -3,7 +3,7 @@ use crate::identity::{BodyIds, ClaimNames, Claims, Credentials, Mode, Verdict, i
 
 fn user(verdict: &Verdict) -> &str {
     match verdict {
-        Verdict::Known(identity) => identity.owner().user(),
+        Verdict::Known(identity) => identity.owner().name(),
         other => panic!("not known: {other:?}"),
     }
 }
@@ -76,7 +76,7 @@ fn production_trusts_the_token_then_the_header_and_never_the_body() {
         &Credentials { header: &[b"h"], claims: Some(&claims), body: ids("", "m", "u") },
     );
     let Verdict::Known(identity) = &verdict else { panic!("{verdict:?}") };
-    assert_eq!((identity.owner().tenant(), identity.owner().user()), ("acme", "sub"));
+    assert_eq!((identity.owner().tenant(), identity.owner().name()), ("acme", "sub"));
     assert_eq!(identity.roles(), ["admin"]);
 
     let body_only = Credentials { body: ids("c", "m", "bad\nid"), ..Credentials::default() };

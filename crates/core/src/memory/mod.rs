@@ -22,14 +22,16 @@ pub use kind::MemoryKind;
 pub use memgate_text::entity::{
     EntityRelation, MAX_ENTITY_RELATIONS, MAX_MENTIONS, MAX_NAME_BYTES, Mention, entity_key,
 };
-pub use owner::{InvalidId, MAX_ID_BYTES, Owner, check_id};
+pub use owner::{InvalidId, MAX_ID_BYTES, Owner, Space, Within, check_id};
 pub use preference::{
     Address, AnswerLanguage, Expertise, Format, InvalidPreference, Length, Preference,
     PreferenceInForce, PreferenceKey, Tone, Units, UserName,
 };
 pub use provenance::{Occurrence, Provenance, extractor};
 pub use record::{Embedding, Memory, MemoryType, Relation, Source, Status, Visibility};
-pub use search::{Cursor, Evidence, ListQuery, Page, QueryVector, ScopeQuery, Search, Within};
+pub use search::{
+    Cursor, Evidence, ListQuery, Page, QueryVector, Reader, ScopeQuery, Search, SharedScope,
+};
 pub use store::{Counts, ForgetScope, MemoryStore, StoreError, Touch};
 pub use whole::{Restored, Scan, Whole};
 pub use write::{Actor, Write};

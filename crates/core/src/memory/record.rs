@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::memory::{MemoryId, MemoryKind, Owner, Provenance};
+use crate::memory::{MemoryId, MemoryKind, Owner, Provenance, check_id};
 use memgate_text::entity::{EntityRelation, Mention};
 
 /// The type of a memory. An open string, because deployments define their own;
@@ -166,6 +166,31 @@ pub enum Visibility {
     },
     /// Everyone of the same tenant.
     Public,
+}
+
+impl Visibility {
+    /// Maximum number of users, and of roles, that a memory is shared with.
+    pub const MAX_READERS: usize = 64;
+
+    /// Checks the readers.
+    ///
+    /// # Errors
+    /// The field and the cause, when an id is invalid, or there are too many, or none.
+    pub fn check(&self) -> Result<(), (&'static str, String)> {
+        let Self::Shared { users, roles } = self else { return Ok(()) };
+        if users.is_empty() && roles.is_empty() {
+            return Err(("visibility", "shared needs users or roles".to_owned()));
+        }
+        for (field, ids) in [("visibility.users", users), ("visibility.roles", roles)] {
+            if ids.len() > Self::MAX_READERS {
+                let cause = format!("must have at most {} entries", Self::MAX_READERS);
+                return Err((field, cause));
+            }
+            let invalid = ids.iter().find_map(|id| check_id(id).err());
+            invalid.map_or(Ok(()), |cause| Err((field, cause.to_string())))?;
+        }
+        Ok(())
+    }
 }
 
 /// A directed link to another memory of the same owner.

@@ -1,10 +1,13 @@
 //! Searches and lists of a store, and their results.
 
+mod reader;
+
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::memory::{Filter, Memory, MemoryId, Owner};
+pub use self::reader::{Reader, SharedScope};
+use crate::memory::{Filter, Memory, MemoryId, Owner, Within};
 use memgate_text::index::Lexical;
 
 /// One haystack of a search.
@@ -63,54 +66,6 @@ impl ScopeQuery {
     }
 }
 
-/// Which of an owner's projects, or agents, a search covers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Within {
-    /// All of them, and what belongs to none.
-    #[default]
-    All,
-    /// Memories of no project (or agent).
-    None,
-    /// Memories of this one, and of none.
-    Shared(String),
-    /// Memories of this one.
-    Only(String),
-}
-
-impl Within {
-    /// Exactly this one, or none where none is named.
-    #[must_use]
-    pub fn exactly(id: Option<&str>) -> Self {
-        id.map_or(Self::None, |id| Self::Only(id.to_owned()))
-    }
-
-    /// The one that a caller works in, and none: what the caller may see.
-    #[must_use]
-    pub fn visible_to(id: Option<&str>) -> Self {
-        id.map_or(Self::None, |id| Self::Shared(id.to_owned()))
-    }
-
-    /// The one that is named.
-    #[must_use]
-    pub fn named(&self) -> Option<&str> {
-        match self {
-            Self::All | Self::None => None,
-            Self::Shared(id) | Self::Only(id) => Some(id),
-        }
-    }
-
-    /// Whether what belongs to `id` is covered.
-    #[must_use]
-    pub fn holds(&self, id: Option<&str>) -> bool {
-        match self {
-            Self::All => true,
-            Self::None => id.is_none(),
-            Self::Shared(own) => id.is_none_or(|id| id == own),
-            Self::Only(own) => id == Some(own),
-        }
-    }
-}
-
 /// The query's vector; only memories with a vector in the same space compare.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryVector {
@@ -125,6 +80,8 @@ pub struct QueryVector {
 pub struct Search {
     /// Where to look; the results are merged.
     pub scopes: Vec<ScopeQuery>,
+    /// What others share, to be searched as well.
+    pub shared: Option<SharedScope>,
     /// A further condition.
     pub filter: Option<Filter>,
     /// Dense evidence.
@@ -132,7 +89,7 @@ pub struct Search {
     /// Lexical evidence.
     pub text: Option<String>,
     /// The best this many by dense and the best this many by lexical evidence
-    /// are returned, merged: at most twice as many.
+    /// are returned, merged: at most twice as many; and as many of what others share.
     pub limit: usize,
     /// The time of asking: memories that have expired by then are left out, like superseded,
     /// quarantined and archived ones.

@@ -199,6 +199,17 @@ pub trait MemoryStore: Send + Sync {
     /// [`StoreError::Unavailable`].
     async fn touch(&self, touches: &[Touch]) -> Result<(), StoreError>;
 
+    /// Keeps the memories of an owner that expire, and have not by `now`, until a time, unless they last longer.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    async fn keep_until(
+        &self,
+        owner: &Owner,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
+
     /// Memories of any owner without a vector in `space`, oldest first, to back-fill.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use crate::{
     decision::RecallError,
     hit::Hit,
     pipeline::merge::merged_apart,
-    ranking::{Question, rank_apart},
+    ranking::{Question, best_cosine, rank_apart},
     retrieve::{Lookup, Retrieval, evidence},
     services::Services,
     trail::{Cut, Step},
@@ -46,7 +46,21 @@ pub(super) async fn candidates(
     let (now, zone) = (request.now, &request.zone);
     let question = Question { text: lookup.text, asked, relevance, now, zone };
     let settings = request.settings.ranking;
-    let (hits, collapsed) = rank_apart(evidence, &question, settings, &services.metrics);
+    let ranked =
+        |evidence, best| rank_apart(evidence, best, &question, settings, &services.metrics);
+    // What others share is compared with the user's own, which stay as relevant as they are alone.
+    let (own, shared): (Vec<_>, Vec<_>) =
+        evidence.into_iter().partition(|it| it.memory.owner == *request.owner);
+    let best = best_cosine(&own);
+    let (mut hits, mut collapsed) = ranked(own, best);
+    if !shared.is_empty() {
+        let best = best.max(best_cosine(&shared));
+        let (others, replaced) = ranked(shared, best);
+        let (merged, also_replaced) = merged_apart(vec![hits, others], settings.fusion);
+        hits = merged;
+        collapsed.extend(replaced.into_iter().chain(also_replaced));
+    }
+    hits.iter_mut().chain(&mut collapsed).for_each(|hit| hit.scope = request.scope_of(&hit.memory));
     if let Some(trace) = request.trace {
         trace.cut_all(collapsed, Cut::Collapsed);
         trace.step(Step::Rank, ranking.elapsed());

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::{hit::Hit, ranking::ordered, settings::Fusion};
-use memgate_core::memory::MemoryId;
+use memgate_core::memory::{MemoryId, Owner};
 
 /// Each memory once, with the evidence of the search that it is most relevant to.
 pub(super) fn merged(lists: Vec<Vec<Hit>>, fusion: Fusion) -> Vec<Hit> {
@@ -15,11 +15,13 @@ pub(super) fn merged_apart(mut lists: Vec<Vec<Hit>>, fusion: Fusion) -> (Vec<Hit
     if lists.len() == 1 {
         return (lists.pop().unwrap_or_default(), Vec::new());
     }
-    let mut best: HashMap<MemoryId, Hit> = HashMap::new();
+    // An id is unique within its owner only.
+    let mut best: HashMap<(Owner, MemoryId), Hit> = HashMap::new();
     for hit in lists.into_iter().flatten() {
-        match best.get(&hit.memory.id) {
+        let key = (hit.memory.owner.clone(), hit.memory.id.clone());
+        match best.get(&key) {
             Some(known) if known.score >= hit.score => {}
-            _ => drop(best.insert(hit.memory.id.clone(), hit)),
+            _ => drop(best.insert(key, hit)),
         }
     }
     ordered(best.into_values().collect(), fusion)
@@ -29,10 +31,11 @@ pub(super) fn merged_apart(mut lists: Vec<Vec<Hit>>, fusion: Fusion) -> (Vec<Hit
 mod tests {
     use super::*;
     use crate::ScoreBreakdown;
-    use memgate_core::memory::{Memory, MemoryType, Owner, Source};
+    use memgate_core::memory::{Memory, MemoryType, Source};
 
     fn hits(found: &[(&str, f32)]) -> Vec<Hit> {
         let hit = |(content, score): &(&str, f32)| Hit {
+            scope: crate::HitScope::default(),
             memory: Memory::new(
                 MemoryId::derived(&[content]),
                 Owner::of_user("u").unwrap(),

@@ -58,7 +58,12 @@ mod tests {
                 Timestamp::UNIX_EPOCH,
             );
             memory.tags = content.starts_with('x').then(|| "x".to_owned()).into_iter().collect();
-            Hit { memory, score: *score, breakdown: ScoreBreakdown::default() }
+            Hit {
+                memory,
+                scope: crate::HitScope::default(),
+                score: *score,
+                breakdown: ScoreBreakdown::default(),
+            }
         };
         found.iter().map(hit).collect()
     }

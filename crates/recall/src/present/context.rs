@@ -14,7 +14,7 @@ use crate::{
 };
 use memgate_core::{
     fence,
-    memory::{Memory, MemoryId, PreferenceInForce},
+    memory::{Memory, MemoryId, Owner, PreferenceInForce},
 };
 
 /// Characters of one memory that are shown; a turn with a pasted document must
@@ -54,8 +54,23 @@ pub struct Context {
     pub shown: Vec<MemoryId>,
     /// Why each of them is there.
     pub scores: Vec<PresentedMemory>,
+    /// Those of them that others share.
+    pub shared: Vec<Shared>,
+    /// How many of them belong to another project than the request.
+    pub cross_project: usize,
     /// Why memory was not searched, where at most preferences are presented.
     pub skipped: Option<Skip>,
+}
+
+/// A memory that others share, as it is presented.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shared {
+    /// Whose it is.
+    pub owner: Owner,
+    /// Its id.
+    pub id: MemoryId,
+    /// The version that is presented.
+    pub version: u32,
 }
 
 impl Context {
@@ -72,15 +87,25 @@ impl Context {
 }
 
 /// Writes a context: preferences first, then hits. The best hits are chosen first; of those chosen, those that are over or
-/// may be come last. The first hit is always shown, cut if it must be; a preference is shown whole or not at all.
+/// may be come last. The first hit is always shown, cut if it must be; a preference is shown whole or not at all. What
+/// others share gets the room that the user's own hits leave.
 #[must_use]
 pub fn write(content: &ContextContent<'_>, budget: Budget) -> Context {
+    write_apart(content, budget).0
+}
+
+/// As [`write`]; returns also the hits that are shown, best first.
+pub(crate) fn write_apart<'a>(
+    content: &ContextContent<'a>,
+    budget: Budget,
+) -> (Context, Vec<&'a Hit>) {
     let (preferences, wanted): (Vec<&MemoryId>, Vec<String>) =
         chosen_preferences(content.preferences, budget.preferences).unzip();
     let fence = FENCE[usize::from(!wanted.is_empty())];
     let mut left = budget.context.saturating_sub(fence);
     let wishes = chosen_wishes(content, &mut left);
     let hits = chosen_hits(content, left);
+    let chosen: Vec<&Hit> = hits.iter().map(|(hit, _)| *hit).collect();
     let ended = |hit: &Hit| {
         let memory = &hit.memory;
         memory.valid_until.is_some_and(|until| until <= content.now)
@@ -91,11 +116,37 @@ pub fn write(content: &ContextContent<'_>, budget: Budget) -> Context {
         current.into_iter().chain(past).map(|(hit, line)| (&hit.memory.id, line)).unzip();
     let (wishes, mut shown_lines): (Vec<&MemoryId>, Vec<String>) = wishes.into_iter().unzip();
     shown_lines.extend(lines);
-    Context {
+    let known: Vec<MemoryId> = preferences.into_iter().chain(wishes).cloned().collect();
+    let context = Context {
         text: fence::render(&wanted, &shown_lines),
-        shown: preferences.into_iter().chain(wishes).chain(found).cloned().collect(),
-        scores: Vec::new(),
+        scores: presented(&known, &chosen),
+        shown: known.into_iter().chain(found.into_iter().cloned()).collect(),
+        shared: chosen.iter().copied().filter_map(Shared::of).collect(),
+        cross_project: 0,
         skipped: None,
+    };
+    (context, chosen)
+}
+
+/// Why each memory is there: the preferences and wishes, then the hits, best first.
+fn presented(known: &[MemoryId], found: &[&Hit]) -> Vec<PresentedMemory> {
+    let known = known.iter().map(|id| PresentedMemory { id: id.clone(), why: Why::Preference });
+    let found = found.iter().map(|hit| PresentedMemory {
+        id: hit.memory.id.clone(),
+        why: Why::Found { scope: hit.scope, score: hit.score, breakdown: Box::new(hit.breakdown) },
+    });
+    known.chain(found).collect()
+}
+
+impl Shared {
+    /// A hit that is not the user's own.
+    fn of(hit: &Hit) -> Option<Self> {
+        let Memory { owner, id, version, .. } = &hit.memory;
+        (!hit.scope.is_own()).then(|| Self {
+            owner: owner.clone(),
+            id: id.clone(),
+            version: *version,
+        })
     }
 }
 
@@ -131,14 +182,16 @@ fn chosen_wishes<'a>(
     lines
 }
 
-/// The best hits that there is room for.
+/// The best hits that there is room for, the user's own before what others share; best first.
 fn chosen_hits<'a>(content: &ContextContent<'a>, mut left: usize) -> Vec<(&'a Hit, String)> {
     let mut chosen = Vec::new();
     if content.hits.is_empty() {
-        return chosen;
+        return Vec::new();
     }
     let wanted = Wanted::by(content.query);
-    for hit in content.hits {
+    let (own, shared): (Vec<_>, Vec<_>) =
+        content.hits.iter().enumerate().partition(|(_, hit)| hit.scope.is_own());
+    for (place, hit) in own.into_iter().chain(shared) {
         let whole = line::line(hit, &wanted, content.zone, MAX_MEMORY_CHARS);
         let whole_cost = cost(&whole);
         let line = if whole_cost <= left {
@@ -152,10 +205,11 @@ fn chosen_hits<'a>(content: &ContextContent<'a>, mut left: usize) -> Vec<(&'a Hi
         };
         if let Some(line) = line {
             left = left.saturating_sub(cost(&line));
-            chosen.push((hit, line));
+            chosen.push((place, hit, line));
         }
     }
-    chosen
+    chosen.sort_by_key(|(place, ..)| *place);
+    chosen.into_iter().map(|(_, hit, line)| (hit, line)).collect()
 }
 
 /// A hit's line, with less and less of its content until it fits.

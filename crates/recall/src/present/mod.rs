@@ -5,6 +5,7 @@ mod line;
 mod preferences;
 mod snippet;
 
-pub use self::context::{Context, ContextContent, write as write_context};
+pub(super) use self::context::write_apart;
+pub use self::context::{Context, ContextContent, Shared, write as write_context};
 pub use self::line::MAY_HAVE_CHANGED;
 pub(super) use self::preferences::{Wanted, fetch_preferences, without_preferences};

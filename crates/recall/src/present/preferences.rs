@@ -54,8 +54,9 @@ pub(crate) async fn fetch_preferences(
         }
     };
     let plain = |memory| Evidence { memory, cosine: None, part: None, lexical: None };
-    let found = request.own(found.into_iter().map(plain).collect());
-    let memories = found.into_iter().map(|found| found.memory);
+    let found = request.visible(found.into_iter().map(plain).collect());
+    let own = found.into_iter().map(|found| found.memory);
+    let memories = own.filter(|memory| memory.owner == *request.owner);
     let (mut wishes, stated): (Vec<Memory>, Vec<Memory>) = memories
         .filter(|memory| memory.valid_until.is_none_or(|until| until > request.now))
         .filter(|memory| !request.forgets(memory))

@@ -61,7 +61,8 @@ fn completes(statement: &Memory, turn: &Memory) -> bool {
 
 /// Whether a memory says what the user said in a turn, word for word.
 fn is_statement_of(memory: &Memory, turn: &Memory) -> bool {
-    memory.provenance.turn == turn.provenance.turn
+    memory.owner == turn.owner
+        && memory.provenance.turn == turn.provenance.turn
         && match (memory.as_turn(), memory.said(), turn.as_turn()) {
             (None, Some(words), Some((said, _))) => said.contains(quoted(words)),
             _ => false,
@@ -90,7 +91,7 @@ mod tests {
         memory.provenance.turn = Some(turn.to_owned());
         let breakdown =
             ScoreBreakdown { cosine: Some(score), length: 1.0, ..ScoreBreakdown::default() };
-        Hit { memory, score, breakdown }
+        Hit { memory, scope: crate::HitScope::default(), score, breakdown }
     }
 
     const TURN: &str = "Hi! I fly to Rome on Friday. My cat stays.";

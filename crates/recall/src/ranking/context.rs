@@ -118,6 +118,7 @@ mod tests {
         memory.session_id = Some(session.to_owned());
         memory.provenance.turn = Some("t".to_owned());
         Hit {
+            scope: crate::HitScope::default(),
             memory,
             score: 0.5,
             breakdown: ScoreBreakdown { window: Some(window), ..ScoreBreakdown::default() },

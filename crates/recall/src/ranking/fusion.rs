@@ -99,6 +99,7 @@ mod tests {
         );
         let window = Some(window);
         Hit {
+            scope: crate::HitScope::default(),
             memory,
             score: 0.5,
             breakdown: ScoreBreakdown { cosine, window, boost, ..ScoreBreakdown::default() },

@@ -11,7 +11,7 @@ pub use self::feature::Question;
 pub(super) use self::feature::RankStep;
 pub(super) use self::fusion::ordered;
 pub use self::score::rank;
-pub(super) use self::score::rank_apart;
+pub(super) use self::score::{best_cosine, rank_apart};
 
 #[cfg(test)]
 mod tests;

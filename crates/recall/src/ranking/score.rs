@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::{
-    hit::{Hit, ScoreBreakdown},
+    hit::{Hit, HitScope, ScoreBreakdown},
     ranking::{
         context::ContextFeatures,
         feature::{Feature, Question, RankStep},
@@ -31,18 +31,24 @@ pub fn rank(
     ranking: &RankingConfig,
     metrics: &Metrics,
 ) -> Vec<Hit> {
-    rank_apart(evidence, question, ranking, metrics).0
+    let best = best_cosine(&evidence);
+    rank_apart(evidence, best, question, ranking, metrics).0
 }
 
-/// As [`rank`]; returns also the hits that others stand for.
+/// The best cosine of this evidence.
+pub(crate) fn best_cosine(evidence: &[Evidence]) -> f32 {
+    evidence.iter().filter_map(|found| found.cosine).fold(f32::MIN, f32::max)
+}
+
+/// As [`rank`], compared with this best cosine; returns also the hits that others stand for.
 pub(crate) fn rank_apart(
     evidence: Vec<Evidence>,
+    best: f32,
     question: &Question<'_>,
     ranking: &RankingConfig,
     metrics: &Metrics,
 ) -> (Vec<Hit>, Vec<Hit>) {
     let started = Instant::now();
-    let best = evidence.iter().filter_map(|found| found.cosine).fold(f32::MIN, f32::max);
     let replies = asks_about_replies(question.text);
     let scored = |found: Evidence| {
         let form = form(&found.memory, replies);
@@ -80,7 +86,7 @@ fn scored(evidence: Evidence, form: Form, relevance: &Relevance, best: f32) -> H
     let wording =
         Wording { coverage: breakdown.coverage.unwrap_or(0.0), length: breakdown.length, form };
     let score = relevance.score(nearness, wording);
-    Hit { memory: evidence.memory, score, breakdown }
+    Hit { memory: evidence.memory, scope: HitScope::default(), score, breakdown }
 }
 
 /// `replies`: the assistant's words are asked for. A turn is idle by what the user said in it.

@@ -24,7 +24,7 @@ const OVER_FETCH: usize = 4;
 /// (conversations 26 and 42); with 60 no higher, and each one is read.
 const MIN_CANDIDATES: usize = 40;
 
-/// The evidence for a text: the user's own memories that the conversation does not hold.
+/// The evidence for a text: the memories that the request may see and the conversation does not hold.
 pub(crate) async fn evidence(
     services: &Services,
     retrieval: &Retrieval<'_>,
@@ -39,6 +39,7 @@ pub(crate) async fn evidence(
     let embedded = began.elapsed();
     let search = Search {
         scopes: vec![request.scope()],
+        shared: request.shared(),
         filter: request.filter.clone(),
         vector: vector.as_ref().map(|it| it.vector.clone()),
         text: Some(text.to_owned()),
@@ -60,8 +61,8 @@ pub(crate) async fn evidence(
         Ok(Err(error)) => return Err(RecallError::Embedding(error)),
         Err(_) => return Err(RecallError::Deadline),
     };
-    let own = request.own(evidence);
-    let (mut evidence, held) = without_conversation(own, request.earlier);
+    let visible = request.visible(evidence);
+    let (mut evidence, held) = without_conversation(visible, request.earlier);
     let forgotten: Vec<_> =
         evidence.extract_if(.., |found| request.forgets(&found.memory)).collect();
     if let Some(trace) = request.trace {

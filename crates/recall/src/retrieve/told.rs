@@ -24,6 +24,7 @@ pub(crate) async fn is_told_of(
     }
     let search = Search {
         scopes: vec![request.scope()],
+        shared: request.shared(),
         filter: request.filter.clone(),
         vector: None,
         text: Some(text.to_owned()),
@@ -33,7 +34,7 @@ pub(crate) async fn is_told_of(
     let Ok(Ok(found)) = timeout_at(request.deadline, services.store.retrieve(&search)).await else {
         return false;
     };
-    found.iter().any(|found| {
+    request.visible(found).iter().any(|found| {
         let covered = found.lexical.is_some_and(|lexical| lexical.coverage >= COVERED);
         covered && !found.memory.is_idle_turn() && !request.forgets(&found.memory)
     })

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use crate::{
-    hit::Hit,
+    hit::{Hit, HitScope},
     ranking::RankStep,
     request::{RecallRequest, Selection},
     select::dedup::Presented,
-    settings::RankingConfig,
+    settings::{RankingConfig, ScopesConfig},
     trail::{Cut, Trace},
 };
-use memgate_core::memory::MemoryKind;
+use memgate_core::memory::{MemoryKind, Owner};
 use memgate_models::log_odds;
 use memgate_telemetry::Metrics;
 
@@ -27,7 +27,7 @@ pub fn select(
     ranking: &RankingConfig,
     metrics: &Metrics,
 ) -> Vec<Hit> {
-    Limits { selection, ranking, trace: None }.select(hits, metrics)
+    Limits { selection, ranking, scopes: None, trace: None }.select(hits, metrics)
 }
 
 /// The limits of a request's hits.
@@ -35,6 +35,8 @@ pub fn select(
 pub(crate) struct Limits<'a> {
     selection: &'a Selection,
     ranking: &'a RankingConfig,
+    /// How many of each scope are presented; any number without it, and where nothing shared is searched.
+    scopes: Option<&'a ScopesConfig>,
     /// Where hits that are cut go; nowhere without it.
     trace: Option<&'a Trace>,
 }
@@ -42,24 +44,22 @@ pub(crate) struct Limits<'a> {
 impl<'a> Limits<'a> {
     pub(crate) fn of(request: &RecallRequest<'a>) -> Self {
         let RecallRequest { selection, settings, trace, .. } = *request;
-        Self { selection, ranking: settings.ranking, trace }
+        let scopes = Some(settings.scopes).filter(|scopes| scopes.shared);
+        Self { selection, ranking: settings.ranking, scopes, trace }
     }
 
-    /// The ranked hits that are presented. Summaries only where nothing else is, and one that is clearly better than all
-    /// else.
+    /// The ranked hits that are presented. Of the user's own memories summaries only where nothing else is, and one that is
+    /// clearly better than all else.
     pub(crate) fn select(self, hits: Vec<Hit>, metrics: &Metrics) -> Vec<Hit> {
         let started = Instant::now();
-        let limit = self.selection.limit;
         let mut left_out = LeftOut::new(self.trace.map(|_| hits.len()));
         let (others, summaries) = without_summaries(hits);
         let mut presented = passing(others, self, &mut left_out);
-        let best = presented.iter().map(|hit| hit.score).fold(0.0, f32::max);
         let counted = (left_out.distinct, left_out.session);
         let mut summaries = passing(summaries, self, &mut left_out);
         (left_out.distinct, left_out.session) = counted;
-        if presented.is_empty() {
-            presented = summaries;
-        } else {
+        let own = presented.iter().filter(|hit| hit.scope.is_own()).map(|hit| hit.score);
+        if let Some(best) = own.max_by(f32::total_cmp) {
             let far = log_odds(best) + CLEARLY;
             let mut taken = 0;
             let is_beside = |summary: &mut Hit| {
@@ -68,10 +68,15 @@ impl<'a> Limits<'a> {
             };
             let beside = summaries.extract_if(.., is_beside);
             beside.for_each(|summary| left_out.cut(summary, Cut::Summary));
-            presented.splice(0..0, summaries);
-            let many = presented.drain(limit.min(presented.len())..);
-            many.for_each(|hit| left_out.cut(hit, Cut::Limit));
         }
+        presented.splice(0..0, summaries);
+        let mut taken = Taken::default();
+        let many = presented.extract_if(.., |hit| {
+            let is_full = taken.full(hit.scope, self).is_some();
+            taken.add(hit.scope);
+            is_full
+        });
+        many.for_each(|hit| left_out.cut(hit, Cut::Limit));
         metrics.ranked(RankStep::Select.into(), started.elapsed(), presented.len());
         left_out.count(self.ranking, metrics);
         if let (Some(trace), Some(cut)) = (self.trace, left_out.hits) {
@@ -129,27 +134,61 @@ impl LeftOut {
     }
 }
 
-/// Each hit is compared only until there are enough: of all that was found, few are presented.
+/// How many hits of each scope are presented so far.
+#[derive(Default)]
+struct Taken(HashMap<HitScope, usize>);
+
+impl Taken {
+    fn of(&self, scopes: &[HitScope]) -> usize {
+        scopes.iter().filter_map(|scope| self.0.get(scope)).sum()
+    }
+
+    /// Why there is no place left for a hit of this scope. The user's own have the selection's places; the others have
+    /// their own, never more than a selection has.
+    fn full(&self, scope: HitScope, limits: Limits<'_>) -> Option<Cut> {
+        let Limits { selection: Selection { limit, .. }, scopes, .. } = limits;
+        let most = |of: fn(&ScopesConfig) -> usize| scopes.map_or(*limit, of).min(*limit);
+        let (taken, most) = match scope {
+            HitScope::User | HitScope::Session if self.of(HitScope::OWN) >= *limit => {
+                return Some(Cut::Limit);
+            }
+            HitScope::User => return None,
+            HitScope::Session => (self.of(&[scope]), most(|it| it.session)),
+            HitScope::Agent => (self.of(&[scope]), most(|it| it.agent)),
+            HitScope::Organisation | HitScope::Shared => {
+                let both = [HitScope::Organisation, HitScope::Shared];
+                (self.of(&both), most(|it| it.organisation))
+            }
+        };
+        (taken >= most).then_some(Cut::ScopeCap)
+    }
+
+    fn add(&mut self, scope: HitScope) {
+        *self.0.entry(scope).or_default() += 1;
+    }
+}
+
+/// The hits that pass, best first. The user's own choose before what others share: nothing that others share takes their
+/// places or stands for them.
 fn passing(hits: Vec<Hit>, limits: Limits<'_>, left_out: &mut LeftOut) -> Vec<Hit> {
-    let Limits { selection, ranking, trace } = limits;
-    let mut shown: Vec<Hit> = Vec::new();
+    let Limits { selection, ranking, .. } = limits;
+    let mut shown: Vec<(usize, Hit)> = Vec::new();
     let mut before = Presented::default();
-    let mut sessions: HashMap<String, usize> = HashMap::new();
-    for hit in hits {
-        let is_full = shown.len() == selection.limit;
-        if is_full && trace.is_none() {
-            break;
-        }
+    let mut sessions: HashMap<(Owner, String), usize> = HashMap::new();
+    let mut taken = Taken::default();
+    let (own, shared): (Vec<_>, Vec<_>) =
+        hits.into_iter().enumerate().partition(|(_, hit)| hit.scope.is_own());
+    for (place, hit) in own.into_iter().chain(shared) {
         let max_per_session = ranking.max_per_session;
         let fills_session = |hit: &Hit| {
-            let session = hit.memory.session_id.as_ref().filter(|_| max_per_session > 0);
-            let shown = session.and_then(|session| sessions.get(session));
+            let session = session_of(hit).filter(|_| max_per_session > 0);
+            let shown = session.and_then(|session| sessions.get(&session));
             shown.is_some_and(|shown| *shown >= max_per_session)
         };
         let cut = if hit.score < selection.threshold {
             Some(Cut::Threshold)
-        } else if is_full {
-            Some(Cut::Limit)
+        } else if let Some(full) = taken.full(hit.scope, limits) {
+            Some(full)
         } else if fills_session(&hit) {
             Some(Cut::SessionCap)
         } else if ranking.deduplicate && !before.is_new(&hit) {
@@ -161,18 +200,25 @@ fn passing(hits: Vec<Hit>, limits: Limits<'_>, left_out: &mut LeftOut) -> Vec<Hi
             left_out.cut(hit, why);
             continue;
         }
-        if let Some(session) = &hit.memory.session_id {
-            *sessions.entry(session.clone()).or_default() += 1;
+        taken.add(hit.scope);
+        if let Some(session) = session_of(&hit) {
+            *sessions.entry(session).or_default() += 1;
         }
-        shown.push(hit);
+        shown.push((place, hit));
     }
-    shown
+    shown.sort_by_key(|(place, _)| *place);
+    shown.into_iter().map(|(_, hit)| hit).collect()
 }
 
-/// Takes the summaries of sessions out of the hits. A fact or a turn says it better; beside these a summary repeats
-/// them, or says what they have corrected since.
+/// Takes the summaries of the user's sessions out of the hits. A fact or a turn says it better; beside these a summary
+/// repeats them, or says what they have corrected since.
 fn without_summaries(hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
-    hits.into_iter().partition(|hit| hit.memory.kind != MemoryKind::Summary)
+    hits.into_iter().partition(|hit| hit.memory.kind != MemoryKind::Summary || !hit.scope.is_own())
+}
+
+/// The session that a hit is of: two owners' sessions may have one name.
+fn session_of(hit: &Hit) -> Option<(Owner, String)> {
+    Some((hit.memory.owner.clone(), hit.memory.session_id.clone()?))
 }
 
 #[cfg(test)]
@@ -193,7 +239,12 @@ mod tests {
             Timestamp::UNIX_EPOCH,
         );
         memory.session_id = Some(session.to_owned());
-        Hit { memory, score, breakdown: ScoreBreakdown::default() }
+        Hit {
+            memory,
+            scope: crate::HitScope::default(),
+            score,
+            breakdown: ScoreBreakdown::default(),
+        }
     }
 
     /// The hits that a ranking presents, and the metrics.
@@ -235,6 +286,52 @@ mod tests {
             let counted = format!("memgate_ranking_left_out_total{{rule=\"{name}\"}} 1");
             assert!(told.contains(&counted), "{told}");
         }
+    }
+
+    #[test]
+    fn each_scope_has_its_limit_and_the_users_own_have_the_selections() {
+        let selection = Selection { limit: 20, threshold: 0.6, types: Vec::new() };
+        let ranking = RankingConfig { deduplicate: false, ..RankingConfig::default() };
+        let scopes = ScopesConfig { session: 4, agent: 2, organisation: 3, shared: true };
+        let of = [
+            HitScope::User,
+            HitScope::Session,
+            HitScope::Agent,
+            HitScope::Organisation,
+            HitScope::Shared,
+        ];
+        let hits = || -> Vec<Hit> {
+            let of_all = |number| {
+                let name = format!("{number}");
+                of.map(|scope| Hit { scope, ..hit(&name, &name, 0.9) })
+            };
+            (0..6).flat_map(of_all).collect()
+        };
+        let limits =
+            Limits { selection: &selection, ranking: &ranking, scopes: Some(&scopes), trace: None };
+        let shown = limits.select(hits(), &Metrics::new());
+        let count = |scope| shown.iter().filter(|hit| hit.scope == scope).count();
+        assert_eq!(of.map(count), [6, 4, 2, 2, 1]);
+        let selection = Selection { limit: 1, ..selection.clone() };
+        let limits = Limits { selection: &selection, ..limits };
+        let shown = limits.select(hits(), &Metrics::new());
+        let shown: Vec<HitScope> = shown.iter().map(|hit| hit.scope).collect();
+        assert_eq!(shown, [HitScope::User, HitScope::Agent, HitScope::Organisation]);
+    }
+
+    #[test]
+    fn what_others_share_takes_no_place_of_the_users_own_and_stands_for_none_of_them() {
+        let shared =
+            |content: &str, score| Hit { scope: HitScope::Shared, ..hit(content, "s", score) };
+        let mut copied = shared("a cat", 0.99);
+        copied.memory.owner = Owner::of_user("another").unwrap();
+        let mut hits = vec![copied, shared("a cow", 0.98), shared("a hen", 0.97)];
+        hits.extend([hit("a cat", "s", 0.9), hit("a dog", "s", 0.8)]);
+        let selection = Selection { limit: 2, threshold: 0.6, types: Vec::new() };
+        let ranking = RankingConfig { max_per_session: 2, ..RankingConfig::default() };
+        let shown = select(hits, &selection, &ranking, &Metrics::new());
+        let shown: Vec<&str> = shown.iter().map(|hit| &*hit.memory.content).collect();
+        assert_eq!(shown, ["a cat", "a dog"]);
     }
 
     #[test]

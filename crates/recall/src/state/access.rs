@@ -43,8 +43,12 @@ impl AccessTracker {
     }
 
     /// Notes that these memories were presented.
-    pub fn presented(&self, owner: &Owner, ids: &[MemoryId], at: Timestamp) {
-        for id in ids {
+    pub fn presented<'a>(
+        &self,
+        memories: impl Iterator<Item = (&'a Owner, &'a MemoryId)>,
+        at: Timestamp,
+    ) {
+        for (owner, id) in memories {
             let touch = Touch { owner: owner.clone(), id: id.clone(), at };
             if self.queue.try_send(touch).is_err() {
                 return;

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    hit::{PresentedMemory, ScoreBreakdown, Why},
+    hit::{HitScope, PresentedMemory, ScoreBreakdown, Why},
     query::Query,
     tokens::tokens,
     trail::trace::{Cut, Seen, Step, Trace},
@@ -99,6 +99,8 @@ pub struct QueryRecord {
 pub struct Candidate {
     /// The memory.
     pub id: MemoryId,
+    /// Whose it is, for who asked.
+    pub scope: HitScope,
     /// Whether it is presented, and if not, why.
     pub standing: Standing,
     /// Its calibrated relevance, where it was ranked.
@@ -134,10 +136,11 @@ impl RecallRecord {
         presented.into_iter().for_each(|it| candidates.presented(it));
         let selected = selected.into_iter().map(|hit| (hit, Cut::Budget));
         for (hit, why) in selected.chain(cut) {
-            candidates.cut(hit.memory.id, why, Some((hit.score, hit.breakdown)));
+            candidates.cut((hit.memory.id, hit.scope), why, Some((hit.score, hit.breakdown)));
         }
         for (Evidence { memory, .. }, why) in left_out {
-            candidates.cut(memory.id, why, None);
+            let scope = HitScope::of(&memory, &owner, None);
+            candidates.cut((memory.id, scope), why, None);
         }
         Self {
             request_id,
@@ -212,25 +215,42 @@ impl QueryRecord {
 #[derive(Default)]
 struct Candidates {
     all: Vec<Candidate>,
-    known: HashSet<MemoryId>,
+    known: HashSet<(HitScope, MemoryId)>,
 }
 
 impl Candidates {
     fn presented(&mut self, PresentedMemory { id, why }: PresentedMemory) {
-        let (standing, score, breakdown) = match why {
-            Why::Found { score, breakdown } => (Standing::Presented, Some(score), Some(*breakdown)),
-            Why::Preference => (Standing::Preference, None, None),
+        let candidate = match why {
+            Why::Found { scope, score, breakdown } => Candidate {
+                id,
+                scope,
+                standing: Standing::Presented,
+                score: Some(score),
+                breakdown: Some(*breakdown),
+            },
+            Why::Preference => Candidate {
+                id,
+                scope: HitScope::User,
+                standing: Standing::Preference,
+                score: None,
+                breakdown: None,
+            },
         };
-        self.add(Candidate { id, standing, score, breakdown });
+        self.add(candidate);
     }
 
-    fn cut(&mut self, id: MemoryId, why: Cut, scored: Option<(f32, ScoreBreakdown)>) {
+    fn cut(
+        &mut self,
+        (id, scope): (MemoryId, HitScope),
+        why: Cut,
+        scored: Option<(f32, ScoreBreakdown)>,
+    ) {
         let (score, breakdown) = scored.unzip();
-        self.add(Candidate { id, standing: Standing::Cut(why), score, breakdown });
+        self.add(Candidate { id, scope, standing: Standing::Cut(why), score, breakdown });
     }
 
     fn add(&mut self, candidate: Candidate) {
-        if self.known.insert(candidate.id.clone()) {
+        if self.known.insert((candidate.scope, candidate.id.clone())) {
             self.all.push(candidate);
         }
     }

@@ -29,7 +29,7 @@ fn hit(content: &str, session: &str, score: f32) -> Hit {
         Timestamp::UNIX_EPOCH,
     );
     memory.session_id = Some(session.to_owned());
-    Hit { memory, score, breakdown: ScoreBreakdown::default() }
+    Hit { memory, scope: crate::HitScope::default(), score, breakdown: ScoreBreakdown::default() }
 }
 
 fn recalled(id: &str, trace: Trace) -> Recalled {
@@ -101,8 +101,10 @@ async fn a_record_has_each_candidate_once_with_what_became_of_it() {
     trace.selected(vec![hit("shown", "s", 0.9), hit("no room", "s", 0.8)]);
     let id = |content: &str| MemoryId::derived(&[content]);
     let breakdown = Box::default();
-    let presented =
-        vec![PresentedMemory { id: id("shown"), why: Why::Found { score: 0.9, breakdown } }];
+    let presented = vec![PresentedMemory {
+        id: id("shown"),
+        why: Why::Found { scope: crate::HitScope::User, score: 0.9, breakdown },
+    }];
     let context = "- shown\n".to_owned();
     trail.record(Recalled { presented, context, ..recalled("r", trace) });
     let record = trail.find("r", |_| true).await.unwrap().unwrap();

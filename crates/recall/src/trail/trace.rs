@@ -34,6 +34,8 @@ pub enum Cut {
     NearDuplicate,
     /// Its session has given as many as it may.
     SessionCap,
+    /// Its scope (session, agent, organisation) has given as many as it may.
+    ScopeCap,
     /// A turn and the statements taken from it are presented once.
     Collapsed,
     /// A session's summary, beside memories that say it better.

@@ -18,8 +18,8 @@ use crate::{
     conformance::{transfer::all, *},
 };
 use memgate_core::memory::{
-    Comparison, Filter, ForgetScope, ListQuery, MemoryStore, MetadataTest, Restored, Status,
-    StoreError, TimeField, Touch, Whole, Within,
+    Comparison, Filter, ForgetScope, ListQuery, MemoryStore, MetadataTest, Reader, Restored,
+    SharedScope, Status, StoreError, TimeField, Touch, Visibility, Whole, Within,
 };
 
 /// Owners whose ids, partition keys or escapes resemble each other.
@@ -74,7 +74,42 @@ enum Operation {
 }
 
 fn owners() -> impl Strategy<Value = Owner> {
-    select(&USERS[..]).prop_map(|(tenant, user)| Owner::new(tenant, user).unwrap())
+    let users = select(&USERS[..]).prop_map(|(tenant, user)| Owner::new(tenant, user).unwrap());
+    let spaces = select(vec![
+        Owner::organisation("default").unwrap(),
+        Owner::agent("default", "p").unwrap(),
+        Owner::session("default", "a").unwrap(),
+    ]);
+    prop_oneof![6 => users, 1 => spaces]
+}
+
+fn visibilities() -> impl Strategy<Value = Visibility> {
+    let shared = |users: &[&str], roles: &[&str]| {
+        let [users, roles] =
+            [users, roles].map(|names| names.iter().map(|&name| name.to_owned()).collect());
+        Visibility::Shared { users, roles }
+    };
+    select(vec![
+        Visibility::Private,
+        Visibility::Private,
+        Visibility::Public,
+        shared(&["a", "a%"], &[]),
+        shared(&[], &["r'"]),
+    ])
+}
+
+prop_compose! {
+    fn shared_scopes()(
+        owner in owners(),
+        roles in select(vec![vec![], vec!["r'"], vec!["r", "a"]]),
+        agent in some(&PROJECTS),
+        projects in within(),
+        types in select(vec![vec![], vec![], vec!["semantic"]]),
+    ) -> SharedScope {
+        let [roles, types] =
+            [roles, types].map(|names| names.into_iter().map(str::to_owned).collect());
+        SharedScope { reader: Reader { owner, roles, agent }, projects, types }
+    }
 }
 
 fn names() -> impl Strategy<Value = MemoryId> {
@@ -122,7 +157,10 @@ prop_compose! {
         agent in some(&PROJECTS),
         session in some(&PROJECTS),
         kind in select(&["semantic", "episodic"][..]),
-        status in select(&[Status::Active, Status::Active, Status::Review, Status::Superseded][..]),
+        (status, visibility) in (
+            select(&[Status::Active, Status::Active, Status::Review, Status::Superseded][..]),
+            visibilities(),
+        ),
         source in select(Source::ALL),
         (importance, confidence) in (shares(), prop::option::of(shares())),
         tags in prop::collection::vec(select(&["t", "T", "t'"][..]), 0..3),
@@ -140,6 +178,7 @@ prop_compose! {
         memory.agent_id = agent;
         memory.session_id = session;
         memory.status = status;
+        memory.visibility = visibility;
         memory.importance = importance;
         memory.confidence = confidence;
         memory.tags = tags.into_iter().map(str::to_owned).collect();
@@ -224,13 +263,19 @@ prop_compose! {
 prop_compose! {
     fn searches()(
         scopes in prop::collection::vec(scopes(), 1..3),
+        shared in prop::option::weighted(0.4, shared_scopes()),
         filter in prop::option::weighted(0.3, filters()),
         vector in prop::option::of(directions()),
         text in prop::option::of(texts()),
         limit in select(&[1, 2, 50][..]),
         now in times(),
     ) -> Search {
-        Search { scopes, filter, vector: vector.map(query), text, limit, now }
+        // One's own is not among what others share, and nothing is found twice.
+        let is_own = |scope: &ScopeQuery| {
+            shared.as_ref().is_none_or(|shared| scope.owner == shared.reader.owner)
+        };
+        let scopes = scopes.into_iter().filter(is_own).collect();
+        Search { scopes, shared, filter, vector: vector.map(query), text, limit, now }
     }
 }
 
@@ -440,6 +485,10 @@ pub(crate) async fn nobody_sees_anything_of_anybody_else(store: &dyn MemoryStore
                 | Operation::Scan(Some(owner), _) => vec![owner.clone()],
                 _ => vec![],
             };
+            let shared = match &operation {
+                Operation::Search(search) => search.shared.clone(),
+                _ => None,
+            };
             let shown = match perform(store, operation.clone()).await {
                 Shown::Memories(memories) => memories,
                 Shown::Found(found) => found.into_values().map(|(memory, ..)| memory).collect(),
@@ -470,7 +519,9 @@ pub(crate) async fn nobody_sees_anything_of_anybody_else(store: &dyn MemoryStore
             }
             for memory in shown {
                 looks += 1;
-                assert!(asked.contains(&memory.owner), "{memory:?} is not of {asked:?}");
+                let is_shared = shared.as_ref().is_some_and(|shared| shared.holds(&memory));
+                let may_be_seen = asked.contains(&memory.owner) || is_shared;
+                assert!(may_be_seen, "{memory:?} is not of {asked:?}");
                 let key = (memory.owner.clone(), memory.id.clone());
                 assert_eq!(model.get(&key), Some(&memory.content));
             }

@@ -132,6 +132,7 @@ pub(crate) async fn an_entity_of_one_owner_is_unknown_to_all_others(store: &dyn 
     assert!(naming(store, "alice", "Rex").await.is_empty());
     let both = Search {
         scopes: vec![ScopeQuery::of(owner("alice")), ScopeQuery::of(owner("bob"))],
+        shared: None,
         filter: Some(Filter::Entity("rex".into())),
         ..words("alice", "x")
     };

@@ -7,6 +7,7 @@ mod differences;
 mod entities;
 mod lists;
 mod searches;
+mod shared;
 mod transfer;
 mod vectors;
 
@@ -15,7 +16,8 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 pub(super) use self::{
-    basics::*, differences::*, entities::*, lists::*, searches::*, transfer::*, vectors::*,
+    basics::*, differences::*, entities::*, lists::*, searches::*, shared::*, transfer::*,
+    vectors::*,
 };
 use memgate_core::memory::{
     Actor, Embedding, Evidence, Memory, MemoryId, MemoryKind, MemoryType, Owner, QueryVector,
@@ -78,6 +80,14 @@ macro_rules! conforms {
             several_scopes_are_merged_without_repetition
             another_owners_memories_change_no_score
             a_search_sees_every_write_before_it
+            what_is_shared_is_found_by_those_it_is_shared_with
+            what_is_taken_back_is_shared_no_longer
+            what_is_shared_is_searched_apart_and_beside_ones_own
+            what_is_shared_is_narrowed_like_ones_own
+            what_is_not_shared_with_a_reader_changes_no_score
+            what_nobody_could_read_is_not_shared
+            the_spaces_of_one_name_are_different_owners
+            what_expires_can_be_kept_longer_together
             other_spaces_and_dimensions_do_not_compare
             memories_without_a_vector_are_found_and_back_filled
             a_new_space_is_back_filled_beside_the_old
@@ -158,6 +168,7 @@ fn query(values: [f32; 4]) -> QueryVector {
 fn search(user: &str) -> Search {
     Search {
         scopes: vec![ScopeQuery::of(owner(user))],
+        shared: None,
         filter: None,
         vector: None,
         text: None,

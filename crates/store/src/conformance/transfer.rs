@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::{InMemoryStore, SqliteOptions, SqliteStore, conformance::*};
-use memgate_core::memory::{Filter, MemoryStore, Restored, Status, StoreError, Touch, Whole};
+use memgate_core::memory::{
+    Filter, MemoryStore, Restored, Status, StoreError, Touch, Visibility, Whole,
+};
 
 const OTHER: &str = "other/2/cls";
 
@@ -70,15 +72,20 @@ async fn fill(store: &dyn MemoryStore) {
             store.store(note(user, name, name), vec![], &write()).await.unwrap();
         }
     }
-    let elsewhere = Owner::new("t/1", "alice").unwrap();
-    let memory = Memory { owner: elsewhere, ..note("alice", "m", "x") };
-    store.store(memory, vec![], &write()).await.unwrap();
+    for (owner, visibility) in [
+        (Owner::new("t/1", "alice"), Visibility::Private),
+        (Owner::organisation("t/1"), Visibility::Public),
+        (Owner::agent("t/1", "a%/b"), Visibility::Public),
+    ] {
+        let memory = Memory { owner: owner.unwrap(), visibility, ..note("alice", "m", "x") };
+        store.store(memory, vec![], &write()).await.unwrap();
+    }
 }
 
 pub(crate) async fn all_of_a_store_is_carried_to_another_and_back(store: &dyn MemoryStore) {
     fill(store).await;
     let expected = all(store, None, 1000).await;
-    assert_eq!(expected.len(), 1 + Status::ALL.len() + 1 + 7 * 6 + 1);
+    assert_eq!(expected.len(), 1 + Status::ALL.len() + 1 + 7 * 6 + 3);
     let carried = expected.iter().find(|whole| whole.memory.id == id("full")).unwrap();
     assert_eq!((carried.memory.version, carried.history.len()), (5, 2));
     assert_eq!((carried.memory.access_count, carried.memory.last_accessed_at), (8, Some(at(5))));

@@ -21,7 +21,7 @@ use crate::{
         session::Session,
         view::{Known, Reader},
     },
-    validate,
+    validate::{self, to_microsecond},
 };
 use memgate_core::memory::{Embedding, Memory, MemoryId, Owner, StoreError, Touch};
 
@@ -184,6 +184,30 @@ impl Writer<'_> {
             Change { known: Some(known), memory, earlier: Vec::new(), vectors: Vectors::Kept }
         });
         let changes: Vec<Change> = changes.collect();
+        if changes.is_empty() { Ok(()) } else { self.write_all(changes).await }
+    }
+
+    /// Moves the expiry of an owner's memories that expire.
+    pub(super) async fn keep_until(
+        &self,
+        owner: &Owner,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (strong, until) = (ConsistencyLevel::Strong, to_microsecond(until));
+        let lines = self.reader().lines(owner, strong).await?;
+        let keys: Vec<String> = lines.into_iter().map(|line| line.memory).collect();
+        let known = self.reader().currents(owner, &keys, strong).await?;
+        let moved = known.into_values().filter_map(|known| {
+            let mut memory = known.stored.memory.clone();
+            if memory.is_expired(now) {
+                return None;
+            }
+            let end = memory.expires_at.as_mut().filter(|end| **end < until)?;
+            *end = until;
+            Some(Change { known: Some(known), memory, earlier: Vec::new(), vectors: Vectors::Kept })
+        });
+        let changes: Vec<Change> = moved.collect();
         if changes.is_empty() { Ok(()) } else { self.write_all(changes).await }
     }
 

@@ -38,6 +38,16 @@ pub(super) fn of_owner(owner: &Owner) -> String {
     format!("owner == {}", literal(&owner.key()))
 }
 
+/// The rows of a tenant's memories that one of these readers may read.
+pub(super) fn shared_with(tenant: &str, readers: &[String]) -> String {
+    let readers: Vec<String> = readers.iter().map(|reader| literal(reader)).collect();
+    let tenant = literal(tenant);
+    format!(
+        "tenant_id == {tenant} and json_contains_any(readers[\"in\"], [{}])",
+        readers.join(", ")
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -281,7 +281,7 @@ impl MemoryStore for MilvusStore {
         let next = last.map(|last| Cursor { created_at: last.created_at, id: last.id.clone() });
         let consistency = session.server.consistency();
         let reader = searcher.reader;
-        let mut memories = reader.memories(&query.scope.owner, &lines, consistency).await?;
+        let mut memories = reader.memories(&lines, consistency).await?;
         let memories = lines.iter().filter_map(|line| memories.remove(&line.memory));
         Ok(Page { memories: memories.map(|stored| stored.memory).collect(), next })
     }
@@ -312,6 +312,17 @@ impl MemoryStore for MilvusStore {
             self.writer(&session).touch(owner, &touches).await?;
         }
         Ok(())
+    }
+
+    async fn keep_until(
+        &self,
+        owner: &Owner,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let session = self.link.session()?;
+        let _lock = self.lock(owner).await;
+        self.writer(&session).keep_until(owner, until, now).await
     }
 
     async fn unembedded(&self, space: &str, limit: usize) -> Result<Vec<Memory>, StoreError> {

@@ -86,6 +86,15 @@ impl Overlay {
         recent.map(|(memory, (_, recent))| (memory.clone(), recent.clone())).collect()
     }
 
+    /// The recent writes in a tenant, by the memory's key.
+    pub(super) fn of_tenant(&self, owner: &Owner) -> HashMap<String, Recent> {
+        let tenant = format!("{}/", owner.tenant_key());
+        let kept = self.lock();
+        let owners = kept.owners.iter().filter(|(key, _)| key.starts_with(&tenant));
+        let recent = owners.flat_map(|(_, memories)| memories);
+        recent.map(|(memory, (_, recent))| (memory.clone(), recent.clone())).collect()
+    }
+
     /// The recent write of one memory.
     pub(super) fn one(&self, owner: &Owner, memory: &str) -> Option<Recent> {
         let kept = self.lock();

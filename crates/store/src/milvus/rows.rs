@@ -15,7 +15,7 @@ use crate::milvus::{
     fields::{KEY, VECTOR},
     schema::{MAX_TEXT, RECORD_DIMENSION},
 };
-use memgate_core::memory::{Embedding, Memory, MemoryId, Owner, Visibility};
+use memgate_core::memory::{Embedding, Memory, MemoryId, Owner, Reader, Visibility};
 use memgate_text::index::Terms;
 
 /// Kind of a row.
@@ -112,6 +112,7 @@ pub(super) struct RecordRows {
     importance: Vec<f32>,
     metadata: Vec<serde_json::Value>,
     spaces: Vec<serde_json::Value>,
+    readers: Vec<serde_json::Value>,
     vectors: Vec<Vec<f32>>,
 }
 
@@ -161,7 +162,7 @@ impl RecordRows {
         self.text("memory", &memory_key(owner, &memory.id));
         self.text("id", memory.id.as_str());
         self.text("tenant_id", owner.tenant());
-        self.text("user_id", owner.user());
+        self.text("user_id", owner.user().unwrap_or_default());
         self.text("memory_kind", memory.kind.name());
         self.text("type", memory.memory_type.as_str());
         self.text("project_id", memory.project_id.as_deref().unwrap_or_default());
@@ -169,7 +170,6 @@ impl RecordRows {
         self.text("session_id", memory.session_id.as_deref().unwrap_or_default());
         self.text("status", memory.status.name());
         self.text("source", memory.source.name());
-        self.text("visibility", visibility(&memory.visibility));
         self.number("revision", stored.revision);
         self.number("pieces", pieces);
         self.number("version", memory.version.into());
@@ -182,6 +182,7 @@ impl RecordRows {
         let fits = metadata.to_string().len() <= MAX_TEXT;
         self.metadata.push(if fits { metadata } else { json!({}) });
         self.spaces.push(write_spaces(&stored.spaces));
+        self.readers.push(json!({"in": readers(&memory.visibility)}));
         let mut vector = vec![0.0; RECORD_DIMENSION];
         vector[0] = 1.0;
         self.vectors.push(vector);
@@ -207,6 +208,7 @@ impl RecordRows {
         columns.push(FieldData::Float { name: "importance".into(), values: self.importance });
         columns.push(FieldData::Json { name: "metadata".into(), values: self.metadata });
         columns.push(FieldData::Json { name: "spaces".into(), values: self.spaces });
+        columns.push(FieldData::Json { name: "readers".into(), values: self.readers });
         columns.push(FieldData::FloatVector { name: VECTOR.into(), values: self.vectors });
         columns
     }
@@ -338,10 +340,32 @@ pub(super) fn time(micros: i64) -> Timestamp {
     Timestamp::from_microsecond(micros).unwrap_or_default()
 }
 
-fn visibility(visibility: &Visibility) -> &'static str {
+/// Who may read a memory besides its owner, as its row names them.
+fn readers(visibility: &Visibility) -> Vec<String> {
     match visibility {
-        Visibility::Private => "private",
-        Visibility::Shared { .. } => "shared",
-        Visibility::Public => "public",
+        Visibility::Private => Vec::new(),
+        Visibility::Public => vec![EVERYONE.to_owned()],
+        Visibility::Shared { users, roles } => users
+            .iter()
+            .map(|user| user_name(user))
+            .chain(roles.iter().map(|role| role_name(role)))
+            .collect(),
     }
+}
+
+/// The names by which rows are shared with a reader.
+pub(super) fn names_of(reader: &Reader) -> Vec<String> {
+    let user = reader.owner.user().map(user_name);
+    let roles = reader.roles.iter().map(|role| role_name(role));
+    std::iter::once(EVERYONE.to_owned()).chain(user).chain(roles).collect()
+}
+
+const EVERYONE: &str = "*";
+
+fn user_name(user: &str) -> String {
+    format!("user {user}")
+}
+
+fn role_name(role: &str) -> String {
+    format!("role {role}")
 }

@@ -129,7 +129,7 @@ impl Maker<'_> {
         for name in ["id", "tenant_id", "user_id", "type", "project_id", "agent_id", "session_id"] {
             schema = schema.add_field(text(name, MAX_NAME));
         }
-        for name in ["memory_kind", "status", "source", "visibility"] {
+        for name in ["memory_kind", "status", "source"] {
             schema = schema.add_field(text(name, 32));
         }
         for name in ["version", "created_at", "updated_at", "event_time", "expires_at"] {
@@ -139,6 +139,7 @@ impl Maker<'_> {
             .add_field(number("importance", DataType::Float))
             .add_field(number("metadata", DataType::Json))
             .add_field(number("spaces", DataType::Json))
+            .add_field(number("readers", DataType::Json))
             .add_field(text("terms", longest))
             .add_field(text("content", longest))
             .add_field(text("record", longest))

@@ -1,7 +1,7 @@
 //! Search: the server finds the nearest vectors; words are compared locally with the owner's own
 //! statistics.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use jiff::Timestamp;
 
@@ -10,13 +10,15 @@ use crate::{
     milvus::{
         connection::{fault::Fault, server::WINDOW},
         expression::{of_owner, one_of},
-        rows::read_vector_key,
+        rows::{Stored, read_vector_key},
+        schema::VectorCollection,
         session::Session,
         view::{Line, Reader},
     },
-    top_k::{Candidate, top_k},
+    owner_documents::{Haystack, haystacks},
+    top_k::{Candidate, top_k_apart},
 };
-use memgate_core::memory::{Evidence, Filter, Owner, QueryVector, ScopeQuery, Search};
+use memgate_core::memory::{Evidence, Filter, QueryVector, ScopeQuery, Search, SharedScope};
 use memgate_text::index::{Postings, QueryTerms, Terms};
 
 /// Up to this many memories are listed explicitly in the request.
@@ -28,9 +30,9 @@ pub(super) struct Searcher<'a> {
     pub(super) reader: Reader<'a>,
 }
 
-/// One owner's memories.
-struct Haystack<'s> {
-    owner: &'s Owner,
+/// The memories of a haystack.
+struct Searched<'s> {
+    haystack: Haystack<'s>,
     /// Memories in use, newest first.
     lines: Vec<Line>,
     /// Which of them match the search's conditions.
@@ -41,13 +43,11 @@ impl Searcher<'_> {
     /// The evidence for a search.
     pub(super) async fn retrieve(&self, search: &Search) -> Result<Vec<Evidence>, Fault> {
         let limit = search.limit.min(MAX_LIMIT);
-        let mut haystacks = Vec::new();
+        let mut searched = Vec::new();
         let mut candidates = Vec::new();
-        for owner in owners(&search.scopes) {
-            let scopes: Vec<&ScopeQuery> =
-                search.scopes.iter().filter(|scope| scope.owner == *owner).collect();
-            let haystack = self.haystack(owner, &scopes, search).await?;
-            let place = haystacks.len();
+        for haystack in haystacks(search) {
+            let haystack = self.searched(haystack, search).await?;
+            let place = searched.len();
             let cosines = match &search.vector {
                 Some(vector) => self.cosines(&haystack, vector, limit).await?,
                 None => HashMap::new(),
@@ -63,63 +63,68 @@ impl Searcher<'_> {
                     lexical: words.as_ref().map(|scores| scores[at]),
                 });
             }
-            haystacks.push(haystack);
+            searched.push(haystack);
         }
         if search.vector.is_none() && search.text.is_none() {
             candidates.sort_by_key(|candidate| {
                 let (owner, at) = candidate.place;
-                let line: &Line = &haystacks[owner].lines[at];
+                let line: &Line = &searched[owner].lines[at];
                 std::cmp::Reverse((line.created_at, line.id.clone()))
             });
             candidates.truncate(limit);
         } else {
-            candidates = top_k(candidates, limit);
+            candidates = top_k_apart(candidates, limit, |candidate| {
+                searched[candidate.place.0].haystack.is_shared()
+            });
         }
-        self.evidence(&haystacks, candidates).await
+        self.evidence(&searched, candidates).await
     }
 
-    /// An owner's memories in use, and which of them match.
-    async fn haystack<'s>(
+    /// A haystack's memories in use, and which of them match.
+    async fn searched<'s>(
         &self,
-        owner: &'s Owner,
-        scopes: &[&ScopeQuery],
+        haystack: Haystack<'s>,
         search: &Search,
-    ) -> Result<Haystack<'s>, Fault> {
-        let mut lines = self.reader.lines(owner, self.session.server.consistency()).await?;
+    ) -> Result<Searched<'s>, Fault> {
+        let consistency = self.session.server.consistency();
+        let mut lines = match &haystack {
+            Haystack::Owner(owner, _) => self.reader.lines(owner, consistency).await?,
+            Haystack::Shared(scope) => self.reader.shared_lines(&scope.reader, consistency).await?,
+        };
         lines.retain(|line| line.is_in_use(search.now));
-        let in_scope = |line: &Line| scopes.iter().any(|scope| line.is_in(scope));
+        let in_scope = |line: &Line| match &haystack {
+            Haystack::Owner(_, scopes) => scopes.iter().any(|scope| line.is_in(scope)),
+            Haystack::Shared(scope) => line.is_covered_by(scope),
+        };
         let mut meant: Vec<bool> = lines.iter().map(in_scope).collect();
         if let Some(filter) = &search.filter {
-            self.narrow(owner, &lines, &mut meant, filter).await?;
+            self.narrow(&lines, &mut meant, filter).await?;
         }
-        Ok(Haystack { owner, lines, meant })
+        Ok(Searched { haystack, lines, meant })
     }
 
     /// Clears those that do not match the filter.
     pub(super) async fn narrow(
         &self,
-        owner: &Owner,
         lines: &[Line],
         meant: &mut [bool],
         filter: &Filter,
     ) -> Result<(), Fault> {
         let asked = lines.iter().zip(meant.iter()).filter(|(_, meant)| **meant);
-        let asked: Vec<&Line> = asked.map(|(line, _)| line).collect();
         let consistency = self.session.server.consistency();
-        let memories = self.reader.memories(owner, asked, consistency).await?;
+        let memories = self.reader.memories(asked.map(|(line, _)| line), consistency).await?;
         for (line, meant) in lines.iter().zip(meant) {
-            let met = |memory: &crate::milvus::rows::Stored| filter.matches(&memory.memory);
+            let met = |memory: &Stored| filter.matches(&memory.memory);
             *meant = *meant && memories.get(&line.memory).is_some_and(met);
         }
         Ok(())
     }
 
-    /// The words of an owner's memories.
-    async fn postings(&self, haystack: &Haystack<'_>) -> Result<Postings, Fault> {
+    /// The words of a haystack's memories.
+    async fn postings(&self, haystack: &Searched<'_>) -> Result<Postings, Fault> {
         let without: Vec<&Line> =
             haystack.lines.iter().filter(|line| line.terms.is_none()).collect();
-        let consistency = self.session.server.consistency();
-        let texts = self.reader.memories(haystack.owner, without, consistency).await?;
+        let texts = self.reader.memories(without, self.session.server.consistency()).await?;
         let terms: Vec<Terms> = haystack
             .lines
             .iter()
@@ -135,7 +140,7 @@ impl Searcher<'_> {
     /// The best cosine of the matching memories with its part, by their index.
     async fn cosines(
         &self,
-        haystack: &Haystack<'_>,
+        haystack: &Searched<'_>,
         query: &QueryVector,
         limit: usize,
     ) -> Result<HashMap<usize, (f32, u16)>, Fault> {
@@ -160,22 +165,50 @@ impl Searcher<'_> {
         if collection.dimension != query.values.len() {
             return Ok(cosines);
         }
-        let everything =
-            haystack.lines.iter().filter(|line| line.spaces.contains_key(&*query.space));
-        let mut filter = of_owner(haystack.owner);
-        if on_server.len() < everything.count() && on_server.len() <= NAMED {
-            let mut named: Vec<&str> = on_server.keys().copied().collect();
-            named.sort_unstable();
-            filter = format!("{filter} and {}", one_of("memory", &named));
+        let mut named: Vec<&str> = on_server.keys().copied().collect();
+        named.sort_unstable();
+        let filters = match &haystack.haystack {
+            Haystack::Owner(owner, _) => {
+                let mut everything =
+                    haystack.lines.iter().filter(|line| line.spaces.contains_key(&*query.space));
+                let is_part = everything.nth(on_server.len()).is_some();
+                let filter = of_owner(owner);
+                if is_part && named.len() <= NAMED {
+                    vec![(format!("{filter} and {}", one_of("memory", &named)), named.len())]
+                } else {
+                    vec![(filter, named.len())]
+                }
+            }
+            Haystack::Shared(_) => {
+                let filters = named.chunks(NAMED);
+                filters.map(|named| (one_of("memory", named), named.len())).collect()
+            }
+        };
+        for (filter, count) in filters {
+            let most = limit.min(count);
+            let found = self.nearest(&collection, &filter, &on_server, query, most, limit);
+            cosines.extend(found.await?);
         }
+        Ok(cosines)
+    }
+
+    /// The best cosines that the server finds by a filter, until there are `most`.
+    async fn nearest(
+        &self,
+        collection: &VectorCollection,
+        filter: &str,
+        on_server: &HashMap<&str, (usize, i64)>,
+        query: &QueryVector,
+        most: usize,
+        limit: usize,
+    ) -> Result<HashMap<usize, (f32, u16)>, Fault> {
         let consistency = self.session.server.consistency();
         // Several parts of one memory and obsolete rows also count towards the limit.
         let mut asked = (limit * 2 + 16).min(WINDOW);
         loop {
             let server = &self.session.server;
-            let hits = server
-                .nearest(&collection.name, &filter, &query.values, asked, consistency)
-                .await?;
+            let hits =
+                server.nearest(&collection.name, filter, &query.values, asked, consistency).await?;
             let mut found: HashMap<usize, (f32, u16)> = HashMap::new();
             for hit in &hits {
                 let Some((memory, revision, part)) = read_vector_key(&hit.key) else { continue };
@@ -187,10 +220,8 @@ impl Searcher<'_> {
                     found.extend(nearest.map(|nearest| (*at, nearest)));
                 }
             }
-            let enough = found.len() >= limit.min(on_server.len());
-            if enough || hits.len() < asked || asked == WINDOW {
-                cosines.extend(found);
-                return Ok(cosines);
+            if found.len() >= most || hits.len() < asked || asked == WINDOW {
+                return Ok(found);
             }
             asked = (asked * 4).min(WINDOW);
         }
@@ -199,15 +230,18 @@ impl Searcher<'_> {
     /// Reads the selected memories.
     async fn evidence(
         &self,
-        haystacks: &[Haystack<'_>],
+        haystacks: &[Searched<'_>],
         chosen: Vec<Candidate<(usize, usize)>>,
     ) -> Result<Vec<Evidence>, Fault> {
+        let consistency = self.session.server.consistency();
         let mut memories = Vec::new();
         for (place, haystack) in haystacks.iter().enumerate() {
             let lines = chosen.iter().filter(|it| it.place.0 == place);
             let lines = lines.map(|it| &haystack.lines[it.place.1]);
-            let consistency = self.session.server.consistency();
-            memories.push(self.reader.memories(haystack.owner, lines, consistency).await?);
+            memories.push(match &haystack.haystack {
+                Haystack::Owner(..) => self.reader.memories(lines, consistency).await?,
+                Haystack::Shared(scope) => self.current(scope, lines).await?,
+            });
         }
         let evidence = chosen.into_iter().filter_map(|candidate| {
             let (owner, at) = candidate.place;
@@ -221,6 +255,22 @@ impl Searcher<'_> {
             })
         });
         Ok(evidence.collect())
+    }
+
+    /// The memories of these lines that are shared in their current state. A state that was replaced may have been shared
+    /// and not be removed yet.
+    async fn current<'l>(
+        &self,
+        scope: &SharedScope,
+        lines: impl IntoIterator<Item = &'l Line>,
+    ) -> Result<HashMap<String, Stored>, Fault> {
+        let keys: Vec<_> = lines.into_iter().map(|line| (&line.owner, &*line.memory)).collect();
+        if keys.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let known = self.reader.currents_of(&keys, self.session.server.consistency()).await?;
+        let states = known.into_iter().map(|(key, known)| (key, known.stored));
+        Ok(states.filter(|(_, stored)| scope.holds(&stored.memory)).collect())
     }
 
     /// The lines of a scope for a list or count, newest first.
@@ -239,14 +289,8 @@ impl Searcher<'_> {
             })
             .collect();
         if let Some(filter) = filter {
-            self.narrow(&scope.owner, &lines, &mut meant, filter).await?;
+            self.narrow(&lines, &mut meant, filter).await?;
         }
         Ok(lines.into_iter().zip(meant).filter(|(_, meant)| *meant).map(|(line, _)| line).collect())
     }
-}
-
-/// The owners of the scopes, without duplicates, in order.
-fn owners(scopes: &[ScopeQuery]) -> Vec<&Owner> {
-    let mut seen = HashSet::new();
-    scopes.iter().map(|scope| &scope.owner).filter(|owner| seen.insert(*owner)).collect()
 }

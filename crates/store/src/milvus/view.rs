@@ -15,16 +15,19 @@ use crate::milvus::{
         fault::Fault,
         server::{Server, WINDOW},
     },
-    expression::{of_owner, one_of},
+    expression::{of_owner, one_of, shared_with},
     fields::KEY,
     overlay::{Fresh, Overlay, Recent},
     rows::{
-        Kind, Part, RECORD_FIELDS, Spaces, Stored, assemble, is_earlier, micros, read_spaces,
-        read_terms, record_keys, time,
+        Kind, Part, RECORD_FIELDS, Spaces, Stored, assemble, is_earlier, memory_key, micros,
+        names_of, read_spaces, read_terms, record_keys, time,
     },
     session::Session,
 };
-use memgate_core::memory::{Embedding, Memory, MemoryId, Owner, ScopeQuery, Status};
+use crate::owner_documents::MAX_SHARED;
+use memgate_core::memory::{
+    self, Embedding, Memory, MemoryId, Owner, ScopeQuery, SharedScope, Status,
+};
 use memgate_text::index::Terms;
 
 /// The properties of one memory.
@@ -32,6 +35,7 @@ use memgate_text::index::Terms;
 pub(super) struct Line {
     /// Its key.
     pub(super) memory: String,
+    pub(super) owner: Owner,
     pub(super) id: MemoryId,
     pub(super) created_at: Timestamp,
     pub(super) spaces: Spaces,
@@ -75,6 +79,7 @@ impl Line {
         };
         Ok(Self {
             memory: row.get_str("memory")?.to_owned(),
+            owner: Owner::from_key(row.get_str("owner")?).ok_or(Fault::Unreadable)?,
             id: MemoryId::from_outside(row.get_str("id")?),
             created_at: time(row.get_i64("created_at")?),
             spaces: read_spaces(row)?,
@@ -95,6 +100,7 @@ impl Line {
         let Stored { memory: known, revision, spaces } = &fresh.stored;
         Self {
             memory,
+            owner: known.owner.clone(),
             id: known.id.clone(),
             created_at: known.created_at,
             spaces: spaces.clone(),
@@ -133,6 +139,11 @@ impl Line {
         scope.reaches(&self.memory_type, project, agent, session)
     }
 
+    /// Whether the haystack of what others share has its type and project.
+    pub(super) fn is_covered_by(&self, scope: &SharedScope) -> bool {
+        scope.covers(&self.memory_type, self.project.as_deref())
+    }
+
     /// Its session and type, which determine its neighbours.
     pub(super) fn said_in(&self) -> Option<(&str, &str)> {
         Some((self.session.as_deref()?, &self.memory_type))
@@ -159,45 +170,56 @@ impl<'a> Reader<'a> {
         owner: &Owner,
         consistency: ConsistencyLevel,
     ) -> Result<Vec<Line>, Fault> {
-        let filter = format!("{} and kind == {}", of_owner(owner), Kind::Current as i8);
-        let key = owner.key();
-        let read = |row: &ResultRow<'_>| {
-            // Rows of other owners are skipped, whatever the server returns.
-            (row.get_str("owner")? == key).then(|| Line::read(row)).transpose()
-        };
-        let found = self.server.query(self.records, &filter, &FIELDS, consistency, read).await?;
+        let found = self.found(&of_owner(owner), consistency).await?;
+        // Rows of other owners are skipped, whatever the server returns.
+        let found = found.into_iter().filter(|line| line.owner == *owner);
         // Taken after the read, so that concurrent writes are included.
-        let recent = self.overlay.of(owner);
-        let mut lines: HashMap<String, Line> = HashMap::new();
-        for line in found.into_iter().filter_map(|(_, line)| line) {
-            let hidden = recent.get(&line.memory).is_some_and(|it| it.hides(line.revision));
-            let newer = lines.get(&line.memory).is_none_or(|it| it.revision < line.revision);
-            if newer && !hidden {
-                lines.insert(line.memory.clone(), line);
-            }
-        }
-        for (memory, recent) in recent {
-            if let Recent::Written(fresh) = recent
-                && !lines.contains_key(&memory)
-            {
-                lines.insert(memory.clone(), Line::of(memory, &fresh));
-            }
-        }
-        let mut lines: Vec<Line> = lines.into_values().collect();
-        lines.sort_by_cached_key(|line| Reverse((line.created_at, line.id.clone())));
-        Ok(lines)
+        Ok(merged(found, self.overlay.of(owner)))
     }
 
-    /// The memories of these lines of an owner, by key. Removed ones are skipped.
+    /// What others share with a reader, newest first. A line may be of a state that was replaced and not yet removed: the
+    /// current state decides before anything is shown.
+    pub(super) async fn shared_lines(
+        &self,
+        reader: &memory::Reader,
+        consistency: ConsistencyLevel,
+    ) -> Result<Vec<Line>, Fault> {
+        let tenant = reader.owner.tenant();
+        let rows = in_current_state(&shared_with(tenant, &names_of(reader)));
+        let server = &self.server;
+        let found =
+            server.rows(self.records, &rows, &FIELDS, MAX_SHARED, consistency, Line::read).await?;
+        let found = found.into_iter().map(|(_, line)| line);
+        let found = found.filter(|line| reader.reaches(&line.owner, line.agent.as_deref()));
+        let mut recent = self.overlay.of_tenant(&reader.owner);
+        // One that is not shared any more hides its row, and is not shown itself.
+        for recent in recent.values_mut() {
+            if let Recent::Written(fresh) = recent
+                && !reader.is_shared_with(&fresh.stored.memory)
+            {
+                *recent = Recent::Gone(fresh.stored.revision);
+            }
+        }
+        Ok(merged(found, recent))
+    }
+
+    async fn found(&self, rows: &str, consistency: ConsistencyLevel) -> Result<Vec<Line>, Fault> {
+        let filter = in_current_state(rows);
+        let found = self.server.query(self.records, &filter, &FIELDS, consistency, Line::read);
+        Ok(found.await?.into_iter().map(|(_, line)| line).collect())
+    }
+
+    /// The memories of these lines, by key. Removed ones are skipped.
     pub(super) async fn memories<'l>(
         &self,
-        owner: &Owner,
         lines: impl IntoIterator<Item = &'l Line>,
         consistency: ConsistencyLevel,
     ) -> Result<HashMap<String, Stored>, Fault> {
         let mut memories = HashMap::new();
         let mut keys = Vec::new();
+        let mut owners = HashSet::new();
         for line in lines {
+            owners.insert(&line.owner);
             match &line.fresh {
                 Some(fresh) => {
                     memories.insert(line.memory.clone(), fresh.stored.clone());
@@ -209,16 +231,17 @@ impl<'a> Reader<'a> {
         keys.sort_unstable();
         let mut rows = Vec::new();
         for keys in keys.chunks(WINDOW / 16) {
-            let filter = format!("{} and {}", of_owner(owner), one_of(KEY, keys));
+            let filter = within(&owners, one_of(KEY, keys));
             rows.extend(
                 self.server
                     .rows(self.records, &filter, &RECORD_FIELDS, WINDOW, consistency, Part::read)
                     .await?,
             );
         }
-        for (_, stored) in assemble(owner, rows) {
-            let memory = crate::milvus::rows::memory_key(owner, &stored.memory.id);
-            memories.insert(memory, stored);
+        for (owner, rows) in by_owner(rows) {
+            for (_, stored) in assemble(&owner, rows) {
+                memories.insert(memory_key(&owner, &stored.memory.id), stored);
+            }
         }
         Ok(memories)
     }
@@ -231,25 +254,33 @@ impl<'a> Reader<'a> {
         memory: &str,
         consistency: ConsistencyLevel,
     ) -> Result<Option<Known>, Fault> {
-        let mut found = self.currents(owner, &[memory.to_owned()], consistency).await?;
+        let mut found = self.currents_of(&[(owner, memory)], consistency).await?;
         Ok(found.remove(memory))
     }
 
-    /// The current states of several memories.
+    /// The current states of several memories of one owner.
     pub(super) async fn currents(
         &self,
         owner: &Owner,
         memories: &[String],
         consistency: ConsistencyLevel,
     ) -> Result<HashMap<String, Known>, Fault> {
+        let memories: Vec<_> = memories.iter().map(|memory| (owner, memory.as_str())).collect();
+        self.currents_of(&memories, consistency).await
+    }
+
+    /// The current states of several memories, each with its owner.
+    pub(super) async fn currents_of(
+        &self,
+        memories: &[(&Owner, &str)],
+        consistency: ConsistencyLevel,
+    ) -> Result<HashMap<String, Known>, Fault> {
         let mut rows: HashMap<String, Vec<(String, Part)>> = HashMap::new();
+        let owners: HashSet<&Owner> = memories.iter().map(|(owner, _)| *owner).collect();
         for memories in memories.chunks(WINDOW / 16) {
-            let filter = format!(
-                "{} and kind != {} and {}",
-                of_owner(owner),
-                Kind::Earlier as i8,
-                one_of("memory", memories)
-            );
+            let keys: Vec<&str> = memories.iter().map(|(_, key)| *key).collect();
+            let rest = format!("kind != {} and {}", Kind::Earlier as i8, one_of("memory", &keys));
+            let filter = within(&owners, rest);
             let found =
                 self.server.query(self.records, &filter, &RECORD_FIELDS, consistency, Part::read);
             for (key, part) in found.await? {
@@ -260,7 +291,7 @@ impl<'a> Reader<'a> {
             }
         }
         let mut known = HashMap::new();
-        for memory in memories.iter().collect::<HashSet<_>>() {
+        for &(owner, memory) in memories.iter().collect::<HashSet<_>>() {
             let rows = rows.remove(memory).unwrap_or_default();
             let keys: Vec<String> = rows.iter().map(|(key, _)| key.clone()).collect();
             let states = assemble(owner, rows).into_iter();
@@ -285,7 +316,7 @@ impl<'a> Reader<'a> {
                 }
                 (None, _) => continue,
             };
-            known.insert(memory.clone(), found);
+            known.insert(memory.to_owned(), found);
         }
         Ok(known)
     }
@@ -309,6 +340,52 @@ impl<'a> Reader<'a> {
         let earlier = states.into_iter().map(|(_, stored)| stored.memory);
         Ok(std::iter::once(current).chain(earlier).collect())
     }
+}
+
+/// These rows, where they are the current state of a memory.
+fn in_current_state(rows: &str) -> String {
+    format!("{rows} and kind == {}", Kind::Current as i8)
+}
+
+/// These rows; within its partition, where they are of one owner.
+fn within(owners: &HashSet<&Owner>, rows: String) -> String {
+    match owners.iter().next() {
+        Some(owner) if owners.len() == 1 => format!("{} and {rows}", of_owner(owner)),
+        _ => rows,
+    }
+}
+
+/// The rows of each owner.
+fn by_owner(rows: Vec<(String, Part)>) -> Vec<(Owner, Vec<(String, Part)>)> {
+    let mut owners: HashMap<String, Vec<(String, Part)>> = HashMap::new();
+    for (key, part) in rows {
+        owners.entry(part.owner.clone()).or_default().push((key, part));
+    }
+    let owners = owners.into_iter();
+    owners.filter_map(|(key, rows)| Some((Owner::from_key(&key)?, rows))).collect()
+}
+
+/// The newest state of each memory, with recent writes, newest first.
+fn merged(found: impl Iterator<Item = Line>, recent: HashMap<String, Recent>) -> Vec<Line> {
+    let mut lines: HashMap<String, Line> = HashMap::new();
+    for line in found {
+        let hidden = recent.get(&line.memory).is_some_and(|it| it.hides(line.revision));
+        let newer = lines.get(&line.memory).is_none_or(|it| it.revision < line.revision);
+        if newer && !hidden {
+            lines.insert(line.memory.clone(), line);
+        }
+    }
+    for (memory, recent) in recent {
+        if let Recent::Written(fresh) = recent
+            && !lines.contains_key(&memory)
+        {
+            lines.insert(memory.clone(), Line::of(memory, &fresh));
+        }
+    }
+    let mut lines: Vec<Line> = lines.into_values().collect();
+    lines
+        .sort_by_cached_key(|line| (Reverse((line.created_at, line.id.clone())), line.owner.key()));
+    lines
 }
 
 /// A memory before a change.

@@ -161,6 +161,21 @@ pub(super) async fn amend(transaction: &Transaction, memory: Memory) -> Result<(
         .map(drop)
 }
 
+/// Moves the expiry of an owner's memories that expire.
+pub(super) async fn keep_until(
+    transaction: &Transaction,
+    owner: &Owner,
+    until: Timestamp,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let keep = "UPDATE memories SET expires_at = greatest(expires_at, $2) \
+         WHERE owner = $1 AND expires_at > $3";
+    if lock(transaction, owner).await? {
+        transaction.execute(keep, &[&owner.key(), &micros(until), &micros(now)]).await?;
+    }
+    Ok(())
+}
+
 /// Replaces a memory's vectors in the spaces of `vectors`.
 pub(super) async fn embed(
     transaction: &Transaction,
@@ -291,7 +306,7 @@ pub(super) async fn touch(transaction: &Transaction, touches: &[Touch]) -> Resul
 
 /// Removes everything of everybody, and the files that held it.
 pub(super) async fn clear(transaction: &Transaction) -> Result<(), Fault> {
-    transaction.batch("TRUNCATE memories, versions, vectors, owners").await
+    transaction.batch("TRUNCATE memories, versions, vectors, owners, shared").await
 }
 
 /// Writes vectors of a memory that has none of these.

@@ -6,6 +6,7 @@ use tokio_postgres::types::{ToSql, Type};
 
 use crate::{
     micros::{micros, micros_up},
+    owner_documents::MAX_SHARED,
     postgres::{
         connection::transaction::Parameter,
         rows::{
@@ -13,10 +14,11 @@ use crate::{
             stored,
         },
     },
-    sql::{column, operator},
+    sql::{AGENT_KEY, SESSION_KEY, agent_key, column, operator, private, public},
 };
 use memgate_core::memory::{
-    Comparison, Filter, MemoryKind, MetadataTest, ScopeQuery, Source, Status, TimeField, Within,
+    Comparison, Filter, MemoryKind, MetadataTest, Reader, ScopeQuery, Source, Status, TimeField,
+    Within,
 };
 
 /// The statuses of memories in use, as SQL.
@@ -39,19 +41,9 @@ impl Condition {
     pub(super) fn scope(scope: &ScopeQuery, now: Timestamp) -> Self {
         let mut it = Self::default();
         it.text("owner = ", scope.owner.key());
-        it.number(" AND (expires_at IS NULL OR expires_at > ", micros(now));
-        it.sql.push(')');
-        for (column, within) in [("project", &scope.projects), ("agent", &scope.agents)] {
-            match within {
-                Within::All => {}
-                Within::None => it.sql.push_str(&format!(" AND {column} IS NULL")),
-                Within::Only(id) => it.text(&format!(" AND {column} = "), stored(id)),
-                Within::Shared(id) => {
-                    it.text(&format!(" AND ({column} IS NULL OR {column} = "), stored(id));
-                    it.sql.push(')');
-                }
-            }
-        }
+        it = it.unexpired(now);
+        it.within("project", &scope.projects);
+        it.within("agent", &scope.agents);
         if let Some(session) = &scope.session_id {
             it.text(" AND session = ", stored(session));
         }
@@ -62,9 +54,54 @@ impl Condition {
         it
     }
 
+    /// What others share with a reader: `Reader::is_shared_with`, as SQL.
+    pub(super) fn shared(reader: &Reader) -> Self {
+        let mut it = Self::default();
+        it.text("tenant = ", reader.owner.tenant_key());
+        it.sql.push_str(concat!(" AND visibility <> ", private!()));
+        it.text(" AND owner <> ", reader.owner.key());
+        for (kind, but) in [(SESSION_KEY, String::new()), (AGENT_KEY, agent_key(reader))] {
+            it.text(" AND (NOT starts_with(split_part(owner, '/', 2), ", kind.to_owned());
+            it.text(") OR owner = ", but);
+            it.sql.push(')');
+        }
+        it.within("agent", &Within::visible_to(reader.agent.as_deref()));
+        it.sql.push_str(concat!(" AND (visibility = ", public!()));
+        let user = reader.owner.user().unwrap_or_default().to_owned();
+        it.text(" OR visibility::jsonb -> 'users' ? ", user);
+        it.value(" OR visibility::jsonb -> 'roles' ?| ", reader.roles.clone(), Type::TEXT_ARRAY);
+        it.sql.push(')');
+        it
+    }
+
+    fn within(&mut self, column: &str, within: &Within) {
+        match within {
+            Within::All => {}
+            Within::None => self.sql.push_str(&format!(" AND {column} IS NULL")),
+            Within::Only(id) => self.text(&format!(" AND {column} = "), stored(id)),
+            Within::Shared(id) => {
+                self.text(&format!(" AND ({column} IS NULL OR {column} = "), stored(id));
+                self.sql.push(')');
+            }
+        }
+    }
+
+    /// Restricts to memories that have not expired.
+    pub(super) fn unexpired(mut self, now: Timestamp) -> Self {
+        self.number(" AND (expires_at IS NULL OR expires_at > ", micros(now));
+        self.sql.push(')');
+        self
+    }
+
     /// Restricts to memories in use.
     pub(super) fn in_use(mut self) -> Self {
         self.sql.push_str(concat!(" AND ", in_use!()));
+        self
+    }
+
+    /// Only the newest of what others share, up to the bound, newest first.
+    pub(super) fn newest_shared(mut self) -> Self {
+        self.sql.push_str(&format!(" ORDER BY created_at DESC, id DESC, owner LIMIT {MAX_SHARED}"));
         self
     }
 

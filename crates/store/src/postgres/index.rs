@@ -1,23 +1,24 @@
-//! The search index of one owner: scopes and words. The database compares the vectors.
+//! The search index of one haystack: scopes and words. The database compares the vectors.
 
 use std::{collections::HashMap, sync::Arc};
 
 use tokio_postgres::Row;
 
 use crate::{
-    owner_cache::{Cached, OwnerCache},
-    owner_documents::{Columns, Documents, Reader},
+    owner_cache::{Cached, IndexCache, SharedSet},
+    owner_documents::{Columns, Documents, Haystack, Reader, shared_key},
     postgres::{
         connection::{fault::Fault, transaction::Transaction},
-        filter::in_use,
+        filter::{Condition, in_use},
         rows::{get, name, text::decode},
     },
 };
+use memgate_core::memory::{self, SharedScope};
 use memgate_text::index::Terms;
 
-/// The index of an owner's memories in use, including expired ones.
+/// The index of a haystack's memories in use, including expired ones.
 pub(super) struct OwnerIndex {
-    /// The owner's generation when it was read.
+    /// The haystack's generation when it was read.
     generation: i64,
     pub(super) documents: Documents,
 }
@@ -39,27 +40,59 @@ const DOCUMENTS: &str = concat!(
     " ORDER BY created_at DESC, id DESC"
 );
 
-/// The owner's generation in this snapshot; `None` for an owner without memories.
+/// The haystack's generation in this snapshot; `None` where there are no memories.
 pub(super) async fn generation(
     transaction: &Transaction,
-    owner: &str,
+    haystack: &Haystack<'_>,
 ) -> Result<Option<i64>, Fault> {
-    let generation = "SELECT generation FROM owners WHERE owner = $1";
-    let row = transaction.first(generation, &[&owner]).await?;
+    let row = match haystack {
+        Haystack::Owner(owner, _) => {
+            let generation = "SELECT generation FROM owners WHERE owner = $1";
+            transaction.first(generation, &[&owner.key()]).await?
+        }
+        Haystack::Shared(scope) => {
+            let generation = "SELECT generation FROM shared WHERE tenant = $1";
+            transaction.first(generation, &[&scope.reader.owner.tenant_key()]).await?
+        }
+    };
     row.map(|row| get(&row, 0, "generation")).transpose()
 }
 
-/// The owner's index in this snapshot, from the cache if it has this generation.
-pub(super) async fn owner_index(
+/// The haystack's index in this snapshot, from the cache if it has this generation.
+pub(super) async fn index_of(
     transaction: &Transaction,
-    cache: &OwnerCache<OwnerIndex>,
-    owner: &str,
+    cache: &IndexCache<OwnerIndex>,
+    haystack: &Haystack<'_>,
     generation: i64,
 ) -> Result<Arc<OwnerIndex>, Fault> {
-    if let Some(index) = cache.get(owner, generation) {
+    let mut key = haystack.key();
+    if let Haystack::Shared(SharedScope { reader, .. }) = haystack {
+        let set = match cache.readers.get(&key, generation) {
+            Some(set) => set,
+            None => {
+                let rows = shared_rows(transaction, reader).await?;
+                let set = Arc::new(SharedSet { generation, key: shared_key(reader, &rows) });
+                cache.readers.put(&key, &set);
+                set
+            }
+        };
+        key.clone_from(&set.key);
+    }
+    if let Some(index) = cache.indexes.get(&key, generation) {
         return Ok(index);
     }
-    let rows = transaction.query(DOCUMENTS, &[&owner]).await?;
+    let rows = match haystack {
+        Haystack::Owner(..) => transaction.query(DOCUMENTS, &[&key]).await?,
+        Haystack::Shared(scope) => {
+            let condition = Condition::shared(&scope.reader).in_use().newest_shared();
+            let sql = format!(
+                "SELECT number, expires_at, type, project, agent, session, terms FROM memories \
+                 WHERE {}",
+                condition.sql
+            );
+            transaction.query_once(&sql, &condition.parameters()).await?
+        }
+    };
     let mut terms = Vec::with_capacity(rows.len());
     let mut outdated = Vec::new();
     for row in &rows {
@@ -72,7 +105,7 @@ pub(super) async fn owner_index(
     let mut anew = if outdated.is_empty() {
         HashMap::new()
     } else {
-        terms_of_contents(transaction, owner, &outdated).await?
+        terms_of_contents(transaction, &outdated).await?
     };
     let mut reader = Reader::default();
     for (row, stored) in rows.iter().zip(terms) {
@@ -81,8 +114,19 @@ pub(super) async fn owner_index(
         push(&mut reader, row, number, terms)?;
     }
     let index = Arc::new(OwnerIndex { generation, documents: reader.finish() });
-    cache.put(owner, &index);
+    cache.indexes.put(&key, &index);
     Ok(index)
+}
+
+/// The numbers of the memories in use that others share with a reader, newest first.
+async fn shared_rows(
+    transaction: &Transaction,
+    reader: &memory::Reader,
+) -> Result<Vec<i64>, Fault> {
+    let condition = Condition::shared(reader).in_use().newest_shared();
+    let sql = format!("SELECT number FROM memories WHERE {}", condition.sql);
+    let rows = transaction.query_once(&sql, &condition.parameters()).await?;
+    rows.iter().map(|row| get(row, 0, "number")).collect()
 }
 
 fn push(reader: &mut Reader, row: &Row, number: i64, terms: Terms) -> Result<(), Fault> {
@@ -102,11 +146,10 @@ fn push(reader: &mut Reader, row: &Row, number: i64, terms: Terms) -> Result<(),
 /// For terms stored by another tokeniser version.
 async fn terms_of_contents(
     transaction: &Transaction,
-    owner: &str,
     numbers: &[i64],
 ) -> Result<HashMap<i64, Terms>, Fault> {
-    let contents = "SELECT number, content FROM memories WHERE owner = $1 AND number = ANY($2)";
-    let rows = transaction.query(contents, &[&owner, &numbers]).await?;
+    let contents = "SELECT number, content FROM memories WHERE number = ANY($1)";
+    let rows = transaction.query(contents, &[&numbers]).await?;
     rows.iter()
         .map(|row| {
             let content = decode(get(row, 1, "content")?).ok_or(Fault::Unreadable("content"))?;

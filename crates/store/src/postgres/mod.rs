@@ -41,7 +41,7 @@ use self::{
 };
 use crate::{
     MAX_LIMIT,
-    owner_cache::OwnerCache,
+    owner_cache::IndexCache,
     scan_cursor::ScanCursor,
     validate::{self, validate},
 };
@@ -67,7 +67,7 @@ pub struct PostgresStore {
     state: RwLock<State>,
     /// Whether it was ever ready.
     met: AtomicBool,
-    cache: OwnerCache<OwnerIndex>,
+    cache: IndexCache<OwnerIndex>,
     marks: Marks,
 }
 
@@ -80,7 +80,7 @@ impl PostgresStore {
     pub async fn open(settings: PostgresSettings) -> Result<Self, PostgresRefusal> {
         let store = Self {
             pool: Arc::new(Pool::new(&settings)?),
-            cache: OwnerCache::new(settings.cache_bytes),
+            cache: IndexCache::new(settings.cache_bytes),
             settings,
             state: RwLock::new(State::Away("not connected yet".to_owned())),
             met: AtomicBool::new(false),
@@ -180,8 +180,10 @@ impl MemoryStore for PostgresStore {
 
     async fn retrieve(&self, search: &Search) -> Result<Vec<Evidence>, StoreError> {
         validate::filter(search.filter.as_ref())?;
-        let Some(scope) = search.scopes.first() else { return Ok(Vec::new()) };
-        let transaction = self.read(&scope.owner).await?;
+        let scope = search.scopes.first().map(|scope| &scope.owner);
+        let reader = search.shared.as_ref().map(|shared| &shared.reader.owner);
+        let Some(owner) = scope.or(reader) else { return Ok(Vec::new()) };
+        let transaction = self.read(owner).await?;
         let found = search::retrieve(&transaction, &self.cache, search).await?;
         transaction.end();
         Ok(found)
@@ -306,6 +308,17 @@ impl MemoryStore for PostgresStore {
         let Some(first) = touches.first() else { return Ok(()) };
         let transaction = self.write(&first.owner).await?;
         change::touch(&transaction, touches).await?;
+        Ok(transaction.commit().await?)
+    }
+
+    async fn keep_until(
+        &self,
+        owner: &Owner,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let transaction = self.write(owner).await?;
+        change::keep_until(&transaction, owner, until, now).await?;
         Ok(transaction.commit().await?)
     }
 

@@ -93,10 +93,33 @@ CREATE TABLE memories (
     terms            bytea NOT NULL,
     folded           text,
     labels           text[] NOT NULL,
+    -- The part of the owner's key before the slash.
+    tenant           text COLLATE "C" NOT NULL GENERATED ALWAYS AS (split_part(owner, '/', 1)) STORED,
     PRIMARY KEY (owner, id),
     UNIQUE (number, owner)
 ) PARTITION BY HASH (owner);
 CREATE INDEX memories_by_age ON memories (owner, created_at DESC, id DESC);
+CREATE INDEX memories_shared ON memories (tenant) WHERE visibility <> '{"kind":"private"}';
+
+-- The tenants in which something is shared, with the generation of the last change of it.
+CREATE TABLE shared (
+    tenant     text COLLATE "C" PRIMARY KEY,
+    generation bigint NOT NULL
+) WITH (fillfactor = 70);
+CREATE FUNCTION note_shared() RETURNS trigger LANGUAGE plpgsql AS $f$
+BEGIN
+    IF (TG_OP <> 'INSERT' AND OLD.visibility <> '{"kind":"private"}')
+        OR (TG_OP <> 'DELETE' AND NEW.visibility <> '{"kind":"private"}') THEN
+        INSERT INTO shared
+            VALUES (CASE TG_OP WHEN 'DELETE' THEN OLD.tenant ELSE NEW.tenant END, nextval('generations'))
+            ON CONFLICT (tenant) DO UPDATE SET generation = excluded.generation;
+    END IF;
+    RETURN NULL;
+END $f$;
+-- Presentations that are counted change nothing that a search looks at.
+CREATE TRIGGER note_shared AFTER INSERT OR DELETE
+    OR UPDATE OF owner, kind, type, project, agent, session, visibility, status, expires_at, terms ON memories
+    FOR EACH ROW EXECUTE FUNCTION note_shared();
 
 -- Earlier versions.
 CREATE TABLE versions (
@@ -130,6 +153,18 @@ BEGIN
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
         EXECUTE format('CREATE POLICY of_owner ON %I USING (owner = %s OR %s = ''*'')', name, whose, whose);
     END LOOP;
+    -- In the place of an owner, what is shared in a tenant can be named; no owner has such a key. Then a reader's
+    -- transaction sees what is public, or shared with this user or one of these roles.
+    EXECUTE format($policy$CREATE POLICY shared ON memories FOR SELECT USING (
+        visibility <> '{"kind":"private"}' AND tenant || '/%%shared' = %s
+        AND (visibility = '{"kind":"public"}'
+            OR visibility::jsonb -> 'users' ? (SELECT current_setting('memgate.reader', true))
+            OR visibility::jsonb -> 'roles' ?| (SELECT ARRAY(SELECT jsonb_array_elements_text(
+                coalesce(nullif(current_setting('memgate.roles', true), ''), '[]')::jsonb)))))$policy$, whose);
+    -- What a transaction sees of the memories decides.
+    EXECUTE format($policy$CREATE POLICY shared ON vectors FOR SELECT USING (
+        right(%s, 8) = '/%%shared' AND EXISTS (SELECT FROM memories
+            WHERE memories.owner = vectors.owner AND memories.number = vectors.memory))$policy$, whose);
     FOREACH name IN ARRAY ARRAY['memories', 'versions', 'vectors'] LOOP
         FOR remainder IN 0 .. partitions - 1 LOOP
             EXECUTE format(

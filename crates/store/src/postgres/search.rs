@@ -8,18 +8,19 @@ use tokio_postgres::types::Type;
 use crate::{
     MAX_LIMIT, dense,
     micros::micros,
-    owner_cache::OwnerCache,
-    owner_documents::by_owner,
+    owner_cache::IndexCache,
+    owner_documents::{Haystack, haystacks},
     postgres::{
         connection::{
             fault::Fault,
             transaction::{Parameter, Transaction},
         },
-        filter::Condition,
-        index::{OwnerIndex, generation, owner_index},
-        rows::{COLUMNS, columns, get, memory, stored, text::decode},
+        filter::{Condition, in_use},
+        index::{OwnerIndex, generation, index_of},
+        rows::{COLUMNS, anyones_memory, columns, get, memory, stored, text::decode},
     },
-    top_k::{Candidate, top_k},
+    sql::private,
+    top_k::{Candidate, top_k_apart},
 };
 use memgate_core::memory::{
     Counts, Cursor, Evidence, Filter, ListQuery, Memory, Owner, Page, QueryVector, ScopeQuery,
@@ -36,32 +37,37 @@ type Cosines = HashMap<i64, (f32, u16)>;
 /// The evidence for a search. The transaction may be for any of its owners.
 pub(super) async fn retrieve(
     transaction: &Transaction,
-    cache: &OwnerCache<OwnerIndex>,
+    cache: &IndexCache<OwnerIndex>,
     search: &Search,
 ) -> Result<Vec<Evidence>, Fault> {
     let limit = search.limit.min(MAX_LIMIT);
-    if search.vector.is_none() && search.text.is_none() {
+    let for_nothing = search.vector.is_none() && search.text.is_none();
+    if for_nothing && search.shared.is_none() {
         return newest(transaction, search, limit).await;
     }
     let query = search.text.as_deref().and_then(QueryTerms::of);
     let now = micros(search.now);
-    let owners = by_owner(&search.scopes);
+    let haystacks = haystacks(search);
     let mut candidates = Vec::new();
-    for (place, (owner, scopes)) in owners.iter().enumerate() {
-        let key = owner.key();
-        transaction.act_for(&key)?;
+    for (place, haystack) in haystacks.iter().enumerate() {
+        act_for(transaction, haystack)?;
+        // Nothing else is asked where nothing is shared.
+        if haystack.is_shared() && generation(transaction, haystack).await?.is_none() {
+            continue;
+        }
         let (generation, cosines, allowed) = try_join3(
-            generation(transaction, &key),
-            cosines(transaction, &key, search.vector.as_ref()),
-            allowed(transaction, owner, search),
+            generation(transaction, haystack),
+            cosines(transaction, haystack, search.vector.as_ref()),
+            allowed(transaction, haystack, search),
         )
         .await?;
         let Some(generation) = generation else { continue };
-        let index = owner_index(transaction, cache, &key, generation).await?;
+        let index = index_of(transaction, cache, haystack, generation).await?;
         let scores = query.as_ref().map(|query| index.documents.score(query, now));
+        let first = candidates.len();
         for (at, document) in index.documents.all().iter().enumerate() {
             if !document.is_expired(now)
-                && scopes.iter().any(|scope| document.is_in(scope))
+                && document.is_in(haystack)
                 && allowed.as_ref().is_none_or(|allowed| allowed.contains(&document.row))
             {
                 candidates.push(Candidate {
@@ -69,27 +75,50 @@ pub(super) async fn retrieve(
                     cosine: cosines.get(&document.row).copied(),
                     lexical: scores.as_ref().map(|scores| scores[at]),
                 });
+                // They are the newest first.
+                if for_nothing && candidates.len() - first == limit {
+                    break;
+                }
             }
         }
     }
-    let chosen = top_k(candidates, limit);
+    let is_shared = |candidate: &Candidate<(usize, i64)>| haystacks[candidate.place.0].is_shared();
+    let chosen = if for_nothing { candidates } else { top_k_apart(candidates, limit, is_shared) };
     let mut memories = HashMap::new();
-    for (place, (owner, _)) in owners.iter().enumerate() {
+    for (place, haystack) in haystacks.iter().enumerate() {
         let of = chosen.iter().filter(|candidate| candidate.place.0 == place);
         let numbers: Vec<i64> = of.map(|candidate| candidate.place.1).collect();
         if !numbers.is_empty() {
-            memories.extend(by_numbers(transaction, owner, &numbers).await?);
+            let found = by_numbers(transaction, haystack, &numbers).await?;
+            memories.extend(found.into_iter().map(|(number, memory)| ((place, number), memory)));
         }
     }
     let evidence = chosen.into_iter().filter_map(|candidate| {
         Some(Evidence {
-            memory: memories.remove(&candidate.place.1)?,
+            memory: memories.remove(&candidate.place)?,
             cosine: candidate.cosine.map(|(cosine, _)| cosine),
             part: candidate.cosine.map(|(_, part)| part),
             lexical: candidate.lexical,
         })
     });
-    Ok(evidence.collect())
+    let mut found: Vec<Evidence> = evidence.collect();
+    if for_nothing {
+        found.sort_by(|a, b| newest_first(&a.memory, &b.memory));
+        found.truncate(limit);
+    }
+    Ok(found)
+}
+
+/// Statements sent from now on are for this haystack.
+fn act_for(transaction: &Transaction, haystack: &Haystack<'_>) -> Result<(), Fault> {
+    match haystack {
+        Haystack::Owner(owner, _) => transaction.act_for(&owner.key()),
+        Haystack::Shared(scope) => transaction.act_for_reader(&scope.reader),
+    }
+}
+
+fn newest_first(a: &Memory, b: &Memory) -> std::cmp::Ordering {
+    (b.created_at, &b.id).cmp(&(a.created_at, &a.id))
 }
 
 /// The query's vector is read once, not once a row. A vector of another dimension has no cosine.
@@ -98,10 +127,21 @@ const COSINES: &str = "SELECT memory, part, CASE WHEN vector_dims(coordinates) =
      WHERE owner = $1 AND space = (SELECT space FROM spaces WHERE name = $2) \
      ORDER BY memory, part";
 
-/// The best cosine of each of an owner's memories.
+const SHARED_COSINES: &str = concat!(
+    "SELECT memory, part, CASE WHEN vector_dims(coordinates) = $4 \
+         THEN -(coordinates <#> (SELECT $3::real[]::vector)) END FROM vectors \
+         JOIN memories ON memories.owner = vectors.owner AND memories.number = vectors.memory \
+         WHERE memories.tenant = $1 AND memories.visibility <> ",
+    private!(),
+    " AND memories.",
+    in_use!(),
+    " AND vectors.space = (SELECT space FROM spaces WHERE name = $2) ORDER BY memory, part"
+);
+
+/// The best cosine of each of a haystack's memories.
 async fn cosines(
     transaction: &Transaction,
-    owner: &str,
+    haystack: &Haystack<'_>,
     query: Option<&QueryVector>,
 ) -> Result<Cosines, Fault> {
     let mut cosines = Cosines::new();
@@ -113,7 +153,11 @@ async fn cosines(
     }
     let dimension = i32::try_from(values.len()).unwrap_or(i32::MAX);
     let (space, values) = (stored(space), &values[..]);
-    let rows = transaction.query(COSINES, &[&owner, &space, &values, &dimension]).await?;
+    let (sql, whose) = match haystack {
+        Haystack::Owner(owner, _) => (COSINES, owner.key()),
+        Haystack::Shared(scope) => (SHARED_COSINES, scope.reader.owner.tenant_key()),
+    };
+    let rows = transaction.query(sql, &[&whose, &space, &values, &dimension]).await?;
     for row in rows {
         let Some(product) = get::<Option<f64>>(&row, 2, "cosine")? else { continue };
         let memory: i64 = get(&row, 0, "number")?;
@@ -129,14 +173,19 @@ async fn cosines(
 /// The memories that match the search's filter; `None` without a filter.
 async fn allowed(
     transaction: &Transaction,
-    owner: &Owner,
+    haystack: &Haystack<'_>,
     search: &Search,
 ) -> Result<Option<HashSet<i64>>, Fault> {
     if search.filter.is_none() {
         return Ok(None);
     }
-    let scope = ScopeQuery::of(owner.clone());
-    let condition = Condition::scope(&scope, search.now).in_use().filtered(search.filter.as_ref());
+    let condition = match haystack {
+        Haystack::Owner(owner, _) => {
+            Condition::scope(&ScopeQuery::of((*owner).clone()), search.now)
+        }
+        Haystack::Shared(scope) => Condition::shared(&scope.reader).unexpired(search.now),
+    };
+    let condition = condition.in_use().filtered(search.filter.as_ref());
     let sql = format!("SELECT number FROM memories WHERE {}", condition.sql);
     let rows = transaction.query_once(&sql, &condition.parameters()).await?;
     rows.iter().map(|row| get(row, 0, "number")).collect::<Result<_, _>>().map(Some)
@@ -160,7 +209,7 @@ async fn newest(
             }
         }
     }
-    memories.sort_by(|a, b| (b.created_at, &b.id).cmp(&(a.created_at, &a.id)));
+    memories.sort_by(newest_first);
     memories.truncate(limit);
     let evidence = |memory| Evidence { memory, cosine: None, part: None, lexical: None };
     Ok(memories.into_iter().map(evidence).collect())
@@ -234,16 +283,39 @@ pub(super) async fn count(
 const BY_NUMBERS: &str =
     concat!("SELECT ", columns!(), ", number FROM memories WHERE owner = $1 AND number = ANY($2)");
 
-/// Memories of an owner by their numbers, which are unique among all owners.
+const SHARED_BY_NUMBERS: &str = concat!(
+    "SELECT ",
+    columns!(),
+    ", number FROM memories WHERE tenant = $1 AND visibility <> ",
+    private!(),
+    " AND number = ANY($2)"
+);
+
+/// Memories of a haystack by their numbers, which are unique among all owners.
 async fn by_numbers(
     transaction: &Transaction,
-    owner: &Owner,
+    haystack: &Haystack<'_>,
     numbers: &[i64],
 ) -> Result<Vec<(i64, Memory)>, Fault> {
-    let key = owner.key();
-    transaction.act_for(&key)?;
-    let rows = transaction.query(BY_NUMBERS, &[&key, &numbers]).await?;
-    rows.iter().map(|row| Ok((get(row, COLUMNS, "number")?, memory(row, owner)?))).collect()
+    act_for(transaction, haystack)?;
+    let rows = match haystack {
+        Haystack::Owner(owner, _) => {
+            transaction.query(BY_NUMBERS, &[&owner.key(), &numbers]).await?
+        }
+        Haystack::Shared(scope) => {
+            let tenant = scope.reader.owner.tenant_key();
+            transaction.query(SHARED_BY_NUMBERS, &[&tenant, &numbers]).await?
+        }
+    };
+    rows.iter()
+        .map(|row| {
+            let memory = match haystack {
+                Haystack::Owner(owner, _) => memory(row, owner)?,
+                Haystack::Shared(_) => anyones_memory(row)?,
+            };
+            Ok((get(row, COLUMNS, "number")?, memory))
+        })
+        .collect()
 }
 
 const BY_ID: &str =

@@ -13,7 +13,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use tokio_postgres::NoTls;
 
 use crate::{conformance::conforms, postgres::*};
-use memgate_core::memory::{Actor, MemoryType, QueryVector, Source};
+use memgate_core::memory::{Actor, MemoryType, QueryVector, Reader, Source, Visibility};
 
 /// Serialises the tests of one process.
 static SERVER: Mutex<()> = Mutex::const_new(());
@@ -114,6 +114,7 @@ fn east() -> Vec<Embedding> {
 fn near(user: &str) -> Search {
     Search {
         scopes: vec![ScopeQuery::of(owner(user))],
+        shared: None,
         filter: None,
         vector: Some(QueryVector { space: SPACE.into(), values: [1.0, 0.0, 0.0, 0.0].into() }),
         text: Some("cat".into()),

@@ -111,6 +111,22 @@ pub(super) fn amend(connection: &Connection, memory: &Memory) -> Answer<()> {
     Ok(Ok(()))
 }
 
+/// Moves the expiry of an owner's memories that expire.
+pub(super) fn keep_until(
+    connection: &Connection,
+    owner: &str,
+    until: i64,
+    now: i64,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE memories SET expires_at = max(expires_at, ?2)
+             WHERE owner = ?1 AND expires_at > ?3",
+        )?
+        .execute((owner, until, now))
+        .map(drop)
+}
+
 /// Replaces a memory's vectors in the given spaces.
 pub(super) fn embed(
     connection: &Connection,

@@ -10,44 +10,58 @@ use rusqlite::{
 
 use crate::{
     micros::{micros, micros_up},
-    sql::{column, operator},
+    owner_documents::MAX_SHARED,
+    sql::{AGENT_KEY, SESSION_KEY, agent_key, column, operator, private, public},
 };
 use memgate_core::memory::{
-    Comparison, Filter, MemoryKind, ScopeQuery, Source, Status, TimeField, Within,
+    Comparison, Filter, MemoryKind, Owner, Reader, ScopeQuery, Source, Status, TimeField, Within,
 };
 use memgate_text::entity::entity_key;
 
 /// The statuses of memories in use, as SQL.
 pub(super) const IN_USE: &str = "status IN ('active', 'review')";
 
+/// Between which two texts the partition keys of a tenant lie: they begin with the tenant and a slash, which nothing else
+/// of a tenant's id holds.
+fn tenant_range(owner: &Owner) -> [String; 2] {
+    let tenant = owner.tenant_key();
+    // The character after the slash.
+    [format!("{tenant}/"), format!("{tenant}0")]
+}
+
 /// A condition with its parameters, in order.
 #[derive(Debug, Default)]
 pub(super) struct Condition {
     pub(super) sql: String,
     pub(super) values: Vec<Value>,
-    /// The partition key of the scope's owner.
-    owner: String,
+    /// The partition keys of the owners: from the first, below the second.
+    owners: Owners,
+}
+
+/// Whose memories a condition is about.
+#[derive(Debug)]
+enum Owners {
+    /// Of one partition key.
+    One(String),
+    /// Of a tenant: the keys lie between these.
+    Tenant([String; 2]),
+}
+
+impl Default for Owners {
+    fn default() -> Self {
+        Self::One(String::new())
+    }
 }
 
 impl Condition {
     /// The memories of a scope that have not expired.
     pub(super) fn scope(scope: &ScopeQuery, now: Timestamp) -> Self {
-        let mut it = Self { owner: scope.owner.key(), ..Self::default() };
-        it.test("owner = ", it.owner.clone());
-        it.sql.push_str(" AND ");
-        it.test("(expires_at IS NULL OR expires_at > ", micros(now));
-        it.sql.push(')');
-        for (column, within) in [("project", &scope.projects), ("agent", &scope.agents)] {
-            match within {
-                Within::All => {}
-                Within::None => it.sql.push_str(&format!(" AND {column} IS NULL")),
-                Within::Only(id) => it.test(&format!(" AND {column} = "), id.clone()),
-                Within::Shared(id) => {
-                    it.test(&format!(" AND ({column} IS NULL OR {column} = "), id.clone());
-                    it.sql.push(')');
-                }
-            }
-        }
+        let key = scope.owner.key();
+        let mut it = Self { owners: Owners::One(key.clone()), ..Self::default() };
+        it.test("owner = ", key);
+        it = it.unexpired(now);
+        it.within("project", &scope.projects);
+        it.within("agent", &scope.agents);
         if let Some(session) = &scope.session_id {
             it.sql.push_str(" AND ");
             it.test("session IS ", session.clone());
@@ -59,10 +73,62 @@ impl Condition {
         it
     }
 
+    /// What others share with a reader: `Reader::is_shared_with`, as SQL.
+    pub(super) fn shared(reader: &Reader) -> Self {
+        let [from, until] = tenant_range(&reader.owner);
+        // Characters are counted from 1.
+        let space = from.chars().count() + 1;
+        let mut it =
+            Self { owners: Owners::Tenant([from.clone(), until.clone()]), ..Self::default() };
+        it.test("owner >= ", from);
+        it.test(" AND owner < ", until);
+        it.sql.push_str(concat!(" AND visibility <> ", private!()));
+        it.test(" AND owner <> ", reader.owner.key());
+        for (kind, but) in [(SESSION_KEY, String::new()), (AGENT_KEY, agent_key(reader))] {
+            let length = kind.len();
+            it.test(&format!(" AND (substr(owner, {space}, {length}) <> "), kind.to_owned());
+            it.test(" OR owner = ", but);
+            it.sql.push(')');
+        }
+        it.within("agent", &Within::visible_to(reader.agent.as_deref()));
+        it.sql.push_str(concat!(" AND (visibility = ", public!()));
+        let user = reader.owner.user().unwrap_or_default().to_owned();
+        it.test(" OR EXISTS (SELECT 1 FROM json_each(visibility, '$.users') WHERE value = ", user);
+        it.sql.push_str(") OR EXISTS (SELECT 1 FROM json_each(visibility, '$.roles') WHERE ");
+        it.one_of("value", &reader.roles, Clone::clone);
+        it.sql.push_str("))");
+        it
+    }
+
+    fn within(&mut self, column: &str, within: &Within) {
+        match within {
+            Within::All => {}
+            Within::None => self.sql.push_str(&format!(" AND {column} IS NULL")),
+            Within::Only(id) => self.test(&format!(" AND {column} = "), id.clone()),
+            Within::Shared(id) => {
+                self.test(&format!(" AND ({column} IS NULL OR {column} = "), id.clone());
+                self.sql.push(')');
+            }
+        }
+    }
+
+    /// Restricts to memories that have not expired.
+    pub(super) fn unexpired(mut self, now: Timestamp) -> Self {
+        self.test(" AND (expires_at IS NULL OR expires_at > ", micros(now));
+        self.sql.push(')');
+        self
+    }
+
     /// Restricts to memories in use.
     pub(super) fn in_use(mut self) -> Self {
         self.sql.push_str(" AND ");
         self.sql.push_str(IN_USE);
+        self
+    }
+
+    /// Only the newest of what others share, up to the bound, newest first.
+    pub(super) fn newest_shared(mut self) -> Self {
+        self.sql.push_str(&format!(" ORDER BY created_at DESC, id DESC, owner LIMIT {MAX_SHARED}"));
         self
     }
 
@@ -111,12 +177,17 @@ impl Condition {
             Filter::Session(id) => self.call("(session IS ", id.clone()),
             Filter::Project(id) => self.call("(project IS ", id.clone()),
             Filter::Entity(name) => {
-                let key = self.owner.clone();
-                self.test(
-                    "row IN (SELECT memory FROM mentions JOIN entities USING (entity) \
-                     WHERE entities.owner = ",
-                    key,
+                self.sql.push_str(
+                    "row IN (SELECT memory FROM mentions JOIN entities USING (entity) WHERE ",
                 );
+                match &self.owners {
+                    Owners::One(key) => self.test("entities.owner = ", key.clone()),
+                    Owners::Tenant([from, until]) => {
+                        let (from, until) = (from.clone(), until.clone());
+                        self.test("entities.owner >= ", from);
+                        self.test(" AND entities.owner < ", until);
+                    }
+                }
                 self.call(" AND entities.name = ", entity_key(name));
             }
         }

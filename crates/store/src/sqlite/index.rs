@@ -1,22 +1,22 @@
-//! The search index of one owner: scopes, words and vectors.
+//! The search index of one haystack: scopes, words and vectors.
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 use crate::{
     dense,
     owner_cache::Cached,
-    owner_documents::{Columns, Documents, Reader},
-    sqlite::filter::IN_USE,
+    owner_documents::{Columns, Documents, Haystack, Reader},
+    sqlite::filter::{Condition, IN_USE},
 };
 use memgate_core::memory::QueryVector;
 use memgate_text::index::Terms;
 
-/// The index of an owner's memories in use, including expired ones.
+/// The index of a haystack's memories in use, including expired ones.
 #[derive(Default)]
 pub(super) struct OwnerIndex {
-    /// The owner's generation when it was read.
+    /// The haystack's generation when it was read.
     pub(super) generation: i64,
     pub(super) documents: Documents,
     vectors: Vectors,
@@ -73,30 +73,44 @@ impl OwnerIndex {
         }
     }
 
-    /// Reads an owner's index; only vectors of `space`, and only while the size stays within
+    /// Reads a haystack's index; only vectors of `space`, and only while the size stays within
     /// `bound` bytes.
     pub(super) fn read(
         connection: &Connection,
-        owner: &str,
+        haystack: &Haystack<'_>,
         generation: i64,
         space: Option<&Arc<str>>,
         bound: usize,
     ) -> rusqlite::Result<Self> {
         let mut index = Self { generation, ..Self::default() };
-        index.read_documents(connection, owner)?;
+        index.read_documents(connection, haystack)?;
         if let Some(space) = space {
             index.vectors = index.read_vectors(connection, space, bound)?;
         }
         Ok(index)
     }
 
-    fn read_documents(&mut self, connection: &Connection, owner: &str) -> rusqlite::Result<()> {
-        let sql = format!(
-            "SELECT row, expires_at, type, project, agent, session, terms FROM memories \
-             WHERE owner = ?1 AND {IN_USE} ORDER BY created_at DESC, id DESC"
-        );
+    fn read_documents(
+        &mut self,
+        connection: &Connection,
+        haystack: &Haystack<'_>,
+    ) -> rusqlite::Result<()> {
+        const COLUMNS: &str =
+            "SELECT row, expires_at, type, project, agent, session, terms FROM memories";
+        let (sql, values) = match haystack {
+            Haystack::Owner(owner, _) => (
+                format!(
+                    "{COLUMNS} WHERE owner = ?1 AND {IN_USE} ORDER BY created_at DESC, id DESC"
+                ),
+                vec![owner.key().into()],
+            ),
+            Haystack::Shared(scope) => {
+                let condition = Condition::shared(&scope.reader).in_use().newest_shared();
+                (format!("{COLUMNS} WHERE {}", condition.sql), condition.values)
+            }
+        };
         let mut statement = connection.prepare_cached(&sql)?;
-        let mut rows = statement.query([owner])?;
+        let mut rows = statement.query(params_from_iter(values))?;
         let mut reader = Reader::default();
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(0)?;

@@ -29,7 +29,8 @@ use jiff::Timestamp;
 use self::{backfill::Marks, index::OwnerIndex};
 use crate::{
     MAX_LIMIT,
-    owner_cache::OwnerCache,
+    micros::micros,
+    owner_cache::IndexCache,
     scan_cursor::ScanCursor,
     validate::{self, validate},
 };
@@ -65,7 +66,7 @@ impl Default for SqliteOptions {
 /// Memories in an SQLite file.
 pub struct SqliteStore {
     database: Database,
-    cache: Arc<OwnerCache<OwnerIndex>>,
+    cache: Arc<IndexCache<OwnerIndex>>,
     marks: Arc<Marks>,
     closed: AtomicBool,
 }
@@ -80,7 +81,7 @@ impl SqliteStore {
         let options = Options { synchronous, readers, queue, prepare: filter::register };
         Ok(Self {
             database: Database::open(file, &schema::MIGRATIONS, options)?,
-            cache: Arc::new(OwnerCache::new(cache_bytes)),
+            cache: Arc::new(IndexCache::new(cache_bytes)),
             marks: Arc::default(),
             closed: AtomicBool::new(false),
         })
@@ -244,6 +245,16 @@ impl MemoryStore for SqliteStore {
     async fn touch(&self, touches: &[Touch]) -> Result<(), StoreError> {
         let touches = touches.to_vec();
         Ok(self.write(move |c| change::touch(c, &touches)).await?)
+    }
+
+    async fn keep_until(
+        &self,
+        owner: &Owner,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (owner, until, now) = (owner.key(), micros(until), micros(now));
+        Ok(self.write(move |c| change::keep_until(c, &owner, until, now)).await?)
     }
 
     async fn unembedded(&self, space: &str, limit: usize) -> Result<Vec<Memory>, StoreError> {

@@ -87,8 +87,13 @@ pub(super) fn memory(row: &Row<'_>, owner: &Owner) -> rusqlite::Result<Memory> {
 
 /// As [`memory`], for any owner.
 pub(super) fn anyones_memory(row: &Row<'_>) -> rusqlite::Result<Memory> {
-    let owner = Owner::from_key(row.get_ref(0)?.as_str()?);
-    read(row, owner.ok_or_else(|| unreadable(0, "owner"))?)
+    read(row, owner_of(row, 0)?)
+}
+
+/// The owner of a partition key.
+fn owner_of(row: &Row<'_>, column: usize) -> rusqlite::Result<Owner> {
+    let owner = Owner::from_key(row.get_ref(column)?.as_str()?);
+    owner.ok_or_else(|| unreadable(column, "owner"))
 }
 
 fn read(row: &Row<'_>, owner: Owner) -> rusqlite::Result<Memory> {

@@ -97,7 +97,7 @@ CREATE TABLE versions (
     memory           INTEGER NOT NULL REFERENCES memories (row) ON DELETE CASCADE,",
     columns!(),
     texts!(),
-    "
+    r#"
 CREATE UNIQUE INDEX versions_by_memory ON versions (memory, version);
 
 -- Embedding spaces: model, dimension, pooling and prefixes in one name.
@@ -155,6 +155,55 @@ WHEN EXISTS (SELECT 1 FROM memories WHERE row = OLD.memory) BEGIN
     UPDATE owners SET generation = (SELECT value FROM counters WHERE name = 'generation')
         WHERE owner = (SELECT owner FROM memories WHERE row = OLD.memory);
 END;
+-- Memories that are not private, by their owners, and the generation of the last change of them in each tenant: the key
+-- of an owner begins with the tenant and a slash.
+CREATE INDEX memories_shared ON memories (owner) WHERE visibility <> '{"kind":"private"}';
+CREATE TABLE shared (
+    tenant     TEXT PRIMARY KEY,
+    generation INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER shared_added AFTER INSERT ON memories
+WHEN NEW.visibility <> '{"kind":"private"}' BEGIN
+    UPDATE counters SET value = value + 1 WHERE name = 'generation';
+    INSERT INTO shared
+        VALUES (substr(NEW.owner, 1, instr(NEW.owner, '/') - 1),
+            (SELECT value FROM counters WHERE name = 'generation'))
+        ON CONFLICT (tenant) DO UPDATE SET generation = excluded.generation;
+END;
+CREATE TRIGGER shared_changed
+AFTER UPDATE OF owner, id, kind, type, project, agent, session, visibility, status, created_at, expires_at, terms, content, reply
+ON memories
+WHEN NEW.visibility <> '{"kind":"private"}' OR OLD.visibility <> '{"kind":"private"}' BEGIN
+    UPDATE counters SET value = value + 1 WHERE name = 'generation';
+    INSERT INTO shared
+        VALUES (substr(NEW.owner, 1, instr(NEW.owner, '/') - 1),
+            (SELECT value FROM counters WHERE name = 'generation'))
+        ON CONFLICT (tenant) DO UPDATE SET generation = excluded.generation;
+END;
+CREATE TRIGGER shared_removed AFTER DELETE ON memories
+WHEN OLD.visibility <> '{"kind":"private"}' BEGIN
+    UPDATE counters SET value = value + 1 WHERE name = 'generation';
+    UPDATE shared SET generation = (SELECT value FROM counters WHERE name = 'generation')
+        WHERE tenant = substr(OLD.owner, 1, instr(OLD.owner, '/') - 1);
+END;
+CREATE TRIGGER shared_vector_added AFTER INSERT ON vectors
+WHEN (SELECT visibility FROM memories WHERE row = NEW.memory) <> '{"kind":"private"}' BEGIN
+    UPDATE counters SET value = value + 1 WHERE name = 'generation';
+    UPDATE shared SET generation = (SELECT value FROM counters WHERE name = 'generation')
+        WHERE tenant = (SELECT substr(owner, 1, instr(owner, '/') - 1) FROM memories WHERE row = NEW.memory);
+END;
+CREATE TRIGGER shared_vector_changed AFTER UPDATE ON vectors
+WHEN (SELECT visibility FROM memories WHERE row = NEW.memory) <> '{"kind":"private"}' BEGIN
+    UPDATE counters SET value = value + 1 WHERE name = 'generation';
+    UPDATE shared SET generation = (SELECT value FROM counters WHERE name = 'generation')
+        WHERE tenant = (SELECT substr(owner, 1, instr(owner, '/') - 1) FROM memories WHERE row = NEW.memory);
+END;
+CREATE TRIGGER shared_vector_removed AFTER DELETE ON vectors
+WHEN (SELECT visibility FROM memories WHERE row = OLD.memory) <> '{"kind":"private"}' BEGIN
+    UPDATE counters SET value = value + 1 WHERE name = 'generation';
+    UPDATE shared SET generation = (SELECT value FROM counters WHERE name = 'generation')
+        WHERE tenant = (SELECT substr(owner, 1, instr(owner, '/') - 1) FROM memories WHERE row = OLD.memory);
+END;
 CREATE TRIGGER memory_back_in_use AFTER UPDATE OF status ON memories
 WHEN NEW.status IN ('active', 'review') AND OLD.status NOT IN ('active', 'review') BEGIN
     UPDATE counters SET value = value + 1 WHERE name = 'backfill';
@@ -197,5 +246,5 @@ CREATE TRIGGER mention_removed AFTER DELETE ON mentions BEGIN
     DELETE FROM entities WHERE entity = OLD.entity
         AND NOT EXISTS (SELECT 1 FROM mentions WHERE entity = OLD.entity);
 END;
-"
+"#
 );

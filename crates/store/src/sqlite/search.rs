@@ -7,103 +7,150 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter, types::Value};
 use crate::{
     MAX_LIMIT,
     micros::micros,
-    owner_cache::OwnerCache,
-    owner_documents::by_owner,
+    owner_cache::{IndexCache, SharedSet},
+    owner_documents::{Haystack, haystacks, shared_key},
     sqlite::{
         filter::Condition,
         index::{OwnerIndex, space_number},
-        rows::{COLUMNS, memory},
+        rows::{COLUMNS, anyones_memory, memory},
     },
-    top_k::{Candidate, top_k},
+    top_k::{Candidate, top_k_apart},
 };
 use memgate_core::memory::{
-    Counts, Cursor, Evidence, Filter, ListQuery, Memory, Owner, Page, ScopeQuery, Search,
+    Counts, Cursor, Evidence, Filter, ListQuery, Memory, Owner, Page, Reader, ScopeQuery, Search,
+    SharedScope,
 };
 use memgate_text::index::QueryTerms;
 
 /// The evidence for a search.
 pub(super) fn retrieve(
     connection: &Connection,
-    cache: &OwnerCache<OwnerIndex>,
+    cache: &IndexCache<OwnerIndex>,
     search: &Search,
 ) -> rusqlite::Result<Vec<Evidence>> {
     let limit = search.limit.min(MAX_LIMIT);
-    if search.vector.is_none() && search.text.is_none() {
+    let for_nothing = search.vector.is_none() && search.text.is_none();
+    if for_nothing && search.shared.is_none() {
         return newest(connection, search, limit);
     }
     let query = search.text.as_deref().and_then(QueryTerms::of);
     let now = micros(search.now);
     let mut candidates = Vec::new();
-    for (owner, scopes) in by_owner(&search.scopes) {
-        let Some(index) = owner_index(connection, cache, owner, search)? else { continue };
-        let allowed = allowed(connection, owner, search)?;
+    let haystacks = haystacks(search);
+    for (number, haystack) in haystacks.iter().enumerate() {
+        let Some(index) = index_of(connection, cache, haystack, search)? else { continue };
+        let allowed = allowed(connection, haystack, search)?;
         let cosines = match &search.vector {
             Some(vector) => index.cosines(connection, vector)?,
             None => Vec::new(),
         };
         let scores = query.as_ref().map(|query| index.documents.score(query, now));
+        let first = candidates.len();
         for (place, document) in index.documents.all().iter().enumerate() {
             if !document.is_expired(now)
-                && scopes.iter().any(|scope| document.is_in(scope))
+                && document.is_in(haystack)
                 && allowed.as_ref().is_none_or(|allowed| allowed.contains(&document.row))
             {
                 candidates.push(Candidate {
-                    place: (owner, document.row),
+                    place: (number, document.row),
                     cosine: cosines.get(place).copied().flatten(),
                     lexical: scores.as_ref().map(|scores| scores[place]),
                 });
+                // They are the newest first.
+                if for_nothing && candidates.len() - first == limit {
+                    break;
+                }
             }
         }
     }
-    let chosen = top_k(candidates, limit).into_iter();
-    chosen
+    let is_shared = |candidate: &Candidate<(usize, i64)>| haystacks[candidate.place.0].is_shared();
+    let chosen = if for_nothing { candidates } else { top_k_apart(candidates, limit, is_shared) };
+    let mut found = chosen
+        .into_iter()
         .map(|candidate| {
-            let (owner, row) = candidate.place;
+            let (number, row) = candidate.place;
             Ok(Evidence {
-                memory: by_row(connection, owner, row)?,
+                memory: by_row(connection, &haystacks[number], row)?,
                 cosine: candidate.cosine.map(|(cosine, _)| cosine),
                 part: candidate.cosine.map(|(_, part)| part),
                 lexical: candidate.lexical,
             })
         })
-        .collect()
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    if for_nothing {
+        found.sort_by(|a, b| newest_first(&a.memory, &b.memory));
+        found.truncate(limit);
+    }
+    Ok(found)
 }
 
-/// The owner's index for this snapshot, cached if possible; `None` for an owner without memories.
-fn owner_index(
+/// The haystack's index for this snapshot, cached if possible; `None` where there are no memories.
+fn index_of(
     connection: &Connection,
-    cache: &OwnerCache<OwnerIndex>,
-    owner: &Owner,
+    cache: &IndexCache<OwnerIndex>,
+    haystack: &Haystack<'_>,
     search: &Search,
 ) -> rusqlite::Result<Option<Arc<OwnerIndex>>> {
-    let key = owner.key();
-    let generation = connection
-        .prepare_cached("SELECT generation FROM owners WHERE owner = ?1")?
-        .query_row([&key], |row| row.get(0))
-        .optional()?;
+    let mut key = haystack.key();
+    let generation = match haystack {
+        Haystack::Owner(..) => connection
+            .prepare_cached("SELECT generation FROM owners WHERE owner = ?1")?
+            .query_row([&key], |row| row.get(0)),
+        Haystack::Shared(scope) => connection
+            .prepare_cached("SELECT generation FROM shared WHERE tenant = ?1")?
+            .query_row([scope.reader.owner.tenant_key()], |row| row.get(0)),
+    };
+    let generation = generation.optional()?;
     let Some(generation) = generation else { return Ok(None) };
+    if let Haystack::Shared(SharedScope { reader, .. }) = haystack {
+        let set = match cache.readers.get(&key, generation) {
+            Some(set) => set,
+            None => {
+                let rows = shared_rows(connection, reader)?;
+                let set = SharedSet { generation, key: shared_key(reader, &rows) };
+                let set = Arc::new(set);
+                cache.readers.put(&key, &set);
+                set
+            }
+        };
+        key.clone_from(&set.key);
+    }
     let space = search.vector.as_ref().map(|vector| &vector.space);
-    let cached = cache.get(&key, generation);
+    let cached = cache.indexes.get(&key, generation);
     if let Some(index) = cached.filter(|index| index.answers(space.map(|space| &**space))) {
         return Ok(Some(index));
     }
-    let index = OwnerIndex::read(connection, &key, generation, space, cache.entry_bound())?;
+    let index =
+        OwnerIndex::read(connection, haystack, generation, space, cache.indexes.entry_bound())?;
     let index = Arc::new(index);
-    cache.put(&key, &index);
+    cache.indexes.put(&key, &index);
     Ok(Some(index))
+}
+
+/// The rows in use that others share with a reader, newest first.
+fn shared_rows(connection: &Connection, reader: &Reader) -> rusqlite::Result<Vec<i64>> {
+    let Condition { sql, values, .. } = Condition::shared(reader).in_use().newest_shared();
+    let sql = format!("SELECT row FROM memories WHERE {sql}");
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_map(params_from_iter(values), |row| row.get(0))?.collect()
 }
 
 /// The rows that match the search's filter; `None` without a filter.
 fn allowed(
     connection: &Connection,
-    owner: &Owner,
+    haystack: &Haystack<'_>,
     search: &Search,
 ) -> rusqlite::Result<Option<HashSet<i64>>> {
     if search.filter.is_none() {
         return Ok(None);
     }
-    let scope = ScopeQuery::of(owner.clone());
-    let condition = Condition::scope(&scope, search.now).in_use().filtered(search.filter.as_ref());
+    let condition = match haystack {
+        Haystack::Owner(owner, _) => {
+            Condition::scope(&ScopeQuery::of((*owner).clone()), search.now)
+        }
+        Haystack::Shared(scope) => Condition::shared(&scope.reader).unexpired(search.now),
+    };
+    let condition = condition.in_use().filtered(search.filter.as_ref());
     let sql = format!("SELECT row FROM memories WHERE {}", condition.sql);
     let mut statement = connection.prepare_cached(&sql)?;
     let rows = statement.query_map(params_from_iter(condition.values), |row| row.get(0))?;
@@ -127,10 +174,14 @@ fn newest(
             }
         }
     }
-    memories.sort_by(|a, b| (b.created_at, &b.id).cmp(&(a.created_at, &a.id)));
+    memories.sort_by(newest_first);
     memories.truncate(limit);
     let evidence = |memory| Evidence { memory, cosine: None, part: None, lexical: None };
     Ok(memories.into_iter().map(evidence).collect())
+}
+
+fn newest_first(a: &Memory, b: &Memory) -> std::cmp::Ordering {
+    (b.created_at, &b.id).cmp(&(a.created_at, &a.id))
 }
 
 /// A page of a list.
@@ -195,10 +246,14 @@ pub(super) fn count(
     })
 }
 
-fn by_row(connection: &Connection, owner: &Owner, row: i64) -> rusqlite::Result<Memory> {
-    connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE row = ?1"))?
-        .query_row([row], |row| memory(row, owner))
+fn by_row(connection: &Connection, haystack: &Haystack<'_>, row: i64) -> rusqlite::Result<Memory> {
+    connection.prepare_cached(&format!("SELECT {COLUMNS} FROM memories WHERE row = ?1"))?.query_row(
+        [row],
+        |row| match haystack {
+            Haystack::Owner(owner, _) => memory(row, owner),
+            Haystack::Shared(_) => anyones_memory(row),
+        },
+    )
 }
 
 /// One memory and its row; `None` if the owner has no such memory.

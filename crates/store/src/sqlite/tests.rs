@@ -6,7 +6,9 @@ use crate::{
     conformance::{SEQUENCES, conforms},
     sqlite::*,
 };
-use memgate_core::memory::{Actor, MemoryType, QueryVector, Source};
+use memgate_core::memory::{
+    Actor, MemoryType, QueryVector, Reader, SharedScope, Source, Visibility, Within,
+};
 
 const SPACE: &str = "test/4/mean";
 
@@ -59,6 +61,7 @@ fn vector(values: [f32; 4]) -> Vec<Embedding> {
 fn search(text: &str) -> Search {
     Search {
         scopes: vec![ScopeQuery::of(owner())],
+        shared: None,
         filter: None,
         vector: Some(QueryVector { space: SPACE.into(), values: [1.0, 0.0, 0.0, 0.0].into() }),
         text: Some(text.into()),
@@ -119,6 +122,27 @@ async fn a_forgotten_owner_who_returns_finds_nothing_old() {
         let all = ForgetScope { owner: owner(), project_id: None };
         assert_eq!(store.forget_by_scope(&all, &write()).await.unwrap(), 1);
         assert!(!on_disk(folder.path(), "default/alice"), "not even that there was an alice");
+    }
+    store.close().await;
+}
+
+#[tokio::test]
+async fn readers_who_may_read_the_same_share_an_index_and_others_do_not() {
+    let (store, _folder) = fresh(SqliteOptions::default()).await;
+    let to_hr = Visibility::Shared { users: Vec::new(), roles: vec!["hr".into()] };
+    for (name, visibility) in [("a", Visibility::Public), ("b", to_hr)] {
+        let memory = Memory { visibility, ..note(name, "cat") };
+        store.store(memory, vector([1.0, 0.0, 0.0, 0.0]), &write()).await.unwrap();
+    }
+    for (user, roles, found, indexes) in
+        [("bob", &[][..], 1, 1), ("carol", &["dev"], 1, 1), ("dan", &["hr"], 2, 2)]
+    {
+        let roles = roles.iter().map(|role: &&str| (*role).to_owned()).collect();
+        let reader = Reader { owner: Owner::of_user(user).unwrap(), roles, agent: None };
+        let scope = SharedScope { reader, projects: Within::All, types: Vec::new() };
+        let search = Search { scopes: Vec::new(), shared: Some(scope), ..search("cat") };
+        assert_eq!(store.retrieve(&search).await.unwrap().len(), found);
+        assert_eq!(store.cache.indexes.len(), indexes);
     }
     store.close().await;
 }

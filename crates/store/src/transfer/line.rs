@@ -357,7 +357,7 @@ mod tests {
             (
                 with("/memory/owner", json!({"tenant": "t"})),
                 "memory.owner",
-                "missing field \"user\"",
+                "one of user, agent, session and organisation is required",
             ),
             (
                 with("/memory/provenance", json!({"x": 1})),

@@ -2,10 +2,13 @@
 
 use std::fmt;
 
-use crate::api::{ApiError, operations::entities};
+use crate::api::{
+    ApiError,
+    operations::{entities, write::visibility},
+};
 use memgate_capture::{OrdersToModel, admit_memory, screened_value};
 use memgate_config::Config;
-use memgate_core::memory::{Memory, Owner, Status, Whole};
+use memgate_core::memory::{Memory, Owner, Space, Status, Whole};
 use memgate_screening::Screener;
 use memgate_store::{MAX_CONTENT_BYTES, transfer::LineError};
 
@@ -68,6 +71,11 @@ pub(super) fn admit(
             "is forgotten; forgotten memories are not imported",
         ));
     }
+    if matches!(memory.owner.space(), Space::Session(_)) {
+        return Err(Refused::new("memory.owner", "is a session without a user, which is not kept"));
+    }
+    visibility::checked(Some(memory.visibility.clone()), &memory.owner)
+        .map_err(|error| Refused::new("memory.visibility", error.message))?;
     for (n, vector) in whole.vectors.iter().enumerate() {
         let length = vector.values.iter().map(|value| value * value).sum::<f32>().sqrt();
         if length.is_nan() || (length - 1.0).abs() > ROUNDING {

@@ -11,7 +11,7 @@ use crate::{
     placement,
 };
 use memgate_config::Placement;
-use memgate_core::memory::Within;
+use memgate_core::memory::{Reader, Within};
 use memgate_dialect::Dialect;
 use memgate_recall::{Earlier, Message, RecallRecord, RecallRequest, Recalled, Skip, Step, Trace};
 
@@ -54,10 +54,15 @@ impl Operations {
         let (began, trace) = (Instant::now(), Trace::default());
         let now = self.clock.now();
         let before: Vec<&str> = earlier.iter().map(String::as_str).collect();
+        let is_user = owner.user().is_some();
+        let reader =
+            is_user.then(|| Reader { owner: owner.clone(), roles: Vec::new(), agent: None });
         let request = RecallRequest {
             owner: &owner,
             projects: &projects,
             agents: &Within::visible_to(agent_id.as_deref()),
+            session: None,
+            reader: reader.as_ref(),
             earlier: &before,
             selection: &selection,
             settings: config.memory.recall_settings(),

@@ -57,6 +57,7 @@ impl Operations {
     async fn saying(&self, owner: &Owner, text: &str) -> Result<Vec<Memory>, ApiError> {
         let search = Search {
             scopes: vec![ScopeQuery::of(owner.clone())],
+            shared: None,
             filter: None,
             vector: None,
             text: Some(text.to_owned()),

@@ -6,7 +6,7 @@ use crate::api::{
     ApiError, Caller, ChangeRequest, IfMatch, MemoryView, PatchRequest, Tagged, WithHeader, WithId,
     operations::{
         Operations, entities, not_empty, share, write,
-        write::{content, metadata, stated, tags},
+        write::{content, metadata, stated, tags, visibility},
     },
 };
 use memgate_access::{Action, Subject};
@@ -38,7 +38,10 @@ impl Operations {
         }
         let owner = caller.owner(&whose)?;
         let id = MemoryId::from_outside(&id);
-        let change = self.checked(change)?;
+        let mut change = self.checked(change)?;
+        if change.visibility.is_some() {
+            change.visibility = Some(visibility::checked(change.visibility, &owner)?);
+        }
         let vectors = match &change.content {
             Some(content) => Some(self.vectors(content).await),
             None => None,
@@ -116,6 +119,9 @@ fn apply(change: &PatchRequest, memory: &mut Memory, screener: Screener, now: Ti
     memory.status = change.status.unwrap_or(memory.status);
     if memory.status.is_in_use() {
         memory.relations.retain(|link| link.kind != Relation::SUPERSEDED_BY);
+    }
+    if let Some(visibility) = &change.visibility {
+        memory.visibility.clone_from(visibility);
     }
     memory.importance = change.importance.unwrap_or(memory.importance);
     memory.confidence = change.confidence.unwrap_or(memory.confidence);

@@ -56,6 +56,6 @@ impl Operations {
 
 /// Whether two memories say the same in the same place.
 fn is_same(a: &Memory, b: &Memory) -> bool {
-    (&a.content, &a.memory_type, &a.project_id, &a.agent_id, &a.session_id)
-        == (&b.content, &b.memory_type, &b.project_id, &b.agent_id, &b.session_id)
+    (&a.content, &a.memory_type, &a.project_id, &a.agent_id, &a.session_id, &a.visibility)
+        == (&b.content, &b.memory_type, &b.project_id, &b.agent_id, &b.session_id, &b.visibility)
 }

@@ -13,8 +13,12 @@ pub struct CreateKeyRequest {
     /// The only user whose memories the key reaches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    /// The tenant of that user, or the only tenant that the key reaches. Default: `default` with
-    /// `user_id`, else all tenants.
+    /// The only space whose memories the key reaches: `agent:` and the agent's id, or `organisation`. Not with
+    /// `user_id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub space: Option<String>,
+    /// The tenant of that user or space, or the only tenant that the key reaches. Default: `default` with
+    /// `user_id` or `space`, else all tenants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
     /// When the key stops being valid. Default: never.

@@ -4,14 +4,18 @@ use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::IntoParams;
 
 use crate::api::ApiError;
-use memgate_core::memory::Owner;
+use memgate_core::memory::{InvalidId, Owner};
 
-/// The user whose memories are meant.
-#[derive(Clone, Debug, Serialize, Deserialize, utoipa::ToSchema, IntoParams)]
+/// Whose memories are meant: a user's, or what an agent or the organisation knows.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, utoipa::ToSchema, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct Whose {
-    /// The user's id.
-    pub user_id: String,
+    /// The user's id. Required without `space`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+    /// `organisation`, or `agent:` and the agent's id. Not with `user_id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub space: Option<String>,
     /// The tenant's id. Default: `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
@@ -24,8 +28,32 @@ impl Whose {
     /// 400 when one of them is invalid.
     pub fn owner(&self) -> Result<Owner, ApiError> {
         let tenant = self.tenant_id.as_deref().unwrap_or(Owner::DEFAULT_TENANT);
-        Owner::of_user(&self.user_id).map_err(|cause| ApiError::invalid("user_id", cause))?;
-        Owner::new(tenant, &self.user_id).map_err(|cause| ApiError::invalid("tenant_id", cause))
+        let owner = |tenant: &str| -> Result<Result<Owner, InvalidId>, ApiError> {
+            match (self.user_id.as_deref(), self.space.as_deref()) {
+                (Some(user), None) => Ok(Owner::new(tenant, user)),
+                (None, Some("organisation")) => Ok(Owner::organisation(tenant)),
+                (None, Some(space)) => match space.strip_prefix("agent:") {
+                    Some(agent) => Ok(Owner::agent(tenant, agent)),
+                    None => Err(ApiError::invalid(
+                        "space",
+                        "must be organisation, or agent: and its id",
+                    )),
+                },
+                (None, None) => Err(ApiError::invalid("user_id", "is required")),
+                (Some(_), Some(_)) => {
+                    Err(ApiError::invalid("space", "must not be sent with user_id"))
+                }
+            }
+        };
+        let named = if self.space.is_some() { "space" } else { "user_id" };
+        owner(Owner::DEFAULT_TENANT)?.map_err(|cause| ApiError::invalid(named, cause))?;
+        owner(tenant)?.map_err(|cause| ApiError::invalid("tenant_id", cause))
+    }
+
+    /// A user.
+    #[must_use]
+    pub fn user(user_id: impl Into<String>, tenant_id: Option<String>) -> Self {
+        Self { user_id: Some(user_id.into()), space: None, tenant_id }
     }
 }
 

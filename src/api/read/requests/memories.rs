@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::api::read::requests::common::{Paging, Whose, or_default, present};
-use memgate_core::memory::{Filter, Source, Status};
+use memgate_core::memory::{Filter, Source, Status, Visibility};
 use memgate_text::entity::{EntityRelation, Mention};
 
 flattened! {
@@ -110,6 +110,10 @@ pub struct NewMemory {
     #[schema(schema_with = crate::api::read::schemas::source)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
+    /// Who else may read it. Default: nobody; what an agent or the organisation knows is public.
+    #[schema(schema_with = crate::api::read::schemas::visibility)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visibility: Option<Visibility>,
     /// Importance, 0 to 1. Default: 0.5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance: Option<f32>,
@@ -170,6 +174,9 @@ pub struct PatchRequest {
     /// The status.
     #[schema(schema_with = crate::api::read::schemas::status)]
     pub status: Option<Status>,
+    /// Who else may read it.
+    #[schema(schema_with = crate::api::read::schemas::visibility)]
+    pub visibility: Option<Visibility>,
     /// Importance, 0 to 1.
     pub importance: Option<f32>,
     /// Confidence, 0 to 1.

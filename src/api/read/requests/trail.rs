@@ -28,10 +28,10 @@ impl WhoseIfNamed {
     pub fn means(&self) -> Result<impl Fn(&Owner) -> bool, ApiError> {
         let Self { user_id, tenant_id } = self;
         if let Some(user_id) = user_id {
-            Whose { user_id: user_id.clone(), tenant_id: tenant_id.clone() }.owner()?;
+            Whose::user(user_id, tenant_id.clone()).owner()?;
         }
         Ok(|owner: &Owner| {
-            user_id.as_ref().is_none_or(|user| user == owner.user())
+            user_id.as_deref().is_none_or(|user| Some(user) == owner.user())
                 && tenant_id.as_ref().is_none_or(|tenant| tenant == owner.tenant())
         })
     }

@@ -47,7 +47,10 @@ struct Create {
     /// Limit the key to this user's memories.
     #[arg(long, value_name = "ID")]
     user: Option<String>,
-    /// Limit the key to this tenant [default with --user: default].
+    /// Limit the key to what an agent or the organisation knows: `agent:ID` or `organisation`.
+    #[arg(long, conflicts_with = "user")]
+    space: Option<String>,
+    /// Limit the key to this tenant [default with --user or --space: default].
     #[arg(long, value_name = "ID")]
     tenant: Option<String>,
     /// Day or time when the key stops being valid [default: never].
@@ -74,11 +77,12 @@ struct Revoke {
 impl Args {
     pub(crate) fn run(self) -> ExitCode {
         match self.command {
-            KeyCommand::Create(Create { name, scope, user, tenant, expires, common }) => {
+            KeyCommand::Create(Create { name, scope, user, space, tenant, expires, common }) => {
                 let request = CreateKeyRequest {
                     name,
                     scopes: scope,
                     user_id: user,
+                    space,
                     tenant_id: tenant,
                     expires_at: expires,
                 };
@@ -108,10 +112,11 @@ fn listed(found: &KeysView) -> String {
 }
 
 fn line(key: &KeyView) -> String {
-    let whose = match (&key.tenant_id, &key.user_id) {
-        (_, Some(user)) => format!("user {}", user.escape_debug()),
-        (Some(tenant), None) => format!("tenant {}", tenant.escape_debug()),
-        (None, None) => "all users".to_owned(),
+    let whose = match (&key.tenant_id, &key.user_id, &key.space) {
+        (_, Some(user), _) => format!("user {}", user.escape_debug()),
+        (_, None, Some(space)) => format!("space {}", space.escape_debug()),
+        (Some(tenant), None, None) => format!("tenant {}", tenant.escape_debug()),
+        (None, None, None) => "all users".to_owned(),
     };
     let until = key.expires_at.map(|end| format!(", expires {end}")).unwrap_or_default();
     let (id, name, scopes, since) = (key.id, &key.name, key.scopes.join(","), key.created_at);

@@ -9,7 +9,10 @@ use crate::gateway::request::{
     admission::{Admission, Admitted, admit},
 };
 use memgate_config::{Config, IdentityMode, Zone};
-use memgate_core::memory::Within;
+use memgate_core::{
+    identity::{SessionNamer, of_session},
+    memory::Within,
+};
 use memgate_dialect::Dialect;
 
 fn head(headers: &[(&str, &str)], config: &Config) -> RequestHead {
@@ -33,7 +36,12 @@ fn judged(config: &Config, headers: &[(&str, &str)], members: &str) -> Admission
 
 fn admitted(config: &Config, headers: &[(&str, &str)], members: &str) -> Admitted {
     let headers: Vec<_> = headers.iter().copied().chain([("x-authz-user-id", "u")]).collect();
-    match judged(config, &headers, members) {
+    admitted_as(config, &headers, members)
+}
+
+/// With these headers, which say who asks.
+fn admitted_as(config: &Config, headers: &[(&str, &str)], members: &str) -> Admitted {
+    match judged(config, headers, members) {
         Admission::Admitted(admitted) => *admitted,
         other => panic!("not admitted: {other:?}"),
     }
@@ -153,6 +161,33 @@ fn nobody_is_no_identity_and_a_bad_header_is_refused() {
     let config = Config::default();
     assert_eq!(judged(&config, &[], ""), Admission::NoIdentity);
     assert_eq!(judged(&config, &[("x-authz-user-id", "\u{1}")], ""), Admission::Refused);
+}
+
+#[test]
+fn a_session_without_a_user_has_its_memory_where_that_is_on_and_nobody_guesses_its_id() {
+    let id = "550e8400-e29b-41d4-a716-446655440000";
+    let named = [("x-session-id", id)];
+    let session = of_session(id, SessionNamer::Client).unwrap();
+    let owner = session.owner().clone();
+    assert!(!owner.key().contains(id), "the id is a secret");
+    let mut config = Config::default();
+    assert_eq!(judged(&config, &named, ""), Admission::NoIdentity, "not in production");
+    config.memory.anonymous_sessions.enabled = Some(true);
+    let found = admitted_as(&config, &named, "");
+    assert_eq!((found.identity.owner(), found.reader()), (&owner, None));
+    assert_eq!(judged(&config, &[("x-session-id", "s1")], ""), Admission::NoIdentity);
+    assert_eq!(judged(&config, &[named[0], named[0]], ""), Admission::NoIdentity);
+    let claims_a_user = r#","memory_context":{"user_id":"alice"}"#;
+    assert_eq!(judged(&config, &named, claims_a_user), Admission::Refused);
+    let alice = [named[0], ("x-authz-user-id", "alice")];
+    assert_eq!(admitted_as(&config, &alice, "").identity.owner().user(), Some("alice"));
+    config.memory.anonymous_sessions.header = Some("x-gateway-session".into());
+    assert_eq!(judged(&config, &named, ""), Admission::NoIdentity);
+    assert!(matches!(judged(&config, &[("x-gateway-session", "7")], ""), Admission::Admitted(_)));
+    let mut config = Config::default();
+    config.memory.identity.mode = IdentityMode::Development;
+    assert_eq!(admitted_as(&config, &named, "").identity.owner(), &owner);
+    assert_eq!(admitted_as(&config, &named, claims_a_user).identity.owner().user(), Some("alice"));
 }
 
 #[test]

@@ -2,7 +2,6 @@
 //! failure: each leads to the same memories however often it runs.
 
 mod embed;
-mod end_idle_session;
 mod erase_forgotten;
 mod extract;
 mod extract_locally;
@@ -10,6 +9,7 @@ mod forget_said;
 mod prune;
 mod reconcile;
 mod remember;
+mod sessions;
 mod set_preferences;
 mod store_turn;
 mod summarise;
@@ -32,7 +32,8 @@ pub(super) async fn run(parts: &Parts, job: &ClaimedJob) -> Result<Option<Next>,
         JobKind::EraseForgotten => erase_forgotten::run(parts, job).await?,
         JobKind::Extract => return extract::run(parts, job).await,
         JobKind::Reconcile => return reconcile::run(parts, job).await,
-        JobKind::EndIdleSession => end_idle_session::run(parts, job).await?,
+        JobKind::EndIdleSession => sessions::end_idle(parts, job).await?,
+        JobKind::KeepSession => sessions::keep(parts, job.subject).await?,
         JobKind::Summarise => summarise::run(parts, job.subject).await?,
         JobKind::Embed => embed::run(parts).await?,
         JobKind::Prune => prune::run(parts).await?,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::{
     backfill::EMBED_REST,
     error::JobError,
+    jobs::kinds::sessions,
     journal::{self, Pruned},
     parts::Parts,
 };
@@ -16,20 +17,23 @@ const MANY_HELD: u64 = 5_000;
 /// The pause after a look at many old turns.
 const LONG_REST: Duration = Duration::from_secs(600);
 
-/// Removes turns that were learned from and are past their retention, and old dead jobs. It is never given up, because it is
-/// scheduled again.
+/// Removes turns that were learned from and are past their retention, old dead jobs, and the sessions without a user whose
+/// time is over. It is never given up, because it is scheduled again.
 pub(crate) async fn run(parts: &Parts) -> Result<(), JobError> {
-    let (pruned, old) = prune_all(parts).await.map_err(|error| {
+    let not_now = |error: &dyn std::fmt::Display| {
         tracing::debug!(%error, "the journal cannot be pruned now");
         JobError::NotNow(EMBED_REST)
-    })?;
+    };
+    // The journal is pruned also while the store is away.
+    let erased = sessions::erase_ended(parts).await;
+    let (pruned, old) = prune_all(parts).await.map_err(|error| not_now(&error))?;
     if pruned != Pruned::default() {
         let Pruned { turns, sessions, dead_jobs } = pruned;
         tracing::info!(turns, sessions, dead_jobs, "The journal was pruned");
     } else if old > MANY_HELD {
         return Err(JobError::NotNow(LONG_REST));
     }
-    Ok(())
+    erased.map_err(|error| not_now(&error))
 }
 
 /// Prunes turns and jobs. Returns what was removed, and how many old turns were looked at.

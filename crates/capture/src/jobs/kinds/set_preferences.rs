@@ -54,7 +54,8 @@ pub(crate) async fn run(parts: &Parts, job: &ClaimedJob) -> Result<(), JobError>
             again: Vec::new(),
         };
         let new = memory.id.clone();
-        let in_force = set_preference(store, memory, &write, now).await?;
+        let in_force = set_preference(store, parts.writer.ending(memory), &write, now).await?;
+        parts.writer.bound(&in_force, &write).await?;
         let kept = TurnEvent::of(Became::Kept, "preference", &in_force.id);
         parts.writer.trail.note((&said).into(), [kept]);
         if in_force.id == new {

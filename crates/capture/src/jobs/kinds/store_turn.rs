@@ -100,6 +100,7 @@ async fn remembered(
     }
     let search = Search {
         scopes: vec![ScopeQuery::of(turn.owner.clone())],
+        shared: None,
         filter: None,
         vector: None,
         text: Some(turn.reply_text.clone()),

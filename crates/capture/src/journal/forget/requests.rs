@@ -66,7 +66,7 @@ pub(crate) fn pending(c: &Connection, owner: &Owner) -> rusqlite::Result<Vec<For
          WHERE kind = ?1 AND tenant = ?2 AND user = ?3 AND state = 'pending' ORDER BY id DESC",
     )?;
     let rows = found.query_map(
-        params![JobKind::EraseForgotten.name(), owner.tenant(), owner.user()],
+        params![JobKind::EraseForgotten.name(), owner.tenant(), owner.name()],
         |row| {
             let payload: Option<String> = row.get(3)?;
             let hidden: Hidden =
@@ -95,7 +95,7 @@ pub(crate) fn hidden_by(
              WHERE id = ?1 AND kind = ?2 AND tenant = ?3 AND user = ?4 AND state = 'pending'",
         )?
         .query_row(
-            params![id, JobKind::EraseForgotten.name(), owner.tenant(), owner.user()],
+            params![id, JobKind::EraseForgotten.name(), owner.tenant(), owner.name()],
             |row| row.get(0),
         )
         .optional()?;

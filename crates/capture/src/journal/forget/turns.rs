@@ -40,7 +40,7 @@ pub(crate) fn by_key(
          FROM turns t JOIN sessions s ON s.id = t.session
          WHERE t.tenant = ?1 AND t.user = ?2 AND t.key = ?3",
     )?
-    .query_row(params![owner.tenant(), owner.user(), key], |row| {
+    .query_row(params![owner.tenant(), owner.name(), key], |row| {
         Ok(Forgotten {
             owner: owner.clone(),
             digest: row.get(0)?,
@@ -58,7 +58,7 @@ pub(crate) fn remove(
     what: &Forget,
     now: Timestamp,
 ) -> rusqlite::Result<u64> {
-    let (tenant, user) = (owner.tenant(), owner.user());
+    let (tenant, user) = (owner.tenant(), owner.name());
     let (condition, value) = match what {
         Forget::Everything => return everything(c, owner),
         Forget::Project(project) => ("project", project),
@@ -144,7 +144,7 @@ fn find_again(c: &Connection, session: i64, now: Timestamp) -> rusqlite::Result<
 }
 
 fn everything(c: &Connection, owner: &Owner) -> rusqlite::Result<u64> {
-    let of = params![owner.tenant(), owner.user()];
+    let of = params![owner.tenant(), owner.name()];
     c.prepare_cached("DELETE FROM jobs WHERE tenant = ?1 AND user = ?2")?.execute(of)?;
     let turns =
         c.prepare_cached("DELETE FROM turns WHERE tenant = ?1 AND user = ?2")?.execute(of)?;

@@ -38,6 +38,8 @@ pub(crate) enum JobKind {
     Reconcile,
     /// Ends a session that is idle; the subject is the session.
     EndIdleSession,
+    /// Keeps what is known of a session without a user, because it goes on; the subject is its turn.
+    KeepSession,
     /// Sums up a session that has ended; the subject is the session. It may ask the
     /// helper model, so it runs where extractions do.
     Summarise,

@@ -88,7 +88,7 @@ pub(crate) fn list_jobs(c: &Connection, query: &JobQuery) -> rusqlite::Result<Ve
          ORDER BY id DESC LIMIT :limit"
     );
     let (tenant, user) =
-        (query.owner.as_ref().map(Owner::tenant), query.owner.as_ref().map(Owner::user));
+        (query.owner.as_ref().map(Owner::tenant), query.owner.as_ref().map(Owner::name));
     let state = query.state.map(JobStanding::name);
     let before = query.before.unwrap_or(JobId::MAX);
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
@@ -112,9 +112,9 @@ pub(crate) fn retry(
         "UPDATE jobs SET state = 'pending', due_at = min(due_at, ?4), tries = 0
          WHERE id = ?3 AND tenant = ?1 AND user = ?2",
     )?
-    .execute(params![owner.tenant(), owner.user(), id, millis(now)])?;
+    .execute(params![owner.tenant(), owner.name(), id, millis(now)])?;
     c.prepare_cached(&format!("{JOB} WHERE id = ?3 AND tenant = ?1 AND user = ?2"))?
-        .query_row(params![owner.tenant(), owner.user(), id], job)
+        .query_row(params![owner.tenant(), owner.name(), id], job)
         .optional()
 }
 
@@ -132,7 +132,7 @@ pub(crate) fn retry_dead(
         Some(owner) => c
             .prepare_cached(&format!("{revive} AND tenant = :tenant AND user = :user"))?
             .execute(named_params! {
-                ":now": millis(now), ":tenant": owner.tenant(), ":user": owner.user(),
+                ":now": millis(now), ":tenant": owner.tenant(), ":user": owner.name(),
             }),
     };
     revived.map(|revived| revived as u64)

@@ -214,7 +214,7 @@ fn ask(c: &Connection, wish: &Wish<'_>) -> rusqlite::Result<()> {
     )?
     .execute(named_params! {
         ":kind": wish.kind.name(), ":subject": wish.subject,
-        ":tenant": wish.owner.map(Owner::tenant), ":user": wish.owner.map(Owner::user),
+        ":tenant": wish.owner.map(Owner::tenant), ":user": wish.owner.map(Owner::name),
         ":lane": lane, ":payload": wish.payload,
         ":due": millis(wish.due), ":now": millis(wish.now),
     })?;
@@ -235,7 +235,7 @@ pub(crate) fn hurry(c: &Connection, owner: &Owner, now: Timestamp) -> rusqlite::
          WHERE tenant = ?1 AND user = ?2 AND state = 'pending' AND due_at > ?3
            AND kind <> 'erase_forgotten'",
     )?
-    .execute(params![owner.tenant(), owner.user(), millis(now)])?;
+    .execute(params![owner.tenant(), owner.name(), millis(now)])?;
     Ok(())
 }
 
@@ -295,7 +295,7 @@ pub(crate) fn of_owner(c: &Connection, owner: &Owner) -> rusqlite::Result<OwnerJ
              WHERE tenant = ?1 AND user = ?2
                AND kind NOT IN ('end_idle_session', 'erase_forgotten')",
     )?;
-    let mut rows = rows.query(params![owner.tenant(), owner.user()])?;
+    let mut rows = rows.query(params![owner.tenant(), owner.name()])?;
     while let Some(row) = rows.next()? {
         let state: String = row.get(1)?;
         if state == "dead" { &mut jobs.dead } else { &mut jobs.pending }.push(row.get(0)?);

@@ -59,7 +59,7 @@ pub(crate) fn list_turns(
 ) -> rusqlite::Result<Option<Vec<TurnRow>>> {
     let found: Option<i64> = c
         .prepare_cached("SELECT id FROM sessions WHERE tenant = ?1 AND user = ?2 AND name = ?3")?
-        .query_row(params![owner.tenant(), owner.user(), session], |row| row.get(0))
+        .query_row(params![owner.tenant(), owner.name(), session], |row| row.get(0))
         .optional()?;
     let Some(session) = found else { return Ok(None) };
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -86,7 +86,7 @@ pub(crate) fn turns_of_ids(
     let mut numbers: Vec<i64> = Vec::with_capacity(ids.len());
     for id in ids {
         let found =
-            find.query_row(params![owner.tenant(), owner.user(), id], |row| row.get::<_, i64>(0));
+            find.query_row(params![owner.tenant(), owner.name(), id], |row| row.get::<_, i64>(0));
         numbers.extend(found.optional()?);
     }
     rows(c, numbers)

@@ -47,7 +47,7 @@ fn derived(c: &Connection, entry: &Entry, base: &str, rules: &Rules) -> rusqlite
              FROM sessions
              WHERE tenant = ?1 AND user = ?2 AND base = ?3 ORDER BY generation DESC LIMIT 1",
         )?
-        .query_row(params![entry.owner.tenant(), entry.owner.user(), base], |row| {
+        .query_row(params![entry.owner.tenant(), entry.owner.name(), base], |row| {
             let session = Session { id: row.get(0)?, name: row.get(1)? };
             Ok((session, row.get::<_, u32>(2)?, row.get::<_, i64>(3)?, row.get::<_, bool>(4)?))
         })
@@ -83,7 +83,7 @@ fn begin(
          VALUES (:tenant, :user, :name, :base, :generation, :at, :at) ON CONFLICT DO NOTHING",
         )?
         .execute(named_params! {
-            ":tenant": entry.owner.tenant(), ":user": entry.owner.user(),
+            ":tenant": entry.owner.tenant(), ":user": entry.owner.name(),
             ":name": name, ":base": base, ":generation": generation, ":at": millis(entry.began),
         })?;
     let found = find(c, &entry.owner, &name)?;
@@ -99,7 +99,7 @@ fn begin(
 /// after the whole idle time. Those that go on beside it are not touched: their
 /// next turn takes that back.
 fn leave_others(c: &Connection, entry: &Entry, new: i64, rules: &Rules) -> rusqlite::Result<()> {
-    let (tenant, user) = (entry.owner.tenant(), entry.owner.user());
+    let (tenant, user) = (entry.owner.tenant(), entry.owner.name());
     // Each is left once, so that many short sessions do not owe the same again and again.
     let left: Vec<(i64, i64)> = c
         .prepare_cached(
@@ -125,7 +125,7 @@ fn get(c: &Connection, id: i64) -> rusqlite::Result<Session> {
 /// An owner's session of that name.
 pub(crate) fn find(c: &Connection, owner: &Owner, name: &str) -> rusqlite::Result<Option<i64>> {
     c.prepare_cached("SELECT id FROM sessions WHERE tenant = ?1 AND user = ?2 AND name = ?3")?
-        .query_row(params![owner.tenant(), owner.user(), name], |row| row.get(0))
+        .query_row(params![owner.tenant(), owner.name(), name], |row| row.get(0))
         .optional()
 }
 
@@ -134,6 +134,6 @@ pub(crate) fn running(c: &Connection, owner: &Owner) -> rusqlite::Result<Vec<i64
     c.prepare_cached(
         "SELECT id FROM sessions WHERE tenant = ?1 AND user = ?2 AND ended_at IS NULL",
     )?
-    .query_map(params![owner.tenant(), owner.user()], |row| row.get(0))?
+    .query_map(params![owner.tenant(), owner.name()], |row| row.get(0))?
     .collect()
 }

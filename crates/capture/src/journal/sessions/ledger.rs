@@ -1,9 +1,9 @@
 //! Sessions as the API shows them.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::journal::columns::time;
+use crate::journal::columns::{millis, owner, time};
 use memgate_core::memory::Owner;
 
 /// A session as the API shows it.
@@ -37,7 +37,7 @@ pub(crate) fn list_sessions(
     .query_map(
         params![
             owner.tenant(),
-            owner.user(),
+            owner.name(),
             before.unwrap_or(i64::MAX),
             i64::try_from(limit).unwrap_or(i64::MAX)
         ],
@@ -53,4 +53,53 @@ pub(crate) fn list_sessions(
         },
     )?
     .collect()
+}
+
+/// Whether an owner had no turn in any session after `active`.
+pub(crate) fn is_quiet_since(
+    c: &Connection,
+    of: &Owner,
+    active: Timestamp,
+) -> rusqlite::Result<bool> {
+    c.prepare_cached("SELECT max(active_at) <= ?3 FROM sessions WHERE tenant = ?1 AND user = ?2")?
+        .query_row(params![of.tenant(), of.name(), millis(active)], |row| {
+            row.get::<_, Option<bool>>(0)
+        })
+        .map(|is_quiet| is_quiet.unwrap_or(true))
+}
+
+/// The owners of the sessions without a user that were last active at `before` or earlier, and of those beyond the `most`
+/// that were active last. Each with its last activity, the longest quiet first.
+pub(crate) fn ended_without_user(
+    c: &Connection,
+    before: Timestamp,
+    most: u32,
+    limit: u32,
+) -> rusqlite::Result<Vec<(Owner, Timestamp)>> {
+    let [from, until] = Owner::SESSION_NAMES;
+    c.prepare_cached(
+        "SELECT tenant, user, active FROM (
+             SELECT tenant, user, max(active_at) AS active,
+                 row_number() OVER (ORDER BY max(active_at) DESC) AS place
+             FROM sessions WHERE user >= ?1 AND user < ?2 GROUP BY tenant, user)
+         WHERE active <= ?3 OR place > ?4 ORDER BY active LIMIT ?5",
+    )?
+    .query_map(params![from, until, millis(before), most, limit], |row| {
+        let [tenant, user]: [String; 2] = [row.get(0)?, row.get(1)?];
+        Ok((owner(&tenant, &user)?, time(row.get(2)?)?))
+    })?
+    .collect()
+}
+
+/// Whose a turn is, and when its last exchange ended.
+pub(crate) fn end_of_turn(
+    c: &Connection,
+    turn: i64,
+) -> rusqlite::Result<Option<(Owner, Timestamp)>> {
+    c.prepare_cached("SELECT tenant, user, ended_at FROM turns WHERE id = ?1")?
+        .query_row([turn], |row| {
+            let [tenant, user]: [String; 2] = [row.get(0)?, row.get(1)?];
+            Ok((owner(&tenant, &user)?, time(row.get(2)?)?))
+        })
+        .optional()
 }

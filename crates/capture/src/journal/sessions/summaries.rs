@@ -54,7 +54,7 @@ pub(crate) fn never_sum_up(c: &Connection, owner: &Owner, name: &str) -> rusqlit
     c.prepare_cached(
         "UPDATE sessions SET summed_up = NULL WHERE tenant = ?1 AND user = ?2 AND name = ?3",
     )?
-    .execute(params![owner.tenant(), owner.user(), name])?;
+    .execute(params![owner.tenant(), owner.name(), name])?;
     Ok(())
 }
 

@@ -34,7 +34,7 @@ use crate::{
 };
 use memgate_core::{
     clock::{Clock, SettableTime},
-    memory::{ListQuery, Memory, MemoryStore, ScopeQuery},
+    memory::{ListQuery, Memory, MemoryStore, Owner, ScopeQuery},
 };
 use memgate_embed::{
     EmbedError, Embedder, Space, Vector, deterministic::DeterministicEmbedder, llm::Helper,
@@ -212,8 +212,12 @@ impl House {
     }
 
     pub(super) async fn memories(&self, user: &str) -> Vec<Memory> {
+        self.memories_of(owner(user)).await
+    }
+
+    pub(super) async fn memories_of(&self, owner: Owner) -> Vec<Memory> {
         let query = ListQuery {
-            scope: ScopeQuery::of(owner(user)),
+            scope: ScopeQuery::of(owner),
             filter: None,
             limit: 100,
             cursor: None,

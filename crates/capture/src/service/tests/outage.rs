@@ -241,7 +241,7 @@ async fn life(lost: Option<(usize, Mode)>) -> (Vec<Told>, usize) {
     assert!(!outage.house.metrics.encode().contains(r#"outcome="postponed""#), "{lost:?}");
     for kind in JobKind::ALL.iter().map(|kind| kind.name()) {
         let line = format!("kind=\"{kind}\",outcome=\"done\"");
-        let needs_store = !["end_idle_session", "prune"].contains(&kind);
+        let needs_store = !["end_idle_session", "keep_session", "prune"].contains(&kind);
         assert!(!needs_store || outage.house.metrics.encode().contains(&line), "{kind}");
     }
     let query = ListQuery {

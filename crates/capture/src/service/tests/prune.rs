@@ -1,6 +1,7 @@
 //! The journal lets go of what was learnt.
 
 use crate::{
+    AnonymousBounds,
     service::tests::*,
     test_support::{at, said},
 };
@@ -27,4 +28,50 @@ async fn a_learnt_turn_leaves_the_journal_after_its_retention_and_its_memory_sta
     // Forgetting the memory works without its turn.
     let versions = house.memories("alice").await;
     house.capture.forget_sources(&versions).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_without_a_user_has_its_bounds_and_leaves_nothing_behind() {
+    let anonymous = AnonymousBounds { ttl: Duration::from_secs(600), memories: 2, sessions: 2 };
+    let (time, house) = House::with_settable_clock(Settings { anonymous, ..settings(None) });
+    let session = |id: &str| Owner::session("default", id).unwrap();
+    let tell = async |second: i64, id: &str, ordinal: u32, text: &str| {
+        time.set(at(second));
+        let mut said = said("nobody", ordinal, text).at(second);
+        said.of.owner = session(id);
+        house.offer(said);
+        house.capture.flush(&session(id), PATIENCE).await.unwrap();
+    };
+    let knows = async |id: &str, word: &str| {
+        let memories = house.memories_of(session(id)).await;
+        memories.iter().any(|memory| memory.content.contains(word))
+    };
+    house.offer(said("alice", 1, "I moved to Rome"));
+    house.flush("alice").await;
+    tell(0, "one", 1, "I moved to Lyon").await;
+    tell(500, "one", 2, "I play the flute").await;
+    tell(500, "two", 1, "I moved to Genoa").await;
+    time.set(at(1_050));
+    assert!(knows("one", "Lyon").await, "it lasts as long as the session");
+    assert!(!knows("two", "Lyon").await && knows("two", "Genoa").await);
+    tell(1_050, "one", 3, "I keep bees").await;
+    assert!(knows("one", "bees").await && knows("one", "flute").await);
+    assert!(!knows("one", "Lyon").await, "one too many");
+    time.set(at(1_200));
+    assert!(!knows("two", "Genoa").await);
+    house.until_nowhere("Genoa").await;
+    assert!(knows("one", "bees").await);
+    time.set(at(2_000));
+    let left = |c: &rusqlite::Connection| {
+        c.query_row("SELECT count(*) FROM turns", [], |row| row.get::<_, i64>(0))
+    };
+    eventually(async || (house.capture.parts.journal.read(left).await.unwrap() == 1).then_some(()))
+        .await;
+    assert_eq!(house.contents("alice").await.len(), 1);
+    tell(2_100, "three", 1, "I moved to Padua").await;
+    tell(2_101, "four", 1, "I moved to Turin").await;
+    tell(2_102, "five", 1, "I moved to Milan").await;
+    time.set(at(2_200));
+    house.until_nowhere("Padua").await;
+    assert!(knows("four", "Turin").await && knows("five", "Milan").await);
 }

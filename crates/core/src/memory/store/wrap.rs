@@ -25,6 +25,11 @@ macro_rules! wrap_memory_store {
                 vectors: Vec<$crate::memory::Embedding>
             ) -> ();
             $change touch(touches: &[$crate::memory::Touch]) -> ();
+            $change keep_until(
+                owner: &$crate::memory::Owner,
+                until: $crate::reexport::Timestamp,
+                now: $crate::reexport::Timestamp
+            ) -> ();
             $change restore(
                 whole: $crate::memory::Whole,
                 write: &$crate::memory::Write

@@ -20,7 +20,7 @@ fn memory(content: &str) -> Memory {
 
 fn hit(content: &str) -> Hit {
     let breakdown = ScoreBreakdown { length: 1.0, ..ScoreBreakdown::default() };
-    Hit { memory: memory(content), score: 0.9, breakdown }
+    Hit { memory: memory(content), scope: crate::HitScope::default(), score: 0.9, breakdown }
 }
 
 fn prefers(key: PreferenceKey, value: &str) -> PreferenceInForce {

@@ -32,6 +32,7 @@ fn east() -> Vec<Embedding> {
 fn near(user: &str, limit: usize) -> Search {
     Search {
         scopes: vec![ScopeQuery::of(owner(user))],
+        shared: None,
         filter: None,
         vector: Some(QueryVector {
             space: "test/4/mean".into(),

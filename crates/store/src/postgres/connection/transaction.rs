@@ -20,6 +20,7 @@ use tokio_postgres::{
 };
 
 use crate::postgres::connection::{fault::Fault, pool::Pool};
+use memgate_core::memory::Reader;
 
 /// Stands for every owner: no owner has this key.
 pub(crate) const EVERYBODY: &str = "*";
@@ -68,6 +69,20 @@ impl Transaction {
     pub(crate) fn act_for(&self, whose: &str) -> Result<(), Fault> {
         let set = "SELECT set_config('memgate.owner', $1, true)";
         send(self.connection()?.execute_typed(set, &[(&whose, Type::TEXT)]));
+        Ok(())
+    }
+
+    /// Statements sent from now on read what others share with this reader, and nothing of the reader's own.
+    pub(crate) fn act_for_reader(&self, reader: &Reader) -> Result<(), Fault> {
+        let set = "SELECT set_config('memgate.owner', $1, true), \
+             set_config('memgate.reader', $2, true), set_config('memgate.roles', $3, true)";
+        // No owner has such a key.
+        let whose = format!("{}/%shared", reader.owner.tenant_key());
+        let user = reader.owner.user().unwrap_or_default();
+        let roles = serde_json::Value::from(reader.roles.clone()).to_string();
+        let values: [Parameter<'_>; 3] =
+            [(&whose, Type::TEXT), (&user, Type::TEXT), (&roles, Type::TEXT)];
+        send(self.connection()?.execute_typed(set, &values));
         Ok(())
     }
 

@@ -132,8 +132,12 @@ pub(crate) fn memory(row: &Row, owner: &Owner) -> Result<Memory, Fault> {
 
 /// As [`memory`], for any owner.
 pub(crate) fn anyones_memory(row: &Row) -> Result<Memory, Fault> {
-    let owner = Owner::from_key(get(row, 0, "owner")?);
-    read(row, owner.ok_or(Fault::Unreadable("owner"))?)
+    read(row, owner_of(row, 0)?)
+}
+
+/// The owner of a partition key.
+pub(crate) fn owner_of(row: &Row, column: usize) -> Result<Owner, Fault> {
+    Owner::from_key(get(row, column, "owner")?).ok_or(Fault::Unreadable("owner"))
 }
 
 fn read(row: &Row, owner: Owner) -> Result<Memory, Fault> {
@@ -219,7 +223,7 @@ pub(crate) fn json(value: &impl Serialize) -> Result<String, StoreError> {
     })
 }
 
-fn from_json<T: DeserializeOwned>(
+pub(crate) fn from_json<T: DeserializeOwned>(
     row: &Row,
     column: usize,
     name: &'static str,

@@ -54,6 +54,48 @@ async fn a_transaction_cannot_write_rows_of_another_owner() {
 }
 
 #[tokio::test]
+async fn a_reader_sees_what_is_shared_with_the_user_or_a_role_and_changes_nothing() {
+    let Some((store, _alone)) = super::store(1 << 20).await else { return };
+    let to = |users: &[&str], roles: &[&str]| {
+        let [users, roles] =
+            [users, roles].map(|names| names.iter().map(|&name| name.to_owned()).collect());
+        Visibility::Shared { users, roles }
+    };
+    for (id, visibility) in [
+        ("private", Visibility::Private),
+        ("to bob", to(&["bob"], &[])),
+        ("to hr", to(&[], &["hr"])),
+        ("public", Visibility::Public),
+    ] {
+        let memory = Memory { visibility, ..note("alice", id, "cat") };
+        store.store(memory, east(), &write()).await.unwrap();
+    }
+    for (tenant, user, roles, expected) in [
+        ("default", "bob", &[][..], 2),
+        ("default", "bob", &["dev", "hr"], 3),
+        ("default", "carol", &["hr"], 2),
+        ("default", "bo", &["h", "bob"], 1),
+        ("other", "bob", &["hr"], 0),
+    ] {
+        let owner = Owner::new(tenant, user).unwrap();
+        let roles: Vec<String> = roles.iter().map(|&role| role.to_owned()).collect();
+        let transaction = store.begin(Mode::Write, "").await.unwrap();
+        transaction.act_for_reader(&Reader { owner, roles, agent: None }).unwrap();
+        for (table, seen_of_it) in
+            [("memories", expected), ("vectors", expected), ("versions", 0), ("owners", 0)]
+        {
+            assert_eq!(seen(&transaction, table).await, seen_of_it, "{user} in {table}");
+        }
+        for table in TABLES {
+            transaction.batch(&format!("DELETE FROM {table}")).await.unwrap();
+        }
+        transaction.commit().await.unwrap();
+    }
+    assert_eq!(rows(&store).await, 9, "four memories, their vectors, and their owner");
+    store.close().await;
+}
+
+#[tokio::test]
 async fn without_an_owner_and_in_a_partition_nothing_is_seen() {
     let Some((store, _alone)) = with_memory_of_alice().await else { return };
     let port = server().unwrap();

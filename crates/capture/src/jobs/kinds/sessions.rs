@@ -1,0 +1,76 @@
+//! Jobs about sessions: one that is idle ends; one without a user is kept while it goes on, and erased after its time.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::{
+    error::{ForgetError, JobError},
+    journal::{self, ClaimedJob, Forget, Waits, lanes_of},
+    parts::Parts,
+};
+use memgate_core::memory::{Actor, ForgetScope, Owner, Write};
+
+/// The pause before the end of a session in which an exchange is in flight.
+const BUSY_PAUSE: Duration = Duration::from_secs(5);
+
+/// Sessions that are erased in one run; the rest follows in the next.
+const MOST_ERASED: u32 = 500;
+
+/// Ends the session, unless it is not idle yet or an exchange of it is in flight.
+pub(crate) async fn end_idle(parts: &Parts, job: &ClaimedJob) -> Result<(), JobError> {
+    let (session, rules, now) = (job.subject, parts.live.rules(), parts.journal.now());
+    let talking = job.owner.as_ref().map(|owner| parts.exchanges.sessions_of(owner));
+    let waits = parts.journal.write(move |c| {
+        journal::end_if_idle(c, session, &talking.unwrap_or_default(), &rules, now)
+    });
+    match waits.await? {
+        None => Ok(()),
+        Some(Waits::Until(later)) => {
+            Err(JobError::NotNow(later.duration_since(now).try_into().unwrap_or_default()))
+        }
+        Some(Waits::Busy) => Err(JobError::NotNow(BUSY_PAUSE)),
+    }
+}
+
+/// Keeps what is known of a session without a user for as long after this turn as after any. What had expired by then
+/// stays so.
+pub(crate) async fn keep(parts: &Parts, turn: i64) -> Result<(), JobError> {
+    let found = parts.journal.read(move |c| journal::end_of_turn(c, turn)).await?;
+    let Some((owner, ended)) = found else { return Ok(()) };
+    Ok(parts.writer.store.keep_until(&owner, parts.writer.end_after(ended), ended).await?)
+}
+
+/// Erases the memories, turns and jobs of the sessions without a user that had no turn for as long as they are kept, and
+/// of those that were quiet the longest where there are too many.
+pub(crate) async fn erase_ended(parts: &Parts) -> Result<(), ForgetError> {
+    let now = parts.journal.now();
+    let bounds = parts.writer.anonymous;
+    let before = now.checked_sub(bounds.ttl).unwrap_or(now);
+    let over = move |c: &_| journal::ended_without_user(c, before, bounds.sessions, MOST_ERASED);
+    let mut all = Ok(());
+    for (owner, active) in parts.journal.read(over).await? {
+        // One that cannot be erased now keeps no other from it.
+        all = all.and(erase(parts, owner, active).await);
+    }
+    all
+}
+
+/// Erases a session, unless it had a turn after `active`.
+async fn erase(parts: &Parts, owner: Owner, active: Timestamp) -> Result<(), ForgetError> {
+    // A job of the session could write what is being erased.
+    let mut held = Vec::new();
+    for lane in lanes_of(&owner) {
+        held.push(parts.lanes.hold(&lane).await);
+    }
+    let of = owner.clone();
+    if !parts.journal.read(move |c| journal::is_quiet_since(c, &of, active)).await? {
+        return Ok(());
+    }
+    let scope = ForgetScope { owner: owner.clone(), project_id: None };
+    let write = Write::by(Actor::Upkeep, "session ended");
+    // The journal last: it says which sessions are left to erase.
+    parts.writer.store.forget_by_scope(&scope, &write).await?;
+    parts.journal.forget(owner, Forget::Everything).await?;
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! The owners that are no users: an agent, the organisation, and a session without a user.
+
+/// Begins the name of an owner that is no user: no id holds a control character.
+pub(super) const MARK: char = '\u{1}';
+
+/// Whose memories an owner holds, within its tenant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Space<'a> {
+    /// A user's own.
+    User(&'a str),
+    /// What an agent knows, for all who use it.
+    Agent(&'a str),
+    /// What the organisation knows: the tenant.
+    Organisation,
+    /// What was said in a session without a user, by the session's id.
+    Session(&'a str),
+}
+
+const AGENT: &str = "agent:";
+const ORGANISATION: &str = "organisation";
+const SESSION: &str = "session:";
+
+impl<'a> Space<'a> {
+    /// The space that is called so within a tenant; `None` where a mark is followed by nothing known.
+    pub(super) fn of(name: &'a str) -> Option<Self> {
+        let Some(space) = name.strip_prefix(MARK) else { return Some(Self::User(name)) };
+        match (space.strip_prefix(AGENT), space.strip_prefix(SESSION)) {
+            (Some(agent), _) => Some(Self::Agent(agent)),
+            (_, Some(session)) => Some(Self::Session(session)),
+            (None, None) => (space == ORGANISATION).then_some(Self::Organisation),
+        }
+    }
+
+    /// What it is called within a tenant.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::User(id) => (*id).to_owned(),
+            Self::Agent(id) => format!("{MARK}{AGENT}{id}"),
+            Self::Organisation => format!("{MARK}{ORGANISATION}"),
+            Self::Session(id) => format!("{MARK}{SESSION}{id}"),
+        }
+    }
+
+    /// The id in its name, which a request chose.
+    pub(super) fn id(&self) -> Option<&'a str> {
+        match self {
+            Self::User(id) | Self::Agent(id) | Self::Session(id) => Some(id),
+            Self::Organisation => None,
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The `memory.scopes:` section: whose memories a request is given besides the user's own, and how many of each.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Whose memories a request is given besides the user's own, and how many of each. The user's own are limited by
+/// `default_retrieval_limit` or the request's. Those of the agent and of the organisation come beside them; a request that
+/// asks for fewer gets no more of each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ScopesConfig {
+    /// Whether a request is also given what others of the tenant share: memories of the organisation and of the
+    /// request's agent, and those that other users share. A reload can only switch it off.
+    pub shared: bool,
+    /// Maximum number of presented memories of the request's session.
+    #[schemars(range(max = 50))]
+    pub session: usize,
+    /// Maximum number of presented memories of the request's agent.
+    #[schemars(range(max = 50))]
+    pub agent: usize,
+    /// Maximum number of presented memories of the organisation, those that other users share included.
+    #[schemars(range(max = 50))]
+    pub organisation: usize,
+}
+
+impl Default for ScopesConfig {
+    fn default() -> Self {
+        Self { shared: false, session: 10, agent: 3, organisation: 5 }
+    }
+}
