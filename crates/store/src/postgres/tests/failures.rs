@@ -74,8 +74,11 @@ async fn lock(store: &PostgresStore) -> tokio_postgres::Client {
 async fn waiting_for(other: &tokio_postgres::Client, sessions: i64) {
     let count = "SELECT count(*) FROM pg_stat_activity \
          WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))";
+    // A transaction keeps the list of sessions that it saw first.
+    let anew = "SELECT pg_stat_clear_snapshot()";
     while other.query_one(count, &[]).await.unwrap().get::<_, i64>(0) != sessions {
         tokio::task::yield_now().await;
+        other.batch_execute(anew).await.unwrap();
     }
 }
 
