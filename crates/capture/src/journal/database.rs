@@ -113,6 +113,17 @@ impl Journal {
         self.forget_all(owner, vec![what]).await
     }
 
+    /// Removes everything of an owner who had no turn after `active`.
+    pub(crate) async fn forget_quiet(&self, owner: Owner, active: Timestamp) -> Result<u64> {
+        let now = self.now();
+        self.database
+            .erase(move |c| match sessions::is_quiet_since(c, &owner, active)? {
+                true => forget::remove(c, &owner, &Forget::Everything, now),
+                false => Ok(0),
+            })
+            .await
+    }
+
     /// Forgets several at once.
     pub(crate) async fn forget_all(&self, owner: Owner, what: Vec<Forget>) -> Result<u64> {
         let now = self.now();

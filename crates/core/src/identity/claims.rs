@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::memory::Owner;
+use crate::memory::{Owner, check_id};
 
 /// The relevant claims. Envoy has verified the token; the format of the values is not checked yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct Claims {
     pub user: Option<String>,
     /// The tenant claim; empty, and so refused later, if its value is not an id.
     pub tenant: Option<String>,
-    /// The roles claim.
+    /// The roles claim: the ids in it. Nothing can be shared with another text.
     pub roles: Vec<String>,
     /// The project claim, where one is configured; empty if its value is not an id.
     pub project: Option<String>,
@@ -50,13 +50,13 @@ impl Claims {
             // It must not be treated as absent: an unreadable tenant is not the default tenant.
             Some(_) => Some(String::new()),
         };
-        let roles = match payload.get(names.roles) {
-            Some(Value::Array(all)) => {
-                all.iter().filter_map(Value::as_str).map(str::to_owned).collect()
-            }
-            Some(Value::String(all)) => all.split_whitespace().map(str::to_owned).collect(),
+        let roles: Vec<&str> = match payload.get(names.roles) {
+            Some(Value::Array(all)) => all.iter().filter_map(Value::as_str).collect(),
+            Some(Value::String(all)) => all.split_whitespace().collect(),
             _ => Vec::new(),
         };
+        let roles = roles.into_iter().filter(|role| check_id(role).is_ok());
+        let roles = roles.map(str::to_owned).collect();
         let [project, agent] = [names.project, names.agent].map(|name| name.and_then(text));
         let (user, tenant) = (text(names.user), text(names.tenant));
         match names.issuers {

@@ -111,7 +111,7 @@ fn a_token_without_a_user_is_refused_even_with_a_header() {
 
 #[test]
 fn claims_are_read_by_their_configured_names() {
-    let payload = serde_json::json!({"uid": 42, "org": "acme", "scope": "a b", "groups": ["x", 1]});
+    let payload = serde_json::json!({"uid": 42, "org": "acme", "scope": "a b", "groups": ["x", 1, "", "a\0b"]});
     let claims = Claims::read(&payload, &names("uid", "org", "scope"));
     assert_eq!(claims.user.as_deref(), Some("42"));
     assert_eq!(claims.tenant.as_deref(), Some("acme"));

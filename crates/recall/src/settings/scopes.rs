@@ -12,7 +12,7 @@ pub struct ScopesConfig {
     /// Whether a request is also given what others of the tenant share: memories of the organisation and of the
     /// request's agent, and those that other users share. A reload can only switch it off.
     pub shared: bool,
-    /// Maximum number of presented memories of the request's session.
+    /// Maximum number of presented memories of the request's session, where `shared` is on.
     #[schemars(range(max = 50))]
     pub session: usize,
     /// Maximum number of presented memories of the request's agent.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::{
     error::{ForgetError, JobError},
-    journal::{self, ClaimedJob, Forget, Waits, lanes_of},
+    journal::{self, ClaimedJob, Waits, lanes_of},
     parts::Parts,
 };
 use memgate_core::memory::{Actor, ForgetScope, Owner, Write};
@@ -69,8 +69,8 @@ async fn erase(parts: &Parts, owner: Owner, active: Timestamp) -> Result<(), For
     }
     let scope = ForgetScope { owner: owner.clone(), project_id: None };
     let write = Write::by(Actor::Upkeep, "session ended");
-    // The journal last: it says which sessions are left to erase.
+    // The journal last: it says which sessions are left to erase. A turn that comes meanwhile stays.
     parts.writer.store.forget_by_scope(&scope, &write).await?;
-    parts.journal.forget(owner, Forget::Everything).await?;
+    parts.journal.forget_quiet(owner, active).await?;
     Ok(())
 }
