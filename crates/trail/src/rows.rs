@@ -75,7 +75,7 @@ impl Entry {
 /// Writes a record, or adds it to the one of the same request or turn, and removes the owner's oldest beyond the bound.
 pub(crate) fn keep(c: &Connection, entry: &Entry, per_owner: usize) -> rusqlite::Result<()> {
     let Entry { kind, owner, ids: [id, other], at, record, join } = entry;
-    let (tenant, user) = (owner.tenant(), owner.user());
+    let (tenant, user) = (owner.tenant(), owner.name());
     let known: Option<(i64, String)> = c
         .prepare_cached(
             "SELECT number, record FROM record WHERE tenant = ?1 AND user = ?2 AND kind = ?3
@@ -127,7 +127,7 @@ pub(crate) fn of_owner<T: Stored>(
     let sql = "SELECT record FROM record WHERE tenant = ?1 AND user = ?2 AND kind = ?3 AND at >= ?4
                ORDER BY number DESC LIMIT ?5";
     let since = since.as_millisecond();
-    read(c, sql, params![owner.tenant(), owner.user(), T::KIND, since, rows(most)])
+    read(c, sql, params![owner.tenant(), owner.name(), T::KIND, since, rows(most)])
 }
 
 /// A number of rows as SQLite takes it.
@@ -153,14 +153,14 @@ pub(crate) fn drop_words(c: &Connection, owner: &Owner) -> rusqlite::Result<()> 
         "UPDATE record SET record = json_remove(record, '$.query')
          WHERE tenant = ?1 AND user = ?2 AND record ->> '$.query' IS NOT NULL",
     )?
-    .execute(params![owner.tenant(), owner.user()])?;
+    .execute(params![owner.tenant(), owner.name()])?;
     Ok(())
 }
 
 /// Removes an owner's records.
 pub(crate) fn erase(c: &Connection, owner: &Owner) -> rusqlite::Result<()> {
     c.prepare_cached("DELETE FROM record WHERE tenant = ?1 AND user = ?2")?
-        .execute(params![owner.tenant(), owner.user()])?;
+        .execute(params![owner.tenant(), owner.name()])?;
     Ok(())
 }
 

@@ -52,7 +52,9 @@ function open(id) {
   loadLearned(id);
   opened.load(async () => {
     const recall = await get(recallPath(id));
-    const isAnothers = recall.user_id !== user.peek() || (recall.tenant_id ?? tenant.peek()) !== tenant.peek();
+    // A session without a user has no list.
+    const isOthers = recall.user_id !== user.peek() || (recall.tenant_id ?? tenant.peek()) !== tenant.peek();
+    const isAnothers = recall.user_id && isOthers;
     if (isAnothers) chooseUser(recall.user_id, recall.tenant_id);
     return withContents(recall);
   });

@@ -11,8 +11,9 @@ use memgate_recall::{RecallRecord, Step};
 pub struct DecisionView {
     /// The request's id, as in `x-memgate-request-id`.
     pub request_id: String,
-    /// The user's id.
-    pub user_id: String,
+    /// The user's id; absent for a session without a user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
     /// The tenant, unless it is the default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
@@ -39,7 +40,7 @@ impl From<&RecallRecord> for DecisionView {
         let total = record.steps.iter().find(|(step, _)| *step == Step::Total);
         Self {
             request_id: record.request_id.clone(),
-            user_id: record.owner.user().to_owned(),
+            user_id: record.owner.user().map(str::to_owned),
             tenant_id: tenant(&record.owner),
             at: record.at,
             decision: record.decision.to_string(),

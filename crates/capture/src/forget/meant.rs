@@ -33,6 +33,7 @@ pub(crate) async fn meant(
     for ((request, values), judged) in requests.iter().zip(searched).zip(judged) {
         let search = Search {
             scopes: vec![ScopeQuery::of(owner.clone())],
+            shared: None,
             filter: None,
             vector: Some(QueryVector { space: space.clone(), values }),
             text: Some(request.clone()),

@@ -100,6 +100,7 @@ pub struct Candidate {
     /// The memory.
     pub id: MemoryId,
     /// Whose it is, for who asked.
+    #[serde(default)]
     pub scope: HitScope,
     /// Whether it is presented, and if not, why.
     pub standing: Standing,

@@ -71,6 +71,7 @@ async fn erase(parts: &Parts, owner: Owner, active: Timestamp) -> Result<(), For
     let write = Write::by(Actor::Upkeep, "session ended");
     // The journal last: it says which sessions are left to erase. A turn that comes meanwhile stays.
     parts.writer.store.forget_by_scope(&scope, &write).await?;
+    parts.writer.trail.erase(&owner).await?;
     parts.journal.forget_quiet(owner, active).await?;
     Ok(())
 }
