@@ -216,7 +216,8 @@ impl QueryRecord {
 #[derive(Default)]
 struct Candidates {
     all: Vec<Candidate>,
-    known: HashSet<(HitScope, MemoryId)>,
+    /// By id, and whether it is the user's own.
+    known: HashSet<(bool, MemoryId)>,
 }
 
 impl Candidates {
@@ -251,7 +252,7 @@ impl Candidates {
     }
 
     fn add(&mut self, candidate: Candidate) {
-        if self.known.insert((candidate.scope, candidate.id.clone())) {
+        if self.known.insert((candidate.scope.is_own(), candidate.id.clone())) {
             self.all.push(candidate);
         }
     }
