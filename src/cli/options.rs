@@ -26,7 +26,7 @@ pub(super) struct Common {
     pub(super) json: bool,
 }
 
-/// Whose memories are meant.
+/// The owner of the memories.
 #[derive(Debug, Args)]
 pub(super) struct Whose {
     /// Id of the user.
@@ -46,7 +46,7 @@ impl From<Whose> for api::Whose {
     }
 }
 
-/// Whose memories are meant, where it may be everyone's.
+/// The owner of the memories, or everyone.
 #[derive(Debug, Args)]
 pub(super) struct WhoseIfGiven {
     /// Only those of this user [default: those of all users, for operators].

@@ -36,6 +36,6 @@ pub struct Memory {
     pub recall: Recall,
     /// Learns from turns.
     pub capture: Arc<Capture>,
-    /// What was presented across projects is logged.
+    /// The audit log, for what is presented across projects.
     pub audit: Audit,
 }

@@ -83,7 +83,7 @@ impl fmt::Display for Scopes {
     }
 }
 
-/// Whose memories a key reaches.
+/// The memories that a key reaches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// Those of all tenants.

@@ -10,7 +10,7 @@ use memgate_core::{
     clock::Clock,
     memory::{
         Embedding, Filter, ListQuery, Memory, MemoryStore, ScopeQuery, Space, Status, StoreError,
-        Write,
+        Visibility, Write,
     },
 };
 use memgate_embed::{EmbedError, Embedder, Vector};
@@ -149,7 +149,9 @@ impl MemoryWriter {
         write: &Write,
     ) -> Result<(Memory, Written), StoreError> {
         let (vectors, written) = self.embed(passages).await;
-        let stored = self.store.update(self.ending(memory), Some(vectors), write).await?;
+        // The owner shared other words.
+        let memory = Memory { visibility: Visibility::Private, ..self.ending(memory) };
+        let stored = self.store.update(memory, Some(vectors), write).await?;
         self.bound(&stored, write).await?;
         self.metrics.stored(stored.memory_type.as_str());
         Ok((stored, written))

@@ -9,7 +9,7 @@ use memgate_core::memory::{Memory, MemoryId, Owner, Space};
 pub struct Hit {
     /// The memory.
     pub memory: Memory,
-    /// Whose it is, for who asks.
+    /// The scope of its owner, as the request sees it.
     pub scope: HitScope,
     /// Calibrated relevance, 0 to 1; means the same in every store.
     pub score: f32,
@@ -17,7 +17,7 @@ pub struct Hit {
     pub breakdown: ScoreBreakdown,
 }
 
-/// Whose a memory is, for who asks.
+/// The scope of a memory, as a request sees it.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr,
 )]
@@ -41,7 +41,7 @@ impl HitScope {
     /// The scopes of the user's own memories.
     pub(crate) const OWN: &[Self] = &[Self::User, Self::Session];
 
-    /// Whose a memory is, for this owner in this session.
+    /// The scope of a memory for this owner in this session.
     #[must_use]
     pub fn of(memory: &Memory, asks: &Owner, session: Option<&str>) -> Self {
         match memory.owner.space() {
@@ -203,7 +203,7 @@ pub struct PresentedMemory {
 pub enum Why {
     /// It was found.
     Found {
-        /// Whose it is, for who asks.
+        /// The scope of its owner, as the request sees it.
         scope: HitScope,
         /// Its calibrated relevance, 0 to 1.
         score: f32,

@@ -24,7 +24,7 @@ pub struct RecallRequest<'a> {
     pub agents: &'a Within,
     /// The session that asks, where it has a name.
     pub session: Option<&'a str>,
-    /// Who reads what others share; none where that is not searched.
+    /// The reader of what others share; none where that is not searched.
     pub reader: Option<&'a Reader>,
     /// The user's earlier messages in the conversation, oldest first. The model sees them anyway, so memories that
     /// repeat them are left out.
@@ -66,7 +66,7 @@ pub struct RecallSettings<'a> {
     pub query: &'a QueryConfig,
     /// Settings of the order of hits.
     pub ranking: &'a RankingConfig,
-    /// Whose memories are presented, and how many of each.
+    /// Settings of the scopes: which are searched, and the limit of each.
     pub scopes: &'a ScopesConfig,
     /// The types of memory that exist: a model may name these.
     pub types: &'a [String],
@@ -94,14 +94,14 @@ impl RecallRequest<'_> {
         }
     }
 
-    /// What others share, where a store is asked for that.
+    /// The haystack of what others share, where it is searched.
     pub(super) fn shared(&self) -> Option<SharedScope> {
         let reader = self.reader.filter(|_| self.settings.scopes.shared)?.clone();
         let types = self.selection.types.clone();
         Some(SharedScope { reader, projects: self.projects.clone(), types })
     }
 
-    /// Whose a memory is, for who asks.
+    /// The scope of a memory, as a request sees it.
     pub(super) fn scope_of(&self, memory: &Memory) -> HitScope {
         HitScope::of(memory, self.owner, self.session)
     }

@@ -138,11 +138,11 @@ impl Names {
 /// Maximum number of memories that are searched of what others share with a reader: the newest.
 pub(crate) const MAX_SHARED: usize = 5_000;
 
-/// Where a search looks, each with statistics of its own.
+/// A haystack of a search, with statistics of its own.
 pub(crate) enum Haystack<'s> {
     /// The memories of an owner, in these scopes.
     Owner(&'s Owner, Vec<&'s ScopeQuery>),
-    /// What others share with a reader.
+    /// The memories that others share with a reader.
     Shared(&'s SharedScope),
 }
 

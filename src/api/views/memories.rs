@@ -46,7 +46,7 @@ pub struct MemoryView {
     /// Its status.
     #[schema(schema_with = crate::api::read::schemas::status)]
     pub status: Status,
-    /// Who else may read it.
+    /// The others who may read it.
     #[schema(schema_with = crate::api::read::schemas::visibility)]
     pub visibility: Visibility,
     /// Importance, 0 to 1.
@@ -119,7 +119,7 @@ impl From<Memory> for MemoryView {
     }
 }
 
-/// What an owner that is no user is called.
+/// The name of an owner that is no user.
 pub(in crate::api) fn space(owner: &Owner) -> Option<String> {
     match owner.space() {
         Space::User(_) => None,
@@ -182,7 +182,7 @@ pub struct HitsView {
 pub struct HitView {
     /// The memory.
     pub memory: MemoryView,
-    /// Whose it is, for the user: `user`, `session`, `agent`, `organisation` or `shared`.
+    /// Its scope for the user: `user`, `session`, `agent`, `organisation` or `shared`.
     pub scope: String,
     /// Calibrated relevance, 0 to 1; null without a query.
     pub score: Option<f32>,

@@ -70,7 +70,7 @@ pub struct QueryView {
 pub struct CandidateView {
     /// Id of the memory.
     pub memory_id: String,
-    /// Whose it is: `user`, `session` (the user's, of that session), `agent`, `organisation`, or `shared` (another user's).
+    /// Its scope: `user`, `session` (the user's, of that session), `agent`, `organisation`, or `shared` (another user's).
     pub scope: String,
     /// `presented`; `preference` (presented whatever is asked); or what cut it: `threshold`, `limit`, `near_duplicate`,
     /// `session_cap`, `scope_cap`, `collapsed` (a turn and its statements are presented once), `summary`, `forgotten`,

@@ -38,7 +38,7 @@ pub enum Admission {
 /// How memory acts on a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Admitted {
-    /// Who asks.
+    /// The identity of who asks.
     pub identity: Identity,
     /// Whether memgate learns from the exchange.
     pub learn: bool,
@@ -61,7 +61,7 @@ pub struct Admitted {
 }
 
 impl Admitted {
-    /// Who reads what others share; none for who is no user.
+    /// The reader of what others share; none for a session without a user.
     #[must_use]
     pub fn reader(&self) -> Option<Reader> {
         let owner = self.identity.owner();

@@ -28,7 +28,7 @@ pub struct Settings {
     pub extract_every: u32,
     /// When sessions end, and what becomes of them then.
     pub sessions: SessionRules,
-    /// What the memory of a session without a user is limited to; read when capture is opened.
+    /// Limits of the memory of sessions without a user; read when capture is opened.
     pub anonymous: AnonymousBounds,
     /// The least that candidates are rated.
     pub least: Least,

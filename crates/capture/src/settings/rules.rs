@@ -52,10 +52,10 @@ impl Default for Retention {
     }
 }
 
-/// What the memory of a session without a user is limited to.
+/// Limits of the memory of sessions without a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnonymousBounds {
-    /// How long it is kept after the last turn.
+    /// Time for which it is kept after the last turn.
     pub ttl: Duration,
     /// Maximum number of memories of one session; the oldest are removed.
     pub memories: usize,

@@ -97,7 +97,7 @@ pub struct MemoryConfig {
     pub reconcile: ReconcileConfig,
     /// How the found memories are ordered.
     pub ranking: RankingConfig,
-    /// Whose memories a request is given besides the user's own.
+    /// The memories that a request is given besides the user's own.
     pub scopes: ScopesConfig,
     /// When a session ends.
     pub sessions: SessionsConfig,

@@ -12,7 +12,7 @@ const LEAST_BITS: f32 = 128.0;
 /// The fewest different characters of an id that may have been drawn at random.
 const LEAST_DIFFERENT: usize = 8;
 
-/// Who named a session.
+/// The namer of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionNamer {
     /// Envoy, in a header that clients cannot send.
@@ -31,7 +31,8 @@ pub fn of_session(id: &str, named_by: SessionNamer) -> Option<Identity> {
     Some(Identity { owner, roles: Vec::new() })
 }
 
-/// What is kept of an id: who reads a store, an export or a backup cannot take the session over.
+/// The digest of an id, which is all that is kept of it: a reader of a store, an export or a backup cannot take the session
+/// over.
 fn digest(id: &str) -> String {
     let digest = Sha256::digest(id);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()

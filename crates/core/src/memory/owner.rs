@@ -1,4 +1,4 @@
-//! Whose a memory is: a tenant and a user or another space, checked once and escaped in one place.
+//! The owner of a memory: a tenant and a user or another space, checked once and escaped in one place.
 
 mod space;
 mod within;
@@ -154,10 +154,10 @@ impl Owner {
         &self.name
     }
 
-    /// Between which two the [`Owner::name`]s of all sessions without a user lie.
+    /// Bounds of the [`Owner::name`]s of all sessions without a user: from the first, below the second.
     pub const SESSION_NAMES: [&str; 2] = ["\u{1}session:", "\u{1}session;"];
 
-    /// Whose memories these are.
+    /// The space that the owner is.
     #[must_use]
     pub fn space(&self) -> Space<'_> {
         // An owner is made of a space, so its name is one's.

@@ -262,7 +262,7 @@ pub struct Memory {
     /// Scope: the session it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// Who else may read it.
+    /// The others who may read it.
     pub visibility: Visibility,
     /// Where it comes from.
     pub source: Source,

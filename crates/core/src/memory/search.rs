@@ -80,7 +80,7 @@ pub struct QueryVector {
 pub struct Search {
     /// Where to look; the results are merged.
     pub scopes: Vec<ScopeQuery>,
-    /// What others share, to be searched as well.
+    /// The memories that others share, to be searched as well.
     pub shared: Option<SharedScope>,
     /// A further condition.
     pub filter: Option<Filter>,

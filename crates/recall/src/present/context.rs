@@ -56,7 +56,7 @@ pub struct Context {
     pub scores: Vec<PresentedMemory>,
     /// Those of them that others share.
     pub shared: Vec<Shared>,
-    /// How many of them belong to another project than the request.
+    /// Number of them that belong to another project than the request.
     pub cross_project: usize,
     /// Why memory was not searched, where at most preferences are presented.
     pub skipped: Option<Skip>,
@@ -65,7 +65,7 @@ pub struct Context {
 /// A memory that others share, as it is presented.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shared {
-    /// Whose it is.
+    /// Its owner.
     pub owner: Owner,
     /// Its id.
     pub id: MemoryId,

@@ -35,7 +35,7 @@ pub fn select(
 pub(crate) struct Limits<'a> {
     selection: &'a Selection,
     ranking: &'a RankingConfig,
-    /// How many of each scope are presented; any number without it, and where nothing shared is searched.
+    /// The limits of the scopes; none without it, and where nothing shared is searched.
     scopes: Option<&'a ScopesConfig>,
     /// Where hits that are cut go; nowhere without it.
     trace: Option<&'a Trace>,
@@ -134,7 +134,7 @@ impl LeftOut {
     }
 }
 
-/// How many hits of each scope are presented so far.
+/// Number of hits of each scope that are presented so far.
 #[derive(Default)]
 struct Taken(HashMap<HitScope, usize>);
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whose memories a request is given besides the user's own, and how many of each. The user's own are limited by
+/// The memories that a request is given besides the user's own, and the limit of each scope. The user's own are limited by
 /// `default_retrieval_limit` or the request's. Those of the agent and of the organisation come beside them; a request that
 /// asks for fewer gets no more of each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

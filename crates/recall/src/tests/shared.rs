@@ -1,4 +1,4 @@
-//! What others share, beside the user's own memories.
+//! Recall of what others share, beside the user's own memories.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

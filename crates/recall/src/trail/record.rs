@@ -99,7 +99,7 @@ pub struct QueryRecord {
 pub struct Candidate {
     /// The memory.
     pub id: MemoryId,
-    /// Whose it is, for who asked.
+    /// The scope of its owner, as the request saw it.
     #[serde(default)]
     pub scope: HitScope,
     /// Whether it is presented, and if not, why.

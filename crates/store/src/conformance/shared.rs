@@ -1,4 +1,4 @@
-//! What others share: who finds it, in every haystack and at every moment, and who never does.
+//! Searches of what others share: who finds it, in every haystack and at every moment, and who never does.
 
 use super::*;
 use memgate_core::memory::{

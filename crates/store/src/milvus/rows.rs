@@ -340,7 +340,7 @@ pub(super) fn time(micros: i64) -> Timestamp {
     Timestamp::from_microsecond(micros).unwrap_or_default()
 }
 
-/// Who may read a memory besides its owner, as its row names them.
+/// The readers of a memory besides its owner, as its row names them.
 fn readers(visibility: &Visibility) -> Vec<String> {
     match visibility {
         Visibility::Private => Vec::new(),

@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
         Ok(merged(found, self.overlay.of(owner)))
     }
 
-    /// What others share with a reader, newest first. A line may be of a state that was replaced and not yet removed: the
+    /// The lines of what others share with a reader, newest first. A line may be of a state that was replaced and not yet removed: the
     /// current state decides before anything is shown.
     pub(super) async fn shared_lines(
         &self,

@@ -54,7 +54,7 @@ impl Condition {
         it
     }
 
-    /// What others share with a reader: `Reader::is_shared_with`, as SQL.
+    /// The memories that others share with a reader: `Reader::is_shared_with`, as SQL.
     pub(super) fn shared(reader: &Reader) -> Self {
         let mut it = Self::default();
         it.text("tenant = ", reader.owner.tenant_key());

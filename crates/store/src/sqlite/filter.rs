@@ -21,7 +21,7 @@ use memgate_text::entity::entity_key;
 /// The statuses of memories in use, as SQL.
 pub(super) const IN_USE: &str = "status IN ('active', 'review')";
 
-/// Between which two texts the partition keys of a tenant lie: they begin with the tenant and a slash, which nothing else
+/// Bounds of the partition keys of a tenant: they begin with the tenant and a slash, which nothing else
 /// of a tenant's id holds.
 fn tenant_range(owner: &Owner) -> [String; 2] {
     let tenant = owner.tenant_key();
@@ -38,7 +38,7 @@ pub(super) struct Condition {
     owners: Owners,
 }
 
-/// Whose memories a condition is about.
+/// The owners that a condition is about.
 #[derive(Debug)]
 enum Owners {
     /// Of one partition key.
@@ -73,7 +73,7 @@ impl Condition {
         it
     }
 
-    /// What others share with a reader: `Reader::is_shared_with`, as SQL.
+    /// The memories that others share with a reader: `Reader::is_shared_with`, as SQL.
     pub(super) fn shared(reader: &Reader) -> Self {
         let [from, until] = tenant_range(&reader.owner);
         // Characters are counted from 1.

@@ -6,7 +6,7 @@ use utoipa::IntoParams;
 use crate::api::ApiError;
 use memgate_core::memory::{InvalidId, Owner};
 
-/// Whose memories are meant: a user's, or what an agent or the organisation knows.
+/// The owner of the memories: a user, an agent or the organisation.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, utoipa::ToSchema, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct Whose {

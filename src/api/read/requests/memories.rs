@@ -110,7 +110,7 @@ pub struct NewMemory {
     #[schema(schema_with = crate::api::read::schemas::source)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
-    /// Who else may read it. Default: nobody; what an agent or the organisation knows is public.
+    /// The others who may read it. Default: nobody; memories of an agent or the organisation are public.
     #[schema(schema_with = crate::api::read::schemas::visibility)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visibility: Option<Visibility>,
@@ -174,7 +174,7 @@ pub struct PatchRequest {
     /// The status.
     #[schema(schema_with = crate::api::read::schemas::status)]
     pub status: Option<Status>,
-    /// Who else may read it.
+    /// The others who may read it.
     #[schema(schema_with = crate::api::read::schemas::visibility)]
     pub visibility: Option<Visibility>,
     /// Importance, 0 to 1.

@@ -14,8 +14,8 @@ use memgate_core::memory::{Actor, ForgetScope, Owner, Write};
 /// The pause before the end of a session in which an exchange is in flight.
 const BUSY_PAUSE: Duration = Duration::from_secs(5);
 
-/// Sessions that are erased in one run; the rest follows in the next.
-const MOST_ERASED: u32 = 500;
+/// Sessions that are looked up at once.
+const AT_ONCE: u32 = 500;
 
 /// Ends the session, unless it is not idle yet or an exchange of it is in flight.
 pub(crate) async fn end_idle(parts: &Parts, job: &ClaimedJob) -> Result<(), JobError> {
@@ -33,12 +33,12 @@ pub(crate) async fn end_idle(parts: &Parts, job: &ClaimedJob) -> Result<(), JobE
     }
 }
 
-/// Keeps what is known of a session without a user for as long after this turn as after any. What had expired by then
+/// Keeps what is known of a session without a user for as long after this turn as after any. What had expired when it began
 /// stays so.
 pub(crate) async fn keep(parts: &Parts, turn: i64) -> Result<(), JobError> {
     let found = parts.journal.read(move |c| journal::end_of_turn(c, turn)).await?;
-    let Some((owner, ended)) = found else { return Ok(()) };
-    Ok(parts.writer.store.keep_until(&owner, parts.writer.end_after(ended), ended).await?)
+    let Some((owner, [began, ended])) = found else { return Ok(()) };
+    Ok(parts.writer.store.keep_until(&owner, parts.writer.end_after(ended), began).await?)
 }
 
 /// Erases the memories, turns and jobs of the sessions without a user that had no turn for as long as they are kept, and
@@ -47,17 +47,29 @@ pub(crate) async fn erase_ended(parts: &Parts) -> Result<(), ForgetError> {
     let now = parts.journal.now();
     let bounds = parts.writer.anonymous;
     let before = now.checked_sub(bounds.ttl).unwrap_or(now);
-    let over = move |c: &_| journal::ended_without_user(c, before, bounds.sessions, MOST_ERASED);
-    let mut all = Ok(());
-    for (owner, active) in parts.journal.read(over).await? {
-        // One that cannot be erased now keeps no other from it.
-        all = all.and(erase(parts, owner, active).await);
+    loop {
+        let over = move |c: &_| journal::ended_without_user(c, before, bounds.sessions, AT_ONCE);
+        let found = parts.journal.read(over).await?;
+        let (many, mut erased) = (found.len() == AT_ONCE as usize, 0);
+        let mut all = Ok(());
+        for (owner, active) in found {
+            // One that cannot be erased now keeps no other from it.
+            match erase(parts, owner, active).await {
+                Ok(done) => erased += usize::from(done),
+                Err(error) => all = Err(error),
+            }
+        }
+        if all.is_err() || !many || erased == 0 {
+            return all;
+        }
     }
-    all
 }
 
-/// Erases a session, unless it had a turn after `active`.
-async fn erase(parts: &Parts, owner: Owner, active: Timestamp) -> Result<(), ForgetError> {
+/// Erases a session, unless it had a turn after `active` or has an exchange in flight. Returns whether it did.
+async fn erase(parts: &Parts, owner: Owner, active: Timestamp) -> Result<bool, ForgetError> {
+    if !parts.exchanges.sessions_of(&owner).is_empty() {
+        return Ok(false);
+    }
     // A job of the session could write what is being erased.
     let mut held = Vec::new();
     for lane in lanes_of(&owner) {
@@ -65,7 +77,7 @@ async fn erase(parts: &Parts, owner: Owner, active: Timestamp) -> Result<(), For
     }
     let of = owner.clone();
     if !parts.journal.read(move |c| journal::is_quiet_since(c, &of, active)).await? {
-        return Ok(());
+        return Ok(false);
     }
     let scope = ForgetScope { owner: owner.clone(), project_id: None };
     let write = Write::by(Actor::Upkeep, "session ended");
@@ -73,5 +85,5 @@ async fn erase(parts: &Parts, owner: Owner, active: Timestamp) -> Result<(), For
     parts.writer.store.forget_by_scope(&scope, &write).await?;
     parts.writer.trail.erase(&owner).await?;
     parts.journal.forget_quiet(owner, active).await?;
-    Ok(())
+    Ok(true)
 }

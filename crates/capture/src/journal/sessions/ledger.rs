@@ -91,15 +91,15 @@ pub(crate) fn ended_without_user(
     .collect()
 }
 
-/// Whose a turn is, and when its last exchange ended.
+/// The owner of a turn, its begin and the end of its last exchange.
 pub(crate) fn end_of_turn(
     c: &Connection,
     turn: i64,
-) -> rusqlite::Result<Option<(Owner, Timestamp)>> {
-    c.prepare_cached("SELECT tenant, user, ended_at FROM turns WHERE id = ?1")?
+) -> rusqlite::Result<Option<(Owner, [Timestamp; 2])>> {
+    c.prepare_cached("SELECT tenant, user, began_at, ended_at FROM turns WHERE id = ?1")?
         .query_row([turn], |row| {
             let [tenant, user]: [String; 2] = [row.get(0)?, row.get(1)?];
-            Ok((owner(&tenant, &user)?, time(row.get(2)?)?))
+            Ok((owner(&tenant, &user)?, [time(row.get(2)?)?, time(row.get(3)?)?]))
         })
         .optional()
 }

@@ -24,13 +24,14 @@ pub struct AnonymousSessionsConfig {
     /// Maximum number of memories of a session; the oldest are removed.
     #[schemars(range(min = 1, max = 10000))]
     pub max_memories: usize,
-    /// Maximum number of sessions; those that were quiet the longest are erased, at the next look of each minute.
+    /// Number of sessions that are kept: at a look each minute those beyond it that were quiet the longest are erased. New
+    /// ones are not refused.
     #[schemars(range(min = 1, max = 1000000))]
     pub max_sessions: u32,
 }
 
 impl AnonymousSessionsConfig {
-    /// How long the memory of a session is kept after its last turn.
+    /// Time for which the memory of a session is kept after its last turn.
     #[must_use]
     pub fn ttl(&self) -> Duration {
         Duration::from_secs(self.ttl_seconds)

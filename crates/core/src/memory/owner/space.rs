@@ -3,16 +3,16 @@
 /// Begins the name of an owner that is no user: no id holds a control character.
 pub(super) const MARK: char = '\u{1}';
 
-/// Whose memories an owner holds, within its tenant.
+/// The kinds of owner within a tenant.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Space<'a> {
     /// A user's own.
     User(&'a str),
-    /// What an agent knows, for all who use it.
+    /// The memories of an agent, for all who use it.
     Agent(&'a str),
-    /// What the organisation knows: the tenant.
+    /// The memories of the organisation, which is the tenant.
     Organisation,
-    /// What was said in a session without a user, by the session's id.
+    /// The memories of a session without a user, by the session's id.
     Session(&'a str),
 }
 
@@ -31,7 +31,7 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// What it is called within a tenant.
+    /// Its name within a tenant.
     pub(super) fn name(&self) -> String {
         match self {
             Self::User(id) => (*id).to_owned(),

@@ -1,4 +1,4 @@
-//! Of which projects, or agents, a search is.
+//! The projects, or agents, that a search covers.
 
 /// Which of an owner's projects, or agents, a search covers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

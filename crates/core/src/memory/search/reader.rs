@@ -1,4 +1,4 @@
-//! Who may read what others share. Stores ask this in their queries, and recall asks it again of what they return.
+//! The reader of what others share. Stores compare it in their queries, and recall compares it again with what they return.
 
 use crate::memory::{Memory, Owner, Space, Visibility, Within};
 
@@ -52,9 +52,9 @@ impl Reader {
 /// The haystack of what others share with a reader. What the reader owns is not in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharedScope {
-    /// Who asks.
+    /// The reader.
     pub reader: Reader,
-    /// Of which projects.
+    /// The projects that are searched.
     pub projects: Within,
     /// Only these types; empty means all.
     pub types: Vec<String>,
