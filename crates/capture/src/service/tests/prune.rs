@@ -5,6 +5,7 @@ use crate::{
     service::tests::*,
     test_support::{at, said},
 };
+use memgate_core::memory::{Actor, Visibility, Write};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_learnt_turn_leaves_the_journal_after_its_retention_and_its_memory_stays() {
@@ -74,4 +75,20 @@ async fn a_session_without_a_user_has_its_bounds_and_leaves_nothing_behind() {
     time.set(at(2_200));
     house.until_nowhere("Padua").await;
     assert!(knows("four", "Turin").await && knows("five", "Milan").await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_said_in_place_of_a_shared_memory_is_not_shared() {
+    let house = House::new();
+    house.offer(said("alice", 1, "I moved to Lyon"));
+    house.flush("alice").await;
+    let memory = house.memories("alice").await.remove(0);
+    let shared = Memory { visibility: Visibility::Public, ..memory };
+    house.store.update(shared, None, &Write::by(Actor::Api, "test")).await.unwrap();
+    house.offer(
+        said("alice", 1, "I moved to Lyon").reply("Lyon has two rivers, the Rhone and the Saone."),
+    );
+    house.flush("alice").await;
+    let memory = house.memories("alice").await.remove(0);
+    assert_eq!((memory.version, memory.visibility), (3, Visibility::Private));
 }
