@@ -1,10 +1,14 @@
 """What people do in the dashboard, done in a real Chromium."""
 
+from types import SimpleNamespace
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from harness.browser import chromium
+from harness.issuer import Issuer
 from harness.memgate import KEY
+from harness.production import stack_with_gateway_key
 from harness.stack import Stack
 from harness.wait import until
 
@@ -185,6 +189,29 @@ def test_what_a_message_made_forget_is_restored(traced, browser, ann):
         page.get_by_role("region", name="To be forgotten").get_by_role("button", name="Undo").click()
         expect(page.get_by_role("link", name="My budget for the Hawaii trip")).not_to_have_count(0)
     assert ann.knows("$10,000")
+
+
+def test_a_token_that_envoy_verifies_signs_in_as_its_user(browser, tmp_path):
+    issuer = Issuer()
+    stack = stack_with_gateway_key(tmp_path, issuer, {"memory": {"identity": {}}})
+    try:
+        alice, bob = stack.person("alice").id, stack.person("bob").id
+        for user, content in ((alice, "Alice likes tea"), (bob, "Bob likes coffee")):
+            assert stack.memgate.api("POST", "/v1/memory", {"user_id": user, "content": content}).status == 201
+        with browser.page(SimpleNamespace(http_port=stack.envoy.port)) as page:
+            page.goto("/dashboard/")
+            page.get_by_label("API key").fill(issuer.token(alice))
+            page.get_by_label("API key").press("Enter")
+            expect(page.get_by_text(f"Memories of {alice}")).to_be_visible()
+            expect(page.get_by_role("combobox", name="User")).to_have_count(0)
+            open_page(page, "Memories")
+            expect(page.get_by_role("main").get_by_role("listitem").get_by_role("link")).to_contain_text(["Alice likes tea"])
+            open_page(page, "Playground")
+            page.get_by_label("Message of").fill("What do I like to drink?")
+            page.get_by_label("Message of").press("Control+Enter")
+            expect(page.get_by_role("region", name="Result")).to_contain_text("Decided")
+    finally:
+        stack.stop()
 
 
 def test_a_contradiction_is_decided(browser, start):

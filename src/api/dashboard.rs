@@ -26,10 +26,11 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 #[folder = "dashboard/"]
 struct Files;
 
-/// `/`, and the files that its page needs.
+/// `/`, and the files that its page needs; `/dashboard/` is the same page, for a gateway whose own root is another's.
 pub(super) fn routes() -> Router<ApiState> {
     Router::new()
         .route("/", get(async || file(PAGE)))
+        .route("/dashboard/", get(async || file(PAGE)))
         .route("/dashboard/{*path}", get(async |Path(path): Path<String>| file(&path)))
 }
 

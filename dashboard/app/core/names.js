@@ -58,7 +58,7 @@ export const BECAME_KIND = {
 };
 
 /** What an outcome of a turn concerns. */
-export const WHAT = { message: "A sentence", turn: "The turn itself", statement: "A statement", preference: "A preference", command: "A command" };
+export const WHAT = { message: "A sentence", reply: "A sentence of the reply", turn: "The turn itself", statement: "A statement", preference: "A preference", command: "A command" };
 
 /** Why a text is remembered and shown, or not. */
 export const ANSWERS = {

@@ -66,8 +66,8 @@ function detail(id) {
     <article class="detail card" tabindex="-1" aria-label="Session">
       <a class="back" href=${address("sessions")}>Back to the list</a>
       <h2><code>${id}</code></h2>
-      ${session ? html`<p class="meta">Began ${time(session.started_at)}, ${session.ended_at ? html`ended ${time(session.ended_at)}` : html`last active ${time(session.active_at)}`}</p>` : nothing}
-      ${session && !session.ended_at && mayWrite.value ? html`<button @click=${() => end(id)}>End the session</button>` : nothing}
+      ${session ? html`<p class="meta"><span>Began ${time(session.started_at)}</span><span>${session.ended_at ? html`ended ${time(session.ended_at)}` : html`last active ${time(session.active_at)}`}</span></p>` : nothing}
+      ${session && !session.ended_at && mayWrite.value ? html`<div class="row"><button @click=${() => end(id)}>End the session</button></div>` : nothing}
       ${turns()}
     </article>
   `;

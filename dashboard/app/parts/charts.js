@@ -69,7 +69,7 @@ export function points(points, text, label) {
   const times = points.map((point) => point.at);
   const [first, last] = [Math.min(...times), Math.max(...times)];
   const step = tick(Math.max(...points.map((point) => point.value), 1));
-  const x = (at) => (last === first ? "50%" : `${1 + 98 * ((at - first) / (last - first))}%`);
+  const x = (at) => (last === first ? "50%" : `${9 + 90 * ((at - first) / (last - first))}%`);
   const y = (value) => `${96 - (value / (2.4 * step)) * 92}%`;
   return html`
     <figure class="plot points">

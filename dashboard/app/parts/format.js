@@ -27,10 +27,10 @@ export const count = (value) => NUMBER.format(value);
 export const counted = (value, one, many = `${one}s`) => `${NUMBER.format(value)} ${value === 1 ? one : many}`;
 
 /** @param {number} ms */
-export const milliseconds = (ms) => `${Number.isInteger(ms) ? ms : ms.toFixed(ms >= 100 ? 0 : ms >= 1 ? 1 : 2)} ms`;
+export const milliseconds = (ms) => `${Number.isInteger(ms) ? ms : ms.toFixed(ms >= 100 ? 0 : ms >= 1 ? 1 : 2)}\u00a0ms`;
 
 /** A share of 1. @param {number} share */
-export const percent = (share) => `${Math.round(share * 100)} %`;
+export const percent = (share) => `${Math.round(share * 100)}\u00a0%`;
 
 /** A relevance. @param {number | null | undefined} score */
 export const score = (score) => (score === null || score === undefined ? "–" : score.toFixed(2));

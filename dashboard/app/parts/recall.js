@@ -47,13 +47,13 @@ export function candidates(recall) {
 
 function candidate(one, { threshold }) {
   const shown = isShown(one);
+  const outcome = shown ? badge(one.outcome, "good") : badge(CUT[one.outcome] ?? one.outcome);
+  // Preferences are not ranked, nor is what was left out before.
+  const isRanked = typeof one.score === "number";
   return html`
     <div class="candidate ${shown ? "" : "cut"}">
       <a class="clamp" href=${address("memories", one.memory_id)}>${one.content ?? one.memory_id}</a>
-      ${bars([{
-        name: shown ? badge(one.outcome, "good") : badge(CUT[one.outcome] ?? one.outcome),
-        value: one.score ?? 0, mark: threshold, text: score(one.score), kind: shown ? "" : "quiet",
-      }], 1)}
+      ${isRanked ? bars([{ name: outcome, value: one.score, mark: threshold, text: score(one.score), kind: shown ? "" : "quiet" }], 1) : html`<div>${outcome}</div>`}
       ${one.parts ? breakdown(one.parts) : nothing}
     </div>
   `;

@@ -19,7 +19,7 @@ export function signIn(who) {
         <button class="primary">Sign in</button>
         <p class="muted small">
           <code>memgate key create</code> makes a key. One with the scope <code>read</code> shows memories,
-          <code>write</code> changes them, <code>admin</code> also shows jobs and the audit log. The key stays in this tab.
+          <code>write</code> changes them, <code>admin</code> also shows jobs and the audit log. Behind the gateway, your own token signs in as you. It stays in this tab.
         </p>
       </form>
     </main>

@@ -41,6 +41,7 @@ async fn the_page_needs_no_key_and_may_load_nothing_from_elsewhere() {
     server.client = Client::builder().no_proxy().build().unwrap();
     for (path, kind) in [
         ("/", "text/html; charset=utf-8"),
+        ("/dashboard/", "text/html; charset=utf-8"),
         ("/dashboard/app/main.js", "text/javascript; charset=utf-8"),
         ("/dashboard/style/base.css", "text/css; charset=utf-8"),
         ("/dashboard/icon.svg", "image/svg+xml"),
@@ -54,7 +55,7 @@ async fn the_page_needs_no_key_and_may_load_nothing_from_elsewhere() {
         assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{policy}");
         assert!(!policy.contains("unsafe") && !policy.contains("http"), "{policy}");
     }
-    for path in ["/dashboard/", "/dashboard/vendor/update.sh", "/dashboard/..%2fCargo.toml"] {
+    for path in ["/dashboard/style/", "/dashboard/vendor/update.sh", "/dashboard/..%2fCargo.toml"] {
         let (status, _) = server.get(path).await;
         assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
     }

@@ -127,7 +127,7 @@ pub struct TurnView {
 /// Something that a turn led to.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TurnEventView {
-    /// What it concerns: `message`, `turn`, `statement`, `preference` or `command`.
+    /// What it concerns: `message`, `reply`, `turn`, `statement`, `preference` or `command`.
     pub what: String,
     /// Its outcome: `kept`, `updated`, `merged`, `superseded`, `outdated`, `refused`, `redacted`, `dropped` or
     /// `forgotten`.

@@ -226,11 +226,13 @@ impl Scribe {
     }
 
     fn note_removed(&self, entries: &[Entry], removed: &[Removed]) {
-        for (entry, Removed { secrets, refused, is_prompt }) in entries.iter().zip(removed) {
+        for (entry, removed) in entries.iter().zip(removed) {
+            let Removed { secrets, refused, reply_refused, is_prompt } = removed;
             let redacted = secrets.iter().map(|(class, count)| TurnEvent::redacted(*class, *count));
-            let refused = refused.iter().map(|why| TurnEvent::refused(*why));
+            let refused = refused.iter().map(|why| TurnEvent::refused("message", *why));
+            let of_reply = reply_refused.iter().map(|why| TurnEvent::refused("reply", *why));
             let prompt = is_prompt.then(TurnEvent::clients_prompt);
-            let mut events = redacted.chain(refused).chain(prompt).peekable();
+            let mut events = redacted.chain(refused).chain(of_reply).chain(prompt).peekable();
             if events.peek().is_none() {
                 continue;
             }
@@ -248,8 +250,10 @@ impl Scribe {
         for (secret, count) in removed.iter().flat_map(|removed| &removed.secrets) {
             self.metrics.screened(secret.name(), *count);
         }
-        for why in removed.iter().flat_map(|removed| &removed.refused) {
-            self.metrics.refused(why.name());
+        for Removed { refused, reply_refused, .. } in removed {
+            for why in refused.iter().chain(reply_refused) {
+                self.metrics.refused(why.name());
+            }
         }
     }
 }

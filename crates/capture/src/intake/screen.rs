@@ -31,8 +31,10 @@ const MAX_NAME_BYTES: usize = 512;
 pub(crate) struct Removed {
     /// How many secrets of each kind were redacted.
     pub(crate) secrets: HashMap<Class, u64>,
-    /// Why sentences are not kept, one entry a sentence.
+    /// Why sentences of the message are not kept, one entry a sentence.
     pub(crate) refused: Vec<Refusal>,
+    /// Why sentences of the reply are not kept.
+    pub(crate) reply_refused: Vec<Refusal>,
     /// Whether the message is a client's own prompt, of which nothing is kept.
     pub(crate) is_prompt: bool,
 }
@@ -128,8 +130,8 @@ pub(crate) fn screened(
         zone: turn.zone,
         ends_session: turn.ends_session,
     };
-    removed.refused.extend(admitted.refused);
-    removed.refused.extend(answered.refused);
+    removed.refused = admitted.refused;
+    removed.reply_refused = answered.refused;
     removed.is_prompt = is_prompt;
     (entry, removed)
 }

@@ -53,7 +53,7 @@ pub enum Became {
 pub struct TurnEvent {
     /// The outcome.
     pub became: Became,
-    /// Its subject: `message`, `turn`, `statement`, `preference`, `command`.
+    /// Its subject: `message`, `reply`, `turn`, `statement`, `preference`, `command`.
     pub what: Cow<'static, str>,
     /// Why: the class that was refused or removed, or why it was dropped.
     pub reason: Option<Cow<'static, str>>,
@@ -90,9 +90,9 @@ impl TurnEvent {
         Self::dropped("message", "clients_prompt")
     }
 
-    /// A sentence of a message is not kept.
-    pub(crate) fn refused(why: Refusal) -> Self {
-        Self { reason: Some(why.name().into()), ..Self::new(Became::Refused, "message") }
+    /// A sentence of a message or of a reply is not kept.
+    pub(crate) fn refused(what: &'static str, why: Refusal) -> Self {
+        Self { reason: Some(why.name().into()), ..Self::new(Became::Refused, what) }
     }
 
     /// Secrets of a class were removed from a message or a reply.

@@ -9,7 +9,19 @@ import { facts, time } from "../../parts/pieces.js";
 
 const record = new Resource();
 
-export const loadProvenance = (id) => (id ? record.load(() => ofUser().get(`${memoryPath(id)}/record`)) : record.clear());
+/** The most linked memories whose words are shown. */
+const MOST = 20;
+
+export const loadProvenance = (id) => (id ? record.load(() => read(id)) : record.clear());
+
+async function read(id) {
+  const whole = await ofUser().get(`${memoryPath(id)}/record`);
+  const words = async ({ type, target }) => {
+    const other = await ofUser().get(memoryPath(target)).catch(() => null);
+    return { type, target, content: other?.content };
+  };
+  return { ...whole, relations: await Promise.all(whole.relations.slice(0, MOST).map(words)) };
+}
 
 export function provenance(memory) {
   const { raw, relations = [], event_time, expires_at, visibility, provenance = {} } = record.data ?? {};
@@ -24,7 +36,7 @@ export function provenance(memory) {
       ["Happened", event_time && time(event_time)],
       ["Expires", expires_at && time(expires_at)],
       ["Visible to", visibility && visibility.kind !== "private" && visibility.kind],
-      ...relations.map((relation) => [words(relation.type), html`<a href=${address("memories", relation.target)}>another memory</a>`]),
+      ...relations.map((relation) => [words(relation.type), relation.content ? html`<a href=${address("memories", relation.target)}>${relation.content}</a>` : "a deleted memory"]),
     ])}
   `;
 }

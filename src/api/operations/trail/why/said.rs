@@ -52,16 +52,43 @@ pub(super) fn answer(answer: &str) -> WhyView {
     }
 }
 
-/// The memories that hold nearly all of a text's words, the best first; of equals the one that says least besides.
+/// The memories that hold nearly all of a text's words and all of its numbers, the best first; of equals the one that says
+/// least besides.
 pub(super) fn those_saying(memories: impl Iterator<Item = Memory>, text: &str) -> Vec<Memory> {
     let wanted: HashSet<String> = token_set(text);
+    let is_number = |word: &&String| word.contains(char::is_numeric);
     let held = |memory: &Memory| {
         let words = token_set(&memory.text());
+        // The same sentence with another number says another thing.
+        let has_numbers = wanted.iter().filter(is_number).all(|number| words.contains(number));
         let held = wanted.intersection(&words).count() as f32 / wanted.len().max(1) as f32;
-        (held, words.len())
+        has_numbers.then_some((held, words.len()))
     };
-    let ranked = memories.map(|memory| (held(&memory), memory));
+    let ranked = memories.filter_map(|memory| Some((held(&memory)?, memory)));
     let mut saying: Vec<_> = ranked.filter(|((held, _), _)| *held >= SAME).collect();
     saying.sort_by(|((a, more), _), ((b, less), _)| b.total_cmp(a).then_with(|| more.cmp(less)));
     saying.into_iter().map(|(_, memory)| memory).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memgate_core::memory::{MemoryType, Owner, Source};
+
+    #[test]
+    fn a_memory_with_another_number_says_another_thing() {
+        let memory = |content: &str| {
+            let (owner, kind) = (Owner::of_user("u").unwrap(), MemoryType::new("semantic"));
+            let (id, source) = (MemoryId::derived(&[content]), Source::ExplicitUserInput);
+            Memory::new(id, owner, kind, content, source, jiff::Timestamp::UNIX_EPOCH)
+        };
+        let (old, new) = ("My budget for the trip is $10,000", "My budget for the trip is $12,000");
+        let all = || [memory(old), memory(new)].into_iter();
+        let saying = |text: &str| {
+            let saying = those_saying(all(), text).into_iter();
+            saying.map(|memory| memory.content).collect::<Vec<_>>()
+        };
+        assert_eq!(saying("the budget for my trip is $10,000"), [old]);
+        assert_eq!(saying("my budget for the trip"), [old, new]);
+    }
 }
