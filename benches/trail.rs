@@ -102,6 +102,8 @@ impl Kind {
         let trace = trail.is_kept().then(Trace::default);
         let request = RecallRequest {
             owner: &owner,
+            session: None,
+            reader: None,
             projects: &all,
             agents: &all,
             earlier: &[],
