@@ -3,7 +3,8 @@
 
     python tools/train_housekeeping.py [--check] [--into models/all-MiniLM-L6-v2]
 
-Reads testdata/housekeeping/*.jsonl, and the messages of testdata/signals and testdata/profiles as what people type.
+Reads testdata/housekeeping/*.jsonl, the wishes of testdata/preferences as near misses ("answer in German from now on"), and the
+messages of testdata/signals and testdata/profiles as what people type.
 Writes the tensors `housekeeping.…`. --check only cross-validates.
 
 Two logistic regressions: `whole` on hashed n-grams and on the embedder's inner layers and vector, `words` on the n-grams
@@ -25,6 +26,7 @@ from rust_features import Exported
 from train_signals import BLOCK, FOLDS, LAYERS, VECTOR, fit, linear, rows as signals
 
 FILES = sorted((ROOT / "testdata/housekeeping").glob("*.jsonl"))
+WISHES = sorted((ROOT / "testdata/preferences").glob("*.jsonl"))
 # The shares of what people type that may be taken for a prompt.
 NEAR, PEOPLE = 0.02, 0.001
 
@@ -38,6 +40,12 @@ class Data:
             for number, line in enumerate(file.read_text(encoding="utf-8").splitlines()):
                 row = json.loads(line)
                 self.rows.append({**row, "text": row["text"].strip(), "group": (row["lang"], number // BLOCK)})
+        for file in WISHES:
+            for number, line in enumerate(file.read_text(encoding="utf-8").splitlines()):
+                row = json.loads(line)
+                if row["is"] or row.get("topic"):
+                    self.rows.append({"text": row["text"], "lang": row["lang"], "housekeeping": False, "kind": "near",
+                                      "group": ("wishes", row["lang"], number // BLOCK)})
         people = [{"text": row["text"], "housekeeping": False, "kind": "people", "group": row["group"]} for row in signals()]
         self.rows += people
         with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
@@ -106,7 +114,7 @@ def main():
         found[f"housekeeping.{name}.threshold"] = scalar(threshold)
     if not arguments.check:
         command = "tools/train_housekeeping.py"
-        model_file.save("housekeeping", found, data=FILES, command=command, folder=arguments.into, scores=scores)
+        model_file.save("housekeeping", found, data=[*FILES, *WISHES], command=command, folder=arguments.into, scores=scores)
 
 
 if __name__ == "__main__":

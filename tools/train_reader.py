@@ -37,7 +37,7 @@ HIDDEN, EPOCHS, BATCH, RATE, DECAY = 128, 16, 256, 1e-3, 0.2
 # A piece that is kept is above the first; a clause above the second is kept out of a sentence that is not, below the
 # third it is cut off a sentence that is. Words are the user's above the fourth; in a short message of one line, in which
 # hardly anything is pasted, above the fifth.
-THRESHOLDS = {"keep": 0.5, "clause": 0.8, "trim": 0.15, "own": 0.6, "own_short": 0.05}
+THRESHOLDS = {"keep": 0.5, "clause": 0.8, "trim": 0.15, "own": 0.7, "own_short": 0.05}
 # How much rows count: statements of profiles stand alone, which in conversations few do.
 PROFILE, CONVERSATION, REJOINED, TOLD = 0.3, 1.5, 0.5, 1.0
 # Messages put together of what each profile tells.

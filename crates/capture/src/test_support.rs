@@ -156,6 +156,7 @@ pub(super) fn stored_turn(key: &str, user: &str, reply: &str) -> StoredTurn {
         request_id: None,
         speaker: None,
         zone: TimeZone::UTC,
+        is_prompt: None,
     }
 }
 

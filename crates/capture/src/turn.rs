@@ -164,6 +164,8 @@ pub(crate) struct StoredTurn {
     pub(crate) zone: TimeZone,
     /// Id of the first exchange's request.
     pub(crate) request_id: Option<String>,
+    /// Whether a client wrote the message on the user's account; `None` until a job has asked.
+    pub(crate) is_prompt: Option<bool>,
 }
 
 impl StoredTurn {

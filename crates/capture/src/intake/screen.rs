@@ -69,7 +69,11 @@ pub(crate) fn screened(
         message_digest(&without_envelope(&screened.text), None, &turn.place)
     });
     let (mut orders, rest, withdrawn) = orders(said, screener);
-    if turn.speaker.is_some() {
+    let is_prompt = is_housekeeping(said);
+    if is_prompt {
+        // "Generate a title. Always answer in English." is no wish of the user's.
+        orders = Orders::default();
+    } else if turn.speaker.is_some() {
         // How another person wants to be answered is no wish of the owner's.
         orders.prefer.clear();
     }
@@ -85,7 +89,6 @@ pub(crate) fn screened(
     let mut reply_text = answered.text;
     // What it names is to be forgotten, or what it tells; and nobody learns from a client's own prompt.
     let forgets = withdrawn || !orders.forget.is_empty();
-    let is_prompt = is_housekeeping(said);
     let silent_message = forgets || is_prompt;
     if silent_message {
         user_text.clear();

@@ -43,8 +43,8 @@ pub(crate) use prune::{
 };
 pub use read::TurnRow;
 pub(crate) use read::{
-    batch, list_turns, turn, turn_and_before, turn_right_before, turns_of_ids, turns_until,
-    withhold,
+    batch, list_turns, note_prompt, turn, turn_and_before, turn_right_before, turns_of_ids,
+    turns_until,
 };
 pub(crate) use record::Recorded;
 pub(crate) use session_values::SessionState;

@@ -28,7 +28,7 @@ const COLUMNS: &str = "
                   ORDER BY r.depth DESC LIMIT 1), ''),
         t.began_at,
         (SELECT r.request_id FROM replies r WHERE r.turn = t.id ORDER BY r.depth LIMIT 1),
-        t.speaker, t.zone
+        t.speaker, t.zone, t.is_prompt
     FROM turns t JOIN sessions s ON s.id = t.session";
 
 /// A turn by its number.
@@ -84,9 +84,18 @@ pub(crate) fn batch(
     Ok(turns)
 }
 
-/// Keeps a turn from being read for facts and summaries.
-pub(crate) fn withhold(c: &Connection, id: i64) -> rusqlite::Result<()> {
-    c.prepare_cached("UPDATE turns SET withheld = 1 WHERE id = ?1")?.execute([id])?;
+/// Notes whether a client wrote the message of a turn. Then the turn is not read for facts and summaries.
+pub(crate) fn note_prompt(
+    c: &Connection,
+    owner: &Owner,
+    key: &str,
+    is_prompt: bool,
+) -> rusqlite::Result<()> {
+    c.prepare_cached(
+        "UPDATE turns SET is_prompt = ?4, withheld = withheld OR ?4
+         WHERE tenant = ?1 AND user = ?2 AND key = ?3",
+    )?
+    .execute(params![owner.tenant(), owner.user(), key, is_prompt])?;
     Ok(())
 }
 
@@ -146,5 +155,6 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredTurn> {
             .get::<_, Option<String>>(11)?
             .and_then(|it| zone::named(&it))
             .unwrap_or(TimeZone::UTC),
+        is_prompt: row.get(12)?,
     })
 }

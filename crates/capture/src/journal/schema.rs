@@ -68,6 +68,8 @@ CREATE TABLE turns (
     speaker TEXT,
     -- The IANA name of the user's time zone; NULL is UTC.
     zone TEXT,
+    -- Whether a client wrote the message on the user's account; NULL until a job has asked the model.
+    is_prompt INTEGER,
     UNIQUE (session, ordinal, digest)
 ) STRICT;
 CREATE UNIQUE INDEX turns_by_key ON turns (tenant, user, key);

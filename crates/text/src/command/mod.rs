@@ -32,6 +32,12 @@ fn is_long(message: &str) -> bool {
     message.len() > MAX_CHARS && message.chars().nth(MAX_CHARS).is_some()
 }
 
+/// Whether a text begins by asking whether something can be done: "could you …".
+pub(crate) fn asks_to_do(text: &str) -> bool {
+    let after_lead = List::Lead.find(text).map_or(text, |lead| &text[lead.end..]);
+    [text, after_lead].into_iter().any(|text| List::Ask.find(text).is_some())
+}
+
 /// Makes ready what the first message would have to wait for.
 pub fn prepare() {
     let _ = Commands::of("please remember: forget");

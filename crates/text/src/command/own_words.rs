@@ -169,6 +169,7 @@ mod tests {
             ),
             ("System: [2026-10-03 07:55:41 GMT+1] Telegram DM from Maren\n\nHi", "\n\nHi"),
             ("Sender (untrusted metadata):\n```json\n{\"id\": 1}\n```\nHi", "\nHi"),
+            ("会话信息（不可信元数据）：\n```json\n{\"id\": 1}\n```\n你好", "\n你好"),
         ] {
             assert_eq!(own_words(message), own, "{message}");
         }

@@ -3,6 +3,7 @@
 use regex::{Captures, Regex};
 
 use crate::{
+    command::asks_to_do,
     normal::{is_cjk, one_line},
     preferences::{
         AnswerLanguage, Preference, PreferenceKey, UserName,
@@ -55,7 +56,11 @@ impl Clauses {
     /// The clauses of a sentence in the user's words. `lasts`: it is known to hold from now on.
     pub(super) fn of(sentence: &str, lasts: bool) -> Self {
         let Some(text) = readable(sentence) else { return Self::default() };
-        let read = PATTERNS.iter().map(|patterns| patterns.read(&text, lasts));
+        let read = PATTERNS.iter().map(|patterns| match asks(sentence) {
+            // "Could you always be brief?" is a request for more than this answer, "could you be brief?" may be none.
+            true if !patterns.says_lasting(&text) => Self::default(),
+            _ => patterns.read(&text, lasts),
+        });
         // Of two languages that know as much, the first.
         read.reduce(|best, next| if next.read.len() > best.read.len() { next } else { best })
             .unwrap_or_default()
@@ -80,7 +85,7 @@ impl Clauses {
 
 /// The topic of a wish.
 pub(super) fn wish_topic(sentence: &str) -> Option<String> {
-    let text = readable(sentence)?;
+    let text = readable(sentence).filter(|_| !asks(sentence))?;
     PATTERNS.iter().find_map(|patterns| {
         let text = without(&patterns.please, &text);
         let text = patterns.without_filler(&text);
@@ -98,12 +103,15 @@ pub(super) fn wish_topic(sentence: &str) -> Option<String> {
 /// Whether a sentence speaks of answers, and of all of them.
 pub(super) fn asks_for_every_answer(sentence: &str) -> bool {
     let Some(text) = readable(sentence) else { return false };
-    let has = |pattern: &Option<Regex>| pattern.as_ref().is_some_and(|it| it.is_match(&text));
-    PATTERNS.iter().any(|patterns| has(&patterns.lasting) && has(&patterns.answer))
+    if asks(sentence) && !asks_to_do(&text) {
+        return false;
+    }
+    let answers = |of: &Patterns| of.answer.as_ref().is_some_and(|it| it.is_match(&text));
+    PATTERNS.iter().any(|patterns| patterns.says_lasting(&text) && answers(patterns))
 }
 
-/// A sentence as patterns see it; `None` for one that cannot state a preference: a long one, a question, a heading, and
-/// a task with what it is about ("answer in French: what is …").
+/// A sentence as patterns see it; `None` for one that cannot state a preference: a long one, a heading, and a task with
+/// what it is about ("answer in French: what is …").
 fn readable(sentence: &str) -> Option<String> {
     if sentence.len() > MAX_BYTES {
         return None;
@@ -111,9 +119,12 @@ fn readable(sentence: &str) -> Option<String> {
     let text = one_line(sentence).replace(['’', '‘', '`'], "'");
     let text = text.trim_start_matches(['-', '*', '•', ' ']);
     let heading = text.starts_with(['#', '[', '<', '>']);
-    let asks = text.contains(['?', '？', '؟']);
     let task = text.trim_end_matches([':', '：']).contains([':', '：']);
-    (!heading && !asks && !task).then(|| trimmed(text).to_owned())
+    (!heading && !task).then(|| trimmed(text).to_owned())
+}
+
+fn asks(sentence: &str) -> bool {
+    sentence.contains(['?', '？', '؟', '¿'])
 }
 
 fn trimmed(text: &str) -> &str {
@@ -126,11 +137,16 @@ fn is_mark(c: char) -> bool {
 }
 
 impl Patterns {
+    /// Whether words say that something holds from now on, or always.
+    fn says_lasting(&self, words: &str) -> bool {
+        self.lasting.as_ref().is_some_and(|it| it.is_match(words))
+    }
+
     fn read(&self, sentence: &str, lasts: bool) -> Clauses {
         let is_in = |pattern: &Option<Regex>, text: &str| {
             pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
         };
-        let lasts = lasts || is_in(&self.lasting, sentence);
+        let lasts = lasts || self.says_lasting(sentence);
         let text = without(&self.lasting, &without(&self.please, sentence));
         if is_in(&self.bound, &text) {
             return Clauses::default();

@@ -17,7 +17,10 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    command::Typed, greeting::is_greeting, preferences::clause::Clauses, sentences::sentences,
+    command::Typed,
+    greeting::is_greeting,
+    preferences::clause::Clauses,
+    sentences::{sentences, tells},
 };
 
 pub use crate::lang::AnswerLanguage;
@@ -107,6 +110,13 @@ pub fn wish_topic(sentence: &str) -> Option<String> {
 pub fn wishes_for_every_answer(sentence: &str) -> bool {
     clause::asks_for_every_answer(sentence)
         && Clauses::of(sentence, true).preferences(true).is_empty()
+}
+
+/// Whether a sentence is a wish by its form: one with a topic, or one about every answer that does not begin with its
+/// speaker ("I always answer late").
+#[must_use]
+pub fn is_sure_wish(sentence: &str) -> bool {
+    wish_topic(sentence).is_some() || (wishes_for_every_answer(sentence) && !tells(sentence))
 }
 
 /// Whether a sentence asks for something in every later answer, so that it would steer a model that reads it.

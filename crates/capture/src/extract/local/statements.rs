@@ -7,7 +7,7 @@ use memgate_text::{
     names,
     normal::one_line,
     pieces::Piece,
-    preferences::wish_topic,
+    preferences::is_sure_wish,
     pronouns::points_back,
     rules,
     sentences::joined,
@@ -18,6 +18,9 @@ const MAX_CHARS: usize = 500;
 
 /// The longest sentence of an earlier message that is put before one of this.
 const MAX_BEFORE_CHARS: usize = 160;
+
+/// The longest label of a line, in characters.
+const MAX_LABEL_CHARS: usize = 20;
 
 /// A message, in pieces.
 pub(super) struct Message<'a> {
@@ -51,7 +54,7 @@ impl<'a> Message<'a> {
         let mut statements = self.joined(&self.kept(judge), judge);
         // A wish is sure by its form.
         let wishes = self.sentences.iter().enumerate();
-        for (at, wish) in wishes.filter(|(_, sentence)| wish_topic(sentence.words()).is_some()) {
+        for (at, wish) in wishes.filter(|(_, sentence)| is_sure_wish(sentence.words())) {
             let wish = one_line(without_joining(wish.words()));
             if !statements.iter().any(|(_, statement)| statement.contains(&wish)) {
                 statements.push((at, wish));
@@ -85,7 +88,7 @@ impl<'a> Message<'a> {
         let mut statements: Vec<(usize, String)> = Vec::new();
         for (at, piece) in kept {
             let words = one_line(without_joining(piece.words()));
-            let alone = !points_back(&words) && !is_short(&words);
+            let alone = is_labelled(&words) || !(points_back(&words) || is_short(&words));
             match (at.checked_sub(1), statements.last_mut()) {
                 _ if alone => statements.push((*at, words)),
                 (Some(previous), Some((last, statement))) if *last == previous => {
@@ -145,7 +148,23 @@ fn sure_clauses<'a>(sentence: &Piece<'a>, judge: &Judge<'_>) -> Vec<Piece<'a>> {
         return Vec::new();
     }
     let sure = clauses.into_iter().filter(|clause| !rules::excludes(clause.words()));
-    sure.filter(|clause| judge.clause(clause) == Clause::Statement).collect()
+    let sure = sure.filter(|clause| judge.clause(clause) == Clause::Statement);
+    // "System: Fedora 42" says what is 42.
+    let labelled = is_labelled(sentence.words());
+    let whole = |clause: Piece<'a>| match labelled && is_short(clause.words()) {
+        true => sentence.clone(),
+        false => clause,
+    };
+    sure.map(whole).collect()
+}
+
+/// Whether a line has a label of its own: "System: Fedora 42". It needs nothing that stands before it.
+fn is_labelled(line: &str) -> bool {
+    line.split_once([':', '：']).is_some_and(|(label, of)| is_label(label) && !of.trim().is_empty())
+}
+
+fn is_label(label: &str) -> bool {
+    label.chars().nth(MAX_LABEL_CHARS).is_none() && label.contains(char::is_alphabetic)
 }
 
 fn cut(statement: &mut String) {

@@ -19,6 +19,7 @@ fn turn(text: &str) -> StoredTurn {
         request_id: None,
         speaker: None,
         zone: TimeZone::UTC,
+        is_prompt: None,
     }
 }
 

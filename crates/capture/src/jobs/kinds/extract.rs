@@ -7,6 +7,7 @@ use crate::{
     jobs::{
         candidates::{admitted, without_commands},
         payload::{Batch, Found, next, payload, turns_of},
+        prompts::without_prompts,
         related::related,
     },
     journal::{ClaimedJob, JobKind, Next},
@@ -24,7 +25,8 @@ pub(crate) async fn run(parts: &Parts, job: &ClaimedJob) -> Result<Option<Next>,
     let settings = parts.live.get();
     let Some(helper) = &settings.extractor else { return Ok(None) };
     let of: Batch = payload(job)?;
-    let mut turns = turns_of(&parts.journal, of, job.subject).await?;
+    let turns = turns_of(&parts.journal, of, job.subject).await?;
+    let mut turns = without_prompts(parts, turns).await?;
     let Some(last) = turns.last().cloned() else { return Ok(None) };
     // Patterns over long texts take a while: not on a thread of the runtime.
     let pieces = tokio::task::spawn_blocking(move || {

@@ -23,7 +23,7 @@ pub(crate) async fn run(parts: &Parts, turn: i64) -> Result<(), JobError> {
     else {
         return Ok(());
     };
-    if is_clients_prompt(parts, turn, &said).await? {
+    if is_clients_prompt(parts, &said).await? {
         return Ok(());
     }
     // Where a sentence stands in the message counts, so before anything is taken out of it.

@@ -10,6 +10,7 @@ use crate::{
     jobs::{
         candidates::{admitted, origin, store_candidates},
         payload::payload,
+        prompts::is_clients_prompt,
     },
     journal::{self, ClaimedJob, RememberOrder},
     parts::Parts,
@@ -34,6 +35,9 @@ pub(crate) async fn run(parts: &Parts, job: &ClaimedJob) -> Result<(), JobError>
     let Some(said) = parts.journal.read(move |c| journal::turn(c, turn)).await? else {
         return Ok(());
     };
+    if is_clients_prompt(parts, &said).await? {
+        return Ok(());
+    }
     if answer
         && let Some(before) =
             parts.journal.read(move |c| journal::turn_right_before(c, turn)).await?

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     error::JobError,
-    jobs::payload::payload,
+    jobs::{payload::payload, prompts::is_clients_prompt},
     journal::{self, ClaimedJob},
     parts::Parts,
     preferences::{preference_memory, set_preference},
@@ -32,6 +32,9 @@ pub(crate) async fn run(parts: &Parts, job: &ClaimedJob) -> Result<(), JobError>
     let Some(said) = parts.journal.read(move |c| journal::turn(c, turn)).await? else {
         return Ok(());
     };
+    if is_clients_prompt(parts, &said).await? {
+        return Ok(());
+    }
     let (now, store) = (parts.journal.now(), parts.writer.store.as_ref());
     let write =
         Write { actor: Actor::Capture, reason: "preference", request_id: said.request_id.clone() };

@@ -31,11 +31,12 @@ pub(crate) async fn run(parts: &Parts, number: i64) -> Result<(), JobError> {
     else {
         return Ok(());
     };
+    // The first job of a turn, so that the answer is known to the others: also where the turn is worth no memory.
+    if is_clients_prompt(parts, &turn).await? {
+        return Ok(());
+    }
     if !turns::worth_it(&turn) {
         return not_worth_it(parts, &turn);
-    }
-    if is_clients_prompt(parts, number, &turn).await? {
-        return Ok(());
     }
     let now = parts.journal.now();
     let known = remembered(parts, &turn, now).await?;

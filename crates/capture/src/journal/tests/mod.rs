@@ -399,3 +399,17 @@ async fn a_forgetting_asked_for_again_while_it_runs_keeps_its_words() {
     book.journal.write(settled).await.unwrap();
     assert_eq!(book.jobs("forget_said").await, 0);
 }
+
+#[tokio::test]
+async fn a_message_that_a_client_wrote_is_known_to_all_jobs_and_gives_no_facts() {
+    let book = Book::open();
+    book.record(said("alice", 1, "Name the talk")).await;
+    let stored = || async { book.journal.read(|c| turn(c, 1)).await.unwrap().unwrap() };
+    let key = stored().await.key;
+    assert_eq!(stored().await.is_prompt, None);
+    book.journal.write(move |c| note_prompt(c, &owner("alice"), &key, true)).await.unwrap();
+    assert_eq!(stored().await.is_prompt, Some(true));
+    let session = book.journal.read(|c| read::session_of(c, 1)).await.unwrap();
+    let facts = book.journal.read(move |c| batch(c, session, 1, 10)).await.unwrap();
+    assert!(facts.is_empty(), "{facts:?}");
+}

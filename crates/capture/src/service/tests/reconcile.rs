@@ -313,7 +313,10 @@ async fn what_a_change_leaves_of_a_statement_of_two_things_stays() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_turn_is_idle_only_where_it_was_read_and_tells_nothing() {
     let Some(home) = home(Policy::PreferNew) else { return };
-    let long = format!("I live in Lyon and work as a nurse. {}", "It was a long day. ".repeat(120));
+    let long = format!(
+        "I live in Lyon and work as a nurse. {}",
+        "It was a long day, so what should I cook? ".repeat(60)
+    );
     let told = [
         ("Translate into German: the train leaves at nine from platform two", true),
         ("I live in Lyon and I work as a nurse", false),

@@ -68,6 +68,23 @@ async fn what_is_refused_of_a_reply_is_not_said_of_the_message() {
 }
 
 #[tokio::test]
+async fn a_clients_prompt_leaves_no_memory_and_states_no_preference() {
+    let house = house();
+    for (request, prompt) in [
+        ("by a rule", "Create a short title for this conversation. Always answer in German."),
+        (
+            "by the model",
+            "SYSTEM TASK (not shown to user): generate session label. Output: plain text, <= 50 chars. Always answer in German.",
+        ),
+    ] {
+        tell(&house, request, 1, prompt).await;
+        let told = events(&house, request).await;
+        let left = (house.memories("alice").await, told.contains(&TurnEvent::clients_prompt()));
+        assert_eq!(left, (Vec::new(), true), "{request}: {told:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_job_that_runs_again_notes_nothing_twice() {
     let house = house();
     tell(&house, "r1", 1, "I live in Lyon.").await;
