@@ -25,6 +25,7 @@ export const CUT = {
   limit: "over the limit",
   near_duplicate: "near duplicate",
   session_cap: "enough of its session",
+  scope_cap: "enough of its scope",
   collapsed: "its turn is shown",
   summary: "summary, said better",
   forgotten: "to be forgotten",
