@@ -87,7 +87,7 @@ def test_what_a_session_told_is_gone_with_it_and_bounded_before(stack):
 
 
 @pytest.mark.parametrize("stack", [{}], indirect=True)
-def test_in_production_there_are_none_unless_they_are_asked_for(stack):
+def test_there_are_none_unless_they_are_asked_for(stack):
     visitor = Visitor(stack, secrets.token_hex(16))
     answer = visitor.say(FACT)
     assert (answer.status, answer.decision) == (200, "skipped:no_identity")

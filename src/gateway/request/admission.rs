@@ -165,7 +165,7 @@ pub(crate) fn named_by_head(config: &Config, head: &RequestHead) -> Option<Ident
 
 /// The identity of a session without a user, where there may be one.
 fn without_user(config: &Config, head: &RequestHead) -> Option<Identity> {
-    if !config.memory.allows_anonymous_sessions() {
+    if !config.memory.anonymous_sessions.enabled {
         return None;
     }
     let (name, by) = match &config.memory.anonymous_sessions.header {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sections::{
     embedding::EmbeddingConfig,
-    identity::{AnonymousSessionsConfig, IdentityConfig, IdentityMode, SignalsConfig},
+    identity::{AnonymousSessionsConfig, IdentityConfig, SignalsConfig},
     milvus::MilvusConfig,
     placement::Placement,
     policy::Policy,
@@ -185,12 +185,6 @@ impl MemoryConfig {
     #[must_use]
     pub fn forget_grace(&self) -> Duration {
         Duration::from_secs(u64::from(self.forget_grace_hours) * 3600)
-    }
-
-    /// Whether a request without a user has the memory of its session.
-    #[must_use]
-    pub fn allows_anonymous_sessions(&self) -> bool {
-        self.anonymous_sessions.enabled.unwrap_or(self.identity.mode == IdentityMode::Development)
     }
 
     /// Maximum time that a request waits for memory.

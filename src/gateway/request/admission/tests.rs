@@ -171,8 +171,8 @@ fn a_session_without_a_user_has_its_memory_where_that_is_on_and_nobody_guesses_i
     let owner = session.owner().clone();
     assert!(!owner.key().contains(id), "the id is a secret");
     let mut config = Config::default();
-    assert_eq!(judged(&config, &named, ""), Admission::NoIdentity, "not in production");
-    config.memory.anonymous_sessions.enabled = Some(true);
+    assert_eq!(judged(&config, &named, ""), Admission::NoIdentity, "off unless set");
+    config.memory.anonymous_sessions.enabled = true;
     let found = admitted_as(&config, &named, "");
     assert_eq!((found.identity.owner(), found.reader()), (&owner, None));
     assert_eq!(judged(&config, &[("x-session-id", "s1")], ""), Admission::NoIdentity);
@@ -186,6 +186,8 @@ fn a_session_without_a_user_has_its_memory_where_that_is_on_and_nobody_guesses_i
     assert!(matches!(judged(&config, &[("x-gateway-session", "7")], ""), Admission::Admitted(_)));
     let mut config = Config::default();
     config.memory.identity.mode = IdentityMode::Development;
+    assert_eq!(judged(&config, &named, ""), Admission::NoIdentity, "only where it is asked for");
+    config.memory.anonymous_sessions.enabled = true;
     assert_eq!(admitted_as(&config, &named, "").identity.owner(), &owner);
     assert_eq!(admitted_as(&config, &named, claims_a_user).identity.owner().user(), Some("alice"));
 }

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct AnonymousSessionsConfig {
     /// Whether a request without a user has the memory of its session (`x-session-id`). Whoever sends the id of such a
-    /// session gets what was said in it, so an id that a client chooses must have the form of 128 random bits. Default:
-    /// in development mode only. A reload can only switch it off.
-    pub enabled: Option<bool>,
+    /// session gets what was said in it, so an id that a client chooses must have the form of 128 random bits. A reload
+    /// can only switch it off.
+    pub enabled: bool,
     /// A header that Envoy sets to the id of the session. Then the client's own does not count for requests without a
     /// user, and Envoy must remove this header from client requests.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,7 +41,7 @@ impl AnonymousSessionsConfig {
 impl Default for AnonymousSessionsConfig {
     fn default() -> Self {
         Self {
-            enabled: None,
+            enabled: false,
             header: None,
             ttl_seconds: 3600,
             max_memories: 100,
