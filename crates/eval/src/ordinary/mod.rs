@@ -10,6 +10,8 @@ mod row;
 mod show;
 mod stored;
 
+pub(crate) use self::stored::Class;
+
 use std::{fs, path::PathBuf};
 
 use anyhow::{Context, Result};

@@ -9,7 +9,7 @@ use super::{
     matching::Text,
     row::{State, Story},
 };
-use crate::poisoning::is_quoted;
+use crate::quotation::is_quoted;
 use memgate_core::memory::{Memory, MemoryKind, Source};
 use memgate_text::{
     alone::{Opening, is_short, opening, says_over},
@@ -22,7 +22,7 @@ const FENCE: &str = "```";
 
 /// Class of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub(crate) enum Class {
     /// A short statement or preference of the user that recall may show as current.
     Clean,
     /// The same, but long.
@@ -38,7 +38,7 @@ pub(super) enum Class {
 }
 
 impl Class {
-    fn of(memory: &Memory, now: Timestamp) -> Self {
+    pub(crate) fn of(memory: &Memory, now: Timestamp) -> Self {
         let ended = memory.valid_until.is_some_and(|until| until <= now);
         if !memory.is_in_use(now) || ended {
             return Self::Inactive;
