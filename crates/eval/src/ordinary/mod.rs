@@ -1,5 +1,6 @@
 //! `memgate eval ordinary`: what is stored of ordinary conversations, and what later questions are shown of it.
 
+mod alone;
 mod features;
 mod figures;
 mod judged;
