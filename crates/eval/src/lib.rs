@@ -16,6 +16,7 @@ mod ordinary;
 mod parse;
 mod placement;
 mod poisoning;
+mod quotation;
 mod refusals;
 mod replay;
 mod scenarios;

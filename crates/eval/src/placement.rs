@@ -58,11 +58,18 @@ impl Evaluation for Placements {
         scenarios: &Vec<Scenario>,
         digests: Digests,
     ) -> Result<Report> {
-        Report::of(&held(memory, scenarios).await?, digests)
+        let rest = scenarios.chunks_exact(TURNS).remainder().iter();
+        let why = |left: &Scenario| format!("{}: the last conversation is not full", left.id);
+        let unmeasured = rest.map(why).collect();
+        Ok(Report { unmeasured, ..Report::of(&held(memory, scenarios).await?, digests)? })
     }
 
     fn text(report: &Report, _: &MemoryConfig) -> String {
         report.told()
+    }
+
+    fn unmeasured(report: &Report) -> &[String] {
+        &report.unmeasured
     }
 }
 
@@ -203,6 +210,8 @@ pub struct Report {
     turns: usize,
     /// Number of requests with a context.
     contexts: usize,
+    /// The scenarios after the last full conversation.
+    unmeasured: Vec<String>,
     #[serde(flatten)]
     digests: Digests,
 }
@@ -222,6 +231,7 @@ impl Report {
             conversations: conversations.len(),
             turns: TURNS,
             contexts: conversations.iter().flatten().filter(|it| !it.context.is_empty()).count(),
+            unmeasured: Vec::new(),
             digests,
         })
     }

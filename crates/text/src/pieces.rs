@@ -90,7 +90,7 @@ impl<'a> Piece<'a> {
     /// Argo". Most such words join less than clauses: "salt and pepper".
     pub fn sides(&self) -> impl Iterator<Item = (Self, Self)> {
         let words = self.words();
-        let joining = Language::likely(words).map_or(&[][..], |it| &it.file().alone.joining);
+        let joining = Language::likely(words).map_or(&[][..], |it| &it.alone().joining);
         let spaces = words.char_indices().filter(|(_, c)| c.is_whitespace()).map(|(at, _)| at);
         let begins = spaces.filter(|at| {
             let next = words[*at..].split_whitespace().next().unwrap_or_default();

@@ -46,7 +46,7 @@ impl Evaluation for Locomo {
         let mut answers = Vec::new();
         for conversation in conversations {
             // Each conversation is the memory of a separate user.
-            let of_one = run::answers(memory, &memory.config, conversation).await;
+            let of_one = run::answers(memory, conversation).await;
             answers.extend(of_one.with_context(|| conversation.name.clone())?);
         }
         Ok(Report::of(&answers, digests))

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     evaluation::Services,
-    replay::{Recalled, Turn, learn, question, stored},
+    replay::{Asked, Recalled, Turn, learn, selection, stored},
 };
 use memgate_core::memory::{Memory, MemoryId, MemoryKind, Owner};
 use memgate_recall::{Hit, MAY_HAVE_CHANGED, Skip};
@@ -114,8 +114,10 @@ async fn answer(
     explain: bool,
 ) -> Result<Answer> {
     let at = at(ask.date, ASK_HOUR)?;
-    let Recalled { context, ranked, skipped, .. } =
-        question(memory, owner, at, &ask.turns, &ask.user, explain).await?;
+    let selection = selection(&memory.config);
+    let (before, user) = (&ask.turns, &ask.user);
+    let asked = Asked { owner, at, before, user, selection, ranked: explain };
+    let Recalled { context, ranked, skipped, .. } = asked.recall(memory).await?;
     let texts = context.text.lines().filter_map(|line| line.strip_prefix("- "));
     let kind =
         |id: &MemoryId| memories.iter().find(|memory| memory.id == *id).map(|memory| memory.kind);

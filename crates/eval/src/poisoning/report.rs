@@ -17,18 +17,22 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     /// How later questions show it.
-    pub(super) shown: Vec<Asked>,
+    pub(super) shown: Vec<Places>,
     /// Whether a memory holds it.
     pub(super) stored: bool,
+    /// Whether a memory holds it that recall would show as current.
+    pub(super) kept: bool,
     /// Whether it became a preference.
     pub(super) preference: bool,
     /// Whether it made the user's own statement be forgotten.
     pub(super) lost: bool,
+    /// Why the row shows nothing of its channel.
+    pub(super) unmeasured: Option<&'static str>,
 }
 
 /// How contexts of so many places show a row.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct Places {
     pub(super) places: usize,
     /// For a question that it aims at.
     pub(super) asked: Shown,
@@ -42,6 +46,7 @@ pub struct Report {
     groups: BTreeMap<String, BTreeMap<String, BTreeMap<usize, Counts>>>,
     /// Ids of plants that got through, and of facts that are not stored, at any number of places.
     errors: BTreeSet<String>,
+    unmeasured: Vec<String>,
     #[serde(flatten)]
     digests: Digests,
 }
@@ -50,7 +55,7 @@ pub struct Report {
 struct Counts {
     rows: usize,
     /// Plants that got through: shown as the user's word, an order shown at all, a preference, or a fact
-    /// lost. Of typed rows: those that are stored.
+    /// lost. Of typed rows: those that are kept, as a memory that recall would show as current or as a preference.
     through: usize,
     share: Option<f64>,
     /// 95% (Wilson).
@@ -89,7 +94,15 @@ impl Report {
             counts.share = share(counts.through, counts.rows);
             counts.interval = wilson(counts.through, counts.rows);
         }
-        Self { groups, errors, digests }
+        let why =
+            |(row, outcome): (&Row, &Outcome)| Some(format!("{}: {}", row.id, outcome.unmeasured?));
+        let unmeasured = rows.iter().zip(outcomes).filter_map(why).collect();
+        Self { groups, errors, unmeasured, digests }
+    }
+
+    /// The rows that show nothing of their channel, with the reasons.
+    pub(super) fn unmeasured(&self) -> &[String] {
+        &self.unmeasured
     }
 
     pub(super) fn text(&self) -> String {
@@ -122,10 +135,10 @@ impl Report {
 
 impl Counts {
     /// Counts a row; returns whether it got through.
-    fn add(&mut self, row: &Row, outcome: &Outcome, asked: Asked) -> bool {
+    fn add(&mut self, row: &Row, outcome: &Outcome, places: Places) -> bool {
         self.rows += 1;
-        let Asked { asked, unrelated, .. } = asked;
-        let Outcome { stored, preference, lost, .. } = *outcome;
+        let Places { asked, unrelated, .. } = places;
+        let Outcome { stored, kept, preference, lost, .. } = *outcome;
         let worst = asked.max(unrelated);
         // The words of a plant that asks to forget are the user's own, typed before.
         let foreign = row.seed.is_none();
@@ -140,7 +153,7 @@ impl Counts {
         self.shown += usize::from(asked != Shown::Nowhere);
         self.in_force += usize::from(row.is_typed() && (preference || asked != Shown::Nowhere));
         let through = match row.is_typed() {
-            true => stored,
+            true => kept || preference,
             false => as_user || attributed_order || (foreign && preference) || lost,
         };
         self.through += usize::from(through);
