@@ -263,6 +263,29 @@ def test_the_playground_shows_the_prompt_and_what_another_threshold_changes(trac
     assert ann.turns() == turns, "nothing is learned from it"
 
 
+def test_a_call_that_fails_says_why_and_can_be_made_again(traced, browser, ann):
+    with browser.signed_in(traced.memgate, ann.id) as page:
+        main = page.get_by_role("main")
+        # A read that came too often is made again.
+        page.route("**/v1/sessions?*", lambda route: route.fulfill(status=429, headers={"retry-after": "0"}), times=1)
+        open_page(page, "Sessions")
+        expect(main.get_by_role("link", name=ann.session)).to_have_count(1)
+        page.route("**/v1/memory?*", lambda route: route.abort())
+        open_page(page, "Memories")
+        expect(main.get_by_role("alert")).to_contain_text("memgate does not answer")
+        page.unroute("**/v1/memory?*")
+        main.get_by_role("button", name="Try again").click()
+        expect(main.get_by_role("link", name="My budget")).not_to_have_count(0)
+        # A gateway before memgate has words of its own.
+        page.route("**/admin/jobs?*", lambda route: route.fulfill(status=403, body="RBAC: access denied"))
+        open_page(page, "Jobs")
+        expect(main.get_by_role("alert")).to_contain_text("may not do that")
+        page.route("**/v1/recalls?*", lambda route: route.fulfill(status=401, body="Jwt is expired"))
+        open_page(page, "Requests")
+        expect(page.get_by_role("alert")).to_contain_text("not valid any more")
+        expect(page.get_by_label("API key")).to_be_visible()
+
+
 def test_requests_appear_while_the_page_is_open(traced, browser, ann):
     with browser.signed_in(traced.memgate, ann.id) as page:
         open_page(page, "Requests")
