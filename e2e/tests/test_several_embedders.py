@@ -4,7 +4,6 @@ first serves the questions while the server is down or slow."""
 import pytest
 from playwright.sync_api import expect
 
-from harness.browser import chromium
 from harness.context import context_of
 from harness.double import Double
 from harness.process import free_port
@@ -159,13 +158,13 @@ def test_a_second_model_of_another_size_is_refused_at_start_in_a_sentence(start)
     assert f"memory.embedding: model {SECOND} returns vectors of dimension 7" in said
 
 
-def test_the_playground_shows_what_each_model_finds_alone(both, tmp_path):
+def test_the_playground_shows_what_each_model_finds_alone(both, browser):
     stack = both
     stack.double.script(means(CITY, "sibling place"), means(KNOWN, "sibling place"))
     alice = stack.person()
     alice.say(KOREAN)
     alice.learn()
-    with chromium(tmp_path) as browser, browser.signed_in(stack.memgate, alice.id) as page:
+    with browser.signed_in(stack.memgate, alice.id) as page:
         page.goto("/#/playground")
         page.get_by_label("Message of").fill(KNOWN)
         page.get_by_label("Message of").press("Control+Enter")
