@@ -128,7 +128,12 @@ impl MemoryStore for InMemoryStore {
                 && seen.insert(&scope.owner)
             {
                 let holds = |memory: &Memory| search.scopes.iter().any(|scope| scope.holds(memory));
-                found.extend(evidence(entries.values(), search, holds));
+                let searches = |entry: &&Whole| {
+                    let memory_type = entry.memory.memory_type.as_str();
+                    let mut of_owner = search.scopes.iter().filter(|it| it.owner == scope.owner);
+                    of_owner.any(|scope| scope.searches(memory_type))
+                };
+                found.extend(evidence(entries.values().filter(searches), search, holds));
             }
         }
         let first_shared = found.len();

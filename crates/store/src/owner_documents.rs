@@ -42,6 +42,7 @@ impl Document {
         match haystack {
             Haystack::Owner(_, scopes) => {
                 scopes.iter().any(|scope| scope.reaches(&self.memory_type, project, agent, session))
+                    && haystack.searches(&self.memory_type)
             }
             Haystack::Shared(scope) => scope.covers(&self.memory_type, project),
         }
@@ -55,9 +56,17 @@ impl Documents {
     }
 
     /// The lexical evidence of each, with the statistics of those that have not expired at `now`,
-    /// in microseconds.
-    pub(crate) fn score(&self, query: &QueryTerms, now: i64) -> Vec<Lexical> {
-        self.postings.score(query, |document| !self.all[document as usize].is_expired(now))
+    /// in microseconds, and are searched.
+    pub(crate) fn score(
+        &self,
+        query: &QueryTerms,
+        haystack: &Haystack<'_>,
+        now: i64,
+    ) -> Vec<Lexical> {
+        self.postings.score(query, |document| {
+            let document = &self.all[document as usize];
+            !document.is_expired(now) && haystack.searches(&document.memory_type)
+        })
     }
 
     /// Memory used, in bytes.
@@ -150,6 +159,14 @@ impl Haystack<'_> {
     /// Whether it is what others share.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(self, Self::Shared(_))
+    }
+
+    /// Whether memories of a type are looked at.
+    pub(crate) fn searches(&self, memory_type: &str) -> bool {
+        match self {
+            Self::Owner(_, scopes) => scopes.iter().any(|scope| scope.searches(memory_type)),
+            Self::Shared(_) => true,
+        }
     }
 
     /// The key of an owner, or of a reader: two readers have one only if both may read the same, because ids hold no line

@@ -3,11 +3,12 @@
 
 use jiff::Timestamp;
 
-use crate::{candidate::Candidate, turn::StoredTurn};
+use crate::{candidate::Candidate, extract::local::holds_back, turn::StoredTurn};
 use memgate_core::memory::{Memory, MemoryId, MemoryType, Provenance, Source, extractor};
 use memgate_text::{
     greeting::is_greeting,
     normal::one_line,
+    question::asking::width,
     repeats::drop_repeats,
     sentences::{only_asks, words},
 };
@@ -30,6 +31,12 @@ const ANSWERED: usize = 200;
 
 /// How much such an answer matters, where 0.5 is usual.
 const SAVED_IMPORTANCE: f32 = 0.8;
+
+/// Characters of a long answer that are kept.
+const LONG_ANSWER: usize = 6_000;
+
+/// An answer that says less, in letters of an alphabet, is not kept by itself.
+const LEAST_ANSWER: usize = 120;
 
 /// A reply of fewer words says nothing that could be looked for.
 const FEWEST_REPLY_WORDS: usize = 3;
@@ -56,6 +63,32 @@ pub(crate) fn episode(turn: &StoredTurn, known: &[String], tells: bool, now: Tim
         memory.importance = Memory::IDLE_IMPORTANCE;
     }
     memory
+}
+
+/// The whole answer of a turn, where its memory does not hold it: a list, a plan, an explanation. None of a message that must
+/// not be kept.
+pub(crate) fn long_answer(turn: &StoredTurn, now: Timestamp) -> Option<Memory> {
+    let (question, answer) = (turn.user_text.trim(), lines(&turn.reply_text));
+    let is_held = || worth_it(turn) && answer.chars().nth(REPLY).is_none();
+    if question.is_empty() || is_greeting(question) || holds_back(question) {
+        return None;
+    }
+    if width(&answer) < LEAST_ANSWER || is_held() {
+        return None;
+    }
+    let id = MemoryId::of_answer(&turn.owner, &turn.key);
+    let (kind, owner) = (MemoryType::new(MemoryType::ANSWER), turn.owner.clone());
+    let question = turn.by_speaker(&ends(&one_line(question), ANSWERED, 0));
+    let mut memory = Memory::new(id, owner, kind, "", Source::SystemGenerated, now)
+        .of_turn(question, Some(ends(&answer, LONG_ANSWER, 0)));
+    made_of(&mut memory, turn, extractor::TURNS);
+    Some(memory)
+}
+
+/// The lines of a text that hold something.
+fn lines(text: &str) -> String {
+    let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The candidate of a turn's answer, with the question, where the user asked to keep it; `None`
@@ -165,6 +198,29 @@ mod tests {
             assert!(!worth_it(&turn(text, "A reply that says much.")), "{text}");
         }
         assert!(worth_it(&turn("What's my budget? I earn 3k", "")));
+    }
+
+    #[test]
+    fn a_long_answer_is_kept_whole_and_in_lines_also_where_the_user_only_asked() {
+        let plan = (1..=30).map(|day| format!("- Day {day}: walk {day} km")).collect::<Vec<_>>();
+        let answer =
+            |user: &str, reply: &str| long_answer(&turn(user, reply), Timestamp::UNIX_EPOCH);
+        let reply = plan.join("\n\n");
+        let kept = answer("Can you plan my month?", &reply).unwrap();
+        assert_eq!(kept.reply.as_deref(), Some(&*plan.join("\n")));
+        assert!(kept.is_answer() && kept.provenance.turn.as_deref() == Some("k"));
+        assert!(answer("I start on Monday, plan my month", &reply).is_some());
+        assert!(answer("thanks a lot", &reply).is_none());
+        assert!(answer("My password is hunter2, plan my month", &reply).is_none());
+    }
+
+    #[test]
+    fn an_answer_that_is_short_or_held_by_its_turn_is_not_kept_by_itself() {
+        let answer =
+            |user: &str, reply: &str| long_answer(&turn(user, reply), Timestamp::UNIX_EPOCH);
+        assert!(answer("What's the capital of France?", "Paris.").is_none());
+        assert!(answer("I live in Lyon", &"Lyon has two rivers. ".repeat(10)).is_none());
+        assert!(answer("Which rivers has Lyon?", &"Lyon has two rivers. ".repeat(10)).is_some());
     }
 
     #[test]

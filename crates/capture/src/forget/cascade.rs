@@ -73,6 +73,7 @@ impl Origins {
     fn add_source(&mut self, owner: &Owner, what: Forget) {
         if let Forget::Turn(key) = &what {
             self.memories.insert(MemoryId::of_turn(owner, key));
+            self.memories.insert(MemoryId::of_answer(owner, key));
         }
         self.turns.insert(what);
     }

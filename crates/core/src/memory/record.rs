@@ -21,9 +21,11 @@ impl MemoryType {
     pub const PROCEDURAL: &'static str = "procedural";
     /// An event: a turn, or the summary of a session.
     pub const EPISODIC: &'static str = "episodic";
+    /// A long answer of the assistant, whole. A search finds it only where that is asked for.
+    pub const ANSWER: &'static str = "answer";
     /// A lesson about the assistant's own work.
     pub const REFLECTIVE: &'static str = "reflective";
-    /// The types every deployment has.
+    /// The types every deployment has, besides answers.
     pub const BUILT_IN: [&'static str; 4] =
         [Self::SEMANTIC, Self::PROCEDURAL, Self::EPISODIC, Self::REFLECTIVE];
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 pub use self::reader::{Reader, SharedScope};
-use crate::memory::{Filter, Memory, MemoryId, Owner, Within};
+use crate::memory::{Filter, Memory, MemoryId, MemoryType, Owner, Within};
 use memgate_text::index::Lexical;
 
 /// One haystack of a search.
@@ -23,6 +23,8 @@ pub struct ScopeQuery {
     pub session_id: Option<String>,
     /// Only these types; empty means all.
     pub types: Vec<String>,
+    /// Whether a search looks at answers of the assistant, too, where no types are named. A list has them always.
+    pub answers: bool,
 }
 
 impl ScopeQuery {
@@ -35,6 +37,7 @@ impl ScopeQuery {
             agents: Within::All,
             session_id: None,
             types: Vec::new(),
+            answers: false,
         }
     }
 
@@ -48,6 +51,14 @@ impl ScopeQuery {
                 memory.agent_id.as_deref(),
                 memory.session_id.as_deref(),
             )
+    }
+
+    /// Whether a search looks at memories of a type that lie in it.
+    #[must_use]
+    pub fn searches(&self, memory_type: &str) -> bool {
+        self.answers
+            || memory_type != MemoryType::ANSWER
+            || self.types.iter().any(|name| name == memory_type)
     }
 
     /// Whether a memory of this haystack's owner with these members lies in it.

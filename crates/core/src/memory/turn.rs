@@ -1,15 +1,27 @@
 //! Members of a memory by its kind: the sides of a turn, the words of a summary, the successor of a
 //! superseded one.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
-use crate::memory::{Memory, MemoryId, MemoryKind, Owner, Relation, Source, Status, extractor};
+use crate::memory::{
+    Memory, MemoryId, MemoryKind, MemoryType, Owner, Relation, Source, Status, extractor,
+};
+use memgate_text::sentences::passages;
+
+/// Characters of a passage of a long answer: about 150 tokens, a paragraph or some lines of a list.
+const PASSAGE: usize = 600;
 
 impl MemoryId {
     /// The id of the memory of the turn with this key: the same however often it is made.
     #[must_use]
     pub fn of_turn(owner: &Owner, key: &str) -> Self {
         Self::derived(&[extractor::TURNS, &owner.key(), key])
+    }
+
+    /// The id of the memory of a turn's answer, where it is kept whole.
+    #[must_use]
+    pub fn of_answer(owner: &Owner, key: &str) -> Self {
+        Self::derived(&[extractor::TURNS, &owner.key(), key, MemoryType::ANSWER])
     }
 
     /// The id of the summary of a session in one scope: one summary a session, project and agent.
@@ -89,15 +101,41 @@ impl Memory {
         }
         text.clone_into(&mut self.content);
         self.reply = None;
+        if self.is_answer() {
+            self.memory_type = MemoryType::new(MemoryType::EPISODIC);
+        }
         if matches!(self.kind, MemoryKind::Turn | MemoryKind::Summary) {
             self.kind = MemoryKind::Statement;
         }
     }
 
-    /// The texts that are embedded, one a vector: each side of a turn, or the text of any other memory.
+    /// Whether it is a long answer, whole.
+    #[must_use]
+    pub fn is_answer(&self) -> bool {
+        self.kind == MemoryKind::Turn && self.memory_type.as_str() == MemoryType::ANSWER
+    }
+
+    /// The passages of the assistant's side of a turn, by their places in it: one, but for a long answer.
+    #[must_use]
+    pub fn reply_passages(&self) -> Vec<Range<usize>> {
+        match &self.reply {
+            Some(reply) if self.is_answer() => passages(reply, PASSAGE),
+            Some(reply) => std::iter::once(0..reply.len()).collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// The texts that are embedded, one a vector: each side of a turn, of a long answer each passage, or the text of any other
+    /// memory.
     #[must_use]
     pub fn passages(&self) -> Vec<String> {
         match self.kind {
+            MemoryKind::Turn if self.is_answer() => {
+                let reply = self.reply.as_deref().unwrap_or_default();
+                let passages =
+                    self.reply_passages().into_iter().map(|range| reply[range].to_owned());
+                std::iter::once(self.content.clone()).chain(passages).collect()
+            }
             MemoryKind::Turn => self.sides().map(str::to_owned).collect(),
             _ => vec![self.text().into_owned()],
         }
@@ -135,7 +173,6 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::memory::MemoryType;
 
     fn memory(content: &str) -> Memory {
         let (owner, kind) = (Owner::of_user("u").unwrap(), MemoryType::new(MemoryType::EPISODIC));
@@ -170,6 +207,18 @@ mod tests {
         assert_eq!(memory("").of_turn("I moved", None).passages(), ["I moved"]);
         let statement = memory("User: I moved");
         assert_eq!((statement.as_turn(), &*statement.text()), (None, "User: I moved"));
+    }
+
+    #[test]
+    fn a_long_answer_is_embedded_by_its_question_and_its_passages() {
+        let lines: Vec<String> =
+            (1..=20).map(|day| format!("Day {day}: {}", "walk ".repeat(20))).collect();
+        let mut answer = memory("").of_turn("Plan my month", Some(lines.join("\n")));
+        answer.memory_type = MemoryType::new(MemoryType::ANSWER);
+        let passages = answer.passages();
+        assert_eq!(passages[0], "Plan my month");
+        assert!(passages.len() > 3 && passages.iter().all(|it| it.chars().count() <= PASSAGE));
+        assert!(passages[1].starts_with("Day 1:") && passages[2].starts_with("Day 6:"));
     }
 
     #[test]

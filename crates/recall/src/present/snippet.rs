@@ -51,6 +51,14 @@ pub(super) fn snippet<'m>(
     if user.chars().count() + reply.chars().count() <= chars {
         return Cow::Owned(both(user, reply));
     }
+    let passage = part.and_then(|part| {
+        memory.reply_passages().into_iter().nth(usize::from(part).checked_sub(1)?)
+    });
+    if let Some(passage) = passage.filter(|_| memory.is_answer()) {
+        let user = cut(user.into(), wanted, chars / OTHER_SIDE);
+        let left = chars.saturating_sub(user.chars().count());
+        return Cow::Owned(both(&user, &from(reply, passage.start, left)));
+    }
     let reply_matters = match part {
         Some(part) => part > 0,
         None => wanted.of(reply) > wanted.of(user),
@@ -77,6 +85,14 @@ fn both(user: &str, reply: &str) -> String {
     format!("{user}\nAssistant: {reply}")
 }
 
+/// This many characters of a text, from a place on.
+fn from(text: &str, start: usize, chars: usize) -> String {
+    let rest = &text[start..];
+    let end = rest.char_indices().nth(chars).map_or(rest.len(), |(end, _)| end);
+    let more = if end < rest.len() { "…" } else { "" };
+    format!("{}{}{more}", if start > 0 { "… " } else { "" }, rest[..end].trim_end())
+}
+
 /// This many characters of a text, from where they hold most of the wanted words.
 fn cut<'t>(text: Cow<'t, str>, wanted: &Wanted, chars: usize) -> Cow<'t, str> {
     if text.chars().nth(chars).is_none() {
@@ -84,9 +100,7 @@ fn cut<'t>(text: Cow<'t, str>, wanted: &Wanted, chars: usize) -> Cow<'t, str> {
     }
     let text = &text[..text.floor_char_boundary(LOOKED_THROUGH)];
     let start = best_start(text, wanted, chars);
-    let kept = &text[start..];
-    let end = kept.char_indices().nth(chars).map_or(kept.len(), |(end, _)| end);
-    format!("{}{}…", if start > 0 { "… " } else { "" }, kept[..end].trim_end()).into()
+    from(text, start, chars).into()
 }
 
 /// The beginning of the first piece from which on this many characters hold most of the wanted words.

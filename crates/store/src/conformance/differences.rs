@@ -156,7 +156,7 @@ prop_compose! {
         project in some(&PROJECTS),
         agent in some(&PROJECTS),
         session in some(&PROJECTS),
-        kind in select(&["semantic", "episodic"][..]),
+        kind in select(&["semantic", "answer"][..]),
         (status, visibility) in (
             select(&[Status::Active, Status::Active, Status::Review, Status::Superseded][..]),
             visibilities(),
@@ -253,10 +253,11 @@ prop_compose! {
         projects in within(),
         agents in within(),
         session_id in some(&[None, None, None, Some("p")]),
-        types in select(vec![vec![], vec![], vec!["semantic"], vec!["semantic", "episodic"]]),
+        types in select(vec![vec![], vec![], vec!["semantic"], vec!["semantic", "answer"]]),
+        answers in any::<bool>(),
     ) -> ScopeQuery {
         let types = types.into_iter().map(str::to_owned).collect();
-        ScopeQuery { owner, projects, agents, session_id, types }
+        ScopeQuery { owner, projects, agents, session_id, types, answers }
     }
 }
 

@@ -91,7 +91,7 @@ impl Searcher<'_> {
             Haystack::Owner(owner, _) => self.reader.lines(owner, consistency).await?,
             Haystack::Shared(scope) => self.reader.shared_lines(&scope.reader, consistency).await?,
         };
-        lines.retain(|line| line.is_in_use(search.now));
+        lines.retain(|line| line.is_in_use(search.now) && line.is_searched_by(&haystack));
         let in_scope = |line: &Line| match &haystack {
             Haystack::Owner(_, scopes) => scopes.iter().any(|scope| line.is_in(scope)),
             Haystack::Shared(scope) => line.is_covered_by(scope),

@@ -24,7 +24,7 @@ use crate::milvus::{
     },
     session::Session,
 };
-use crate::owner_documents::MAX_SHARED;
+use crate::owner_documents::{Haystack, MAX_SHARED};
 use memgate_core::memory::{
     self, Embedding, Memory, MemoryId, Owner, ScopeQuery, SharedScope, Status,
 };
@@ -137,6 +137,11 @@ impl Line {
         let [project, agent, session] =
             [&self.project, &self.agent, &self.session].map(Option::as_deref);
         scope.reaches(&self.memory_type, project, agent, session)
+    }
+
+    /// Whether a haystack's search looks at its type.
+    pub(super) fn is_searched_by(&self, haystack: &Haystack<'_>) -> bool {
+        haystack.searches(&self.memory_type)
     }
 
     /// Whether the haystack of what others share has its type and project.

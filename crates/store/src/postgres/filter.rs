@@ -17,8 +17,8 @@ use crate::{
     sql::{AGENT_KEY, SESSION_KEY, agent_key, column, operator, private, public},
 };
 use memgate_core::memory::{
-    Comparison, Filter, MemoryKind, MetadataTest, Reader, ScopeQuery, Source, Status, TimeField,
-    Within,
+    Comparison, Filter, MemoryKind, MemoryType, MetadataTest, Reader, ScopeQuery, Source, Status,
+    TimeField, Within,
 };
 
 /// The statuses of memories in use, as SQL.
@@ -96,6 +96,14 @@ impl Condition {
     /// Restricts to memories in use.
     pub(super) fn in_use(mut self) -> Self {
         self.sql.push_str(concat!(" AND ", in_use!()));
+        self
+    }
+
+    /// Restricts to what a search looks at.
+    pub(super) fn searched(mut self, scope: &ScopeQuery) -> Self {
+        if !scope.searches(MemoryType::ANSWER) {
+            self.text(" AND type <> ", MemoryType::ANSWER.to_owned());
+        }
         self
     }
 

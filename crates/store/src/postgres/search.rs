@@ -71,7 +71,7 @@ pub(super) async fn retrieve(
             let Some(generation) = generation else { continue };
             (index_of(transaction, cache, haystack, generation).await?, cosines, allowed)
         };
-        let scores = query.as_ref().map(|query| index.documents.score(query, now));
+        let scores = query.as_ref().map(|query| index.documents.score(query, haystack, now));
         let first = candidates.len();
         for (at, document) in index.documents.all().iter().enumerate() {
             if !document.is_expired(now)
@@ -217,8 +217,10 @@ async fn newest(
     let mut seen = HashSet::new();
     for scope in &search.scopes {
         transaction.act_for(&scope.owner.key())?;
-        let condition =
-            Condition::scope(scope, search.now).in_use().filtered(search.filter.as_ref());
+        let condition = Condition::scope(scope, search.now)
+            .in_use()
+            .searched(scope)
+            .filtered(search.filter.as_ref());
         for memory in page(transaction, &scope.owner, condition, limit).await? {
             if seen.insert((scope.owner.clone(), memory.id.clone())) {
                 memories.push(memory);

@@ -14,7 +14,8 @@ use crate::{
     sql::{AGENT_KEY, SESSION_KEY, agent_key, column, operator, private, public},
 };
 use memgate_core::memory::{
-    Comparison, Filter, MemoryKind, Owner, Reader, ScopeQuery, Source, Status, TimeField, Within,
+    Comparison, Filter, MemoryKind, MemoryType, Owner, Reader, ScopeQuery, Source, Status,
+    TimeField, Within,
 };
 use memgate_text::entity::entity_key;
 
@@ -123,6 +124,14 @@ impl Condition {
     pub(super) fn in_use(mut self) -> Self {
         self.sql.push_str(" AND ");
         self.sql.push_str(IN_USE);
+        self
+    }
+
+    /// Restricts to what a search looks at.
+    pub(super) fn searched(mut self, scope: &ScopeQuery) -> Self {
+        if !scope.searches(MemoryType::ANSWER) {
+            self.test(" AND type <> ", MemoryType::ANSWER.to_owned());
+        }
         self
     }
 

@@ -44,7 +44,7 @@ pub(super) fn retrieve(
             Some(vector) => index.cosines(connection, vector)?,
             None => Vec::new(),
         };
-        let scores = query.as_ref().map(|query| index.documents.score(query, now));
+        let scores = query.as_ref().map(|query| index.documents.score(query, haystack, now));
         let first = candidates.len();
         for (place, document) in index.documents.all().iter().enumerate() {
             if !document.is_expired(now)
@@ -166,8 +166,10 @@ fn newest(
     let mut memories = Vec::new();
     let mut seen = HashSet::new();
     for scope in &search.scopes {
-        let condition =
-            Condition::scope(scope, search.now).in_use().filtered(search.filter.as_ref());
+        let condition = Condition::scope(scope, search.now)
+            .in_use()
+            .searched(scope)
+            .filtered(search.filter.as_ref());
         for memory in page(connection, &scope.owner, condition, limit)? {
             if seen.insert((scope.owner.clone(), memory.id.clone())) {
                 memories.push(memory);

@@ -3,6 +3,7 @@
 mod asking;
 mod boundaries;
 mod joining;
+mod passages;
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -10,6 +11,7 @@ pub use asking::only_asks;
 pub(crate) use asking::tells;
 pub(crate) use boundaries::{closing_mark, ranges, trimmed};
 pub use joining::joined;
+pub use passages::passages;
 
 /// The sentences of a text, trimmed, with the marks that end them.
 pub fn sentences(text: &str) -> Vec<&str> {

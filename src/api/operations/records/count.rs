@@ -7,7 +7,7 @@ use futures_util::future::try_join_all;
 use crate::api::{
     ApiError, Caller, CountRequest, CountView, StatsView, Whose, operations::Operations,
 };
-use memgate_core::memory::{Filter, ScopeQuery, Status};
+use memgate_core::memory::{Filter, MemoryType, ScopeQuery, Status};
 
 impl Operations {
     /// Counts the memories that a list would show.
@@ -36,10 +36,11 @@ impl Operations {
         let id = space.id();
         let counts = self.store.count(&all, None, &id, now).await?;
         let config = self.config.get();
-        let by_type = try_join_all(config.memory.types.iter().map(async |name| {
-            let scope = ScopeQuery { types: vec![name.clone()], ..all.clone() };
+        let types = config.memory.types.iter().map(String::as_str);
+        let by_type = try_join_all(types.chain([MemoryType::ANSWER]).map(async |name| {
+            let scope = ScopeQuery { types: vec![name.to_owned()], ..all.clone() };
             let counts = self.store.count(&scope, None, &id, now).await?;
-            Ok::<_, ApiError>((name.clone(), counts.total))
+            Ok::<_, ApiError>((name.to_owned(), counts.total))
         }));
         let by_type: BTreeMap<String, u64> = by_type.await?.into_iter().collect();
         // Those in use are the rest of the total.

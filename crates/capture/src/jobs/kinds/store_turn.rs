@@ -17,7 +17,7 @@ use crate::{
     turn::StoredTurn,
     writer::Written,
 };
-use memgate_core::memory::{Actor, ScopeQuery, Search, Write};
+use memgate_core::memory::{Actor, Memory, ScopeQuery, Search, Write};
 use memgate_text::command::Commands;
 
 /// Memories that a reply is compared with, for sentences that repeat them.
@@ -35,13 +35,19 @@ pub(crate) async fn run(parts: &Parts, number: i64) -> Result<(), JobError> {
     if is_clients_prompt(parts, &turn).await? {
         return Ok(());
     }
+    let now = parts.journal.now();
+    let answer = turns::long_answer(&turn, now);
     if !turns::worth_it(&turn) {
+        keep_answer(parts, &turn, answer).await?;
         return not_worth_it(parts, &turn);
     }
-    let now = parts.journal.now();
     let known = remembered(parts, &turn, now).await?;
     let Look { own, rest, tells, requests } = look(parts, &turn, before.as_ref()).await;
     let forgets = owe_what_is_meant(parts, number, &turn, requests).await?;
+    // What is to be forgotten may be in it.
+    if !forgets {
+        keep_answer(parts, &turn, answer).await?;
+    }
     turn.user_text = if forgets { rest } else { own };
     if !turns::worth_it(&turn) {
         return not_worth_it(parts, &turn);
@@ -61,6 +67,24 @@ pub(crate) async fn run(parts: &Parts, number: i64) -> Result<(), JobError> {
         Written::Whole => notice_drift(parts, number, &turn, passages).await,
         Written::WithoutVectors => Ok(owe_vectors(&parts.journal, EMBED_REST).await?),
     }
+}
+
+/// Keeps the whole answer of a turn.
+async fn keep_answer(
+    parts: &Parts,
+    turn: &StoredTurn,
+    answer: Option<Memory>,
+) -> Result<(), JobError> {
+    let Some(answer) = answer else { return Ok(()) };
+    let write =
+        Write { actor: Actor::Capture, reason: "answer", request_id: turn.request_id.clone() };
+    let kept = TurnEvent::of(Became::Kept, "answer", &answer.id);
+    let passages = answer.passages();
+    if parts.writer.put(answer, passages, &write).await? == Written::WithoutVectors {
+        owe_vectors(&parts.journal, EMBED_REST).await?;
+    }
+    parts.writer.trail.note(turn.into(), [kept]);
+    Ok(())
 }
 
 fn not_worth_it(parts: &Parts, turn: &StoredTurn) -> Result<(), JobError> {

@@ -1,6 +1,6 @@
 //! The reader of what others share. Stores compare it in their queries, and recall compares it again with what they return.
 
-use crate::memory::{Memory, Owner, Space, Visibility, Within};
+use crate::memory::{Memory, MemoryType, Owner, Space, Visibility, Within};
 
 /// Somebody who asks for what others of the tenant share.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,11 +68,11 @@ impl SharedScope {
             && self.covers(memory.memory_type.as_str(), memory.project_id.as_deref())
     }
 
-    /// Whether it covers this type and project.
+    /// Whether it covers this type and project: answers only where they are named.
     #[must_use]
     pub fn covers(&self, memory_type: &str, project: Option<&str>) -> bool {
-        self.projects.holds(project)
-            && (self.types.is_empty() || self.types.iter().any(|name| name == memory_type))
+        let any = self.types.is_empty() && memory_type != MemoryType::ANSWER;
+        self.projects.holds(project) && (any || self.types.iter().any(|name| name == memory_type))
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::memory::{MemoryId, MemoryType, Source};
+    use crate::memory::{MemoryId, Source};
 
     fn reads(reader: &Reader, owner: &Owner, visibility: &Visibility) -> bool {
         let (id, kind) = (MemoryId::fresh(), MemoryType::new(MemoryType::SEMANTIC));
