@@ -66,6 +66,7 @@ impl Operations {
         memory.agent_id = request.agent_id;
         memory.session_id = request.session_id;
         memory.visibility = visibility::checked(request.visibility, &memory.owner)?;
+        visibility::permitted(caller, &self.config.get(), None, &memory)?;
         if let Space::Agent(agent) = memory.owner.space() {
             memory.agent_id = Some(agent.to_owned());
         }

@@ -292,7 +292,13 @@ mod tests {
     fn each_scope_has_its_limit_and_the_users_own_have_the_selections() {
         let selection = Selection { limit: 20, threshold: 0.6, types: Vec::new() };
         let ranking = RankingConfig { deduplicate: false, ..RankingConfig::default() };
-        let scopes = ScopesConfig { session: 4, agent: 2, organisation: 3, shared: true };
+        let scopes = ScopesConfig {
+            session: 4,
+            agent: 2,
+            organisation: 3,
+            shared: true,
+            ..ScopesConfig::default()
+        };
         let of = [
             HitScope::User,
             HitScope::Session,

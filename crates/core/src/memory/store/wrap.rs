@@ -60,6 +60,10 @@ macro_rules! wrap_memory_store {
                 id: &$crate::memory::MemoryId,
                 now: $crate::reexport::Timestamp
             ) -> $crate::memory::Memory;
+            $read get_all(
+                asked: &[($crate::memory::Owner, $crate::memory::MemoryId)],
+                now: $crate::reexport::Timestamp
+            ) -> Vec<$crate::memory::Memory>;
             $read history(
                 owner: &$crate::memory::Owner,
                 id: &$crate::memory::MemoryId
