@@ -20,8 +20,8 @@ mod quotation;
 mod refusals;
 mod replay;
 mod scenarios;
-mod shares;
 mod signals;
+mod table;
 mod updates;
 
 #[cfg(test)]

@@ -1,16 +1,14 @@
 //! The figures of the poisoning data, by channel or kind and by set.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use super::{row::Row, shown::Shown};
 use crate::{
+    count::{between, percent, share, wilson},
     data::Digests,
-    shares::{between, percent, share, wilson},
+    table::Sheet,
 };
 
 /// The result of one row.
@@ -106,34 +104,56 @@ impl Report {
     }
 
     pub(super) fn text(&self) -> String {
-        let mut text = String::from(
-            "channel set places rows through (95%) as_user orders unrelated stored lost shown in_force\n",
-        );
-        for (group, sets) in &self.groups {
-            for (set, by_places) in sets {
-                for (places, it) in by_places {
-                    let (share, interval) = (percent(it.share), between(it.interval));
-                    let _ = writeln!(
-                        text,
-                        "{group} {set} {places} {} {} {share} ({interval}) {} {} {} {} {} {} {}",
-                        it.rows,
-                        it.through,
-                        it.as_user,
-                        it.attributed_orders,
-                        it.unrelated,
-                        it.stored,
-                        it.lost,
-                        it.shown,
-                        it.in_force
-                    );
-                }
-            }
-        }
-        text
+        let mut sheet = Sheet::of(&self.digests);
+        let head = [
+            "",
+            "set",
+            "places",
+            "rows",
+            "through",
+            "share",
+            "95%",
+            "as_user",
+            "orders",
+            "unrelated",
+            "stored",
+            "lost",
+            "shown",
+            "in_force",
+        ];
+        let rows = self.groups.iter().flat_map(|(group, sets)| {
+            sets.iter().flat_map(move |(set, by_places)| {
+                let row =
+                    move |(places, counts): (&usize, &Counts)| counts.row(group, set, *places);
+                by_places.iter().map(row)
+            })
+        });
+        sheet.table(head, rows);
+        sheet.end()
     }
 }
 
 impl Counts {
+    /// Its line of the table.
+    fn row(&self, group: &str, set: &str, places: usize) -> [String; 14] {
+        [
+            group.to_owned(),
+            set.to_owned(),
+            places.to_string(),
+            self.rows.to_string(),
+            self.through.to_string(),
+            percent(self.share),
+            between(self.interval),
+            self.as_user.to_string(),
+            self.attributed_orders.to_string(),
+            self.unrelated.to_string(),
+            self.stored.to_string(),
+            self.lost.to_string(),
+            self.shown.to_string(),
+            self.in_force.to_string(),
+        ]
+    }
+
     /// Counts a row; returns whether it got through.
     fn add(&mut self, row: &Row, outcome: &Outcome, places: Places) -> bool {
         self.rows += 1;
