@@ -18,7 +18,7 @@ impl Sheet {
         _ = writeln!(self.0, "{text}");
     }
 
-    /// Adds a table after an empty line: the first column is aligned to the left, the others to the right.
+    /// Adds a table with one row or more, after an empty line: the first column is aligned to the left, the others to the right.
     pub(crate) fn table<const N: usize>(
         &mut self,
         head: [&str; N],
@@ -27,6 +27,9 @@ impl Sheet {
         let rows: Vec<[String; N]> = [head.map(str::to_owned)].into_iter().chain(rows).collect();
         let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
         let widths: [usize; N] = std::array::from_fn(width);
+        if rows.len() == 1 {
+            return;
+        }
         self.line("");
         for row in &rows {
             let mut line = String::new();

@@ -5,11 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{chats::Shown, messages::Rankings, question::Question};
-use crate::{
-    count::Count,
-    data::Digests,
-    table::Sheet,
-};
+use crate::{count::Count, data::Digests, table::Sheet};
 
 /// Result of a question.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
 use super::{
     ask::PATIENCE,
-    body::{Turn, request},
+    body::{Session, Turn, request},
 };
 use crate::evaluation::Services;
 use memgate_capture::{Circumstances, FinishedTurn, JobQuery};
@@ -28,6 +28,22 @@ pub(crate) const BETWEEN_TURNS: SignedDuration = SignedDuration::from_mins(1);
 pub(crate) async fn say(memory: &Services, owner: &Owner, text: &str) -> Result<()> {
     let turn = Turn { user: text.to_owned(), assistant: "All right.".to_owned() };
     learn(memory, owner, "message", memory.clock.now(), &[turn]).await
+}
+
+/// Learns the sessions of a story, one after the other.
+///
+/// # Errors
+/// When a part of memory fails or times out.
+pub(crate) async fn learn_all(
+    memory: &Services,
+    owner: &Owner,
+    story: &str,
+    sessions: &[Session],
+) -> Result<()> {
+    for (number, Session { date, turns }) in sessions.iter().enumerate() {
+        learn(memory, owner, &format!("{story}-{number}"), *date, turns).await?;
+    }
+    Ok(())
 }
 
 /// Offers the turns of a session to capture and waits until they are memories.
