@@ -16,7 +16,6 @@ mod ordinary;
 mod parse;
 mod placement;
 mod poisoning;
-mod quotation;
 mod refusals;
 mod replay;
 mod scenarios;

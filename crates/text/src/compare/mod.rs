@@ -10,13 +10,12 @@ mod same;
 mod slots;
 mod statement;
 mod values;
-mod verdict;
 mod who;
 
 pub use crate::lang::keys::{Mark, Slot};
+pub use same::Verdict;
 pub use slots::words_of;
 pub use statement::Statement;
-pub use verdict::Verdict;
 
 /// How `new` stands to `old`, given the cosine of their vectors, where both have one.
 pub fn compare(new: &Statement, old: &Statement, cosine: Option<f32>) -> Verdict {
