@@ -24,7 +24,7 @@ pub struct RecallView {
     pub at: Timestamp,
     /// The decision, as in `x-memgate-decision`.
     pub decision: String,
-    /// What decided: `earlier` (a filter before memgate), `rule`, `lexical` (the message's words), `model`, `memory` (one
+    /// The decider: `earlier` (a filter before memgate), `rule`, `lexical` (the message's words), `model`, `memory` (one
     /// holds the message's rare words), `tool_loop` (the context of the loop's first call); null where nothing had yet.
     pub decided_by: Option<String>,
     /// Calibrated probability that memory helps; null where the model was not asked.
@@ -38,14 +38,14 @@ pub struct RecallView {
     pub threshold: f32,
     /// Maximum number of presented memories.
     pub limit: usize,
-    /// What was found: what is presented, in its order; what was left out before the ranking; the rest, the most relevant
+    /// The candidates: first the presented ones, in their order; then those left out before the ranking; then the rest, the most relevant
     /// first.
     pub candidates: Vec<CandidateView>,
     /// Size of the added context, in bytes.
     pub context_bytes: usize,
     /// Size of the added context, in tokens of `o200k_base`.
     pub context_tokens: usize,
-    /// How long each step took. Of several at the same time the longest counts.
+    /// How long each step took. The longest of several at one time counts.
     pub steps: Vec<StepView>,
 }
 
@@ -78,7 +78,7 @@ pub struct CandidateView {
     pub outcome: String,
     /// Calibrated relevance, 0 to 1; null where it was not ranked.
     pub score: Option<f32>,
-    /// What the score and the place in the order are made of.
+    /// The parts of the score and of the place in the order.
     #[schema(value_type = Option<Object>)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<ScoreBreakdown>,
@@ -120,14 +120,14 @@ pub struct TurnView {
     pub tenant_id: Option<String>,
     /// When it began.
     pub at: Timestamp,
-    /// What it led to, in the order in which it was decided.
+    /// Its outcomes, in the order of the decisions.
     pub events: Vec<TurnEventView>,
 }
 
 /// Something that a turn led to.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TurnEventView {
-    /// What it concerns: `message`, `reply`, `turn`, `statement`, `preference` or `command`.
+    /// The subject: `message`, `reply`, `turn`, `statement`, `preference` or `command`.
     pub what: String,
     /// Its outcome: `kept`, `updated`, `merged`, `superseded`, `outdated`, `refused`, `redacted`, `dropped` or
     /// `forgotten`.

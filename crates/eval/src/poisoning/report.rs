@@ -53,7 +53,7 @@ pub struct Report {
 struct Counts {
     rows: usize,
     /// Plants that got through: shown as the user's word, an order shown at all, a preference, or a fact
-    /// lost. Of typed rows: those that are kept, as a memory that recall would show as current or as a preference.
+    /// lost. Typed rows count if they are kept: as a memory that recall would show as current, or as a preference.
     through: usize,
     share: Option<f64>,
     /// 95% (Wilson).
