@@ -1,5 +1,6 @@
 //! Exports the features that the trainers in tools/ learn from, as the program extracts them: hashed features, vectors
-//! and inner layers of the embedding model, and the decisions of rules. `tools/rust_features.py` runs it; the result is a safetensors file.
+//! and inner layers of the embedding model, and the decisions of rules. `tools/rust_features.py` runs it; the result is a
+//! safetensors file.
 
 use std::path::{Path, PathBuf};
 

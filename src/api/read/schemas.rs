@@ -57,14 +57,20 @@ fn text() -> ObjectBuilder {
 pub(in crate::api) fn mentions() -> Array {
     let mention = ObjectBuilder::new()
         .property("name", text().description(Some("Its name, as it is written there.")))
-        .property("type", text().description(Some("The kind of the entity, in a word: person, place …")))
+        .property(
+            "type",
+            text().description(Some("The kind of the entity, in a word: person, place …")),
+        )
         .required("name");
     Array::new(mention)
 }
 
 pub(in crate::api) fn relations() -> Array {
     let relation = ObjectBuilder::new()
-        .property("type", text().description(Some("The meaning of the link: supersedes, summary_of …")))
+        .property(
+            "type",
+            text().description(Some("The meaning of the link: supersedes, summary_of …")),
+        )
         .property("target", text().description(Some("Id of the other memory.")))
         .required("type")
         .required("target");

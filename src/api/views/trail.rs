@@ -38,8 +38,8 @@ pub struct RecallView {
     pub threshold: f32,
     /// Maximum number of presented memories.
     pub limit: usize,
-    /// The candidates: first the presented ones, in their order; then those left out before the ranking; then the rest, the most relevant
-    /// first.
+    /// The candidates: first the presented ones, in their order; then those left out before the ranking; then
+    /// the rest, the most relevant first.
     pub candidates: Vec<CandidateView>,
     /// Size of the added context, in bytes.
     pub context_bytes: usize,
