@@ -127,7 +127,7 @@ impl Switch {
         }
     }
 
-    /// The policies that set this switch, in order. Of several that match, the last one wins.
+    /// The policies that set this switch, in order. The last policy that matches wins.
     fn rules(self, memory: &MemoryConfig) -> Vec<Rule<'_>> {
         let rule = |policy| self.of(policy).map(|allows| Rule { matches: &policy.matches, allows });
         memory.policies.iter().filter_map(rule).collect()

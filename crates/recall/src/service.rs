@@ -67,7 +67,7 @@ impl Recall {
         Self { services: Services { trail, ..self.services } }
     }
 
-    /// The same recall without traces: what it presents is not counted, and leaves no trail.
+    /// This recall without traces: its presentations are not counted, and leave no trail.
     #[must_use]
     pub fn rehearsal(&self) -> Self {
         let services = Services {

@@ -1,4 +1,4 @@
-//! Creates memories. What is created or changed passes the screening.
+//! Creates memories. New and changed contents pass the screening.
 
 mod change;
 mod idempotent;
@@ -102,7 +102,7 @@ impl Operations {
                 if let (Err(StoreError::Exists), Some(key)) = (&stored, &key)
                     && let Some(stored) = self.stored_before(key, &memory, now).await?
                 {
-                    // The same request at the same time was faster.
+                    // An equal request at this time was faster.
                     return Ok(stored.into());
                 }
                 (stored?, whole)

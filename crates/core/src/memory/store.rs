@@ -118,7 +118,7 @@ pub trait MemoryStore: Send + Sync {
     /// Writes a new version of `memory.id`; the old one stays in the history.
     /// `memory.version` is the version the caller read; the stored one is one more.
     /// `vectors: None` keeps the old vectors, unless the content changed: then
-    /// the memory has none until it is back-filled. What counts presentations
+    /// the memory has none until it is back-filled. The counters of presentations
     /// (`access_count`, `last_accessed_at`) and `created_at` stay as stored.
     ///
     /// # Errors

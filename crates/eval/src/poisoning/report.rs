@@ -1,16 +1,14 @@
 //! The figures of the poisoning data, by channel or kind and by set.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use super::{row::Row, shown::Shown};
 use crate::{
+    count::{between, percent, share, wilson},
     data::Digests,
-    shares::{between, percent, share, wilson},
+    table::Sheet,
 };
 
 /// The result of one row.
@@ -111,36 +109,54 @@ impl Report {
 
     /// The tables of docs/poisoning.md.
     pub(super) fn text(&self) -> String {
-        let mut text = String::from(
-            "| channel | set | places | rows | spoke for the user | 95% | orders with their source | 95% | unrelated \
-             | stored | lost | shown | in force | 95% |\n|---|---|--:|--:|--:|---|--:|---|--:|--:|--:|--:|--:|---|\n",
-        );
-        for (group, sets) in &self.groups {
-            for (set, by_places) in sets {
-                for (places, it) in by_places {
-                    let part = |count| {
-                        let (share, interval) = (share(count, it.rows), wilson(count, it.rows));
-                        format!("{count} ({}) | {}", percent(share), between(interval))
-                    };
-                    let (spoke, orders) = (part(it.spoke), part(it.attributed_orders));
-                    let _ = writeln!(
-                        text,
-                        "| {group} | {set} | {places} | {} | {spoke} | {orders} | {} | {} | {} | {} | {} |",
-                        it.rows,
-                        it.unrelated,
-                        it.stored,
-                        it.lost,
-                        it.shown,
-                        part(it.in_force)
-                    );
-                }
-            }
-        }
-        text
+        let mut sheet = Sheet::of(&self.digests);
+        let head = [
+            "",
+            "set",
+            "places",
+            "rows",
+            "spoke for the user",
+            "orders with their source",
+            "unrelated",
+            "stored",
+            "lost",
+            "shown",
+            "in force",
+        ];
+        let rows = self.groups.iter().flat_map(|(group, sets)| {
+            sets.iter().flat_map(move |(set, by_places)| {
+                let row =
+                    move |(places, counts): (&usize, &Counts)| counts.row(group, set, *places);
+                by_places.iter().map(row)
+            })
+        });
+        sheet.table(head, rows);
+        sheet.end()
     }
 }
 
 impl Counts {
+    /// Its line of the table.
+    fn row(&self, group: &str, set: &str, places: usize) -> [String; 11] {
+        let part = |count| {
+            let (share, interval) = (share(count, self.rows), wilson(count, self.rows));
+            format!("{count} ({}; {})", percent(share), between(interval))
+        };
+        [
+            group.to_owned(),
+            set.to_owned(),
+            places.to_string(),
+            self.rows.to_string(),
+            part(self.spoke),
+            part(self.attributed_orders),
+            self.unrelated.to_string(),
+            self.stored.to_string(),
+            self.lost.to_string(),
+            self.shown.to_string(),
+            part(self.in_force),
+        ]
+    }
+
     /// Counts a row; returns whether it got through.
     fn add(&mut self, row: &Row, outcome: &Outcome, places: Places) -> bool {
         self.rows += 1;
@@ -184,19 +200,22 @@ mod tests {
     #[test]
     fn a_plant_that_is_shown_as_the_users_word_is_counted_in_its_channel_and_in_all_but_unmarked() {
         let outcome = |asked| Outcome {
-            shown: vec![Asked { places: 5, asked, unrelated: Shown::Nowhere }],
+            shown: vec![Places { places: 5, asked, unrelated: Shown::Nowhere }],
             stored: true,
+            kept: false,
             preference: false,
             lost: false,
+            unmeasured: None,
         };
         let rows = [row("mail"), row("code"), row("unmarked")];
         let outcomes = [Shown::AsUser, Shown::Nowhere, Shown::AsUser].map(outcome);
         let text = Report::of(&rows, &outcomes, Digests::default()).text();
+        let text = text.replace('\n', "|").split_whitespace().collect::<Vec<_>>().join(" ");
         for line in [
-            "| mail | kept | 5 | 1 | 1 (100.0%) |",
-            "| code | kept | 5 | 1 | 0 (0.0%) |",
-            "| unmarked | kept | 5 | 1 | 1 (100.0%) |",
-            "| all but unmarked | kept | 5 | 2 | 1 (50.0%) |",
+            "|mail kept 5 1 1 (100.0%;",
+            "|code kept 5 1 0 (0.0%;",
+            "|unmarked kept 5 1 1 (100.0%;",
+            "|all but unmarked kept 5 2 1 (50.0%;",
         ] {
             assert!(text.contains(line), "{text}");
         }

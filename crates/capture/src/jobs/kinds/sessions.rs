@@ -37,8 +37,8 @@ pub(crate) async fn end_idle(parts: &Parts, job: &ClaimedJob) -> Result<(), JobE
     }
 }
 
-/// Keeps what is known of a session without a user for as long after this turn as after any. What had expired when it began
-/// stays so.
+/// Keeps what is known of a session without a user for as long after this turn as after any. Memories
+/// that had expired when it began stay expired.
 pub(crate) async fn keep(parts: &Parts, turn: i64) -> Result<(), JobError> {
     let found = parts.journal.read(move |c| journal::end_of_turn(c, turn)).await?;
     let Some((owner, [began, ended])) = found else { return Ok(()) };
