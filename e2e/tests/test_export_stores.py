@@ -18,11 +18,13 @@ WAY = ["sqlite", "postgres", "milvus", "sqlite", "milvus", "postgres", "sqlite"]
 @pytest.fixture
 def servers(tmp_path):
     made = [Postgres(tmp_path / "postgres"), Milvus(tmp_path / "milvus")]
-    for one in made:
-        one.start()
-    yield made
-    for one in made:
-        one.stop()
+    try:
+        for one in made:
+            one.start()
+        yield made
+    finally:
+        for one in made:
+            one.stop()
 
 
 def test_every_store_takes_what_every_other_one_exports_and_exports_the_same(servers, tmp_path):
