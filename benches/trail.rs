@@ -6,27 +6,28 @@
 //! `cargo bench --bench trail` (with `-- N` for N requests of each).
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench may panic and prints")]
 
-use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+#[path = "shared/ask.rs"]
+mod ask;
+#[path = "shared/model.rs"]
+mod model;
+
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use memgate_config::{Config, TrailConfig};
 use memgate_core::clock::Clock;
 use memgate_core::memory::{
-    Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Within, Write,
+    Actor, Embedding, Memory, MemoryId, MemoryStore, MemoryType, Owner, Source, Write,
 };
-use memgate_embed::{
-    Embedder, Precision, Run, Space,
-    onnx::{OnnxEmbedder, OnnxSettings},
-};
-use memgate_recall::{
-    Earlier, Message, Recall, RecallRequest, RecallTrail, Recalled, Selection, Step, Trace,
-    TrailSettings,
-};
+use memgate_embed::Embedder;
+use memgate_recall::{Recall, RecallTrail, Recalled, Step, Trace, TrailSettings};
 use memgate_store::{SqliteOptions, SqliteStore};
 use memgate_testing::{World, WorldOptions};
 use memgate_trail::{Bounds, TrailFile};
+
+use ask::{ask, selection};
+use model::{config, embedder};
 
 /// Requests of each kind, unless it is told how many.
 const REQUESTS: usize = 3_000;
@@ -48,20 +49,6 @@ const THINGS: [&str; 10] = [
 
 fn owner() -> Owner {
     Owner::of_user("u").unwrap()
-}
-
-fn embedder(config: &Config) -> Arc<dyn Embedder> {
-    let model = &config.memory.embedding;
-    let space = Space {
-        model: model.model.clone(),
-        dimension: model.dimension,
-        run: Run::Here { pooling: model.pooling, precision: Precision::Int8 },
-        query_prefix: model.query_prefix().to_owned(),
-        passage_prefix: model.passage_prefix().to_owned(),
-    };
-    let (runtime, folder) = (config.runtime_library(), config.model_folder());
-    let settings = OnnxSettings { runtime, folder, space, threads: NonZeroUsize::MIN };
-    Arc::new(OnnxEmbedder::load(&settings).unwrap())
 }
 
 async fn fill(store: &SqliteStore, embedder: &dyn Embedder) {
@@ -94,35 +81,14 @@ impl Kind {
     async fn ask(&mut self, config: &Config, number: usize) {
         let text =
             format!("In which room of the house is my {}, number {number}?", THINGS[number % 10]);
-        let (owner, all) = (owner(), Within::All);
-        let selection = Selection { limit: 5, threshold: 0.6, types: Vec::new() };
-        let arrived = Instant::now();
+        let (owner, now, arrived) = (owner(), Clock::System.now(), Instant::now());
         let trail = self.recall.trail();
-        let now = Clock::System.now();
         let trace = trail.is_kept().then(Trace::default);
-        let request = RecallRequest {
-            owner: &owner,
-            session: None,
-            reader: None,
-            projects: &all,
-            agents: &all,
-            earlier: &[],
-            selection: &selection,
-            settings: config.memory.recall_settings(),
-            filter: None,
-            forgotten: &[],
-            now,
-            zone: jiff::tz::TimeZone::UTC,
-            deadline: tokio::time::Instant::now() + Duration::from_secs(5),
-            trace: trace.as_ref(),
-        };
-        let message = Message { text: &text, signals: &Earlier::SILENT, tools_offered: false };
-        let plan = self.recall.plan(message, &request).await.unwrap();
-        let context = plan.context(|_| false).await.unwrap();
+        let context = ask(&self.recall, config, &owner, &text, trace.as_ref()).await;
         assert!(context.hits() > 0, "{text}");
-        drop(plan);
         if let Some(trace) = trace {
             trace.step(Step::Total, arrived.elapsed());
+            let selection = selection(config);
             trail.record(Recalled {
                 request_id: number.to_string(),
                 owner: owner.clone(),
@@ -137,7 +103,7 @@ impl Kind {
             });
         }
         self.waited.push(arrived.elapsed());
-        // What is left of the work must not be timed with the next request.
+        // The rest of the work must not be timed with the next request.
         let replied = Instant::now();
         let _ = self.recall.trail().find("none", |_| true).await;
         self.afterwards.push(replied.elapsed());
@@ -151,7 +117,7 @@ fn median(times: &[Duration]) -> f64 {
 }
 
 async fn run(requests: usize, folder: &Path, config: &Config) {
-    let embedder = embedder(config);
+    let embedder: Arc<dyn Embedder> = Arc::new(embedder(config));
     let store = SqliteStore::open(&folder.join("m.db"), SqliteOptions::default()).unwrap();
     fill(&store, embedder.as_ref()).await;
     let options = WorldOptions { store: Arc::new(store), embedder, ..WorldOptions::default() };
@@ -196,12 +162,7 @@ async fn run(requests: usize, folder: &Path, config: &Config) {
 
 fn main() {
     let requests = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(REQUESTS);
-    let assets = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(".assets");
-    let config = Config { assets_dir: assets, ..Config::default() };
-    if !config.model_folder().is_dir() {
-        println!("trail: skipped, there is no model; `cargo xtask assets` fetches it");
-        return;
-    }
+    let Some(config) = config("trail") else { return };
     let folder = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(run(requests, folder.path(), &config));

@@ -14,7 +14,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The files that take longest. They start first, so that none of them is left alone at the end.
 SLOWEST = ["milvus", "durability", "cli", "up", "remote_embedder", "hostile_operations", "fooled_helper",
-           "postgres", "milvus_server", "field", "extraction", "extraction_failures", "failures", "store_failures",
+           "postgres", "milvus_server", "export_stores", "field", "extraction", "extraction_failures", "failures", "store_failures",
            "several_embedders"]
 
 

@@ -45,16 +45,16 @@ MESSAGES_OF_A_PROFILE = 8
 FOLDS = 5
 
 
-def labelled():
+def labelled(files=MESSAGES):
     """Messages as lists of parts (text, own, kept), with a group that must not be divided between folds."""
     found = []
-    for file in MESSAGES:
+    for file in files:
         for line in file.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             for turn in row["turns"]:
                 parts = [(part["t"], part["w"] == "own", bool(part.get("k"))) for part in turn["user"]]
-                found.append({"parts": parts, "lang": row["lang"], "file": "messages/" + file.stem, "group": row["id"],
-                              "weight": CONVERSATION})
+                found.append({"parts": parts, "lang": row["lang"], "file": "messages/" + file.stem, "kind": row["kind"],
+                              "group": row["id"], "weight": CONVERSATION})
     return found
 
 
@@ -109,6 +109,14 @@ def told():
     return found
 
 
+def joined(rows):
+    """The rows with their texts, trimmed as the program trims a message."""
+    for row in rows:
+        row["parts"][0] = (row["parts"][0][0].lstrip(), *row["parts"][0][1:])
+        row["text"] = "".join(part[0] for part in row["parts"]).rstrip()
+    return rows
+
+
 def blocks(file):
     """The rows of a file in the groups that stay in one fold."""
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
@@ -149,7 +157,7 @@ def places(row, piece):
 
 
 def marks(rows, found):
-    """What is known of each piece: kept, the user's own, how something is done; -1 where nobody said."""
+    """Labels of each piece: kept, the user's own, how something is done; -1 where nobody said."""
     kept, own = statements.labels([row | {"keep": row.get("keep", [])} for row in rows], found), np.full(len(found), -1)
     how = np.full(len(found), -1)
     for at, piece in enumerate(found):
@@ -264,11 +272,7 @@ def main():
     arguments.add_argument("--into", type=model_file.folder, default=MODEL, help="the folder of the model files")
     arguments = arguments.parse_args()
     rows = labelled()
-    rows += rejoined(rows) + told()
-    for row in rows:  # as the program trims a message
-        row["parts"][0] = (row["parts"][0][0].lstrip(), *row["parts"][0][1:])
-        row["text"] = "".join(part[0] for part in row["parts"]).rstrip()
-    rows += rows_of_statements()
+    rows = joined(rows + rejoined(rows) + told()) + rows_of_statements()
     found = pieces(rows)
     x, y = np.asarray(exported(rows, "readings")["readings"]), marks(rows, found)
     weight = np.array([rows[piece["row"]]["weight"] for piece in found], np.float32)

@@ -1,8 +1,8 @@
-"""Users whose ids attack queries, keys and comparisons, at war with each other: everybody attacks everybody by every way in,
-and notes what they get.
+"""Users whose ids attack queries, keys and comparisons. Each user attacks all others through every interface and records the
+answers.
 
-A memory's canary is a word of its own. Whoever gets one in an answer must be its owner, or have been among its readers when
-the request began.
+Each memory has a canary, a word that no other text has. A user that finds a canary in an answer must own its memory, or have
+been among its readers when the request began.
 """
 
 import json
@@ -42,7 +42,7 @@ AGENTS = ["coach", "coach%", "' OR agent <> '"]
 CANARY = re.compile(r"zq[a-z]{10}")
 # Who keeps more memories than this deletes all of them, so that the last operations are as quick as the first.
 MOST_KEPT = 16
-# Each is answered with the user's own, or refused; anything else is a fault.
+# An answer holds the user's own memories, or is a refusal; any other status is a fault.
 STATUSES = {200, 201, 202, 204, 400, 401, 403, 404, 405, 409, 413, 422}
 TOOL = {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
 
@@ -74,7 +74,7 @@ class Canary:
         self.readers.append(Readers(visibility))
 
     def ends(self, last: int | None = None):
-        """After it was answered: whoever asks from now on must not see what earlier readers saw."""
+        """Called after the answer: a request that begins from now on must not see what earlier readers saw."""
         now = time.monotonic()
         for readers in self.readers[:last]:
             readers.until = min(readers.until, now)
@@ -473,7 +473,7 @@ class Battlefield:
             stored = {memory["id"]: memory["content"] for memory in self.memories(one)}
             missing = {id_ for id_, word in one.kept.items() if word not in stored.get(id_, "")}
             assert not missing, f"{one.id} lost {missing}"
-            # What others shared has not become one's own.
+            # Memories that others shared have not become the reader's own.
             foreign = {word for word in CANARY.findall(str(stored)) if self.canaries[word].owner is not one}
             assert not foreign, f"{one.id} has {foreign}"
         # Short ids occur in any text.

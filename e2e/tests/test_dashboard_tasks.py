@@ -1,4 +1,4 @@
-"""What people do in the dashboard, done in a real Chromium."""
+"""Tasks of people in the dashboard, done in a real Chromium."""
 
 from types import SimpleNamespace
 

@@ -79,8 +79,8 @@ pub trait Embedder: Send + Sync {
     async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError>;
 
     /// Reads a text whole and returns the inner layers of each of `spans`, means over its tokens. `None` from models that do
-    /// not provide them. The spans are byte ranges of the text in ascending order of their starts, and may nest. Of a text
-    /// longer than [`READ_TOKENS`], a span is read with what follows it.
+    /// not provide them. The spans are byte ranges of the text in ascending order of their starts, and may nest. A
+    /// span of a text longer than [`READ_TOKENS`] is read with the text that follows it.
     ///
     /// # Errors
     /// As [`Embedder::embed_query`].

@@ -16,12 +16,11 @@ mod ordinary;
 mod parse;
 mod placement;
 mod poisoning;
-mod quotation;
 mod refusals;
 mod replay;
 mod scenarios;
-mod shares;
 mod signals;
+mod table;
 mod updates;
 
 #[cfg(test)]

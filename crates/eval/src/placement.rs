@@ -9,9 +9,11 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::{
+    count::percent,
     data::{self, Digests},
     evaluation::{Evaluation, Services},
     replay::{Scenario, Turn, ask, message, messages, tell},
+    table::Sheet,
 };
 use memgate_config::MemoryConfig;
 use memgate_core::memory::Owner;
@@ -238,24 +240,21 @@ impl Report {
 
     /// The result as text.
     fn told(&self) -> String {
-        let Self { conversations, turns, contexts, digests, .. } = self;
-        let mut text = format!(
-            "{conversations} conversations of {turns} turns, {contexts} of their requests with a context\n\
-             data sha256  {}\nmodel sha256 {}\n\n{:<17} {:>7} {:>7} {:>11} {:>12}",
-            digests.data_sha256,
-            digests.model_sha256,
-            "shared with next",
-            "bytes",
-            "tokens",
-            "last prompt",
-            "new tokens",
+        let Self { conversations, turns, contexts, .. } = self;
+        let mut sheet = Sheet::of(&self.digests);
+        sheet.line(format_args!(
+            "{conversations} conversations of {turns} turns, {contexts} of their requests with a context"
+        ));
+        let row = |(name, shares): &(&str, Shares)| {
+            let Shares { bytes, tokens, last, anew } = *shares;
+            let [bytes, tokens, last] = [bytes, tokens, last].map(|share| percent(Some(share)));
+            [(*name).to_owned(), bytes, tokens, last, format!("{anew:.0}")]
+        };
+        sheet.table(
+            ["shared with next", "bytes", "tokens", "last prompt", "new tokens"],
+            self.placements.iter().map(row),
         );
-        for (name, Shares { bytes, tokens, last, anew }) in &self.placements {
-            let [bytes, tokens, last] = [bytes, tokens, last].map(|share| 100.0 * share);
-            text +=
-                &format!("\n{name:<17} {bytes:>6.1}% {tokens:>6.1}% {last:>10.1}% {anew:>12.0}");
-        }
-        text
+        sheet.end()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{lang::Language, normal::plain, sentences};
 /// The most sentences that are looked at: more is pasted text.
 const MOST: usize = 32;
 
-/// A part of a message, in its place. What stands around it says whose words it is: "translate: …".
+/// A part of a message, in its place. The text around it shows whose words these are: "translate: …".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece<'a> {
     message: &'a str,

@@ -1,6 +1,6 @@
 // Calls of the REST API (docs/openapi.json).
 
-import { caller, expire, key, owner } from "./session.js";
+import { expire, key, owner } from "./session.js";
 
 /** The longest pause before a read that came too often is repeated, in seconds. */
 const MOST_PAUSE = 5;

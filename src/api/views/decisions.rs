@@ -21,7 +21,7 @@ pub struct DecisionHead {
     pub at: Timestamp,
     /// The decision, as in `x-memgate-decision`.
     pub decision: String,
-    /// What decided: `earlier` (a filter before memgate), `rule`, `lexical` (the message's words), `model`, `memory` (one
+    /// The decider: `earlier` (a filter before memgate), `rule`, `lexical` (the message's words), `model`, `memory` (one
     /// holds the message's rare words), `tool_loop` (the context of the loop's first call); null where nothing had yet.
     pub decided_by: Option<String>,
     /// Calibrated probability that memory helps; null where the model was not asked.

@@ -27,12 +27,12 @@ pub struct RecallView {
     pub threshold: f32,
     /// Maximum number of presented memories.
     pub limit: usize,
-    /// What was found: what is presented, in its order; what was left out before the ranking; the rest, the most relevant
-    /// first.
+    /// The candidates: first the presented ones, in their order; then those left out before the ranking; then
+    /// the rest, the most relevant first.
     pub candidates: Vec<CandidateView>,
     /// Size of the added context, in bytes.
     pub context_bytes: usize,
-    /// How long each step took. Of several at the same time the longest counts.
+    /// How long each step took. The longest of several at one time counts.
     pub steps: Vec<StepView>,
 }
 
@@ -65,7 +65,7 @@ pub struct CandidateView {
     pub outcome: String,
     /// Calibrated relevance, 0 to 1; null where it was not ranked.
     pub score: Option<f32>,
-    /// What the score and the place in the order are made of.
+    /// The parts of the score and of the place in the order.
     #[schema(value_type = Option<Object>)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<ScoreBreakdown>,
@@ -107,14 +107,14 @@ pub struct TurnView {
     pub tenant_id: Option<String>,
     /// When it began.
     pub at: Timestamp,
-    /// What it led to, in the order in which it was decided.
+    /// Its outcomes, in the order of the decisions.
     pub events: Vec<TurnEventView>,
 }
 
 /// Something that a turn led to.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TurnEventView {
-    /// What it concerns: `message`, `reply`, `turn`, `statement`, `preference` or `command`.
+    /// The subject: `message`, `reply`, `turn`, `statement`, `preference` or `command`.
     pub what: String,
     /// Its outcome: `kept`, `updated`, `merged`, `superseded`, `outdated`, `refused`, `redacted`, `dropped` or
     /// `forgotten`.

@@ -12,9 +12,9 @@ use crate::{
         conversation::{Conversation, Question},
         figures::{Answer, Ranking},
     },
-    replay::{Asked, BETWEEN_TURNS, selection},
+    replay::{Asked, BETWEEN_TURNS, keep, selection},
 };
-use memgate_core::memory::{Actor, Embedding, Memory, MemoryId, MemoryType, Owner, Source, Write};
+use memgate_core::memory::{Memory, MemoryId, MemoryType, Owner, Source};
 use memgate_recall::tokens;
 
 /// Stores a conversation as a user's memory and asks its questions.
@@ -41,9 +41,7 @@ async fn remember(
 ) -> Result<HashMap<MemoryId, usize>> {
     let contents: Vec<String> =
         conversation.turns.iter().map(|turn| turn.content.clone()).collect();
-    let space: std::sync::Arc<str> = memory.embedder.space().id().into();
     let vectors = memory.embedder.embed_passages(contents).await?;
-    let write = Write::by(Actor::Capture, "evaluated");
     let mut places = HashMap::with_capacity(vectors.len());
     let (mut session, mut said_at) = (0, Timestamp::UNIX_EPOCH);
     for (place, (turn, values)) in conversation.turns.iter().zip(vectors).enumerate() {
@@ -62,8 +60,7 @@ async fn remember(
         told.event_time = Some(said_at);
         told.provenance.turn = Some(place.to_string());
         told.provenance.said_at = Some(said_at);
-        let vector = Embedding { space: space.clone(), part: 0, values };
-        memory.store.store(told, vec![vector], &write).await?;
+        keep(memory, told, [values]).await?;
         places.insert(id, place);
     }
     Ok(places)

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::question::{Question, Session, Speaker};
 use crate::{
     evaluation::Services,
-    replay::{self, Asked, Turn, learn, selection, stored},
+    replay::{self, Asked, Turn, learn_all, selection, stored},
 };
 use memgate_core::memory::{Memory, Owner};
 use memgate_recall::tokens;
@@ -47,10 +47,10 @@ struct Evidence {
 /// When a part of memory fails or times out.
 pub(super) async fn ask(memory: &Services, question: &Question) -> Result<Shown> {
     let owner = Owner::of_user(&question.id)?;
-    for (number, session) in question.sessions.iter().enumerate() {
-        let name = format!("{}-{number}", question.id);
-        learn(memory, &owner, &name, session.date, &turns(session)).await?;
-    }
+    let chats = question.sessions.iter();
+    let chats: Vec<replay::Session> =
+        chats.map(|chat| replay::Session { date: chat.date, turns: turns(chat) }).collect();
+    learn_all(memory, &owner, &question.id, &chats).await?;
     let memories = stored(memory, &owner).await?;
     let asked = Asked {
         owner: &owner,
@@ -99,7 +99,7 @@ fn turns(session: &Session) -> Vec<Turn> {
     turns
 }
 
-/// The turns with evidence in a chat, at the times at which [`learn`] replays them.
+/// The turns with evidence in a chat, at the times at which [`learn_all`] replays them.
 fn evidence(session: &Session, answer: &HashSet<String>) -> Vec<Evidence> {
     let (mut found, mut turn) = (Vec::new(), -1);
     for message in &session.messages {

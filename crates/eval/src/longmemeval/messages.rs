@@ -9,9 +9,9 @@ use super::question::{Question, Speaker};
 use crate::{
     baseline::{by_bm25, by_cosine},
     evaluation::Services,
-    replay::{Asked, selection},
+    replay::{Asked, keep, selection},
 };
-use memgate_core::memory::{Actor, Embedding, Memory, MemoryId, MemoryType, Owner, Source, Write};
+use memgate_core::memory::{Memory, MemoryId, MemoryType, Owner, Source};
 
 /// The depth of the figures.
 const DEPTH: usize = 5;
@@ -94,8 +94,6 @@ async fn remember(
     owner: &Owner,
     question: &Question,
 ) -> Result<HashMap<MemoryId, Place>> {
-    let space: std::sync::Arc<str> = memory.embedder.space().id().into();
-    let write = Write::by(Actor::Capture, "evaluated");
     let mut places = HashMap::new();
     for (number, session) in question.sessions.iter().enumerate() {
         let content = |message: &super::question::Message| match message.role {
@@ -118,8 +116,7 @@ async fn remember(
             told.session_id = Some(session.id.clone());
             told.event_time = Some(said_at);
             told.provenance.said_at = Some(said_at);
-            let vector = Embedding { space: space.clone(), part: 0, values };
-            memory.store.store(told, vec![vector], &write).await?;
+            keep(memory, told, [values]).await?;
             let is_evidence = session.messages.get(at).is_some_and(|it| it.is_evidence);
             places.insert(id, Place { session: number, is_evidence });
             said_at += BETWEEN_MESSAGES;

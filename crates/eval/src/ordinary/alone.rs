@@ -5,7 +5,6 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use regex::RegexSet;
 
-use crate::quotation::is_quoted;
 use memgate_text::{
     alone::is_short,
     lang::Language,
@@ -13,6 +12,8 @@ use memgate_text::{
 };
 
 const FENCE: &str = "```";
+const OPENING: [char; 7] = ['"', '“', '„', '«', '「', '『', '‹'];
+const CLOSING: [char; 7] = ['"', '”', '“', '»', '」', '』', '›'];
 
 /// Why a memory cannot be read alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,19 @@ impl Fragment {
             unclosed.then_some(Self::Unclosed)
         }
     }
+}
+
+/// Whether a quotation is open at the end of a text.
+pub(crate) fn is_quoted(before: &str) -> bool {
+    let mut open = None;
+    for c in before.chars() {
+        match open {
+            Some(close) if c == close => open = None,
+            None => open = OPENING.iter().position(|it| *it == c).map(|at| CLOSING[at]),
+            Some(_) => {}
+        }
+    }
+    open.is_some()
 }
 
 /// A first word that needs the text before.

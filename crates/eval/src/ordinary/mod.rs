@@ -11,7 +11,7 @@ mod row;
 mod show;
 mod stored;
 
-pub(crate) use self::stored::Class;
+pub(crate) use self::{alone::is_quoted, stored::Class};
 
 use std::{fs, path::PathBuf};
 

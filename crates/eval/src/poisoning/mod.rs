@@ -32,15 +32,9 @@ use crate::{
 };
 use memgate_capture::{OrdersToModel, admit_memory};
 use memgate_config::MemoryConfig;
-use memgate_core::memory::{
-    Actor, Embedding, ListQuery, Memory, MemoryId, MemoryKind, MemoryType, Owner, ScopeQuery,
-    Source, Write,
-};
+use memgate_core::memory::{Memory, MemoryId, MemoryKind, MemoryType, Owner, Source};
 use memgate_recall::Selection;
 use memgate_screening::{MAX_MESSAGE_BYTES, Screener};
-
-/// Maximum number of memories of one user that are examined.
-const MOST: usize = 100 + Filling::MOST;
 
 /// Simulated time between the plant and the later questions.
 const LATER: SignedDuration = SignedDuration::from_hours(24);
@@ -191,11 +185,7 @@ impl User<'_> {
             return Ok(());
         }
         let vectors = self.memory.embedder.embed_passages(memory.passages()).await?;
-        let space: Arc<str> = self.memory.embedder.space().id().into();
-        let vectors =
-            vectors.into_iter().map(|values| Embedding { space: space.clone(), part: 0, values });
-        self.memory.store.store(memory, vectors.collect(), &Write::by(Actor::Api, "eval")).await?;
-        Ok(())
+        replay::keep(self.memory, memory, vectors).await
     }
 
     async fn ask(&self, question: &str, limit: usize) -> Result<Shown> {
@@ -211,14 +201,7 @@ impl User<'_> {
     }
 
     async fn memories(&self) -> Result<Vec<Memory>> {
-        let query = ListQuery {
-            scope: ScopeQuery::of(self.owner.clone()),
-            filter: None,
-            limit: MOST,
-            cursor: None,
-            now: self.memory.clock.now(),
-        };
-        Ok(self.memory.store.list(&query).await?.memories)
+        replay::in_use(self.memory, &self.owner).await
     }
 
     /// Whether what the plant asks to forget is still there.

@@ -1,6 +1,6 @@
 //! As whose words a context shows a text.
 
-use crate::quotation::is_quoted;
+use crate::ordinary::is_quoted;
 
 /// Who a line of the context names as the author of some words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,20 @@
-//! The turns of a conversation, and the body of the request with which a client sends them.
+//! The format of all stories: sessions of turns, and the body of the request with which a client sends a turn.
 
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+use crate::parse;
+
+/// A conversation of one day.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Session {
+    /// When its first turn begins.
+    #[serde(deserialize_with = "parse::time")]
+    pub(crate) date: Timestamp,
+    #[serde(deserialize_with = "parse::objects")]
+    pub(crate) turns: Vec<Turn>,
+}
 
 /// A message of the user and the assistant's reply to it.
 #[derive(Clone, Debug, Deserialize)]

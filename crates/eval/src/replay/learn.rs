@@ -1,15 +1,17 @@
 //! Learns from turns as the gateway does, at their own dates, and reads what came of them.
 
+use std::sync::Arc;
+
 use anyhow::{Result, bail, ensure};
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
 use super::{
     ask::PATIENCE,
-    body::{Turn, request},
+    body::{Session, Turn, request},
 };
 use crate::evaluation::Services;
 use memgate_capture::{Circumstances, FinishedTurn, JobQuery};
-use memgate_core::memory::{Memory, Owner};
+use memgate_core::memory::{Actor, Embedding, Memory, Owner, Write};
 use memgate_dialect::{Dialect, Ending, Reply};
 
 /// Number of memories that are read from the store at once.
@@ -26,6 +28,22 @@ pub(crate) const BETWEEN_TURNS: SignedDuration = SignedDuration::from_mins(1);
 pub(crate) async fn say(memory: &Services, owner: &Owner, text: &str) -> Result<()> {
     let turn = Turn { user: text.to_owned(), assistant: "All right.".to_owned() };
     learn(memory, owner, "message", memory.clock.now(), &[turn]).await
+}
+
+/// Learns the sessions of a story, one after the other.
+///
+/// # Errors
+/// When a part of memory fails or times out.
+pub(crate) async fn learn_all(
+    memory: &Services,
+    owner: &Owner,
+    story: &str,
+    sessions: &[Session],
+) -> Result<()> {
+    for (number, Session { date, turns }) in sessions.iter().enumerate() {
+        learn(memory, owner, &format!("{story}-{number}"), *date, turns).await?;
+    }
+    Ok(())
 }
 
 /// Offers the turns of a session to capture and waits until they are memories.
@@ -140,4 +158,31 @@ pub(crate) async fn stored(memory: &Services, owner: &Owner) -> Result<Vec<Memor
     }
     memories.sort_by(|a, b| (a.created_at, a.text()).cmp(&(b.created_at, b.text())));
     Ok(memories)
+}
+
+/// The memories of an owner that recall may present, oldest first.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) async fn in_use(memory: &Services, owner: &Owner) -> Result<Vec<Memory>> {
+    let mut memories = stored(memory, owner).await?;
+    let now = memory.clock.now();
+    memories.retain(|memory| memory.is_in_use(now));
+    Ok(memories)
+}
+
+/// Stores a memory as it is, with the vectors of its passages.
+///
+/// # Errors
+/// When the store fails.
+pub(crate) async fn keep(
+    memory: &Services,
+    kept: Memory,
+    vectors: impl IntoIterator<Item = Arc<[f32]>>,
+) -> Result<()> {
+    let space: Arc<str> = memory.embedder.space().id().into();
+    let vectors = (0..).zip(vectors);
+    let vectors = vectors.map(|(part, values)| Embedding { space: space.clone(), part, values });
+    memory.store.store(kept, vectors.collect(), &Write::by(Actor::Capture, "eval")).await?;
+    Ok(())
 }

@@ -7,7 +7,7 @@ mod scenario;
 
 pub(crate) use self::{
     ask::{Asked, PATIENCE, Recalled, lines, recall_request, selection},
-    body::{Turn, message, messages},
-    learn::{BETWEEN_TURNS, learn, learn_body, say, stored},
+    body::{Session, Turn, message, messages},
+    learn::{BETWEEN_TURNS, in_use, keep, learn, learn_all, learn_body, say, stored},
     scenario::{Scenario, ask, tell},
 };

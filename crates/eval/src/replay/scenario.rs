@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::{
     ask::{Asked, Recalled, selection},
-    body::Turn,
-    learn::{BETWEEN_TURNS, learn},
+    body::{Session, Turn},
+    learn::{BETWEEN_TURNS, learn, learn_all},
 };
 use crate::{evaluation::Services, parse};
 use memgate_core::memory::Owner;
@@ -26,14 +26,6 @@ pub struct Scenario {
     pub(crate) must_recall: Vec<Vec<String>>,
     /// Texts that must not be presented.
     pub(crate) must_not_recall: Vec<String>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct Session {
-    #[serde(deserialize_with = "parse::time")]
-    date: Timestamp,
-    #[serde(deserialize_with = "parse::objects")]
-    turns: Vec<Turn>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -74,16 +66,12 @@ impl Scenario {
     }
 }
 
-/// Learns a scenario's sessions as a user's memory.
+/// Learns a scenario's sessions as a user's memory, and the turns before its question.
 ///
 /// # Errors
 /// When a part of memory fails or times out.
 pub(crate) async fn tell(memory: &Services, owner: &Owner, scenario: &Scenario) -> Result<()> {
-    for (number, session) in scenario.sessions.iter().enumerate() {
-        let name = format!("{}-{number}", scenario.id);
-        learn(memory, owner, &name, session.date, &session.turns).await?;
-    }
-    // The turns before the question are memories, too, when it is asked.
+    learn_all(memory, owner, &scenario.id, &scenario.sessions).await?;
     let Question { date, turns, .. } = &scenario.ask;
     let began = *date - BETWEEN_TURNS * i32::try_from(turns.len())?;
     learn(memory, owner, &format!("{}-ask", scenario.id), began, turns).await

@@ -220,6 +220,23 @@ impl MemoryStore for PostgresStore {
         memory.ok_or(StoreError::NotFound)
     }
 
+    async fn get_all(
+        &self,
+        asked: &[(Owner, MemoryId)],
+        now: Timestamp,
+    ) -> Result<Vec<Memory>, StoreError> {
+        let Some((first, _)) = asked.first() else { return Ok(Vec::new()) };
+        let transaction = self.read(first).await?;
+        let mut found = Vec::with_capacity(asked.len());
+        for (owner, id) in asked {
+            transaction.act_for(&owner.key())?;
+            found.extend(search::by_id(&transaction, owner, id.as_str()).await?);
+        }
+        transaction.end();
+        let found = found.into_iter().map(|(_, memory)| memory);
+        Ok(found.filter(|memory| !memory.is_expired(now)).collect())
+    }
+
     async fn update(
         &self,
         mut memory: Memory,

@@ -167,6 +167,20 @@ impl MemoryStore for SqliteStore {
         memory.ok_or(StoreError::NotFound)
     }
 
+    async fn get_all(
+        &self,
+        asked: &[(Owner, MemoryId)],
+        now: Timestamp,
+    ) -> Result<Vec<Memory>, StoreError> {
+        let asked = asked.to_vec();
+        let look = move |c: &mut Connection| {
+            let found = asked.iter().map(|(owner, id)| search::by_id(c, owner, id.as_str()));
+            found.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        let found = self.read(look).await?.into_iter().flatten().map(|(_, memory)| memory);
+        Ok(found.filter(|memory| !memory.is_expired(now)).collect())
+    }
+
     async fn update(
         &self,
         mut memory: Memory,

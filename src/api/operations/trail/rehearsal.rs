@@ -22,7 +22,7 @@ const MAX_EARLIER: usize = 64;
 const MAX_MESSAGES: usize = 64 * 1024;
 
 impl Operations {
-    /// What a model would receive for a message.
+    /// The context that a model would receive for a message.
     ///
     /// # Errors
     /// 400 for an invalid field, 503 while neither vectors nor words can be searched.
