@@ -46,7 +46,7 @@ impl From<Error> for Fault {
             Error::Timeout(_) | Error::Cancelled(_) => Self::Late,
             Error::Server(error) => match error.code() {
                 100 => Self::Missing,
-                101 | 503 => Self::NotLoaded,
+                101 | 103 | 503 => Self::NotLoaded,
                 // Servers before 2.3 and Milvus Lite report it like this.
                 0 if error.legacy_code() == 4 => Self::Missing,
                 code => Self::Server(code),
