@@ -67,7 +67,7 @@ pub enum DecidedBy {
     Rule,
     /// The trained model, by the message's words.
     Lexical,
-    /// The same, with what the embedding model makes of the message.
+    /// The trained model, by the message's words and its embedding.
     Model,
     /// The memories: one holds most of the message's rare words.
     Memory,
