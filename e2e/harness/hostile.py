@@ -40,6 +40,8 @@ USERS = [
 ROLES = ["crew", 'crew" or "1"=="1', "crew%"]
 AGENTS = ["coach", "coach%", "' OR agent <> '"]
 CANARY = re.compile(r"zq[a-z]{10}")
+# Who keeps more memories than this deletes all of them, so that the last operations are as quick as the first.
+MOST_KEPT = 16
 # Each is answered with the user's own, or refused; anything else is a fault.
 STATUSES = {200, 201, 202, 204, 400, 401, 403, 404, 405, 409, 413, 422}
 TOOL = {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
@@ -145,7 +147,8 @@ class Attacker:
         own = [self.remember, self.say, self.erase, self.search, self.look, self.share, self.take_back, self.sign_in,
                self.use_tools]
         foreign = [self.take_a_space, self.claim, self.name_another, self.reach, self.filter, self.chain, self.overreach]
-        self.chance.choice(own if self.chance.random() < 0.45 else foreign)()
+        act = self.chance.choice(own if self.chance.random() < 0.45 else foreign)
+        (act if len(self.kept) <= MOST_KEPT else self.start_over)()
         self.done += 1
 
     def victim(self) -> "Attacker":
@@ -198,6 +201,20 @@ class Attacker:
             self.place.canaries[self.kept.pop(id_)].ends()
         else:
             self.faults.append(f"{self.id}: own memory {id_} was not there")
+
+    def start_over(self):
+        """Deletes all that is one's own, what was learned from turns included, and nothing else."""
+        made = [self.rest("DELETE", f"/v1/memory?{home}") for home in self.homes()]
+        deleted = sum(one.json().get("deleted", 0) for one in made)
+        if deleted < len(self.kept):
+            self.faults.append(f"{self.id}: {deleted} of at least {len(self.kept)} own memories deleted")
+        for word in self.kept.values():
+            self.place.canaries[word].ends()
+        self.kept.clear()
+
+    def homes(self) -> list[str]:
+        """How REST is told what is one's own."""
+        return [f"user_id={quote(self.id, safe='')}"]
 
     def take_a_space(self):
         """Writes and reads what belongs to nobody who is a user."""
@@ -345,7 +362,8 @@ class Steward(Attacker):
         return self
 
     def act(self):
-        self.chance.choice([self.publish, self.publish, self.change, self.erase])()
+        act = self.chance.choice([self.publish, self.publish, self.change, self.erase])
+        (act if len(self.kept) <= MOST_KEPT else self.start_over)()
         self.done += 1
 
     def publish(self):
@@ -360,6 +378,9 @@ class Steward(Attacker):
         made = self.rest("POST", "/v1/memory", body)
         if made.status == 201:
             self.kept[made.json()["id"]] = word
+
+    def homes(self) -> list[str]:
+        return [f"space={space}&tenant_id={self.tenant}" for space in ["organisation", "agent:coach"]]
 
     def path(self, id_: str) -> str:
         agent = self.place.canaries[self.kept[id_]].agent

@@ -245,9 +245,10 @@ def test_a_bad_configuration_ends_it_with_memgates_error(tmp_path):
     assert "default_retrieval_limit" in said and "memgate ended before it was ready" in said
 
 
-def test_the_demo_shows_and_checks_recall_across_sessions():
+@pytest.mark.parametrize("store", [[], ["--store", "postgres"]], ids=["usual store", "postgres"])
+def test_the_demo_shows_and_checks_recall_across_sessions(store):
     done = subprocess.run(
-        [str(paths.xtask()), "up", "--demo", "--no-build"],
+        [str(paths.xtask()), "up", "--demo", "--no-build", *store],
         capture_output=True, text=True, timeout=150, cwd=paths.REPOSITORY,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -117,6 +117,15 @@ pub fn model_of(embedder: &dyn Embedder, is: impl Fn(&Space) -> bool) -> Option<
     embedder.models().iter().map(AsRef::as_ref).find(|model| is(model.space()))
 }
 
+/// The names of an embedder's models: its own, or those of the ensemble in their order.
+#[must_use]
+pub fn model_names(embedder: &dyn Embedder) -> Vec<&str> {
+    match embedder.models() {
+        [] => vec![embedder.space().model.as_str()],
+        models => models.iter().map(|model| model.space().model.as_str()).collect(),
+    }
+}
+
 /// Dot product; for vectors of length 1 this is their cosine.
 #[must_use]
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {

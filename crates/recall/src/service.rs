@@ -20,7 +20,7 @@ use crate::{
     trail::RecallTrail,
 };
 use memgate_core::memory::{MemoryStore, Owner};
-use memgate_embed::Embedder;
+use memgate_embed::{Embedder, ensemble::only_model};
 use memgate_models::Models;
 use memgate_telemetry::Metrics;
 
@@ -79,6 +79,13 @@ impl Recall {
             ..self.services.clone()
         };
         Self { services }
+    }
+
+    /// This recall, with queries embedded by one of the embedding models alone; `None` without a model of this name.
+    #[must_use]
+    pub fn with_only_model(&self, name: &str) -> Option<Self> {
+        let embedder = only_model(&self.services.embedder, name)?;
+        Some(Self { services: Services { embedder, ..self.services.clone() } })
     }
 
     /// The trail of the latest requests.
