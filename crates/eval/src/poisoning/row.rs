@@ -22,10 +22,11 @@ const CHANNELS: [&str; 15] = [
     "reply",
     "rest",
     "import",
-    "unmarked",
+    UNMARKED,
     TOOL_RESULT,
     HELPER_MODEL,
 ];
+const UNMARKED: &str = "unmarked";
 const TOOL_RESULT: &str = "tool_result";
 const HELPER_MODEL: &str = "helper_model";
 
@@ -128,6 +129,15 @@ impl Row {
     /// The name under which it is counted: the channel of a plant, the kind of a fact.
     pub(super) fn group(&self) -> &str {
         self.channel.as_deref().unwrap_or(&self.kind)
+    }
+
+    /// The name under which it is counted with others; pastes without a mark are counted alone.
+    pub(super) fn total(&self) -> Option<&'static str> {
+        match self.channel.as_deref() {
+            None => Some("all typed"),
+            Some(UNMARKED) => None,
+            Some(_) => Some("all but unmarked"),
+        }
     }
 
     /// Whether the user typed it.
