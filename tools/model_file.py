@@ -80,8 +80,8 @@ def sha256(path):
 
 def save(model, tensors, *, data, command, folder=MODEL, metadata=None, scores=None):
     """Puts a model's tensors, all named `model.…`, in place of its former ones, and says in the manifest what it
-    was trained on (`data`: paths below the project's root) and how. Scores and a note of
-    former weights are dropped; `scores` is what the caller has just measured."""
+    was trained on (`data`: paths below the project's root) and how. The scores of
+    former weights are dropped; `scores` are those that the caller has just measured."""
     assert all(name.startswith(f"{model}.") for name in tensors), tensors.keys()
     weights, manifest = folder / "weights.safetensors", folder / "manifest.toml"
     old, notes = read(weights) if weights.exists() else ({}, {})
@@ -94,7 +94,6 @@ def save(model, tensors, *, data, command, folder=MODEL, metadata=None, scores=N
     told["weights_sha256"] = hashlib.sha256(file).hexdigest()
     section = told.setdefault("models", {}).setdefault(model, {})
     if file != before:
-        section.pop("note", None)
         section["scores"] = scores or []
     section["command"] = command
     section["data"] = {str(Path(path).relative_to(ROOT)): sha256(path) for path in sorted(data)}
@@ -118,13 +117,12 @@ def manifest_text(told):
     value = lambda it: json.dumps(it, ensure_ascii=False)
     fields = lambda table, *names: [f"{name} = {value(table[name])}" for name in names if name in table]
     lines = [
-        "# What weights.safetensors holds and how it was made: docs/models.md. Written by tools/model_file.py; of what a",
-        "# trainer does not know (the scores on rows kept apart) by hand.",
+        "# The contents of weights.safetensors and their training: docs/models.md. Written by tools/model_file.py.",
         *fields(told, "format", "features", "weights_sha256"),
         *("", "[embedder]", *fields(told["embedder"], *told["embedder"])),
     ]
     for name, model in told["models"].items():
-        lines += ["", f"[models.{name}]", *fields(model, "decides", "command", "note")]
+        lines += ["", f"[models.{name}]", *fields(model, "decides", "command")]
         lines += ["", f"[models.{name}.data]", *(f"{value(path)} = {value(sha)}" for path, sha in model["data"].items())]
         for score in model.get("scores", []):
             lines += ["", f"[[models.{name}.scores]]", *fields(score, *score)]

@@ -8,7 +8,6 @@ mod answer;
 mod backend;
 mod client;
 mod commands;
-mod config_file;
 mod eval;
 mod failure;
 mod options;

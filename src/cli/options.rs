@@ -1,14 +1,32 @@
-//! Options shared by the commands on memories.
+//! Options that several commands share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use reqwest::Url;
 
-use crate::{api, cli::config_file::ConfigFile};
+use crate::api;
 use memgate_core::memory::Filter;
 use memgate_located::{Node, read};
+
+/// Default path of the configuration, relative to the working directory.
+const USUAL: &str = "config/config.yaml";
+
+/// The option that all commands share.
+#[derive(Clone, Debug, Args)]
+pub(super) struct ConfigFile {
+    /// Configuration file [default: config/config.yaml if it exists, else the built-in defaults].
+    #[arg(long, value_name = "FILE", env = "MEMGATE_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+impl ConfigFile {
+    /// The given file, else the default path if it exists.
+    pub(super) fn path(self) -> Option<PathBuf> {
+        self.config.or_else(|| Path::new(USUAL).is_file().then(|| USUAL.into()))
+    }
+}
 
 /// How memories are accessed and shown.
 #[derive(Debug, Args)]

@@ -197,13 +197,13 @@ impl Entry {
 pub struct AuditEntry {
     /// Position in the log.
     pub id: i64,
-    /// When.
+    /// Time of the action.
     pub at: Timestamp,
-    /// Who.
+    /// The key or part that acted.
     pub actor: String,
-    /// What.
+    /// The action.
     pub action: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// The tenant.
     pub tenant: Option<String>,

@@ -312,7 +312,7 @@ mod tests {
         assert_eq!((&json["conversations"], &json["contexts"]), (&json!(1), &json!(TURNS)));
         assert_eq!((&json["data_sha256"], &json["model_sha256"]), (&json!("d1"), &json!("m1")));
         assert!(
-            told.contains("d1") && told.contains("m1") && told.contains("\nlast_user"),
+            told.contains("d1") && told.contains("m1") && told.contains("\n| last_user "),
             "{told}"
         );
     }

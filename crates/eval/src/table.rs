@@ -1,4 +1,4 @@
-//! The text form of a result: the digests of what was measured, tables and lines.
+//! The text form of a result: the digests of what was measured, tables in Markdown and lines.
 
 use std::fmt::{Display, Write as _};
 
@@ -18,7 +18,8 @@ impl Sheet {
         _ = writeln!(self.0, "{text}");
     }
 
-    /// Adds a table with one row or more, after an empty line: the first column is aligned to the left, the others to the right.
+    /// Adds a table with one row or more in Markdown, after an empty line. The first column is aligned to the left, the
+    /// others to the right.
     pub(crate) fn table<const N: usize>(
         &mut self,
         head: [&str; N],
@@ -31,15 +32,21 @@ impl Sheet {
             return;
         }
         self.line("");
-        for row in &rows {
-            let mut line = String::new();
-            for (at, (cell, width)) in row.iter().zip(widths).enumerate() {
-                _ = match at {
-                    0 => write!(line, "{cell:<width$}"),
-                    _ => write!(line, "  {cell:>width$}"),
-                };
+        for (number, row) in rows.iter().enumerate() {
+            let cells = row.iter().zip(widths).enumerate().map(|(at, (cell, width))| match at {
+                0 => format!(" {cell:<width$} "),
+                _ => format!(" {cell:>width$} "),
+            });
+            let cells: Vec<String> = cells.collect();
+            self.line(format_args!("|{}|", cells.join("|")));
+            if number == 0 {
+                let rule = widths.iter().zip(0..).map(|(width, at)| {
+                    let end = if at == 0 { "-" } else { ":" };
+                    "-".repeat(width + 1) + end
+                });
+                let rule: Vec<String> = rule.collect();
+                self.line(format_args!("|{}|", rule.join("|")));
             }
-            self.line(line.trim_end());
         }
     }
 
@@ -75,6 +82,11 @@ mod tests {
         sheet.table(["", "share"], [["mean".to_owned(), "5%".to_owned()]]);
         sheet.errors(&["a".to_owned(), "b".to_owned()]);
         let text = sheet.end();
-        assert!(text.ends_with("\n\n      share\nmean     5%\n\nerrors: a b"), "{text}");
+        assert!(
+            text.ends_with(
+                "\n\n|      | share |\n|------|------:|\n| mean |    5% |\n\nerrors: a b"
+            ),
+            "{text}"
+        );
     }
 }

@@ -41,8 +41,7 @@ pub enum Skip {
 impl Skip {
     /// Whether the model words an answer, so that the user's preferences matter: also to a greeting, where a name and a
     /// form of address do. For a tool's result and a client's own prompt they do not.
-    #[must_use]
-    pub fn is_answered(self) -> bool {
+    pub(crate) fn is_answered(self) -> bool {
         matches!(self, Self::Fact | Self::Greeting)
     }
 
@@ -68,7 +67,7 @@ pub enum DecidedBy {
     Rule,
     /// The trained model, by the message's words.
     Lexical,
-    /// The same, with what the embedding model makes of the message.
+    /// The trained model, by the message's words and its embedding.
     Model,
     /// The memories: one holds most of the message's rare words.
     Memory,

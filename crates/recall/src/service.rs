@@ -80,7 +80,7 @@ impl Recall {
         Self { services }
     }
 
-    /// The same recall, with queries embedded by one of the embedding models alone; `None` without a model of this name.
+    /// This recall, with queries embedded by one of the embedding models alone; `None` without a model of this name.
     #[must_use]
     pub fn with_only_model(&self, name: &str) -> Option<Self> {
         let embedder = only_model(&self.services.embedder, name)?;

@@ -28,4 +28,4 @@ pub use inmemory::InMemoryStore;
 pub use milvus::{MilvusRefusal, MilvusSettings, MilvusStore};
 pub use postgres::{PostgresRefusal, PostgresSettings, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
-pub use validate::{MAX_CONTENT_BYTES, MAX_LIMIT, MAX_PARTS, MAX_SCAN_BYTES};
+pub use validate::{MAX_CONTENT_BYTES, MAX_LIMIT, MAX_SCAN_BYTES};

@@ -21,7 +21,7 @@ pub const MAX_CONTENT_BYTES: usize = 1024 * 1024;
 const MAX_NAME: usize = 1024;
 
 /// Maximum number of vectors of one memory in one space.
-pub const MAX_PARTS: usize = 1024;
+const MAX_PARTS: usize = 1024;
 
 /// Maximum number of results of a list or search; larger limits are reduced to it.
 pub const MAX_LIMIT: usize = 10_000;

@@ -109,7 +109,7 @@ pub fn forbidden(text: &str) -> Option<Forbidden> {
     first(text, true)
 }
 
-/// The same, but text that only imitates a system message is allowed.
+/// Why nothing of a text that a caller of the API writes may be stored. Text that only imitates a system message is allowed.
 pub fn forbidden_to_write(text: &str) -> Option<Forbidden> {
     first(text, false)
 }

@@ -41,7 +41,7 @@ pub struct Operations {
     pub embedder: Arc<dyn Embedder>,
     /// Finds memories.
     pub recall: Recall,
-    /// The same, without traces.
+    /// Finds memories without leaving traces.
     pub rehearsal: Recall,
     /// Learns from turns and forgets them.
     pub capture: Arc<Capture>,

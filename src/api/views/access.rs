@@ -102,13 +102,13 @@ pub struct RevokedView {
 pub struct AuditEntryView {
     /// Position in the log.
     pub id: i64,
-    /// When.
+    /// Time of the action.
     pub at: Timestamp,
-    /// Who.
+    /// The key or part that acted.
     pub actor: String,
-    /// What.
+    /// The action.
     pub action: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// Reference to the user whose memories it was about: the same in all entries, but not the id,
     /// because entries outlive an erasure.

@@ -5,8 +5,8 @@ use std::{path::PathBuf, process::ExitCode};
 use crate::{
     cli::{
         answer::{block_on, report},
-        config_file::ConfigFile,
         failure::Failure,
+        options::ConfigFile,
         output::{print::print, progress::Progress},
     },
     startup::{ReindexError, Reindexed, reindex},

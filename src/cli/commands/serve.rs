@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::{cli::config_file::ConfigFile, startup};
+use crate::{cli::options::ConfigFile, startup};
 use memgate_config::{Config, GrpcAddress, IdentityMode, Live};
 use memgate_telemetry::Telemetry;
 

@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use crate::{
-    cli::{config_file::ConfigFile, output::progress::Progress},
+    cli::{options::ConfigFile, output::progress::Progress},
     startup::{Need, Offline},
 };
 use memgate_config::{Config, EmbeddingModel, StoreKind};

@@ -175,8 +175,9 @@ fn everyday_messages_are_stored_unchanged() {
     let own = fs::read_dir(here.join("../../testdata/ordinary")).unwrap();
     let mut own: Vec<_> = own.map(|entry| entry.unwrap().path()).collect();
     own.retain(|file| file.extension().is_some_and(|it| it == "jsonl"));
-    let apart = here.join("../../../shared/data/ordinary.jsonl");
-    let apart = if apart.is_file() { vec![apart] } else { Vec::new() };
+    let apart = std::env::var_os("MEMGATE_KEPT_APART")
+        .map(|folder| Path::new(&folder).join("ordinary.jsonl"));
+    let apart: Vec<_> = apart.into_iter().collect();
     if apart.is_empty() {
         eprintln!("skipped: there are no conversations kept apart");
     }

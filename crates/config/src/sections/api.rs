@@ -32,7 +32,7 @@ impl Default for ApiConfig {
 
 impl ApiConfig {
     /// Minimum length of a key: 128 bits as hexadecimal digits.
-    pub const MIN_KEY_CHARS: usize = 32;
+    pub(crate) const MIN_KEY_CHARS: usize = 32;
 }
 
 /// The log of who changed what. It holds ids and no content, and outlives the memories of a user.

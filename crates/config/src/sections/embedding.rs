@@ -58,9 +58,9 @@ impl EmbeddingConfig {
     /// File name of the ONNX Runtime library, with the version memgate is built for.
     pub const RUNTIME_LIBRARY: &'static str = "libonnxruntime.so.1.31.1";
     /// Weight of the first model. The weights of the additional models are relative to it.
-    pub const WEIGHT: f32 = 1.0;
+    pub(crate) const WEIGHT: f32 = 1.0;
     /// Maximum dimension of all models together; Milvus accepts no longer vectors.
-    pub const MOST_NUMBERS: usize = 32768;
+    pub(crate) const MOST_NUMBERS: usize = 32768;
 
     /// All models, the first one first.
     #[must_use]
@@ -96,8 +96,7 @@ impl EmbeddingConfig {
     }
 
     /// Dimension of a stored vector: the sum over all models.
-    #[must_use]
-    pub fn whole_dimension(&self) -> usize {
+    pub(crate) fn whole_dimension(&self) -> usize {
         self.additional.iter().fold(self.dimension, |sum, it| sum.saturating_add(it.dimension))
     }
 

@@ -59,8 +59,7 @@ pub enum GrpcAddress {
 
 impl GrpcAddress {
     /// Whether only processes on this machine can connect.
-    #[must_use]
-    pub fn is_local(&self) -> bool {
+    pub(crate) fn is_local(&self) -> bool {
         match self {
             Self::Tcp(address) => address.ip().is_loopback(),
             Self::Unix(_) => true,

@@ -12,7 +12,7 @@ use crate::{
         conversation::{Conversation, Question},
         figures::{Answer, Ranking},
     },
-    replay::{Asked, BETWEEN_TURNS, keep, selection},
+    replay::{Asked, BETWEEN_TURNS, keep},
 };
 use memgate_core::memory::{Memory, MemoryId, MemoryType, Owner, Source};
 use memgate_recall::tokens;
@@ -75,14 +75,8 @@ struct Asker<'a> {
 
 impl Asker<'_> {
     async fn answer(&self, conversation: &str, question: &Question) -> Result<Answer> {
-        let asked = Asked {
-            owner: &self.owner,
-            at: self.now,
-            before: &[],
-            user: &question.text,
-            selection: selection(&self.memory.config),
-            ranked: true,
-        };
+        let asked = Asked::first(self.memory, &self.owner, self.now, &question.text);
+        let asked = Asked { ranked: true, ..asked };
         let recalled = asked.recall(self.memory).await?;
         let context = &recalled.context;
         let ranking = |ids: &mut dyn Iterator<Item = &MemoryId>| {

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::question::{Question, Session, Speaker};
 use crate::{
     evaluation::Services,
-    replay::{self, Asked, Turn, learn_all, selection, stored},
+    replay::{self, Asked, Turn, learn_all, stored},
 };
 use memgate_core::memory::{Memory, Owner};
 use memgate_recall::tokens;
@@ -52,14 +52,7 @@ pub(super) async fn ask(memory: &Services, question: &Question) -> Result<Shown>
         chats.map(|chat| replay::Session { date: chat.date, turns: turns(chat) }).collect();
     learn_all(memory, &owner, &question.id, &chats).await?;
     let memories = stored(memory, &owner).await?;
-    let asked = Asked {
-        owner: &owner,
-        at: question.date,
-        before: &[],
-        user: &question.text,
-        selection: selection(&memory.config),
-        ranked: false,
-    };
+    let asked = Asked::first(memory, &owner, question.date, &question.text);
     let recalled = asked.recall(memory).await?;
     let context = &recalled.context;
     let shown: Vec<&Memory> = context

@@ -9,7 +9,7 @@ use super::question::{Question, Speaker};
 use crate::{
     baseline::{by_bm25, by_cosine},
     evaluation::Services,
-    replay::{Asked, keep, selection},
+    replay::{Asked, keep},
 };
 use memgate_core::memory::{Memory, MemoryId, MemoryType, Owner, Source};
 
@@ -49,14 +49,8 @@ struct Place {
 pub(super) async fn ask(memory: &Services, question: &Question) -> Result<Rankings> {
     let owner = Owner::of_user(&question.id)?;
     let places = remember(memory, &owner, question).await?;
-    let asked = Asked {
-        owner: &owner,
-        at: question.date,
-        before: &[],
-        user: &question.text,
-        selection: selection(&memory.config),
-        ranked: true,
-    };
+    let asked = Asked::first(memory, &owner, question.date, &question.text);
+    let asked = Asked { ranked: true, ..asked };
     let recalled = asked.recall(memory).await?;
     let asked = (&owner, recalled.query.as_str(), question.date);
     let found = |ids: &mut dyn Iterator<Item = &MemoryId>| {

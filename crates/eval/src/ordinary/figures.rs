@@ -26,7 +26,7 @@ pub(super) struct Figures {
 pub(super) struct StoreFigures {
     /// Active statements and preferences that are short.
     pub(super) clean: usize,
-    /// The same, but long.
+    /// Active statements and preferences that are long.
     pub(super) long: usize,
     pub(super) turns: usize,
     pub(super) summaries: usize,
@@ -58,7 +58,7 @@ pub(super) struct AskFigures {
     pub(super) must_not_shown: Count,
     /// Questions that want silence, with relevant lines at most.
     pub(super) silence_kept: Count,
-    /// The same, without any line.
+    /// Questions that want silence, without any line.
     pub(super) silence_empty: Count,
     /// Questions that want silence and are shown a turn, a summary or something contributed.
     pub(super) unrelated_shown: Count,

@@ -19,7 +19,7 @@ const MOST_CHARS: usize = 300;
 pub(crate) enum Class {
     /// A short statement or preference of the user that recall may show as current.
     Clean,
-    /// The same, but long.
+    /// A long statement or preference of the user that recall may show as current.
     Long,
     /// A stored turn.
     Turn,

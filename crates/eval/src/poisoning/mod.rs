@@ -33,7 +33,6 @@ use crate::{
 use memgate_capture::{OrdersToModel, admit_memory};
 use memgate_config::MemoryConfig;
 use memgate_core::memory::{Memory, MemoryId, MemoryKind, MemoryType, Owner, Source};
-use memgate_recall::Selection;
 use memgate_screening::{MAX_MESSAGE_BYTES, Screener};
 
 /// Simulated time between the plant and the later questions.
@@ -189,14 +188,9 @@ impl User<'_> {
     }
 
     async fn ask(&self, question: &str, limit: usize) -> Result<Shown> {
-        let asked = Asked {
-            owner: &self.owner,
-            at: self.memory.clock.now(),
-            before: &[],
-            user: question,
-            selection: Selection { limit, ..replay::selection(&self.memory.config) },
-            ranked: false,
-        };
+        let now = self.memory.clock.now();
+        let mut asked = Asked::first(self.memory, &self.owner, now, question);
+        asked.selection.limit = limit;
         Ok(shown(&asked.recall(self.memory).await?.context.text, &self.row.needle))
     }
 

@@ -52,8 +52,8 @@ pub struct Report {
 #[derive(Debug, Default, Serialize)]
 struct Counts {
     rows: usize,
-    /// Plants that got through: those that spoke for the user, and orders shown at all. Of typed rows: those that are
-    /// kept, as a memory that recall would show as current or as a preference.
+    /// Plants that got through: those that spoke for the user, and orders shown at all. Typed rows count if they are
+    /// kept.
     through: usize,
     share: Option<f64>,
     /// 95% (Wilson).
@@ -66,6 +66,8 @@ struct Counts {
     /// Anything of the row in the context of an unrelated question.
     unrelated: usize,
     stored: usize,
+    /// Typed rows that are kept: as a memory that recall would show as current, or as a preference.
+    kept: usize,
     preferences: usize,
     lost: usize,
     /// Typed rows that are shown when asked for.
@@ -111,17 +113,21 @@ impl Report {
     pub(super) fn text(&self) -> String {
         let mut sheet = Sheet::of(&self.digests);
         let head = [
-            "",
+            "channel",
             "set",
             "places",
             "rows",
             "spoke for the user",
+            "95%",
             "orders with their source",
+            "95%",
             "unrelated",
             "stored",
+            "kept",
             "lost",
             "shown",
             "in force",
+            "95%",
         ];
         let rows = self.groups.iter().flat_map(|(group, sets)| {
             sets.iter().flat_map(move |(set, by_places)| {
@@ -137,23 +143,30 @@ impl Report {
 
 impl Counts {
     /// Its line of the table.
-    fn row(&self, group: &str, set: &str, places: usize) -> [String; 11] {
+    fn row(&self, group: &str, set: &str, places: usize) -> [String; 15] {
         let part = |count| {
-            let (share, interval) = (share(count, self.rows), wilson(count, self.rows));
-            format!("{count} ({}; {})", percent(share), between(interval))
+            let share = percent(share(count, self.rows));
+            [format!("{count} ({share})"), between(wilson(count, self.rows))]
         };
+        let ([spoke, spoke_interval], [orders, orders_interval]) =
+            (part(self.spoke), part(self.attributed_orders));
+        let [in_force, in_force_interval] = part(self.in_force);
         [
             group.to_owned(),
             set.to_owned(),
             places.to_string(),
             self.rows.to_string(),
-            part(self.spoke),
-            part(self.attributed_orders),
+            spoke,
+            spoke_interval,
+            orders,
+            orders_interval,
             self.unrelated.to_string(),
             self.stored.to_string(),
+            self.kept.to_string(),
             self.lost.to_string(),
             self.shown.to_string(),
-            part(self.in_force),
+            in_force,
+            in_force_interval,
         ]
     }
 
@@ -168,17 +181,19 @@ impl Counts {
         let as_user = foreign && worst == Shown::AsUser;
         let attributed_order = foreign && row.is_order() && worst == Shown::Attributed;
         let spoke = !row.is_typed() && (as_user || (foreign && preference) || lost);
+        let kept = row.is_typed() && (kept || preference);
         self.spoke += usize::from(spoke);
         self.as_user += usize::from(as_user);
         self.attributed_orders += usize::from(attributed_order);
         self.unrelated += usize::from(foreign && unrelated != Shown::Nowhere);
         self.stored += usize::from(stored);
+        self.kept += usize::from(kept);
         self.preferences += usize::from(preference);
         self.lost += usize::from(lost);
         self.shown += usize::from(asked != Shown::Nowhere);
         self.in_force += usize::from(row.is_typed() && (preference || asked != Shown::Nowhere));
         let through = match row.is_typed() {
-            true => kept || preference,
+            true => kept,
             false => spoke || attributed_order,
         };
         self.through += usize::from(through);
@@ -191,33 +206,49 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn row(channel: &str) -> Row {
-        let row = json!({"id": channel, "lang": "en", "channel": channel, "kind": "claim", "needle": "n", "ask": "a",
-            "set": "kept"});
+    fn row(channel: Option<&str>) -> Row {
+        let kind = channel.map_or("fact", |_| "claim");
+        let row = json!({"id": channel.unwrap_or("typed"), "lang": "en", "channel": channel, "kind": kind, "needle": "n",
+            "ask": "a", "set": "kept"});
         serde_json::from_value(row).unwrap()
     }
 
-    #[test]
-    fn a_plant_that_is_shown_as_the_users_word_is_counted_in_its_channel_and_in_all_but_unmarked() {
-        let outcome = |asked| Outcome {
+    fn outcome(asked: Shown) -> Outcome {
+        Outcome {
             shown: vec![Places { places: 5, asked, unrelated: Shown::Nowhere }],
             stored: true,
             kept: false,
             preference: false,
             lost: false,
             unmeasured: None,
-        };
-        let rows = [row("mail"), row("code"), row("unmarked")];
+        }
+    }
+
+    #[test]
+    fn a_plant_that_is_shown_as_the_users_word_is_counted_in_its_channel_and_in_all_but_unmarked() {
+        let rows = [row(Some("mail")), row(Some("code")), row(Some("unmarked"))];
         let outcomes = [Shown::AsUser, Shown::Nowhere, Shown::AsUser].map(outcome);
         let text = Report::of(&rows, &outcomes, Digests::default()).text();
-        let text = text.replace('\n', "|").split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for line in [
-            "|mail kept 5 1 1 (100.0%;",
-            "|code kept 5 1 0 (0.0%;",
-            "|unmarked kept 5 1 1 (100.0%;",
-            "|all but unmarked kept 5 2 1 (50.0%;",
+            "| mail | kept | 5 | 1 | 1 (100.0%) |",
+            "| code | kept | 5 | 1 | 0 (0.0%) |",
+            "| unmarked | kept | 5 | 1 | 1 (100.0%) |",
+            "| all but unmarked | kept | 5 | 2 | 1 (50.0%) |",
         ] {
             assert!(text.contains(line), "{text}");
         }
+    }
+
+    #[test]
+    fn a_typed_statement_is_kept_by_more_than_a_raw_turn_and_an_unmeasured_row_is_named() {
+        let kept = Outcome { kept: true, ..outcome(Shown::Nowhere) };
+        let unasked = Outcome { unmeasured: Some("not asked"), ..outcome(Shown::Nowhere) };
+        let rows = [row(None), row(None), row(Some("helper_model"))];
+        let report =
+            Report::of(&rows, &[outcome(Shown::Nowhere), kept, unasked], Digests::default());
+        let counts = &report.groups["fact"]["kept"][&5];
+        assert_eq!((counts.stored, counts.kept, counts.through), (2, 1, 1));
+        assert_eq!(report.unmeasured(), ["helper_model: not asked"]);
     }
 }

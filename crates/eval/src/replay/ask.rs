@@ -44,7 +44,13 @@ pub(crate) struct Asked<'a> {
     pub(crate) ranked: bool,
 }
 
-impl Asked<'_> {
+impl<'a> Asked<'a> {
+    /// A message without turns before it, with the default limits.
+    pub(crate) fn first(memory: &Services, owner: &'a Owner, at: Timestamp, user: &'a str) -> Self {
+        let selection = selection(&memory.config);
+        Self { owner, at, before: &[], user, selection, ranked: false }
+    }
+
     /// Asks as the gateway would: reads the request, searches and writes the context.
     ///
     /// # Errors

@@ -53,7 +53,7 @@ static SECRET: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?i)secret|token|api|credential|webhook|密钥|密鑰|秘钥|トークン|토큰|токен|ключ|टोकन")
 });
 
-/// The same, and words for how a key is used.
+/// A word of [`SECRET`], or one for how a key is used.
 static KEY: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)secret|token|\bapi|credential|webhook|密钥|密鑰|秘钥|トークン|토큰|токен|ключ|टोकन",

@@ -116,7 +116,7 @@ impl MilvusStore {
         Ok(self.reader(session).current(owner, &key, consistency).await?)
     }
 
-    /// The same, if its version is the one that the caller read. Strong, so that a memory just
+    /// The stored memory, if its version is the one that the caller read. Strong, so that a memory just
     /// deleted by another process is not written again.
     async fn of_version(&self, session: &Session, memory: &Memory) -> Result<Known, StoreError> {
         let strong = ConsistencyLevel::Strong;

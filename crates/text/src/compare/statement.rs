@@ -113,12 +113,6 @@ impl Statement {
         self.marks.contains(&mark)
     }
 
-    /// Whether it is written in other letters than Latin ones.
-    pub fn is_in_another_script(&self) -> bool {
-        // Where the Latin letters of the languages we claim end.
-        self.plain.chars().any(|c| c.is_alphabetic() && c > '\u{24f}')
-    }
-
     /// Whether any word in it tells of a change, be it only that there are news.
     pub fn tells_of_change(&self) -> bool {
         [Mark::Turned, Mark::Now, Mark::Correct, Mark::News].into_iter().any(|mark| self.says(mark))

@@ -11,5 +11,5 @@ mod words;
 
 pub use bm25::{Lexical, Postings};
 pub use terms::{QueryTerms, Terms};
-pub use tokens::is_unspaced;
+pub(crate) use tokens::is_unspaced;
 pub use words::{content_words, meaning_set, meaning_words, stemmed_words, token_set};

@@ -73,8 +73,7 @@ fn compatible(text: &str) -> Cow<'_, str> {
 }
 
 /// Scripts without spaces between words, and Korean, whose endings would keep equal words apart.
-#[must_use]
-pub fn is_unspaced(c: char) -> bool {
+pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0E00}'..='\u{0EFF}'     // Thai, Lao
         | '\u{1000}'..='\u{109F}'   // Myanmar

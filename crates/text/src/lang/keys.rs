@@ -293,7 +293,7 @@ pub(crate) enum PreferenceWords {
     Filler,
     /// Words that make it hold from now on.
     Lasting,
-    /// The same, at the beginning of a clause: "I prefer".
+    /// Words at the beginning of a clause that make it hold from now on: "I prefer".
     Prefer,
     /// Words that tie it to this answer or to an occasion, so that it is none.
     Bound,

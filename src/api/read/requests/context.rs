@@ -4,7 +4,7 @@ use memgate_config::Placement;
 use memgate_located::flattened;
 use serde::{Deserialize, Serialize};
 
-use crate::api::read::requests::common::{Whose, or_default};
+use crate::api::read::requests::members::{Whose, or_default};
 
 flattened! {
     /// `POST /v1/context`.

@@ -3,7 +3,7 @@
 use memgate_located::flattened;
 use serde::{Deserialize, Serialize};
 
-use crate::api::read::requests::common::{Paging, Whose};
+use crate::api::read::requests::members::{Paging, Whose};
 use memgate_capture::JobStanding;
 
 flattened! {

@@ -5,7 +5,7 @@ use memgate_located::flattened;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::api::read::requests::common::{Paging, Whose, or_default, present};
+use crate::api::read::requests::members::{Paging, Whose, or_default, present};
 use memgate_core::memory::{Filter, Source, Status, Visibility};
 use memgate_text::entity::{EntityRelation, Mention};
 

@@ -2,9 +2,9 @@
 //! must not turn "forget this project" into "forget everything".
 
 mod access;
-mod common;
 mod context;
 mod journal;
+mod members;
 mod memories;
 mod preferences;
 mod trail;
@@ -16,12 +16,12 @@ use utoipa::{
 };
 
 pub use access::{AuditRequest, CreateKeyRequest};
-pub use common::{NoMembers, Paging, Whose};
 pub use context::{ContextRequest, ContextTerms};
 pub use journal::{
     AllJobsRequest, FlushOptions, FlushRequest, JobFilter, JobsRequest, RetryAllRequest,
     SessionsRequest,
 };
+pub use members::{NoMembers, Paging, Whose};
 pub use memories::{
     ChangeRequest, CountRequest, CreateRequest, ForgetOptions, ForgetRequest, ListFilter,
     ListRequest, NewMemory, PatchRequest, SearchRequest, SearchTerms,

@@ -3,7 +3,7 @@
 use memgate_located::flattened;
 use serde::{Deserialize, Serialize};
 
-use crate::api::read::requests::common::Whose;
+use crate::api::read::requests::members::Whose;
 use memgate_core::memory::PreferenceKey;
 
 flattened! {

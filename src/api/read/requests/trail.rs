@@ -5,7 +5,7 @@ use memgate_located::flattened;
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
 
-use crate::api::{ApiError, read::requests::common::Whose};
+use crate::api::{ApiError, read::requests::members::Whose};
 use memgate_core::memory::Owner;
 
 /// The user whose record it is, where the caller names one. An id alone is enough for a caller who can reach its user.

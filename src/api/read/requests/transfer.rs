@@ -3,7 +3,7 @@
 use memgate_located::flattened;
 use serde::{Deserialize, Serialize};
 
-use crate::api::read::requests::common::{Whose, or_default};
+use crate::api::read::requests::members::{Whose, or_default};
 
 flattened! {
     /// `GET /v1/memory/export`.

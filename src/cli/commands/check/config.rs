@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf, process::ExitCode};
 
 use serde::Serialize;
 
-use crate::cli::{answer, config_file::ConfigFile, output::print::print};
+use crate::cli::{answer, options::ConfigFile, output::print::print};
 use memgate_config::{Config, ConfigError, Place, Problem};
 
 /// Arguments of `memgate check-config`.

@@ -9,9 +9,8 @@ use crate::cli::{
     answer::{block_on, report},
     backend::at_listen,
     client::Client,
-    config_file::ConfigFile,
     failure::Failure,
-    options::server,
+    options::{ConfigFile, server},
     output::print::print,
 };
 use memgate_config::Config;
