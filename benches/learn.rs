@@ -23,7 +23,7 @@ use memgate_capture::{
 use memgate_config::Config;
 use memgate_core::{clock::Clock, memory::Owner};
 use memgate_dialect::{Ask, Ending, Reply, Role, Utterance};
-use memgate_embed::{Embedder, cache::Cached};
+use memgate_embed::cache::Cached;
 use memgate_store::{SqliteOptions, SqliteStore};
 use memgate_testing::{World, WorldOptions};
 use serde::Deserialize;
