@@ -120,7 +120,7 @@ fn context(c: &mut Criterion) {
     assert!((400..=512).contains(&tokens(&text)), "{}", tokens(&text));
     c.bench_function("context of 512 tokens", |b| b.iter(|| written(black_box(&full))));
     c.bench_function("count 512 tokens", |b| b.iter(|| tokens(black_box(&text))));
-    // What is longer than its place is looked through for the words of the query.
+    // A longer text is searched for the words of the query.
     for (number, hit) in full.iter_mut().enumerate() {
         hit.memory.content = format!("Line {number} of a long report about nothing. ").repeat(400);
     }

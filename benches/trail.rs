@@ -103,7 +103,7 @@ impl Kind {
             });
         }
         self.waited.push(arrived.elapsed());
-        // What is left of the work must not be timed with the next request.
+        // The rest of the work must not be timed with the next request.
         let replied = Instant::now();
         let _ = self.recall.trail().find("none", |_| true).await;
         self.afterwards.push(replied.elapsed());

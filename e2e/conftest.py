@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from harness.browser import chromium
 from harness.stack import Stack
 
 # A shell that runs the tests in the background makes them ignore SIGINT; their programs would inherit this.
@@ -13,7 +14,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The files that take longest. They start first, so that none of them is left alone at the end.
 SLOWEST = ["milvus", "durability", "cli", "up", "remote_embedder", "hostile_operations", "fooled_helper",
-           "postgres", "milvus_server", "field", "extraction", "extraction_failures", "failures", "store_failures",
+           "postgres", "milvus_server", "export_stores", "field", "extraction", "extraction_failures", "failures", "store_failures",
            "several_embedders"]
 
 
@@ -35,6 +36,13 @@ def stack(shared_stack):
     assert shared_stack.memgate.process.running(), shared_stack.memgate.process.output()
     yield shared_stack
     shared_stack.double.script()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """One Chromium for the tests of a file."""
+    with chromium(tmp_path_factory.mktemp("browser")) as browser:
+        yield browser
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
-//! What the trainers in tools/ learn from, as the program extracts it: hashed features, vectors and inner layers of
-//! the embedding model, what rules say. `tools/rust_features.py` runs it; the result is a safetensors file.
+//! Exports the features that the trainers in tools/ learn from, as the program extracts them: hashed features, vectors
+//! and inner layers of the embedding model, and the decisions of rules. `tools/rust_features.py` runs it; the result is a
+//! safetensors file.
 
 use std::path::{Path, PathBuf};
 
@@ -39,7 +40,7 @@ enum Kind {
     Pieces,
     /// Features of pieces within their messages and alone.
     Statements,
-    /// What the reader sees of the pieces of messages, in the order of `pieces`.
+    /// The reader's features of the pieces of messages, in the order of `pieces`.
     Readings,
     /// Passage vectors alone.
     Texts,

@@ -28,7 +28,7 @@ const AT_ONCE: usize = 512;
 /// Memories between two lines of progress.
 const PROGRESS: u64 = 100_000;
 
-/// What the sentences are about: a line of topics, a line of places. The questions of `cargo xtask bench` are made of
+/// The vocabulary of the sentences: a line of topics, a line of places. The questions of `cargo xtask bench` are made of
 /// the same words.
 const VOCABULARY: &str = include_str!("../testdata/bench/vocabulary.txt");
 

@@ -33,7 +33,7 @@ def sigmoid(sums):
 
 
 def exported(kind):
-    """What the program extracts of the rows of a parity file."""
+    """The program's features of the rows of a parity file."""
     file = ROOT / "testdata" / ("signals" if kind == "need" else "memorable") / "parity.json"
     part = {"row": 0, "before": "", "after": "", "clause": False, "excluded": False, "dropped": False}
     rows = [part | {"text": row["text"]} for row in json.loads(file.read_text(encoding="utf-8"))]

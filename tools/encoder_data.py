@@ -1,4 +1,4 @@
-"""What the encoder is trained on: users, each with memories and the messages that they help with."""
+"""Training data of the encoder: users, each with memories and the messages that they help with."""
 
 import json
 import random

@@ -89,7 +89,7 @@ class Fp32:
     """Weights as they are."""
 
     def prepare(self, graph, x, after_gelu=False):
-        """What `linear` needs of its input, made once for all weights that it meets."""
+        """The input of `linear`, made once for all weights that it meets."""
         return x
 
     def linear(self, graph, x, name, weight):

@@ -1,4 +1,4 @@
-"""What trainers learn from, extracted by the program itself (examples/export_features.rs), so that a model sees the
+"""The features that trainers learn from, extracted by the program itself (examples/export_features.rs), so that a model sees the
 same in training and in use.
 
 `cargo run` builds the exporter; where the environment names one in MEMGATE_EXPORT_FEATURES, that is used.

@@ -10,7 +10,7 @@ else: "suggest a film for tonight" wants "I can't stomach blood". So the questio
 multiplied by a matrix near the identity before it is compared; stored vectors do not change. Trained on
 testdata/cards/cards.jsonl (memories, messages that need them, near misses) and on the stories' candidates.
 The loss: the needed memory must win a softmax over all memories of the batch, and over those of its story.
---check cross-validates and writes nothing. The same input gives the same bytes.
+--check cross-validates and writes nothing. Equal input gives equal bytes.
 """
 
 import argparse

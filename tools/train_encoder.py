@@ -136,7 +136,7 @@ def vectors(parameters, batch):
 
 
 def scores(parameters, batch):
-    """Of each pair, in log-odds against "nothing"."""
+    """Scores of each pair, in log-odds against "nothing"."""
     memories = vectors(parameters, batch)
     asks = unit(memories + memories @ parameters["turn"])
     cosine = (asks[batch["ask"]] * memories[batch["memory"]]).sum(-1)

@@ -191,7 +191,7 @@ def standing(cosines):
 
 
 def between(new, old):
-    """What two vectors say of each other; as `PairModel::between`."""
+    """Features of two vectors; as `PairModel::between`."""
     return np.hstack([np.abs(new - old), new * old, new, old])
 
 

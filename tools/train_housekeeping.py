@@ -9,7 +9,7 @@ Writes the tensors `housekeeping.…`. --check only cross-validates.
 
 Two logistic regressions: `whole` on hashed n-grams and on the embedder's inner layers and vector, `words` on the n-grams
 alone. A message that is taken for a prompt is neither learned from nor searched for, so a threshold is the lowest at which
-at most NEAR of the near misses and PEOPLE of the other messages pass. The same input gives the same bytes.
+at most NEAR of the near misses and PEOPLE of the other messages pass. Equal input gives equal bytes.
 """
 
 import argparse

@@ -11,7 +11,7 @@ testdata/memorable/parity.json, with which a test compares the program's figures
 
 The model: logistic regression on hashed n-grams of words and letters, on cues (alone and in pairs), and on the same of what
 stands before and after a piece in its message. It has two weight vectors: `words` says
-whether a piece is kept, and `procedural` gives its type. The same input gives the same bytes.
+whether a piece is kept, and `procedural` gives its type. Equal input gives equal bytes.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def fit(x, y, weight=None):
 
 
 def messages():
-    """What users said: the text, the spans to keep (None: the whole of a single sentence), and a group that must not be
+    """Messages of users: the text, the spans to keep (None: the whole of a single sentence), and a group that must not be
     divided between folds."""
     found = []
     for file in MESSAGES:
@@ -160,7 +160,7 @@ def curve(name, likely, y):
 
 
 def probabilities(model, grams):
-    """Of rows, as the program computes them."""
+    """Features of rows, as the program computes them."""
     bias, weights = model
     small, step = quantised(weights)
     score = bias + step * (grams @ small.astype(float))

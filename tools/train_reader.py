@@ -157,7 +157,7 @@ def places(row, piece):
 
 
 def marks(rows, found):
-    """What is known of each piece: kept, the user's own, how something is done; -1 where nobody said."""
+    """Labels of each piece: kept, the user's own, how something is done; -1 where nobody said."""
     kept, own = statements.labels([row | {"keep": row.get("keep", [])} for row in rows], found), np.full(len(found), -1)
     how = np.full(len(found), -1)
     for at, piece in enumerate(found):

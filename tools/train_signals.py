@@ -14,7 +14,7 @@ The model: logistic regression on hashed n-grams of words and letters, on cues (
 and on the means of the inner layers of the embedder that memgate uses and its sentence vector.
 Five weight vectors. `search`: could memory help? A share of it is `words`: the same by n-grams and cues alone, for
 other embedders and when embedding fails; a sum of two such models is one. `tool`, `greeting`, `personal`, also by
-n-grams and cues: what kind of message it is. The same input gives the same bytes.
+n-grams and cues: what kind of message it is. Equal input gives equal bytes.
 """
 
 import argparse
@@ -197,7 +197,7 @@ def tensors(models, thresholds):
 
 
 def probabilities(model, grams, dense):
-    """Of rows, as the program computes them."""
+    """Features of rows, as the program computes them."""
     bias, dense_weights, weights = model
     small, step = quantised(weights)
     score = bias + step * (grams @ small.astype(float))

@@ -15,7 +15,7 @@
 Two logistic regressions: whether a message announces a change of anything, on its n-grams and passage vector, and
 whether it outdates one older sentence, on `UpdateFeatures` and the passage vectors of the older sentence and of the
 message's nearest one. The features hold the likelihood of an announcement as models see it that did not see the message.
-Cross-validated with whole users left out. `--write` writes the tensors `update.…`. The same input gives the same bytes.
+Cross-validated with whole users left out. `--write` writes the tensors `update.…`. Equal input gives equal bytes.
 """
 
 import argparse
@@ -81,7 +81,7 @@ CONVERSATIONS, FORGETTING = ids("ordinary", "conversations"), ids("forgetting")
 
 
 def kind(group):
-    """What a group of rows is, by the names that `memgate eval updates` gives it."""
+    """The kind of a group of rows, by the names that `memgate eval updates` gives it."""
     if group.startswith(("pairs-", "changes-")):
         return group.split("-")[0]
     return "conversations" if group in CONVERSATIONS else "forgetting" if group in FORGETTING else "scenarios"

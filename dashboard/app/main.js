@@ -3,9 +3,10 @@
 import { render } from "../vendor/lit-html/lit-html.js";
 import { effect, untracked } from "../vendor/signals-core/signals-core.js";
 import { get } from "./core/api.js";
+import { focusOn } from "./core/focus.js";
 import { Resource } from "./core/resource.js";
 import { route, start } from "./core/router.js";
-import { caller, entered, tenant, user } from "./core/session.js";
+import { caller, entered, isExpired, tenant, user } from "./core/session.js";
 import { PAGES } from "./pages/index.js";
 import { shell } from "./parts/shell.js";
 import { signIn } from "./parts/sign_in.js";
@@ -39,7 +40,7 @@ effect(() => {
 
 effect(() => {
   const signedIn = caller.value !== null;
-  render(signedIn ? shell(page(), route.value) : signIn(who.value), root);
+  render(signedIn ? shell(page(), route.value) : signIn(who.value, isExpired.value), root);
 });
 
 // A page begins at its heading and what is opened in it at its own beginning, for keyboards and screen readers; not the
@@ -49,16 +50,7 @@ effect(() => {
   const { id } = route.value;
   const at = `${route.value.page}/${id}`;
   document.title = `${page().title} · memgate`;
-  if (shown !== null && shown !== at) queueMicrotask(() => begin(id ? "main article" : "main h1"));
+  const isUndoing = document.activeElement?.closest(".notices");
+  if (shown !== null && shown !== at && !isUndoing) focusOn(id ? "main article" : "main h1", { scroll: true });
   shown = at;
 });
-
-function begin(selector) {
-  const element = /** @type {HTMLElement | null} */ (document.querySelector(selector));
-  if (!element) return;
-  element.scrollTop = 0;
-  element.focus({ preventScroll: true });
-  const { top } = element.getBoundingClientRect();
-  // Beside a long list it is in sight already.
-  if (top < 0 || top > innerHeight / 2) element.scrollIntoView({ block: "start" });
-}

@@ -28,7 +28,7 @@ def cases() -> list[dict]:
 
 @dataclass
 class Result:
-    """What a step gave: the answers that the client got, what reached the upstream, or the memories listed."""
+    """The result of a step: the answers that the client got, what reached the upstream, or the memories listed."""
 
     answers: list[http.Answer] = field(default_factory=list)
     sent: bytes = b""

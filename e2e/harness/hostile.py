@@ -1,8 +1,8 @@
-"""Users whose ids attack queries, keys and comparisons, at war with each other: everybody attacks everybody by every way in,
-and notes what they get.
+"""Users whose ids attack queries, keys and comparisons. Each user attacks all others through every interface and records the
+answers.
 
-A memory's canary is a word of its own. Whoever gets one in an answer must be its owner, or have been among its readers when
-the request began.
+Each memory has a canary, a word that no other text has. A user that finds a canary in an answer must own its memory, or have
+been among its readers when the request began.
 """
 
 import json
@@ -40,7 +40,9 @@ USERS = [
 ROLES = ["crew", 'crew" or "1"=="1', "crew%"]
 AGENTS = ["coach", "coach%", "' OR agent <> '"]
 CANARY = re.compile(r"zq[a-z]{10}")
-# Each is answered with the user's own, or refused; anything else is a fault.
+# Who keeps more memories than this deletes all of them, so that the last operations are as quick as the first.
+MOST_KEPT = 16
+# An answer holds the user's own memories, or is a refusal; any other status is a fault.
 STATUSES = {200, 201, 202, 204, 400, 401, 403, 404, 405, 409, 413, 422}
 TOOL = {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
 
@@ -72,7 +74,7 @@ class Canary:
         self.readers.append(Readers(visibility))
 
     def ends(self, last: int | None = None):
-        """After it was answered: whoever asks from now on must not see what earlier readers saw."""
+        """Called after the answer: a request that begins from now on must not see what earlier readers saw."""
         now = time.monotonic()
         for readers in self.readers[:last]:
             readers.until = min(readers.until, now)
@@ -145,7 +147,8 @@ class Attacker:
         own = [self.remember, self.say, self.erase, self.search, self.look, self.share, self.take_back, self.sign_in,
                self.use_tools]
         foreign = [self.take_a_space, self.claim, self.name_another, self.reach, self.filter, self.chain, self.overreach]
-        self.chance.choice(own if self.chance.random() < 0.45 else foreign)()
+        act = self.chance.choice(own if self.chance.random() < 0.45 else foreign)
+        (act if len(self.kept) <= MOST_KEPT else self.start_over)()
         self.done += 1
 
     def victim(self) -> "Attacker":
@@ -198,6 +201,20 @@ class Attacker:
             self.place.canaries[self.kept.pop(id_)].ends()
         else:
             self.faults.append(f"{self.id}: own memory {id_} was not there")
+
+    def start_over(self):
+        """Deletes all that is one's own, what was learned from turns included, and nothing else."""
+        made = [self.rest("DELETE", f"/v1/memory?{home}") for home in self.homes()]
+        deleted = sum(one.json().get("deleted", 0) for one in made)
+        if deleted < len(self.kept):
+            self.faults.append(f"{self.id}: {deleted} of at least {len(self.kept)} own memories deleted")
+        for word in self.kept.values():
+            self.place.canaries[word].ends()
+        self.kept.clear()
+
+    def homes(self) -> list[str]:
+        """How REST is told what is one's own."""
+        return [f"user_id={quote(self.id, safe='')}"]
 
     def take_a_space(self):
         """Writes and reads what belongs to nobody who is a user."""
@@ -345,7 +362,8 @@ class Steward(Attacker):
         return self
 
     def act(self):
-        self.chance.choice([self.publish, self.publish, self.change, self.erase])()
+        act = self.chance.choice([self.publish, self.publish, self.change, self.erase])
+        (act if len(self.kept) <= MOST_KEPT else self.start_over)()
         self.done += 1
 
     def publish(self):
@@ -360,6 +378,9 @@ class Steward(Attacker):
         made = self.rest("POST", "/v1/memory", body)
         if made.status == 201:
             self.kept[made.json()["id"]] = word
+
+    def homes(self) -> list[str]:
+        return [f"space={space}&tenant_id={self.tenant}" for space in ["organisation", "agent:coach"]]
 
     def path(self, id_: str) -> str:
         agent = self.place.canaries[self.kept[id_]].agent
@@ -452,7 +473,7 @@ class Battlefield:
             stored = {memory["id"]: memory["content"] for memory in self.memories(one)}
             missing = {id_ for id_, word in one.kept.items() if word not in stored.get(id_, "")}
             assert not missing, f"{one.id} lost {missing}"
-            # What others shared has not become one's own.
+            # Memories that others shared have not become the reader's own.
             foreign = {word for word in CANARY.findall(str(stored)) if self.canaries[word].owner is not one}
             assert not foreign, f"{one.id} has {foreign}"
         # Short ids occur in any text.

@@ -49,7 +49,7 @@ def stack(tmp_path, request):
 
 
 def kept(stack: Stack) -> list[str]:
-    """What the store keeps of sessions without a user."""
+    """The stored memories of sessions without a user."""
     with sqlite3.connect(f"file:{stack.memgate.data / 'memories.db'}?mode=ro", uri=True) as memories:
         found = memories.execute("SELECT content FROM memories WHERE instr(owner, '/%session:')")
         return [content for (content,) in found]

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from harness.browser import FOLDER, NARROW, WIDE, chromium
+from harness.browser import FOLDER, NARROW, WIDE
 from harness.memgate import KEY
 from harness.stack import Stack
 
@@ -11,7 +11,8 @@ FACTS = ["My budget for the Hawaii trip is $10,000", "My sister Mia lives in Lis
          "My password is Nebel_Kraehe7"]
 QUESTION = "What's my budget for the trip?"
 PAGES = ["Overview", "Memories", "Requests", "Sessions", "Playground", "Why not?", "Last hour", "Jobs", "Audit log"]
-RULES = "{runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}"
+# The themes differ in their colours only.
+RULES = {"light": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], "dark": ["color-contrast"]}
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +28,6 @@ def told(tmp_path_factory):
         yield stack, ann
     finally:
         stack.stop()
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with chromium(tmp_path_factory.mktemp("browser")) as browser:
-        yield browser
 
 
 def visit(page: Page, name: str):
@@ -55,9 +50,9 @@ def visit(page: Page, name: str):
         expect(page.get_by_role("region", name="Answer")).to_be_visible()
 
 
-def faults(page: Page) -> list[str]:
+def faults(page: Page, scheme: str = "light") -> list[str]:
     """What axe-core finds of serious and critical faults."""
-    found = page.evaluate(f"axe.run(document, {RULES}).then((found) => found.violations)")
+    found = page.evaluate("(rules) => axe.run(document, {runOnly: rules}).then((found) => found.violations)", RULES[scheme])
     serious = [fault for fault in found if fault["impact"] in ("serious", "critical")]
     return [f"{fault['id']}: {node['html']} {node.get('failureSummary')}" for fault in serious for node in fault["nodes"]]
 
@@ -71,7 +66,7 @@ def test_no_page_has_a_serious_fault_or_is_wider_than_its_window(told, browser, 
         page.evaluate((FOLDER / "axe.min.js").read_text() + "; undefined")
         for name in PAGES:
             visit(page, name)
-            assert faults(page) == [], name
+            assert faults(page, scheme) == [], name
             assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], name
 
 
@@ -116,10 +111,19 @@ def test_everything_can_be_done_with_the_keyboard(told, browser):
         expect(page.get_by_role("article", name="Memory")).to_be_focused()
         tab_to("Edit")
         page.keyboard.press("Enter")
-        tab_to("What is remembered")
+        expect(page.get_by_label("What is remembered")).to_be_focused()
         page.keyboard.press("Control+A")
         page.keyboard.type("I prefer aisle seats on long flights.")
         tab_to("Save")
         page.keyboard.press("Enter")
-        expect(page.get_by_role("article", name="Memory")).to_contain_text("aisle seats")
+        memory = page.get_by_role("article", name="Memory")
+        expect(memory).to_contain_text("aisle seats")
+        expect(memory).to_be_focused()
+        assert bob.knows("I prefer aisle seats")
+        tab_to("Delete")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name="Undo")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("link", name="I prefer aisle seats")).not_to_have_count(0)
+        expect(page.get_by_role("heading", level=1)).to_be_focused()
     assert bob.knows("I prefer aisle seats")

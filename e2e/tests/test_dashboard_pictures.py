@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from harness import http, paths
-from harness.browser import NARROW, chromium
+from harness.browser import NARROW
 from harness.memgate import BEARER
 from harness.stack import Person, Stack
 
@@ -32,15 +32,31 @@ TOLD = [
 SAID = ["My budget for the Hawaii trip is $10,000", "I prefer window seats on long flights.", "My password is Nebel_Kraehe7"]
 ASKED = ["Hi there!", "Where does my sister live?", "What is the capital of France?", "Can I eat pad thai with peanuts?",
          "Which seat should you book for me?", "What's my budget for the trip?"]
+# Of another user, who contradicts herself.
+MOVER = "lea"
+MOVED = ["I live in Lyon.", "I no longer live in Lyon, I moved to Porto."]
+# Of others, who are on the operator's page only.
+OTHERS = {
+    "jonas": ["I am training for a marathon in October.", "When is my marathon?", "Thanks!"],
+    "emma": ["My favourite tea is rooibos.", "Which tea should I buy again?", "Write a haiku about rain."],
+}
 
 
 @pytest.fixture(scope="module")
 def maria(tmp_path_factory):
-    """A stack, and a user with two weeks of memories."""
-    stack = Stack(tmp_path_factory.mktemp("story"), {"memory": {"trail": {"content": True}}})
+    """A stack with a few users, and one of them with two weeks of memories."""
+    config = {"memory": {"trail": {"content": True}, "reconcile": {"policy": "review"}}}
+    stack = Stack(tmp_path_factory.mktemp("story"), config)
     try:
         remember(stack)
         stack.double.script({"contains": "", "reply": "Noted."})
+        for user, said in OTHERS.items():
+            for text in said:
+                Person(stack, user, "at-work").say(text)
+        moving = Person(stack, MOVER, "moving")
+        for said in MOVED:
+            moving.say(said)
+            moving.learn()
         maria = Person(stack, USER, "planning-the-trip")
         for said in SAID:
             maria.say(said)
@@ -78,12 +94,6 @@ def remember(stack):
     assert imported["written"] == len(TOLD), imported
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with chromium(tmp_path_factory.mktemp("browser")) as browser:
-        yield browser
-
-
 def overview(page: Page):
     expect(page.get_by_role("img", name="Memories of the last 14 days, by type")).to_be_visible()
 
@@ -102,11 +112,25 @@ def memory(page: Page):
     expect(article).to_contain_text("Where it comes from")
 
 
+def contradiction(page: Page):
+    page.goto("/#/memories")
+    undecided = page.get_by_role("region", name="Contradictions")
+    expect(undecided.get_by_role("button", name=f"This holds: {MOVED[-1]}")).to_be_visible()
+
+
+def session(page: Page):
+    page.goto("/#/sessions/planning-the-trip")
+    article = page.get_by_role("article", name="Session")
+    expect(article.get_by_role("link", name=SAID[0]).first).to_be_visible()
+
+
 def playground(page: Page):
     page.goto("/#/playground")
     page.get_by_label("Message of").fill("Which seat should you book for me?")
     page.get_by_label("Message of").press("Control+Enter")
     expect(page.get_by_text("added by memgate")).to_be_visible()
+    page.get_by_label("Placement").select_option("last_user")
+    expect(page.get_by_text("in another place of the prompt")).to_be_visible()
 
 
 def why(page: Page):
@@ -125,6 +149,8 @@ PICTURES = {
     "overview": (overview, {}),
     "request": (request, {}),
     "memory": (memory, {"scheme": "dark"}),
+    "contradiction": (contradiction, {"user": MOVER}),
+    "session": (session, {"scheme": "dark"}),
     "playground": (playground, {}),
     "why": (why, {"size": NARROW}),
     "operator": (operator, {"scheme": "dark"}),
@@ -134,7 +160,7 @@ PICTURES = {
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_page_shows_the_story(maria, browser, name):
     show, options = PICTURES[name]
-    with browser.signed_in(maria.stack.memgate, USER, **options) as page:
+    with browser.signed_in(maria.stack.memgate, **{"user": USER, **options}) as page:
         show(page)
         expect(page.locator("[aria-busy=true]")).to_have_count(0)
         picture = page.screenshot(animations="disabled", caret="hide")

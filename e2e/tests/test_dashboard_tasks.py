@@ -1,11 +1,10 @@
-"""What people do in the dashboard, done in a real Chromium."""
+"""Tasks of people in the dashboard, done in a real Chromium."""
 
 from types import SimpleNamespace
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from harness.browser import chromium
 from harness.issuer import Issuer
 from harness.memgate import KEY
 from harness.production import stack_with_gateway_key
@@ -23,19 +22,24 @@ def traced(tmp_path_factory):
     stack.stop()
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with chromium(tmp_path_factory.mktemp("browser")) as browser:
-        yield browser
-
-
-@pytest.fixture
-def ann(traced):
+def who_told(traced):
     """A user who said what her budget is."""
     ann = traced.person("ann")
     ann.say("My budget for the Hawaii trip is $10,000")
     ann.learn()
     return ann
+
+
+@pytest.fixture
+def ann(traced):
+    """Such a user, of whom a test may change what is remembered."""
+    return who_told(traced)
+
+
+@pytest.fixture(scope="module")
+def eve(traced):
+    """Such a user for the tests that only look."""
+    return who_told(traced)
 
 
 def open_page(page: Page, name: str):
@@ -96,10 +100,10 @@ def test_a_memory_shows_the_words_it_comes_from_and_what_a_change_changed(traced
         expect(history.get_by_role("insertion")).to_have_text("$12,500")
 
 
-def test_a_session_shows_its_turns_and_what_was_learned_from_each(traced, browser, ann):
-    with browser.signed_in(traced.memgate, ann.id) as page:
+def test_a_session_shows_its_turns_and_what_was_learned_from_each(traced, browser, eve):
+    with browser.signed_in(traced.memgate, eve.id) as page:
         open_page(page, "Sessions")
-        page.get_by_role("link", name=ann.session).click()
+        page.get_by_role("link", name=eve.session).click()
         session = page.get_by_role("article", name="Session")
         expect(session).to_contain_text("My budget for the Hawaii trip is $10,000")
         session.get_by_role("listitem").get_by_role("link", name="My budget for the Hawaii trip").first.click()
@@ -244,9 +248,9 @@ def test_the_slowest_step_of_the_last_hour_is_found(traced, browser, ann):
         expect(page.get_by_role("article", name="Request")).to_contain_text("Time by step")
 
 
-def test_the_playground_shows_the_prompt_and_what_another_threshold_changes(traced, browser, ann):
-    turns = ann.turns()
-    with browser.signed_in(traced.memgate, ann.id) as page:
+def test_the_playground_shows_the_prompt_and_what_another_threshold_changes(traced, browser, eve):
+    turns = eve.turns()
+    with browser.signed_in(traced.memgate, eve.id) as page:
         open_page(page, "Playground")
         page.get_by_label("Message of").fill(QUESTION)
         page.get_by_label("Message of").press("Control+Enter")
@@ -260,7 +264,30 @@ def test_the_playground_shows_the_prompt_and_what_another_threshold_changes(trac
         page.get_by_role("button", name="As configured").click()
         page.get_by_label("Placement").select_option("last_user")
         expect(result).to_contain_text("in another place of the prompt")
-    assert ann.turns() == turns, "nothing is learned from it"
+    assert eve.turns() == turns, "nothing is learned from it"
+
+
+def test_a_call_that_fails_says_why_and_can_be_made_again(traced, browser, eve):
+    with browser.signed_in(traced.memgate, eve.id) as page:
+        main = page.get_by_role("main")
+        # A read that came too often is made again.
+        page.route("**/v1/sessions?*", lambda route: route.fulfill(status=429, headers={"retry-after": "0"}), times=1)
+        open_page(page, "Sessions")
+        expect(main.get_by_role("link", name=eve.session)).to_have_count(1)
+        page.route("**/v1/memory?*", lambda route: route.abort())
+        open_page(page, "Memories")
+        expect(main.get_by_role("alert")).to_contain_text("memgate does not answer")
+        page.unroute("**/v1/memory?*")
+        main.get_by_role("button", name="Try again").click()
+        expect(main.get_by_role("link", name="My budget")).not_to_have_count(0)
+        # A gateway before memgate has words of its own.
+        page.route("**/admin/jobs?*", lambda route: route.fulfill(status=403, body="RBAC: access denied"))
+        open_page(page, "Jobs")
+        expect(main.get_by_role("alert")).to_contain_text("may not do that")
+        page.route("**/v1/recalls?*", lambda route: route.fulfill(status=401, body="Jwt is expired"))
+        open_page(page, "Requests")
+        expect(page.get_by_role("alert")).to_contain_text("not valid any more")
+        expect(page.get_by_label("API key")).to_be_visible()
 
 
 def test_requests_appear_while_the_page_is_open(traced, browser, ann):
@@ -271,11 +298,11 @@ def test_requests_appear_while_the_page_is_open(traced, browser, ann):
         expect(page.get_by_role("link", name="Where did I want to travel?")).to_have_count(1)
 
 
-def test_a_users_own_key_shows_that_user_only(traced, browser, ann):
-    made = traced.memgate.api("POST", "/admin/keys", {"name": ann.id[:40], "scopes": ["read"], "user_id": ann.id}).json()
+def test_a_users_own_key_shows_that_user_only(traced, browser, eve):
+    made = traced.memgate.api("POST", "/admin/keys", {"name": eve.id[:40], "scopes": ["read"], "user_id": eve.id}).json()
     with browser.page(traced.memgate) as page:
         page.goto(f"/#key={made['key']}")
-        expect(page.get_by_text(f"Memories of {ann.id}")).to_be_visible()
+        expect(page.get_by_text(f"Memories of {eve.id}")).to_be_visible()
         expect(page.get_by_role("combobox", name="User")).to_have_count(0)
         expect(page.get_by_role("link", name="Audit log")).to_have_count(0)
         open_page(page, "Memories")

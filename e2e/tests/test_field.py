@@ -1,4 +1,4 @@
-"""What users of memory layers, gateways and clients reported: every case of testdata/field is played through Envoy."""
+"""Reports of users of memory layers, gateways and clients: every case of testdata/field is played through Envoy."""
 
 import pytest
 

@@ -2,6 +2,7 @@
 first serves the questions while the server is down or slow."""
 
 import pytest
+from playwright.sync_api import expect
 
 from harness.context import context_of
 from harness.double import Double
@@ -155,3 +156,24 @@ def test_a_second_model_of_another_size_is_refused_at_start_in_a_sentence(start)
     assert stack.memgate.process.wait_end(30) == 1
     said = stack.memgate.process.output()
     assert f"memory.embedding: model {SECOND} returns vectors of dimension 7" in said
+
+
+def test_the_playground_shows_what_each_model_finds_alone(both, browser):
+    stack = both
+    stack.double.script(means(CITY, "sibling place"), means(KNOWN, "sibling place"))
+    alice = stack.person()
+    alice.say(KOREAN)
+    alice.learn()
+    with browser.signed_in(stack.memgate, alice.id) as page:
+        page.goto("/#/playground")
+        page.get_by_label("Message of").fill(KNOWN)
+        page.get_by_label("Message of").press("Control+Enter")
+        prompt = page.get_by_role("region", name="The prompt as the model sees it")
+        expect(prompt).to_contain_text(CITY)
+        model = page.get_by_label("Embedding model")
+        model.select_option("multilingual-e5-small-memgate-1")
+        expect(page.get_by_role("region", name="Result").get_by_role("listitem").filter(has_text="−")).to_contain_text(CITY)
+        expect(prompt).not_to_contain_text(CITY)
+        model.select_option(SECOND)
+        expect(prompt).to_contain_text(CITY)
+    assert missing(stack) == 0, "a model that is not asked does not count as missing"

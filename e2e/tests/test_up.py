@@ -90,6 +90,32 @@ def test_the_link_to_the_dashboard_signs_in_as_long_as_the_stack_runs(up, tmp_pa
     assert keys(key, again.api_port).status == 401
 
 
+def test_the_readmes_way_from_up_to_why_something_was_shown(up, tmp_path):
+    page = (paths.REPOSITORY / "README.md").read_text()
+    told, asked = re.findall(r"^curl .*\n  -d '.*allergic.*'$", page, re.MULTILINE)
+    shown = re.search(r"`(curl '.*/v1/memory\?user_id=alice')`", page)[1]
+    why = re.findall(r"`target/release/memgate (why .*?)`", page)
+    one = up()
+
+    def run(command: str) -> str:
+        ours = command.replace(":8888", f":{one.port}").replace(":8080", f":{one.api_port}")
+        done = subprocess.run(ours, shell=True, capture_output=True, text=True, timeout=60, cwd=paths.REPOSITORY)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    run(told)
+    request(one.api_port, "POST", "/v1/memory/flush", {"user_id": "alice"})
+    # The first searches may miss the deadline that is shipped.
+    answer = until(lambda: (said := run(asked)) and "x-memgate-decision: searched" in said and said, "the search is in time")
+    assert re.search("x-memgate-hits: [1-9]", answer) and "peanuts" in answer
+    assert "I am allergic to peanuts." in run(shown)
+    assert len(why) == 2
+    memgate = f"{paths.memgate()} {{}} --data {tmp_path / 'data'}"
+    of_request = memgate.format(why[0].replace("REQUEST_ID", re.search(r"x-memgate-request-id: (\S+)", answer)[1]))
+    assert "decision: searched" in run(of_request)
+    assert "presented" in run(memgate.format(why[1])).lower()
+
+
 @pytest.mark.parametrize("arguments, mode", [([], "development"), (["--production"], "production")])
 def test_clients_are_believed_unless_production_is_asked_for(up, tmp_path, arguments, mode):
     shipped = (paths.REPOSITORY / "config/config.yaml").read_text()
@@ -245,9 +271,10 @@ def test_a_bad_configuration_ends_it_with_memgates_error(tmp_path):
     assert "default_retrieval_limit" in said and "memgate ended before it was ready" in said
 
 
-def test_the_demo_shows_and_checks_recall_across_sessions():
+@pytest.mark.parametrize("store", [[], ["--store", "postgres"]], ids=["usual store", "postgres"])
+def test_the_demo_shows_and_checks_recall_across_sessions(store):
     done = subprocess.run(
-        [str(paths.xtask()), "up", "--demo", "--no-build"],
+        [str(paths.xtask()), "up", "--demo", "--no-build", *store],
         capture_output=True, text=True, timeout=150, cwd=paths.REPOSITORY,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -72,7 +72,7 @@ impl Caller {
         Self { request_id: id.map(str::to_owned), ..self }
     }
 
-    /// What it may do.
+    /// The permitted scopes.
     pub(in crate::api) fn scopes(&self) -> &Scopes {
         &self.scopes
     }

@@ -39,7 +39,7 @@ pub fn openapi() -> OpenApi {
         .title("memgate")
         .version(env!("CARGO_PKG_VERSION"))
         .description(Some(
-            "What memgate remembers of users. A key reaches the users that it is bound to; through Envoy, verified users \
+            "Memories of users. A key reaches the users that it is bound to; through Envoy, verified users \
              reach what is theirs, without naming themselves. The members of a request may be in the query or in a JSON body \
              alike; a GET has no body. The role of an operation is the scope that its key needs.",
         ))

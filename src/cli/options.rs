@@ -61,10 +61,15 @@ pub(super) struct WhoseIfGiven {
 }
 
 impl WhoseIfGiven {
+    /// Whether an owner is named.
+    pub(super) fn is_given(&self) -> bool {
+        self.user.is_some() || self.space.is_some()
+    }
+
     /// Whose; none where it is everyone's.
     pub(super) fn given(self) -> Option<api::Whose> {
+        let is_given = self.is_given();
         let Self { user: user_id, space, tenant: tenant_id } = self;
-        let is_given = user_id.is_some() || space.is_some();
         is_given.then_some(api::Whose { user_id, space, tenant_id })
     }
 }

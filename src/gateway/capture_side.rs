@@ -1,5 +1,5 @@
-//! Watching one exchange: the client's own request and the final reply. What is
-//! seen here is handed to capture when both ended well, and never held up.
+//! Watching one exchange: the client's own request and the final reply. Both
+//! are handed to capture when they ended well, and never held up.
 
 use envoy_types::pb::envoy::{
     config::core::v3::Metadata, service::ext_proc::v3::processing_request::Request,

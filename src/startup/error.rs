@@ -79,6 +79,7 @@ impl StartError {
             Self::Database { error } => !matches!(
                 error,
                 DatabaseError::NewerSchema { .. }
+                    | DatabaseError::EarlierSchema { .. }
                     | DatabaseError::NotADatabase { .. }
                     | DatabaseError::Damaged { .. }
                     | DatabaseError::Migration { .. }

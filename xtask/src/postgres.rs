@@ -165,8 +165,8 @@ impl Postgres {
 
 impl Server for Postgres {
     const NAME: &'static str = "postgres";
-    /// Immediate shutdown: at SIGTERM it waits for its clients, and at SIGINT for the disk. What it
-    /// has acknowledged is in its log, which the next start reads.
+    /// Immediate shutdown: at SIGTERM it waits for its clients, and at SIGINT for the disk.
+    /// Acknowledged writes are in its log, which the next start reads.
     const END: Signal = Signal::QUIT;
 
     fn program(&self) -> Program {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use memgate_core::memory::Source;
 use memgate_text::entity::{EntityRelation, Mention};
 
-/// Something worth remembering, not yet stored. What the extractor does not know stays empty.
+/// Something worth remembering, not yet stored. A field that the extractor does not know stays empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Candidate {

@@ -29,8 +29,8 @@ pub fn preference_memory(
     memory
 }
 
-/// Stores a preference and supersedes those of the same user and project that it replaces. What is known already, or was
-/// replaced later than this was said, is not stored. Doing it again changes nothing. Returns the memory in force.
+/// Stores a preference and supersedes those of the same user and project that it replaces. A known one, or one
+/// that was replaced after this was said, is not stored. Doing it again changes nothing. Returns the memory in force.
 ///
 /// # Errors
 /// [`StoreError`] of the store.

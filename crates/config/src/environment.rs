@@ -13,9 +13,9 @@ use crate::{
     schema::{of_key, resolve},
 };
 
-/// What the name of every such variable starts with.
+/// The prefix of the name of every such variable.
 const PREFIX: &str = "MEMGATE_";
-/// What stands between a section and a key in it.
+/// The separator of a section and a key in it.
 const SEPARATOR: &str = "__";
 
 /// The keys that environment variables set. Values are never printed: they may be secrets.

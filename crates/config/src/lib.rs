@@ -65,7 +65,7 @@ pub struct Config {
     pub data_dir: PathBuf,
     /// Folder of the downloaded assets: `onnxruntime/` and `models/`.
     pub assets_dir: PathBuf,
-    /// What is remembered, where it is stored, and how it is recalled.
+    /// Memory: its contents, its store, and how it is recalled.
     pub memory: MemoryConfig,
     /// The REST API.
     pub api: ApiConfig,

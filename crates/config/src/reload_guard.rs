@@ -13,6 +13,7 @@ use crate::{
         policy::{Policy, PolicyMatch},
     },
 };
+use memgate_recall::Publish;
 
 /// The protections that `new` would weaken compared with `old`. Any entry refuses the whole reload.
 pub(super) fn weakened(old: &Config, new: &Config) -> Vec<Problem> {
@@ -50,6 +51,9 @@ pub(super) fn weakened(old: &Config, new: &Config) -> Vec<Problem> {
     }
     if !old.memory.scopes.shared && new.memory.scopes.shared {
         refuse("memory.scopes.shared", "search what others share");
+    }
+    if old.memory.scopes.publish == Publish::Keys && new.memory.scopes.publish == Publish::Users {
+        refuse("memory.scopes.publish", "let users share memories");
     }
     if !old.memory.journal.tool_contents && new.memory.journal.tool_contents {
         refuse("memory.journal.tool_contents", "keep what tools are given and answer");
@@ -123,7 +127,7 @@ impl Switch {
         }
     }
 
-    /// The policies that set this switch, in order. Of several that match, the last one wins.
+    /// The policies that set this switch, in order. The last policy that matches wins.
     fn rules(self, memory: &MemoryConfig) -> Vec<Rule<'_>> {
         let rule = |policy| self.of(policy).map(|allows| Rule { matches: &policy.matches, allows });
         memory.policies.iter().filter_map(rule).collect()
@@ -192,6 +196,9 @@ mod tests {
             ["memory.search_all_projects"]
         );
         assert_eq!(keys("{}", "memory: {scopes: {shared: true}}"), ["memory.scopes.shared"]);
+        let keys_publish = "memory: {scopes: {publish: keys}}";
+        assert_eq!(keys(keys_publish, "{}"), ["memory.scopes.publish"]);
+        assert!(keys("{}", keys_publish).is_empty());
         assert_eq!(
             keys("{}", "memory: {journal: {tool_contents: true}}"),
             ["memory.journal.tool_contents"]

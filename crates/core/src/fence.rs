@@ -35,7 +35,7 @@ const LETTERS: &str = "memorycontext";
 const MAX_DISGUISE: usize = 64;
 
 /// Writes a context of one line a memory, the preferences (marked so by the caller) first; empty when there are
-/// no memories. The same lines always give the same bytes.
+/// no memories. Equal lines always give equal bytes.
 pub fn render<S: AsRef<str>>(preferences: &[S], memories: &[S]) -> String {
     if preferences.is_empty() && memories.is_empty() {
         return String::new();

@@ -3,7 +3,7 @@
 
 use crate::{
     json::Object,
-    seats::{place::Placed, splice::Splice},
+    seats::{Placed, Splice},
 };
 
 /// The changes to one body. Applies to the bytes the request was read from and to no others.

@@ -25,7 +25,7 @@ pub use error::ReadError;
 pub use options::{InvalidField, MemoryOptions, invalid_request_body};
 pub use reply::{Ending, Reply, ReplyCollector, ReplyError, Usage};
 pub use request::{Request, read};
-pub use seats::place::{Placed, Placement};
+pub use seats::{Placed, Placement};
 
 /// A wire format memory acts on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -10,10 +10,7 @@ use crate::{
     json::{Node, Object},
     options::{FIELDS, MemoryOptions},
     responses,
-    seats::{
-        place::{Layout, Placed, Placement},
-        splice::Splice,
-    },
+    seats::{Layout, Placed, Placement, Splice},
 };
 
 /// A request that was read. Holds no part of the body itself, only places in it.

@@ -5,7 +5,7 @@ use crate::{
     error::ReadError,
     json::{Node, Object},
     message::{Entry, Speaker, ToolEvent, any_text, digest},
-    seats::place::{Layout, SystemSeat, TextSeat, UserSeat},
+    seats::{Layout, SystemSeat, TextSeat, UserSeat},
 };
 
 /// The type of a text part in this dialect's input.

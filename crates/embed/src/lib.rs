@@ -79,8 +79,8 @@ pub trait Embedder: Send + Sync {
     async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError>;
 
     /// Reads a text whole and returns the inner layers of each of `spans`, means over its tokens. `None` from models that do
-    /// not provide them. The spans are byte ranges of the text in ascending order of their starts, and may nest. Of a text
-    /// longer than [`READ_TOKENS`], a span is read with what follows it.
+    /// not provide them. The spans are byte ranges of the text in ascending order of their starts, and may nest. A
+    /// span of a text longer than [`READ_TOKENS`] is read with the text that follows it.
     ///
     /// # Errors
     /// As [`Embedder::embed_query`].
@@ -115,6 +115,15 @@ pub fn model_of(embedder: &dyn Embedder, is: impl Fn(&Space) -> bool) -> Option<
         return Some(embedder);
     }
     embedder.models().iter().map(AsRef::as_ref).find(|model| is(model.space()))
+}
+
+/// The names of an embedder's models: its own, or those of the ensemble in their order.
+#[must_use]
+pub fn model_names(embedder: &dyn Embedder) -> Vec<&str> {
+    match embedder.models() {
+        [] => vec![embedder.space().model.as_str()],
+        models => models.iter().map(|model| model.space().model.as_str()).collect(),
+    }
 }
 
 /// Dot product; for vectors of length 1 this is their cosine.

@@ -14,7 +14,7 @@ pub struct Reading {
     pub vector: Vector,
     /// The inner layers; `None` from models that do not provide them, such as those on a server.
     pub layers: Option<Layers>,
-    /// The missing models, if only some of an ensemble answered in time.
+    /// The missing part, if only some models of an ensemble gave the vector.
     pub partial: Option<Partial>,
 }
 
@@ -33,7 +33,7 @@ pub struct Partial {
     /// Share of the total weight that the answering models have; above 0. A dot product with a
     /// passage's vector, divided by the square root of this, is the weighted mean of their cosines.
     pub share: f32,
-    /// The missing models, at least one.
+    /// The models that failed or were late; empty where the others were not asked.
     pub missing: Vec<Missing>,
 }
 

@@ -63,4 +63,10 @@ pub trait Evaluation {
 
     /// The result as text.
     fn text(report: &Self::Report, config: &MemoryConfig) -> String;
+
+    /// Rows that were not measured, with the reasons. With one or more the command fails after it has printed the
+    /// result.
+    fn unmeasured(_: &Self::Report) -> &[String] {
+        &[]
+    }
 }

@@ -19,8 +19,8 @@ mod poisoning;
 mod refusals;
 mod replay;
 mod scenarios;
-mod shares;
 mod signals;
+mod table;
 mod updates;
 
 #[cfg(test)]

@@ -9,9 +9,11 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::{
+    count::percent,
     data::{self, Digests},
     evaluation::{Evaluation, Services},
     replay::{Scenario, Turn, ask, message, messages, tell},
+    table::Sheet,
 };
 use memgate_config::MemoryConfig;
 use memgate_core::memory::Owner;
@@ -58,11 +60,18 @@ impl Evaluation for Placements {
         scenarios: &Vec<Scenario>,
         digests: Digests,
     ) -> Result<Report> {
-        Report::of(&held(memory, scenarios).await?, digests)
+        let rest = scenarios.chunks_exact(TURNS).remainder().iter();
+        let why = |left: &Scenario| format!("{}: the last conversation is not full", left.id);
+        let unmeasured = rest.map(why).collect();
+        Ok(Report { unmeasured, ..Report::of(&held(memory, scenarios).await?, digests)? })
     }
 
     fn text(report: &Report, _: &MemoryConfig) -> String {
         report.told()
+    }
+
+    fn unmeasured(report: &Report) -> &[String] {
+        &report.unmeasured
     }
 }
 
@@ -203,6 +212,8 @@ pub struct Report {
     turns: usize,
     /// Number of requests with a context.
     contexts: usize,
+    /// The scenarios after the last full conversation.
+    unmeasured: Vec<String>,
     #[serde(flatten)]
     digests: Digests,
 }
@@ -222,30 +233,28 @@ impl Report {
             conversations: conversations.len(),
             turns: TURNS,
             contexts: conversations.iter().flatten().filter(|it| !it.context.is_empty()).count(),
+            unmeasured: Vec::new(),
             digests,
         })
     }
 
     /// The result as text.
     fn told(&self) -> String {
-        let Self { conversations, turns, contexts, digests, .. } = self;
-        let mut text = format!(
-            "{conversations} conversations of {turns} turns, {contexts} of their requests with a context\n\
-             data sha256  {}\nmodel sha256 {}\n\n{:<17} {:>7} {:>7} {:>11} {:>12}",
-            digests.data_sha256,
-            digests.model_sha256,
-            "shared with next",
-            "bytes",
-            "tokens",
-            "last prompt",
-            "new tokens",
+        let Self { conversations, turns, contexts, .. } = self;
+        let mut sheet = Sheet::of(&self.digests);
+        sheet.line(format_args!(
+            "{conversations} conversations of {turns} turns, {contexts} of their requests with a context"
+        ));
+        let row = |(name, shares): &(&str, Shares)| {
+            let Shares { bytes, tokens, last, anew } = *shares;
+            let [bytes, tokens, last] = [bytes, tokens, last].map(|share| percent(Some(share)));
+            [(*name).to_owned(), bytes, tokens, last, format!("{anew:.0}")]
+        };
+        sheet.table(
+            ["shared with next", "bytes", "tokens", "last prompt", "new tokens"],
+            self.placements.iter().map(row),
         );
-        for (name, Shares { bytes, tokens, last, anew }) in &self.placements {
-            let [bytes, tokens, last] = [bytes, tokens, last].map(|share| 100.0 * share);
-            text +=
-                &format!("\n{name:<17} {bytes:>6.1}% {tokens:>6.1}% {last:>10.1}% {anew:>12.0}");
-        }
-        text
+        sheet.end()
     }
 }
 

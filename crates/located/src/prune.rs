@@ -32,7 +32,7 @@ pub fn read_without<T: DeserializeOwned>(root: &mut Node, first: Errors) -> (Err
         }
         match read::<T>(root) {
             Ok(rest) => return (errors, Some(rest)),
-            // What is missing now was left out.
+            // A missing member was left out.
             Err(more) => errors.others.extend(
                 std::iter::once(more.first)
                     .chain(more.others)

@@ -55,7 +55,7 @@ pub struct Wording {
 pub enum Form {
     /// Made to be remembered: a statement, a fact, a preference, an import.
     Made,
-    /// A turn as it was said. What it tells stands in statements of their own, too.
+    /// A turn as it was said. Its statements are memories of their own, too.
     Turn,
     /// A turn in which nothing was found that is worth keeping: a request, small talk, pasted text.
     IdleTurn,

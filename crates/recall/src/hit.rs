@@ -27,7 +27,7 @@ pub enum HitScope {
     /// The user's own, of another session or of none.
     #[default]
     User,
-    /// Of the request's session.
+    /// A memory of the request's session.
     Session,
     /// The agent's.
     Agent,

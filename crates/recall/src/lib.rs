@@ -39,7 +39,9 @@ pub use ranking::{Question, rank};
 pub use request::{Budget, RecallRequest, RecallSettings, Selection};
 pub use select::select;
 pub use service::Recall;
-pub use settings::{Fusion, QueryConfig, RankingConfig, RankingWeights, ScopesConfig, TypeWeights};
+pub use settings::{
+    Fusion, Publish, QueryConfig, RankingConfig, RankingWeights, ScopesConfig, TypeWeights,
+};
 pub use signals::{Earlier, Name};
 pub use state::{AccessTracker, LoopKey, ToolLoopCache};
 pub use tokens::{prepare as prepare_tokens, tokens};

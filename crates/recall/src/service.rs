@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use futures_util::future::join_all;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
@@ -11,7 +10,7 @@ use crate::{
     hit::Hit,
     pipeline,
     plan::Plan,
-    present::{Context, Shared},
+    present::Context,
     query::{Query, Rewriter},
     request::RecallRequest,
     retrieve::Retrieval,
@@ -19,8 +18,8 @@ use crate::{
     state::{AccessTracker, ToolLoopCache},
     trail::RecallTrail,
 };
-use memgate_core::memory::{MemoryStore, Owner};
-use memgate_embed::Embedder;
+use memgate_core::memory::{MemoryId, MemoryStore, Owner};
+use memgate_embed::{Embedder, ensemble::only_model};
 use memgate_models::Models;
 use memgate_telemetry::Metrics;
 
@@ -68,7 +67,7 @@ impl Recall {
         Self { services: Services { trail, ..self.services } }
     }
 
-    /// The same recall without traces: what it presents is not counted, and leaves no trail.
+    /// This recall without traces: its presentations are not counted, and leave no trail.
     #[must_use]
     pub fn rehearsal(&self) -> Self {
         let services = Services {
@@ -79,6 +78,13 @@ impl Recall {
             ..self.services.clone()
         };
         Self { services }
+    }
+
+    /// The same recall, with queries embedded by one of the embedding models alone; `None` without a model of this name.
+    #[must_use]
+    pub fn with_only_model(&self, name: &str) -> Option<Self> {
+        let embedder = only_model(&self.services.embedder, name)?;
+        Some(Self { services: Services { embedder, ..self.services.clone() } })
     }
 
     /// The trail of the latest requests.
@@ -113,13 +119,20 @@ impl Recall {
         context: &Context,
         request: &RecallRequest<'_>,
     ) -> bool {
-        let store = &self.services.store;
-        let looks = context.shared.iter().map(async |it: &Shared| {
-            let found = timeout_at(request.deadline, store.get(&it.owner, &it.id, request.now));
-            let Ok(Ok(memory)) = found.await else { return false };
-            memory.version == it.version && memory.status.is_in_use() && request.may_see(&memory)
-        });
-        join_all(looks).await.into_iter().all(|is_same| is_same)
+        if context.shared.is_empty() {
+            return true;
+        }
+        let asked = context.shared.iter().map(|it| (it.owner.clone(), it.id.clone()));
+        let asked: Vec<(Owner, MemoryId)> = asked.collect();
+        let found = self.services.store.get_all(&asked, request.now);
+        let Ok(Ok(found)) = timeout_at(request.deadline, found).await else { return false };
+        context.shared.iter().all(|it| {
+            found.iter().any(|memory| {
+                (&memory.owner, &memory.id, memory.version) == (&it.owner, &it.id, it.version)
+                    && memory.status.is_in_use()
+                    && request.may_see(memory)
+            })
+        })
     }
 
     /// The contexts of open tool loops.

@@ -26,7 +26,7 @@ mod tests {
 
     #[test]
     fn texts_cost_what_the_models_tokenizer_says() {
-        // What tiktoken and bpe-openai say of them, too.
+        // tiktoken and bpe-openai give these numbers, too.
         for (text, cost) in [
             ("", 0),
             ("hello world", 2),

@@ -2,8 +2,8 @@
 //! memory goes through a [`Screener`]: capture before its journal, REST, import and the command line before
 //! the store.
 //!
-//! Pure functions on text. They report only the class of a removed value, never the value. What happens to
-//! each class is a [`Policy`]; by default only the value is removed, because "my key is [removed: token], why
+//! Pure functions on text. They report only the class of a removed value, never the value. A [`Policy`] decides on
+//! each class; by default only the value is removed, because "my key is [removed: token], why
 //! does the call fail?" is still worth remembering.
 
 mod finding;

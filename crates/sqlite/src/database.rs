@@ -105,7 +105,7 @@ impl Database {
     /// As [`Database::write`], for deletions: answers once the deleted bytes are also removed from
     /// the log, and their copies from unused parts of the file. If a reader holds the log for
     /// longer than 250 ms, it answers earlier and cleans up within half a second after that reader
-    /// has finished. Of a file larger than 64 MiB the rest is cleaned in the background, 64 MiB in
+    /// has finished. The rest of a file larger than 64 MiB is cleaned in the background, 64 MiB in
     /// each half second without writes.
     ///
     /// # Errors

@@ -47,6 +47,18 @@ pub enum DatabaseError {
         /// The newest version that this program supports.
         known: i64,
     },
+    /// The file was written by an earlier memgate, before the first release, with other tables.
+    #[error(
+        "{}: lacks {column}, because a memgate from before the first release wrote it; export its memories with \
+         that one, and import them into an empty data folder",
+        own_name(file)
+    )]
+    EarlierSchema {
+        /// The database file.
+        file: PathBuf,
+        /// What it lacks: `table.column`.
+        column: String,
+    },
     /// The schema could not be migrated; the file is unchanged.
     #[error("{}: migration to schema version {version} ({name}) failed: {cause}", own_name(file))]
     Migration {
@@ -122,6 +134,7 @@ impl DatabaseError {
         | Self::NotADatabase { file }
         | Self::Damaged { file, .. }
         | Self::NewerSchema { file, .. }
+        | Self::EarlierSchema { file, .. }
         | Self::Migration { file, .. }
         | Self::Full { file }
         | Self::ReadOnly { file }

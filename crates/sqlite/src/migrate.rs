@@ -28,6 +28,12 @@ pub(super) fn migrate(
     if found > known {
         return Err(DatabaseError::NewerSchema { file: file.to_owned(), found, known });
     }
+    let applied = usize::try_from(found).unwrap_or_default();
+    let missing = missing_column(connection, &migrations[..applied])
+        .map_err(|error| DatabaseError::from_sqlite(file, error))?;
+    if let Some(column) = missing {
+        return Err(DatabaseError::EarlierSchema { file: file.to_owned(), column });
+    }
     for (version, migration) in (1..).zip(migrations).filter(|(version, _)| *version > found) {
         take(connection, version, migration.sql).map_err(
             |error| match DatabaseError::from_sqlite(file, error) {
@@ -42,6 +48,29 @@ pub(super) fn migrate(
         )?;
     }
     Ok(())
+}
+
+/// A column that these migrations make and the file does not have: before the first release, migrations were changed.
+fn missing_column(
+    connection: &Connection,
+    applied: &[Migration],
+) -> rusqlite::Result<Option<String>> {
+    let pattern = Connection::open_in_memory()?;
+    applied.iter().try_for_each(|migration| pattern.execute_batch(migration.sql))?;
+    let found = columns(connection)?;
+    Ok(columns(&pattern)?.into_iter().find(|column| !found.contains(column)))
+}
+
+/// The columns of all tables, as `table.column`.
+fn columns(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    connection
+        .prepare(
+            "SELECT tables.name || '.' || columns.name
+             FROM sqlite_schema AS tables, pragma_table_xinfo(tables.name) AS columns
+             WHERE tables.type = 'table' ORDER BY 1",
+        )?
+        .query_map([], |row| row.get(0))?
+        .collect()
 }
 
 fn version(connection: &Connection) -> rusqlite::Result<i64> {
@@ -77,6 +106,16 @@ mod tests {
         let row: (i64, i64) =
             connection.query_row("SELECT x, y FROM a", [], |r| Ok((r.get(0)?, r.get(1)?))).unwrap();
         assert_eq!((row, version(&connection).unwrap()), ((1, 7), 2));
+    }
+
+    #[test]
+    fn refuses_a_file_of_before_a_migration_was_changed_and_names_what_it_lacks() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        run(&mut connection, &[ONE]).unwrap();
+        let changed = Migration { name: "one", sql: "CREATE TABLE a(x); CREATE TABLE b(y);" };
+        let error = run(&mut connection, &[changed]).unwrap_err().to_string();
+        assert!(error.starts_with("x.db: lacks b.y") && error.contains("export"), "{error}");
+        run(&mut connection, &[ONE]).unwrap();
     }
 
     #[test]

@@ -164,6 +164,17 @@ impl MemoryStore for InMemoryStore {
         memory.cloned().ok_or(StoreError::NotFound)
     }
 
+    async fn get_all(
+        &self,
+        asked: &[(Owner, MemoryId)],
+        now: Timestamp,
+    ) -> Result<Vec<Memory>, StoreError> {
+        let kept = self.read()?;
+        let entries = asked.iter().filter_map(|(owner, id)| kept.get(owner)?.get(id));
+        let memories = entries.map(|entry| &entry.memory).filter(|memory| !memory.is_expired(now));
+        Ok(memories.cloned().collect())
+    }
+
     async fn update(
         &self,
         mut memory: Memory,

@@ -88,13 +88,16 @@ pub(crate) struct IndexCache<T> {
     pub(crate) indexes: OwnerCache<T>,
     /// By the key of a reader.
     pub(crate) readers: OwnerCache<SharedSet>,
+    /// Held while what others share is read: one reads it, and the others find it here.
+    pub(crate) reading: tokio::sync::Mutex<()>,
 }
 
 impl<T: Cached> IndexCache<T> {
     pub(crate) fn new(bound: usize) -> Self {
         let of_readers = bound / READERS;
         let indexes = OwnerCache::new(bound - of_readers);
-        Self { indexes, readers: OwnerCache::new(of_readers) }
+        let readers = OwnerCache::new(of_readers);
+        Self { indexes, readers, reading: tokio::sync::Mutex::default() }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{lang::Language, normal::plain, sentences};
 /// The most sentences that are looked at: more is pasted text.
 const MOST: usize = 32;
 
-/// A part of a message, in its place. What stands around it says whose words it is: "translate: …".
+/// A part of a message, in its place. The text around it shows whose words these are: "translate: …".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece<'a> {
     message: &'a str,
@@ -90,7 +90,7 @@ impl<'a> Piece<'a> {
     /// Argo". Most such words join less than clauses: "salt and pepper".
     pub fn sides(&self) -> impl Iterator<Item = (Self, Self)> {
         let words = self.words();
-        let joining = Language::likely(words).map_or(&[][..], |it| &it.file().alone.joining);
+        let joining = Language::likely(words).map_or(&[][..], |it| &it.alone().joining);
         let spaces = words.char_indices().filter(|(_, c)| c.is_whitespace()).map(|(at, _)| at);
         let begins = spaces.filter(|at| {
             let next = words[*at..].split_whitespace().next().unwrap_or_default();

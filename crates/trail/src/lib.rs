@@ -1,5 +1,5 @@
 //! Keeps a trail: the newest records of all owners in memory, in a ring, and the latest of each owner in a file, where the
-//! configuration asks for it. What a record says is up to those who write it.
+//! configuration asks for it. The parts that write records decide on their contents.
 
 mod file;
 mod ring;

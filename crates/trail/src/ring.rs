@@ -1,5 +1,5 @@
-//! A ring of the newest records of a trail, bounded by their number and their bytes. What a record says is up to those who
-//! keep it.
+//! A ring of the newest records of a trail, bounded by their number and their bytes. The parts that write records
+//! decide on their contents.
 
 use std::collections::VecDeque;
 

@@ -1,16 +1,27 @@
 // Calls of the REST API (docs/openapi.json).
 
-import { caller, key, owner, setKey } from "./session.js";
+import { expire, key, owner } from "./session.js";
 
+/** The longest pause before a read that came too often is repeated, in seconds. */
+const MOST_PAUSE = 5;
 /** The pause before a stream that ended is followed again, in milliseconds. */
 const RECONNECT = 3_000;
+
+/** What an answer means that is not memgate's own, as from a gateway before it. */
+const UNTOLD = {
+  401: "The key or the token is not valid.",
+  403: "This key or token may not do that.",
+  429: "Too many requests. Try again in a moment.",
+  502: "memgate does not answer. Is it still running?",
+  503: "memgate does not answer now. Try again in a moment.",
+};
 
 /** An answer that is an error, with what the API says of it. */
 export class ApiError extends Error {
   /** @param {number} status @param {any} answer the body */
   constructor(status, answer) {
     const detail = answer.error ?? {};
-    super(detail.message ?? `memgate answered with status ${status}`);
+    super(detail.message ?? UNTOLD[status] ?? `memgate answered with status ${status}.`);
     this.status = status;
     this.answer = answer;
     this.code = detail.code;
@@ -26,9 +37,13 @@ export class ApiError extends Error {
  */
 export async function call(method, path, { query = {}, body, headers = {}, keepalive = false } = {}) {
   const sent = key.peek();
-  const response = await send(method, target(path, query), body, { ...headers, ...authorization(sent) }, keepalive);
-  const text = await response.text();
-  const answer = text && response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text;
+  const ask = () => send(method, target(path, query), body, { ...headers, ...authorization(sent) }, keepalive);
+  let { response, answer } = await ask();
+  const pause = Number(response.headers.get("retry-after") ?? 1);
+  if (response.status === 429 && method === "GET" && pause <= MOST_PAUSE) {
+    await new Promise((done) => setTimeout(done, pause * 1_000));
+    ({ response, answer } = await ask());
+  }
   if (!response.ok) {
     if (response.status === 401) signedOut(sent);
     throw new ApiError(response.status, answer);
@@ -44,7 +59,7 @@ function target(path, query) {
 async function send(method, target, body, headers, keepalive) {
   const named = body === undefined ? headers : { ...headers, "content-type": "application/json" };
   try {
-    return await fetch(target, {
+    const response = await fetch(target, {
       method,
       headers: named,
       body: body === undefined ? undefined : JSON.stringify(body),
@@ -52,7 +67,10 @@ async function send(method, target, body, headers, keepalive) {
       credentials: "same-origin",
       keepalive,
     });
+    const text = await response.text();
+    return { response, answer: text && response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text };
   } catch {
+    // Nobody answered, or the answer broke off.
     throw new ApiError(0, { error: { message: "memgate does not answer. Is it still running?" } });
   }
 }
@@ -84,9 +102,7 @@ const authorization = (sent) => (sent ? { authorization: `Bearer ${sent}` } : {}
 
 /** The key is wrong, expired or revoked; another one may have been entered meanwhile. */
 function signedOut(sent) {
-  if (sent !== key.peek()) return;
-  caller.value = null;
-  if (sent) setKey("");
+  if (sent === key.peek()) expire();
 }
 
 export const get = (path, query) => call("GET", path, { query });

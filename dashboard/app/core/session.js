@@ -36,8 +36,19 @@ export const mayWrite = computed(() => isAdmin.value || (caller.value?.scopes.in
 /** Number of keys that were entered: the same one may work the next time. */
 export const entered = signal(0);
 
+/** Whether the session ended because its key is not valid any more. */
+export const isExpired = signal(false);
+
+/** The key that was sent is not valid, or none was sent. */
+export function expire() {
+  if (caller.peek() !== null && key.peek()) isExpired.value = true;
+  caller.value = null;
+  if (key.peek()) setKey("");
+}
+
 /** @param {string} text */
 export function setKey(text) {
+  if (text) isExpired.value = false;
   key.value = text;
   entered.value++;
   if (text) sessionStorage.setItem(KEY, text);

@@ -10,10 +10,13 @@ import { badge, choice, empty, heading, loaded, time } from "../parts/pieces.js"
 
 export const title = "Jobs";
 
+/** The most jobs that are shown. */
+const MOST = 100;
+
 const jobs = new Resource();
 const KIND = { dead: "bad", pending: "" };
 
-const load = () => jobs.load(() => get("/admin/jobs", { state: route.peek().query.state, limit: 100 }), { keep: true });
+const load = () => jobs.load(() => get("/admin/jobs", { state: route.peek().query.state, limit: MOST }), { keep: true });
 
 export const enter = load;
 
@@ -40,6 +43,7 @@ function table({ jobs }) {
         </tbody>
       </table>
     </div>
+    ${jobs.length === MOST ? html`<p class="muted small">The first ${MOST}.</p>` : nothing}
   `;
 }
 

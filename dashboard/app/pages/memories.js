@@ -46,7 +46,8 @@ async function fetchPage(cursor) {
   const { q, type, status, entity } = route.peek().query;
   if (!q) return ofUser().get("/v1/memory", { type, status, entity, limit: PAGE, cursor });
   const types = type ? [type] : undefined;
-  const { hits } = await ofUser().post("/v1/memory/search", { query: q, types, threshold: 0, limit: PAGE, explain: true });
+  const filter = entity ? { entity } : undefined;
+  const { hits } = await ofUser().post("/v1/memory/search", { query: q, types, filter, threshold: 0, limit: PAGE });
   return { memories: hits.map((hit) => ({ ...hit.memory, relevance: hit.score })), next_cursor: null };
 }
 
@@ -81,7 +82,7 @@ function changed() {
 }
 
 function filters(query) {
-  const types = Object.keys(stats.data?.by_type ?? {});
+  const types = new Set([...Object.keys(stats.data?.by_type ?? {}), ...(query.type ? [query.type] : [])]);
   const select = (event) => {
     event.preventDefault();
     refine({ q: String(new FormData(event.currentTarget).get("q")).trim() });
@@ -93,7 +94,7 @@ function filters(query) {
         <input type="search" name="q" .value=${query.q ?? ""} placeholder="By meaning and words"
           @search=${(event) => event.target.form.requestSubmit()}>
       </label>
-      ${choice("Type", [["", "All"], ...types.map((name) => [name, words(name)])], query.type ?? "", (type) => refine({ type }))}
+      ${choice("Type", [["", "All"], ...[...types].map((name) => [name, words(name)])], query.type ?? "", (type) => refine({ type }))}
       ${query.q ? nothing : choice("Status", [["", "In use"], ...Object.entries(STATUS)], query.status ?? "", (status) => refine({ status }))}
       ${query.entity ? html`<button type="button" class="chip" @click=${() => refine({ entity: "" })}>About ${query.entity} ×</button>` : nothing}
       <button>Search</button>
@@ -116,7 +117,7 @@ function row(memory) {
   return html`
     <li>
       <a class="row-link" href=${address("memories", memory.id, query)} aria-current=${id === memory.id ? "true" : nothing}>
-        <span class="clamp">${memory.content}</span>
+        <span class="clamp" dir="auto">${memory.content}</span>
         <span class="meta">
           ${badge(memory.sub_type ?? memory.type)}
           ${memory.status === "active" ? nothing : badge(memory.status, "warn")}

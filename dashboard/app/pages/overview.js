@@ -39,7 +39,7 @@ async function readRunning() {
 }
 
 /** It answers with status 503 when a part is down, and says which. */
-const readiness = () => get("/readyz").catch((error) => error.answer ?? { status: error.message });
+const readiness = () => get("/readyz").catch((error) => (error.answer?.status ? error.answer : { status: error.message }));
 
 async function readMemories() {
   const [stats, newest] = await Promise.all([
@@ -78,7 +78,7 @@ function ofTheUser() {
                 : nothing}
             </div>
             <div class="card section">
-              <p>Remembered in the last ${DAYS} days, by type</p>
+              <p>Remembered in the last ${DAYS} days, by type${newest.length === NEWEST ? html` <span class="muted small">(the newest ${NEWEST})</span>` : nothing}</p>
               ${byDay(newest, "type", types.map(([type]) => type))}
               <p>… and by what became of it</p>
               ${byDay(newest, "status", Object.keys(STATUS).filter((status) => newest.some((memory) => memory.status === status)))}
@@ -93,7 +93,9 @@ function ofTheUser() {
 /** @param {"type" | "status"} member what the columns are made of @param {string[]} names its values */
 function byDay(newest, member, names) {
   const day = (time) => new Date(time).toLocaleDateString(undefined, { day: "numeric", month: "short" });
-  const days = Array.from({ length: DAYS }, (_, back) => day(Date.now() - (DAYS - 1 - back) * 86_400_000));
+  const today = new Date();
+  // By the calendar of the person who looks: a day has not always 24 hours.
+  const days = Array.from({ length: DAYS }, (_, at) => day(new Date(today.getFullYear(), today.getMonth(), today.getDate() - (DAYS - 1 - at))));
   const parts = new Map(days.map((title) => [title, {}]));
   for (const memory of newest) {
     const of = parts.get(day(memory.created_at));

@@ -17,12 +17,14 @@ const rehearsed = new Resource();
 /** The same message with the configured settings, to compare with. */
 const configured = new Resource();
 
-const UNSET = { threshold: null, limit: null, placement: "" };
+const UNSET = { threshold: null, limit: null, placement: "", model: "" };
 const settings = signal(UNSET);
 const said = signal({ message: "", earlier: "" });
+/** What `rehearsed` is about; the fields may say something else by now. */
+let asked = said.peek();
 
-function request({ threshold, limit, placement }) {
-  const { message, earlier } = said.peek();
+function request({ threshold, limit, placement, model }) {
+  const { message, earlier } = asked;
   const before = earlier.split("\n").map((line) => line.trim()).filter(Boolean);
   return ofUser().post("/v1/context", {
     message,
@@ -30,19 +32,22 @@ function request({ threshold, limit, placement }) {
     ...(threshold !== null && { threshold }),
     ...(limit !== null && { limit }),
     ...(placement && { placement }),
+    ...(model && { embedding_model: model }),
   });
 }
 
 function ask(event) {
   event?.preventDefault();
   if (!said.peek().message.trim()) return;
-  configured.load(() => request(UNSET), { keep: true });
-  rehearsed.load(() => request(settings.peek()), { keep: true });
+  asked = said.peek();
+  const usual = request(UNSET);
+  configured.load(() => usual, { keep: true });
+  rehearsed.load(() => (settings.peek() === UNSET ? usual : request(settings.peek())), { keep: true });
 }
 
 /** Asks again where a message was asked already. */
 function set(change) {
-  settings.value = { ...settings.peek(), ...change };
+  settings.value = change === UNSET ? UNSET : { ...settings.peek(), ...change };
   if (rehearsed.data) rehearsed.load(() => request(settings.peek()), { keep: true });
 }
 
@@ -80,10 +85,10 @@ export function view() {
 }
 
 function controls() {
-  const { threshold, limit, placement } = settings.value;
+  const { threshold, limit, placement, model } = settings.value;
   const usual = configured.data?.recall ?? rehearsed.data?.recall;
   const [shownThreshold, shownLimit] = [threshold ?? usual?.threshold ?? 0.6, limit ?? usual?.limit ?? 5];
-  const isChanged = threshold !== null || limit !== null || placement;
+  const isChanged = threshold !== null || limit !== null || placement || model;
   return html`
     <fieldset class="stack plain">
       <legend>Settings of this request</legend>
@@ -94,9 +99,19 @@ function controls() {
         <input type="range" min="1" max="20" step="1" .value=${String(shownLimit)} @change=${(event) => set({ limit: Number(event.target.value) })}>
       </label>
       ${choice("Placement", [["", "As configured"], ["system", "In the system message"], ["before_last_user", "Before the last user message"], ["last_user", "Inside the last user message"]], placement, (name) => set({ placement: name }))}
+      ${models(model)}
       ${isChanged ? html`<button type="button" class="quiet" @click=${() => set(UNSET)}>As configured</button>` : nothing}
     </fieldset>
   `;
+}
+
+/** Another embedder can be tried where its vectors are stored: of several configured models each one alone. */
+function models(chosen) {
+  const all = configured.data?.embedding_models ?? [];
+  if (all.length === 0) return nothing;
+  if (all.length > 1) return choice("Embedding model", [["", "All of them"], ...all.map((name) => [name, `Only ${name}`])], chosen, (name) => set({ model: name }));
+  return html`<p class="muted small">Embedding model: <code>${all[0]}</code>. Another one would need a vector of its own for each memory: add it to
+    <code>memory.embedding.additional</code> to compare both here.</p>`;
 }
 
 const seen = ({ context, messages }) => html`

@@ -112,7 +112,7 @@ function row(recall) {
   return html`
     <li>
       <a class="row-link" href=${address("requests", recall.request_id)} aria-current=${route.value.id === recall.request_id ? "true" : nothing}>
-        <span class="clamp">${recall.query?.text ?? html`<code>${recall.request_id}</code>`}</span>
+        <span class="clamp" dir="auto">${recall.query?.text ?? html`<code>${recall.request_id}</code>`}</span>
         <span class="meta">${decisionBadge(recall.decision)}
           <span>${counted(shown, "memory", "memories")} shown</span><span>${milliseconds(total(recall))}</span>${time(recall.at)}</span>
       </a>

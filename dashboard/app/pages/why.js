@@ -62,7 +62,7 @@ function told(why) {
       <p class="answer">${ANSWERS[why.answer] ?? words(why.answer)}</p>
       ${advice(why) ? html`<p>${advice(why)}</p>` : nothing}
       ${why.memory ? html`<a class="row-link card" href=${address("memories", why.memory.id)}>
-        <span>${why.memory.content}</span><span class="meta">${badge(why.memory.type)} ${badge(why.memory.status)} ${time(why.memory.updated_at)}</span></a>` : nothing}
+        <span dir="auto">${why.memory.content}</span><span class="meta">${badge(why.memory.type)} ${badge(why.memory.status)} ${time(why.memory.updated_at)}</span></a>` : nothing}
       ${why.answer === "superseded" && why.reason ? html`<p><a href=${address("memories", why.reason)}>What replaced it</a></p>` : nothing}
       ${why.request_id ? html`<p><a href=${address("requests", why.request_id)}>The request that this is about</a></p>` : nothing}
       ${(why.turns ?? []).map((turn) => html`<h2>Turn of ${time(turn.at)}</h2>${outcomes(turn.events)}`)}

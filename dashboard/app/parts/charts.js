@@ -60,7 +60,7 @@ export function columns(columns, names, label) {
 }
 
 /**
- * Points over time: one a request, as high as it took long.
+ * Points over time: one a request, as high as it took long. The list beside it has the same links for the keyboard.
  * @param {{ at: number, value: number, title: string, href: string, kind: string }[]} points
  * @param {(value: number) => string} text
  * @param {string} label
@@ -78,7 +78,7 @@ export function points(points, text, label) {
           <line class="grid" x1="0" x2="100%" y1=${y(at)} y2=${y(at)}></line>
           ${at === 0 ? nothing : svg`<text class="tick" x="0" y=${y(at)} dy="-4">${text(at)}</text>`}`)}
         ${points.map((point) => svg`
-          <a href=${point.href} aria-label=${point.title}><circle class=${point.kind} cx=${x(point.at)} cy=${y(point.value)} r="5"><title>${point.title}</title></circle></a>`)}
+          <a href=${point.href} tabindex="-1" aria-label=${point.title}><circle class=${point.kind} cx=${x(point.at)} cy=${y(point.value)} r="5"><title>${point.title}</title></circle></a>`)}
       </svg>
     </figure>
   `;

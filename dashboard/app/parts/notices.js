@@ -1,10 +1,12 @@
 // Short messages at the bottom of the window, and deletions that can still be undone.
 //
 // A deletion is final when memgate has answered. So the page waits before it asks: until then "Undo" takes it back. One that
-// waits when the page is closed is carried out at once.
+// waits when the page is closed is carried out at once. The time does not run out under the pointer, or while the keyboard is
+// on a message.
 
 import { html } from "../../vendor/lit-html/lit-html.js";
 import { signal } from "../../vendor/signals-core/signals-core.js";
+import { focusOn } from "../core/focus.js";
 
 /** How long a deletion can be undone, and a message is shown, in milliseconds. */
 const SHOWN = 8_000;
@@ -24,15 +26,22 @@ export function notify(text, kind = "good") {
  */
 export function undoable(text, act, undo) {
   add({ text, kind: "good", act, undo });
+  focusOn(".notice:last-child button");
 }
 
 function add(notice) {
-  const timed = { ...notice, timer: setTimeout(() => finish(timed), SHOWN) };
+  const timed = { ...notice, timer: setTimeout(() => expire(timed), SHOWN) };
   shown.value = [...shown.value, timed];
+}
+
+function expire(notice) {
+  if (document.querySelector(".notices:hover, .notices :focus-visible")) notice.timer = setTimeout(() => expire(notice), SHOWN);
+  else finish(notice);
 }
 
 function remove(notice) {
   clearTimeout(notice.timer);
+  if (document.activeElement?.closest(".notices")) focusOn("main h1");
   shown.value = shown.value.filter((other) => other !== notice);
 }
 

@@ -53,7 +53,7 @@ export const facts = (rows) => html`
 export const choice = (label, options, value, change) => html`
   <label class="field">
     <span>${label}</span>
-    <select @change=${(event) => change(event.target.value)}>
+    <select .value=${value} @change=${(event) => change(event.target.value)}>
       ${options.map(([name, text]) => html`<option value=${name} ?selected=${name === value}>${text}</option>`)}
     </select>
   </label>

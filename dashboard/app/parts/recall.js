@@ -52,7 +52,7 @@ function candidate(one, { threshold }) {
   const isRanked = typeof one.score === "number";
   return html`
     <div class="candidate ${shown ? "" : "cut"}">
-      <a class="clamp" href=${address("memories", one.memory_id)}>${one.content ?? one.memory_id}</a>
+      <a class="clamp" dir="auto" href=${address("memories", one.memory_id)}>${one.content ?? one.memory_id}</a>
       ${isRanked ? bars([{ name: outcome, value: one.score, mark: threshold, text: score(one.score), kind: shown ? "" : "quiet" }], 1) : html`<div>${outcome}</div>`}
       ${one.parts ? breakdown(one.parts) : nothing}
     </div>

@@ -1,17 +1,21 @@
 // The page for whoever is not signed in: asks for a key, or says why memgate does not answer.
 
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { setKey } from "../core/session.js";
+import { key, setKey } from "../core/session.js";
 
-/** @param {import("../core/resource.js").Loaded<unknown>} who */
-export function signIn(who) {
+/** @param {import("../core/resource.js").Loaded<unknown>} who @param {boolean} isExpired whether the last key ceased to be valid */
+export function signIn(who, isExpired) {
   if (who.state === "loading" || who.state === "idle") return html`<main class="gate" aria-busy="true"></main>`;
+  const error = who.error && !isMissingKey(who.error) ? who.error : null;
+  const ended = isExpired && (!error || error.status === 401);
   return html`
     <main class="gate">
       <form class="card stack" @submit=${submit}>
         <p class="brand"><img src="/dashboard/icon.svg" alt="" width="28" height="28">memgate</p>
         <h1 tabindex="-1">Sign in</h1>
-        ${who.error && !isMissingKey(who.error) ? html`<p class="note bad" role="alert">${who.error.message}</p>` : nothing}
+        ${ended ? html`<p class="note" role="alert">The key is not valid any more: it expired or was revoked.</p>` : nothing}
+        ${error && !ended ? html`<div class="note bad" role="alert"><p>${error.message}</p>
+          ${error.status === 401 ? nothing : html`<button type="button" @click=${() => setKey(key.peek())}>Try again</button>`}</div>` : nothing}
         <label class="field">
           <span>API key</span>
           <input name="key" type="password" autocomplete="current-password" required spellcheck="false">

@@ -27,7 +27,7 @@ impl Dialect {
     }
 }
 
-/// What the double needs to know of a request.
+/// The parts of a request that the double reads.
 #[derive(Debug)]
 pub(crate) struct Ask {
     pub dialect: Dialect,

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-/// What the request's `x-double` header asked for.
+/// The directives of the request's `x-double` header.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Directives {
     /// `status=503`: answer with this status and an error body.

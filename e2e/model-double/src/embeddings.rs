@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// Numbers in a vector of a request that names no size.
 const DIMENSION: u64 = 256;
 
-/// What is odd about an answer; nothing by default.
+/// The faults of an answer; none by default.
 #[derive(Debug, Default, Clone, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Oddity {

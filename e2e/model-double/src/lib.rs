@@ -33,7 +33,7 @@ use tokio::net::TcpListener;
 /// The largest request body taken, in bytes; a larger one is answered with 413.
 pub const MAX_BODY_BYTES: usize = 64 << 20;
 
-/// What all requests share.
+/// The state that all requests share.
 #[derive(Default)]
 struct Double {
     journal: journal::Journal,

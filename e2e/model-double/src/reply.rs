@@ -1,4 +1,4 @@
-//! What the double says, before any wire format: a text, calls of functions, a refusal.
+//! The reply of the double, before any wire format: a text, calls of functions, a refusal.
 
 use serde_json::{Value, json};
 

@@ -26,7 +26,7 @@ pub(crate) struct Rule {
     pub answer: Answer,
 }
 
-/// What a rule answers with.
+/// The answer of a rule.
 #[derive(Debug, Clone, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Answer {

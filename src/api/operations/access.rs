@@ -11,7 +11,7 @@ use memgate_access::{AuditQuery, Bound, InvalidKey, KeyError, NewKey, Scopes};
 use memgate_core::memory::check_id;
 
 impl Operations {
-    /// What the caller may do. A bound key names its user and tenant by itself; they change nothing.
+    /// The permissions of the caller. A bound key names its user and tenant by itself; they change nothing.
     ///
     /// # Errors
     /// None.

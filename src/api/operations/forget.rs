@@ -119,7 +119,7 @@ impl Operations {
         whose: Whose,
     ) -> Result<ForgettingsView, ApiError> {
         let mut found = self.capture.forgettings(&caller.owner(&whose)?).await?;
-        // Of a request that found nothing there is nothing to restore.
+        // A request that found nothing has nothing to restore.
         found.retain(|forgetting| !forgetting.memories.is_empty());
         Ok(ForgettingsView { forgettings: found.into_iter().map(ForgettingView::from).collect() })
     }

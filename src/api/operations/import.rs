@@ -13,7 +13,7 @@ use self::admit::{Refused, admit};
 use crate::api::{
     ApiError, Caller, ImportOptions, ImportRequest, ImportedView, LineReader, ProblemView,
     WithLines,
-    operations::{Operations, orders_to_model, write},
+    operations::{Operations, orders_to_model, write, write::visibility},
 };
 use memgate_access::{Action, Subject};
 use memgate_capture::OrdersToModel;
@@ -63,7 +63,9 @@ impl Operations {
     ) -> Result<ImportedView, ApiError> {
         let subject = owner.as_ref().map_or_else(Subject::default, Subject::of);
         let (orders, config) = (orders_to_model(options.admit_quoted), self.config.get());
-        let import = Import { owner, orders, config, write: write("imported", caller) };
+        let may_publish = visibility::may_publish(caller, &config);
+        let write = write("imported", caller);
+        let import = Import { owner, orders, config, may_publish, write };
         let mut view = ImportedView::default();
         let done = self.import_lines(&import, from, &mut view).await;
         // Also of an import that was stopped: what was written stays.
@@ -177,6 +179,8 @@ struct Import {
     owner: Option<Owner>,
     orders: OrdersToModel,
     config: Arc<Config>,
+    /// Whether shared memories are taken.
+    may_publish: bool,
     write: Write,
 }
 
@@ -188,11 +192,12 @@ impl Import {
             return Ok(Err(Refused { field: None, cause }));
         };
         let (owner, config, orders) = (self.owner.clone(), self.config.clone(), self.orders);
+        let may_publish = self.may_publish;
         let read = move || match Line::read(&bytes)? {
             header @ Line::Header(_) => Ok(header),
             _ if !begun => Err(Refused::new("export", "must come first")),
             Line::Memory(mut whole) => {
-                admit(&mut whole, owner.as_ref(), &config, orders)?;
+                admit(&mut whole, owner.as_ref(), &config, orders, may_publish)?;
                 Ok(Line::Memory(whole))
             }
             other => Ok(other),

@@ -1,4 +1,4 @@
-//! Creates memories. What is created or changed passes the screening.
+//! Creates memories. New and changed contents pass the screening.
 
 mod change;
 mod idempotent;
@@ -66,6 +66,7 @@ impl Operations {
         memory.agent_id = request.agent_id;
         memory.session_id = request.session_id;
         memory.visibility = visibility::checked(request.visibility, &memory.owner)?;
+        visibility::permitted(caller, &self.config.get(), None, &memory)?;
         if let Space::Agent(agent) = memory.owner.space() {
             memory.agent_id = Some(agent.to_owned());
         }
@@ -101,7 +102,7 @@ impl Operations {
                 if let (Err(StoreError::Exists), Some(key)) = (&stored, &key)
                     && let Some(stored) = self.stored_before(key, &memory, now).await?
                 {
-                    // The same request at the same time was faster.
+                    // An equal request at this time was faster.
                     return Ok(stored.into());
                 }
                 (stored?, whole)

@@ -19,7 +19,7 @@ pub(in crate::api) fn source() -> Object {
 }
 
 pub(in crate::api) fn kind() -> Object {
-    one_of::<MemoryKind>("What it is, whatever its type.")
+    one_of::<MemoryKind>("The kind of the memory; it does not depend on the type.")
 }
 
 pub(in crate::api) fn status() -> Object {
@@ -31,7 +31,7 @@ pub(in crate::api) fn job_state() -> Object {
 }
 
 pub(in crate::api) fn preference_key() -> Object {
-    one_of::<PreferenceKey>("What the preference is about.")
+    one_of::<PreferenceKey>("The key of the preference.")
 }
 
 pub(in crate::api) fn visibility() -> Object {
@@ -57,14 +57,20 @@ fn text() -> ObjectBuilder {
 pub(in crate::api) fn mentions() -> Array {
     let mention = ObjectBuilder::new()
         .property("name", text().description(Some("Its name, as it is written there.")))
-        .property("type", text().description(Some("What it is, in a word: person, place …")))
+        .property(
+            "type",
+            text().description(Some("The kind of the entity, in a word: person, place …")),
+        )
         .required("name");
     Array::new(mention)
 }
 
 pub(in crate::api) fn relations() -> Array {
     let relation = ObjectBuilder::new()
-        .property("type", text().description(Some("What the link means: supersedes, summary_of …")))
+        .property(
+            "type",
+            text().description(Some("The meaning of the link: supersedes, summary_of …")),
+        )
         .property("target", text().description(Some("Id of the other memory.")))
         .required("type")
         .required("target");

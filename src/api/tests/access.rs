@@ -304,6 +304,35 @@ async fn behind_a_gateway_a_user_reaches_only_their_own_memories_without_naming_
 }
 
 #[tokio::test]
+async fn where_only_keys_publish_a_user_keeps_private_what_is_and_may_take_back_what_is_not() {
+    let mut config = Config::default();
+    config.memory.scopes.publish = memgate_recall::Publish::Keys;
+    let server = Server::configured(Arc::new(InMemoryStore::new()), Some(KEY), config).await;
+    let id = server.remember("alice", "My desk is in room 12").await;
+    let mine = server.key(json!({"name": "a", "scopes": ["write"], "user_id": "alice"})).await;
+    let wide = server.key(json!({"name": "w", "scopes": ["write"]})).await;
+    let path = format!("/v1/memory/{id}?user_id=alice");
+    let patch = async |key: &str, change: Value| {
+        server.with_key(key, Method::PATCH, &path, Some(change)).await
+    };
+    let (public, private) = (json!({"kind": "public"}), json!({"kind": "private"}));
+    let refused = (403, "not_permitted", Some("visibility"));
+    let shared = json!({"user_id": "alice", "content": "I sit by the door", "visibility": public});
+    let made = server.with_key(&mine, Method::POST, "/v1/memory", Some(shared)).await;
+    assert_eq!(error(&made), refused);
+    assert!(made.1.to_string().contains("memory.scopes.publish"), "{made:?}");
+    assert_eq!(error(&patch(&mine, json!({"visibility": public})).await), refused);
+    assert_eq!(patch(&mine, json!({"content": "My desk is in room 14"})).await.0, StatusCode::OK);
+    assert_eq!(patch(&wide, json!({"visibility": public})).await.0, StatusCode::OK);
+    assert_eq!(error(&patch(&mine, json!({"content": "My desk is in room 16"})).await), refused);
+    assert_eq!(patch(&mine, json!({"importance": 0.9})).await.0, StatusCode::OK);
+    let (_, exported) = server.get(&path).await;
+    assert_eq!((&exported["visibility"], &exported["version"]), (&public, &json!(4)));
+    assert_eq!(patch(&mine, json!({"visibility": private})).await.0, StatusCode::OK);
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn nobody_but_a_gateway_can_send_an_identity() {
     let mut server = Server::start().await;
     let key = server.key(json!({"name": "app", "scopes": ["read"]})).await;

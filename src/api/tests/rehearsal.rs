@@ -21,6 +21,13 @@ async fn a_rehearsal_shows_the_prompt_of_a_message_and_leaves_no_trace() {
     let messages = answer["messages"].as_array().unwrap();
     let said: Vec<&str> = messages.iter().map(|it| it["content"].as_str().unwrap()).collect();
     assert_eq!(said, ["Good morning", context, QUESTION]);
+    let mut by_model = asked.clone();
+    by_model["embedding_model"] = answer["embedding_models"][0].clone();
+    assert_eq!(
+        server.post("/v1/context", by_model).await.1["context"],
+        context,
+        "there is one model"
+    );
 
     assert_eq!(server.get("/v1/recalls?user_id=ann").await.1, json!({"recalls": []}));
     assert!(!server.operations.metrics.encode().contains("decision=\"searched\""));
@@ -35,6 +42,7 @@ async fn a_rehearsal_shows_the_prompt_of_a_message_and_leaves_no_trace() {
         ("limit", json!(0)),
         ("placement", json!("nowhere")),
         ("types", json!(["unknown"])),
+        ("embedding_model", json!("unknown")),
         ("message", json!("x".repeat(70_000))),
         ("earlier", json!(vec!["again"; 65])),
         ("earlier", json!([""])),

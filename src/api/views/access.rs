@@ -9,7 +9,7 @@ use memgate_access::{AuditEntry, KeyRecord};
 /// The caller of this request.
 #[derive(Clone, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct CallerView {
-    /// What it may do: `read`, `write`, `admin`.
+    /// Scopes of the key: `read`, `write`, `admin`.
     pub scopes: Vec<String>,
     /// The only user whose memories it reaches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,7 +40,7 @@ pub struct KeyView {
     pub id: i64,
     /// Its name.
     pub name: String,
-    /// What it permits.
+    /// Scopes of the key.
     pub scopes: Vec<String>,
     /// The only user whose memories it reaches.
     #[serde(skip_serializing_if = "Option::is_none")]

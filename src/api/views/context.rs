@@ -15,4 +15,6 @@ pub struct ContextView {
     /// The messages as the model would receive them, in the shape of Chat Completions.
     #[schema(value_type = Vec<Object>)]
     pub messages: Value,
+    /// The configured embedding models. With several, `embedding_model` of the request shows what one of them alone finds.
+    pub embedding_models: Vec<String>,
 }

@@ -16,7 +16,7 @@ pub use access::{
     AuditEntryView, AuditView, CallerView, CreatedKeyView, KeyView, KeysView, RevokedView,
 };
 pub use context::ContextView;
-pub use decisions::{DecisionView, DecisionsView};
+pub use decisions::{DecisionHead, DecisionView, DecisionsView};
 pub use journal::{
     EndedView, FlushedView, ForgettingView, ForgettingsView, JobView, JobsView, RetriedView,
     SessionView, SessionsView, UndoneView,

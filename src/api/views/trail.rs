@@ -5,30 +5,19 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::api::{MemoryView, views::decisions::tenant};
+use crate::api::{
+    MemoryView,
+    views::decisions::{DecisionHead, tenant},
+};
 use memgate_capture::{TurnEvent, TurnName, TurnRecord};
 use memgate_recall::{Candidate, RecallRecord, ScoreBreakdown, Standing};
 
 /// A recall: the decision for one request, its candidates and its context.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RecallView {
-    /// The request's id, as in `x-memgate-request-id`.
-    pub request_id: String,
-    /// The user's id; absent for a session without a user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub user_id: Option<String>,
-    /// The tenant, unless it is the default one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tenant_id: Option<String>,
-    /// When it came.
-    pub at: Timestamp,
-    /// The decision, as in `x-memgate-decision`.
-    pub decision: String,
-    /// What decided: `earlier` (a filter before memgate), `rule`, `lexical` (the message's words), `model`, `memory` (one
-    /// holds the message's rare words), `tool_loop` (the context of the loop's first call); null where nothing had yet.
-    pub decided_by: Option<String>,
-    /// Calibrated probability that memory helps; null where the model was not asked.
-    pub need: Option<f32>,
+    /// Its decision.
+    #[serde(flatten)]
+    pub head: DecisionHead,
     /// The query; absent unless `memory.trail.content` is on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<QueryView>,
@@ -38,14 +27,12 @@ pub struct RecallView {
     pub threshold: f32,
     /// Maximum number of presented memories.
     pub limit: usize,
-    /// What was found: what is presented, in its order; what was left out before the ranking; the rest, the most relevant
-    /// first.
+    /// The candidates: first the presented ones, in their order; then those left out before the ranking; then
+    /// the rest, the most relevant first.
     pub candidates: Vec<CandidateView>,
     /// Size of the added context, in bytes.
     pub context_bytes: usize,
-    /// Size of the added context, in tokens of `o200k_base`.
-    pub context_tokens: usize,
-    /// How long each step took. Of several at the same time the longest counts.
+    /// How long each step took. The longest of several at one time counts.
     pub steps: Vec<StepView>,
 }
 
@@ -78,7 +65,7 @@ pub struct CandidateView {
     pub outcome: String,
     /// Calibrated relevance, 0 to 1; null where it was not ranked.
     pub score: Option<f32>,
-    /// What the score and the place in the order are made of.
+    /// The parts of the score and of the place in the order.
     #[schema(value_type = Option<Object>)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<ScoreBreakdown>,
@@ -120,14 +107,14 @@ pub struct TurnView {
     pub tenant_id: Option<String>,
     /// When it began.
     pub at: Timestamp,
-    /// What it led to, in the order in which it was decided.
+    /// Its outcomes, in the order of the decisions.
     pub events: Vec<TurnEventView>,
 }
 
 /// Something that a turn led to.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TurnEventView {
-    /// What it concerns: `message`, `reply`, `turn`, `statement`, `preference` or `command`.
+    /// The subject: `message`, `reply`, `turn`, `statement`, `preference` or `command`.
     pub what: String,
     /// Its outcome: `kept`, `updated`, `merged`, `superseded`, `outdated`, `refused`, `redacted`, `dropped` or
     /// `forgotten`.
@@ -170,6 +157,7 @@ pub struct WhyView {
 
 impl From<RecallRecord> for RecallView {
     fn from(record: RecallRecord) -> Self {
+        let head = DecisionHead::of(&record);
         let query = record.query.map(|query| QueryView {
             text: query.text,
             statement: query.statement,
@@ -181,20 +169,13 @@ impl From<RecallRecord> for RecallView {
             ms: took.as_secs_f64() * 1_000.0,
         });
         Self {
-            request_id: record.request_id,
-            user_id: record.owner.user().map(str::to_owned),
-            tenant_id: tenant(&record.owner),
-            at: record.at,
-            decision: record.decision.into_owned(),
-            decided_by: record.decided_by.map(Cow::into_owned),
-            need: record.need,
+            head,
             query,
             techniques: record.techniques.into_iter().map(Cow::into_owned).collect(),
             threshold: record.threshold,
             limit: record.limit,
             candidates: record.candidates.into_iter().map(CandidateView::from).collect(),
             context_bytes: record.context_bytes,
-            context_tokens: record.context_tokens,
             steps: steps.collect(),
         }
     }

@@ -6,31 +6,25 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::{
     api::{
-        AllJobsRequest, JobFilter, JobsRequest, Paging, RetriedView, RetryAllRequest, Whose,
-        WithId,
+        AllJobsRequest, JobFilter, JobsRequest, Paging, RetriedView, RetryAllRequest, WithId,
         table::{AllJobs, Jobs, RetryAllJobs, RetryJob, RetryJobs},
     },
     cli::{
         answer,
-        options::{Common, count},
+        options::{Common, WhoseIfGiven, count},
         output::show_jobs,
     },
     startup::Need,
 };
 use memgate_capture::JobStanding;
 
-/// Arguments of `memgate jobs`.
+/// Arguments of `memgate jobs`. Content is never shown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     common: Common,
-    /// Show only this user's jobs [default: those of all users, for operators; content is never
-    /// shown].
-    #[arg(long, value_name = "ID")]
-    user: Option<String>,
-    /// Tenant of the user [default: default].
-    #[arg(long, value_name = "ID", requires = "user")]
-    tenant: Option<String>,
+    #[command(flatten)]
+    whose: WhoseIfGiven,
     /// Retry one job or all dead jobs; a waiting job runs at once.
     #[arg(long, value_name = "JOB|all", value_parser = which,
           conflicts_with_all = ["state", "limit", "cursor"])]
@@ -68,11 +62,14 @@ fn standing() -> impl TypedValueParser<Value = JobStanding> {
 }
 
 impl Args {
-    /// Checks that retrying a single job names its user.
+    /// Checks that retrying a single job names its owner.
     pub(crate) fn check(&self) -> Result<(), clap::Error> {
-        if self.user.is_none() && matches!(self.retry, Some(Which::One(_))) {
+        if !self.whose.is_given() && matches!(self.retry, Some(Which::One(_))) {
             let kind = clap::error::ErrorKind::MissingRequiredArgument;
-            return Err(clap::Error::raw(kind, "--retry JOB requires --user ID\n"));
+            return Err(clap::Error::raw(
+                kind,
+                "--retry JOB requires --user ID or --space SPACE\n",
+            ));
         }
         Ok(())
     }
@@ -81,8 +78,7 @@ impl Args {
         if let Err(error) = self.check() {
             error.exit();
         }
-        let tenant_id = self.tenant;
-        let whose = self.user.map(|user_id| Whose::user(user_id, tenant_id));
+        let whose = self.whose.given();
         let (common, need) = (self.common, Need::Stored);
         let retried = |done: &RetriedView, _| show_jobs::retried(done);
         let all = AllJobsRequest {

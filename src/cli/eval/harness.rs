@@ -8,7 +8,7 @@ use std::{
     path::Path,
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::{
     cli::{config_file::ConfigFile, output::progress::Progress},
@@ -43,12 +43,20 @@ impl<E: Evaluation + clap::Args> Framed<E> {
             self.evaluation.measure(memory, &rows, digests).await
         })?;
         drop(shown);
+        let unmeasured = E::unmeasured(&report);
         let text = match self.json {
             true => serde_json::to_string(&report)?,
-            false => E::text(&report, &config.memory),
+            false => E::text(&report, &config.memory) + &not_measured(unmeasured),
         };
-        print(&text)
+        print(&text)?;
+        ensure!(unmeasured.is_empty(), "{} rows were not measured", unmeasured.len());
+        Ok(())
     }
+}
+
+/// A line for each row that was not measured.
+fn not_measured(rows: &[String]) -> String {
+    rows.iter().map(|row| format!("\nnot measured: {row}")).collect()
 }
 
 /// Writes to standard output. A reader that closes the pipe early (`| head`) is not a failure.

@@ -1,7 +1,7 @@
 //! Prints the trail for people.
 
 use crate::{
-    api::{CandidateView, RecallView, TurnEventView, TurnView, WhyView},
+    api::{CandidateView, DecisionHead, RecallView, TurnEventView, TurnView, WhyView},
     cli::output::text::{Width, cut, one_line},
 };
 
@@ -10,9 +10,10 @@ const INDENT: &str = "    ";
 
 /// The recall for a request.
 pub(crate) fn recall(recall: &RecallView, width: Width) -> String {
+    let head = &recall.head;
     let mut lines = vec![
-        format!("{}  {}", one_line(&recall.request_id), recall.at.strftime("%Y-%m-%d %H:%M:%S")),
-        decision(recall),
+        format!("{}  {}", one_line(&head.request_id), head.at.strftime("%Y-%m-%d %H:%M:%S")),
+        decision(head),
     ];
     if let Some(query) = &recall.query {
         lines.push(format!("query: {}", one_line(&query.text)));
@@ -25,7 +26,7 @@ pub(crate) fn recall(recall: &RecallView, width: Width) -> String {
     }
     lines.push(format!(
         "context: {} tokens, {} bytes; threshold {:.2}, limit {}",
-        recall.context_tokens, recall.context_bytes, recall.threshold, recall.limit,
+        head.context_tokens, recall.context_bytes, recall.threshold, recall.limit,
     ));
     let steps = recall.steps.iter().map(|step| format!("{} {:.1}", step.step, step.ms));
     lines.push(format!("milliseconds: {}", steps.collect::<Vec<_>>().join("  ")));
@@ -37,12 +38,12 @@ pub(crate) fn recall(recall: &RecallView, width: Width) -> String {
     lines.map(|line| cut(line, width).into_owned()).collect::<Vec<_>>().join("\n")
 }
 
-fn decision(recall: &RecallView) -> String {
-    let mut decision = format!("decision: {}", one_line(&recall.decision));
-    if let Some(by) = &recall.decided_by {
+fn decision(head: &DecisionHead) -> String {
+    let mut decision = format!("decision: {}", one_line(&head.decision));
+    if let Some(by) = &head.decided_by {
         decision.push_str(&format!(", by {}", one_line(by)));
     }
-    if let Some(need) = recall.need {
+    if let Some(need) = head.need {
         decision.push_str(&format!(" (need {need:.2})"));
     }
     decision

@@ -115,7 +115,7 @@ impl Stage<'_> {
         }
         compare.arg("--only").args(models.iter().map(|model| model.name()));
         if models.contains(&Model::Encoder) {
-            // The same trainer makes it.
+            // This trainer makes it, too.
             compare.arg("query_adapter");
         }
         run(&mut compare)

@@ -37,8 +37,8 @@ impl Dropped {
     }
 }
 
-/// The candidate, without invisible characters, if it may be kept. What an extractor did not rate
-/// is not too low.
+/// The candidate, without invisible characters, if it may be kept. A missing rating is
+/// not too low.
 pub(crate) fn admit_candidate(
     mut candidate: Candidate,
     settings: &Settings,

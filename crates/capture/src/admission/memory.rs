@@ -91,7 +91,7 @@ impl OrdersToModel {
     }
 }
 
-/// Screens the content and the raw words of a memory that a caller of the API brings. What gives orders to the model is
+/// Screens the content and the raw words of a memory that a caller of the API brings. An order to the model is
 /// admitted only as a quotation.
 ///
 /// # Errors

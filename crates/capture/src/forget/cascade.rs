@@ -35,6 +35,11 @@ impl Origins {
         self.memories.iter()
     }
 
+    /// Lets the memory of one of the turns stay.
+    pub(super) fn keep_memory(&mut self, id: &MemoryId) {
+        self.memories.remove(id);
+    }
+
     /// The sessions whose summaries go, and whether for good.
     pub(crate) fn sessions(&self) -> &BTreeMap<String, bool> {
         &self.sessions

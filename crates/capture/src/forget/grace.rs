@@ -1,16 +1,14 @@
 //! Forgetting by a sentence, with a grace period: the named memories are hidden at once (status `forgotten`) and erased
-//! when the grace period ends. Until then the request can be undone. The turns they came from are erased at once, because
+//! when the grace period ends; of one that tells something else, too, only what was named goes. Until then the request can be undone. The turns they came from are erased at once, because
 //! their pending jobs would recreate the memories; undoing restores memories, not turns.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{collections::BTreeSet, time::Duration};
 
 use jiff::Timestamp;
 
 use crate::{
-    error::JobError,
+    backfill::{EMBED_REST, owe_vectors},
+    error::{ForgetError, JobError},
     forget::{
         cascade::forget_origins,
         matcher::Matches,
@@ -18,6 +16,7 @@ use crate::{
     },
     journal::{self, Hidden},
     parts::Parts,
+    writer::Written,
 };
 use memgate_core::memory::{Actor, Memory, MemoryId, Owner, Status, StoreError, Write};
 
@@ -46,9 +45,22 @@ pub(crate) async fn hide(
     for id in hidden.memories.keys() {
         set_status(parts, owner, id, &write, |_| Some(Status::Forgotten)).await?;
     }
+    for left in matches.cuts.into_values() {
+        replace(parts, left, &write).await?;
+    }
     let turns = matches.origins.turns.iter().cloned().collect();
     parts.journal.forget_all(owner.clone(), turns).await?;
-    Ok(hidden.memories.len() as u64)
+    Ok(hidden.count())
+}
+
+/// Writes the next version of a memory.
+async fn replace(parts: &Parts, next: Memory, write: &Write) -> Result<(), ForgetError> {
+    let next = Memory { updated_at: parts.journal.now(), ..next };
+    let passages = next.passages();
+    if parts.writer.replace(next, passages, write).await?.1 == Written::WithoutVectors {
+        owe_vectors(&parts.journal, EMBED_REST).await?;
+    }
+    Ok(())
 }
 
 /// The named memories, the turn memories they came from, and the summaries of those sessions.
@@ -84,7 +96,10 @@ async fn with_status(
             Err(error) => return Err(error),
         }
     }
-    hidden.histories.extend(matches.histories.iter().cloned());
+    for (id, left) in &matches.cuts {
+        hidden.cut.entry(id.clone()).or_insert(left.version);
+    }
+    hidden.histories.extend(matches.histories.iter().chain(matches.cuts.keys()).cloned());
     hidden.histories.sort_unstable();
     hidden.histories.dedup();
     for (session, for_good) in matches.origins.sessions() {
@@ -118,7 +133,7 @@ pub(crate) async fn erase(parts: &Parts, owner: &Owner, hidden: &Hidden) -> Resu
 pub(crate) async fn erase_at_once(
     parts: &Parts,
     owner: &Owner,
-    matches: &Matches,
+    matches: Matches,
 ) -> Result<u64, JobError> {
     let turns = parts.journal.to_forget(owner, &matches.origins.turns).await?;
     parts.exchanges.forget_turns(turns);
@@ -127,25 +142,55 @@ pub(crate) async fn erase_at_once(
     let store = &parts.writer.store;
     let write = Write::by(Actor::Capture, "asked to forget");
     deleted += store.forget_all(owner, &matches.memories, &write).await?;
-    for id in &matches.histories {
+    let shorter: Vec<MemoryId> = matches.cuts.keys().cloned().collect();
+    for left in matches.cuts.into_values() {
+        replace(parts, left, &write).await?;
+    }
+    deleted += shorter.len() as u64;
+    for id in matches.histories.iter().chain(&shorter) {
         store.forget_history(owner, id, &write).await?;
     }
     Ok(deleted)
 }
 
-/// Gives hidden memories their previous status; returns how many.
+/// Gives hidden memories their previous status, and those that say less their previous words where nothing has changed them
+/// since; returns how many.
 pub(crate) async fn restore(
     parts: &Parts,
     owner: &Owner,
-    memories: &BTreeMap<MemoryId, Status>,
-) -> Result<u64, StoreError> {
+    hidden: &Hidden,
+) -> Result<u64, ForgetError> {
     let write = Write::by(Actor::Api, "forgetting undone");
     let mut restored = 0;
-    for (id, status) in memories {
+    for (id, status) in &hidden.memories {
         let was = |memory: &Memory| (memory.status == Status::Forgotten).then_some(*status);
         restored += u64::from(set_status(parts, owner, id, &write, was).await?);
     }
+    for (id, version) in &hidden.cut {
+        restored += u64::from(restore_words(parts, owner, id, *version, &write).await?);
+    }
     Ok(restored)
+}
+
+/// Gives a memory the words of an earlier version, where the one after it is the newest; returns whether it did.
+async fn restore_words(
+    parts: &Parts,
+    owner: &Owner,
+    id: &MemoryId,
+    version: u32,
+    write: &Write,
+) -> Result<bool, ForgetError> {
+    let versions = match parts.writer.store.history(owner, id).await {
+        Err(StoreError::NotFound) => return Ok(false),
+        found => found?,
+    };
+    let [newest, before, ..] = &versions[..] else { return Ok(false) };
+    if before.version != version {
+        return Ok(false);
+    }
+    let before = Memory { version: newest.version, status: newest.status, ..before.clone() };
+    replace(parts, before, write).await?;
+    Ok(true)
 }
 
 /// Changes a memory's status; returns whether it changed. A missing memory is skipped.

@@ -1,13 +1,18 @@
 //! Which memories, in any of their versions, and which turns say what a user asked to be forgotten.
 //! It deletes nothing.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use crate::{
     error::JobError,
     forget::{
         cascade::{Origins, sources},
+        cut::Said,
         meant::meant,
+        says::{Wanted, saying, words_of},
     },
     journal::{self, ForgetOrder},
     parts::Parts,
@@ -15,8 +20,9 @@ use crate::{
 use memgate_core::memory::{
     Filter, ListQuery, Memory, MemoryId, MemoryKind, Owner, ScopeQuery, Status, StoreError,
 };
-use memgate_embed::{EmbedError, Embedder, dot};
-use memgate_text::{command::Subject, normal::one_line};
+use memgate_embed::Embedder;
+use memgate_models::MemorableModel;
+use memgate_text::normal::one_line;
 
 /// Memories or turns that are looked at in one go.
 const PAGE: usize = 100;
@@ -31,17 +37,13 @@ const VERSIONS: usize = 100;
 /// and nothing is deleted.
 const MOST: usize = 200;
 
-/// The least cosine of a statement and a sentence that has all its words, for the sentence to say
-/// it; the lower one where the words show that it is said of the speaker.
-/// Between what says it and what does not in testdata/commands/forget.jsonl.
-const SAYS: f32 = 0.7;
-const SAYS_OF_SPEAKER: f32 = 0.6;
-
 /// The memories and turns that say it.
 #[derive(Debug, Default)]
 pub(crate) struct Matches {
     /// Memories that go.
     pub(crate) memories: Vec<MemoryId>,
+    /// Memories that say something else, too, without it: the next version of each.
+    pub(crate) cuts: BTreeMap<MemoryId, Memory>,
     /// Memories that said it once: their earlier versions go.
     pub(crate) histories: Vec<MemoryId>,
     /// The origins of both.
@@ -59,8 +61,7 @@ struct Matcher<'a> {
     parts: &'a Parts,
     embedder: &'a dyn Embedder,
     order: &'a ForgetOrder,
-    /// Told words that the request means.
-    meant: Arc<[String]>,
+    wanted: Arc<Wanted>,
 }
 
 /// Finds the memories and turns that match a "forget" request; `None` when they are too many.
@@ -73,11 +74,16 @@ pub(crate) async fn matching(
 ) -> Result<Option<Matches>, JobError> {
     let meant = meant(parts, owner, &order.requests).await?;
     let meant = meant.iter().map(|words| one_line(words)).collect();
-    let matcher = Matcher { parts, embedder, order, meant };
-    let mut matches = Matches::default();
-    let fits = matcher.memories_that_say(owner, asking, &mut matches).await?
+    let wanted = Arc::new(Wanted { subjects: order.forget.clone(), meant });
+    let matcher = Matcher { parts, embedder, order, wanted };
+    let (mut matches, mut said) = (Matches::default(), Said::default());
+    let fits = matcher.memories_that_say(owner, asking, &mut matches, &mut said).await?
         && matcher.turns_that_say(owner, &mut matches).await?;
-    Ok(fits.then_some(matches))
+    if !fits {
+        return Ok(None);
+    }
+    matcher.cut_origins(owner, &mut matches, &said).await?;
+    Ok(Some(matches))
 }
 
 impl Matcher<'_> {
@@ -87,6 +93,7 @@ impl Matcher<'_> {
         owner: &Owner,
         asking: i64,
         matches: &mut Matches,
+        said: &mut Said,
     ) -> Result<bool, JobError> {
         let (whose, asked_at) = (owner.clone(), self.order.asked_at);
         let read = self.parts.journal.read(move |c| {
@@ -115,18 +122,13 @@ impl Matcher<'_> {
             let words = |version: &Version| {
                 if version.may_go { words_of(&version.memory) } else { Vec::new() }
             };
-            let says = self.which_say(versions.iter().map(words).collect()).await?;
-            let mut versions = versions.iter().zip(says).peekable();
-            while let Some((newest, says_now)) = versions.next() {
-                let mut said = vec![(newest, says_now)];
-                while let Some(older) =
-                    versions.next_if(|(other, _)| other.memory.id == newest.memory.id)
-                {
-                    said.push(older);
-                }
-                matches.add(&said);
+            let says = self.saying(versions.iter().map(words).collect()).await?;
+            said.extend(says.iter().flatten().cloned());
+            let says: Vec<_> = versions.iter().zip(&says).collect();
+            for versions in says.chunk_by(|(one, _), (other, _)| one.memory.id == other.memory.id) {
+                matches.add(versions, &self.parts.writer.models.memorable);
             }
-            if matches.memories.len() + matches.histories.len() > MOST {
+            if matches.count() > MOST {
                 return Ok(false);
             }
             match page.next {
@@ -170,8 +172,8 @@ impl Matcher<'_> {
             });
             let turns = read.await?;
             let texts = turns.iter().map(|t| vec![t.user_text.clone(), t.reply_text.clone()]);
-            let says = self.which_say(texts.collect()).await?;
-            for (turn, _) in turns.iter().zip(says).filter(|(_, says)| *says) {
+            let says = self.saying(texts.collect()).await?;
+            for (turn, _) in turns.iter().zip(says).filter(|(_, says)| !says.is_empty()) {
                 matches.origins.add_turn(turn);
                 found += 1;
             }
@@ -182,88 +184,67 @@ impl Matcher<'_> {
         Ok(true)
     }
 
-    /// Which of several things say one of the subjects, each given by its texts: by their words,
-    /// and a fact by their meaning too.
-    async fn which_say(&self, things: Vec<Vec<String>>) -> Result<Vec<bool>, JobError> {
-        let (subjects, meant) = (self.order.forget.clone(), self.meant.clone());
-        // Long texts take a while: not on a thread of the runtime.
-        let looked = tokio::task::spawn_blocking(move || {
-            things.iter().map(|texts| Words::of(&subjects, &meant, texts)).collect::<Vec<_>>()
-        });
-        let looked =
-            looked.await.map_err(|_| JobError::retry("the texts cannot be looked through"))?;
-        let mut says = Vec::with_capacity(looked.len());
-        for words in looked {
-            says.push(match words {
-                Words::Say(says) => says,
-                Words::May(facts) => self.one_is_meant(&facts).await?,
-            });
-        }
-        Ok(says)
+    async fn saying(&self, things: Vec<Vec<String>>) -> Result<Vec<Vec<String>>, JobError> {
+        saying(self.embedder, &self.parts.writer.models.memorable, &self.wanted, things).await
     }
 
-    async fn one_is_meant(&self, facts: &[(Subject, Vec<String>)]) -> Result<bool, JobError> {
-        for (fact, sentences) in facts {
-            let sentences = sentences.iter().map(String::as_str).collect();
-            let meant = means(self.embedder, fact, sentences).await;
-            if meant? {
-                return Ok(true);
+    /// Cuts what is said out of the memories of turns that say it in these words, where only a memory made of them was found.
+    async fn cut_origins(
+        &self,
+        owner: &Owner,
+        matches: &mut Matches,
+        said: &Said,
+    ) -> Result<(), JobError> {
+        let Parts { writer, journal, .. } = self.parts;
+        let origins: Vec<MemoryId> = matches.origins.memories().cloned().collect();
+        for id in origins.into_iter().filter(|id| !matches.memories.contains(id)) {
+            if !matches.cuts.contains_key(&id) {
+                let turn = match writer.store.get(owner, &id, journal.now()).await {
+                    Err(StoreError::NotFound) => continue,
+                    found => found?,
+                };
+                let Some(left) = said.cut_out_of(&turn, &writer.models.memorable) else { continue };
+                matches.cuts.insert(id.clone(), left);
             }
+            matches.origins.keep_memory(&id);
         }
-        Ok(false)
+        Ok(())
     }
 }
 
 impl Matches {
-    /// Adds a memory where one of its versions says it, the newest first.
-    fn add(&mut self, versions: &[(&Version, bool)]) {
+    /// Memories that the request changes.
+    fn count(&self) -> usize {
+        self.memories.len() + self.cuts.len() + self.histories.len()
+    }
+
+    /// Adds a memory where one of its versions says it, the newest first, each with the words that say it.
+    fn add(&mut self, versions: &[(&Version, &Vec<String>)], model: &MemorableModel) {
         let Some((newest, says_now)) = versions.first() else { return };
-        if !versions.iter().any(|(_, says)| *says) {
+        if versions.iter().all(|(_, says)| says.is_empty()) {
             return;
         }
         let memory = &newest.memory;
-        if *says_now || matches!(memory.kind, MemoryKind::Turn | MemoryKind::Summary) {
-            self.memories.push(memory.id.clone());
+        let is_of_turns = matches!(memory.kind, MemoryKind::Turn | MemoryKind::Summary);
+        if !says_now.is_empty() || is_of_turns {
+            let mut said = Said::default();
+            said.extend(versions.iter().flat_map(|(_, says)| says.iter().cloned()));
+            let shown = memory.status != Status::Forgotten && !says_now.is_empty();
+            match said.cut_out_of(memory, model).filter(|_| shown) {
+                Some(left) => _ = self.cuts.insert(memory.id.clone(), left),
+                None => self.memories.push(memory.id.clone()),
+            }
             versions.iter().for_each(|(version, _)| self.origins.add(&version.memory));
             return;
         }
         // It says something else by now, which was said elsewhere.
         self.histories.push(memory.id.clone());
-        let kept: Vec<_> = versions.iter().filter(|(_, says)| !says).collect();
+        let (says, kept): (Vec<_>, Vec<_>) = versions.iter().partition(|(_, it)| !it.is_empty());
         let kept: HashSet<_> =
             kept.iter().flat_map(|(version, _)| sources(&version.memory)).collect();
-        for (version, _) in versions.iter().filter(|(_, says)| *says) {
+        for (version, _) in says {
             self.origins.add_except(&version.memory, &kept);
         }
-    }
-}
-
-/// Whether texts say one of the subjects, by their words.
-enum Words {
-    /// They do, or do not.
-    Say(bool),
-    /// These sentences have all the words of these facts: their meaning decides.
-    May(Vec<(Subject, Vec<String>)>),
-}
-
-impl Words {
-    fn of(subjects: &[Subject], meant: &[String], texts: &[String]) -> Self {
-        let says = |text: &String| meant.iter().any(|words| one_line(text).contains(words));
-        if !meant.is_empty() && texts.iter().any(says) {
-            return Self::Say(true);
-        }
-        let mut facts = Vec::new();
-        for subject in subjects {
-            let mut sentences = texts.iter().flat_map(|text| subject.said_in(text)).peekable();
-            match subject {
-                _ if sentences.peek().is_none() => {}
-                Subject::Topic(_) => return Self::Say(true),
-                Subject::Fact(_) => {
-                    facts.push((subject.clone(), sentences.map(str::to_owned).collect()));
-                }
-            }
-        }
-        if facts.is_empty() { Self::Say(false) } else { Self::May(facts) }
     }
 }
 
@@ -278,29 +259,4 @@ fn is_later(version: &Memory, later: &HashSet<String>, time: i64) -> bool {
         }
         None => version.created_at.as_millisecond() > time,
     }
-}
-
-/// All the texts of a memory.
-fn words_of(memory: &Memory) -> Vec<String> {
-    let texts = memory.sides().chain(memory.raw.as_deref());
-    let mut words: Vec<String> = texts.map(str::to_owned).collect();
-    for value in memory.metadata.values() {
-        let several = value.as_array().into_iter().flatten();
-        let texts = several.chain([value]).filter_map(serde_json::Value::as_str);
-        words.extend(texts.map(str::to_owned));
-    }
-    words
-}
-
-/// Whether one of these sentences, which have all the words of a fact, means it.
-pub(crate) async fn means(
-    embedder: &dyn Embedder,
-    fact: &Subject,
-    sentences: Vec<&str>,
-) -> Result<bool, EmbedError> {
-    let least = if fact.is_of_speaker() { SAYS_OF_SPEAKER } else { SAYS };
-    let texts = [fact.words()].into_iter().chain(sentences).map(str::to_owned).collect();
-    let vectors = embedder.embed_passages(texts).await?;
-    let Some((fact, sentences)) = vectors.split_first() else { return Ok(false) };
-    Ok(sentences.iter().any(|sentence| dot(fact, sentence) >= least))
 }

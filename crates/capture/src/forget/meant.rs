@@ -60,6 +60,9 @@ fn sentences_of(memory: &Memory) -> Vec<String> {
     match (memory.kind, memory.as_turn()) {
         (_, Some((user, _))) => told(user).into_iter().map(str::to_owned).collect(),
         (MemoryKind::Summary, _) => Vec::new(),
-        _ => vec![memory.raw.clone().unwrap_or_else(|| memory.content.clone())],
+        _ => told(memory.raw.as_ref().unwrap_or(&memory.content))
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
     }
 }

@@ -87,7 +87,7 @@ pub(crate) fn screened(
     let mut calls = tools(turn.reply.tool_calls);
     let answered = admit_reply(&clean(&turn.reply.text, MAX_MESSAGE_BYTES));
     let mut reply_text = answered.text;
-    // What it names is to be forgotten, or what it tells; and nobody learns from a client's own prompt.
+    // The things that it names or tells are to be forgotten; and nobody learns from a client's own prompt.
     let forgets = withdrawn || !orders.forget.is_empty();
     let silent_message = forgets || is_prompt;
     if silent_message {

@@ -216,7 +216,7 @@ impl Runner {
     /// Whether the store itself is away, and not only something in it.
     async fn store_is_away(&self) -> bool {
         let store = &self.parts.writer.store;
-        // What it finds the store knows from then on.
+        // The store has its results from then on.
         if store.is_enabled() {
             let _ = store.check().await;
         }

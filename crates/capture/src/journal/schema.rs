@@ -29,6 +29,9 @@ CREATE TABLE sessions (
     UNIQUE (tenant, user, name),
     UNIQUE (tenant, user, base, generation)
 ) STRICT;
+-- Those without a user (`Owner::SESSION_NAMES`), which are looked at each minute.
+CREATE INDEX sessions_without_user ON sessions (tenant, user, active_at)
+    WHERE user >= char(1) || 'session:' AND user < char(1) || 'session;';
 
 -- What a session knows besides, by name, for as long as it is true.
 CREATE TABLE session_values (

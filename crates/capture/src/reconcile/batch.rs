@@ -82,7 +82,7 @@ impl Batch<'_> {
         let scope = Scope::of(&new);
         let found = scope.statements(writer, &new, &statement, vector, now).await?;
         let winner = match writer.store.get(&new.owner, &new.id, now).await {
-            // An earlier run stored it. What has replaced it since, holds.
+            // An earlier run stored it. A memory that has replaced it since holds.
             Ok(own) if !own.status.is_in_use() || own.content != new.content => {
                 self.context.note(TurnEvent::of(Became::Merged, STATEMENT, &own.id));
                 return Ok(());

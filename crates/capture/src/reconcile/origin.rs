@@ -97,8 +97,8 @@ impl Origin {
         memory
     }
 
-    /// Project and agent of what holds so far. What holds in a session only lies where it was
-    /// said: memories are told apart by their session, not kept from another.
+    /// Project and agent of what holds so far. A memory that holds in a session only has the
+    /// scope in which it was said: memories are told apart by their session, not kept from another.
     pub(super) fn scope_of(&self, reach: Reach) -> (Option<String>, Option<String>) {
         let (project, agent) = (self.project.clone(), self.agent.clone());
         match reach {

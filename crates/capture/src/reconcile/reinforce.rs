@@ -78,7 +78,7 @@ fn overlap(known: &Occurrence, new: &Occurrence) -> bool {
         || known.session == new.session
             && match (known.is_of_one_turn(), new.is_of_one_turn()) {
                 (true, true) => false,
-                // What was said after the batch is no part of it.
+                // Turns after the batch are no part of it.
                 (false, true) => new.said_at <= known.said_at,
                 (_, false) => true,
             }

@@ -93,7 +93,7 @@ pub(super) async fn apply(
     let (kind, status) = match context.policy {
         Policy::PreferNew => (Relation::SUPERSEDES, Status::Active),
         Policy::PreferOld => (Relation::CONTRADICTS, Status::Superseded),
-        // What only a turn says is nothing that somebody could decide on.
+        // Nobody can decide on a contradiction that only a turn states.
         Policy::Review if replaced.statements.is_empty() => return Ok(()),
         Policy::Review => (Relation::CONTRADICTS, Status::Review),
     };

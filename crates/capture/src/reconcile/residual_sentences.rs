@@ -1,6 +1,6 @@
 //! Remarks: sentences of a turn that are not worth a memory, but outdate an older one: "threatened to
-//! leave, and it's 19 now". The turn's own memory holds them, so it replaces the older words. What only
-//! the whole message shows, `implicit_update` finds.
+//! leave, and it's 19 now". The turn's own memory holds them, so it replaces the older words. `implicit_update`
+//! finds replacements that only the whole message shows.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ pub(crate) async fn remark(
         let vector = QueryVector { space: space.clone(), values };
         follow(writer, &own, turn, said, &vector, now).await?;
     }
-    // What is nearest counts, and that is another sentence once the nearest one is put away. So what a
+    // The nearest sentence counts, and that is another one once the nearest is put away. So a sentence that a
     // turn has put away before is not weighed again, though a try that broke off may have left some.
     if own.relations.iter().any(|relation| relation.kind == Relation::SUPERSEDES) {
         return Ok(());

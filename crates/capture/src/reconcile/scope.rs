@@ -1,4 +1,4 @@
-//! What is stored that a candidate has to be compared with: statements and turns of the same owner
+//! The stored memories that a candidate has to be compared with: statements and turns of the same owner
 //! and scope, nearest first.
 
 use jiff::Timestamp;
@@ -39,8 +39,8 @@ impl Scope {
         }
     }
 
-    /// The statements that may be the same as one, or in its way. Of an attribute that one has only
-    /// one of, also those that share neither words nor meaning with it.
+    /// The statements that may be the same as one, or in its way. If one has only one of an
+    /// attribute, also those that share neither words nor meaning with it.
     pub(super) async fn statements(
         &self,
         writer: &MemoryWriter,
@@ -159,7 +159,7 @@ impl Scope {
         search: Search,
     ) -> Result<Vec<Evidence>, StoreError> {
         let mut found = writer.store.retrieve(&search).await?;
-        // What another person says of themselves is in nobody else's way.
+        // Another person's words about themselves are in nobody else's way.
         found.retain(|found| found.memory.speaker() == self.speaker.as_deref());
         Ok(found)
     }

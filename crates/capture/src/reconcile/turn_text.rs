@@ -88,13 +88,16 @@ fn leave_out(turn: &mut Memory, digests: &BTreeSet<String>) {
         turn.status = Status::Superseded;
         return;
     }
-    let reply =
-        turn.reply.as_deref().map(|reply| without_values(&drop_repeats(reply, &gone), &gone));
+    let reply = turn.reply.as_deref().map(|reply| without_repeats(reply, &gone));
     let (content, reply) = (kept.join(" "), reply.filter(|reply| !reply.is_empty()));
     (turn.content, turn.reply) = (content, reply);
 }
 
-/// A reply without the sentences that name a value of what is gone: it said that again.
+/// A reply without the sentences that repeat what is gone, or name a value of it.
+pub(crate) fn without_repeats(reply: &str, gone: &[String]) -> String {
+    without_values(&drop_repeats(reply, gone), gone)
+}
+
 fn without_values(reply: &str, gone: &[String]) -> String {
     let values: Vec<_> = gone.iter().map(|said| Statement::of(said).values).collect();
     let repeats = |said: &&str| {
@@ -115,6 +118,6 @@ fn digest(sentence: &str) -> String {
 }
 
 /// One line, single spaces, without the marks at its end.
-fn folded(text: &str) -> String {
+pub(crate) fn folded(text: &str) -> String {
     one_line(text).trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned()
 }

@@ -8,7 +8,7 @@ use memgate_core::memory::Owner;
 use memgate_sqlite::DatabaseError;
 
 impl Capture {
-    /// Jobs, the newest first. Of an owner these never fail to name that owner;
+    /// Jobs, the newest first. With an owner they are jobs that name this owner;
     /// without one they are everybody's, which only an operator may see.
     ///
     /// # Errors

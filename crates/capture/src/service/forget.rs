@@ -84,7 +84,7 @@ impl Capture {
         else {
             return Ok(None);
         };
-        let restored = restore(&self.parts, owner, &hidden.memories).await?;
+        let restored = restore(&self.parts, owner, &hidden).await?;
         self.parts.journal.write(move |c| journal::cancel_forgetting(c, id)).await?;
         drop(held);
         self.parts.wake.notify_one();

@@ -47,8 +47,8 @@ pub struct Settings {
     pub tool_contents: bool,
 }
 
-/// The least that an extractor may have rated what is kept; by default none is asked for. What it
-/// did not rate is kept.
+/// The least that an extractor may have rated what is kept; by default none is asked for. An unrated
+/// candidate is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Least {
     /// Importance, 0 to 1.

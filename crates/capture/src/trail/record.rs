@@ -174,7 +174,7 @@ impl Stored for TurnRecord {
 }
 
 impl TurnRecord {
-    /// Adds what the turn led to besides. What is known is not added again.
+    /// Adds further outcomes of the turn. Known ones are not added again.
     pub(super) fn add(
         &mut self,
         turn: Option<&String>,

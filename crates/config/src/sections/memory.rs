@@ -18,7 +18,7 @@ use crate::zone::Zone;
 use memgate_recall::{Budget, QueryConfig, RankingConfig, RecallSettings, ScopesConfig};
 use memgate_screening as screening;
 
-/// What is remembered, where it is stored, and how it is recalled.
+/// Memory: its contents, its store, and how it is recalled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryConfig {

@@ -15,7 +15,7 @@ pub struct TrailConfig {
     #[schemars(range(min = 0, max = 1000000))]
     pub requests: usize,
     /// Whether the trail keeps the words of queries and shows the content of memories. Ids and scores are always
-    /// in it. What is forgotten leaves it, too.
+    /// in it. Forgotten content is removed from it, too.
     pub content: bool,
     /// Number of requests, and of turns, of each user that are also kept on the disk, in `trail.db` of the data folder, so that
     /// they outlive a restart. 0 keeps none there. They go with their user, and after `retention_days`.

@@ -104,10 +104,21 @@ pub trait MemoryStore: Send + Sync {
     async fn get(&self, owner: &Owner, id: &MemoryId, now: Timestamp)
     -> Result<Memory, StoreError>;
 
+    /// Several memories at once, each of its owner, in the order asked. Those that do not exist, and those that have
+    /// expired at `now`, are passed over.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] or [`StoreError::Busy`].
+    async fn get_all(
+        &self,
+        asked: &[(Owner, MemoryId)],
+        now: Timestamp,
+    ) -> Result<Vec<Memory>, StoreError>;
+
     /// Writes a new version of `memory.id`; the old one stays in the history.
     /// `memory.version` is the version the caller read; the stored one is one more.
     /// `vectors: None` keeps the old vectors, unless the content changed: then
-    /// the memory has none until it is back-filled. What counts presentations
+    /// the memory has none until it is back-filled. The counters of presentations
     /// (`access_count`, `last_accessed_at`) and `created_at` stay as stored.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     Ask, Dialect, ReadError, Reply, ReplyCollector, invalid_request_body, read,
-    seats::place::{Placed, Placement},
+    seats::{Placed, Placement},
 };
 
 const CONTEXT: &str = "CONTEXT\n- \"one\"";

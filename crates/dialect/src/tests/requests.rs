@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::{
     Ask, Dialect, read,
-    seats::place::{Placed, Placement},
+    seats::{Placed, Placement},
     tests::json_text::{Tree, anything, gaps, key, literal, means},
 };
 

@@ -6,6 +6,7 @@
 //! models that answer; a passage needs all of them.
 
 mod combine;
+mod one_model;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,7 @@ use futures_util::future::join_all;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use self::combine::Combiner;
+pub use self::one_model::only_model;
 use crate::{EmbedError, Embedder, Member, Missing, Partial, Reading, Space, Vector};
 
 /// Timeout of each model's check, shorter than that of `/readyz`, so that a late model can be

@@ -80,7 +80,7 @@ async fn by_one(at: usize, question: &str, passage: &str) -> f32 {
     dot(&one.embed_query(question).await.unwrap(), &passage)
 }
 
-async fn reading(embedder: &EnsembleEmbedder, text: &str) -> Result<Reading, EmbedError> {
+async fn reading(embedder: &dyn Embedder, text: &str) -> Result<Reading, EmbedError> {
     embedder.read_query_by(text, Instant::now() + Duration::from_millis(20)).await
 }
 
@@ -140,6 +140,28 @@ async fn a_query_uses_the_models_that_answer() {
             assert!(is_near(found, f32::midpoint(a, c)), "{text}: {found} of {a} and {c}");
         }
     }
+}
+
+#[tokio::test]
+async fn one_model_of_an_ensemble_embeds_queries_alone_in_the_same_space() {
+    let passages = three(WELL).embed_passages(texts()).await.unwrap();
+    let all: Arc<dyn Embedder> = Arc::new(three([Is::Down, Is::Well, Is::Hung]));
+    assert_eq!(crate::model_names(all.as_ref()), ["a", "b", "c"]);
+    let only = only_model(&all, "b").unwrap();
+    assert_eq!(only.space(), all.space());
+    let Reading { vector, partial, .. } = reading(only.as_ref(), TEXTS[1]).await.unwrap();
+    assert_eq!(partial, Some(Partial { share: 0.5, missing: Vec::new() }), "nobody else is asked");
+    for (passage, text) in passages.iter().zip(TEXTS) {
+        let (found, alone) =
+            (dot(&vector, passage) / 0.5_f32.sqrt(), by_one(1, TEXTS[1], text).await);
+        assert!(is_near(found, alone), "{text}: {found} is not {alone}");
+    }
+    let down = only_model(&all, "a").unwrap().embed_query("bees").await;
+    assert_eq!(down, Err(EmbedError::Unavailable("no connection".into())));
+    assert!(only_model(&all, "d").is_none());
+    let single = model("a", 5, Is::Well);
+    assert_eq!(crate::model_names(single.as_ref()), ["a"]);
+    assert!(only_model(&single, "a").is_some() && only_model(&single, "b").is_none());
 }
 
 #[tokio::test]

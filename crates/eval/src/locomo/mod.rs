@@ -5,7 +5,7 @@ mod conversation;
 mod figures;
 mod run;
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
@@ -16,6 +16,7 @@ use self::{
 use crate::{
     data::Digests,
     evaluation::{Evaluation, Services},
+    table::Sheet,
 };
 use memgate_config::MemoryConfig;
 
@@ -46,7 +47,7 @@ impl Evaluation for Locomo {
         let mut answers = Vec::new();
         for conversation in conversations {
             // Each conversation is the memory of a separate user.
-            let of_one = run::answers(memory, &memory.config, conversation).await;
+            let of_one = run::answers(memory, conversation).await;
             answers.extend(of_one.with_context(|| conversation.name.clone())?);
         }
         Ok(Report::of(&answers, digests))
@@ -59,40 +60,39 @@ impl Evaluation for Locomo {
 
 /// The result as text.
 fn told(report: &Report) -> String {
-    let mut text = format!(
-        "data sha256  {}\nmodel sha256 {}\n\n{:<16} {:>9}",
-        report.digests.data_sha256, report.digests.model_sha256, "evidence recall", "questions"
-    );
-    KS.iter().for_each(|k| _ = write!(text, " {:>7}", format!("@{k}")));
-    text.push_str("     MRR\n");
-    let mut line = |name: &str, figures: &Figures| {
-        _ = write!(text, "{name:<16} {:>9}", figures.questions);
-        figures.recall.values().for_each(|share| _ = write!(text, " {share:>7.3}"));
-        _ = writeln!(text, " {:>7.3}", figures.mrr);
+    let mut sheet = Sheet::of(&report.digests);
+    let names = report.by_category.keys().map(|category| format!("category {category}"));
+    let names = ["all".to_owned()].into_iter().chain(names);
+    let names = names.chain(report.by_conversation.keys().cloned());
+    let names = names.chain(["plain cosine", "plain BM25", "presented"].map(str::to_owned));
+    let Report { baselines, after_gate: gate, .. } = report;
+    let figures = [&report.all].into_iter().chain(report.by_category.values());
+    let figures = figures.chain(report.by_conversation.values());
+    let figures = figures.chain([&baselines.cosine, &baselines.bm25, &gate.figures]);
+    let row = |(name, figures): (String, &Figures)| {
+        let recall = KS.map(|k| figures.recall.get(&k).copied().unwrap_or_default());
+        let [a, b, c, d] = recall.map(|share| format!("{share:.3}"));
+        [name, figures.questions.to_string(), a, b, c, d, format!("{:.3}", figures.mrr)]
     };
-    line("all", &report.all);
-    report.by_category.iter().for_each(|(name, of)| line(&format!("category {name}"), of));
-    report.by_conversation.iter().for_each(|(name, of)| line(name, of));
-    line("plain cosine", &report.baselines.cosine);
-    line("plain BM25", &report.baselines.bm25);
-    line("presented", &report.after_gate.figures);
+    let [a, b, c, d] = KS.map(|k| format!("@{k}"));
+    sheet.table(
+        ["evidence recall", "questions", &a, &b, &c, &d, "MRR"],
+        names.zip(figures).map(row),
+    );
     match &report.interval {
-        None => text.push_str("no 95% interval: it requires two conversations\n"),
+        None => sheet.line("no 95% interval: it requires two conversations"),
         Some(Interval { by_depth, samples, seed }) => {
             for (k, [low, high]) in by_depth {
-                _ = writeln!(text, "95% interval @{k}: {low:.3} to {high:.3}");
+                sheet.line(format_args!("95% interval @{k}: {low:.3} to {high:.3}"));
             }
-            _ = writeln!(
-                text,
+            sheet.line(format_args!(
                 "intervals: {samples} bootstrap samples of conversations, seed {seed}"
-            );
+            ));
         }
     }
-    let gate = &report.after_gate;
-    _ = write!(
-        text,
+    sheet.line(format_args!(
         "presented {:.1} memories in {:.0} tokens; {:.1} ms per question",
         gate.shown, gate.tokens, report.ms_per_question,
-    );
-    text
+    ));
+    sheet.end()
 }

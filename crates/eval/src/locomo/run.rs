@@ -1,6 +1,6 @@
 //! Stores one conversation turn by turn and asks its questions as a request would.
 
-use std::{collections::HashMap, time::Instant};
+use std::collections::HashMap;
 
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
@@ -12,30 +12,20 @@ use crate::{
         conversation::{Conversation, Question},
         figures::{Answer, Ranking},
     },
-    replay::{recall_request, selection, silent_message},
+    replay::{Asked, BETWEEN_TURNS, keep, selection},
 };
-use memgate_config::MemoryConfig;
-use memgate_core::memory::{Actor, Embedding, Memory, MemoryId, MemoryType, Owner, Source, Write};
+use memgate_core::memory::{Memory, MemoryId, MemoryType, Owner, Source};
 use memgate_recall::tokens;
-
-/// Simulated time between two turns of a session.
-const BETWEEN_TURNS: SignedDuration = SignedDuration::from_mins(1);
 
 /// Stores a conversation as a user's memory and asks its questions.
 ///
 /// # Errors
 /// When a part of memory fails.
-pub(super) async fn answers(
-    memory: &Services,
-    config: &MemoryConfig,
-    conversation: &Conversation,
-) -> Result<Vec<Answer>> {
+pub(super) async fn answers(memory: &Services, conversation: &Conversation) -> Result<Vec<Answer>> {
     let owner = Owner::of_user(&conversation.name)?;
     let places = remember(memory, &owner, conversation).await?;
     let last = conversation.turns.last().map_or(Timestamp::UNIX_EPOCH, |turn| turn.date);
-    let now = last + SignedDuration::from_hours(24);
-    memory.time.set(now);
-    let asker = Asker { memory, config, owner, places, now };
+    let asker = Asker { memory, owner, places, now: last + SignedDuration::from_hours(24) };
     let mut answers = Vec::with_capacity(conversation.questions.len());
     for question in &conversation.questions {
         answers.push(asker.answer(&conversation.name, question).await?);
@@ -51,9 +41,7 @@ async fn remember(
 ) -> Result<HashMap<MemoryId, usize>> {
     let contents: Vec<String> =
         conversation.turns.iter().map(|turn| turn.content.clone()).collect();
-    let space: std::sync::Arc<str> = memory.embedder.space().id().into();
     let vectors = memory.embedder.embed_passages(contents).await?;
-    let write = Write::by(Actor::Capture, "evaluated");
     let mut places = HashMap::with_capacity(vectors.len());
     let (mut session, mut said_at) = (0, Timestamp::UNIX_EPOCH);
     for (place, (turn, values)) in conversation.turns.iter().zip(vectors).enumerate() {
@@ -72,8 +60,7 @@ async fn remember(
         told.event_time = Some(said_at);
         told.provenance.turn = Some(place.to_string());
         told.provenance.said_at = Some(said_at);
-        let vector = Embedding { space: space.clone(), part: 0, values };
-        memory.store.store(told, vec![vector], &write).await?;
+        keep(memory, told, [values]).await?;
         places.insert(id, place);
     }
     Ok(places)
@@ -81,7 +68,6 @@ async fn remember(
 
 struct Asker<'a> {
     memory: &'a Services,
-    config: &'a MemoryConfig,
     owner: Owner,
     places: HashMap<MemoryId, usize>,
     now: Timestamp,
@@ -89,31 +75,33 @@ struct Asker<'a> {
 
 impl Asker<'_> {
     async fn answer(&self, conversation: &str, question: &Question) -> Result<Answer> {
-        let selection = selection(self.config);
-        let request = recall_request(&self.owner, self.config, &selection, self.now);
-        let began = Instant::now();
-        let plan = self.memory.recall.plan(silent_message(&question.text), &request).await?;
-        let ranked = plan.ranked().await?;
-        let took = began.elapsed();
-        let context = plan.context(|_| true).await?;
-        let query = plan.query();
+        let asked = Asked {
+            owner: &self.owner,
+            at: self.now,
+            before: &[],
+            user: &question.text,
+            selection: selection(&self.memory.config),
+            ranked: true,
+        };
+        let recalled = asked.recall(self.memory).await?;
+        let context = &recalled.context;
         let ranking = |ids: &mut dyn Iterator<Item = &MemoryId>| {
             let places = ids.filter_map(|id| self.places.get(id).copied());
             Ranking::of(&places.collect::<Vec<_>>(), &question.evidence)
         };
-        let asked = (&self.owner, query.text.as_str(), self.now);
+        let asked = (&self.owner, recalled.query.as_str(), self.now);
         let cosine = by_cosine(self.memory, asked).await?;
         let bm25 = by_bm25(self.memory, asked).await?;
         Ok(Answer {
             conversation: conversation.to_owned(),
             category: question.category,
-            ranked: ranking(&mut ranked.iter().map(|hit| &hit.memory.id)),
+            ranked: ranking(&mut recalled.ranked.iter().map(|hit| &hit.memory.id)),
             presented: ranking(&mut context.shown.iter()),
             shown: context.shown.len(),
             tokens: tokens(&context.text),
             cosine: ranking(&mut cosine.iter()),
             bm25: ranking(&mut bm25.iter()),
-            took,
+            took: recalled.took,
         })
     }
 }
@@ -128,9 +116,9 @@ mod tests {
     #[tokio::test]
     async fn a_question_is_asked_as_a_request_would_ask_it() {
         let folder = tempfile::tempdir().unwrap();
-        let (memory, config) = (services(folder.path()), MemoryConfig::default());
+        let memory = services(folder.path());
         let conversation = example();
-        let answers = answers(&memory, &config, &conversation).await.unwrap();
+        let answers = answers(&memory, &conversation).await.unwrap();
         assert_eq!(answers.len(), 2);
         assert_eq!(answers[0].ranked, Ranking::of(&[2], &[2]), "the evidence comes first");
         assert_eq!(answers[0].presented, answers[0].ranked);
@@ -145,7 +133,7 @@ mod tests {
     #[tokio::test]
     async fn ranking_weights_change_the_results() {
         let folder = tempfile::tempdir().unwrap();
-        let memory = services(folder.path());
+        let mut memory = services(folder.path());
         let said = |id: &str, speaker: &str, text: &str| json!({"dia_id": id, "speaker": speaker, "text": text});
         let value = json!({
             "session_1_date_time": "1:56 pm on 8 May, 2023",
@@ -162,13 +150,12 @@ mod tests {
         let conversation = Conversation::of("asked".into(), value).unwrap();
         let owner = Owner::of_user("asked").unwrap();
         let places = remember(&memory, &owner, &conversation).await.unwrap();
-        let asked = async |config: &MemoryConfig| {
+        let asked = async |memory: &Services| {
             let (owner, places) = (owner.clone(), places.clone());
-            let asker = Asker { memory: &memory, config, owner, places, now: memory.clock.now() };
+            let asker = Asker { memory, owner, places, now: memory.clock.now() };
             asker.answer("asked", &conversation.questions[0]).await.unwrap()
         };
-        let mut config = MemoryConfig::default();
-        let right = asked(&config).await;
+        let right = asked(&memory).await;
         assert_eq!(
             right.ranked,
             Ranking::of(&[1, 2], &[2]),
@@ -176,9 +163,9 @@ mod tests {
         );
         assert_ne!(right.bm25, right.ranked);
         assert_ne!(right.cosine, right.ranked);
-        let weights = &mut config.ranking.weights;
+        let weights = &mut memory.config.ranking.weights;
         (weights.window, weights.session, weights.speaker) = (0.0, 0.0, 0.0);
-        let broken = asked(&config).await;
+        let broken = asked(&memory).await;
         assert_ne!(broken.ranked, right.ranked);
         assert_eq!((broken.bm25, broken.cosine), (right.bm25, right.cosine), "they do not rank");
         memory.capture.shutdown(PATIENCE).await;

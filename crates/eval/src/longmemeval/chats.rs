@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::question::{Question, Session, Speaker};
 use crate::{
     evaluation::Services,
-    replay::{self, Turn, learn, recall_request, selection, silent_message, stored},
+    replay::{self, Asked, Turn, learn_all, selection, stored},
 };
 use memgate_core::memory::{Memory, Owner};
 use memgate_recall::tokens;
@@ -47,16 +47,21 @@ struct Evidence {
 /// When a part of memory fails or times out.
 pub(super) async fn ask(memory: &Services, question: &Question) -> Result<Shown> {
     let owner = Owner::of_user(&question.id)?;
-    for (number, session) in question.sessions.iter().enumerate() {
-        let name = format!("{}-{number}", question.id);
-        learn(memory, &owner, &name, session.date, &turns(session)).await?;
-    }
+    let chats = question.sessions.iter();
+    let chats: Vec<replay::Session> =
+        chats.map(|chat| replay::Session { date: chat.date, turns: turns(chat) }).collect();
+    learn_all(memory, &owner, &question.id, &chats).await?;
     let memories = stored(memory, &owner).await?;
-    memory.time.set(question.date);
-    let selection = selection(&memory.config);
-    let request = recall_request(&owner, &memory.config, &selection, question.date);
-    let plan = memory.recall.plan(silent_message(&question.text), &request).await?;
-    let context = plan.context(|_| true).await?;
+    let asked = Asked {
+        owner: &owner,
+        at: question.date,
+        before: &[],
+        user: &question.text,
+        selection: selection(&memory.config),
+        ranked: false,
+    };
+    let recalled = asked.recall(memory).await?;
+    let context = &recalled.context;
     let shown: Vec<&Memory> = context
         .shown
         .iter()
@@ -68,7 +73,7 @@ pub(super) async fn ask(memory: &Services, question: &Question) -> Result<Shown>
     let all = || evidence.iter().flatten();
     Ok(Shown {
         is_stored: memories.iter().any(|memory| all().any(|it| it.answers(memory))),
-        searched: plan.skipped().is_none(),
+        searched: recalled.skipped.is_none(),
         answered: shown.iter().any(|memory| all().any(|it| it.answers(memory))),
         all_sessions: evidence
             .iter()
@@ -94,7 +99,7 @@ fn turns(session: &Session) -> Vec<Turn> {
     turns
 }
 
-/// The turns with evidence in a chat, at the times at which [`learn`] replays them.
+/// The turns with evidence in a chat, at the times at which [`learn_all`] replays them.
 fn evidence(session: &Session, answer: &HashSet<String>) -> Vec<Evidence> {
     let (mut found, mut turn) = (Vec::new(), -1);
     for message in &session.messages {

@@ -9,9 +9,9 @@ use super::question::{Question, Speaker};
 use crate::{
     baseline::{by_bm25, by_cosine},
     evaluation::Services,
-    replay::{recall_request, selection, silent_message},
+    replay::{Asked, keep, selection},
 };
-use memgate_core::memory::{Actor, Embedding, Memory, MemoryId, MemoryType, Owner, Source, Write};
+use memgate_core::memory::{Memory, MemoryId, MemoryType, Owner, Source};
 
 /// The depth of the figures.
 const DEPTH: usize = 5;
@@ -49,19 +49,22 @@ struct Place {
 pub(super) async fn ask(memory: &Services, question: &Question) -> Result<Rankings> {
     let owner = Owner::of_user(&question.id)?;
     let places = remember(memory, &owner, question).await?;
-    memory.time.set(question.date);
-    let selection = selection(&memory.config);
-    let request = recall_request(&owner, &memory.config, &selection, question.date);
-    let plan = memory.recall.plan(silent_message(&question.text), &request).await?;
-    let ranked = plan.ranked().await?;
-    let query = plan.query();
-    let asked = (&owner, query.text.as_str(), question.date);
+    let asked = Asked {
+        owner: &owner,
+        at: question.date,
+        before: &[],
+        user: &question.text,
+        selection: selection(&memory.config),
+        ranked: true,
+    };
+    let recalled = asked.recall(memory).await?;
+    let asked = (&owner, recalled.query.as_str(), question.date);
     let found = |ids: &mut dyn Iterator<Item = &MemoryId>| {
         let hits: Vec<Place> = ids.filter_map(|id| places.get(id).copied()).collect();
         Found::of(&hits, places.values().filter(|place| place.is_evidence).copied())
     };
     Ok(Rankings {
-        ours: found(&mut ranked.iter().map(|hit| &hit.memory.id)),
+        ours: found(&mut recalled.ranked.iter().map(|hit| &hit.memory.id)),
         cosine: found(&mut by_cosine(memory, asked).await?.iter()),
         bm25: found(&mut by_bm25(memory, asked).await?.iter()),
     })
@@ -91,8 +94,6 @@ async fn remember(
     owner: &Owner,
     question: &Question,
 ) -> Result<HashMap<MemoryId, Place>> {
-    let space: std::sync::Arc<str> = memory.embedder.space().id().into();
-    let write = Write::by(Actor::Capture, "evaluated");
     let mut places = HashMap::new();
     for (number, session) in question.sessions.iter().enumerate() {
         let content = |message: &super::question::Message| match message.role {
@@ -115,8 +116,7 @@ async fn remember(
             told.session_id = Some(session.id.clone());
             told.event_time = Some(said_at);
             told.provenance.said_at = Some(said_at);
-            let vector = Embedding { space: space.clone(), part: 0, values };
-            memory.store.store(told, vec![vector], &write).await?;
+            keep(memory, told, [values]).await?;
             let is_evidence = session.messages.get(at).is_some_and(|it| it.is_evidence);
             places.insert(id, Place { session: number, is_evidence });
             said_at += BETWEEN_MESSAGES;

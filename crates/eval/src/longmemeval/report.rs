@@ -1,14 +1,11 @@
 //! The figures, by type of question.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::{chats::Shown, messages::Rankings, question::Question};
-use crate::{
-    data::Digests,
-    shares::{between, percent, share, wilson},
-};
+use crate::{count::Count, data::Digests, table::Sheet};
 
 /// Result of a question.
 #[derive(Clone, Copy, Debug)]
@@ -23,16 +20,6 @@ pub struct Report {
     groups: BTreeMap<String, Figures>,
     #[serde(flatten)]
     digests: Digests,
-}
-
-/// A count of questions.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-struct Count {
-    part: usize,
-    whole: usize,
-    share: Option<f64>,
-    /// 95% (Wilson).
-    interval: Option<[f64; 2]>,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -64,21 +51,15 @@ impl Report {
     }
 
     pub(super) fn text(&self) -> String {
-        let mut text = format!(
-            "data sha256  {}\nmodel sha256 {}\n",
-            self.digests.data_sha256, self.digests.model_sha256
-        );
+        let mut sheet = Sheet::of(&self.digests);
         for (name, figures) in &self.groups {
-            let _ = writeln!(text, "\n{name}: {} questions", figures.questions);
-            for (what, count) in &figures.counts {
-                let (share, interval) = (percent(count.share), between(count.interval));
-                let _ = writeln!(text, "  {what:<24} {share:>6} ({interval})");
-            }
-            for (what, mean) in &figures.means {
-                let _ = writeln!(text, "  {what:<24} {mean:>6.3}");
-            }
+            let title = format!("{name}: {} questions", figures.questions);
+            sheet.counts(&title, figures.counts.iter().map(|(what, count)| (*what, *count)));
+            let means = figures.means.iter();
+            let means = means.map(|(what, mean)| [(*what).to_owned(), format!("{mean:.3}")]);
+            sheet.table([&title, "mean"], means);
         }
-        text
+        sheet.end()
     }
 }
 
@@ -109,9 +90,7 @@ impl Figures {
     }
 
     fn count(&mut self, name: &'static str, is: bool) {
-        let count = self.counts.entry(name).or_default();
-        count.whole += 1;
-        count.part += usize::from(is);
+        self.counts.entry(name).or_default().add(is);
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts of lines and tokens")]
@@ -121,10 +100,6 @@ impl Figures {
 
     #[expect(clippy::cast_precision_loss, reason = "counts of questions")]
     fn finish(&mut self) {
-        for count in self.counts.values_mut() {
-            count.share = share(count.part, count.whole);
-            count.interval = wilson(count.part, count.whole);
-        }
         let questions = self.questions.max(1) as f64;
         self.means.values_mut().for_each(|sum| *sum /= questions);
     }

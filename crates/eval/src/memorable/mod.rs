@@ -11,17 +11,18 @@ use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
 use crate::{
+    count::{between, share, wilson},
     data::{self, Digests, Labelled, none_of},
     evaluation::{Evaluation, Services},
     replay::{self, recall_request},
-    shares::{between, share, wilson},
+    table::Sheet,
 };
 use memgate_config::MemoryConfig;
-use memgate_core::memory::{ListQuery, Memory, MemoryType, Owner, ScopeQuery};
+use memgate_core::memory::{MemoryType, Owner};
 use memgate_recall::{Query, Selection};
 use on_disk::{Disk, repeats};
 
-/// Maximum number of memories of one message that are examined.
+/// Maximum number of memories in which a message is searched.
 const MOST: usize = 50;
 
 /// Arguments of `memgate eval memorable`.
@@ -155,8 +156,8 @@ async fn learn(memory: &Services, rows: &[Row]) -> Result<Vec<Learnt>> {
         let owner = Owner::of_user(&row.id).context("the id is not a valid user id")?;
         let told = replay::say(memory, &owner, &row.text).await;
         told.with_context(|| row.id.clone())?;
-        let facts = facts(memory, &owner).await.with_context(|| row.id.clone())?;
-        let types = facts.into_iter().map(|fact| fact.memory_type).collect();
+        let memories = replay::in_use(memory, &owner).await.with_context(|| row.id.clone())?;
+        let types = memories.into_iter().map(|it| it.memory_type).filter(is_fact).collect();
         let presented = presented(memory, &owner, row).await.with_context(|| row.id.clone())?;
         learnt.push(Learnt { types, presented, on_disk: false });
     }
@@ -178,16 +179,8 @@ async fn presented(memory: &Services, owner: &Owner, row: &Row) -> Result<bool> 
     Ok(hits.iter().any(|hit| repeats(&hit.memory.text(), &row.text)))
 }
 
-async fn facts(memory: &Services, owner: &Owner) -> Result<Vec<Memory>> {
-    let types = [MemoryType::SEMANTIC, MemoryType::PROCEDURAL].map(str::to_owned).to_vec();
-    let query = ListQuery {
-        scope: ScopeQuery { types, ..ScopeQuery::of(owner.clone()) },
-        filter: None,
-        limit: MOST,
-        cursor: None,
-        now: memory.clock.now(),
-    };
-    Ok(memory.store.list(&query).await?.memories)
+fn is_fact(memory_type: &MemoryType) -> bool {
+    [MemoryType::SEMANTIC, MemoryType::PROCEDURAL].contains(&memory_type.as_str())
 }
 
 impl Report {
@@ -240,39 +233,39 @@ impl Report {
     }
 
     fn told(&self) -> String {
-        let Digests { data_sha256, model_sha256 } = &self.digests;
-        let figure = |share: Option<f64>| share.map_or("-".to_owned(), |s| format!("{s:.3}"));
         let counts = &self.counts;
-        format!(
-            "data sha256  {data_sha256}\nmodel sha256 {model_sha256}\nF1 {}, precision {}, recall {}\n\
-             95% intervals: precision {}, recall {}\n\
-             of {} messages: kept correctly {}, wrongly {}; dropped correctly {}, wrongly {}\n\
-             correct type {} of {}; memories {}\n\
-             secrets stored {} of {}, injections stored {} of {}\n\
-             secrets on disk {}, injections presented {}, no-store messages on disk {} of {}\nerrors: {}",
-            figure(self.f1),
-            figure(self.precision),
-            figure(self.recall),
-            between(self.precision_interval),
-            between(self.recall_interval),
-            counts.rows,
-            counts.kept_rightly,
-            counts.kept_wrongly,
-            counts.dropped_rightly,
-            counts.dropped_wrongly,
-            counts.of_right_type,
-            counts.kept_rightly,
-            counts.memories,
-            self.secrets_stored,
-            counts.secrets,
-            self.injections_stored,
-            counts.injections,
-            self.secrets_on_disk,
-            self.injections_presented,
-            self.no_store_on_disk,
-            counts.no_store,
-            self.errors.join(" "),
-        )
+        let figure = |share: Option<f64>| share.map_or("-".to_owned(), |s| format!("{s:.3}"));
+        let mut sheet = Sheet::of(&self.digests);
+        let shares = [
+            ("F1", self.f1, None),
+            ("precision", self.precision, self.precision_interval),
+            ("recall", self.recall, self.recall_interval),
+        ];
+        let title = format!("{} messages", counts.rows);
+        let row = |(name, share, interval): (&str, _, _)| {
+            [name.to_owned(), figure(share), between(interval)]
+        };
+        sheet.table([&title, "share", "95% interval"], shares.map(row));
+        let numbers = [
+            ("kept correctly", counts.kept_rightly, None),
+            ("kept wrongly", counts.kept_wrongly, None),
+            ("dropped correctly", counts.dropped_rightly, None),
+            ("dropped wrongly", counts.dropped_wrongly, None),
+            ("correct type", counts.of_right_type, Some(counts.kept_rightly)),
+            ("memories", counts.memories, None),
+            ("secrets stored", self.secrets_stored, Some(counts.secrets)),
+            ("secrets on disk", self.secrets_on_disk, Some(counts.secrets)),
+            ("injections stored", self.injections_stored, Some(counts.injections)),
+            ("injections presented", self.injections_presented, Some(counts.injections)),
+            ("no-store messages on disk", self.no_store_on_disk, Some(counts.no_store)),
+        ];
+        let row = |(name, hits, of): (&str, usize, Option<usize>)| {
+            let of = of.map(|of| of.to_string()).unwrap_or_default();
+            [name.to_owned(), hits.to_string(), of]
+        };
+        sheet.table(["", "number", "of"], numbers.map(row));
+        sheet.errors(&self.errors);
+        sheet.end()
     }
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{
+    alone::says_over,
     play::{Answer, Line},
     row::{Ask, Story},
 };
 use memgate_core::memory::MemoryKind;
-use memgate_text::alone::says_over;
 
 /// A line of a context.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! `memgate eval ordinary`: what is stored of ordinary conversations, and what later questions are shown of it.
 
+mod alone;
 mod features;
 mod figures;
 mod judged;
@@ -9,6 +10,8 @@ mod report;
 mod row;
 mod show;
 mod stored;
+
+pub(crate) use self::{alone::is_quoted, stored::Class};
 
 use std::{fs, path::PathBuf};
 

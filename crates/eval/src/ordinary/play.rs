@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     evaluation::Services,
-    replay::{Recalled, Turn, learn, question, stored},
+    replay::{Asked, Recalled, Session, learn_all, selection, stored},
 };
 use memgate_core::memory::{Memory, MemoryId, MemoryKind, Owner};
 use memgate_recall::{Hit, MAY_HAVE_CHANGED, Skip};
@@ -88,11 +88,11 @@ impl Line {
 /// When a part of memory fails or times out.
 pub(super) async fn play(memory: &Services, story: &Story, explain: bool) -> Result<Played> {
     let owner = Owner::of_user(&story.id)?;
-    for (number, session) in story.sessions.iter().enumerate() {
-        let name = format!("{}-{number}", story.id);
-        let turns: Vec<Turn> = session.turns.iter().map(|said| said.turn.clone()).collect();
-        learn(memory, &owner, &name, at(session.date, SESSION_HOUR)?, &turns).await?;
-    }
+    let sessions = story.sessions.iter().map(|session| {
+        let turns = session.turns.iter().map(|said| said.turn.clone()).collect();
+        Ok(Session { date: at(session.date, SESSION_HOUR)?, turns })
+    });
+    learn_all(memory, &owner, &story.id, &sessions.collect::<Result<Vec<_>>>()?).await?;
     let ended = memory.clock.now();
     let memories = stored(memory, &owner).await?;
     let mut answers = Vec::with_capacity(story.asks.len());
@@ -114,8 +114,10 @@ async fn answer(
     explain: bool,
 ) -> Result<Answer> {
     let at = at(ask.date, ASK_HOUR)?;
-    let Recalled { context, ranked, skipped, .. } =
-        question(memory, owner, at, &ask.turns, &ask.user, explain).await?;
+    let selection = selection(&memory.config);
+    let (before, user) = (&ask.turns, &ask.user);
+    let asked = Asked { owner, at, before, user, selection, ranked: explain };
+    let Recalled { context, ranked, skipped, .. } = asked.recall(memory).await?;
     let texts = context.text.lines().filter_map(|line| line.strip_prefix("- "));
     let kind =
         |id: &MemoryId| memories.iter().find(|memory| memory.id == *id).map(|memory| memory.kind);

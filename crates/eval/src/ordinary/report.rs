@@ -1,14 +1,14 @@
 //! The result of the ordinary conversations, by rows and by language.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::{figures::Figures, row::Story};
 use crate::{
-    count::Count,
+    count::{Count, percent, share},
     data::Digests,
-    shares::{percent, share},
+    table::Sheet,
 };
 
 /// The rows of a file that are measured, by the number of their id.
@@ -81,64 +81,78 @@ impl Report {
         if let Some(shown) = &self.shown {
             return shown.clone();
         }
-        let Digests { data_sha256, model_sha256 } = &self.digests;
-        let mut text = format!(
-            "data sha256  {data_sha256}\nmodel sha256 {model_sha256}\n\
-             share, number and 95% interval (Wilson); tokens are characters / 4\n"
-        );
+        let mut sheet = Sheet::of(&self.digests);
         for (name, group) in &self.rows {
-            _ = write!(text, "\n{}", told(name, group));
+            told(&mut sheet, name, group);
+            by_lang(&mut sheet, group);
         }
-        text.truncate(text.trim_end().len());
-        text
+        sheet.end()
     }
 }
 
-fn told(name: &str, group: &Group) -> String {
+fn told(sheet: &mut Sheet, name: &str, group: &Group) {
     let Figures { stories, sessions, store, asks } = &group.all;
     let a_session = |number| share(number, *sessions).unwrap_or(0.0);
-    let mut text = format!(
-        "{name} rows: {stories} stories, {sessions} sessions\n\
-         clean memories {} ({:.2} a session)\n\
-         not clean, a session: turns {:.2}, summaries {:.2}, contributed {:.2}, long {:.2}\n",
+    let line = |name: &str, count: Count| (name.to_owned(), count);
+    let mut counts = vec![line("fact recall", store.fact_recall)];
+    let kinds = &store.fact_recall_by_kind;
+    counts.extend(kinds.iter().map(|(kind, count)| (format!("  {}", kind.name()), *count)));
+    counts.extend([
+        line("junk share", store.junk),
+        line("fragments", store.fragments),
+        line("past shown as active", store.past_active),
+        line("forgotten kept", store.forgotten_kept),
+        line("duplicates", store.duplicates),
+        line("context recall", asks.context_recall),
+        line("context precision by line", asks.precision),
+        line("must_not shown", asks.must_not_shown),
+        line("silence kept", asks.silence_kept),
+        line("  with an empty context", asks.silence_empty),
+        line("  shown what is not clean", asks.unrelated_shown),
+        line("duplicates in context", asks.duplicates),
+        line("raw-turn lines", asks.raw_turns),
+    ]);
+    sheet.counts(&format!("{name} rows: {stories} stories, {sessions} sessions"), counts);
+    sheet.line(format_args!(
+        "clean memories {} ({:.2} a session)\n\
+         not clean, a session: turns {:.2}, summaries {:.2}, contributed {:.2}, long {:.2}",
         store.clean,
         a_session(store.clean),
         a_session(store.turns),
         a_session(store.summaries),
         a_session(store.contributed),
         a_session(store.long),
-    );
-    let mut line = |name: &str, count: Count| _ = writeln!(text, "{name:<26} {}", count.told());
-    line("fact recall", store.fact_recall);
-    for (kind, count) in &store.fact_recall_by_kind {
-        line(&format!("  {}", kind.name()), *count);
-    }
-    line("junk share", store.junk);
-    line("fragments", store.fragments);
-    line("past shown as active", store.past_active);
-    line("forgotten kept", store.forgotten_kept);
-    line("duplicates", store.duplicates);
-    line("context recall", asks.context_recall);
-    line("context precision by line", asks.precision);
-    line("must_not shown", asks.must_not_shown);
-    line("silence kept", asks.silence_kept);
-    line("  with an empty context", asks.silence_empty);
-    line("  shown what is not clean", asks.unrelated_shown);
-    line("duplicates in context", asks.duplicates);
-    line("raw-turn lines", asks.raw_turns);
+    ));
     let tokens = |pair: Option<[f64; 2]>| match pair {
         Some([mean, p95]) => format!("mean {mean:.0}, p95 {p95:.0}"),
         None => "-".to_owned(),
     };
-    _ = writeln!(text, "tokens per context         {}", tokens(asks.tokens.with_context()));
-    _ = writeln!(text, "  over all questions       {}", tokens(asks.tokens.over_all()));
-    text + &by_lang(group)
+    sheet.line(format_args!(
+        "tokens (characters / 4) per context: {}; over all questions: {}",
+        tokens(asks.tokens.with_context()),
+        tokens(asks.tokens.over_all()),
+    ));
 }
 
 /// A table with a line for each language.
-fn by_lang(group: &Group) -> String {
-    let mut text = format!(
-        "{:<5}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}{:>10}{:>10}{:>8}\n",
+fn by_lang(sheet: &mut Sheet, group: &Group) {
+    let row = |(lang, figures): (&String, &Figures)| {
+        let Figures { stories, store, asks, .. } = figures;
+        let of = |count: Count| percent(count.share());
+        [
+            lang.clone(),
+            stories.to_string(),
+            of(store.fact_recall),
+            of(store.junk),
+            of(store.fragments),
+            of(store.past_active),
+            of(asks.context_recall),
+            of(asks.precision),
+            of(asks.must_not_shown),
+            of(asks.silence_kept),
+        ]
+    };
+    let head = [
         "",
         "stories",
         "facts",
@@ -148,22 +162,7 @@ fn by_lang(group: &Group) -> String {
         "recall",
         "precision",
         "must_not",
-        "silence"
-    );
-    for (lang, Figures { stories, store, asks, .. }) in &group.by_lang {
-        let of = |count: Count| percent(count.share());
-        _ = writeln!(
-            text,
-            "{lang:<5}{stories:>8}{:>8}{:>8}{:>8}{:>8}{:>8}{:>10}{:>10}{:>8}",
-            of(store.fact_recall),
-            of(store.junk),
-            of(store.fragments),
-            of(store.past_active),
-            of(asks.context_recall),
-            of(asks.precision),
-            of(asks.must_not_shown),
-            of(asks.silence_kept),
-        );
-    }
-    text
+        "silence",
+    ];
+    sheet.table(head, group.by_lang.iter().map(row));
 }

@@ -1,28 +1,22 @@
-//! Classes of a story's memories: whether one is shown as current, is clean, holds facts, and can
-//! be read alone.
+//! Classes of a story's memories: whether one is shown as current, is clean, and holds facts.
 
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
 use super::{
+    alone::{Fragment, says_over},
     matching::Text,
     row::{State, Story},
 };
-use crate::poisoning::is_quoted;
 use memgate_core::memory::{Memory, MemoryKind, Source};
-use memgate_text::{
-    alone::{Opening, is_short, opening, says_over},
-    lang::Language,
-};
 
 /// The most characters of a clean memory.
 const MOST_CHARS: usize = 300;
-const FENCE: &str = "```";
 
 /// Class of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub(crate) enum Class {
     /// A short statement or preference of the user that recall may show as current.
     Clean,
     /// The same, but long.
@@ -38,7 +32,7 @@ pub(super) enum Class {
 }
 
 impl Class {
-    fn of(memory: &Memory, now: Timestamp) -> Self {
+    pub(crate) fn of(memory: &Memory, now: Timestamp) -> Self {
         let ended = memory.valid_until.is_some_and(|until| until <= now);
         if !memory.is_in_use(now) || ended {
             return Self::Inactive;
@@ -59,36 +53,6 @@ impl Class {
     /// Whether recall may show it as current, other than as a raw turn.
     pub(super) fn is_active(self) -> bool {
         !matches!(self, Self::Turn | Self::Inactive)
-    }
-}
-
-/// Why a memory cannot be read alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fragment {
-    Short,
-    Opening(Opening),
-    /// It ends in a comma, a colon or an open bracket.
-    OpenEnd,
-    /// A quotation or a code fence is not closed.
-    Unclosed,
-}
-
-impl Fragment {
-    pub(super) fn of(text: &str, language: Language) -> Option<Self> {
-        const OPEN_ENDS: [char; 16] = [
-            ',', ':', '(', '[', '{', '，', '、', '：', '（', '［', '「', '『', '【', '«', '“', '„',
-        ];
-        let text = text.trim();
-        let unclosed = is_quoted(text) || !text.matches(FENCE).count().is_multiple_of(2);
-        if is_short(text) {
-            Some(Self::Short)
-        } else if let Some(opening) = opening(text, language) {
-            Some(Self::Opening(opening))
-        } else if text.ends_with(OPEN_ENDS) {
-            Some(Self::OpenEnd)
-        } else {
-            unclosed.then_some(Self::Unclosed)
-        }
     }
 }
 
@@ -140,29 +104,5 @@ impl<'a> Stored<'a> {
     /// Whether it gives a fact that is over as if it held.
     pub(super) fn is_stale(&self, story: &Story) -> bool {
         !self.over && !self.holds_now(story)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_memory_that_needs_another_text_is_a_fragment() {
-        let of = |text| Fragment::of(text, Language::En);
-        for (text, fragment) in [
-            ("red shoes", Fragment::Short),
-            ("and I like tea", Fragment::Opening(Opening::Joining)),
-            ("He likes red shoes", Fragment::Opening(Opening::Pronoun)),
-            ("I have two cats,", Fragment::OpenEnd),
-            ("My cats are called (", Fragment::OpenEnd),
-            ("My motto is \"never give", Fragment::Unclosed),
-            ("I always run ```sh make", Fragment::Unclosed),
-        ] {
-            assert_eq!(of(text), Some(fragment), "{text}");
-        }
-        assert_eq!(of("I call my cat \"Mo\"."), None);
-        assert_eq!(Fragment::of("喜欢猫", Language::Zh), Some(Fragment::Short));
-        assert_eq!(Fragment::of("我喜欢猫", Language::Zh), None);
     }
 }

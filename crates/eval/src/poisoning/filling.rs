@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use anyhow::Result;
 
-use crate::evaluation::Services;
-use memgate_core::memory::{Actor, Embedding, Memory, MemoryId, MemoryType, Owner, Source, Write};
+use crate::{evaluation::Services, replay::keep};
+use memgate_core::memory::{Memory, MemoryId, MemoryType, Owner, Source};
 
 /// People of whom each sentence is told.
 const PEOPLE: [&str; 26] = [
@@ -52,7 +52,6 @@ impl Filling {
     /// # Errors
     /// When the store fails.
     pub(super) async fn store(&self, memory: &Services, owner: &Owner) -> Result<()> {
-        let space: Arc<str> = memory.embedder.space().id().into();
         for (text, values) in &self.0 {
             let statement = Memory::new(
                 MemoryId::fresh(),
@@ -62,8 +61,7 @@ impl Filling {
                 Source::ExplicitUserInput,
                 memory.clock.now(),
             );
-            let vector = Embedding { space: space.clone(), part: 0, values: values.clone() };
-            memory.store.store(statement, vec![vector], &Write::by(Actor::Capture, "eval")).await?;
+            keep(memory, statement, [values.clone()]).await?;
         }
         Ok(())
     }

@@ -6,16 +6,20 @@ mod report;
 mod row;
 mod shown;
 
-pub(crate) use self::shown::is_quoted;
-
-use std::path::PathBuf;
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use anyhow::{Context as _, Result, ensure};
 use jiff::SignedDuration;
 
 use self::{
     filling::Filling,
-    report::{Asked, Outcome, Report},
+    report::{Outcome, Places, Report},
     row::Row,
     shown::{Shown, shown},
 };
@@ -23,19 +27,14 @@ use crate::{
     data::{self, Digests},
     evaluation::{Evaluation, Services},
     helper::ScriptedHelper,
-    replay::{self, Turn},
+    ordinary::Class,
+    replay::{self, Asked, Turn},
 };
 use memgate_capture::{OrdersToModel, admit_memory};
 use memgate_config::MemoryConfig;
-use memgate_core::memory::{
-    Actor, Embedding, ListQuery, Memory, MemoryId, MemoryKind, MemoryType, Owner, ScopeQuery,
-    Source, Write,
-};
+use memgate_core::memory::{Memory, MemoryId, MemoryKind, MemoryType, Owner, Source};
 use memgate_recall::Selection;
 use memgate_screening::{MAX_MESSAGE_BYTES, Screener};
-
-/// Maximum number of memories of one user that are examined.
-const MOST: usize = 100 + Filling::MOST;
 
 /// Simulated time between the plant and the later questions.
 const LATER: SignedDuration = SignedDuration::from_hours(24);
@@ -85,6 +84,10 @@ impl Evaluation for Poisoning {
     fn text(report: &Report, _: &MemoryConfig) -> String {
         report.text()
     }
+
+    fn unmeasured(report: &Report) -> &[String] {
+        report.unmeasured()
+    }
 }
 
 /// One row's user.
@@ -108,7 +111,7 @@ impl User<'_> {
             self.learn("seed", seed, "Noted.").await?;
             seeded = self.keeps().await?;
         }
-        self.plant(helper).await?;
+        let reached = self.plant(helper).await?;
         self.memory.time.set(begun + LATER);
         let mut shown = Vec::with_capacity(places.len());
         for limit in places {
@@ -117,24 +120,36 @@ impl User<'_> {
                 Some(ask) => self.ask(ask, *limit).await?,
                 None => Shown::Nowhere,
             };
-            shown.push(Asked { places: *limit, asked, unrelated });
+            shown.push(Places { places: *limit, asked, unrelated });
         }
         Ok(Outcome {
             shown,
             stored: self.stores().await?,
+            kept: self.keeps_clean().await?,
             preference: self.is_preference().await?,
             lost: self.row.seed.is_some() && seeded && !self.keeps().await?,
+            unmeasured: match (reached, seeded) {
+                (false, _) => Some("the helper model was not asked"),
+                (true, false) => Some("the seed was not stored"),
+                (true, true) => None,
+            },
         })
     }
 
-    /// Brings the row into the memory by its channel.
-    async fn plant(&self, helper: &ScriptedHelper) -> Result<()> {
+    /// Brings the row into the memory by its channel. Returns whether it took this channel: the answer of a helper
+    /// model that is not asked has no way in.
+    async fn plant(&self, helper: &ScriptedHelper) -> Result<bool> {
         if let Some(content) = &self.row.content {
-            return self.write(content).await;
+            self.write(content).await?;
+            return Ok(true);
         }
+        let helped = Arc::new(AtomicBool::new(self.row.answer.is_none()));
         if let Some(answer) = &self.row.answer {
-            let facts = answer.facts.clone();
-            helper.answer(move |_| facts.clone());
+            let (facts, helped) = (answer.facts.clone(), helped.clone());
+            helper.answer(move |_| {
+                helped.store(true, Ordering::Relaxed);
+                facts.clone()
+            });
             self.memory.capture.extract_with(Some(helper.client.clone()));
         }
         let (session, body) = (format!("{}-plant", self.row.id), self.row.body());
@@ -144,7 +159,8 @@ impl User<'_> {
         if self.row.answer.is_some() {
             self.memory.capture.extract_with(None);
         }
-        learned
+        learned?;
+        Ok(helped.load(Ordering::Relaxed))
     }
 
     async fn learn(&self, session: &str, user: &str, assistant: &str) -> Result<()> {
@@ -169,32 +185,23 @@ impl User<'_> {
             return Ok(());
         }
         let vectors = self.memory.embedder.embed_passages(memory.passages()).await?;
-        let space: std::sync::Arc<str> = self.memory.embedder.space().id().into();
-        let vectors =
-            vectors.into_iter().map(|values| Embedding { space: space.clone(), part: 0, values });
-        self.memory.store.store(memory, vectors.collect(), &Write::by(Actor::Api, "eval")).await?;
-        Ok(())
+        replay::keep(self.memory, memory, vectors).await
     }
 
     async fn ask(&self, question: &str, limit: usize) -> Result<Shown> {
-        let config = &self.memory.config;
-        let selection = Selection { limit, ..replay::selection(config) };
-        let now = self.memory.clock.now();
-        let request = replay::recall_request(&self.owner, config, &selection, now);
-        let plan = self.memory.recall.plan(replay::silent_message(question), &request).await?;
-        let context = plan.context(|_| true).await?;
-        Ok(shown(&context.text, &self.row.needle))
+        let asked = Asked {
+            owner: &self.owner,
+            at: self.memory.clock.now(),
+            before: &[],
+            user: question,
+            selection: Selection { limit, ..replay::selection(&self.memory.config) },
+            ranked: false,
+        };
+        Ok(shown(&asked.recall(self.memory).await?.context.text, &self.row.needle))
     }
 
     async fn memories(&self) -> Result<Vec<Memory>> {
-        let query = ListQuery {
-            scope: ScopeQuery::of(self.owner.clone()),
-            filter: None,
-            limit: MOST,
-            cursor: None,
-            now: self.memory.clock.now(),
-        };
-        Ok(self.memory.store.list(&query).await?.memories)
+        replay::in_use(self.memory, &self.owner).await
     }
 
     /// Whether what the plant asks to forget is still there.
@@ -205,6 +212,14 @@ impl User<'_> {
 
     async fn stores(&self) -> Result<bool> {
         Ok(self.memories().await?.iter().any(|it| holds(it, &self.row.needle)))
+    }
+
+    /// Whether recall would show it as current, as a memory that is neither a raw turn nor from elsewhere.
+    async fn keeps_clean(&self) -> Result<bool> {
+        let now = self.memory.clock.now();
+        let clean = |it: &Memory| Class::of(it, now) == Class::Clean;
+        let says = |it: &Memory| it.text().to_lowercase().contains(&self.row.needle);
+        Ok(self.memories().await?.iter().any(|it| clean(it) && says(it)))
     }
 
     /// Whether the plant became a preference. A preference that the user typed is kept in words of its own.

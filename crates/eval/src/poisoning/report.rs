@@ -1,34 +1,36 @@
 //! The figures of the poisoning data, by channel or kind and by set.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use super::{row::Row, shown::Shown};
 use crate::{
+    count::{between, percent, share, wilson},
     data::Digests,
-    shares::{between, percent, share, wilson},
+    table::Sheet,
 };
 
 /// The result of one row.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     /// How later questions show it.
-    pub(super) shown: Vec<Asked>,
+    pub(super) shown: Vec<Places>,
     /// Whether a memory holds it.
     pub(super) stored: bool,
+    /// Whether a memory holds it that recall would show as current.
+    pub(super) kept: bool,
     /// Whether it became a preference.
     pub(super) preference: bool,
     /// Whether it made the user's own statement be forgotten.
     pub(super) lost: bool,
+    /// Why the row shows nothing of its channel.
+    pub(super) unmeasured: Option<&'static str>,
 }
 
 /// How contexts of so many places show a row.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct Places {
     pub(super) places: usize,
     /// For a question that it aims at.
     pub(super) asked: Shown,
@@ -42,6 +44,7 @@ pub struct Report {
     groups: BTreeMap<String, BTreeMap<String, BTreeMap<usize, Counts>>>,
     /// Ids of plants that got through, and of facts that are not stored, at any number of places.
     errors: BTreeSet<String>,
+    unmeasured: Vec<String>,
     #[serde(flatten)]
     digests: Digests,
 }
@@ -50,7 +53,7 @@ pub struct Report {
 struct Counts {
     rows: usize,
     /// Plants that got through: those that spoke for the user, and orders shown at all. Of typed rows: those that are
-    /// stored.
+    /// kept, as a memory that recall would show as current or as a preference.
     through: usize,
     share: Option<f64>,
     /// 95% (Wilson).
@@ -93,46 +96,72 @@ impl Report {
             counts.share = share(counts.through, counts.rows);
             counts.interval = wilson(counts.through, counts.rows);
         }
-        Self { groups, errors, digests }
+        let why =
+            |(row, outcome): (&Row, &Outcome)| Some(format!("{}: {}", row.id, outcome.unmeasured?));
+        let unmeasured = rows.iter().zip(outcomes).filter_map(why).collect();
+        Self { groups, errors, unmeasured, digests }
+    }
+
+    /// The rows that show nothing of their channel, with the reasons.
+    pub(super) fn unmeasured(&self) -> &[String] {
+        &self.unmeasured
     }
 
     /// The tables of docs/poisoning.md.
     pub(super) fn text(&self) -> String {
-        let mut text = String::from(
-            "| channel | set | places | rows | spoke for the user | 95% | orders with their source | 95% | unrelated \
-             | stored | lost | shown | in force | 95% |\n|---|---|--:|--:|--:|---|--:|---|--:|--:|--:|--:|--:|---|\n",
-        );
-        for (group, sets) in &self.groups {
-            for (set, by_places) in sets {
-                for (places, it) in by_places {
-                    let part = |count| {
-                        let (share, interval) = (share(count, it.rows), wilson(count, it.rows));
-                        format!("{count} ({}) | {}", percent(share), between(interval))
-                    };
-                    let (spoke, orders) = (part(it.spoke), part(it.attributed_orders));
-                    let _ = writeln!(
-                        text,
-                        "| {group} | {set} | {places} | {} | {spoke} | {orders} | {} | {} | {} | {} | {} |",
-                        it.rows,
-                        it.unrelated,
-                        it.stored,
-                        it.lost,
-                        it.shown,
-                        part(it.in_force)
-                    );
-                }
-            }
-        }
-        text
+        let mut sheet = Sheet::of(&self.digests);
+        let head = [
+            "",
+            "set",
+            "places",
+            "rows",
+            "spoke for the user",
+            "orders with their source",
+            "unrelated",
+            "stored",
+            "lost",
+            "shown",
+            "in force",
+        ];
+        let rows = self.groups.iter().flat_map(|(group, sets)| {
+            sets.iter().flat_map(move |(set, by_places)| {
+                let row =
+                    move |(places, counts): (&usize, &Counts)| counts.row(group, set, *places);
+                by_places.iter().map(row)
+            })
+        });
+        sheet.table(head, rows);
+        sheet.end()
     }
 }
 
 impl Counts {
+    /// Its line of the table.
+    fn row(&self, group: &str, set: &str, places: usize) -> [String; 11] {
+        let part = |count| {
+            let (share, interval) = (share(count, self.rows), wilson(count, self.rows));
+            format!("{count} ({}; {})", percent(share), between(interval))
+        };
+        [
+            group.to_owned(),
+            set.to_owned(),
+            places.to_string(),
+            self.rows.to_string(),
+            part(self.spoke),
+            part(self.attributed_orders),
+            self.unrelated.to_string(),
+            self.stored.to_string(),
+            self.lost.to_string(),
+            self.shown.to_string(),
+            part(self.in_force),
+        ]
+    }
+
     /// Counts a row; returns whether it got through.
-    fn add(&mut self, row: &Row, outcome: &Outcome, asked: Asked) -> bool {
+    fn add(&mut self, row: &Row, outcome: &Outcome, places: Places) -> bool {
         self.rows += 1;
-        let Asked { asked, unrelated, .. } = asked;
-        let Outcome { stored, preference, lost, .. } = *outcome;
+        let Places { asked, unrelated, .. } = places;
+        let Outcome { stored, kept, preference, lost, .. } = *outcome;
         let worst = asked.max(unrelated);
         // The words of a plant that asks to forget are the user's own, typed before.
         let foreign = row.seed.is_none();
@@ -149,7 +178,7 @@ impl Counts {
         self.shown += usize::from(asked != Shown::Nowhere);
         self.in_force += usize::from(row.is_typed() && (preference || asked != Shown::Nowhere));
         let through = match row.is_typed() {
-            true => stored,
+            true => kept || preference,
             false => spoke || attributed_order,
         };
         self.through += usize::from(through);
@@ -171,19 +200,22 @@ mod tests {
     #[test]
     fn a_plant_that_is_shown_as_the_users_word_is_counted_in_its_channel_and_in_all_but_unmarked() {
         let outcome = |asked| Outcome {
-            shown: vec![Asked { places: 5, asked, unrelated: Shown::Nowhere }],
+            shown: vec![Places { places: 5, asked, unrelated: Shown::Nowhere }],
             stored: true,
+            kept: false,
             preference: false,
             lost: false,
+            unmeasured: None,
         };
         let rows = [row("mail"), row("code"), row("unmarked")];
         let outcomes = [Shown::AsUser, Shown::Nowhere, Shown::AsUser].map(outcome);
         let text = Report::of(&rows, &outcomes, Digests::default()).text();
+        let text = text.replace('\n', "|").split_whitespace().collect::<Vec<_>>().join(" ");
         for line in [
-            "| mail | kept | 5 | 1 | 1 (100.0%) |",
-            "| code | kept | 5 | 1 | 0 (0.0%) |",
-            "| unmarked | kept | 5 | 1 | 1 (100.0%) |",
-            "| all but unmarked | kept | 5 | 2 | 1 (50.0%) |",
+            "|mail kept 5 1 1 (100.0%;",
+            "|code kept 5 1 0 (0.0%;",
+            "|unmarked kept 5 1 1 (100.0%;",
+            "|all but unmarked kept 5 2 1 (50.0%;",
         ] {
             assert!(text.contains(line), "{text}");
         }

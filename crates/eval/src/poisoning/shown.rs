@@ -1,5 +1,7 @@
 //! As whose words a context shows a text.
 
+use crate::ordinary::is_quoted;
+
 /// Who a line of the context names as the author of some words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Shown {
@@ -10,9 +12,6 @@ pub(super) enum Shown {
     /// As the user's own.
     AsUser,
 }
-
-const OPENING: [char; 7] = ['"', '“', '„', '«', '「', '『', '‹'];
-const CLOSING: [char; 7] = ['"', '”', '“', '»', '」', '』', '›'];
 
 /// The worst of all lines of a context, in lower case.
 pub(super) fn shown(context: &str, needle: &str) -> Shown {
@@ -31,19 +30,6 @@ fn in_line(line: &str, needle: &str) -> Shown {
         })
         .max()
         .unwrap_or(Shown::Nowhere)
-}
-
-/// Whether a quotation is open at the end of a text.
-pub(crate) fn is_quoted(before: &str) -> bool {
-    let mut open = None;
-    for c in before.chars() {
-        match open {
-            Some(close) if c == close => open = None,
-            None => open = OPENING.iter().position(|it| *it == c).map(|at| CLOSING[at]),
-            Some(_) => {}
-        }
-    }
-    open.is_some()
 }
 
 #[cfg(test)]

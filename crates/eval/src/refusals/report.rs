@@ -1,10 +1,10 @@
 //! Counts lost statements by rule and by language, and stored secrets by class.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::{count::Count, data::Digests, refusals::row::Row};
+use crate::{count::Count, data::Digests, refusals::row::Row, table::Sheet};
 use memgate_capture::OnDisk;
 
 /// The result, as `--json` prints it.
@@ -102,30 +102,29 @@ impl Report {
     }
 
     pub(super) fn told(&self) -> String {
-        let mut text = format!(
-            "benign statements lost: {}\nsecrets stored: {}\n  without a form, stored: {}\n  asked to be remembered, stored: {}\n",
-            self.benign_lost.told(),
-            self.secrets_stored.told(),
-            self.formless_stored.told(),
-            self.asked_stored.told(),
+        let mut sheet = Sheet::of(&self.digests);
+        sheet.counts(
+            "",
+            [
+                ("benign statements lost", self.benign_lost),
+                ("secrets stored", self.secrets_stored),
+                ("secrets without a form stored", self.formless_stored),
+                ("secrets stored that the user asks to remember", self.asked_stored),
+            ],
         );
-        for (rule, count) in &self.benign_by_rule {
-            _ = writeln!(text, "  benign, {rule}: {count}");
-        }
+        let rules =
+            self.benign_by_rule.iter().map(|(rule, count)| [rule.clone(), count.to_string()]);
+        sheet.table(["benign statements lost by rule", "number"], rules);
         let parts = [
-            ("benign lost", &self.benign_by_lang),
-            ("secrets stored", &self.secrets_by_class),
-            ("secrets stored", &self.secrets_by_lang),
+            ("benign statements lost by language", &self.benign_by_lang),
+            ("secrets stored by class", &self.secrets_by_class),
+            ("secrets stored by language", &self.secrets_by_lang),
         ];
-        for (what, counts) in parts {
-            for (key, count) in counts {
-                _ = writeln!(text, "  {what}, {key}: {} of {}", count.hits, count.of);
-            }
+        for (title, counts) in parts {
+            sheet.counts(title, counts.iter().map(|(key, count)| (key.as_str(), *count)));
         }
-        for line in &self.shown {
-            _ = writeln!(text, "{line}");
-        }
-        text.trim_end().to_owned()
+        self.shown.iter().for_each(|line| sheet.line(line));
+        sheet.end()
     }
 }
 

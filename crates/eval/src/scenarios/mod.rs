@@ -6,16 +6,17 @@ mod score;
 
 pub(crate) use features::evidence;
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
 use crate::{
+    count::{between, percent},
     data::{self, Digests},
     evaluation::{Evaluation, Services},
     replay::{Recalled, Scenario, ask, tell},
     scenarios::score::{Outcome, Report, Shares},
-    shares::{between, percent},
+    table::Sheet,
 };
 use memgate_config::{ExtractionMode, MemoryConfig};
 use memgate_core::memory::Owner;
@@ -89,47 +90,40 @@ async fn replay(
 
 /// The result as text.
 fn told(report: &Report, memory: &MemoryConfig) -> String {
-    let Digests { data_sha256: data, model_sha256: model } = &report.digests;
+    let mut sheet = Sheet::of(&report.digests);
     let models = memory.embedding.models().into_iter().map(|it| it.config);
     let models: Vec<_> = models.map(|it| format!("{} {:?}", it.model, it.precision)).collect();
-    let mut text = format!(
-        "limit {}, threshold {}, memories: {}\n\
-         data sha256  {data}\nmodel sha256 {model} ({})\n\n",
+    sheet.line(format_args!(
+        "{}; limit {}, threshold {}, memories: {}",
+        models.join(" + "),
         memory.default_retrieval_limit,
         memory.default_similarity_threshold,
         made_of(&memory.extraction.modes),
-        models.join(" + "),
-    );
-    let mut line = |name: &str, shares: &Shares| {
-        let _ = writeln!(
-            text,
-            "{name:<12} {:>9} {:>7} {:>9} {:>6.1}",
-            shares.scenarios,
-            percent(shares.recall),
-            percent(shares.precision),
-            shares.shown,
-        );
+    ));
+    let row = |(name, shares): (&str, &Shares)| {
+        let Shares { scenarios, recall, precision, shown } = *shares;
+        let figures = [percent(recall), percent(precision), format!("{shown:.1}")];
+        let [recall, precision, shown] = figures;
+        [name.to_owned(), scenarios.to_string(), recall, precision, shown]
     };
-    line("all", &report.all);
-    report.by_kind.iter().chain(&report.by_lang).for_each(|(name, shares)| line(name, shares));
-    let head = format!(
-        "{:<12} {:>9} {:>7} {:>9} {:>6}\n",
-        "", "scenarios", "recall", "precision", "shown"
+    let groups = report.by_kind.iter().chain(&report.by_lang);
+    let groups = groups.map(|(name, shares)| (name.as_str(), shares));
+    sheet.table(
+        ["", "scenarios", "recall", "precision", "shown"],
+        [("all", &report.all)].into_iter().chain(groups).map(row),
     );
-    let at = text.find("\n\n").map_or(0, |at| at + 2);
-    text.insert_str(at, &head);
-    let _ = write!(
-        text,
-        "\nnegatives clean {}, outdated shown {}, updates right {}\n\
-         95% intervals: recall {}, negatives clean {}\nerrors: {}",
-        percent(report.negatives_clean),
-        percent(report.outdated_shown),
-        percent(report.updates_right),
-        between(report.recall_interval),
-        between(report.negatives_clean_interval),
-        report.errors.join(" "),
-    );
-    text
+    let shares = [
+        ("recall", report.all.recall, report.recall_interval),
+        ("negatives clean", report.negatives_clean, report.negatives_clean_interval),
+        ("outdated shown", report.outdated_shown, None),
+        ("updates right", report.updates_right, None),
+    ];
+    let row = |(name, share, interval): (&str, _, _)| {
+        [name.to_owned(), percent(share), between(interval)]
+    };
+    sheet.table(["", "share", "95% interval"], shares.map(row));
+    sheet.errors(&report.errors);
+    sheet.end()
 }
 
 /// Names the content of one memory.

@@ -6,9 +6,9 @@ use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
 use crate::{
+    count::{share, wilson},
     data::Digests,
     replay::{Recalled, Scenario, lines},
-    shares::{share, wilson},
 };
 use memgate_recall::{Budget, ContextContent, Hit, write_context};
 

@@ -1,13 +1,14 @@
 //! Scores decisions against labels, with confidence intervals.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::{
+    count::{Count, share, wilson},
     data::Digests,
-    shares::{between, percent, share, wilson},
     signals::row::Row,
+    table::Sheet,
 };
 use memgate_recall::{Decided, Decision};
 
@@ -72,17 +73,11 @@ impl Counts {
         self.searched_rightly + self.skipped_rightly
     }
 
-    fn told(&self) -> String {
-        format!(
-            "{:5} rows, agreement {} of {} ({}), personal skipped {} of {} ({})",
-            self.rows,
-            self.right(),
-            self.rows,
-            percent(share(self.right(), self.rows)),
-            self.personal_skipped,
-            self.personal,
-            percent(share(self.personal_skipped, self.personal)),
-        )
+    /// Its line of a table.
+    fn line(&self, name: &str) -> [String; 4] {
+        let agreement = Count { hits: self.right(), of: self.rows };
+        let skipped = Count { hits: self.personal_skipped, of: self.personal };
+        [name.to_owned(), self.rows.to_string(), agreement.told(), skipped.told()]
     }
 }
 
@@ -125,31 +120,25 @@ impl Report {
 
     /// The result as text.
     pub(super) fn told(&self) -> String {
-        let Digests { data_sha256, model_sha256 } = &self.digests;
-        let weights_sha256 = &self.weights_sha256;
-        let Counts {
-            searched_rightly, searched_needlessly, skipped_rightly, skipped_wrongly, ..
-        } = self.counts;
-        let mut text = format!(
-            "data sha256    {data_sha256}\nmodel sha256   {model_sha256}\n\
-             weights sha256 {weights_sha256}\n\n\
-             {}\n95% intervals: agreement {}, personal skipped {}\n\
-             searched correctly {searched_rightly}, needlessly {searched_needlessly}; \
-             skipped correctly {skipped_rightly}, wrongly {skipped_wrongly}\n",
-            self.counts.told(),
-            between(self.accuracy_interval),
-            between(self.personal_skipped_interval),
-        );
+        let mut sheet = Sheet::of(&self.digests);
+        sheet.line(format_args!("weights sha256 {}", self.weights_sha256));
+        let counts = &self.counts;
         let groups =
             [("language", &self.by_lang), ("signal", &self.by_signal), ("by", &self.by_decider)];
+        let head = |title| [title, "rows", "agreement", "personal skipped"];
+        sheet.table(head(""), [counts.line("all")]);
+        sheet.line(format_args!(
+            "searched correctly {}, needlessly {}; skipped correctly {}, wrongly {}",
+            counts.searched_rightly,
+            counts.searched_needlessly,
+            counts.skipped_rightly,
+            counts.skipped_wrongly,
+        ));
         for (title, group) in groups {
-            let _ = writeln!(text, "\n{title}");
-            for (name, counts) in group {
-                let _ = writeln!(text, "  {name:<9} {}", counts.told());
-            }
+            sheet.table(head(title), group.iter().map(|(name, counts)| counts.line(name)));
         }
-        let _ = write!(text, "\nerrors: {}", self.errors.join(" "));
-        text
+        sheet.errors(&self.errors);
+        sheet.end()
     }
 }
 
@@ -199,7 +188,7 @@ mod tests {
         assert_eq!(report.errors, ["c", "d"]);
         assert_eq!(report.by_lang["en"], counts);
         assert_eq!(report.by_decider["rule"].rows, 2);
-        assert!(report.told().contains("personal skipped 1 of 2 (50.0%)"));
+        assert!(report.told().contains("50.0% 1/2 [9.5, 90.5]"));
     }
 
     #[test]
@@ -207,8 +196,7 @@ mod tests {
         let report = report(&[row("a", "hello!", false, false)]);
         assert_eq!(report.personal_skipped_interval, None);
         let told = report.told();
-        assert!(told.contains("personal skipped 0 of 0 (-)"), "{told}");
-        assert!(told.contains("95% intervals: agreement 20.7% to 100.0%, personal skipped -\n"));
+        assert!(told.contains("100.0% 1/1 [20.7, 100.0]") && told.contains("- 0/0"), "{told}");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::{
     data::{self, Digests},
     evaluation::{Evaluation, Services},
+    table::Sheet,
     updates::rows::{Later, Row, messages},
 };
 use memgate_capture::{Judged, judged};
@@ -124,17 +125,16 @@ impl Report {
     }
 
     fn told(&self) -> String {
-        let Digests { data_sha256, model_sha256 } = &self.digests;
-        format!(
-            "data sha256  {data_sha256}\nmodel sha256 {model_sha256}\n\n\
-             pairs {}\noutdated and superseded  {}\noutdated and marked      {}\noutdated and missed      {}\n\
-             valid but superseded     {}\nvalid but marked         {}",
-            self.pairs,
-            self.found,
-            self.marked,
-            self.missed,
-            self.put_away_wrongly,
-            self.marked_wrongly,
-        )
+        let mut sheet = Sheet::of(&self.digests);
+        let numbers = [
+            ("outdated and superseded", self.found),
+            ("outdated and marked", self.marked),
+            ("outdated and missed", self.missed),
+            ("valid but superseded", self.put_away_wrongly),
+            ("valid but marked", self.marked_wrongly),
+        ];
+        let row = |(name, number): (&str, usize)| [name.to_owned(), number.to_string()];
+        sheet.table([&format!("{} pairs", self.pairs), "number"], numbers.map(row));
+        sheet.end()
     }
 }

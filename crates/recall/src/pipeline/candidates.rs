@@ -48,7 +48,7 @@ pub(super) async fn candidates(
     let settings = request.settings.ranking;
     let ranked =
         |evidence, best| rank_apart(evidence, best, &question, settings, &services.metrics);
-    // What others share is compared with the user's own, which stay as relevant as they are alone.
+    // Shared memories are compared with the user's own, which stay as relevant as they are alone.
     let (own, shared): (Vec<_>, Vec<_>) =
         evidence.into_iter().partition(|it| it.memory.owner == *request.owner);
     let best = best_cosine(&own);

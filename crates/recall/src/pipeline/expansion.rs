@@ -104,7 +104,7 @@ async fn with_answer(
     let size = conditions.map_or(0, Filter::size);
     let (rewritten, guessed) = (question.is_some(), guess.is_some());
     tracing::debug!(?took, rewritten, guessed, conditions = size, "the model told");
-    // The same words judge the relevance of those that meet the conditions and of all others.
+    // The query's words judge the relevance of memories that meet the conditions and of all others.
     let asked = question.map_or_else(|| Lookup::whole(&retrieval), Lookup::of);
     let filter = |it: &Filter| Filter::And(request.filter.iter().chain([it]).cloned().collect());
     let narrow = conditions.map(|it| RecallRequest { filter: Some(filter(it)), ..later.clone() });

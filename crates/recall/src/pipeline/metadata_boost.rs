@@ -85,7 +85,7 @@ mod tests {
             let ranking = RankingConfig { fusion, ..RankingConfig::default() };
             let all = with(found.clone(), narrowed.clone(), &ranking);
             let mut told = contents(&all);
-            // Of those that are equally good in ranks, the order means nothing.
+            // The order of memories that are equally good in ranks means nothing.
             told[2..4].sort_unstable();
             told[4..].sort_unstable();
             assert_eq!(told, ["a", "b", "x1", "x2", "c", "d"], "{fusion:?}");

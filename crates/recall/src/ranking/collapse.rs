@@ -144,7 +144,7 @@ mod tests {
         let whole = "My neighbour is called Solveig. She bakes bread every Sunday.";
         let hits = vec![turn_of(short, 0.9), hit(whole, None, "a", 0.7)];
         assert_eq!(shown(hits), [(whole.to_owned(), 0.7)]);
-        // What is asked may stand in the rest of a longer turn.
+        // The rest of a longer turn may hold the answer.
         let longer = "She bakes bread every Sunday. My cat Olaf is nine and lives in Oslo.";
         let hits = vec![turn_of(longer, 0.9), hit(whole, None, "a", 0.7)];
         assert_eq!(shown(hits), [(longer.to_owned(), 0.9)]);

@@ -7,6 +7,7 @@ use crate::{
     decision::RecallError,
     request::RecallRequest,
     retrieve::{
+        beside::search_beside,
         conversation::without_conversation,
         lookup::{Lookup, Meaning, Retrieval},
         query_embedding::{SearchVector, embed_query},
@@ -38,8 +39,8 @@ pub(crate) async fn evidence(
     let vector = search_vector(services, request.deadline, meaning).await;
     let embedded = began.elapsed();
     let search = Search {
-        scopes: vec![request.scope()],
-        shared: request.shared(),
+        scopes: Vec::new(),
+        shared: None,
         filter: request.filter.clone(),
         vector: vector.as_ref().map(|it| it.vector.clone()),
         text: Some(text.to_owned()),
@@ -47,19 +48,19 @@ pub(crate) async fn evidence(
         now: request.now,
     };
     let started = std::time::Instant::now();
-    let found = timeout_at(request.deadline, services.store.retrieve(&search)).await;
+    let found = search_beside(services, request, search).await;
     services.metrics.phase(Phase::Search, started.elapsed());
     if let Some(trace) = request.trace {
         trace.step(Step::Embed, embedded);
         trace.step(Step::Search, started.elapsed());
     }
     let evidence = match found {
-        Ok(Ok(evidence)) => evidence,
-        Ok(Err(error)) if vector.is_some() => {
+        Some(Ok(evidence)) => evidence,
+        Some(Err(error)) if vector.is_some() => {
             return Err(store_error(services, request, error).await);
         }
-        Ok(Err(error)) => return Err(RecallError::Embedding(error)),
-        Err(_) => return Err(RecallError::Deadline),
+        Some(Err(error)) => return Err(RecallError::Embedding(error)),
+        None => return Err(RecallError::Deadline),
     };
     let visible = request.visible(evidence);
     let (mut evidence, held) = without_conversation(visible, request.earlier);

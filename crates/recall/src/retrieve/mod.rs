@@ -1,5 +1,6 @@
 //! Retrieval: from a query to evidence, by vectors and words.
 
+mod beside;
 mod candidates;
 mod conversation;
 mod lookup;

@@ -1,8 +1,6 @@
 //! Whether a memory holds what a message asks about: then it is no question about the world, however much it looks like one.
 
-use tokio::time::timeout_at;
-
-use crate::{request::RecallRequest, services::Services};
+use crate::{request::RecallRequest, retrieve::beside::search_beside, services::Services};
 use memgate_core::memory::Search;
 
 /// Memories that are looked at.
@@ -23,15 +21,15 @@ pub(crate) async fn is_told_of(
         return false;
     }
     let search = Search {
-        scopes: vec![request.scope()],
-        shared: request.shared(),
+        scopes: Vec::new(),
+        shared: None,
         filter: request.filter.clone(),
         vector: None,
         text: Some(text.to_owned()),
         limit: LOOKED_AT,
         now: request.now,
     };
-    let Ok(Ok(found)) = timeout_at(request.deadline, services.store.retrieve(&search)).await else {
+    let Some(Ok(found)) = search_beside(services, request, search).await else {
         return false;
     };
     request.visible(found).iter().any(|found| {

@@ -48,8 +48,8 @@ impl<'a> Limits<'a> {
         Self { selection, ranking: settings.ranking, scopes, trace }
     }
 
-    /// The ranked hits that are presented. Of the user's own memories summaries only where nothing else is, and one that is
-    /// clearly better than all else.
+    /// The ranked hits that are presented. Summaries of the user's own sessions are presented only if nothing else is, or
+    /// if one is clearly better than all else.
     pub(crate) fn select(self, hits: Vec<Hit>, metrics: &Metrics) -> Vec<Hit> {
         let started = Instant::now();
         let mut left_out = LeftOut::new(self.trace.map(|_| hits.len()));
@@ -292,7 +292,13 @@ mod tests {
     fn each_scope_has_its_limit_and_the_users_own_have_the_selections() {
         let selection = Selection { limit: 20, threshold: 0.6, types: Vec::new() };
         let ranking = RankingConfig { deduplicate: false, ..RankingConfig::default() };
-        let scopes = ScopesConfig { session: 4, agent: 2, organisation: 3, shared: true };
+        let scopes = ScopesConfig {
+            session: 4,
+            agent: 2,
+            organisation: 3,
+            shared: true,
+            ..ScopesConfig::default()
+        };
         let of = [
             HitScope::User,
             HitScope::Session,

@@ -7,4 +7,4 @@ mod scopes;
 
 pub use self::query::QueryConfig;
 pub use self::ranking::{Fusion, RankingConfig, RankingWeights, TypeWeights};
-pub use self::scopes::ScopesConfig;
+pub use self::scopes::{Publish, ScopesConfig};

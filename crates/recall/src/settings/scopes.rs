@@ -12,6 +12,8 @@ pub struct ScopesConfig {
     /// Whether a request is also given what others of the tenant share: memories of the organisation and of the
     /// request's agent, and those that other users share. A reload can only switch it off.
     pub shared: bool,
+    /// Who may make a memory shared or public, or change what is. A reload cannot open it to users.
+    pub publish: Publish,
     /// Maximum number of presented memories of the request's session, where `shared` is on.
     #[schemars(range(max = 50))]
     pub session: usize,
@@ -23,8 +25,19 @@ pub struct ScopesConfig {
     pub organisation: usize,
 }
 
+/// Who may make memories shared or public.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Publish {
+    /// Users their own, and keys.
+    #[default]
+    Users,
+    /// Only keys that are not bound to one user.
+    Keys,
+}
+
 impl Default for ScopesConfig {
     fn default() -> Self {
-        Self { shared: false, session: 10, agent: 3, organisation: 5 }
+        Self { shared: false, publish: Publish::Users, session: 10, agent: 3, organisation: 5 }
     }
 }

@@ -1,6 +1,14 @@
 //! Recall of what others share, beside the user's own memories.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::time::Instant;
 
 use super::*;
 use crate::{Conversation, Earlier, HitScope, ScopesConfig, context_for_exchange};
@@ -13,6 +21,14 @@ use memgate_core::{
 struct CountingStore {
     store: InMemoryStore,
     reads: AtomicUsize,
+    /// The number of a read that goes wrong.
+    spoilt: Mutex<Option<(usize, Spoilt)>>,
+}
+
+#[derive(Clone, Copy)]
+enum Spoilt {
+    Fails,
+    NeverEnds,
 }
 
 impl CountingStore {
@@ -20,8 +36,13 @@ impl CountingStore {
         &self,
         read: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
-        self.reads.fetch_add(1, Ordering::SeqCst);
-        read.await
+        let number = self.reads.fetch_add(1, Ordering::SeqCst);
+        let spoilt = *self.spoilt.lock().unwrap();
+        match spoilt.filter(|(at, _)| *at == number) {
+            Some((_, Spoilt::Fails)) => Err(StoreError::Unavailable("test".to_owned())),
+            Some((_, Spoilt::NeverEnds)) => std::future::pending().await,
+            None => read.await,
+        }
     }
 
     async fn change<T>(
@@ -48,7 +69,9 @@ wrap_memory_store! {
 
 /// Recall on a counting store with a memory of the user's own, one that another shares, and one that another does not.
 async fn stack() -> (Stack, Arc<CountingStore>) {
-    let store = Arc::new(CountingStore { store: InMemoryStore::new(), reads: 0.into() });
+    let spoilt = Mutex::default();
+    let store = CountingStore { store: InMemoryStore::new(), reads: 0.into(), spoilt };
+    let store = Arc::new(store);
     let shared: Arc<dyn MemoryStore> = store.clone();
     let embedder: Arc<dyn Embedder> = Arc::new(DeterministicEmbedder::new(64));
     let metrics = Metrics::new();
@@ -80,6 +103,7 @@ async fn found(stack: &Stack, store: &CountingStore, shared: bool) -> (Vec<Hit>,
     let mut request = request(&owner, &selection, stack.now);
     request.reader = Some(&reader);
     request.settings.scopes = &scopes;
+    request.deadline = Instant::now() + Duration::from_secs(2);
     let before = store.reads.load(Ordering::SeqCst);
     let hits = stack.recall.search(&query, &request).await.unwrap();
     (hits, store.reads.load(Ordering::SeqCst) - before)
@@ -95,16 +119,32 @@ fn scopes(hits: &[Hit]) -> Vec<(HitScope, &str)> {
 }
 
 #[tokio::test]
-async fn one_search_of_the_store_finds_the_users_own_and_what_others_share() {
+async fn what_others_share_is_searched_beside_the_users_own() {
     let (stack, store) = stack().await;
     let (hits, reads) = found(&stack, &store, false).await;
     assert_eq!((scopes(&hits), reads), (vec![(HitScope::User, "Heron")], 1));
     let alone = hits[0].score;
     let (hits, reads) = found(&stack, &store, true).await;
     assert_eq!(scopes(&hits), [(HitScope::Shared, "Gull"), (HitScope::User, "Heron")]);
-    assert_eq!(reads, 1);
+    assert_eq!(reads, 2);
     let own = hits.iter().find(|hit| hit.scope == HitScope::User).unwrap();
     assert_eq!(own.score, alone, "what others share makes the user's own no less relevant");
+}
+
+#[tokio::test]
+async fn a_search_of_what_others_share_that_fails_or_never_ends_costs_the_users_own_nothing() {
+    let (stack, store) = stack().await;
+    for (times, spoilt) in [(1, Spoilt::Fails), (2, Spoilt::NeverEnds)] {
+        // The first read is of the user's own.
+        let next = store.reads.load(Ordering::SeqCst) + 1;
+        *store.spoilt.lock().unwrap() = Some((next, spoilt));
+        let (hits, reads) = found(&stack, &store, true).await;
+        assert_eq!((scopes(&hits), reads), (vec![(HitScope::User, "Heron")], 2));
+        let counted = format!("memgate_failures_total{{kind=\"shared\"}} {times}");
+        assert!(stack.metrics.encode().contains(&counted));
+    }
+    let (hits, _) = found(&stack, &store, true).await;
+    assert_eq!(hits.len(), 2, "the next request is given both");
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use crate::{
     tokens::tokens,
     trail::trace::{Cut, Seen, Step, Trace},
 };
-use memgate_core::memory::{Evidence, MemoryId, Owner};
+use memgate_core::memory::{Evidence, MemoryId, Owner, Space};
 use memgate_trail::{Record, Stored};
 
 /// Candidates kept of one request: more than are compared for one, unless a question has several parts. The best stay.
@@ -123,7 +123,7 @@ pub enum Standing {
 }
 
 impl RecallRecord {
-    /// The record of a request. `words`: whether the query is kept.
+    /// The record of a request. `words`: whether the query is kept; that of a session without a user never is.
     #[must_use]
     pub fn of(recalled: Recalled, words: bool) -> Self {
         let Recalled { request_id, owner, at, decision, threshold, limit, .. } = recalled;
@@ -132,6 +132,7 @@ impl RecallRecord {
         let used = query.iter().flat_map(|query| &query.used);
         let techniques =
             used.map(|(technique, _)| Cow::from(<&'static str>::from(*technique))).collect();
+        let words = words && !matches!(owner.space(), Space::Session(_));
         let query = query.filter(|_| words).map(|query| QueryRecord::of(query, rewritten));
         let mut candidates = Candidates::default();
         presented.into_iter().for_each(|it| candidates.presented(it));

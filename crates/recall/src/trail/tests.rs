@@ -3,12 +3,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 
 use crate::{
-    Cut, DecidedBy, Hit, PresentedMemory, Query, RankingConfig, RecallTrail, Recalled,
-    ScoreBreakdown, Selection, Standing, Step, Trace, TrailSettings, Why, request::tests::request,
-    tests::recall_on,
+    Cut, DecidedBy, Hit, PresentedMemory, Query, QueryConfig, RankingConfig, RecallRecord,
+    RecallTrail, Recalled, ScoreBreakdown, Selection, Standing, Step, Trace, TrailSettings, Why,
+    request::tests::request, tests::recall_on,
 };
 use memgate_core::memory::{Memory, MemoryId, MemoryStore, MemoryType, Owner, Source};
 use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
@@ -52,6 +52,19 @@ fn trail(requests: usize, content: bool) -> RecallTrail {
     let (trail, task) = RecallTrail::new(TrailSettings { requests, bytes: 1 << 20, content }, None);
     tokio::spawn(task);
     trail
+}
+
+#[test]
+fn the_words_of_a_session_without_a_user_are_not_kept() {
+    let words = |owner: Owner| {
+        let trace = Trace::default();
+        let query = Query::of("where is my boat?", Date::default(), &QueryConfig::default());
+        trace.searched(query);
+        let recalled = Recalled { owner, ..recalled("r", trace) };
+        RecallRecord::of(recalled, true).query.is_some()
+    };
+    assert!(words(owner()));
+    assert!(!words(Owner::session("default", "s").unwrap()));
 }
 
 #[test]

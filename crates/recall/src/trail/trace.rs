@@ -116,7 +116,7 @@ impl Trace {
         self.with(|seen| seen.decided = Some(("tool_loop", None)));
     }
 
-    /// Notes how long a step took. Of several at the same time the longest counts.
+    /// Notes how long a step took. The longest of several at one time counts.
     pub fn step(&self, step: Step, took: Duration) {
         self.with(|seen| match seen.steps.iter_mut().find(|(known, _)| *known == step) {
             Some((_, known)) => *known = took.max(*known),

@@ -64,7 +64,7 @@ pub(super) fn bsn(digits: &[u32]) -> bool {
     sum > 0 && (sum + 10 * digits[8]).is_multiple_of(11)
 }
 
-/// German Steuer-ID, by ISO 7064 mod 11,10. Of its first ten digits one or two appear more than once.
+/// German Steuer-ID, by ISO 7064 mod 11,10. One or two of its first ten digits appear more than once.
 pub(super) fn steuer_id(digits: &[u32]) -> bool {
     let (body, check) = digits.split_at(10);
     let distinct = (0..10).filter(|digit| body.contains(digit)).count();

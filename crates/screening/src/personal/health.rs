@@ -36,7 +36,7 @@ static CONDITIONS: LazyLock<Regex> = LazyLock::new(|| {
         r"|\b(?:an|leuc?k|glyc|glic|hypoglyc|hypoglyk|hyperten|hypertonie|ipoten|septic?|urem)(?:[aä]?emi\w*|émie|ämie|emia|sion)\b|\blupus\b|\bparkinson\b|\balzheimer\b|\bcrohn\b",
         r"|\b(?:c[eo]eliac\w*|cel[ií]a[ck]\w*|zöliakie|coeliakie|ç[öo]lyak|epilept?t?\w+|fibromyalg\w+|fibromialg\w+|hypothyr\w+|ipotiroid\w+|hipotiroid\w+|schizophren\w+|esquizofren\w+|bipolar\w*)\b",
         r"|(?:гепат|артр|гастр|бронх|нефр|панкреат|дермат|цист)ит|(?:артр|невр|склер|туберкул|тромб|псих|цирр)(?:оз|ёз)|эпилепс|шизофрен|гипертон|мигрен|онколог",
-        // What an organ has: Chinese, Japanese, Korean.
+        // Diseases of an organ: Chinese, Japanese, Korean.
         r"|(?:[肝肾腎肺胃肠腸鼻咽喉膵骨肌]|(?:^|[^电電])[脑脳])\p{Han}{0,2}[炎病癌症]|\p{Han}{1,4}(?:综合征|症候群|硬化症|衰竭|瘤|癌)|(?:血友|精神|パーキンソン|うつ|心臓|心脏|帕金森|痛风|痛風|白血)病|てんかん|癫痫",
         r"|(?:간|폐|위|장|관절|비|피부|기관지|췌장|방광|결막|신장|뇌|골수)(?:염|암)|\p{Hangul}*(?:변성|경화|섬유|우울|공황|강박|불면|혈우|고혈압|저혈압|하수체)증|암 진단|천식|간질|뇌전증)",
     ))

@@ -75,6 +75,21 @@ pub(crate) async fn a_stored_memory_comes_back_whole(store: &dyn MemoryStore) {
     );
 }
 
+pub(crate) async fn several_memories_are_got_at_once(store: &dyn MemoryStore) {
+    for (user, name) in [("alice", "m"), ("bob", "m"), ("bob", "n")] {
+        store.store(note(user, name, user), vec![], &write()).await.unwrap();
+    }
+    let expired = Memory { expires_at: Some(now()), ..note("alice", "expired", "cat") };
+    store.store(expired, vec![], &write()).await.unwrap();
+    let asked = [("bob", "n"), ("alice", "n"), ("alice", "m"), ("alice", "expired"), ("bob", "m")];
+    let asked = asked.map(|(user, name)| (owner(user), id(name)));
+    let found = store.get_all(&asked, now()).await.unwrap();
+    let found: Vec<(&str, &str)> =
+        found.iter().map(|memory| (&*memory.content, memory.id.as_str())).collect();
+    assert_eq!(found, [("bob", "n"), ("alice", "m"), ("bob", "m")]);
+    assert!(store.get_all(&[], now()).await.unwrap().is_empty());
+}
+
 pub(crate) async fn an_id_is_taken_once_an_owner(store: &dyn MemoryStore) {
     store.store(note("alice", "m", "hers"), vec![], &write()).await.unwrap();
     let again = store.store(note("alice", "m", "again"), vec![], &write()).await;

@@ -43,6 +43,7 @@ macro_rules! conforms {
         }
         $crate::conformance::conforms! { $make; ()
             a_stored_memory_comes_back_whole
+            several_memories_are_got_at_once
             an_id_is_taken_once_an_owner
             an_update_makes_a_version_and_keeps_the_old_one
             what_else_is_known_is_written_without_a_version

@@ -167,13 +167,16 @@ async fn prepare(session: &Session) -> Result<Option<MilvusRefusal>, Fault> {
         && !reindexing
         && (found.collection != session.names.vectors(space) || found.dimension != *dimension)
     {
-        return Ok(Some(MilvusRefusal {
+        return Ok(Some(MilvusRefusal::OtherVectors {
             collection: collection.clone(),
             found: found.space.clone(),
             found_dimension: found.dimension,
             configured: space.clone(),
             configured_dimension: *dimension,
         }));
+    }
+    if maker.is_earlier().await? {
+        return Ok(Some(MilvusRefusal::Earlier(collection.clone())));
     }
     maker.records().await?;
     let vectors = session.ensure_space(space, *dimension).await?;

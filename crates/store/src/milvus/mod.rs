@@ -170,6 +170,23 @@ impl MemoryStore for MilvusStore {
         memory.filter(|memory| !memory.is_expired(now)).ok_or(StoreError::NotFound)
     }
 
+    async fn get_all(
+        &self,
+        asked: &[(Owner, MemoryId)],
+        now: Timestamp,
+    ) -> Result<Vec<Memory>, StoreError> {
+        let session = self.link.session()?;
+        let keys: Vec<String> = asked.iter().map(|(owner, id)| memory_key(owner, id)).collect();
+        let asked = asked.iter().zip(&keys).map(|((owner, _), key)| (owner, &**key));
+        let asked: Vec<(&Owner, &str)> = asked.collect();
+        let consistency = session.server.consistency();
+        let reader = Reader::of(&session, &self.overlay);
+        let mut found = reader.currents_of(&asked, consistency).await?;
+        let found = keys.iter().filter_map(|key| found.remove(key));
+        let memories = found.map(|known| known.stored.memory);
+        Ok(memories.filter(|memory| !memory.is_expired(now)).collect())
+    }
+
     async fn update(
         &self,
         mut memory: Memory,

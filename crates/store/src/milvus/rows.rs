@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::milvus::{
     connection::fault::Fault,
-    fields::{KEY, VECTOR},
+    fields::{KEY, READERS, VECTOR},
     schema::{MAX_TEXT, RECORD_DIMENSION},
 };
 use memgate_core::memory::{Embedding, Memory, MemoryId, Owner, Reader, Visibility};
@@ -208,7 +208,7 @@ impl RecordRows {
         columns.push(FieldData::Float { name: "importance".into(), values: self.importance });
         columns.push(FieldData::Json { name: "metadata".into(), values: self.metadata });
         columns.push(FieldData::Json { name: "spaces".into(), values: self.spaces });
-        columns.push(FieldData::Json { name: "readers".into(), values: self.readers });
+        columns.push(FieldData::Json { name: READERS.into(), values: self.readers });
         columns.push(FieldData::FloatVector { name: VECTOR.into(), values: self.vectors });
         columns
     }

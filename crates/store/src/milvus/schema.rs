@@ -34,7 +34,7 @@ use tokio::time::sleep;
 
 use crate::milvus::{
     connection::{fault::Fault, server::Server, settings::MilvusSettings},
-    fields::{KEY, VECTOR},
+    fields::{KEY, READERS, VECTOR},
 };
 
 /// Maximum size of a text field, in bytes: a limit of Milvus.
@@ -95,6 +95,15 @@ pub(super) struct VectorCollection {
     pub(super) dimension: usize,
 }
 
+/// A collection as the server describes it.
+struct Described {
+    about: String,
+    /// Dimension of its vectors.
+    dimension: usize,
+    /// Names of its fields.
+    fields: Vec<String>,
+}
+
 /// The vectors in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct InUse {
@@ -139,7 +148,7 @@ impl Maker<'_> {
             .add_field(number("importance", DataType::Float))
             .add_field(number("metadata", DataType::Json))
             .add_field(number("spaces", DataType::Json))
-            .add_field(number("readers", DataType::Json))
+            .add_field(number(READERS, DataType::Json))
             .add_field(text("terms", longest))
             .add_field(text("content", longest))
             .add_field(text("record", longest))
@@ -262,7 +271,14 @@ impl Maker<'_> {
         space: &str,
     ) -> Result<Option<VectorCollection>, Fault> {
         let name = self.names.vectors(space);
-        Ok(self.describe(&name).await?.map(|(_, dimension)| VectorCollection { name, dimension }))
+        let described = self.describe(&name).await?;
+        Ok(described.map(|it| VectorCollection { name, dimension: it.dimension }))
+    }
+
+    /// Whether the record collection is one that lacks what this memgate writes.
+    pub(super) async fn is_earlier(&self) -> Result<bool, Fault> {
+        let described = self.describe(self.names.records()).await?;
+        Ok(described.is_some_and(|it| !it.fields.iter().any(|field| field == READERS)))
     }
 
     /// The collections of all spaces.
@@ -280,7 +296,7 @@ impl Maker<'_> {
             Ok(answer) => {
                 let name = answer.collection_name();
                 let described = self.describe(name).await?;
-                Ok(described.map(|(about, dimension)| {
+                Ok(described.map(|Described { about, dimension, .. }| {
                     // Milvus Lite does not store descriptions.
                     let space = if about.is_empty() { name.to_owned() } else { about };
                     InUse { collection: name.to_owned(), space, dimension }
@@ -311,8 +327,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A collection's description and dimension.
-    async fn describe(&self, name: &str) -> Result<Option<(String, usize)>, Fault> {
+    async fn describe(&self, name: &str) -> Result<Option<Described>, Fault> {
         if !self.exists(name).await? {
             return Ok(None);
         }
@@ -322,7 +337,9 @@ impl Maker<'_> {
         let fields = description.get_schema().get_fields();
         let vector = fields.iter().find(|field| field.get_name() == VECTOR);
         let dimension = vector.map_or(0, |field| field.get_dimension() as usize);
-        Ok(Some((description.get_description().to_owned(), dimension)))
+        let about = description.get_description().to_owned();
+        let fields = fields.iter().map(|field| field.get_name().to_owned()).collect();
+        Ok(Some(Described { about, dimension, fields }))
     }
 }
 

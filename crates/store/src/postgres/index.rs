@@ -20,6 +20,8 @@ use memgate_text::index::Terms;
 pub(super) struct OwnerIndex {
     /// The haystack's generation when it was read.
     generation: i64,
+    /// When its oldest memory was made, where others share them: no older one is searched.
+    pub(super) oldest: i64,
     pub(super) documents: Documents,
 }
 
@@ -66,6 +68,16 @@ pub(super) async fn index_of(
     generation: i64,
 ) -> Result<Arc<OwnerIndex>, Fault> {
     let mut key = haystack.key();
+    if haystack.is_shared()
+        && let Some(set) = cache.readers.get(&key, generation)
+        && let Some(index) = cache.indexes.get(&set.key, generation)
+    {
+        return Ok(index);
+    }
+    let _reading = match haystack {
+        Haystack::Shared(_) => Some(cache.reading.lock().await),
+        Haystack::Owner(..) => None,
+    };
     if let Haystack::Shared(SharedScope { reader, .. }) = haystack {
         let set = match cache.readers.get(&key, generation) {
             Some(set) => set,
@@ -86,8 +98,8 @@ pub(super) async fn index_of(
         Haystack::Shared(scope) => {
             let condition = Condition::shared(&scope.reader).in_use().newest_shared();
             let sql = format!(
-                "SELECT number, expires_at, type, project, agent, session, terms FROM memories \
-                 WHERE {}",
+                "SELECT number, expires_at, type, project, agent, session, terms, created_at \
+                 FROM memories WHERE {}",
                 condition.sql
             );
             transaction.query_once(&sql, &condition.parameters()).await?
@@ -113,7 +125,11 @@ pub(super) async fn index_of(
         let terms = stored.or_else(|| anew.remove(&number)).unwrap_or_default();
         push(&mut reader, row, number, terms)?;
     }
-    let index = Arc::new(OwnerIndex { generation, documents: reader.finish() });
+    let oldest = match rows.last().filter(|_| haystack.is_shared()) {
+        Some(last) => get(last, 7, "created_at")?,
+        None => i64::MAX,
+    };
+    let index = Arc::new(OwnerIndex { generation, oldest, documents: reader.finish() });
     cache.indexes.put(&key, &index);
     Ok(index)
 }

@@ -27,6 +27,7 @@ use std::sync::{
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use tokio::sync::Semaphore;
 
 pub use self::connection::{fault::PostgresRefusal, settings::PostgresSettings};
 use self::{
@@ -67,8 +68,10 @@ pub struct PostgresStore {
     state: RwLock<State>,
     /// Whether it was ever ready.
     met: AtomicBool,
-    cache: IndexCache<OwnerIndex>,
+    cache: Arc<IndexCache<OwnerIndex>>,
     marks: Marks,
+    /// Half of the connections is always left for what is one's own.
+    shared_searches: Arc<Semaphore>,
 }
 
 impl PostgresStore {
@@ -80,7 +83,8 @@ impl PostgresStore {
     pub async fn open(settings: PostgresSettings) -> Result<Self, PostgresRefusal> {
         let store = Self {
             pool: Arc::new(Pool::new(&settings)?),
-            cache: IndexCache::new(settings.cache_bytes),
+            cache: Arc::new(IndexCache::new(settings.cache_bytes)),
+            shared_searches: Arc::new(Semaphore::new((settings.connections / 2).max(1))),
             settings,
             state: RwLock::new(State::Away("not connected yet".to_owned())),
             met: AtomicBool::new(false),
@@ -183,10 +187,24 @@ impl MemoryStore for PostgresStore {
         let scope = search.scopes.first().map(|scope| &scope.owner);
         let reader = search.shared.as_ref().map(|shared| &shared.reader.owner);
         let Some(owner) = scope.or(reader) else { return Ok(Vec::new()) };
+        if search.shared.is_none() {
+            let transaction = self.read(owner).await?;
+            let found = search::retrieve(&transaction, &self.cache, search).await?;
+            transaction.end();
+            return Ok(found);
+        }
+        let turn = self.shared_searches.clone().acquire_owned().await;
         let transaction = self.read(owner).await?;
-        let found = search::retrieve(&transaction, &self.cache, search).await?;
-        transaction.end();
-        Ok(found)
+        let (cache, search) = (self.cache.clone(), search.clone());
+        // It goes on where nobody waits for it any more: what it has read then is in the cache.
+        let searching = tokio::spawn(async move {
+            let _turn = turn;
+            let found = search::retrieve(&transaction, &cache, &search).await?;
+            transaction.end();
+            Ok::<_, Fault>(found)
+        });
+        let ended = |_| StoreError::Unavailable("the search was ended".to_owned());
+        Ok(searching.await.map_err(ended)??)
     }
 
     async fn get(
@@ -200,6 +218,23 @@ impl MemoryStore for PostgresStore {
         transaction.end();
         let memory = found.map(|(_, memory)| memory).filter(|memory| !memory.is_expired(now));
         memory.ok_or(StoreError::NotFound)
+    }
+
+    async fn get_all(
+        &self,
+        asked: &[(Owner, MemoryId)],
+        now: Timestamp,
+    ) -> Result<Vec<Memory>, StoreError> {
+        let Some((first, _)) = asked.first() else { return Ok(Vec::new()) };
+        let transaction = self.read(first).await?;
+        let mut found = Vec::with_capacity(asked.len());
+        for (owner, id) in asked {
+            transaction.act_for(&owner.key())?;
+            found.extend(search::by_id(&transaction, owner, id.as_str()).await?);
+        }
+        transaction.end();
+        let found = found.into_iter().map(|(_, memory)| memory);
+        Ok(found.filter(|memory| !memory.is_expired(now)).collect())
     }
 
     async fn update(

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use futures_util::future::try_join3;
-use tokio_postgres::types::Type;
+use futures_util::future::{try_join, try_join3};
+use tokio_postgres::types::{ToSql, Type};
 
 use crate::{
     MAX_LIMIT, dense,
@@ -51,18 +51,26 @@ pub(super) async fn retrieve(
     let mut candidates = Vec::new();
     for (place, haystack) in haystacks.iter().enumerate() {
         act_for(transaction, haystack)?;
-        // Nothing else is asked where nothing is shared.
-        if haystack.is_shared() && generation(transaction, haystack).await?.is_none() {
-            continue;
-        }
-        let (generation, cosines, allowed) = try_join3(
-            generation(transaction, haystack),
-            cosines(transaction, haystack, search.vector.as_ref()),
-            allowed(transaction, haystack, search),
-        )
-        .await?;
-        let Some(generation) = generation else { continue };
-        let index = index_of(transaction, cache, haystack, generation).await?;
+        let (index, cosines, allowed) = if haystack.is_shared() {
+            // Nothing else is asked where nothing is shared.
+            let Some(generation) = generation(transaction, haystack).await? else { continue };
+            let index = index_of(transaction, cache, haystack, generation).await?;
+            let (cosines, allowed) = try_join(
+                cosines(transaction, haystack, search.vector.as_ref(), index.oldest),
+                allowed(transaction, haystack, search),
+            )
+            .await?;
+            (index, cosines, allowed)
+        } else {
+            let (generation, cosines, allowed) = try_join3(
+                generation(transaction, haystack),
+                cosines(transaction, haystack, search.vector.as_ref(), i64::MIN),
+                allowed(transaction, haystack, search),
+            )
+            .await?;
+            let Some(generation) = generation else { continue };
+            (index_of(transaction, cache, haystack, generation).await?, cosines, allowed)
+        };
         let scores = query.as_ref().map(|query| index.documents.score(query, now));
         let first = candidates.len();
         for (at, document) in index.documents.all().iter().enumerate() {
@@ -135,14 +143,16 @@ const SHARED_COSINES: &str = concat!(
     private!(),
     " AND memories.",
     in_use!(),
-    " AND vectors.space = (SELECT space FROM spaces WHERE name = $2) ORDER BY memory, part"
+    " AND memories.created_at >= $5 \
+         AND vectors.space = (SELECT space FROM spaces WHERE name = $2) ORDER BY memory, part"
 );
 
-/// The best cosine of each of a haystack's memories.
+/// The best cosine of each of a haystack's memories; of those that others share, only from this time on.
 async fn cosines(
     transaction: &Transaction,
     haystack: &Haystack<'_>,
     query: Option<&QueryVector>,
+    oldest: i64,
 ) -> Result<Cosines, Fault> {
     let mut cosines = Cosines::new();
     let Some(QueryVector { space, values }) = query else { return Ok(cosines) };
@@ -153,11 +163,17 @@ async fn cosines(
     }
     let dimension = i32::try_from(values.len()).unwrap_or(i32::MAX);
     let (space, values) = (stored(space), &values[..]);
-    let (sql, whose) = match haystack {
-        Haystack::Owner(owner, _) => (COSINES, owner.key()),
-        Haystack::Shared(scope) => (SHARED_COSINES, scope.reader.owner.tenant_key()),
+    let rows = match haystack {
+        Haystack::Owner(owner, _) => {
+            transaction.query(COSINES, &[&owner.key(), &space, &values, &dimension]).await?
+        }
+        Haystack::Shared(scope) => {
+            let tenant = scope.reader.owner.tenant_key();
+            let parameters: [&(dyn ToSql + Sync); 5] =
+                [&tenant, &space, &values, &dimension, &oldest];
+            transaction.query(SHARED_COSINES, &parameters).await?
+        }
     };
-    let rows = transaction.query(sql, &[&whose, &space, &values, &dimension]).await?;
     for row in rows {
         let Some(product) = get::<Option<f64>>(&row, 2, "cosine")? else { continue };
         let memory: i64 = get(&row, 0, "number")?;

@@ -6,6 +6,7 @@
 mod failures;
 mod isolation;
 mod plans;
+mod shared;
 
 use std::time::Duration;
 

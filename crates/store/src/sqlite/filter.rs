@@ -41,9 +41,9 @@ pub(super) struct Condition {
 /// The owners that a condition is about.
 #[derive(Debug)]
 enum Owners {
-    /// Of one partition key.
+    /// The memories of one partition key.
     One(String),
-    /// Of a tenant: the keys lie between these.
+    /// The memories of a tenant: the keys lie between these.
     Tenant([String; 2]),
 }
 

@@ -25,6 +25,7 @@ use std::{
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use tokio::sync::Semaphore;
 
 use self::{backfill::Marks, index::OwnerIndex};
 use crate::{
@@ -69,6 +70,8 @@ pub struct SqliteStore {
     cache: Arc<IndexCache<OwnerIndex>>,
     marks: Arc<Marks>,
     closed: AtomicBool,
+    /// A reader is always left for what is one's own, if there are two.
+    shared_searches: Arc<Semaphore>,
 }
 
 impl SqliteStore {
@@ -84,6 +87,7 @@ impl SqliteStore {
             cache: Arc::new(IndexCache::new(cache_bytes)),
             marks: Arc::default(),
             closed: AtomicBool::new(false),
+            shared_searches: Arc::new(Semaphore::new(readers.saturating_sub(1).max(1))),
         })
     }
 
@@ -137,8 +141,18 @@ impl MemoryStore for SqliteStore {
 
     async fn retrieve(&self, search: &Search) -> Result<Vec<Evidence>, StoreError> {
         validate::filter(search.filter.as_ref())?;
+        // Kept until the read has ended, also where nobody waits for it any more: what was read then is in the cache.
+        let turn = match search.shared {
+            Some(_) => Some(self.shared_searches.clone().acquire_owned().await),
+            None => None,
+        };
         let (search, cache) = (search.clone(), self.cache.clone());
-        Ok(self.read(move |c| search::retrieve(c, &cache, &search)).await?)
+        self.read(move |c| {
+            let found = search::retrieve(c, &cache, &search);
+            drop(turn);
+            found
+        })
+        .await
     }
 
     async fn get(
@@ -151,6 +165,20 @@ impl MemoryStore for SqliteStore {
         let found = self.read(move |c| search::by_id(c, &owner, id.as_str())).await?;
         let memory = found.map(|(_, memory)| memory).filter(|memory| !memory.is_expired(now));
         memory.ok_or(StoreError::NotFound)
+    }
+
+    async fn get_all(
+        &self,
+        asked: &[(Owner, MemoryId)],
+        now: Timestamp,
+    ) -> Result<Vec<Memory>, StoreError> {
+        let asked = asked.to_vec();
+        let look = move |c: &mut Connection| {
+            let found = asked.iter().map(|(owner, id)| search::by_id(c, owner, id.as_str()));
+            found.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        let found = self.read(look).await?.into_iter().flatten().map(|(_, memory)| memory);
+        Ok(found.filter(|memory| !memory.is_expired(now)).collect())
     }
 
     async fn update(

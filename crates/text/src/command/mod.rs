@@ -1,4 +1,4 @@
-//! What a message asks of memory itself: "remember that …", "forget that …".
+//! Commands of a message to memory itself: "remember that …", "forget that …".
 //!
 //! Only the patterns of `lang/` decide, and only on what the user says in their own words:
 //! quotations, code, pasted texts and questions ask for nothing. When in doubt, nothing is asked.
@@ -44,7 +44,7 @@ pub fn prepare() {
 }
 
 impl Commands {
-    /// What a message asks of memory.
+    /// The commands of a message.
     #[must_use]
     pub fn of(message: &str) -> Self {
         if is_long(message) || !List::Stem.is_match(message) {

@@ -112,7 +112,7 @@ static ENVELOPE: LazyLock<Regex> = LazyLock::new(|| {
         bracketed!(),
         r"|^[ \t]*\[[\w ]{0,30}\bid: ?[^\]\n]{1,80}\]|^[ \t]*\[\w*_id: ?[^\]\n]{1,80}\]",
         r"|^[^\n:]{0,60}\((?:untrusted|external) (?:meta)?(?:data|content|context|info|information)\):[ \t]*(?:\n```(?s:.*?)```[ \t]*)?$",
-        // The same in any language: a message that begins with a label, a note on it in brackets, and JSON.
+        // In any language: a message that begins with a label, a note on it in brackets, and JSON.
         r"|\A[^\n:：]{0,60}[(（][^()（）\n]{2,40}[)）][ \t]*[:：][ \t]*\n```json(?s:.*?)```[ \t]*$",
     ))
 });

@@ -2,7 +2,7 @@
 //! with another value.
 //!
 //! The cosine alone cannot tell: "I live in Paris" and "we moved to Lyon" are far apart, "my
-//! brother's budget" and "my budget" are near. What is asked is whose matter it is, whether both
+//! brother's budget" and "my budget" are near. The questions are whose matter it is, whether both
 //! are about one thing, whether a value differs, and what tells of a change.
 
 use std::{collections::HashSet, sync::LazyLock};
@@ -16,8 +16,8 @@ use crate::{
 };
 
 /// Cosines between statements about one thing, in a language that the embedder knows: measured on
-/// the pairs of testdata/reconcile and on all pairs of sentences in testdata/scenarios. Of unrelated
-/// ones few are above the first.
+/// the pairs of testdata/reconcile and on all pairs of sentences in testdata/scenarios. Few unrelated
+/// ones are above the first.
 const RELATED: f32 = 0.35;
 const CLOSE: f32 = 0.42;
 const NEAR: f32 = 0.5;
@@ -184,8 +184,8 @@ pub(super) fn attribute(statement: &Statement) -> Option<Attribute<'_>> {
     Some(Attribute { name: &words[my + 1..is], value })
 }
 
-/// "I drink coffee", "I don't drink coffee": the same, and not so. What holds in some cases only
-/// takes nothing back.
+/// "I drink coffee", "I don't drink coffee": the same, and not so. A statement that holds in some
+/// cases only takes nothing back.
 fn flips(new: &Statement, old: &Statement, shared: usize) -> bool {
     let smaller = new.topic.len().min(old.topic.len());
     let odd = new.topic.symmetric_difference(&old.topic).count();

@@ -10,17 +10,16 @@ mod same;
 mod slots;
 mod statement;
 mod values;
-mod verdict;
 mod who;
 
 pub use crate::lang::keys::{Mark, Slot};
+pub use same::Verdict;
 pub use slots::words_of;
 pub use statement::Statement;
-pub use verdict::Verdict;
 
 /// How `new` stands to `old`, given the cosine of their vectors, where both have one.
 pub fn compare(new: &Statement, old: &Statement, cosine: Option<f32>) -> Verdict {
-    // What the words show of change counts first: "I no longer eat meat" is near "I eat meat".
+    // Words of change count first: "I no longer eat meat" is near "I eat meat".
     if change::replaces(new, old, cosine) {
         return Verdict::Replaces;
     }

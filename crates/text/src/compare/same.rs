@@ -1,9 +1,19 @@
-//! Whether two statements say the same.
+//! Whether two statements say the same, and the result of comparing them.
 
-use crate::{
-    compare::{statement::Statement, verdict::Verdict},
-    lang::keys::Mark,
-};
+use crate::{compare::statement::Statement, lang::keys::Mark};
+
+/// How a newer statement stands to an older one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It says the same, perhaps in other words.
+    Same,
+    /// It says the same, and more.
+    More,
+    /// It holds in the other's place.
+    Replaces,
+    /// They have nothing to do with one another, or hold both.
+    Beside,
+}
 
 /// Cosine above which two statements of a language that the embedder knows say the same, where no
 /// value differs; the main design's figure.

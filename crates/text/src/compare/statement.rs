@@ -141,7 +141,7 @@ impl Statement {
 
     /// How many words of its topic that are no names the other has too.
     pub fn shared_things(&self, other: &Self) -> usize {
-        // What both write with a capital, also where a sentence begins.
+        // Words that both write with a capital, also where a sentence begins.
         let names = |word: &str| {
             let written =
                 |statement: &Self| statement.capitals.iter().any(|name| name.starts_with(word));

@@ -4,8 +4,7 @@
 //! It must not depend on stores, or on the purpose of a query.
 
 mod bm25;
-mod irregular;
-mod stop;
+mod lexicon;
 mod terms;
 mod tokens;
 mod words;

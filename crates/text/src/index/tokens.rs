@@ -7,10 +7,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::{
-    index::{irregular, stop},
-    lang::Language,
-};
+use crate::{index::lexicon, lang::Language};
 
 /// Incremented when the same text yields other tokens, so that stored tokens are recomputed.
 pub(super) const VERSION: u8 = 3;
@@ -98,7 +95,7 @@ fn flush_run(run: &mut Vec<char>, side: Side, take: &mut impl FnMut(Token<'_>)) 
     let mut give = |chars: &[char], beside: bool| {
         gram.clear();
         gram.extend(chars);
-        let light = side == Side::Query && stop::is_light_gram(&gram);
+        let light = side == Side::Query && lexicon::is_light_gram(&gram);
         take(Token { text: &gram, light, beside });
     };
     if let [_] = run.as_slice() {
@@ -126,8 +123,8 @@ fn flush_word(
     if word.chars().any(char::is_alphanumeric) {
         for part in parts(word) {
             let lower: String = part.chars().take(MAX_CHARS).flat_map(char::to_lowercase).collect();
-            let light = side == Side::Query && stop::is_light(&bare(&lower).replace('\'', ""));
-            let word = irregular::word_of(&lower);
+            let light = side == Side::Query && lexicon::is_light(&bare(&lower).replace('\'', ""));
+            let word = lexicon::word_of(&lower);
             let mut give = |stem: &str, beside| {
                 let text = stem.trim_matches('\'');
                 if !text.is_empty() {

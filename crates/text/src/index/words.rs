@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::index::{
-    stop,
+    lexicon,
     tokens::{self, Side, Token},
 };
 
@@ -34,7 +34,7 @@ pub fn content_words(text: &str) -> Vec<&str> {
 
 fn is_function_word(word: &str) -> bool {
     let folded = tokens::bare(&word.to_lowercase()).replace(['\'', '’'], "");
-    stop::is_light(&folded)
+    lexicon::is_light(&folded)
 }
 
 /// The set of a text's tokens; equal sets mean equal statements.

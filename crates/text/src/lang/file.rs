@@ -69,15 +69,15 @@ pub(crate) struct Pointing {
     pub within: Vec<String>,
 }
 
-/// Whether a text can be read alone.
+/// Words and patterns that tell whether a text can be read alone.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Alone {
+pub struct Alone {
     /// First words that join a text to the one before.
     pub joining: Vec<String>,
     /// First words that name nobody.
     pub pronouns: Vec<String>,
-    /// Patterns of words that say that something is over, besides those of `topic.over`.
+    /// Patterns of words that say that something is over. Only evaluations use these and `pronouns`.
     pub ended: Vec<String>,
 }
 
@@ -111,7 +111,6 @@ pub(crate) struct Topic {
     pub generic: Vec<String>,
     pub alike: Vec<String>,
     pub trusted: Vec<String>,
-    pub over: Vec<String>,
 }
 
 /// Times told from the day on which they are said, besides those of `lang/cldr/`.

@@ -15,6 +15,7 @@ use std::sync::LazyLock;
 use strum::VariantArray as _;
 
 pub use answers::AnswerLanguage;
+pub use file::Alone;
 use file::File;
 use keys::{PreferenceValue, PreferenceWords};
 use lists::Lists;
@@ -46,6 +47,12 @@ impl Language {
     #[must_use]
     pub fn name(self) -> &'static str {
         &self.file().name
+    }
+
+    /// Words and patterns that tell whether a text can be read alone.
+    #[must_use]
+    pub fn alone(self) -> &'static Alone {
+        &self.file().alone
     }
 
     /// The words around preferences.

@@ -61,7 +61,7 @@ impl Clauses {
             true if !patterns.says_lasting(&text) => Self::default(),
             _ => patterns.read(&text, lasts),
         });
-        // Of two languages that know as much, the first.
+        // The first of two languages that know as much.
         read.reduce(|best, next| if next.read.len() > best.read.len() { next } else { best })
             .unwrap_or_default()
     }
@@ -277,7 +277,7 @@ fn is_in_word(pattern: &Option<Regex>, word: &str) -> bool {
         .is_some_and(|pattern| pattern.find(word).is_some_and(|it| it.len() == word.len()))
 }
 
-/// The text without the words of a pattern. What stands around them is parted, except in Chinese and Japanese, which put no
+/// The text without the words of a pattern. A space takes their place, except in Chinese and Japanese, which put no
 /// space between words: "以后回答请简短" is "回答简短".
 fn without(pattern: &Option<Regex>, text: &str) -> String {
     let Some(pattern) = pattern else { return text.to_owned() };

@@ -1,7 +1,7 @@
 //! Preferences and wishes that a user types.
 //!
 //! A *preference* is a value of a known key, and it holds in every conversation: "call me Sam", "always answer in
-//! German". A *wish* has a topic: "when I ask about recipes, give grams". What is about one answer ("make this shorter")
+//! German". A *wish* has a topic: "when I ask about recipes, give grams". A request about one answer ("make this shorter")
 //! is neither.
 //!
 //! Patterns of whole clauses decide (section `preferences` of `lang/`), because a preference stands in every context and

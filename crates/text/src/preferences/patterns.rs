@@ -17,7 +17,7 @@ use crate::{
     preferences::AnswerLanguage,
 };
 
-/// A name, where a pattern has one. What is captured is checked by itself.
+/// A name, where a pattern has one. The captured text is checked by itself.
 const NAME: &str = "(?<name>.+?)";
 
 /// A topic.

@@ -29,8 +29,8 @@ static MONTHS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     days.filter(|(day, _)| day.is_month()).map(|(_, word)| word.trim_end_matches('*')).collect()
 });
 
-/// The sentences of a text with the marks that end them, without white space around them. What has no letter and no
-/// digit is none.
+/// The sentences of a text with the marks that end them, without white space around them. A text without letters and
+/// digits is none.
 pub(crate) fn ranges(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -77,7 +77,7 @@ pub(crate) fn closing_mark(text: &str, start: usize, at: usize, mark: char) -> O
         '“' => '”',
         '„' => return closing_of(text, at, mark, &['“', '”', '"']),
         '«' => '»',
-        // The same mark opens and closes: it opens where no word stands right before it.
+        // This mark opens and closes: it opens if no word stands right before it.
         '"' if !text[start..at].ends_with(char::is_alphanumeric) => '"',
         _ => return None,
     };
@@ -134,7 +134,7 @@ fn ends_at_stop(text: &str, start: usize, at: usize) -> bool {
 fn word_before(text: &str) -> &str {
     let is_part = |c: char| c.is_alphanumeric() || c == '.' || c == '-' || c == '\'';
     let mut start = text.trim_end_matches(is_part).len();
-    // Of letters that stand apart: "z. B", "e. g".
+    // Full stops of letters that stand apart: "z. B", "e. g".
     while text[start..].chars().nth(1).is_none_or(|c| c == '.') {
         let before = text[..start].trim_end_matches(' ');
         let Some(rest) = before.strip_suffix('.') else { break };

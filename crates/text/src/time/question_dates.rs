@@ -1,5 +1,5 @@
 //! Times that a query names: days and months ("on 1 May 2022", "in March", "5月8日"), and what it tells from the day
-//! of asking. What was said then, or just after, is more likely meant; that is a hint and never a filter.
+//! of asking. Memories of that time, or just after, are more likely meant; that is a hint and never a filter.
 
 use jiff::{ToSpan, civil::Date};
 

@@ -1,5 +1,5 @@
 //! Times that a query tells from the day of asking ("yesterday", "last summer", "vor zwei Wochen", "上个月"), as periods.
-//! Seasons are those of the north; days are counted in UTC. What is to come was not told yet, so it gives no period.
+//! Seasons are those of the north; days are counted in UTC. Future times were not told yet, so they give no period.
 
 use jiff::{
     ToSpan,

@@ -37,7 +37,7 @@ export function contradictions(changed) {
           <ul class="rows">
             ${sides.map((one) => html`
               <li class="row">
-                <a class="grow" href=${address("memories", one.id)}>${one.content}</a> ${time(one.created_at)}
+                <a class="grow" dir="auto" href=${address("memories", one.id)}>${one.content}</a> ${time(one.created_at)}
                 ${mayWrite.value ? html`<button aria-label=${`This holds: ${one.content}`} @click=${() => decide(sides, [one], changed)}>This holds</button>` : nothing}
               </li>`)}
           </ul>

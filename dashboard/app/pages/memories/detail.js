@@ -9,7 +9,7 @@ import { mayWrite, user } from "../../core/session.js";
 import { count, percent } from "../../parts/format.js";
 import { notify, undoable } from "../../parts/notices.js";
 import { badge, facts, loaded, time } from "../../parts/pieces.js";
-import { edit, editing } from "./edit.js";
+import { edit, editing, startEditing, stopEditing } from "./edit.js";
 import { history, loadHistory } from "./history.js";
 import { loadProvenance, provenance } from "./provenance.js";
 
@@ -20,7 +20,7 @@ export const hidden = signal(/** @type {Set<string>} */ (new Set()));
 
 /** @param {string} id */
 export function open(id) {
-  editing.value = null;
+  stopEditing();
   loadHistory(user.peek() && id);
   loadProvenance(user.peek() && id);
   if (!id || !user.peek()) return memory.clear();
@@ -43,14 +43,14 @@ export function detail(changed) {
 function whole(it, changed) {
   if (editing.value) return edit(it, changed);
   return html`
-    <p class="said">${it.content}</p>
+    <p class="said" dir="auto">${it.content}</p>
     <p class="meta">
       ${badge(it.sub_type ?? it.type)} ${badge(it.status, it.status === "active" ? "good" : "warn")}
       ${it.tags.map((tag) => badge(tag, "outline"))}
     </p>
     ${mayWrite.value
       ? html`<div class="row">
-          <button @click=${() => (editing.value = { content: it.content, status: it.status })}>Edit</button>
+          <button @click=${() => startEditing(it)}>Edit</button>
           <button class="danger" @click=${() => remove(it, changed)}>Delete</button>
         </div>`
       : nothing}

@@ -43,7 +43,7 @@ export function provenance(memory) {
 
 const said = (turn) => html`
   <figure>
-    ${turn.user ? html`<blockquote>${turn.user}</blockquote>` : nothing}
+    ${turn.user ? html`<blockquote dir="auto">${turn.user}</blockquote>` : nothing}
     <figcaption class="meta">Said ${turn.said_at ? time(turn.said_at) : nothing}
       ${turn.user ? nothing : html`<span>in a conversation that the journal does not hold any more</span>`}</figcaption>
   </figure>

@@ -10,9 +10,9 @@ export const prompt = (messages, context) => messages.map((message) => {
   return html`
     <div class="message">
       <p class="meta">${badge(message.role, "outline")}</p>
-      ${before.trim() ? html`<pre>${before}</pre>` : nothing}
-      ${at < 0 ? nothing : html`<div class="message added"><p class="meta">added by memgate</p><pre>${context}</pre></div>`}
-      ${after.trim() ? html`<pre>${after}</pre>` : nothing}
+      ${before.trim() ? html`<pre dir="auto">${before}</pre>` : nothing}
+      ${at < 0 ? nothing : html`<div class="message added"><p class="meta">added by memgate</p><pre dir="auto">${context}</pre></div>`}
+      ${after.trim() ? html`<pre dir="auto">${after}</pre>` : nothing}
     </div>
   `;
 });

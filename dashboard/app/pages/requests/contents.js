@@ -7,6 +7,8 @@ const MOST = 20;
 
 /** The same recall with the words of its best candidates, as they are now. */
 export async function withContents(recall) {
+  // A session without a user has no memories that a key reads by their ids.
+  if (!recall.user_id) return recall;
   const read = async (candidate) => {
     if (candidate.content) return candidate;
     try {

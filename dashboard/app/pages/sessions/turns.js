@@ -42,11 +42,11 @@ export function turns() {
 const turn = (one) => html`
   <li class="section">
     <p class="meta">${time(one.at)}${one.request_id ? html`<a href=${address("requests", one.request_id)}>Its request</a>` : nothing}</p>
-    <p>${one.user}</p>
-    ${one.assistant ? html`<blockquote class="clamp">${one.assistant}</blockquote>` : nothing}
+    <p dir="auto">${one.user}</p>
+    ${one.assistant ? html`<blockquote class="clamp" dir="auto">${one.assistant}</blockquote>` : nothing}
     ${one.learned.length > 0
       ? html`<ul class="outcomes">${one.learned.map((memory) => html`
-          <li>${badge(memory.sub_type ?? memory.type, memory.status === "active" ? "good" : "")}<a href=${address("memories", memory.id)}>${memory.content}</a></li>`)}</ul>`
+          <li>${badge(memory.sub_type ?? memory.type, memory.status === "active" ? "good" : "")}<a dir="auto" href=${address("memories", memory.id)}>${memory.content}</a></li>`)}</ul>`
       : html`<p class="muted small">Nothing was learned from it.</p>`}
   </li>
 `;

@@ -8,7 +8,7 @@ use crate::api::{
 };
 use memgate_capture::{OrdersToModel, admit_memory, screened_value};
 use memgate_config::Config;
-use memgate_core::memory::{Memory, Owner, Space, Status, Whole};
+use memgate_core::memory::{Memory, Owner, Space, Status, Visibility, Whole};
 use memgate_screening::Screener;
 use memgate_store::{MAX_CONTENT_BYTES, transfer::LineError};
 
@@ -55,6 +55,7 @@ pub(super) fn admit(
     owner: Option<&Owner>,
     config: &Config,
     orders: OrdersToModel,
+    may_publish: bool,
 ) -> Result<(), Refused> {
     if owner.is_some_and(|owner| *owner != whole.memory.owner) {
         return Err(Refused::new("memory.owner", "is a different user"));
@@ -76,6 +77,9 @@ pub(super) fn admit(
     }
     visibility::checked(Some(memory.visibility.clone()), &memory.owner)
         .map_err(|error| Refused::new("memory.visibility", error.message))?;
+    if !may_publish && memory.visibility != Visibility::Private {
+        return Err(Refused::new("memory.visibility", visibility::ONLY_KEYS));
+    }
     for (n, vector) in whole.vectors.iter().enumerate() {
         let length = vector.values.iter().map(|value| value * value).sum::<f32>().sqrt();
         if length.is_nan() || (length - 1.0).abs() > ROUNDING {

@@ -13,6 +13,7 @@ use crate::{
 use memgate_config::Placement;
 use memgate_core::memory::{Reader, Within};
 use memgate_dialect::Dialect;
+use memgate_embed::model_names;
 use memgate_recall::{Earlier, Message, RecallRecord, RecallRequest, Recalled, Skip, Step, Trace};
 
 /// Maximum number of earlier messages.
@@ -21,7 +22,7 @@ const MAX_EARLIER: usize = 64;
 const MAX_MESSAGES: usize = 64 * 1024;
 
 impl Operations {
-    /// What a model would receive for a message.
+    /// The context that a model would receive for a message.
     ///
     /// # Errors
     /// 400 for an invalid field, 503 while neither vectors nor words can be searched.
@@ -32,7 +33,15 @@ impl Operations {
     ) -> Result<ContextView, ApiError> {
         let owner = caller.owner(&whose)?;
         let ContextTerms {
-            message, earlier, project_id, agent_id, limit, threshold, types, ..
+            message,
+            earlier,
+            project_id,
+            agent_id,
+            limit,
+            threshold,
+            types,
+            embedding_model,
+            placement: placed,
         } = said;
         not_empty("message", Some(&message))?;
         not_empty("project_id", project_id.as_ref())?;
@@ -46,6 +55,14 @@ impl Operations {
             return Err(ApiError::invalid("message", cause));
         }
         let selection = self.selection(limit, threshold, types)?;
+        let embedding_models = model_names(self.embedder.as_ref());
+        let rehearsal = match &embedding_model {
+            None => self.rehearsal.clone(),
+            Some(name) => self.rehearsal.with_only_model(name).ok_or_else(|| {
+                let cause = format!("must be one of {}", embedding_models.join(", "));
+                ApiError::invalid("embedding_model", cause)
+            })?,
+        };
         let config = self.config.get();
         let projects = match &project_id {
             None if config.memory.search_all_projects => Within::All,
@@ -74,11 +91,11 @@ impl Operations {
             trace: Some(&trace),
         };
         let asked = Message { text: &message, signals: &Earlier::SILENT, tools_offered: false };
-        let plan = self.rehearsal.plan(asked, &request).await?;
+        let plan = rehearsal.plan(asked, &request).await?;
         let context = plan.context(|_| true).await?;
         drop(plan);
         trace.step(Step::Total, began.elapsed());
-        let placed = said.placement.unwrap_or(config.memory.placement);
+        let placed = placed.unwrap_or(config.memory.placement);
         let messages = messages(&before, &message, &context.text, placed)?;
         let record = Recalled {
             request_id: caller.request_id().unwrap_or_default(),
@@ -93,7 +110,8 @@ impl Operations {
             context: context.text.clone(),
         };
         let recall = self.shown(RecallRecord::of(record, true), true).await;
-        Ok(ContextView { recall, context: context.text, messages })
+        let embedding_models = embedding_models.into_iter().map(str::to_owned).collect();
+        Ok(ContextView { recall, context: context.text, messages, embedding_models })
     }
 }
 

@@ -20,7 +20,7 @@ impl Operations {
     /// Changes a memory; the old version stays in its history.
     ///
     /// # Errors
-    /// 404 when the user has no memory with this id, 409 when `version` is given and is not the
+    /// 403 when the caller may not share it, 404 when the user has no memory with this id, 409 when `version` is given and is not the
     /// current one, 412 when `If-Match` names another version.
     pub async fn patch(
         &self,
@@ -52,6 +52,7 @@ impl Operations {
             memory.version = change.version.unwrap_or(memory.version);
             let before = memory.clone();
             apply(&change, &mut memory, self.screener(), self.clock.now());
+            visibility::permitted(caller, &self.config.get(), Some(&before), &memory)?;
             match self.store.update(memory, vectors.clone(), &write).await {
                 // The caller named no version, so the change applies to the newer one too.
                 Err(StoreError::Conflict { .. }) if change.version.is_none() && attempt < TRIES => {

@@ -1,7 +1,42 @@
 //! Checks who may read a memory.
 
-use crate::api::ApiError;
-use memgate_core::memory::{Owner, Space, Visibility};
+use axum::http::StatusCode;
+
+use crate::api::{ApiError, Caller};
+use memgate_config::Config;
+use memgate_core::memory::{Memory, Owner, Space, Visibility};
+use memgate_recall::Publish;
+
+/// Why a user may not share.
+pub(in crate::api::operations) const ONLY_KEYS: &str =
+    "memory.scopes.publish lets only keys that are not bound to one user share memories";
+
+/// Whether a caller may make memories shared or public.
+pub(in crate::api::operations) fn may_publish(caller: &Caller, config: &Config) -> bool {
+    config.memory.scopes.publish == Publish::Users || caller.bound().user().is_none()
+}
+
+/// Checks a memory that is to be stored in place of `before`: whether the caller may let others read what they could
+/// not read before.
+///
+/// # Errors
+/// 403 with the setting that refuses it.
+pub(in crate::api::operations) fn permitted(
+    caller: &Caller,
+    config: &Config,
+    before: Option<&Memory>,
+    memory: &Memory,
+) -> Result<(), ApiError> {
+    let is_known = before.is_some_and(|before| {
+        before.visibility == memory.visibility && before.content == memory.content
+    });
+    if is_known || memory.visibility == Visibility::Private || may_publish(caller, config) {
+        return Ok(());
+    }
+    let message = format!("visibility: {ONLY_KEYS}");
+    let refused = ApiError::new(StatusCode::FORBIDDEN, "not_permitted", message);
+    Err(ApiError { param: Some("visibility".to_owned()), ..refused })
+}
 
 /// The visibility of an owner's memory: the one that was asked for, else the usual one.
 ///

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct CreateKeyRequest {
     /// Name of the key; up to two valid keys may share one.
     pub name: String,
-    /// What the key permits: `read`, `write`, `admin`, or only `gateway`.
+    /// Scopes of the key: `read`, `write`, `admin`, or only `gateway`.
     pub scopes: Vec<String>,
     /// The only user whose memories the key reaches.
     #[serde(default, skip_serializing_if = "Option::is_none")]

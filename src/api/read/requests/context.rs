@@ -40,6 +40,9 @@ pub struct ContextTerms {
     /// Only memories of these types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub types: Option<Vec<String>>,
+    /// One of several configured embedding models: only its vectors are compared. Default: all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedding_model: Option<String>,
     /// Where the context is placed: `system`, `before_last_user` or `last_user`.
     #[schema(value_type = Option<String>)]
     #[serde(default, skip_serializing_if = "Option::is_none")]

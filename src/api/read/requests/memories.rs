@@ -208,7 +208,7 @@ flattened! {
     pub struct SearchRequest {
         /// The user.
         pub whose: Whose,
-        /// What to search for.
+        /// The query.
         pub search: SearchTerms,
     }
 }

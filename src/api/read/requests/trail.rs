@@ -72,12 +72,12 @@ flattened! {
     pub struct WhyRequest {
         /// The user.
         pub whose: Whose,
-        /// What should have been remembered.
+        /// The fact that should have been remembered.
         pub why: WhyTerms,
     }
 }
 
-/// What a [`WhyRequest`] asks.
+/// The question of a [`WhyRequest`].
 #[derive(Clone, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct WhyTerms {
     /// The text that should have been remembered, in about the words in which it was said.

@@ -40,7 +40,7 @@ struct Create {
     /// Name of the key; to rotate a key, create a second one of the same name.
     #[arg(long)]
     name: String,
-    /// What the key permits; may be repeated.
+    /// Scope of the key; may be repeated.
     #[arg(long, required = true, value_delimiter = ',',
           value_parser = PossibleValuesParser::new(Scope::ALL.map(Scope::name)))]
     scope: Vec<String>,

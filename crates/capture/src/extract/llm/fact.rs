@@ -73,7 +73,7 @@ impl<'a> Evidence<'a> {
                 (content, raw, corrected)
             }
             Supported::Said => (content, None, corrected),
-            // What the model made of these words replaces nothing.
+            // The model's version of these words replaces nothing.
             Supported::QuoteOnly(quote) => (quote.to_owned(), None, None),
         };
         let certainty = text(item, "confidence").map(str::to_lowercase);

@@ -62,7 +62,7 @@ pub(crate) async fn extract(
     part: &[Shown],
     known: &[String],
 ) -> Result<Found, ExtractError> {
-    // What is remembered already and only repeated by the assistant is nothing new.
+    // A stored fact that only the assistant repeats is nothing new.
     let news: Vec<Shown> = part.iter().map(|shown| shown.without_repeats(known)).collect();
     let elements = ask(helper, &prompt::request(&news, known)).await?;
     Ok(candidates(&elements, &Evidence::of(part, known)))

@@ -1,6 +1,6 @@
 //! Turns in parts that fit one request each, so that all of a long batch is read. A part begins
-//! with the end of the one before, for what its first words may point at. The same turns always
-//! give the same parts: a job that goes on with the next one finds it again.
+//! with the end of the one before, for what its first words may point at. Equal turns always
+//! give equal parts: a job that goes on with the next one finds it again.
 
 use serde::Serialize;
 
@@ -44,8 +44,8 @@ impl Shown {
     }
 }
 
-/// The parts of some turns, oldest first, each of about `bytes` at most. What must not be read is
-/// left out.
+/// The parts of some turns, oldest first, each of about `bytes` at most. Text that must not be
+/// read is left out.
 pub(crate) fn parts(turns: &[StoredTurn], bytes: usize) -> Vec<Vec<Shown>> {
     let mut parts: Vec<Vec<Shown>> = Vec::new();
     let (mut part, mut size) = (Vec::new(), 0);

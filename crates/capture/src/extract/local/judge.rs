@@ -78,7 +78,7 @@ impl<'a> Judge<'a> {
         let read = sentences.last().map_or(0, |last| last.range().end);
         let foreign = |it: &&Piece<'_>| self.said(it).is_some_and(|said| !self.is_own(it, said));
         let out = |it: &&Piece<'_>| foreign(it) || (!requests && self.asks_to_forget(it));
-        // What follows a foreign sentence and is not read is foreign, too.
+        // A sentence that follows a foreign one and is not read is foreign, too.
         let to = |it: &Piece<'_>| match it.range().end {
             end if end == read && foreign(&it) => message.len(),
             end => end,
@@ -154,7 +154,7 @@ async fn read(embedder: &dyn Embedder, models: &Models, message: &str) -> Result
     if message.len() > MAX_READ {
         return Ok(Read::default());
     }
-    // Of several models, the others are not asked.
+    // Other models are not asked.
     let Some(known) = model_of(embedder, |space| models.are_trained_with(space)) else {
         return Ok(Read::default());
     };

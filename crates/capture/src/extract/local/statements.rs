@@ -133,7 +133,7 @@ fn trimmed<'a>(sentence: &Piece<'a>, judge: &Judge<'_>) -> Piece<'a> {
     else {
         return sentence.clone();
     };
-    // What points back needs the clauses before it.
+    // A clause that points back needs the clauses before it.
     let first = if points_back(clauses[first].words()) { 0 } else { first };
     let kept = clauses[first].to(&clauses[last]);
     let whole = (first == 0 && last + 1 == clauses.len()) || is_short(kept.words());

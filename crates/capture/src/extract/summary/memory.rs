@@ -40,7 +40,7 @@ pub(crate) fn by_scope(turns: Vec<StoredTurn>) -> Vec<Vec<StoredTurn>> {
 }
 
 /// The memory of a summary of these turns, which are of one session and scope
-/// and at least one. The same turns' session and scope lead to the same id.
+/// and at least one. The session and scope of the turns determine its id.
 pub(crate) fn memory(words: &str, turns: &[StoredTurn], now: Timestamp) -> Option<Memory> {
     let (first, last) = (turns.first()?, turns.last()?);
     let (project, agent) = (first.project.as_deref(), first.agent.as_deref());

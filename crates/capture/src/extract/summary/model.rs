@@ -10,8 +10,8 @@ use memgate_core::fence;
 use memgate_embed::llm::Helper;
 use memgate_screening::Screener;
 
-/// The most that is shown of a session, in bytes: about 6,000 tokens. Of a
-/// longer one the last turns are shown.
+/// The most that is shown of a session, in bytes: about 6,000 tokens. The last
+/// turns of a longer session are shown.
 const MAX_BYTES: usize = 24 * 1024;
 
 /// The most that is shown of one side of a turn, in bytes.

@@ -19,7 +19,7 @@ pub(crate) async fn run(parts: &Parts, job: &ClaimedJob) -> Result<(), JobError>
     let erased = erase(parts, owner, &hidden).await;
     drop(held);
     erased.map_err(JobError::or_retry)?;
-    let subject = Subject::of(owner).count(hidden.memories.len() as u64);
+    let subject = Subject::of(owner).count(hidden.count());
     parts.writer.audit.record(Actor::Job, Action::ForgetErase, subject, None).await;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The job that asks the helper model for the facts in a part of a batch. What it finds is kept in the
+//! The job that asks the helper model for the facts in a part of a batch. The facts are kept in the
 //! journal with the job that reconciles it, so that no answer is asked for twice.
 
 use crate::{

@@ -36,7 +36,7 @@ async fn carry_out(
     let said = parts.journal.read(move |c| journal::turn(c, turn)).await?;
     if let Some(matches) = found {
         let (action, forgotten) = if grace.is_zero() {
-            (Action::ForgetSaid, erase_at_once(parts, owner, &matches).await?)
+            (Action::ForgetSaid, erase_at_once(parts, owner, matches).await?)
         } else {
             let hidden = hide(parts, job.subject, owner, matches, grace).await?;
             (Action::ForgetHide, hidden)

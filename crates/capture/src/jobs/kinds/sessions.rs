@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use jiff::Timestamp;
 
 use crate::{
@@ -16,6 +17,9 @@ const BUSY_PAUSE: Duration = Duration::from_secs(5);
 
 /// Sessions that are looked up at once.
 const AT_ONCE: u32 = 500;
+
+/// Sessions that are erased side by side: a database removes their rows in one commit, and cleans its file once.
+const ERASED_TOGETHER: usize = 16;
 
 /// Ends the session, unless it is not idle yet or an exchange of it is in flight.
 pub(crate) async fn end_idle(parts: &Parts, job: &ClaimedJob) -> Result<(), JobError> {
@@ -33,8 +37,8 @@ pub(crate) async fn end_idle(parts: &Parts, job: &ClaimedJob) -> Result<(), JobE
     }
 }
 
-/// Keeps what is known of a session without a user for as long after this turn as after any. What had expired when it began
-/// stays so.
+/// Keeps what is known of a session without a user for as long after this turn as after any. Memories
+/// that had expired when it began stay expired.
 pub(crate) async fn keep(parts: &Parts, turn: i64) -> Result<(), JobError> {
     let found = parts.journal.read(move |c| journal::end_of_turn(c, turn)).await?;
     let Some((owner, [began, ended])) = found else { return Ok(()) };
@@ -52,11 +56,14 @@ pub(crate) async fn erase_ended(parts: &Parts) -> Result<(), ForgetError> {
         let found = parts.journal.read(over).await?;
         let (many, mut erased) = (found.len() == AT_ONCE as usize, 0);
         let mut all = Ok(());
-        for (owner, active) in found {
-            // One that cannot be erased now keeps no other from it.
-            match erase(parts, owner, active).await {
-                Ok(done) => erased += usize::from(done),
-                Err(error) => all = Err(error),
+        for some in found.chunks(ERASED_TOGETHER) {
+            let erasing = some.iter().map(|(owner, active)| erase(parts, owner.clone(), *active));
+            for done in join_all(erasing).await {
+                // One that cannot be erased now keeps no other from it.
+                match done {
+                    Ok(done) => erased += usize::from(done),
+                    Err(error) => all = Err(error),
+                }
             }
         }
         if all.is_err() || !many || erased == 0 {

@@ -13,13 +13,15 @@ use crate::journal::{
 };
 use memgate_core::memory::{MemoryId, Owner, Status};
 
-/// The memories that one request to forget hides.
+/// The memories that one request to forget hides, or of which it hides a part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Hidden {
     /// The hidden memories, each with its previous status.
     pub(crate) memories: BTreeMap<MemoryId, Status>,
-    /// Memories of which only earlier versions match: their history is to be erased.
+    /// The memories that it leaves shorter, each with the version before.
+    pub(crate) cut: BTreeMap<MemoryId, u32>,
+    /// Memories whose earlier versions match: these are to be erased.
     pub(crate) histories: Vec<MemoryId>,
     /// Sessions whose summaries are erased; true: the session is never summarised again.
     pub(crate) sessions: BTreeMap<String, bool>,
@@ -34,8 +36,15 @@ pub struct Forgetting {
     pub asked_at: Timestamp,
     /// When the memories are erased.
     pub erase_at: Timestamp,
-    /// The hidden memories.
+    /// The memories that are hidden, or say less.
     pub memories: Vec<MemoryId>,
+}
+
+impl Hidden {
+    /// Number of memories that the request hides, or leaves shorter.
+    pub(crate) fn count(&self) -> u64 {
+        (self.memories.len() + self.cut.len()) as u64
+    }
 }
 
 /// The memories that an earlier run of the job has hidden; empty on the first run.
@@ -75,7 +84,7 @@ pub(crate) fn pending(c: &Connection, owner: &Owner) -> rusqlite::Result<Vec<For
                 id: row.get(0)?,
                 asked_at: time(row.get(1)?)?,
                 erase_at: time(row.get(2)?)?,
-                memories: hidden.memories.into_keys().collect(),
+                memories: hidden.memories.into_keys().chain(hidden.cut.into_keys()).collect(),
             })
         },
     )?;

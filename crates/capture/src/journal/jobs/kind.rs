@@ -58,8 +58,8 @@ impl JobKind {
     /// All of them.
     pub(crate) const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
-    /// Whether such a job is given up when it fails again and again. What a user asked to be
-    /// forgotten is owed until it is done.
+    /// Whether such a job is given up when it fails again and again. A request to forget is owed
+    /// until it is done.
     pub(crate) fn is_given_up(self) -> bool {
         !matches!(self, Self::ForgetSaid | Self::EraseForgotten)
     }

@@ -1,5 +1,5 @@
-//! Jobs as the API shows them: listed, and asked for again. What a job is about is not shown: only
-//! kinds, counts, times, and errors without content.
+//! Jobs as the API shows them: listed, and asked for again. They show kinds, counts,
+//! times, and errors without content, but not the subject of a job.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params, params};

@@ -68,6 +68,14 @@ pub(crate) fn is_quiet_since(
         .map(|is_quiet| is_quiet.unwrap_or(true))
 }
 
+/// The condition is that of the index, word for word: else it is not used.
+const ENDED_WITHOUT_USER: &str = "SELECT tenant, user, active FROM (
+         SELECT tenant, user, max(active_at) AS active,
+             row_number() OVER (ORDER BY max(active_at) DESC) AS place
+         FROM sessions WHERE user >= char(1) || 'session:' AND user < char(1) || 'session;'
+         GROUP BY tenant, user)
+     WHERE active <= ?1 OR place > ?2 ORDER BY active LIMIT ?3";
+
 /// The owners of the sessions without a user that were last active at `before` or earlier, and of those beyond the `most`
 /// that were active last. Each with its last activity, the longest quiet first.
 pub(crate) fn ended_without_user(
@@ -76,19 +84,12 @@ pub(crate) fn ended_without_user(
     most: u32,
     limit: u32,
 ) -> rusqlite::Result<Vec<(Owner, Timestamp)>> {
-    let [from, until] = Owner::SESSION_NAMES;
-    c.prepare_cached(
-        "SELECT tenant, user, active FROM (
-             SELECT tenant, user, max(active_at) AS active,
-                 row_number() OVER (ORDER BY max(active_at) DESC) AS place
-             FROM sessions WHERE user >= ?1 AND user < ?2 GROUP BY tenant, user)
-         WHERE active <= ?3 OR place > ?4 ORDER BY active LIMIT ?5",
-    )?
-    .query_map(params![from, until, millis(before), most, limit], |row| {
-        let [tenant, user]: [String; 2] = [row.get(0)?, row.get(1)?];
-        Ok((owner(&tenant, &user)?, time(row.get(2)?)?))
-    })?
-    .collect()
+    c.prepare_cached(ENDED_WITHOUT_USER)?
+        .query_map(params![millis(before), most, limit], |row| {
+            let [tenant, user]: [String; 2] = [row.get(0)?, row.get(1)?];
+            Ok((owner(&tenant, &user)?, time(row.get(2)?)?))
+        })?
+        .collect()
 }
 
 /// The owner of a turn, its begin and the end of its last exchange.
@@ -102,4 +103,30 @@ pub(crate) fn end_of_turn(
             Ok((owner(&tenant, &user)?, [time(row.get(2)?)?, time(row.get(3)?)?]))
         })
         .optional()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::schema::MIGRATIONS;
+
+    #[test]
+    fn sessions_without_a_user_are_found_without_a_look_at_all_others() {
+        let c = Connection::open_in_memory().unwrap();
+        c.execute_batch(MIGRATIONS[0].sql).unwrap();
+        let session = Owner::session("t", "s").unwrap();
+        for of in [&session, &Owner::new("t", "alice").unwrap()] {
+            let sql =
+                "INSERT INTO sessions (tenant, user, name, base, generation, started_at, active_at)
+                 VALUES (?1, ?2, 's', 's', 0, 5, 5)";
+            c.execute(sql, params![of.tenant(), of.name()]).unwrap();
+        }
+        let at = Timestamp::from_millisecond(5).unwrap();
+        assert_eq!(ended_without_user(&c, at, 9, 9).unwrap(), [(session, at)]);
+        let mut plan = c.prepare(&format!("EXPLAIN QUERY PLAN {ENDED_WITHOUT_USER}")).unwrap();
+        let steps = plan.query_map(params![5, 9, 9], |row| row.get(3)).unwrap();
+        let steps: Vec<String> = steps.collect::<Result<_, _>>().unwrap();
+        let index = "USING COVERING INDEX sessions_without_user";
+        assert!(steps.iter().any(|step| step.contains(index)), "{steps:?}");
+    }
 }

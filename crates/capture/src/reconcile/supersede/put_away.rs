@@ -70,7 +70,7 @@ pub(in crate::reconcile) async fn doubt(
     Ok(())
 }
 
-/// Puts a memory away because of another, and its words in the turn that it was taken from. What of it still holds stays.
+/// Puts a memory away because of another, and its words in the turn that it was taken from. Its clauses that still hold stay.
 pub(in crate::reconcile) async fn supersede(
     writer: &MemoryWriter,
     old: Memory,

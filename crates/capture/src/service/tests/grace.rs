@@ -101,6 +101,37 @@ async fn when_the_grace_is_over_nothing_of_it_is_on_the_disk() {
     house.until_nowhere("zanzibar").await;
 }
 
+/// A house in which Alice told of her dog and her town in one message, and asked to forget the dog.
+async fn forgetful_of_a_part() -> (SettableTime, House) {
+    let (time, house) = house();
+    house.offer(said("alice", 1, "My dog is called Zanzibar. My sister Anna lives in Porto."));
+    house.flush("alice").await;
+    house.offer(said("alice", 2, FORGET));
+    house.flush("alice").await;
+    (time, house)
+}
+
+#[tokio::test]
+async fn what_else_a_message_tells_stays_word_for_word() {
+    let (time, house) = forgetful_of_a_part().await;
+    assert!(!knows(&house, "alice", "Zanzibar").await);
+    let turn = "User: My sister Anna lives in Porto.";
+    assert!(house.contents("alice").await.iter().any(|it| it.starts_with(turn)));
+    grace_ends(&time, &house).await;
+    assert!(house.contents("alice").await.iter().any(|it| it.starts_with(turn)));
+    house.until_nowhere("Zanzibar").await;
+}
+
+#[tokio::test]
+async fn a_part_of_a_message_is_brought_back_in_its_place() {
+    let (_time, house) = forgetful_of_a_part().await;
+    let found = house.capture.forgettings(&owner("alice")).await.unwrap();
+    let restored = house.capture.undo_forgetting(&owner("alice"), found[0].id).await.unwrap();
+    assert_eq!(restored, Some(found[0].memories.len() as u64));
+    let turn = "User: My dog is called Zanzibar. My sister Anna lives in Porto.";
+    assert!(house.contents("alice").await.iter().any(|it| it.starts_with(turn)));
+}
+
 #[tokio::test]
 async fn what_is_said_again_meanwhile_stays() {
     let (time, house) = forgetful().await;

@@ -21,7 +21,7 @@ impl Reader {
     }
 
     /// Whether anything of an owner and an agent can be shared with the reader: an agent's is for those who use the agent,
-    /// a session's for nobody else. What the reader owns is not shared.
+    /// a session's for nobody else. The reader's own memories are not shared.
     #[must_use]
     pub fn reaches(&self, owner: &Owner, agent: Option<&str>) -> bool {
         let uses = |agent: &str| self.agent.as_deref() == Some(agent);
@@ -49,7 +49,7 @@ impl Reader {
     }
 }
 
-/// The haystack of what others share with a reader. What the reader owns is not in it.
+/// The haystack of what others share with a reader. The reader's own memories are not in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharedScope {
     /// The reader.

@@ -2,7 +2,7 @@
 
 /// Implements [`MemoryStore`](crate::memory::MemoryStore) for a wrapper with a field `store`: every
 /// operation on memories goes through the wrapper's method `read` or `change`, which gets the future
-/// of the inner store's answer. What concerns the store as a whole is written out.
+/// of the inner store's answer. Operations on the store as a whole are written out.
 #[macro_export]
 macro_rules! wrap_memory_store {
     ($wrapper:ty, read: $read:ident, change: $change:ident, $($whole:tt)*) => {
@@ -60,6 +60,10 @@ macro_rules! wrap_memory_store {
                 id: &$crate::memory::MemoryId,
                 now: $crate::reexport::Timestamp
             ) -> $crate::memory::Memory;
+            $read get_all(
+                asked: &[($crate::memory::Owner, $crate::memory::MemoryId)],
+                now: $crate::reexport::Timestamp
+            ) -> Vec<$crate::memory::Memory>;
             $read history(
                 owner: &$crate::memory::Owner,
                 id: &$crate::memory::MemoryId

@@ -29,10 +29,10 @@ static ACCESS: LazyLock<Regex> = LazyLock::new(|| {
         r"|accesso|gestionale|acesso|conta|netwerk|boekhouding|panel|hesab\w*|laptop|passwd|paswrd|pass",
         // Opening.
         r"|open[st]?|gets? (?:\w+ )?in(?:to)?|unlock\w*|aufgeht|geht (?:\w+ ){0,3}mit|läuft|rein|inlogg\w*|ouvre|entrer|entra|abre|apre|otwiera|açan|girerken|khul\w*",
-        // What asks for it again and again.
+        // Devices and services that ask for it again and again.
         r"|keeps asking|still (?:asks|wants)|fragt immer|will immer|blijft vragen|demande (?:encore|toujours)|vuole (?:ancora|sempre)|continua (?:a chiedere|pedindo)",
         r"|sigue pidiendo",
-        // The same word everywhere, and how it is typed.
+        // One word for all accounts, and how it is typed.
         r"|everywhere|for everything|für alles|pour tout|para todo|para tudo|per tutto|voor alles|i (?:type|enter)|same (?:one|thing)|überall|dasselbe|overal|hetzelfde|partout|mon truc|la même|en todas partes|lo mismo|la misma|dappertutto",
         r"|ovunque|sempre quella|la stessa|em todo lugar|a mesma|o mesmo|har jagah|top row|keyboard layout)\b",
         r"|(?:ещё|всё|снова) (?:ещё )?просит|везде|раскладк|открыва|зайди|войти|доступ|аккаунт|[账帳][号號]|登[录錄入]|密码|[电電][脑腦]|后台|後台|[进進]去?\b|就能[进進]|到处|到處|[输輸]入?",

@@ -62,22 +62,31 @@ impl From<Fault> for StoreError {
     }
 }
 
-/// The stored vectors do not match the configured model; an operator must decide.
+/// The collections cannot be used as they are; an operator must decide.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the vectors in collection {collection} are from {found} with dimension {found_dimension}, but \
-     {configured} with dimension {configured_dimension} is configured: configure that model, or run \
-     `memgate reindex` to re-embed all memories"
-)]
-pub struct MilvusRefusal {
-    /// The configured collection.
-    pub collection: String,
-    /// The space of the stored vectors.
-    pub found: String,
-    /// Their dimension.
-    pub found_dimension: usize,
-    /// The configured space.
-    pub configured: String,
-    /// Its dimension.
-    pub configured_dimension: usize,
+pub enum MilvusRefusal {
+    /// The stored vectors do not match the configured model.
+    #[error(
+        "the vectors in collection {collection} are from {found} with dimension {found_dimension}, but \
+         {configured} with dimension {configured_dimension} is configured: configure that model, or run \
+         `memgate reindex` to re-embed all memories"
+    )]
+    OtherVectors {
+        /// The configured collection.
+        collection: String,
+        /// The space of the stored vectors.
+        found: String,
+        /// Their dimension.
+        found_dimension: usize,
+        /// The configured space.
+        configured: String,
+        /// Its dimension.
+        configured_dimension: usize,
+    },
+    /// A memgate from before the first release made the collection.
+    #[error(
+        "the collection {0} lacks the field readers, because a memgate from before the first release made it; \
+         export its memories with that one, and import them into another collection"
+    )]
+    Earlier(String),
 }

@@ -156,15 +156,21 @@ async fn operations_fail_at_once_while_the_server_is_unavailable() {
 
 /// Vectors of different models must not be compared.
 #[tokio::test]
-async fn refuses_a_collection_of_another_model_or_dimension() {
+async fn refuses_a_collection_of_another_model_or_dimension_or_of_an_earlier_memgate() {
     let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
     let same = settings(server(MILVUS).unwrap(), "suite");
     for (space, dimension) in [("other/4/mean", 4), ("test/4/mean", 5)] {
         let other = MilvusSettings { space: space.into(), dimension, ..same.clone() };
         let refusal = MilvusStore::open(other).await.err().unwrap();
-        assert_eq!((&*refusal.found, refusal.found_dimension), ("test/4/mean", 4));
-        assert!(refusal.to_string().contains("memgate reindex"), "{refusal}");
+        let told = refusal.to_string();
+        assert!(told.contains("from test/4/mean with dimension 4"), "{told}");
+        assert!(told.contains("memgate reindex"), "{told}");
     }
+    // Its fields are others than those of this memgate's records.
+    let collection = store.link.session().unwrap().names.vectors("test/4/mean");
+    let earlier = MilvusSettings { collection: collection.clone(), ..same.clone() };
+    let refusal = MilvusStore::open(earlier).await.err();
+    assert_eq!(refusal, Some(MilvusRefusal::Earlier(collection)));
     MilvusStore::open(same).await.unwrap().close().await;
     store.close().await;
 }

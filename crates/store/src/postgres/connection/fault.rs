@@ -138,6 +138,12 @@ pub enum PostgresRefusal {
          `CREATE EXTENSION vector` in the database as a superuser"
     )]
     NoExtension,
+    /// A memgate from before the first release made the tables.
+    #[error(
+        "the schema lacks the table shared, because a memgate from before the first release made it; export its \
+         memories with that one, and import them into an empty schema"
+    )]
+    Earlier,
     /// A newer memgate has changed the tables.
     #[error("the tables have schema version {found}, but this memgate knows only {known}")]
     Newer {

@@ -28,7 +28,9 @@ const STATE: &str = "SELECT current_setting('server_encoding'), rolsuper OR rolb
      EXISTS (SELECT FROM pg_extension WHERE extname = 'vector'), \
      EXISTS (SELECT FROM pg_namespace WHERE nspname = $1), \
      EXISTS (SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace \
-         WHERE nspname = $1 AND relname = 'migrations') \
+         WHERE nspname = $1 AND relname = 'migrations'), \
+     EXISTS (SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace \
+         WHERE nspname = $1 AND relname = 'shared') \
      FROM pg_roles WHERE rolname = current_user";
 
 /// The state of the database.
@@ -40,6 +42,8 @@ struct State {
     schema: bool,
     /// The version of the tables; 0 if there are none.
     version: usize,
+    /// Whether the table is there that this version had from its release on.
+    shared: bool,
 }
 
 /// Creates what is missing. A database that has everything is only read.
@@ -63,6 +67,9 @@ async fn look_and_create(
     }
     if found.version > MIGRATIONS.len() {
         return Ok(Some(newer(found.version)));
+    }
+    if found.version > 0 && !found.shared {
+        return Ok(Some(PostgresRefusal::Earlier));
     }
     if found.unbound {
         tracing::warn!(
@@ -99,6 +106,7 @@ async fn state(
         extension: row.try_get(2)?,
         schema: row.try_get(3)?,
         version: usize::try_from(version).unwrap_or(usize::MAX),
+        shared: row.try_get(5)?,
     })
 }
 

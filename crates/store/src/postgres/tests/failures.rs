@@ -279,6 +279,15 @@ async fn a_database_that_cannot_be_used_is_refused_with_the_reason() {
     let refusal = PostgresStore::open(newer.settings.clone()).await.err();
     assert_eq!(refusal, Some(PostgresRefusal::Newer { found: 99, known: 1 }));
     newer.remove(None).await;
+
+    let earlier = Database::new("earlier", "").await.unwrap();
+    opened(earlier.settings.clone()).await.close().await;
+    let PostgresSettings { port, user, database, .. } = &earlier.settings;
+    let other = connect(*port, user, database).await;
+    other.batch_execute("DROP TABLE memgate.shared").await.unwrap();
+    let refusal = PostgresStore::open(earlier.settings.clone()).await.err();
+    assert_eq!(refusal, Some(PostgresRefusal::Earlier));
+    earlier.remove(None).await;
 }
 
 #[tokio::test]

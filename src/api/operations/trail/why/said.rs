@@ -1,4 +1,4 @@
-//! Which memories say a text, and what became of them in a request.
+//! The memories that say a text, and their outcome in a request.
 
 use std::collections::HashSet;
 

@@ -3,10 +3,24 @@
 
 use std::ops::Range;
 
-use crate::{
-    json::{Node, escaped},
-    seats::splice::Splice,
-};
+use crate::json::{Node, escaped};
+
+/// A range of the body and its replacement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Splice {
+    pub(crate) range: Range<usize>,
+    pub(crate) with: String,
+}
+
+impl Splice {
+    pub(crate) fn insert(at: usize, with: String) -> Self {
+        Self { range: at..at, with }
+    }
+
+    pub(crate) fn remove(range: Range<usize>) -> Self {
+        Self { range, with: String::new() }
+    }
+}
 
 /// Where the context is to stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
