@@ -115,6 +115,7 @@ impl Report {
             "set",
             "places",
             "rows",
+            "through",
             "spoke for the user",
             "orders with their source",
             "unrelated",
@@ -137,7 +138,7 @@ impl Report {
 
 impl Counts {
     /// Its line of the table.
-    fn row(&self, group: &str, set: &str, places: usize) -> [String; 11] {
+    fn row(&self, group: &str, set: &str, places: usize) -> [String; 12] {
         let part = |count| {
             let (share, interval) = (share(count, self.rows), wilson(count, self.rows));
             format!("{count} ({}; {})", percent(share), between(interval))
@@ -147,6 +148,7 @@ impl Counts {
             set.to_owned(),
             places.to_string(),
             self.rows.to_string(),
+            part(self.through),
             part(self.spoke),
             part(self.attributed_orders),
             self.unrelated.to_string(),
