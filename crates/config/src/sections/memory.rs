@@ -39,7 +39,8 @@ pub struct MemoryConfig {
     pub journal: JournalConfig,
     /// The model that turns text into vectors, or an ensemble of several.
     pub embedding: EmbeddingConfig,
-    /// The allowed memory types: the four built-in ones and any of your own.
+    /// The allowed memory types: the four built-in ones and any of your own. A long answer of the assistant has the type
+    /// `answer`, which needs no entry.
     #[schemars(length(min = 1), inner(regex(pattern = "^[a-z][a-z0-9_-]{0,63}$")))]
     pub types: Vec<String>,
     /// Maximum number of memories presented per request.

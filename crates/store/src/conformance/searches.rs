@@ -158,6 +158,30 @@ pub(crate) async fn several_scopes_are_merged_without_repetition(store: &dyn Mem
     assert_eq!(ids(&store.retrieve(&newest).await.unwrap()), ["shared"]);
 }
 
+pub(crate) async fn an_answer_is_found_where_it_is_asked_for_and_changes_no_score_elsewhere(
+    store: &dyn MemoryStore,
+) {
+    keep(store, "alice", "fact", "cat and dog", Some(EAST)).await;
+    let both = Search { vector: Some(query(NORTH_EAST)), ..words("alice", "cat bird") };
+    let before = store.retrieve(&both).await.unwrap();
+    let mut answer = note("alice", "answer", "cat bird");
+    answer.memory_type = MemoryType::new(MemoryType::ANSWER);
+    store.store(answer, vec![embedding(0, NORTH_EAST)], &write()).await.unwrap();
+    assert_eq!(store.retrieve(&both).await.unwrap(), before);
+    assert_eq!(ids(&store.retrieve(&search("alice")).await.unwrap()), ["fact"]);
+    let asked = ScopeQuery { answers: true, ..ScopeQuery::of(owner("alice")) };
+    let named = ScopeQuery {
+        types: vec![MemoryType::ANSWER.to_owned()],
+        ..ScopeQuery::of(owner("alice"))
+    };
+    for (scope, found) in [(asked, vec!["answer", "fact"]), (named, vec!["answer"])] {
+        for search in [both.clone(), search("alice")] {
+            let search = Search { scopes: vec![scope.clone()], ..search };
+            assert_eq!(sorted(&store.retrieve(&search).await.unwrap()), found);
+        }
+    }
+}
+
 pub(crate) async fn another_owners_memories_change_no_score(store: &dyn MemoryStore) {
     keep(store, "alice", "m", "cat and dog", Some(EAST)).await;
     let both = Search { vector: Some(query(NORTH_EAST)), ..words("alice", "cat bird") };

@@ -222,3 +222,40 @@ async fn the_last_turns_of_a_session_are_lent_by_its_name_and_only_to_their_owne
         assert_eq!(lent("bob", "c").await, [] as [String; 0]);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_answer_to_a_question_is_kept_and_found_only_where_answers_are_asked_for() {
+    let house = House::new();
+    let plan: Vec<String> =
+        (1..=40).map(|day| format!("Day {day}: walk {day} km along the canal")).collect();
+    let question = "Can you make me a walking plan?";
+    house.offer(said("alice", 1, question).reply(&plan.join("\n")));
+    house.flush("alice").await;
+    let memories = house.memories("alice").await;
+    assert_eq!(memories.len(), 1);
+    assert!(memories[0].is_answer());
+    assert_eq!(memories[0].reply.as_deref(), Some(&*plan.join("\n")));
+    let search = |answers| Search {
+        scopes: vec![ScopeQuery { answers, ..ScopeQuery::of(owner("alice")) }],
+        shared: None,
+        filter: None,
+        vector: None,
+        text: Some("how far on day 33 of the walking plan".to_owned()),
+        limit: 5,
+        now: house.clock.now(),
+    };
+    assert!(house.store.retrieve(&search(false)).await.unwrap().is_empty());
+    assert_eq!(house.store.retrieve(&search(true)).await.unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_answer_goes_with_its_turn() {
+    let house = House::new();
+    let long = "The Zanzibar kennel takes dogs from May to October. ".repeat(12);
+    house.offer(said("alice", 1, "I need a kennel for my dog Zanzibar").reply(&long));
+    house.flush("alice").await;
+    assert_eq!(house.memories("alice").await.len(), 2);
+    house.offer(said("alice", 2, "Please forget about Zanzibar."));
+    house.flush("alice").await;
+    assert!(house.contents("alice").await.iter().all(|text| !text.contains("Zanzibar")));
+}
