@@ -78,7 +78,7 @@ macro_rules! conforms {
             an_exact_scope_holds_nothing_of_a_wider_or_another_one
             the_best_of_both_kinds_are_returned
             a_search_for_nothing_in_particular_gives_the_newest
-            several_scopes_are_merged_without_repetition,
+            several_scopes_are_merged_without_repetition
             an_answer_is_found_where_it_is_asked_for_and_changes_no_score_elsewhere
             another_owners_memories_change_no_score
             a_search_sees_every_write_before_it
