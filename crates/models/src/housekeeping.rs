@@ -1,49 +1,28 @@
 //! Whether a message is a client's own prompt: for a title, tags, follow-up questions, a summary to go on with. By its words;
 //! where an embedding model has read it, by that model's inner layers and vector, too. `tools/train_housekeeping.py` trains it.
 
-use crate::{Features, Unreadable, linear::Linear, tensors::Tensors};
+use crate::{Features, Unreadable, linear::Judge, tensors::Tensors};
 
-/// Two models over one space of features.
+/// Tells a client's prompts.
 #[derive(Debug)]
-pub struct HousekeepingModel {
-    /// With the embedding model's layers and vector.
-    whole: Judge,
-    /// By words alone.
-    words: Judge,
-}
-
-/// A model, and the probability above which a message counts as a prompt.
-#[derive(Debug)]
-struct Judge {
-    model: Linear,
-    threshold: f64,
-}
+pub struct HousekeepingModel(Judge);
 
 impl HousekeepingModel {
     pub(super) fn read(tensors: &Tensors) -> Result<Self, Unreadable> {
-        let judge = |name: &str| {
-            let name = format!("housekeeping.{name}");
-            let threshold = tensors.number(&format!("{name}.threshold"))?.into();
-            Ok::<_, Unreadable>(Judge { model: Linear::read(tensors, &name)?, threshold })
-        };
-        Ok(Self { whole: judge("whole")?, words: judge("words")? })
+        Judge::read(tensors, "housekeeping").map(Self)
     }
 
     /// Whether the words alone say that a message is a client's prompt.
     #[must_use]
     pub fn by_words(&self, features: &Features) -> bool {
-        self.words.model.probability(features, &[]) > self.words.threshold
+        self.0.by_words(features)
     }
 
     /// Decides with the inner layers and the vector of the embedding model that it was trained
     /// with; by words where their numbers are fewer than that model gives.
     #[must_use]
     pub fn by_layers(&self, features: &Features, layers: &[f32], vector: &[f32]) -> bool {
-        let Judge { model, threshold } = &self.whole;
-        if layers.len() + vector.len() != model.dense() {
-            return self.by_words(features);
-        }
-        model.probability(features, &[layers, vector]) > *threshold
+        self.0.by_layers(features, layers, vector)
     }
 }
 

@@ -3,6 +3,7 @@
 //! The models are loaded once at start-up and passed down. This module must not depend on what is done with a
 //! prediction, on who embeds, or on a store. docs/models.md describes the models and how they are trained.
 
+mod answers;
 mod error;
 mod features;
 mod housekeeping;
@@ -22,6 +23,7 @@ use manifest::Manifest;
 use memgate_embed::Space;
 use tensors::Tensors;
 
+pub use answers::AnswersModel;
 pub use error::ModelsError;
 use error::Unreadable;
 pub use features::Features;
@@ -61,6 +63,8 @@ pub struct Models {
     pub need: NeedModel,
     /// Tells a client's own prompts from what people type.
     pub housekeeping: HousekeepingModel,
+    /// Tells messages that ask for the assistant's earlier words.
+    pub answers: AnswersModel,
     /// Decides which statements are worth keeping.
     pub memorable: MemorableModel,
     /// Reads messages piece by piece. Only for inner layers of an embedder that [`Models::are_trained_with`].
@@ -107,6 +111,7 @@ impl Models {
         Ok(Self {
             need: NeedModel::read(&tensors)?,
             housekeeping: HousekeepingModel::read(&tensors)?,
+            answers: AnswersModel::read(&tensors)?,
             memorable: MemorableModel::read(&tensors)?,
             reader: Reader::read(&tensors)?,
             update: UpdateModel::read(&tensors)?,

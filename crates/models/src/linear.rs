@@ -1,4 +1,4 @@
-//! Logistic regression over hashed features and over what an embedding model gives.
+//! Logistic regression over hashed features and over what an embedding model gives, and judges made of two of them.
 
 use crate::{
     Features, Unreadable,
@@ -48,5 +48,46 @@ impl Linear {
         let meaning: f64 =
             self.dense.iter().zip(given).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
         1.0 / (1.0 + (-(self.bias + self.scale * words + meaning)).exp())
+    }
+}
+
+/// Decides by two models over one space of features: with the embedding model's layers and vector, and by words alone.
+#[derive(Debug)]
+pub(super) struct Judge {
+    whole: Decider,
+    words: Decider,
+}
+
+/// A model, and the probability above which it says yes.
+#[derive(Debug)]
+struct Decider {
+    model: Linear,
+    threshold: f64,
+}
+
+impl Judge {
+    /// The judge whose tensors' names begin with `name`.
+    pub(super) fn read(tensors: &Tensors, name: &str) -> Result<Self, Unreadable> {
+        let decider = |part: &str| {
+            let name = format!("{name}.{part}");
+            let threshold = tensors.number(&format!("{name}.threshold"))?.into();
+            Ok::<_, Unreadable>(Decider { model: Linear::read(tensors, &name)?, threshold })
+        };
+        Ok(Self { whole: decider("whole")?, words: decider("words")? })
+    }
+
+    /// By words alone.
+    pub(super) fn by_words(&self, features: &Features) -> bool {
+        self.words.model.probability(features, &[]) > self.words.threshold
+    }
+
+    /// With the inner layers and the vector of the embedding model that it was trained with; by words where their numbers are
+    /// fewer than that model gives.
+    pub(super) fn by_layers(&self, features: &Features, layers: &[f32], vector: &[f32]) -> bool {
+        let Decider { model, threshold } = &self.whole;
+        if layers.len() + vector.len() != model.dense() {
+            return self.by_words(features);
+        }
+        model.probability(features, &[layers, vector]) > *threshold
     }
 }

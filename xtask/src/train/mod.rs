@@ -1,7 +1,7 @@
 //! `cargo xtask train`: trains the models of the default embedder, or checks that training gives what is committed.
 //! Those of all-MiniLM-L6-v2 are trained one by one: docs/models.md.
 //!
-//! The order is that of [`Model`]. The encoder learns from labelled rows alone, and is then exported anew. need,
+//! The order is that of [`Model`]. The encoder learns from labelled rows alone, and is then exported anew. need, answers,
 //! reader, memorable, update and forgetting learn from labelled rows and from what the encoder makes of them. relevance is fitted last, to
 //! stories replayed with all of these; the program has them compiled in, so it is built again before.
 
@@ -71,6 +71,7 @@ impl Args {
                 }
                 Model::Need => stage.need()?,
                 Model::Housekeeping => stage.housekeeping()?,
+                Model::Answers => stage.answers()?,
                 Model::Reader => stage.reader()?,
                 Model::Memorable => stage.memorable()?,
                 Model::Update => pairs = Some(stage.update()?),

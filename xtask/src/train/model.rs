@@ -10,6 +10,8 @@ pub(super) enum Model {
     Need,
     /// Whether a client wrote a message.
     Housekeeping,
+    /// Whether a message asks for what the assistant said.
+    Answers,
     /// Whose words a piece of a message is, and whether it is worth keeping.
     Reader,
     /// The model of memorable statements by words alone.
@@ -23,10 +25,11 @@ pub(super) enum Model {
 }
 
 impl Model {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Encoder,
         Self::Need,
         Self::Housekeeping,
+        Self::Answers,
         Self::Reader,
         Self::Memorable,
         Self::Update,
@@ -40,6 +43,7 @@ impl Model {
             Self::Encoder => "encoder",
             Self::Need => "need",
             Self::Housekeeping => "housekeeping",
+            Self::Answers => "answers",
             Self::Reader => "reader",
             Self::Memorable => "memorable",
             Self::Update => "update",

@@ -43,6 +43,10 @@ impl Stage<'_> {
         self.train("train_housekeeping.py", &[])
     }
 
+    pub(super) fn answers(&self) -> Result<()> {
+        self.train("train_answers.py", &[])
+    }
+
     pub(super) fn reader(&self) -> Result<()> {
         self.train("train_reader.py", &[])
     }

@@ -44,7 +44,7 @@ pub(super) fn snippet<'m>(
 ) -> Cow<'m, str> {
     let (user, reply) = match memory.as_turn() {
         None => return cut(memory.text(), wanted, chars),
-        Some((user, Some(reply))) if wanted.replies => (user, reply),
+        Some((user, Some(reply))) if wanted.replies || memory.is_answer() => (user, reply),
         // The assistant may have repeated what a page or a tool made it say.
         Some((user, _)) => return cut(Cow::Borrowed(user), wanted, chars),
     };

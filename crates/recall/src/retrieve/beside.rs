@@ -5,15 +5,14 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::{request::RecallRequest, services::Services};
 use memgate_core::memory::{Evidence, ScopeQuery, Search, StoreError};
-use memgate_text::question::replies::asks_about_replies;
 
-/// The evidence for a search of what the request may see; none where the user's own memories were not found in time.
+/// The evidence for a search of what the request may see, the assistant's long answers only where `answers` says so; none where the user's own memories were not found in time.
 pub(super) async fn search_beside(
     services: &Services,
     request: &RecallRequest<'_>,
     mut search: Search,
+    answers: bool,
 ) -> Option<Result<Vec<Evidence>, StoreError>> {
-    let answers = search.text.as_deref().is_some_and(asks_about_replies);
     search.scopes = vec![ScopeQuery { answers, ..request.scope() }];
     search.shared = None;
     let own = timeout_at(request.deadline, services.store.retrieve(&search));

@@ -1,6 +1,8 @@
 //! The search of the store for one text. When the embedder fails or is late, only words are searched; when that fails too,
 //! recall fails.
 
+use std::borrow::Cow;
+
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
@@ -10,13 +12,14 @@ use crate::{
         beside::search_beside,
         conversation::without_conversation,
         lookup::{Lookup, Meaning, Retrieval},
-        query_embedding::{SearchVector, embed_query},
+        query_embedding::{QueryEmbedding, SearchVector, embed_query},
     },
     services::Services,
     trail::{Cut, Step},
 };
 use memgate_core::memory::{Evidence, Search, StoreError};
 use memgate_telemetry::Phase;
+use memgate_text::question::replies::asks_about_replies;
 
 /// The store is asked for this many times what is presented, since ranking
 /// reorders and drops near-duplicates.
@@ -36,7 +39,10 @@ pub(crate) async fn evidence(
     }
     let request = retrieval.request;
     let began = std::time::Instant::now();
-    let vector = search_vector(services, request.deadline, meaning).await;
+    let embedding = embedding(services, request.deadline, meaning).await;
+    let vector = search_vector(services, &embedding);
+    let answers =
+        asks_about_replies(text) || services.models.answers.are_asked_for(text, embedding.layers());
     let embedded = began.elapsed();
     let search = Search {
         scopes: Vec::new(),
@@ -48,7 +54,7 @@ pub(crate) async fn evidence(
         now: request.now,
     };
     let started = std::time::Instant::now();
-    let found = search_beside(services, request, search).await;
+    let found = search_beside(services, request, search, answers).await;
     services.metrics.phase(Phase::Search, started.elapsed());
     if let Some(trace) = request.trace {
         trace.step(Step::Embed, embedded);
@@ -77,19 +83,24 @@ pub(crate) async fn evidence(
     Ok(evidence)
 }
 
-/// The vector to search near to; none when the embedder fails or is late.
-async fn search_vector(
+/// The embedding of what is searched for.
+async fn embedding<'m>(
     services: &Services,
     deadline: Instant,
-    meaning: Meaning<'_>,
-) -> Option<SearchVector> {
-    let mut vector = match meaning {
-        Meaning::Embedded(embedding) => embedding.vector(&services.space),
+    meaning: Meaning<'m>,
+) -> Cow<'m, QueryEmbedding> {
+    match meaning {
+        Meaning::Embedded(embedding) => Cow::Borrowed(embedding),
         Meaning::Text(text) => {
             let embedder = services.embedder.as_ref();
-            embed_query(services, embedder, text, deadline).await.vector(&services.space)
+            Cow::Owned(embed_query(services, embedder, text, deadline).await)
         }
-    }?;
+    }
+}
+
+/// The vector to search near to; none when the embedder failed or was late.
+fn search_vector(services: &Services, embedding: &QueryEmbedding) -> Option<SearchVector> {
+    let mut vector = embedding.vector(&services.space)?;
     if let Some(adapter) = &services.models.query_adapter {
         vector.vector.values = adapter.turn(&vector.vector.values);
     }
