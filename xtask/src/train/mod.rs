@@ -112,6 +112,6 @@ mod tests {
     fn models_are_trained_in_their_order_and_those_that_replay_stories_last() {
         assert!(Model::ALL.is_sorted());
         let replay = Model::ALL.map(Model::needs_those_before);
-        assert_eq!(replay, [false, false, false, false, false, false, false, true]);
+        assert_eq!(replay, [false, false, false, false, false, false, false, false, true]);
     }
 }

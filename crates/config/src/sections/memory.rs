@@ -197,7 +197,8 @@ impl MemoryConfig {
     /// Whether this memory type is allowed.
     #[must_use]
     pub fn knows_type(&self, name: &str) -> bool {
-        name == memgate_core::memory::MemoryType::ANSWER || self.types.iter().any(|known| known == name)
+        name == memgate_core::memory::MemoryType::ANSWER
+            || self.types.iter().any(|known| known == name)
     }
 }
 

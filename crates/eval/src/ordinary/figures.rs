@@ -35,6 +35,8 @@ pub(super) struct StoreFigures {
     /// Facts that hold, found in a clean memory of few facts.
     pub(super) fact_recall: Count,
     pub(super) fact_recall_by_kind: BTreeMap<Kind, Count>,
+    /// Facts that hold, found in any memory in use: in turns and answers, too.
+    pub(super) held: Count,
     /// Clean memories that hold nothing labelled.
     pub(super) junk: Count,
     /// Clean memories that cannot be read alone.
@@ -126,6 +128,7 @@ impl StoreFigures {
                 State::Now => {
                     let found = is_found(at, memories);
                     figures.fact_recall.add(found);
+                    figures.held.add(is_kept(at, memories));
                     figures.fact_recall_by_kind.entry(fact.kind).or_default().add(found);
                 }
                 State::Past => figures.past_active.add(is_shown_as_active(at, story, memories)),
@@ -150,6 +153,7 @@ impl StoreFigures {
         self.summaries += other.summaries;
         self.contributed += other.contributed;
         self.fact_recall += other.fact_recall;
+        self.held += other.held;
         for (kind, count) in &other.fact_recall_by_kind {
             *self.fact_recall_by_kind.entry(*kind).or_default() += *count;
         }

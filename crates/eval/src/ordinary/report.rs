@@ -98,6 +98,7 @@ fn told(sheet: &mut Sheet, name: &str, group: &Group) {
     let kinds = &store.fact_recall_by_kind;
     counts.extend(kinds.iter().map(|(kind, count)| (format!("  {}", kind.name()), *count)));
     counts.extend([
+        line("facts in any memory", store.held),
         line("junk share", store.junk),
         line("fragments", store.fragments),
         line("past shown as active", store.past_active),

@@ -29,7 +29,7 @@ pub(crate) async fn is_told_of(
         limit: LOOKED_AT,
         now: request.now,
     };
-    let Some(Ok(found)) = search_beside(services, request, search).await else {
+    let Some(Ok(found)) = search_beside(services, request, search, false).await else {
         return false;
     };
     request.visible(found).iter().any(|found| {

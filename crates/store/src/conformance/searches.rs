@@ -170,10 +170,8 @@ pub(crate) async fn an_answer_is_found_where_it_is_asked_for_and_changes_no_scor
     assert_eq!(store.retrieve(&both).await.unwrap(), before);
     assert_eq!(ids(&store.retrieve(&search("alice")).await.unwrap()), ["fact"]);
     let asked = ScopeQuery { answers: true, ..ScopeQuery::of(owner("alice")) };
-    let named = ScopeQuery {
-        types: vec![MemoryType::ANSWER.to_owned()],
-        ..ScopeQuery::of(owner("alice"))
-    };
+    let named =
+        ScopeQuery { types: vec![MemoryType::ANSWER.to_owned()], ..ScopeQuery::of(owner("alice")) };
     for (scope, found) in [(asked, vec!["answer", "fact"]), (named, vec!["answer"])] {
         for search in [both.clone(), search("alice")] {
             let search = Search { scopes: vec![scope.clone()], ..search };

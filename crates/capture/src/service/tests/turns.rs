@@ -4,7 +4,7 @@ use crate::{
     service::tests::*,
     test_support::{Said, said},
 };
-use memgate_core::memory::MemoryType;
+use memgate_core::memory::{MemoryType, Search};
 use memgate_dialect::Ask;
 
 #[tokio::test(flavor = "multi_thread")]
