@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains what tells messages that ask for the assistant's earlier words (crates/models/src/answers.rs).
+"""Trains what tells messages that ask for the assistant's earlier words (crates/models/src/message/answers.rs).
 
     python tools/train_answers.py [--check] [--into models/all-MiniLM-L6-v2]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains what tells a client's own prompts from what people type (crates/models/src/housekeeping.rs).
+"""Trains what tells a client's own prompts from what people type (crates/models/src/message/housekeeping.rs).
 
     python tools/train_housekeeping.py [--check] [--into models/all-MiniLM-L6-v2]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains the model that decides whether a message needs memory (crates/models/src/need.rs).
+"""Trains the model that decides whether a message needs memory (crates/models/src/message/need.rs).
 
     python tools/train_signals.py [--check] [--doubts N] [--into models/all-MiniLM-L6-v2]
 
@@ -188,7 +188,7 @@ def linear(model, data):
 
 
 def tensors(models, thresholds):
-    """By name, as crates/models/src/need.rs reads them."""
+    """By name, as crates/models/src/message/need.rs reads them."""
     found = {}
     for name, (bias, dense, weights) in zip(NAMES, models):
         found |= model_file.linear(f"need.{name}", bias, weights, dense if len(dense) else None)

@@ -3,14 +3,12 @@
 //! The models are loaded once at start-up and passed down. This module must not depend on what is done with a
 //! prediction, on who embeds, or on a store. docs/models.md describes the models and how they are trained.
 
-mod answers;
 mod error;
 mod features;
-mod housekeeping;
 mod linear;
 mod manifest;
 mod memorable;
-mod need;
+mod message;
 mod pairs;
 mod query_adapter;
 pub mod reader;
@@ -23,13 +21,11 @@ use manifest::Manifest;
 use memgate_embed::Space;
 use tensors::Tensors;
 
-pub use answers::AnswersModel;
 pub use error::ModelsError;
 use error::Unreadable;
 pub use features::Features;
-pub use housekeeping::HousekeepingModel;
 pub use memorable::{Clause, MemorableModel};
-pub use need::{Need, NeedModel, Opinion};
+pub use message::{AnswersModel, HousekeepingModel, Need, NeedModel, Opinion};
 pub use pairs::{ForgettingModel, Outdated, Pair, Standing, UpdateFeatures, UpdateModel};
 pub use query_adapter::QueryAdapter;
 pub use reader::Reader;

@@ -42,7 +42,9 @@ impl Operations {
             let counts = self.store.count(&scope, None, &id, now).await?;
             Ok::<_, ApiError>((name.to_owned(), counts.total))
         }));
-        let by_type: BTreeMap<String, u64> = by_type.await?.into_iter().collect();
+        // Answers are named only where there are any: no configuration lists their type.
+        let named = |(name, total): &(String, u64)| name != MemoryType::ANSWER || *total > 0;
+        let by_type: BTreeMap<String, u64> = by_type.await?.into_iter().filter(named).collect();
         // Those in use are the rest of the total.
         let counted = Status::ALL.iter().filter(|&&status| status != Status::Active);
         let by_status = try_join_all(counted.map(async |&status| {

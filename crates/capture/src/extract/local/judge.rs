@@ -130,8 +130,10 @@ const BEHIND: usize = 2;
 /// Whether a request to forget stands amid other sentences, as in a pasted text. People say it at first or at last, or ask one
 /// thing more: of 544 requests in testdata/forgetting none has more behind it.
 fn is_amid(asking: &[bool], at: usize) -> bool {
-    let others = |some: &[bool]| some.iter().filter(|asks| !**asks).count();
-    others(&asking[..at]) > 0 && others(&asking[at + 1..]) > BEHIND
+    let together = |some: &mut dyn Iterator<Item = &bool>| some.take_while(|asks| **asks).count();
+    let before = at - together(&mut asking[..at].iter().rev());
+    let behind = asking.len() - at - 1 - together(&mut asking[at + 1..].iter());
+    before > 0 && behind > BEHIND
 }
 
 /// The longest message of one line in which hardly anything is pasted, in characters.

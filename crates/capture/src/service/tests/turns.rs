@@ -251,11 +251,12 @@ async fn a_long_answer_to_a_question_is_kept_and_found_only_where_answers_are_as
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_answer_goes_with_its_turn() {
     let house = House::new();
-    let long = "The Zanzibar kennel takes dogs from May to October. ".repeat(12);
-    house.offer(said("alice", 1, "I need a kennel for my dog Zanzibar").reply(&long));
+    let long = "Zanzibar can stay at the kennel from May to October. ".repeat(12);
+    house.offer(said("alice", 1, "My dog is called Zanzibar.").reply(&long));
     house.flush("alice").await;
     assert_eq!(house.memories("alice").await.len(), 2);
-    house.offer(said("alice", 2, "Please forget about Zanzibar."));
+    house.offer(said("alice", 2, "Please forget that my dog is called Zanzibar."));
     house.flush("alice").await;
-    assert!(house.contents("alice").await.iter().all(|text| !text.contains("Zanzibar")));
+    let left = house.contents("alice").await;
+    assert!(left.iter().all(|text| !text.contains("Zanzibar")), "{left:?}");
 }

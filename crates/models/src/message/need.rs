@@ -34,7 +34,7 @@ struct Thresholds {
 }
 
 impl NeedModel {
-    pub(super) fn read(tensors: &Tensors) -> Result<Self, Unreadable> {
+    pub(crate) fn read(tensors: &Tensors) -> Result<Self, Unreadable> {
         let number = |name: &str| tensors.number(name).map(f64::from);
         let linear = |name: &str| Linear::read(tensors, &format!("need.{name}"));
         Ok(Self {

@@ -9,7 +9,7 @@ use crate::{Features, Unreadable, linear::Judge, tensors::Tensors};
 pub struct AnswersModel(Judge);
 
 impl AnswersModel {
-    pub(super) fn read(tensors: &Tensors) -> Result<Self, Unreadable> {
+    pub(crate) fn read(tensors: &Tensors) -> Result<Self, Unreadable> {
         Judge::read(tensors, "answers").map(Self)
     }
 

@@ -8,7 +8,7 @@ use crate::{Features, Unreadable, linear::Judge, tensors::Tensors};
 pub struct HousekeepingModel(Judge);
 
 impl HousekeepingModel {
-    pub(super) fn read(tensors: &Tensors) -> Result<Self, Unreadable> {
+    pub(crate) fn read(tensors: &Tensors) -> Result<Self, Unreadable> {
         Judge::read(tensors, "housekeeping").map(Self)
     }
 

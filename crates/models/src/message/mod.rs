@@ -1,0 +1,10 @@
+//! Models that judge a whole message: whether it needs memory, whether a client wrote it, whether it asks for the assistant's
+//! earlier words.
+
+mod answers;
+mod housekeeping;
+mod need;
+
+pub use answers::AnswersModel;
+pub use housekeeping::HousekeepingModel;
+pub use need::{Need, NeedModel, Opinion};
