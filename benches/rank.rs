@@ -85,7 +85,8 @@ fn ranking(c: &mut Criterion) {
     let models = Models::for_embedder(embedder.space()).unwrap();
     let relevance = &models.relevance;
     let zone = &jiff::tz::TimeZone::UTC;
-    let question = Question { text: QUERY, asked: &query.asked, relevance, now, zone };
+    let question =
+        Question { text: QUERY, replies: false, asked: &query.asked, relevance, now, zone };
     // Everything passes: the selection has most to do.
     let selection = Selection { limit: 5, threshold: 0.01, types: Vec::new() };
     let metrics = Metrics::new();

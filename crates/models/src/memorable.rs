@@ -62,6 +62,12 @@ impl MemorableModel {
         }
     }
 
+    /// Whether a clause surely tells something, by its words alone.
+    #[must_use]
+    pub fn tells(&self, clause: &Piece<'_>) -> bool {
+        self.clause(clause) == Clause::Statement
+    }
+
     /// Whether a text says how something is done or is to be done.
     #[must_use]
     pub fn is_procedural(&self, text: &str) -> bool {

@@ -98,6 +98,9 @@ pub struct ScoreBreakdown {
     /// Whether it was found for a part of the question, better than for the whole.
     #[serde(default)]
     pub of_part: bool,
+    /// Whether the question asks for the assistant's words: then the reply of a turn is shown.
+    #[serde(default)]
+    pub replies: bool,
     /// The contribution of each feature to the relevance. Features order hits; they do not decide
     /// whether one passes.
     #[serde(default, rename = "added")]

@@ -5,9 +5,8 @@ use crate::{
     reconcile::{clauses, folded, left_of, without_repeats},
 };
 use memgate_core::memory::{Memory, MemoryKind};
-use memgate_models::{Clause, MemorableModel};
+use memgate_models::MemorableModel;
 use memgate_text::{
-    pieces::Piece,
     sentences::{only_asks, sentences},
     time::statement_dates::undated,
 };
@@ -70,11 +69,9 @@ impl Said {
 
     /// The other clauses of a sentence, where they tell something.
     fn left_of(&self, sentence: &str, model: &MemorableModel) -> Option<String> {
-        let tells = |clause: &Piece<'_>| model.clause(clause) == Clause::Statement;
-        let sentences = Piece::sentences(sentence);
-        let clauses = sentences.iter().flat_map(|it| clauses(it, tells));
-        let held: Vec<_> = clauses.filter(|clause| !self.is_in(clause.words())).collect();
-        left_of(&held, tells)
+        let mut held = clauses(sentence, model);
+        held.retain(|clause| !self.is_in(clause.words()));
+        left_of(&held, model)
     }
 
     /// Whether a text says it, or is part of it.

@@ -5,6 +5,7 @@ use std::{collections::HashSet, sync::Arc};
 use crate::{error::JobError, parts::Parts, reconcile::told};
 use memgate_core::memory::{Evidence, Memory, MemoryKind, Owner, QueryVector, ScopeQuery, Search};
 use memgate_embed::{Space, model_of};
+use memgate_text::{pronouns::points_back, sentences::joined};
 
 /// Memories that a request is compared with, by each kind of evidence.
 const MEMORIES: usize = 40;
@@ -41,28 +42,74 @@ pub(crate) async fn meant(
             now,
         };
         let sentences = sentences(&writer.store.retrieve(&search).await?);
-        let olds = embedder.embed_passages(sentences.clone()).await?;
+        let texts = sentences.iter().map(|it| it.understood.clone()).collect();
+        let olds = embedder.embed_passages(texts).await?;
         let means = writer.models.forgetting.means(&judged, &olds);
         let found = sentences.into_iter().zip(means).filter(|(_, means)| *means);
-        meant.extend(found.map(|(words, _)| words));
+        meant.extend(found.map(|(sentence, _)| sentence.words));
     }
     Ok(meant)
 }
 
-/// The sentences of memories, each once.
-fn sentences(found: &[Evidence]) -> Vec<String> {
-    let mut seen = HashSet::new();
-    let all = found.iter().flat_map(|found| sentences_of(&found.memory));
-    all.filter(|words| seen.insert(words.to_lowercase())).take(SENTENCES).collect()
+/// A sentence that was told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Sentence {
+    words: String,
+    /// Behind the one before it, where it points at something.
+    understood: String,
 }
 
-fn sentences_of(memory: &Memory) -> Vec<String> {
-    match (memory.kind, memory.as_turn()) {
-        (_, Some((user, _))) => told(user).into_iter().map(str::to_owned).collect(),
-        (MemoryKind::Summary, _) => Vec::new(),
-        _ => told(memory.raw.as_ref().unwrap_or(&memory.content))
-            .into_iter()
-            .map(str::to_owned)
-            .collect(),
+/// The sentences of memories, each once.
+fn sentences(found: &[Evidence]) -> Vec<Sentence> {
+    let mut seen = HashSet::new();
+    let all = found.iter().flat_map(|found| sentences_of(&found.memory));
+    all.filter(|it| seen.insert(it.words.to_lowercase())).take(SENTENCES).collect()
+}
+
+fn sentences_of(memory: &Memory) -> Vec<Sentence> {
+    let text = match (memory.kind, memory.as_turn()) {
+        (_, Some((user, _))) => user,
+        (MemoryKind::Summary, _) => return Vec::new(),
+        _ => memory.raw.as_ref().unwrap_or(&memory.content),
+    };
+    let told = told(text);
+    let sentence = |(at, words): (usize, &&str)| Sentence {
+        words: (*words).to_owned(),
+        understood: match at.checked_sub(1) {
+            Some(before) if points_back(words) => joined(told[before], words),
+            _ => (*words).to_owned(),
+        },
+    };
+    told.iter().enumerate().map(sentence).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use memgate_core::memory::{MemoryId, MemoryType, Source};
+
+    #[test]
+    fn a_sentence_that_points_back_is_understood_behind_the_one_before() {
+        let said = "My sister Vera is allergic to nuts. She lost her job. Our dog is called Bo.";
+        let memory = Memory::new(
+            MemoryId::fresh(),
+            Owner::of_user("u").unwrap(),
+            MemoryType::new(MemoryType::SEMANTIC),
+            said,
+            Source::ExplicitUserInput,
+            Timestamp::UNIX_EPOCH,
+        );
+        let understood: Vec<String> =
+            sentences_of(&memory).into_iter().map(|it| it.understood).collect();
+        assert_eq!(
+            understood,
+            [
+                "My sister Vera is allergic to nuts.",
+                "My sister Vera is allergic to nuts. She lost her job.",
+                "Our dog is called Bo."
+            ]
+        );
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::{error::JobError, reconcile::clauses};
 use memgate_core::memory::Memory;
 use memgate_embed::{EmbedError, Embedder, dot};
-use memgate_models::{Clause, MemorableModel};
-use memgate_text::{command::Subject, normal::one_line, pieces::Piece};
+use memgate_models::MemorableModel;
+use memgate_text::{command::Subject, normal::one_line};
 
 /// The least cosine of a statement and a sentence that has all its words, for the sentence to say
 /// it; the lower one where the words show that it is said of the speaker.
@@ -71,11 +71,9 @@ impl Found {
 
 /// The clauses of a sentence that say a subject; the sentence where none does alone.
 fn narrowed(subject: &Subject, sentence: &str, model: &MemorableModel) -> Vec<String> {
-    let tells = |clause: &Piece<'_>| model.clause(clause) == Clause::Statement;
-    let sentences = Piece::sentences(sentence);
-    let clauses = sentences.iter().flat_map(|it| clauses(it, tells)).map(|it| it.words());
-    let say: Vec<String> =
-        clauses.filter(|clause| !subject.said_in(clause).is_empty()).map(str::to_owned).collect();
+    let clauses = clauses(sentence, model).into_iter().map(|it| it.words());
+    let says = |clause: &&str| !subject.said_in(clause).is_empty();
+    let say: Vec<String> = clauses.filter(says).map(str::to_owned).collect();
     if say.is_empty() { vec![sentence.to_owned()] } else { say }
 }
 

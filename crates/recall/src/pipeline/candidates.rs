@@ -7,7 +7,7 @@ use crate::{
     hit::Hit,
     pipeline::merge::merged_apart,
     ranking::{Question, best_cosine, rank_apart},
-    retrieve::{Lookup, Retrieval, evidence},
+    retrieve::{Found, Lookup, Retrieval, evidence},
     services::Services,
     trail::{Cut, Step},
 };
@@ -39,12 +39,12 @@ pub(super) async fn candidates(
     lookup: Lookup<'_>,
 ) -> Result<Vec<Hit>, RecallError> {
     let request = retrieval.request;
-    let evidence = evidence(services, retrieval, lookup).await?;
+    let Found { evidence, replies } = evidence(services, retrieval, lookup).await?;
     let ranking = std::time::Instant::now();
     let asked = &retrieval.query.asked;
     let relevance = &services.models.relevance;
     let (now, zone) = (request.now, &request.zone);
-    let question = Question { text: lookup.text, asked, relevance, now, zone };
+    let question = Question { text: lookup.text, replies, asked, relevance, now, zone };
     let settings = request.settings.ranking;
     let ranked =
         |evidence, best| rank_apart(evidence, best, &question, settings, &services.metrics);

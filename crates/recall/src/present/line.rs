@@ -20,7 +20,7 @@ pub const MAY_HAVE_CHANGED: &str = "may have changed on";
 /// `[2026-05-03, imported, until 2026-06-01] The office is in Lyon`.
 pub(super) fn line(hit: &Hit, wanted: &Wanted, zone: &TimeZone, chars: usize) -> String {
     let memory = &hit.memory;
-    let words = snippet(memory, hit.breakdown.part, wanted, chars);
+    let words = snippet(hit, wanted, chars);
     marked(memory, hit.scope.mark(), zone, &words)
 }
 

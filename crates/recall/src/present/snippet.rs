@@ -4,8 +4,8 @@ use std::{borrow::Cow, collections::HashSet};
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use memgate_core::memory::Memory;
-use memgate_text::{index, question::replies::asks_about_replies};
+use crate::hit::Hit;
+use memgate_text::index;
 
 /// Bytes of a text that are searched; the rest of a longer one is not shown.
 const LOOKED_THROUGH: usize = 16 * 1024;
@@ -15,36 +15,28 @@ const PIECE: usize = 200;
 const OTHER_SIDE: usize = 4;
 
 /// The words of a question; the snippet is taken where they are.
-pub(super) struct Wanted {
-    words: HashSet<String>,
-    /// Whether the assistant's words are asked for.
-    replies: bool,
-}
+pub(super) struct Wanted(HashSet<String>);
 
 impl Wanted {
     /// By the words of the query that carry meaning; without any, texts are shown from their beginning.
     pub(super) fn by(query: &str) -> Self {
-        Self { words: index::meaning_set(query), replies: asks_about_replies(query) }
+        Self(index::meaning_set(query))
     }
 
     fn of(&self, text: &str) -> usize {
         let found = index::token_set(&text[..text.floor_char_boundary(LOOKED_THROUGH)]);
-        self.words.intersection(&found).count()
+        self.0.intersection(&found).count()
     }
 }
 
 /// The text that is shown of a memory, in about this many characters: all of it if that fits, else
 /// the text where the question's words are. The side of a turn that is near to the question
 /// (`part`, as vectors are kept) comes first.
-pub(super) fn snippet<'m>(
-    memory: &'m Memory,
-    part: Option<u16>,
-    wanted: &Wanted,
-    chars: usize,
-) -> Cow<'m, str> {
+pub(super) fn snippet<'m>(hit: &'m Hit, wanted: &Wanted, chars: usize) -> Cow<'m, str> {
+    let (memory, part) = (&hit.memory, hit.breakdown.part);
     let (user, reply) = match memory.as_turn() {
         None => return cut(memory.text(), wanted, chars),
-        Some((user, Some(reply))) if wanted.replies || memory.is_answer() => (user, reply),
+        Some((user, Some(reply))) if hit.breakdown.replies || memory.is_answer() => (user, reply),
         // The assistant may have repeated what a page or a tool made it say.
         Some((user, _)) => return cut(Cow::Borrowed(user), wanted, chars),
     };
@@ -105,7 +97,7 @@ fn cut<'t>(text: Cow<'t, str>, wanted: &Wanted, chars: usize) -> Cow<'t, str> {
 
 /// The beginning of the first piece from which on this many characters hold most of the wanted words.
 fn best_start(text: &str, wanted: &Wanted, chars: usize) -> usize {
-    let words: Vec<&String> = wanted.words.iter().collect();
+    let words: Vec<&String> = wanted.0.iter().collect();
     let pieces: Vec<(usize, usize, Vec<usize>)> = pieces(text)
         .map(|(at, piece)| {
             let found = index::token_set(piece);
@@ -165,57 +157,63 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::tests::growth::assert_no_square;
-    use memgate_core::memory::{MemoryId, MemoryType, Owner, Source};
+    use crate::{HitScope, ScoreBreakdown, tests::growth::assert_no_square};
+    use memgate_core::memory::{Memory, MemoryId, MemoryType, Owner, Source};
 
-    fn memory(content: String) -> Memory {
+    fn hit(content: String) -> Hit {
         let owner = Owner::of_user("u").unwrap();
         let kind = MemoryType::new(MemoryType::EPISODIC);
         let (id, source) = (MemoryId::fresh(), Source::ExplicitUserInput);
         let mut memory = Memory::new(id, owner, kind, content, source, Timestamp::UNIX_EPOCH);
         memory.provenance.turn = Some("t".into());
-        memory
+        Hit { memory, scope: HitScope::default(), score: 0.9, breakdown: ScoreBreakdown::default() }
     }
 
     #[test]
     fn what_fits_is_shown_whole() {
-        let memory = memory("I fly on Friday.".into());
-        assert_eq!(snippet(&memory, None, &Wanted::by("when?"), 100), "I fly on Friday.");
+        let hit = hit("I fly on Friday.".into());
+        assert_eq!(snippet(&hit, &Wanted::by("when?"), 100), "I fly on Friday.");
     }
 
     #[test]
     fn a_long_text_is_shown_where_the_questions_words_are() {
         let filler = "It was a long day with nothing to tell. ".repeat(40);
-        let memory = memory(format!("{filler}The hotel in Lisbon costs 90 euros. {filler}"));
-        let of = |query: &str| snippet(&memory, None, &Wanted::by(query), 300).into_owned();
+        let hit = hit(format!("{filler}The hotel in Lisbon costs 90 euros. {filler}"));
+        let of = |query: &str| snippet(&hit, &Wanted::by(query), 300).into_owned();
         let shown = of("What does the Lisbon hotel cost?");
         assert!(shown.contains("costs 90 euros") && shown.starts_with("… "), "{shown}");
         assert!(shown.ends_with('…') && shown.chars().count() <= 304, "{shown}");
         assert!(of("What is my name?").starts_with("It was a long day"));
         let chinese =
             format!("{}里斯本的酒店九十欧元。{}", "今天没有什么事。".repeat(90), "好。".repeat(90));
-        let memory = self::memory(chinese);
-        let shown = snippet(&memory, None, &Wanted::by("里斯本的酒店多少钱"), 100);
+        let hit = self::hit(chinese);
+        let shown = snippet(&hit, &Wanted::by("里斯本的酒店多少钱"), 100);
         assert!(shown.contains("九十欧元"), "{shown}");
     }
 
     #[test]
     fn of_a_turn_the_side_that_matched_comes_first() {
         let (said, told) = ("Some words of mine. ".repeat(60), "Some words of yours. ".repeat(60));
-        let turn = memory(String::new())
+        let mut turn = hit(String::new());
+        turn.memory = turn
+            .memory
             .of_turn(format!("{said}My end."), Some(format!("{told}The gate closes at nine.")));
-        let of = |part, query: &str| snippet(&turn, part, &Wanted::by(query), 400).into_owned();
+        let of = |part, replies, query: &str| {
+            let mut hit = turn.clone();
+            (hit.breakdown.part, hit.breakdown.replies) = (part, replies);
+            snippet(&hit, &Wanted::by(query), 400).into_owned()
+        };
         let sides = |shown: String| {
             let (user, reply) = shown.split_once("\nAssistant: ").unwrap();
             (user.chars().count(), reply.chars().count())
         };
-        let (user, reply) = sides(of(Some(0), "What did you say?"));
+        let (user, reply) = sides(of(Some(0), true, "What did you say?"));
         assert!(user > 2 * reply && reply > 50, "{user} {reply}");
-        let (user, reply) = sides(of(Some(1), "What did you say?"));
+        let (user, reply) = sides(of(Some(1), true, "What did you say?"));
         assert!(reply > 2 * user && user > 50, "{user} {reply}");
-        let shown = of(None, "When did you say that the gate closes?");
+        let shown = of(None, true, "When did you say that the gate closes?");
         assert!(shown.contains("The gate closes at nine."), "{shown}");
-        let shown = of(Some(1), "When does the gate close?");
+        let shown = of(Some(1), false, "When does the gate close?");
         assert!(!shown.contains("Assistant"), "nobody asked for the assistant's words: {shown}");
     }
 
@@ -235,8 +233,8 @@ mod tests {
     fn very_long_texts_without_an_end_take_no_longer() {
         for unit in ["x", "a. ", "日", "word "] {
             assert_no_square(unit, 120_000, |bytes| {
-                let memory = memory(unit.repeat(bytes / unit.len()));
-                let shown = snippet(&memory, None, &Wanted::by("word of a day"), 1_200);
+                let hit = hit(unit.repeat(bytes / unit.len()));
+                let shown = snippet(&hit, &Wanted::by("word of a day"), 1_200);
                 assert!(shown.chars().count() <= 1_203);
             });
         }

@@ -140,7 +140,8 @@ mod tests {
         let models = Models::for_embedder(DeterministicEmbedder::new(8).space()).unwrap();
         let relevance = &models.relevance;
         let zone = &TimeZone::UTC;
-        let question = Question { text: query, asked: &asked, relevance, now, zone };
+        let question =
+            Question { text: query, replies: false, asked: &asked, relevance, now, zone };
         let ranking = RankingConfig { weights: WEIGHTS, ..RankingConfig::default() };
         ContextFeatures.apply(&question, &ranking, &mut hits);
         hits.iter().map(|hit| hit.breakdown.features.sum()).collect()

@@ -26,6 +26,8 @@ pub(crate) enum RankStep {
 pub struct Question<'a> {
     /// Its words.
     pub text: &'a str,
+    /// Whether it asks for the assistant's words.
+    pub replies: bool,
     /// Hints of the question about the memories it wants.
     pub asked: &'a Asked,
     /// Calibrates the relevance of evidence.

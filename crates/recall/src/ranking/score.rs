@@ -13,9 +13,9 @@ use crate::{
     settings::RankingConfig,
 };
 use memgate_core::memory::{Evidence, Memory};
-use memgate_models::{Form, Nearness, Relevance, Wording};
+use memgate_models::{Form, Nearness, Wording};
 use memgate_telemetry::Metrics;
-use memgate_text::question::{asking::width, replies::asks_about_replies};
+use memgate_text::question::asking::width;
 
 /// A remark of this width says enough to be judged by its words alone; about one sentence.
 const SENTENCE: usize = 80;
@@ -49,11 +49,7 @@ pub(crate) fn rank_apart(
     metrics: &Metrics,
 ) -> (Vec<Hit>, Vec<Hit>) {
     let started = Instant::now();
-    let replies = asks_about_replies(question.text);
-    let scored = |found: Evidence| {
-        let form = form(&found.memory, replies);
-        scored(found, form, question.relevance, best)
-    };
+    let scored = |found| scored(found, question, best);
     let mut hits: Vec<Hit> = evidence.into_iter().map(scored).collect();
     metrics.ranked(RankStep::Relevance.into(), started.elapsed(), hits.len());
     for feature in FEATURES {
@@ -71,7 +67,8 @@ pub(crate) fn rank_apart(
 }
 
 /// A hit with its calibrated relevance. `best`: the best cosine of all evidence.
-fn scored(evidence: Evidence, form: Form, relevance: &Relevance, best: f32) -> Hit {
+fn scored(evidence: Evidence, question: &Question<'_>, best: f32) -> Hit {
+    let replies = question.replies;
     let nearness = evidence.cosine.map(|cosine| Nearness { cosine, gap: cosine - best });
     let breakdown = ScoreBreakdown {
         cosine: evidence.cosine,
@@ -81,11 +78,13 @@ fn scored(evidence: Evidence, form: Form, relevance: &Relevance, best: f32) -> H
         bm25: evidence.lexical.map(|l| l.bm25),
         length: length(&evidence.memory),
         window: evidence.lexical.map(|l| l.window),
+        replies,
         ..ScoreBreakdown::default()
     };
+    let form = form(&evidence.memory, replies);
     let wording =
         Wording { coverage: breakdown.coverage.unwrap_or(0.0), length: breakdown.length, form };
-    let score = relevance.score(nearness, wording);
+    let score = question.relevance.score(nearness, wording);
     Hit { memory: evidence.memory, scope: HitScope::default(), score, breakdown }
 }
 
@@ -127,7 +126,6 @@ mod tests {
         assert_eq!(form(&turn, false), Form::Turn);
         turn.importance = Memory::IDLE_IMPORTANCE;
         assert_eq!(form(&turn, false), Form::IdleTurn);
-        assert!(asks_about_replies("Which name did you suggest?"));
         assert_eq!(form(&turn, true), Form::Turn);
     }
 }

@@ -48,7 +48,7 @@ fn ranked_by(evidence: Vec<Evidence>, text: &str, ranking: &RankingConfig) -> Ve
     let asked = Asked::default();
     let relevance = &relevance();
     let zone = &TimeZone::UTC;
-    let question = Question { text, asked: &asked, relevance, now, zone };
+    let question = Question { text, replies: false, asked: &asked, relevance, now, zone };
     rank(evidence, &question, ranking, &Metrics::new())
 }
 

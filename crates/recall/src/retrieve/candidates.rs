@@ -28,12 +28,21 @@ const OVER_FETCH: usize = 4;
 /// (conversations 26 and 42); with 60 no higher, and each one is read.
 const MIN_CANDIDATES: usize = 40;
 
+/// The evidence for a text.
+pub(crate) struct Found {
+    /// The memories that may answer it.
+    pub(crate) evidence: Vec<Evidence>,
+    /// Whether it names the assistant's words as such. Those for which a model alone hears a question are searched, but a turn's
+    /// reply is not shown for them: that finds no more (docs/quality.md).
+    pub(crate) replies: bool,
+}
+
 /// The evidence for a text: the memories that the request may see and the conversation does not hold.
 pub(crate) async fn evidence(
     services: &Services,
     retrieval: &Retrieval<'_>,
     Lookup { text, meaning }: Lookup<'_>,
-) -> Result<Vec<Evidence>, RecallError> {
+) -> Result<Found, RecallError> {
     if !services.store.is_enabled() {
         return Err(RecallError::Unavailable);
     }
@@ -41,8 +50,8 @@ pub(crate) async fn evidence(
     let began = std::time::Instant::now();
     let embedding = embedding(services, request.deadline, meaning).await;
     let vector = search_vector(services, &embedding);
-    let answers =
-        asks_about_replies(text) || services.models.answers.are_asked_for(text, embedding.layers());
+    let replies = asks_about_replies(text);
+    let answers = replies || services.models.answers.are_asked_for(text, embedding.layers());
     let embedded = began.elapsed();
     let search = Search {
         scopes: Vec::new(),
@@ -80,7 +89,7 @@ pub(crate) async fn evidence(
         let products = evidence.iter_mut().filter_map(|found| found.cosine.as_mut());
         products.for_each(|product| *product = vector.cosine(*product));
     }
-    Ok(evidence)
+    Ok(Found { evidence, replies })
 }
 
 /// The embedding of what is searched for.

@@ -19,6 +19,7 @@ mod untyped;
 mod tests;
 
 pub use commands::{Command, Commands};
+pub use masked::is_in_the_middle;
 pub use own_words::{LEFT_OUT, leave_out, own_words, without_envelope};
 use patterns::List;
 use reader::Reader;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::{
     command::{
         commands::Commands,
-        masked::Masked,
+        masked::{Masked, is_in_the_middle},
         patterns::List,
         request::{self, Request},
         subject::Subject,
@@ -45,9 +45,13 @@ impl<'a> Reader<'a> {
         let mut commands = Commands::default();
         let mut rest: Vec<&str> = Vec::new();
         let mut before: Option<Range<usize>> = None;
-        for sentence in self.masked.sentences().into_iter().take(MAX_SENTENCES) {
-            let asked = self.requests(sentence.clone());
-            if !asked.is_empty() && !self.masked.speaks(&sentence, self.message) {
+        let sentences = self.masked.sentences().into_iter().take(MAX_SENTENCES);
+        let read: Vec<_> = sentences.map(|it| (self.requests(it.clone()), it)).collect();
+        let forgets = |asked: &Asked| matches!(asked, Asked::Forget(_));
+        let forgetting: Vec<bool> = read.iter().map(|(it, _)| it.iter().any(forgets)).collect();
+        for (at, (asked, sentence)) in read.into_iter().enumerate() {
+            let is_pasted = forgetting[at] && is_in_the_middle(&forgetting, at);
+            if !asked.is_empty() && (is_pasted || !self.masked.speaks(&sentence, self.message)) {
                 commands.others = true;
                 before = Some(sentence);
                 continue;

@@ -8,7 +8,10 @@ use memgate_models::{
     Clause, MemorableModel, Models,
     reader::{Part, Said, Thresholds, features},
 };
-use memgate_text::{command::leave_out, pieces::Piece};
+use memgate_text::{
+    command::{is_in_the_middle, leave_out},
+    pieces::Piece,
+};
 
 /// Judges the pieces of one message.
 pub(super) struct Judge<'a> {
@@ -69,21 +72,24 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The message with [`LEFT_OUT`] in place of the sentences that are not its user's own, and, without `requests`, of those
-    /// that ask to forget something.
+    /// The message with [`LEFT_OUT`] in place of the sentences that are not its user's own, of requests to forget in the middle of
+    /// other sentences, and, without `requests`, of all of them.
     ///
     /// [`LEFT_OUT`]: memgate_text::command::LEFT_OUT
     pub(super) fn own_words(&self, message: &str, requests: bool) -> String {
         let sentences = Piece::sentences(message);
         let read = sentences.last().map_or(0, |last| last.range().end);
-        let foreign = |it: &&Piece<'_>| self.said(it).is_some_and(|said| !self.is_own(it, said));
-        let out = |it: &&Piece<'_>| foreign(it) || (!requests && self.asks_to_forget(it));
+        let foreign = |it: &Piece<'_>| self.said(it).is_some_and(|said| !self.is_own(it, said));
+        let asking: Vec<bool> = sentences.iter().map(|it| self.asks_to_forget(it)).collect();
+        let is_unheard = |at: usize| asking[at] && (!requests || is_in_the_middle(&asking, at));
+        let out = |(at, it): &(usize, &Piece<'_>)| foreign(it) || is_unheard(*at);
         // A sentence that follows a foreign one and is not read is foreign, too.
         let to = |it: &Piece<'_>| match it.range().end {
-            end if end == read && foreign(&it) => message.len(),
+            end if end == read && foreign(it) => message.len(),
             end => end,
         };
-        let left_out = sentences.iter().filter(out).map(|it| it.range().start..to(it));
+        let left_out = sentences.iter().enumerate().filter(out);
+        let left_out = left_out.map(|(_, it)| it.range().start..to(it));
         leave_out(message, left_out)
     }
 
@@ -93,7 +99,7 @@ impl<'a> Judge<'a> {
         let asking: Vec<bool> = sentences.iter().map(|it| self.asks_to_forget(it)).collect();
         let asks = |(at, it): &(usize, &Piece<'_>)| {
             asking[*at]
-                && !is_amid(&asking, *at)
+                && !is_in_the_middle(&asking, *at)
                 && self.said(it).is_some_and(|said| self.is_own(it, said))
         };
         let heard = sentences.iter().enumerate().filter(asks);
@@ -122,18 +128,6 @@ impl<'a> Judge<'a> {
         };
         said.own > own
     }
-}
-
-/// The most sentences behind a request that others stand before.
-const BEHIND: usize = 2;
-
-/// Whether a request to forget stands amid other sentences, as in a pasted text. People say it at first or at last, or ask one
-/// thing more: of 544 requests in testdata/forgetting none has more behind it.
-fn is_amid(asking: &[bool], at: usize) -> bool {
-    let together = |some: &mut dyn Iterator<Item = &bool>| some.take_while(|asks| **asks).count();
-    let before = at - together(&mut asking[..at].iter().rev());
-    let behind = asking.len() - at - 1 - together(&mut asking[at + 1..].iter());
-    before > 0 && behind > BEHIND
 }
 
 /// The longest message of one line in which hardly anything is pasted, in characters.
@@ -171,23 +165,4 @@ async fn read(embedder: &dyn Embedder, models: &Models, message: &str) -> Result
     let said = seen.iter().map(|seen| models.reader.say(seen));
     let said = spans.into_iter().zip(said).filter_map(|(span, said)| Some((span, said?)));
     Ok((said.collect(), requests.collect()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_request_to_forget_within_a_longer_text_is_not_the_users() {
-        let amid = |asking: &str| {
-            let asking: Vec<bool> = asking.chars().map(|c| c == 'f').collect();
-            asking.iter().position(|asks| *asks).map(|at| is_amid(&asking, at))
-        };
-        for text in ["f", ".f", ".f.", "..f..", "f...", ".ff.."] {
-            assert_eq!(amid(text), Some(false), "{text}");
-        }
-        for text in [".f...", "..f....", ".ff..."] {
-            assert_eq!(amid(text), Some(true), "{text}");
-        }
-    }
 }

@@ -22,7 +22,7 @@ use judge::Judge;
 pub(crate) use judge::may_hold_pasted;
 use memgate_core::memory::MemoryType;
 use memgate_embed::{EmbedError, Embedder};
-use memgate_models::{Clause, MemorableModel, Models};
+use memgate_models::{MemorableModel, Models};
 use memgate_text::{
     names,
     pieces::Piece,
@@ -164,8 +164,7 @@ fn ends(content: &str, model: &MemorableModel, said: Date) -> Option<Timestamp> 
     let clauses = Piece::sentences(content).into_iter().flat_map(|sentence| sentence.clauses());
     let (dated, others): (Vec<_>, Vec<_>) =
         clauses.partition(|clause| ending::last_day(clause.words(), said).is_some());
-    let tells = |clause: &Piece<'_>| model.clause(clause) == Clause::Statement;
-    if dated.is_empty() || others.iter().any(tells) {
+    if dated.is_empty() || others.iter().any(|clause| model.tells(clause)) {
         return None;
     }
     let westernmost = TimeZone::fixed(offset(-12));

@@ -1,29 +1,27 @@
-//! Clauses of a sentence, for what is left of it when some of them go.
+//! Clauses of a text, for what is left of it when some of them go.
 
+use memgate_models::MemorableModel;
 use memgate_text::{
     alone::{is_short, without_joining},
     normal::{is_cjk, one_line},
     pieces::Piece,
 };
 
-/// The clauses of a sentence, each in two where a word joins what tells something on both sides: "we use Postgres and deploy on
+/// The clauses of a text, each in two where a word joins what tells something on both sides: "we use Postgres and deploy on
 /// Fridays".
-pub(crate) fn clauses<'a>(
-    sentence: &Piece<'a>,
-    tells: impl Fn(&Piece<'_>) -> bool,
-) -> Vec<Piece<'a>> {
-    let clauses = sentence.clauses().into_iter();
-    clauses.flat_map(|clause| in_two(clause, &tells)).collect()
+pub(crate) fn clauses<'a>(text: &'a str, model: &MemorableModel) -> Vec<Piece<'a>> {
+    let clauses = Piece::sentences(text).into_iter().flat_map(|sentence| sentence.clauses());
+    clauses.flat_map(|clause| in_two(clause, model)).collect()
 }
 
-fn in_two<'a>(clause: Piece<'a>, tells: impl Fn(&Piece<'_>) -> bool) -> Vec<Piece<'a>> {
-    let found = clause.sides().find(|(left, right)| tells(left) && tells(right));
+fn in_two<'a>(clause: Piece<'a>, model: &MemorableModel) -> Vec<Piece<'a>> {
+    let found = clause.sides().find(|(left, right)| model.tells(left) && model.tells(right));
     found.map_or(vec![clause], |(left, right)| vec![left, right])
 }
 
 /// The clauses that are left, as a text of its own; `None` where that tells nothing.
-pub(crate) fn left_of(held: &[Piece<'_>], tells: impl Fn(&Piece<'_>) -> bool) -> Option<String> {
-    if !held.iter().any(tells) {
+pub(crate) fn left_of(held: &[Piece<'_>], model: &MemorableModel) -> Option<String> {
+    if !held.iter().any(|clause| model.tells(clause)) {
         return None;
     }
     let rest = one_line(without_joining(&joined(held)));

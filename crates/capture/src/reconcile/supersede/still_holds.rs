@@ -4,7 +4,7 @@
 use crate::{reconcile::turn_text::user_part, writer::MemoryWriter};
 use memgate_core::memory::Memory;
 use memgate_embed::model_of;
-use memgate_models::{Clause, Outdated};
+use memgate_models::Outdated;
 use memgate_text::pieces::Piece;
 
 use super::{
@@ -20,9 +20,7 @@ pub(super) async fn still_holds(
     winner: &Memory,
 ) -> Option<String> {
     let models = &writer.models;
-    let tells = |clause: &Piece<'_>| models.memorable.clause(clause) == Clause::Statement;
-    let sentences = Piece::sentences(&old.content);
-    let clauses: Vec<Piece<'_>> = sentences.iter().flat_map(|it| clauses(it, tells)).collect();
+    let clauses = clauses(&old.content, &models.memorable);
     if clauses.len() < 2 {
         return None;
     }
@@ -37,5 +35,5 @@ pub(super) async fn still_holds(
         judged.outdated == Outdated::Surely || judged.likelihood >= highest
     });
     let held: Vec<Piece<'_>> = held.into_iter().map(|(clause, _)| clause).collect();
-    if over.is_empty() { None } else { left_of(&held, tells) }
+    if over.is_empty() { None } else { left_of(&held, &models.memorable) }
 }

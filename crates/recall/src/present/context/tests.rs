@@ -92,7 +92,7 @@ fn a_memory_too_long_for_what_is_left_is_shown_in_part_where_it_matched() {
     let mut turn = hit("");
     turn.memory = turn.memory.of_turn(said, Some(format!("{told}The gate closes at nine.")));
     turn.memory.provenance.turn = Some("t".into());
-    turn.breakdown.part = Some(1);
+    (turn.breakdown.part, turn.breakdown.replies) = (Some(1), true);
     let now = Timestamp::MAX;
     let hits = [hit("first"), turn];
     let query = "When did you say that the gate closes?";
