@@ -15,17 +15,14 @@ equal bytes.
 import argparse
 import json
 import sys
-import tempfile
 
 import numpy as np
-from scipy import sparse
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import GroupKFold
 
 import model_file
-from model_file import MODEL, ROOT, scalar
-from rust_features import Exported
-from train_signals import FOLDS, LAYERS, VECTOR, fit, linear
+from messages import FOLDS, Judged, fit
+from model_file import MODEL, ROOT
 
 DATA = ROOT / "testdata"
 ASKS = sorted((DATA / "answers/asks").glob("*.jsonl"))
@@ -64,28 +61,18 @@ def messages():
     return found
 
 
-class Data:
+class Data(Judged):
     """The rows as numbers."""
 
     def __init__(self):
-        self.rows = messages()
-        with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
-            file.writelines(json.dumps({"text": row["text"]}) + "\n" for row in self.rows)
-            file.flush()
-            exported = Exported("need", [file.name])
-        self.grams, vectors, layers = exported.grams(), exported["vectors"], exported["layers"]
-        self.weight = LAYERS / vectors.shape[1] ** 0.5
-        self.middle, self.spread = layers.mean(0), layers.std(0) + 1e-6
-        dense = np.hstack([(layers - self.middle) / self.spread * self.weight, vectors * VECTOR])
-        self.whole = sparse.hstack([self.grams, sparse.csr_matrix(dense)]).tocsr()
-        self.asks = np.array([row["asks"] for row in self.rows])
+        super().__init__(messages(), "asks")
         self.sets = np.array([row["set"] for row in self.rows])
 
     def by_others(self, x):
         """For each row the probability by a model that did not see its fold."""
         found = np.zeros(len(self.rows))
         for some, left in GroupKFold(FOLDS).split(x, groups=[row["group"] for row in self.rows]):
-            found[left] = fit(x[some], self.asks[some]).predict_proba(x[left])[:, 1]
+            found[left] = fit(x[some], self.is_so[some]).predict_proba(x[left])[:, 1]
         return found
 
     def threshold(self, likely):
@@ -96,11 +83,11 @@ class Data:
         lines = []
         for of in ("asks", "stories", "others"):
             some = self.sets == of
-            found, wrong = ((likely > threshold)[some & (self.asks == kind)] for kind in (True, False))
+            found, wrong = ((likely > threshold)[some & (self.is_so == kind)] for kind in (True, False))
             line = {"set": f"{of}, cross-validated, {name}", "found": f"{found.sum()} of {len(found)}",
                     "taken": f"{wrong.sum()} of {len(wrong)}"}
             if len(found):
-                line["average_precision"] = f"{average_precision_score(self.asks[some], likely[some]):.3f}"
+                line["average_precision"] = f"{average_precision_score(self.is_so[some], likely[some]):.3f}"
             print(f"above {threshold:.2f}: {line}")
             lines.append(line)
         return lines
@@ -111,15 +98,7 @@ def main():
     arguments.add_argument("--check", action="store_true")
     arguments.add_argument("--into", type=model_file.folder, default=MODEL, help="the folder of the model files")
     arguments = arguments.parse_args()
-    data = Data()
-    found, scores = {}, []
-    for name, x in (("whole", data.whole), ("words", data.grams)):
-        likely = data.by_others(x)
-        threshold = data.threshold(likely)
-        scores += data.told(name, likely, threshold)
-        bias, dense, weights = linear(fit(x, data.asks), data)
-        found |= model_file.linear(f"answers.{name}", bias, weights, dense if len(dense) else None)
-        found[f"answers.{name}.threshold"] = scalar(threshold)
+    found, scores = Data().train("answers")
     if not arguments.check:
         files = [*ASKS, *STORIES, *SIGNALS, *CONVERSATIONS]
         model_file.save("answers", found, data=files, command="tools/train_answers.py", folder=arguments.into, scores=scores)

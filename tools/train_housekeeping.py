@@ -15,15 +15,13 @@ at most NEAR of the near misses and PEOPLE of the other messages pass. Equal inp
 import argparse
 import json
 import sys
-import tempfile
 
 import numpy as np
-from scipy import sparse
 
 import model_file
-from model_file import MODEL, ROOT, scalar
-from rust_features import Exported
-from train_signals import BLOCK, FOLDS, LAYERS, VECTOR, fit, linear, rows as signals
+from messages import FOLDS, Judged, fit
+from model_file import MODEL, ROOT
+from train_signals import BLOCK, rows as signals
 
 FILES = sorted((ROOT / "testdata/housekeeping").glob("*.jsonl"))
 WISHES = sorted((ROOT / "testdata/preferences").glob("*.jsonl"))
@@ -31,33 +29,23 @@ WISHES = sorted((ROOT / "testdata/preferences").glob("*.jsonl"))
 NEAR, PEOPLE = 0.02, 0.001
 
 
-class Data:
+class Data(Judged):
     """The rows as numbers."""
 
     def __init__(self):
-        self.rows = []
+        rows = []
         for file in FILES:
             for number, line in enumerate(file.read_text(encoding="utf-8").splitlines()):
                 row = json.loads(line)
-                self.rows.append({**row, "text": row["text"].strip(), "group": (row["lang"], number // BLOCK)})
+                rows.append({**row, "text": row["text"].strip(), "group": (row["lang"], number // BLOCK)})
         for file in WISHES:
             for number, line in enumerate(file.read_text(encoding="utf-8").splitlines()):
                 row = json.loads(line)
                 if row["is"] or row.get("topic"):
-                    self.rows.append({"text": row["text"], "lang": row["lang"], "housekeeping": False, "kind": "near",
+                    rows.append({"text": row["text"], "lang": row["lang"], "housekeeping": False, "kind": "near",
                                       "group": ("wishes", row["lang"], number // BLOCK)})
         people = [{"text": row["text"], "housekeeping": False, "kind": "people", "group": row["group"]} for row in signals()]
-        self.rows += people
-        with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
-            file.writelines(json.dumps({"text": row["text"]}) + "\n" for row in self.rows)
-            file.flush()
-            exported = Exported("need", [file.name])
-        self.grams, vectors, layers = exported.grams(), exported["vectors"], exported["layers"]
-        self.weight = LAYERS / vectors.shape[1] ** 0.5
-        self.middle, self.spread = layers.mean(0), layers.std(0) + 1e-6
-        dense = np.hstack([(layers - self.middle) / self.spread * self.weight, vectors * VECTOR])
-        self.whole = sparse.hstack([self.grams, sparse.csr_matrix(dense)]).tocsr()
-        self.is_prompt = np.array([row["housekeeping"] for row in self.rows])
+        super().__init__(rows + people, "housekeeping")
         self.kinds = np.array([row["kind"] for row in self.rows])
 
     def by_others(self, x):
@@ -68,7 +56,7 @@ class Data:
         fold = np.array([fold_of[str(row["group"])] for row in self.rows])
         found = np.zeros(len(self.rows))
         for k in range(FOLDS):
-            found[fold == k] = fit(x[fold != k], self.is_prompt[fold != k]).predict_proba(x[fold == k])[:, 1]
+            found[fold == k] = fit(x[fold != k], self.is_so[fold != k]).predict_proba(x[fold == k])[:, 1]
         return found
 
     def threshold(self, likely):
@@ -81,21 +69,21 @@ class Data:
     def told(self, name, likely, threshold):
         taken = likely > threshold
         share = lambda some: f"{100 * taken[some].mean():.1f}% of {some.sum()}"
-        print(f"{name} above {threshold:.2f}: prompts {share(self.is_prompt)}, near misses {share(self.kinds == 'near')},"
+        print(f"{name} above {threshold:.2f}: prompts {share(self.is_so)}, near misses {share(self.kinds == 'near')},"
               f" other messages {share(self.kinds == 'people')}")
-        one_line = self.is_prompt & np.array(["\n" not in row["text"] for row in self.rows])
+        one_line = self.is_so & np.array(["\n" not in row["text"] for row in self.rows])
         print(f"  prompts of one line {share(one_line)}")
         for kind in sorted(set(self.kinds) - {"near", "people"}):
             print(f"  {kind:<12} {share(self.kinds == kind)}")
         for lang in sorted({row["lang"] for row in self.rows if "lang" in row}):
             some = np.array([row.get("lang") == lang for row in self.rows])
-            print(f"  {lang:<12} {share(some & self.is_prompt)}, near misses {share(some & (self.kinds == 'near'))}")
-        return {
+            print(f"  {lang:<12} {share(some & self.is_so)}, near misses {share(some & (self.kinds == 'near'))}")
+        return [{
             "set": f"testdata/housekeeping, cross-validated, {name}",
-            "prompts_found": share(self.is_prompt),
+            "prompts_found": share(self.is_so),
             "near_misses_taken": share(self.kinds == "near"),
             "other_messages_taken": share(self.kinds == "people"),
-        }
+        }]
 
 
 def main():
@@ -103,15 +91,7 @@ def main():
     arguments.add_argument("--check", action="store_true")
     arguments.add_argument("--into", type=model_file.folder, default=MODEL, help="the folder of the model files")
     arguments = arguments.parse_args()
-    data = Data()
-    found, scores = {}, []
-    for name, x in (("whole", data.whole), ("words", data.grams)):
-        likely = data.by_others(x)
-        threshold = data.threshold(likely)
-        scores.append(data.told(name, likely, threshold))
-        bias, dense, weights = linear(fit(x, data.is_prompt), data)
-        found |= model_file.linear(f"housekeeping.{name}", bias, weights, dense if len(dense) else None)
-        found[f"housekeeping.{name}.threshold"] = scalar(threshold)
+    found, scores = Data().train("housekeeping")
     if not arguments.check:
         command = "tools/train_housekeeping.py"
         model_file.save("housekeeping", found, data=[*FILES, *WISHES], command=command, folder=arguments.into, scores=scores)

@@ -20,29 +20,20 @@ n-grams and cues: what kind of message it is. Equal input gives equal bytes.
 import argparse
 import json
 import sys
-import tempfile
-from pathlib import Path
 
 import numpy as np
-from scipy import sparse
-from sklearn.linear_model import LogisticRegression
 
 import model_file
+from messages import FOLDS, Messages, fit
 from model_file import MODEL, ROOT, quantised, scalar
-from rust_features import Exported
 
 DATA = ROOT / "testdata/signals"
 FILES = sorted(DATA.glob("*.jsonl"))
 PROFILES = sorted((ROOT / "testdata/profiles").glob("*.jsonl"))
 
-# How much the means of the inner layers count, once each is brought to mean 0 and deviation 1.
-LAYERS = 8.0
-# How much the sentence vector counts.
-VECTOR = 4.0
-REGULARISATION = 0.3
 # The share of words alone in the whole model's log-odds; chosen by cross-validation from 0 to 0.4.
 WORDS_SHARE = 0.2
-FOLDS, BLOCK = 5, 8  # near-minimal pairs stand beside each other and stay in one fold
+BLOCK = 8  # near-minimal pairs stand beside each other and stay in one fold
 NAMES = ("search", "words", "tool", "greeting", "personal")
 SHUFFLES = 3  # ways to make folds: which rows meet in one is chance
 # What users type; the other files are made of near-minimal pairs. What English counts among these.
@@ -71,26 +62,11 @@ def rows():
     return found
 
 
-def fit(x, y):
-    model = LogisticRegression(C=REGULARISATION, solver="liblinear", dual=True, random_state=0, max_iter=2000)
-    return model.fit(x, y)
-
-
-class Data:
+class Data(Messages):
     """The rows as numbers."""
 
     def __init__(self, all_rows):
-        with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
-            file.writelines(json.dumps({"text": row["text"]}) + "\n" for row in all_rows)
-            file.flush()
-            exported = Exported("need", [file.name])
-        self.rows = all_rows
-        self.grams, vectors, self.layers = exported.grams(), exported["vectors"], exported["layers"]
-        self.weight = LAYERS / vectors.shape[1] ** 0.5
-        self.middle, self.spread = self.layers.mean(0), self.layers.std(0) + 1e-6
-        layers = (self.layers - self.middle) / self.spread * self.weight
-        self.dense = np.hstack([self.layers, vectors])
-        self.all = sparse.hstack([self.grams, sparse.csr_matrix(np.hstack([layers, vectors * VECTOR]))]).tocsr()
+        super().__init__(all_rows)
         self.search = np.array([row["search"] for row in all_rows])
         self.personal = np.array([row["personal"] for row in all_rows])
         signal = np.array([row["signal"] for row in all_rows], object)
@@ -176,17 +152,6 @@ def sum_of(whole, words):
     return kept * whole[0] + share * words[0], kept * whole[1], kept * whole[2] + share * words[2]
 
 
-def linear(model, data):
-    """Bias, weights of the layers and the vector as the embedder gives them, weights of n-grams."""
-    weights, size = model.coef_[0], data.grams.shape[1]
-    bias, grams, dense = float(model.intercept_[0]), weights[:size], weights[size:]
-    if len(dense) == 0:
-        return bias, dense, grams
-    layers, vector = np.split(dense, [len(data.spread)])
-    layers = layers * data.weight / data.spread
-    return bias - float(layers @ data.middle), np.hstack([layers, vector * VECTOR]), grams
-
-
 def tensors(models, thresholds):
     """By name, as crates/models/src/message/need.rs reads them."""
     found = {}
@@ -213,7 +178,7 @@ def main():
     arguments = arguments.parse_args()
     data = Data(rows())
     words = data.by_others(data.grams)
-    whole = mixed(data.by_others(data.all), words)
+    whole = mixed(data.by_others(data.whole), words)
     threshold, words_threshold = data.threshold(whole, AS_GOOD), data.threshold(words)
     surely_not = sure(data, words, whole, threshold)
     below, skipped = words <= surely_not, whole <= threshold
@@ -230,9 +195,9 @@ def main():
             print(f"{mean[at]:.2f} {row['id']} {row['lang']} {kind} {json.dumps(row['text'], ensure_ascii=False)}")
     if arguments.check or arguments.doubts:
         return
-    fitted, known = [(data.all, data.search), (data.grams, data.search)], data.kind_known
+    fitted, known = [(data.whole, data.search), (data.grams, data.search)], data.kind_known
     fitted += [(data.grams[known], y[known]) for y in (data.tool, data.greeting, data.personal)]
-    models = [linear(fit(x, y), data) for x, y in fitted]
+    models = [data.linear(fit(x, y)) for x, y in fitted]
     models[0] = sum_of(*models[:2])
     found = tensors(models, (threshold, words_threshold, surely_not))
     command = "tools/train_signals.py"

@@ -38,9 +38,12 @@ fn digest(id: &str) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether an id has the form of at least 128 random bits: 32 hexadecimal digits, a UUID, or 22 letters and digits. Whether
-/// it was drawn at random, nobody can tell from one.
+/// Whether an id has the form of at least 128 random bits: 32 hexadecimal digits, a UUID, or 22 letters and digits, and no
+/// characters but those of a token (RFC 6750). Whether it was drawn at random, nobody can tell from one.
 fn is_hard_to_guess(id: &str) -> bool {
+    if !id.chars().all(|c| c.is_ascii_alphanumeric() || "-._~+/=:".contains(c)) {
+        return false;
+    }
     let drawn: Vec<char> = id.chars().filter(char::is_ascii_alphanumeric).collect();
     let each = if drawn.iter().all(char::is_ascii_digit) {
         10.0_f32
@@ -72,6 +75,8 @@ mod tests {
             ("0123456789abcdef0123456789abcde", false),
             ("V1StGXR8Z5jdHi6BmyT7q", false),
             ("session-1", false),
+            ("https://example.com/chat?user=alice&room=kitchen", false),
+            ("the session of my kitchen tablet 1", false),
             ("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false),
             ("", false),
             ("----------------------------------------------", false),

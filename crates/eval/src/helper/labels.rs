@@ -48,6 +48,11 @@ impl Labels {
         Self { facts }
     }
 
+    /// Whether there are none.
+    pub(crate) fn are_none(&self) -> bool {
+        self.facts.is_empty()
+    }
+
     /// The facts in the turns of a request.
     pub(crate) fn answer(&self, request: &str) -> Vec<Value> {
         let escaped = |text: &str| json!(text).to_string().trim_matches('"').to_owned();
@@ -63,10 +68,12 @@ impl Labels {
     }
 }
 
-/// The stored memories of a request, each a line of JSON with its number.
+/// The stored memories of a request, with their numbers: the first list in it, where it has some.
 fn known(request: &str) -> impl Iterator<Item = (u64, String)> {
-    let lines = request.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    lines.filter_map(|line| Some((line["number"].as_u64()?, line["content"].as_str()?.to_owned())))
+    let listed = request.find('[').map(|at| &request[at..]).unwrap_or_default();
+    let listed = serde_json::Deserializer::from_str(listed).into_iter::<Vec<Value>>().next();
+    let listed = listed.and_then(Result::ok).unwrap_or_default().into_iter();
+    listed.filter_map(|it| Some((it["number"].as_u64()?, it["content"].as_str()?.to_owned())))
 }
 
 #[cfg(test)]
@@ -83,7 +90,8 @@ mod tests {
         .map(|it| serde_json::from_value(it).unwrap())
         .into();
         let labels = Labels::of(messages.iter());
-        let request = "{\"number\":3,\"content\":\"my rent is 900\"}\nit's 950 now";
+        let request = "Stored memories of the user:\n[\n  {\n    \"number\": 3,\n    \"content\": \
+            \"my rent is 900\"\n  }\n]\n\nThe conversation, oldest turn first:\n[{\"user\": \"it's 950 now\"}]";
         let [fact] = &labels.answer(request)[1..] else { panic!() };
         assert_eq!(fact["content"], "my rent is 950 now");
         assert_eq!(fact["corrects"], 3);

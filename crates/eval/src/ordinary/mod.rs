@@ -15,7 +15,7 @@ pub(crate) use self::{alone::is_quoted, stored::Class};
 
 use std::{fs, path::PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use self::{
     figures::Figures,
@@ -73,6 +73,9 @@ impl Evaluation for Ordinary {
             return Ok(Report::of_story(show::story(story, &played), digests));
         }
         let helper = match self.helper {
+            true if stories.iter().all(|story| story.labels().are_none()) => {
+                bail!("--helper: no turn of the file has `keep`, from which it would answer")
+            }
             true => Some(ScriptedHelper::start().await?),
             false => None,
         };
