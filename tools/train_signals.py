@@ -33,7 +33,7 @@ PROFILES = sorted((ROOT / "testdata/profiles").glob("*.jsonl"))
 
 # The share of words alone in the whole model's log-odds; chosen by cross-validation from 0 to 0.4.
 WORDS_SHARE = 0.2
-BLOCK = 8  # near-minimal pairs stand beside each other and stay in one fold
+BLOCK = 8  # rows that differ in a few words stand next to each other; a block of rows stays in one fold
 NAMES = ("search", "words", "tool", "greeting", "personal")
 SHUFFLES = 3  # ways to make folds: which rows meet in one is chance
 # What users type; the other files are made of near-minimal pairs. What English counts among these.

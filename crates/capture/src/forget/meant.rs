@@ -55,7 +55,7 @@ pub(crate) async fn meant(
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sentence {
     words: String,
-    /// Behind the one before it, where it points at something.
+    /// With the sentence before it in front, where it points back.
     understood: String,
 }
 
@@ -91,7 +91,7 @@ mod tests {
     use memgate_core::memory::{MemoryId, MemoryType, Source};
 
     #[test]
-    fn a_sentence_that_points_back_is_understood_behind_the_one_before() {
+    fn a_sentence_that_points_back_is_understood_with_the_one_before_it() {
         let said = "My sister Vera is allergic to nuts. She lost her job. Our dog is called Bo.";
         let memory = Memory::new(
             MemoryId::fresh(),

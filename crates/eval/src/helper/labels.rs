@@ -48,8 +48,8 @@ impl Labels {
         Self { facts }
     }
 
-    /// Whether there are none.
-    pub(crate) fn are_none(&self) -> bool {
+    /// Whether no message has any.
+    pub(crate) fn is_empty(&self) -> bool {
         self.facts.is_empty()
     }
 

@@ -73,7 +73,7 @@ impl Evaluation for Ordinary {
             return Ok(Report::of_story(show::story(story, &played), digests));
         }
         let helper = match self.helper {
-            true if stories.iter().all(|story| story.labels().are_none()) => {
+            true if stories.iter().all(|story| story.labels().is_empty()) => {
                 bail!("--helper: no turn of the file has `keep`, from which it would answer")
             }
             true => Some(ScriptedHelper::start().await?),

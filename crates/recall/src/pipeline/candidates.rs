@@ -7,10 +7,11 @@ use crate::{
     hit::Hit,
     pipeline::merge::merged_apart,
     ranking::{Question, best_cosine, rank_apart},
-    retrieve::{Found, Lookup, Retrieval, evidence},
+    retrieve::{Lookup, Retrieval, evidence},
     services::Services,
     trail::{Cut, Step},
 };
+use memgate_text::question::replies::asks_about_replies;
 
 /// The candidates for the question and its parts, ranked, before threshold and limit. A part that fails is left out.
 pub(super) async fn ranked(
@@ -39,7 +40,8 @@ pub(super) async fn candidates(
     lookup: Lookup<'_>,
 ) -> Result<Vec<Hit>, RecallError> {
     let request = retrieval.request;
-    let Found { evidence, replies } = evidence(services, retrieval, lookup).await?;
+    let replies = asks_about_replies(lookup.text);
+    let evidence = evidence(services, retrieval, lookup, replies).await?;
     let ranking = std::time::Instant::now();
     let asked = &retrieval.query.asked;
     let relevance = &services.models.relevance;

@@ -19,7 +19,6 @@ use crate::{
 };
 use memgate_core::memory::{Evidence, Search, StoreError};
 use memgate_telemetry::Phase;
-use memgate_text::question::replies::asks_about_replies;
 
 /// The store is asked for this many times what is presented, since ranking
 /// reorders and drops near-duplicates.
@@ -28,21 +27,14 @@ const OVER_FETCH: usize = 4;
 /// (conversations 26 and 42); with 60 no higher, and each one is read.
 const MIN_CANDIDATES: usize = 40;
 
-/// The evidence for a text.
-pub(crate) struct Found {
-    /// The memories that may answer it.
-    pub(crate) evidence: Vec<Evidence>,
-    /// Whether it names the assistant's words as such. Those for which a model alone hears a question are searched, but a turn's
-    /// reply is not shown for them: that finds no more (docs/quality.md).
-    pub(crate) replies: bool,
-}
-
-/// The evidence for a text: the memories that the request may see and the conversation does not hold.
+/// The evidence for a text: the memories that the request may see and the conversation does not hold. `replies`: the text asks for
+/// the assistant's words; long answers are also searched where a model alone says so.
 pub(crate) async fn evidence(
     services: &Services,
     retrieval: &Retrieval<'_>,
     Lookup { text, meaning }: Lookup<'_>,
-) -> Result<Found, RecallError> {
+    replies: bool,
+) -> Result<Vec<Evidence>, RecallError> {
     if !services.store.is_enabled() {
         return Err(RecallError::Unavailable);
     }
@@ -50,7 +42,6 @@ pub(crate) async fn evidence(
     let began = std::time::Instant::now();
     let embedding = embedding(services, request.deadline, meaning).await;
     let vector = search_vector(services, &embedding);
-    let replies = asks_about_replies(text);
     let answers = replies || services.models.answers.are_asked_for(text, embedding.layers());
     let embedded = began.elapsed();
     let search = Search {
@@ -89,7 +80,7 @@ pub(crate) async fn evidence(
         let products = evidence.iter_mut().filter_map(|found| found.cosine.as_mut());
         products.for_each(|product| *product = vector.cosine(*product));
     }
-    Ok(Found { evidence, replies })
+    Ok(evidence)
 }
 
 /// The embedding of what is searched for.

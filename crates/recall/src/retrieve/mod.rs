@@ -8,7 +8,7 @@ mod query_embedding;
 mod told;
 
 pub(super) use self::{
-    candidates::{Found, evidence},
+    candidates::evidence,
     conversation::quoted,
     lookup::{Lookup, Retrieval},
     query_embedding::{QueryEmbedding, embed_query},

@@ -75,14 +75,14 @@ impl Masked {
 /// The most sentences after a request that others precede.
 const AFTER: usize = 2;
 
-/// Whether a request to forget stands in the middle of other sentences, as in a pasted text. People say it at first or at last,
+/// Whether a sentence asks to forget in the middle of others that do not, as in a pasted text. People ask it first or last,
 /// or ask one thing more: of 906 requests in testdata/forgetting none has more after it. `asking` says which sentences ask.
 #[must_use]
 pub fn is_in_the_middle(asking: &[bool], at: usize) -> bool {
     let together = |some: &mut dyn Iterator<Item = &bool>| some.take_while(|asks| **asks).count();
     let before = at - together(&mut asking[..at].iter().rev());
     let after = asking.len() - at - 1 - together(&mut asking[at + 1..].iter());
-    before > 0 && after > AFTER
+    asking[at] && before > 0 && after > AFTER
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
         let forgets = |asked: &Asked| matches!(asked, Asked::Forget(_));
         let forgetting: Vec<bool> = read.iter().map(|(it, _)| it.iter().any(forgets)).collect();
         for (at, (asked, sentence)) in read.into_iter().enumerate() {
-            let is_pasted = forgetting[at] && is_in_the_middle(&forgetting, at);
+            let is_pasted = is_in_the_middle(&forgetting, at);
             if !asked.is_empty() && (is_pasted || !self.masked.speaks(&sentence, self.message)) {
                 commands.others = true;
                 before = Some(sentence);

@@ -80,9 +80,10 @@ impl<'a> Judge<'a> {
         let sentences = Piece::sentences(message);
         let read = sentences.last().map_or(0, |last| last.range().end);
         let foreign = |it: &Piece<'_>| self.said(it).is_some_and(|said| !self.is_own(it, said));
-        let asking: Vec<bool> = sentences.iter().map(|it| self.asks_to_forget(it)).collect();
-        let is_unheard = |at: usize| asking[at] && (!requests || is_in_the_middle(&asking, at));
-        let out = |(at, it): &(usize, &Piece<'_>)| foreign(it) || is_unheard(*at);
+        let asking = self.asking(&sentences);
+        let out = |(at, it): &(usize, &Piece<'_>)| {
+            foreign(it) || is_in_the_middle(&asking, *at) || (!requests && asking[*at])
+        };
         // A sentence that follows a foreign one and is not read is foreign, too.
         let to = |it: &Piece<'_>| match it.range().end {
             end if end == read && foreign(it) => message.len(),
@@ -96,7 +97,7 @@ impl<'a> Judge<'a> {
     /// The user's requests to forget something, each with the sentence before it.
     pub(super) fn requests(&self, message: &str) -> Vec<String> {
         let sentences = Piece::sentences(message);
-        let asking: Vec<bool> = sentences.iter().map(|it| self.asks_to_forget(it)).collect();
+        let asking = self.asking(&sentences);
         let asks = |(at, it): &(usize, &Piece<'_>)| {
             asking[*at]
                 && !is_in_the_middle(&asking, *at)
@@ -104,6 +105,11 @@ impl<'a> Judge<'a> {
         };
         let heard = sentences.iter().enumerate().filter(asks);
         heard.map(|(at, _)| Piece::with_the_one_before(&sentences, at)).collect()
+    }
+
+    /// Which sentences ask to forget something.
+    fn asking(&self, sentences: &[Piece<'_>]) -> Vec<bool> {
+        sentences.iter().map(|it| self.asks_to_forget(it)).collect()
     }
 
     /// Whether a sentence asks to forget something, or is part of one that does.
