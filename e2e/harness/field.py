@@ -108,7 +108,7 @@ def of(play: Play, step: dict) -> str:
 
 def send(play: Play, step: dict, path: str, body: str) -> Result:
     raw = step.get("reply_raw")
-    answer = {"pieces": raw} if raw else {"reply": step.get("reply", REPLY)}
+    answer = {"pieces": {"cut": len(raw["text"]), **raw}} if raw else {"reply": step.get("reply", REPLY)}
     play.stack.double.script({"contains": "", **answer})
     person = Person(play.stack, of(play, step))
     headers = {"x-session-id": step.get("session"), **step.get("headers", {})}
@@ -147,7 +147,8 @@ def listed(play: Play, step: dict) -> Result:
 
 
 def api(play: Play, step: dict, method: str, path: str, body: dict | None = None) -> http.Answer:
-    return play.stack.memgate.api(method, f"{path}?user_id={quote(of(play, step), safe='')}", body)
+    separator = "&" if "?" in path else "?"
+    return play.stack.memgate.api(method, f"{path}{separator}user_id={quote(of(play, step), safe='')}", body)
 
 
 def preferences(play: Play, step: dict) -> Result:
@@ -197,9 +198,10 @@ def lacks(texts: list[str], unwanted: list[str]) -> bool:
     return not any(holds(text, part) for text in texts for part in unwanted)
 
 
-def needs(texts: list[str], pairs: dict[str, str]) -> bool:
-    """Whether each text that holds the first string of a pair holds the second one, too."""
-    return all(holds(text, other) for part, other in pairs.items() for text in texts if holds(text, part))
+def needs(texts: list[str], pairs: dict[str, str | list[str]]) -> bool:
+    """Whether each text that holds the first string of a pair holds the second one, or one of several, too."""
+    alternatives = {part: other if isinstance(other, list) else [other] for part, other in pairs.items()}
+    return all(has([text], [others]) for part, others in alternatives.items() for text in texts if holds(text, part))
 
 
 def at_most(texts: list[str], bounds: dict[str, int]) -> bool:

@@ -8,7 +8,7 @@ use memgate_core::memory::{MemoryId, Owner};
 use memgate_dialect::{Ask, Ending, Reply, Role, ToolItem};
 
 /// An exchange that ended well and may be learnt from. Making one decides that:
-/// [`FinishedTurn::new`] refuses what failed, was cut off or was refused.
+/// [`FinishedTurn::new`] returns none for a reply that failed or was cut off.
 #[derive(Clone, Debug)]
 pub struct FinishedTurn {
     /// Whose.

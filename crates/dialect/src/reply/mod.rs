@@ -75,10 +75,10 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Whether the reply is complete, so that memgate may learn from it. After
+    /// Whether the reply is complete, so that memgate may learn from the turn: of a refused one, what the user said. After
     /// [`Ending::ToolCalls`] the turn continues.
     pub fn is_well_ended(&self) -> bool {
-        matches!(self, Self::Complete | Self::Length)
+        matches!(self, Self::Complete | Self::Length | Self::Refused)
     }
 }
 
