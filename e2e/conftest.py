@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from harness import log
 from harness.browser import chromium
 from harness.stack import Stack
 
@@ -21,6 +22,18 @@ SLOWEST = ["milvus", "durability", "cli", "up", "remote_embedder", "hostile_oper
 def pytest_collection_modifyitems(items):
     first = {f"test_{name}": place for place, name in enumerate(SLOWEST)}
     items.sort(key=lambda item: first.get(item.path.stem, len(first)))
+
+
+@pytest.fixture(autouse=True)
+def clean_log(request):
+    """Fails a test during which memgate logs a warning or an error that the test does not allow."""
+    log.WATCH.begin()
+    for mark in request.node.iter_markers("allows_log"):
+        for text in mark.args:
+            log.WATCH.expect(text)
+    yield
+    found = log.WATCH.unexpected()
+    assert not found, "memgate logged what this test does not allow:\n" + "\n".join(found)
 
 
 @pytest.fixture(scope="session")

@@ -371,6 +371,7 @@ def test_a_memgate_that_does_not_answer_is_not_healthy(place):
     assert "is ready" in place.ok("check-health")
 
 
+@pytest.mark.allows_log("The journal cannot be written, learning is off until it can")
 def test_check_health_names_the_broken_part(place):
     place.memgate.start()
     # As with a full disk: no file can grow.

@@ -9,6 +9,8 @@ from harness.process import free_port
 from harness.shared import running, visit
 from harness.wait import holds, until
 
+pytestmark = pytest.mark.allows_log("Extraction failed, batch skipped", "Extraction parse failed")
+
 BUDGET = "The user's budget for the Hawaii holiday is $10,000."
 NEW_BUDGET = "The user's budget for the Hawaii holiday is $12,000."
 SEAT = "The user always wants a window seat on flights."

@@ -12,6 +12,12 @@ from harness.shared import running, visit
 from harness.stack import Stack
 from harness.wait import until
 
+pytestmark = pytest.mark.allows_log(
+    "Extraction failed, batch skipped",
+    "Extraction parse failed",
+    "a batch is too long to be read whole",
+)
+
 SEAT = "The user always wants a window seat on flights."
 TEA = "The user takes tea black."
 # No request takes as long, whatever the helper does.

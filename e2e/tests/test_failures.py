@@ -165,6 +165,7 @@ def test_a_missed_deadline_leaves_the_request_unchanged(start):
     stack.memgate.wait_log("warn", "Memory search timeout, skipping")
 
 
+@pytest.mark.allows_log("Memory search timeout, skipping")
 def test_our_fields_are_removed_after_a_missed_deadline(start):
     stack = start({"memory": {"deadline_ms": 1}}, patient=True)
     alice = stack.person()

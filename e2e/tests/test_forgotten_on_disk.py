@@ -2,8 +2,12 @@
 
 import json
 
+import pytest
+
 from harness.extraction import PROMPT, extracting, talk
 from harness.wait import until
+
+pytestmark = pytest.mark.allows_log("Extraction failed, batch skipped")
 
 # Words that nothing else says.
 PLACE, SISTER = "Zanzibarquay", "Eudoxiaparva"

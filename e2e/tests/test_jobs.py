@@ -11,6 +11,8 @@ from harness.shared import running
 from harness.stack import Stack
 from harness.wait import until
 
+pytestmark = pytest.mark.allows_log("Extraction failed, batch skipped")
+
 SEAT = "The user always wants a window seat on flights."
 PLAN = "I always want a window seat when I fly to Zanzibar"
 

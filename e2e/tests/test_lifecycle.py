@@ -51,6 +51,7 @@ def test_a_stop_is_clean_and_loses_nothing(start):
         assert person.knows("Halcyon")
 
 
+@pytest.mark.allows_log("configuration reload refused; keeping the old configuration")
 def test_a_reload_takes_the_new_configuration_and_refuses_a_bad_one(start):
     stack = start()
     alice = stack.person()

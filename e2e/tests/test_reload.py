@@ -10,6 +10,8 @@ from harness.production import trusting
 from harness.stack import Person
 from harness.wait import until
 
+pytestmark = pytest.mark.allows_log("configuration reload refused; keeping the old configuration")
+
 FACT = "My secret word is kestrel"
 QUESTION = "What is my secret word?"
 OFF_THE_RECORD = "Off the record: what is my secret word?"

@@ -9,6 +9,12 @@ from harness.process import free_port
 from harness.stack import Stack
 from harness.wait import until
 
+pytestmark = pytest.mark.allows_log(
+    "no models were trained with this embedding model",
+    "Embedder unavailable",
+    "a memory was stored without a vector",
+)
+
 FACT = "My budget for the Hawaii trip is $10,000"
 QUESTION = "What is my budget for the Hawaii trip?"
 KEY = "sk-never-to-be-seen-7f3a"

@@ -10,6 +10,8 @@ from harness.process import free_port
 from harness.shared import running
 from harness.wait import until
 
+pytestmark = pytest.mark.allows_log("no models were trained with this embedding model", "Embedder unavailable")
+
 FACT = "My budget for the Hawaii trip is $10,000"
 # They share no word.
 KOREAN = "내 여동생은 부산에 산다"

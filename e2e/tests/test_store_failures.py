@@ -12,6 +12,13 @@ from harness.shared import running
 from harness.stack import CHAT, Person, Stack
 from harness.wait import until
 
+pytestmark = pytest.mark.allows_log(
+    "The journal cannot be written, learning is off until it can",
+    "Store unavailable, memory disabled",
+    "Embedding failed, skipping memory",
+    "no models were trained with this embedding model",
+)
+
 FACT = "My budget for the Hawaii trip is $10,000"
 QUESTION = "What's my budget for the trip?"
 BODY = b'{"model":"echo", "messages":[{"role":"user","content":"What\'s my budget for the trip?"}]}'

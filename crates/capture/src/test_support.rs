@@ -170,8 +170,8 @@ pub(super) fn tool(call: &str, output: Option<&str>) -> ToolItem {
     }
 }
 
-/// The embedder that memgate serves with; `None`, said aloud, where its files were not fetched.
-pub(super) fn default_embedder() -> Option<std::sync::Arc<memgate_embed::onnx::OnnxEmbedder>> {
+/// The embedder that memgate serves with; `cargo xtask assets` fetches its files.
+pub(super) fn default_embedder() -> std::sync::Arc<memgate_embed::onnx::OnnxEmbedder> {
     use std::{num::NonZeroUsize, path::Path};
 
     use memgate_embed::{
@@ -192,12 +192,5 @@ pub(super) fn default_embedder() -> Option<std::sync::Arc<memgate_embed::onnx::O
         },
         threads: NonZeroUsize::MIN,
     };
-    let there = settings.runtime.exists() && settings.folder.exists();
-    let required = std::env::var_os("MEMGATE_REQUIRE_ASSETS").is_some_and(|value| value == "1");
-    assert!(there || !required, "the embedding model is missing: run `cargo xtask assets`");
-    if !there {
-        eprintln!("skipped: the embedding model is missing; `cargo xtask assets` fetches it");
-        return None;
-    }
-    Some(std::sync::Arc::new(OnnxEmbedder::load(&settings).unwrap()))
+    std::sync::Arc::new(OnnxEmbedder::load(&settings).unwrap())
 }

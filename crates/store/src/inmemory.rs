@@ -448,5 +448,5 @@ mod tests {
         conformance::{SEQUENCES, conforms},
     };
 
-    conforms!(async { Some((InMemoryStore::new(), ())) }, SEQUENCES);
+    conforms!(async { (InMemoryStore::new(), ()) }, SEQUENCES);
 }

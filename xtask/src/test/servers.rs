@@ -11,7 +11,7 @@ use crate::assets::repository;
 use crate::process::Program;
 
 /// Kind of server.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Milvus,
     Lite,
@@ -19,6 +19,17 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    const ALL: [Self; 3] = [Self::Milvus, Self::Lite, Self::Postgres];
+
+    /// The tests that need it, by their names in `memgate-store`.
+    fn tests(self) -> &'static str {
+        match self {
+            Self::Milvus => "^milvus::tests::(real|traps)::",
+            Self::Lite => "^milvus::tests::lite::",
+            Self::Postgres => "^postgres::tests::",
+        }
+    }
+
     /// The command that runs it.
     fn command(self) -> &'static str {
         match self {
@@ -75,6 +86,12 @@ impl Servers {
         Ok(())
     }
 
+    /// nextest's filter for those of `tests` whose server runs; nextest counts the others as skipped.
+    pub(super) fn among(&self, tests: &str) -> String {
+        let runs = |kind: &Kind| self.0.iter().any(|running| running.kind == *kind);
+        without(Kind::ALL.into_iter().filter(|kind| !runs(kind)), tests)
+    }
+
     /// Sets the environment variables for a test runner.
     pub(super) fn tell(&self, runner: &mut Command) {
         for running in &self.0 {
@@ -93,6 +110,13 @@ impl Servers {
     }
 }
 
+/// nextest's filter for those of `tests` that need none of these servers.
+fn without(missing: impl Iterator<Item = Kind>, tests: &str) -> String {
+    missing.fold(format!("({tests})"), |filter, kind| {
+        format!("{filter} - (package(memgate-store) & test(/{}/))", kind.tests())
+    })
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         if let Some(pid) = Pid::from_raw(self.process.id().cast_signed()) {
@@ -100,5 +124,22 @@ impl Drop for Running {
             let _ = rustix::process::kill_process(pid, Signal::TERM);
         }
         drop(self.process.wait());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_whose_server_does_not_run_are_left_out() {
+        assert_eq!(without([].into_iter(), "all()"), "(all())");
+        assert_eq!(
+            without([Kind::Lite].into_iter(), "test(a) | test(b)"),
+            "(test(a) | test(b)) - (package(memgate-store) & test(/^milvus::tests::lite::/))"
+        );
+        for kind in Kind::ALL {
+            assert!(Servers::default().among("all()").contains(kind.tests()), "{kind:?}");
+        }
     }
 }

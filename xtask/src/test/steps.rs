@@ -53,14 +53,12 @@ impl Step {
             Self::new("build and assets", build_and_fetch),
             Self::new("dependencies", dependencies),
             Self::new("servers start", start_servers),
-            Self::new("nextest", |servers| show(&mut nextest(servers, &[])?)),
+            Self::new("nextest", |servers| show(&mut nextest(servers, "all()", &[])?)),
         ];
         if long {
-            let only = &["--run-ignored", "only"];
-            steps.push(Self::new("nextest long", |servers| show(&mut nextest(servers, only)?)));
             steps.push(Self::new("stores at random", |servers| {
                 let random = "test(/nobody_sees_anything|no_sequence_of_operations/)";
-                show(nextest(servers, &["-E", random])?.env("MEMGATE_CASES", "40"))
+                show(nextest(servers, random, &[])?.env("MEMGATE_CASES", "40"))
             }));
         }
         steps.push(Self::new("servers end", end_servers));
@@ -166,14 +164,18 @@ pub(super) fn end_servers(servers: &mut Servers) -> Result<Report> {
     Ok(Report::of(true))
 }
 
-/// nextest over the whole workspace, with the objects of [`build_and_fetch`].
+/// nextest over these tests of the whole workspace, with the objects of [`build_and_fetch`]. Tests that need a server are
+/// `#[ignore]`d, and run here where it runs.
 ///
 /// # Errors
 /// When nextest cannot be installed.
-pub(super) fn nextest(servers: &Servers, options: &[&str]) -> Result<Command> {
+pub(super) fn nextest(servers: &Servers, tests: &str, options: &[&str]) -> Result<Command> {
     let mut nextest = subcommand("nextest")?;
     servers.tell(&mut nextest);
-    build::linted(&mut nextest).args(["run", "--workspace", "--profile", "ci"]).args(options);
+    build::linted(&mut nextest)
+        .args(["run", "--workspace", "--profile", "ci"])
+        .args(["--run-ignored", "all", "-E", &servers.among(tests)])
+        .args(options);
     Ok(nextest)
 }
 

@@ -34,14 +34,14 @@ pub(super) fn steps() -> Vec<Step> {
     let mut all = vec![Step::new("build and assets", steps::build_and_fetch)];
     for (time, zone) in TIMES {
         all.push(Step::new(format!("nextest at {time}"), move |servers| {
-            show(&mut at(steps::nextest(servers, &["--retries", "0"])?, time, zone)?)
+            show(&mut at(steps::nextest(servers, "all()", &["--retries", "0"])?, time, zone)?)
         }));
     }
     all.push(Step::new("servers start", steps::start_servers));
     for run in 1..=RUNS {
         all.push(Step::new(format!("nextest {run} of {RUNS}"), |servers| {
             let options = ["--retries", "0", "--test-threads", "4"];
-            beside(BUSY, &mut steps::nextest(servers, &options)?)
+            beside(BUSY, &mut steps::nextest(servers, "all()", &options)?)
         }));
     }
     all.push(Step::new("servers end", steps::end_servers));

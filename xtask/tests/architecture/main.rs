@@ -1,5 +1,5 @@
 //! Holds the code to what the documents say of it: which crate depends on which (ARCHITECTURE.md), no import cycle between
-//! the files of a crate, folders that can be read at a glance, and the tests of the promises in SECURITY.md.
+//! the files of a crate, folders that can be read at a glance, the tests of the promises in SECURITY.md, and what the root holds.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test may panic")]
 
@@ -9,6 +9,7 @@ mod folders;
 mod imports;
 mod modules;
 mod promises;
+mod root;
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
-//! Tests of screening and admission on labelled messages. Rows of the set `kept` are only measured:
-//! nobody fits a pattern to them.
+//! Tests of screening and admission on labelled messages. They read no row that is kept apart:
+//! `memgate eval refusals` measures these, and no test holds anybody to them.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{fs, path::Path};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,8 +12,6 @@ use memgate_screening::{Action, MAX_MESSAGE_BYTES, Policy, Screener};
 #[derive(Deserialize)]
 struct Row {
     id: String,
-    #[serde(default)]
-    class: String,
     text: String,
     #[serde(default)]
     value: String,
@@ -26,7 +24,7 @@ fn rows(names: &[&str]) -> Vec<Row> {
     let rows = |text: String| -> Vec<Row> {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };
-    texts.flat_map(rows).collect()
+    texts.flat_map(rows).filter(|row| row.set == "dev").collect()
 }
 
 /// The text of a message that reaches the journal.
@@ -34,36 +32,18 @@ fn stored(screener: Screener, text: &str) -> String {
     admit(&screener.screen(text, MAX_MESSAGE_BYTES)).text
 }
 
-/// How many of the rows, by set and class, are not as wanted.
-fn count(rows: &[Row], wrong: impl Fn(&Row) -> bool) -> BTreeMap<(&str, &str), (u32, u32)> {
-    let mut counts = BTreeMap::new();
-    for row in rows {
-        let (bad, all) = counts.entry((row.set.as_str(), row.class.as_str())).or_default();
-        *all += 1;
-        if wrong(row) {
-            *bad += 1;
-            if row.set == "dev" {
-                eprintln!("{} {}: {} [{}]", row.id, row.class, row.text, row.value);
-            }
-        }
-    }
-    counts
-}
-
-fn share(counts: &BTreeMap<(&str, &str), (u32, u32)>, set: &str) -> f64 {
-    let of_set = counts.iter().filter(|((of, _), _)| *of == set);
-    let (bad, all) = of_set.fold((0, 0), |sum, (_, count)| (sum.0 + count.0, sum.1 + count.1));
-    eprintln!("{set}: {bad} of {all}; {counts:?}");
-    f64::from(bad) / f64::from(all.max(1))
+/// The share of the rows that are not as wanted.
+fn share(rows: &[Row], wrong: impl Fn(&Row) -> bool) -> f64 {
+    let wrong: Vec<&Row> = rows.iter().filter(|row| wrong(row)).collect();
+    wrong.iter().for_each(|row| eprintln!("{}: {} [{}]", row.id, row.text, row.value));
+    wrong.len() as f64 / rows.len() as f64
 }
 
 #[test]
 fn secrets_leave_no_value_behind() {
     let rows = rows(&["secrets.jsonl", "secrets-more.jsonl"]);
-    let counts = count(&rows, |row| stored(Screener::default(), &row.text).contains(&row.value));
-    // The dev rows are harder: most of secrets-more.jsonl has no label.
-    assert!(share(&counts, "dev") <= 0.08);
-    assert!(share(&counts, "kept") <= 0.13);
+    let leaves = |row: &Row| stored(Screener::default(), &row.text).contains(&row.value);
+    assert!(share(&rows, leaves) <= 0.08);
 }
 
 #[test]
@@ -80,17 +60,13 @@ fn personal_data_that_the_policy_drops_leaves_no_value_behind() {
         health: strict,
     });
     let rows = rows(&["personal.jsonl"]);
-    let counts = count(&rows, |row| stored(screener, &row.text).contains(&row.value));
-    assert!(share(&counts, "dev") <= 0.17);
-    assert!(share(&counts, "kept") <= 0.20);
+    assert!(share(&rows, |row| stored(screener, &row.text).contains(&row.value)) <= 0.17);
 }
 
 #[test]
 fn statements_that_only_look_like_secrets_are_stored_unchanged() {
     let rows = rows(&["benign.jsonl", "benign-more.jsonl"]);
-    let counts = count(&rows, |row| stored(Screener::default(), &row.text) != row.text);
-    assert!(share(&counts, "dev") <= 0.05);
-    assert!(share(&counts, "kept") <= 0.08);
+    assert!(share(&rows, |row| stored(Screener::default(), &row.text) != row.text) <= 0.05);
 }
 
 /// A row of `sentences-*.jsonl`.
@@ -170,22 +146,11 @@ fn messages(file: &Path) -> Vec<String> {
 
 #[test]
 fn everyday_messages_are_stored_unchanged() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let own = fs::read_dir(here.join("../../testdata/ordinary")).unwrap();
-    let mut own: Vec<_> = own.map(|entry| entry.unwrap().path()).collect();
-    own.retain(|file| file.extension().is_some_and(|it| it == "jsonl"));
-    let apart = std::env::var_os("MEMGATE_KEPT_APART")
-        .map(|folder| Path::new(&folder).join("ordinary.jsonl"));
-    let apart: Vec<_> = apart.into_iter().collect();
-    if apart.is_empty() {
-        eprintln!("skipped: there are no conversations kept apart");
-    }
-    for (name, files) in [("own", own), ("kept apart", apart)] {
-        let all: Vec<String> = files.iter().flat_map(|file| messages(file)).collect();
-        let changed = all.iter().filter(|text| stored(Screener::default(), text) != **text);
-        let changed = changed.count();
-        eprintln!("{name}: {changed} of {} messages", all.len());
-        // At most one in a hundred.
-        assert!(changed * 100 <= all.len());
-    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/ordinary");
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|file| file.extension().is_some_and(|it| it == "jsonl"));
+    let all: Vec<String> = files.flat_map(|file| messages(&file)).collect();
+    let changed = all.iter().filter(|text| stored(Screener::default(), text) != **text);
+    // At most one in a hundred.
+    assert!(changed.count() * 100 <= all.len());
 }

@@ -16,19 +16,6 @@ fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// Whether the downloaded files are there; tests that need them end early otherwise.
-fn assets_are_there() -> bool {
-    let missing = [RUNTIME, MODEL, E5].into_iter().find(|path| !here(path).exists());
-    let Some(missing) = missing else {
-        return true;
-    };
-    if std::env::var_os("MEMGATE_REQUIRE_ASSETS").is_some_and(|value| value == "1") {
-        panic!("{missing} is missing: run `cargo xtask assets`");
-    }
-    eprintln!("skipped: {missing} is missing; `cargo xtask assets` fetches it");
-    false
-}
-
 fn run(pooling: Pooling, precision: Precision) -> Run {
     Run::Here { pooling, precision }
 }
@@ -87,9 +74,6 @@ fn references() -> Vec<Reference> {
 
 #[tokio::test]
 async fn fp32_vectors_match_the_published_model() {
-    if !assets_are_there() {
-        return;
-    }
     let embedder = minilm(Precision::Fp32);
     for reference in references() {
         let vector = passage(&embedder, &reference.text).await;
@@ -104,9 +88,6 @@ async fn fp32_vectors_match_the_published_model() {
 
 #[tokio::test]
 async fn int8_vectors_are_close_to_the_published_model() {
-    if !assets_are_there() {
-        return;
-    }
     let embedder = minilm(Precision::Int8);
     for reference in references() {
         let vector = passage(&embedder, &reference.text).await;
@@ -127,9 +108,6 @@ struct Trained {
 
 #[tokio::test]
 async fn the_multilingual_model_gives_the_tokens_and_vectors_of_its_trained_layers() {
-    if !assets_are_there() {
-        return;
-    }
     let mut settings = settings(E5, 384);
     settings.space.run = run(Pooling::Mean, Precision::Int8);
     let embedder = OnnxEmbedder::load(&settings).unwrap();
@@ -151,9 +129,6 @@ async fn the_multilingual_model_gives_the_tokens_and_vectors_of_its_trained_laye
 
 #[tokio::test]
 async fn the_layers_of_a_query_do_not_depend_on_the_batch() {
-    if !assets_are_there() {
-        return;
-    }
     let (int8, fp32) = (minilm(Precision::Int8), minilm(Precision::Fp32));
     let texts = ["when is my sister's birthday", "ok", "what was it that we said about the flat?"];
     let mut alone = Vec::new();
@@ -180,9 +155,6 @@ async fn the_layers_of_a_query_do_not_depend_on_the_batch() {
 
 #[tokio::test]
 async fn a_span_is_read_within_its_text() {
-    if !assets_are_there() {
-        return;
-    }
     let mut settings = settings(E5, 384);
     settings.space.run = run(Pooling::Mean, Precision::Int8);
     let embedder = OnnxEmbedder::load(&settings).unwrap();
@@ -222,9 +194,6 @@ fn a_span_longer_than_a_window_is_read_as_far_as_it_fits() {
 
 #[test]
 fn tokens_match_the_published_tokenizer() {
-    if !assets_are_there() {
-        return;
-    }
     let space = settings(MODEL, 384).space;
     let tokens = Tokens::load(&here(MODEL).join("tokenizer.json"), &space).unwrap();
     for reference in references() {
@@ -235,9 +204,6 @@ fn tokens_match_the_published_tokenizer() {
 
 #[test]
 fn a_long_question_is_cut_to_its_asking_part() {
-    if !assets_are_there() {
-        return;
-    }
     let space = settings(MODEL, 384).space;
     let tokens = Tokens::load(&here(MODEL).join("tokenizer.json"), &space).unwrap();
     let ids = |text: &str| tokens.query(&tokens::bounded_query(text)).unwrap();
@@ -265,9 +231,6 @@ fn a_long_question_is_cut_to_its_asking_part() {
 
 #[tokio::test]
 async fn a_vector_does_not_depend_on_what_else_is_embedded() {
-    if !assets_are_there() {
-        return;
-    }
     for precision in [Precision::Fp32, Precision::Int8] {
         let embedder = minilm(precision);
         let mut texts: Vec<String> =
@@ -289,9 +252,6 @@ async fn a_vector_does_not_depend_on_what_else_is_embedded() {
 
 #[tokio::test]
 async fn a_graph_that_depends_on_the_batch_gets_one_text_at_a_time() {
-    if !assets_are_there() {
-        return;
-    }
     let embedder = OnnxEmbedder::load(&settings("testdata/embed/neighbours", 4)).unwrap();
     let alone = embedder.embed_query("ab").await.unwrap();
     let long = "abc".repeat(9);
@@ -301,9 +261,6 @@ async fn a_graph_that_depends_on_the_batch_gets_one_text_at_a_time() {
 
 #[tokio::test]
 async fn unusual_texts_have_vectors_of_length_one() {
-    if !assets_are_there() {
-        return;
-    }
     let embedder = minilm(Precision::Fp32);
     let long = "語🙂 ".repeat(1_000_000);
     let word = "x".repeat(1_000_000);
@@ -316,9 +273,6 @@ async fn unusual_texts_have_vectors_of_length_one() {
 
 #[tokio::test]
 async fn token_vectors_are_pooled_as_configured() {
-    if !assets_are_there() {
-        return;
-    }
     let mut settings = settings("testdata/embed/tokens", 4);
     let mean = OnnxEmbedder::load(&settings).unwrap();
     settings.space.run = run(Pooling::Cls, Precision::Fp32);
@@ -330,9 +284,6 @@ async fn token_vectors_are_pooled_as_configured() {
 
 #[tokio::test]
 async fn prefixes_are_embedded_with_the_text() {
-    if !assets_are_there() {
-        return;
-    }
     let mut settings = settings("testdata/embed/tokens", 4);
     let plain = OnnxEmbedder::load(&settings).unwrap();
     settings.space.query_prefix = "q".into();
@@ -369,9 +320,6 @@ fn a_truncated_text_keeps_its_prefix() {
 
 #[test]
 fn refuses_a_model_of_another_dimension() {
-    if !assets_are_there() {
-        return;
-    }
     // The first file states its dimension; that of the second is found by running it.
     for (folder, found) in [(MODEL, 384), ("testdata/embed/tokens", 4)] {
         let refused = OnnxEmbedder::load(&settings(folder, 768)).err().unwrap();
@@ -388,9 +336,6 @@ fn refuses_unusable_files_by_name() {
     elsewhere.runtime = here("no/libonnxruntime.so");
     let message = refusal(&elsewhere);
     assert!(message.contains("no/libonnxruntime.so: "), "{message}");
-    if !assets_are_there() {
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
     let mut broken = settings(MODEL, 384);
     broken.folder = folder.path().to_path_buf();
@@ -404,18 +349,12 @@ fn refuses_unusable_files_by_name() {
 
 #[tokio::test]
 async fn a_model_that_fails_at_run_time_fails_every_request_but_loads() {
-    if !assets_are_there() {
-        return;
-    }
     let embedder = OnnxEmbedder::load(&settings("testdata/embed/failing", 384)).unwrap();
     assert!(matches!(embedder.check().await, Err(EmbedError::Failed(_))));
 }
 
 #[tokio::test]
 async fn a_failing_text_does_not_fail_the_rest_of_its_batch() {
-    if !assets_are_there() {
-        return;
-    }
     let embedder = tripwire();
     let texts = ["hello", "explode", "world"];
     let results =
@@ -428,9 +367,6 @@ async fn a_failing_text_does_not_fail_the_rest_of_its_batch() {
 /// That the thread skips them is tested where it takes them, in queue.rs.
 #[tokio::test]
 async fn cancelled_requests_disturb_no_others() {
-    if !assets_are_there() {
-        return;
-    }
     let embedder = tripwire();
     // The first occupies the thread; the twenty behind it are cancelled while they wait.
     let first = embedder.embed_query("dawdle");
@@ -443,9 +379,6 @@ async fn cancelled_requests_disturb_no_others() {
 
 #[tokio::test]
 async fn too_many_requests_at_once_are_refused_and_the_rest_answered() {
-    if !assets_are_there() {
-        return;
-    }
     let embedder = tripwire();
     let requests = std::iter::once("dawdle".to_owned())
         .chain((0..600).map(|n| format!("text {n}")))
@@ -460,9 +393,6 @@ async fn too_many_requests_at_once_are_refused_and_the_rest_answered() {
 
 #[tokio::test]
 async fn after_close_the_threads_are_gone_and_requests_are_refused() {
-    if !assets_are_there() {
-        return;
-    }
     let mut settings = settings("testdata/embed/tripwire", 384);
     settings.threads = NonZeroUsize::new(2).unwrap();
     let embedder = OnnxEmbedder::load(&settings).unwrap();

@@ -1,6 +1,6 @@
 //! A labelled message.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use crate::data::{Labelled, no_language};
 use memgate_screening::MAX_MESSAGE_BYTES;
@@ -11,8 +11,8 @@ pub struct Row {
     pub(super) id: String,
     pub(super) lang: String,
     pub(super) text: String,
-    /// Parts of the text that must not be stored.
-    #[serde(default)]
+    /// Parts of the text that must not be stored; `value` names a single one.
+    #[serde(default, alias = "value", deserialize_with = "one_or_several")]
     pub(super) secret: Vec<String>,
     /// Class of the secret, in `secret` rows.
     #[serde(default)]
@@ -23,6 +23,19 @@ pub struct Row {
     /// Whether the user asks to remember the secret: where the policy keeps its class, it must be stored.
     #[serde(default)]
     pub(super) asked: bool,
+}
+
+fn one_or_several<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Parts {
+        One(String),
+        Several(Vec<String>),
+    }
+    Ok(match Parts::deserialize(input)? {
+        Parts::One(part) => vec![part],
+        Parts::Several(parts) => parts,
+    })
 }
 
 fn yes() -> bool {
@@ -43,5 +56,21 @@ impl Labelled for Row {
         }
         no_language(&self.lang)
             .or_else(|| missing.map(|it| format!("secret: {it:?} is not in the text")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_one_value_or_a_list() {
+        let secret = |member: &str| {
+            let row = format!(r#"{{"id": "a", "lang": "en", "text": "pin 4471", {member}}}"#);
+            serde_json::from_str::<Row>(&row).unwrap().secret
+        };
+        assert_eq!(secret(r#""value": "4471""#), ["4471"]);
+        assert_eq!(secret(r#""secret": ["4471", "pin"]"#), ["4471", "pin"]);
+        assert!(secret(r#""class": """#).is_empty());
     }
 }

@@ -19,7 +19,7 @@ use memgate_testing::{FaultyStore, Mode};
 conforms!(
     async {
         let (name, metrics) = ("Store", Metrics::new());
-        Some((MonitoredStore::new(Arc::new(InMemoryStore::new()), name, metrics), ()))
+        (MonitoredStore::new(Arc::new(InMemoryStore::new()), name, metrics), ())
     },
     SEQUENCES
 );

@@ -25,23 +25,25 @@ use memgate_core::memory::{
 };
 use memgate_text::entity::{EntityRelation, Mention};
 
-/// One test per case. `$make` creates an empty store and everything that must live as long; `None`
-/// if its server is not configured. `$sequences` is the number of random sequences of operations.
+/// One test per case. `$make` creates an empty store and everything that must live as long.
+/// `$sequences` is the number of random sequences of operations. With `ignore`, the tests need the
+/// server that it names, and only run where they are asked for (`--run-ignored`).
 macro_rules! conforms {
-    (@one $make:expr; ($($sequences:expr)?) $case:ident) => {
+    (@one $make:expr; ($($sequences:expr)?) ($($server:tt)?) $case:ident) => {
         #[tokio::test]
+        $(#[ignore = $server])?
         async fn $case() {
-            let Some((store, _kept)) = $make.await else { return };
+            let (store, _kept) = $make.await;
             $crate::conformance::$case(&store $(, $sequences)?).await;
             memgate_core::memory::MemoryStore::close(&store).await;
         }
     };
-    ($make:expr, $sequences:expr) => {
-        $crate::conformance::conforms! { $make; ($sequences)
+    ($make:expr, $sequences:expr $(, ignore = $server:tt)?) => {
+        $crate::conformance::conforms! { $make; ($sequences) ($($server)?)
             nobody_sees_anything_of_anybody_else
             no_sequence_of_operations_tells_stores_apart
         }
-        $crate::conformance::conforms! { $make; ()
+        $crate::conformance::conforms! { $make; () ($($server)?)
             a_stored_memory_comes_back_whole
             several_memories_are_got_at_once
             an_id_is_taken_once_an_owner
@@ -103,8 +105,8 @@ macro_rules! conforms {
             what_cannot_be_a_whole_is_refused_by_field
         }
     };
-    ($make:expr; $arguments:tt $($case:ident)*) => {
-        $( $crate::conformance::conforms! { @one $make; $arguments $case } )*
+    ($make:expr; $sequences:tt $server:tt $($case:ident)*) => {
+        $( $crate::conformance::conforms! { @one $make; $sequences $server $case } )*
     };
 }
 pub(super) use conforms;

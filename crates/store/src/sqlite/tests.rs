@@ -21,16 +21,13 @@ fn open(folder: &Path, options: SqliteOptions) -> SqliteStore {
     SqliteStore::open(&folder.join("memories.db"), options).unwrap()
 }
 
-conforms!(async { Some(fresh(SqliteOptions::default()).await) }, SEQUENCES);
+conforms!(fresh(SqliteOptions::default()), SEQUENCES);
 
 /// Without cache space, every search reads the file.
 mod uncached {
     use super::*;
 
-    conforms!(
-        async { Some(fresh(SqliteOptions { cache_bytes: 0, ..SqliteOptions::default() }).await) },
-        SEQUENCES
-    );
+    conforms!(fresh(SqliteOptions { cache_bytes: 0, ..SqliteOptions::default() }), SEQUENCES);
 }
 
 fn owner() -> Owner {

@@ -14,9 +14,9 @@ struct Home {
     _folder: tempfile::TempDir,
 }
 
-/// Both of the modes that need no model server; `None` where the embedder is not there.
-fn home(policy: Policy) -> Option<Home> {
-    let embedder = default_embedder()?;
+/// Both of the modes that need no model server.
+fn home(policy: Policy) -> Home {
+    let embedder = default_embedder();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("memory.db");
     let store = Arc::new(SqliteStore::open(&file, SqliteOptions::default()).unwrap());
@@ -38,7 +38,7 @@ fn home(policy: Policy) -> Option<Home> {
         },
     )
     .unwrap();
-    Some(Home { capture, store, metrics, _folder: folder })
+    Home { capture, store, metrics, _folder: folder }
 }
 
 impl Home {
@@ -106,7 +106,7 @@ const WORDINGS: [[&str; 3]; 5] = [
 
 #[tokio::test(flavor = "multi_thread")]
 async fn five_facts_in_three_wordings_are_few_rows_and_stay_so() {
-    let Some(home) = home(Policy::PreferNew) else { return };
+    let home = home(Policy::PreferNew);
     let mut seconds = 0;
     for round in 0..3 {
         for fact in WORDINGS {
@@ -128,7 +128,7 @@ async fn five_facts_in_three_wordings_are_few_rows_and_stay_so() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fact_said_again_is_surer_and_counts_each_turn_once() {
-    let Some(home) = home(Policy::PreferNew) else { return };
+    let home = home(Policy::PreferNew);
     for seconds in [0, 100, 200, 200] {
         home.tell("I'm allergic to peanuts.", seconds).await;
     }
@@ -142,7 +142,7 @@ async fn a_fact_said_again_is_surer_and_counts_each_turn_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn replies_that_repeat_what_was_presented_add_no_fact() {
-    let Some(home) = home(Policy::PreferNew) else { return };
+    let home = home(Policy::PreferNew);
     home.tell("I live in Berlin.", 0).await;
     for turn in 1..=50_i64 {
         let reply = "You live in Berlin, as you told me, so take a train from Berlin.";
@@ -157,7 +157,7 @@ async fn replies_that_repeat_what_was_presented_add_no_fact() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sessions_that_learn_one_fact_at_once_leave_one_row() {
-    let Some(home) = home(Policy::PreferNew) else { return };
+    let home = home(Policy::PreferNew);
     for session in ["a", "b", "c"] {
         home.offer("I'm allergic to peanuts.", "All right.", session, 0);
     }
@@ -167,7 +167,7 @@ async fn sessions_that_learn_one_fact_at_once_leave_one_row() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_said_later_holds_and_the_rest_of_the_turn_stays() {
-    let Some(home) = home(Policy::PreferNew) else { return };
+    let home = home(Policy::PreferNew);
     home.tell("I live in Paris. I'm allergic to peanuts.", 0).await;
     home.tell("We moved to Lyon last month.", 1000).await;
     let in_use = home.in_use().await;
@@ -191,7 +191,7 @@ async fn what_was_said_later_holds_and_the_rest_of_the_turn_stays() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reply_made_anew_does_not_bring_back_what_holds_no_longer() {
-    let Some(home) = home(Policy::PreferNew) else { return };
+    let home = home(Policy::PreferNew);
     home.tell("I live in Paris. I'm allergic to peanuts.", 0).await;
     home.tell("We moved to Lyon last month.", 1000).await;
     home.offer("I live in Paris. I'm allergic to peanuts.", "No nuts in Paris then.", "s0", 0);
@@ -202,7 +202,7 @@ async fn a_reply_made_anew_does_not_bring_back_what_holds_no_longer() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_older_turn_that_is_learnt_later_replaces_nothing() {
-    let Some(home) = home(Policy::PreferNew) else { return };
+    let home = home(Policy::PreferNew);
     home.tell("We moved to Lyon last month.", 1000).await;
     home.tell("I moved to Paris.", 0).await;
     let facts: Vec<_> = home.facts().await.into_iter().map(|memory| memory.content).collect();
@@ -213,13 +213,13 @@ async fn an_older_turn_that_is_learnt_later_replaces_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn by_policy_the_old_one_holds_or_both_wait_for_somebody() {
-    let Some(kept) = home(Policy::PreferOld) else { return };
+    let kept = home(Policy::PreferOld);
     kept.tell("I live in Paris.", 0).await;
     kept.tell("We moved to Lyon.", 1000).await;
     let facts: Vec<_> = kept.facts().await.into_iter().map(|memory| memory.content).collect();
     assert_eq!(facts, ["I live in Paris."]);
     assert!(!kept.in_use().await.contains("Lyon"));
-    let Some(flagged) = home(Policy::Review) else { return };
+    let flagged = home(Policy::Review);
     flagged.tell("I live in Paris.", 0).await;
     flagged.tell("We moved to Lyon.", 1000).await;
     assert_eq!(flagged.of_status(Status::Review).await, ["I live in Paris.", "We moved to Lyon."]);
@@ -227,7 +227,7 @@ async fn by_policy_the_old_one_holds_or_both_wait_for_somebody() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_unrelated_stays_beside() {
-    let Some(home) = home(Policy::PreferNew) else { return };
+    let home = home(Policy::PreferNew);
     let told = [
         "My brother's budget is $5,000.",
         "My budget is $10,000.",
@@ -248,7 +248,7 @@ async fn what_is_unrelated_stays_beside() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_things_said_in_one_message_both_stay() {
-    let Some(home) = home(Policy::PreferNew) else { return };
+    let home = home(Policy::PreferNew);
     home.tell("I go swimming on Mondays. I go swimming on Thursdays.", 0).await;
     let in_use = home.in_use().await;
     assert!(in_use.contains("Mondays") && in_use.contains("Thursdays"), "{in_use}");
@@ -257,7 +257,7 @@ async fn two_things_said_in_one_message_both_stay() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_said_again_and_again_holds_in_none_of_its_turns_once_it_is_replaced() {
-    let Some(home) = home(Policy::PreferNew) else { return };
+    let home = home(Policy::PreferNew);
     for turn in 0..12 {
         home.tell("I live in Paris. I'm allergic to peanuts.", turn * 100).await;
     }
@@ -268,7 +268,7 @@ async fn what_was_said_again_and_again_holds_in_none_of_its_turns_once_it_is_rep
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_that_only_a_whole_message_tells_puts_the_older_words_away() {
-    let Some(home) = home(Policy::PreferNew) else { return };
+    let home = home(Policy::PreferNew);
     home.tell("My visa interview is in Chennai. I like trains.", 0).await;
     home.tell("My cousin's visa interview was moved to Delhi, by letter", 100).await;
     let told = home.in_use().await;
@@ -287,7 +287,7 @@ async fn a_change_that_only_a_whole_message_tells_puts_the_older_words_away() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_said_in_the_same_session_is_no_change() {
-    let Some(home) = home(Policy::PreferNew) else { return };
+    let home = home(Policy::PreferNew);
     home.offer("I go by Kat at work. I like it there.", "Ok.", "s", 0);
     home.flush().await;
     let more = "There's another Kat in the team now, so I'm Katya to everyone there";
@@ -301,7 +301,7 @@ async fn what_was_said_in_the_same_session_is_no_change() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_change_leaves_of_a_statement_of_two_things_stays() {
-    let Some(home) = home(Policy::PreferNew) else { return };
+    let home = home(Policy::PreferNew);
     home.tell("Our database is Postgres 14 and our migrations run with goose.", 0).await;
     home.tell("We upgraded to Postgres 16 last night, so our database is Postgres 16 now.", 9000)
         .await;
@@ -312,7 +312,7 @@ async fn what_a_change_leaves_of_a_statement_of_two_things_stays() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_turn_is_idle_only_where_it_was_read_and_tells_nothing() {
-    let Some(home) = home(Policy::PreferNew) else { return };
+    let home = home(Policy::PreferNew);
     let long = format!(
         "I live in Lyon and work as a nurse. {}",
         "It was a long day, so what should I cook? ".repeat(60)

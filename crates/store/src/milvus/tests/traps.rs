@@ -61,8 +61,9 @@ async fn rows(store: &MilvusStore) -> usize {
 /// Milvus 2.3.5 puts upserted rows into a wrong partition, where their owner's searches and deletes
 /// miss them.
 #[tokio::test]
+#[ignore = "needs a Milvus server: MEMGATE_TEST_MILVUS"]
 async fn repeated_changes_stay_in_the_owners_partition() {
-    let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
+    let (store, _alone) = store(MILVUS, &SERVER).await;
     for user in ["one", "two", "three"] {
         for name in 0..10 {
             let memory = note(user, &format!("m{name}"), "x");
@@ -87,8 +88,9 @@ async fn repeated_changes_stay_in_the_owners_partition() {
 
 /// A field holds 65,535 bytes of UTF-8.
 #[tokio::test]
+#[ignore = "needs a Milvus server: MEMGATE_TEST_MILVUS"]
 async fn texts_longer_than_a_field_round_trip_and_are_deleted_completely() {
-    let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
+    let (store, _alone) = store(MILVUS, &SERVER).await;
     for (name, length) in [("fits", 21_845), ("over", 21_846), ("far", 300_000)] {
         let content = "界".repeat(length);
         let mut memory = note("long", name, &content);
@@ -108,8 +110,9 @@ async fn texts_longer_than_a_field_round_trip_and_are_deleted_completely() {
 
 /// Without transactions, a kill can happen between the new state and the removal of the old one.
 #[tokio::test]
+#[ignore = "needs a Milvus server: MEMGATE_TEST_MILVUS"]
 async fn the_later_of_two_states_wins_and_both_are_deleted() {
-    let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
+    let (store, _alone) = store(MILVUS, &SERVER).await;
     let memory = store.store(note("torn", "m", "old"), east(), &write()).await.unwrap();
     let session = store.link.session().unwrap();
     let known = store
@@ -156,9 +159,10 @@ async fn operations_fail_at_once_while_the_server_is_unavailable() {
 
 /// Vectors of different models must not be compared.
 #[tokio::test]
+#[ignore = "needs a Milvus server: MEMGATE_TEST_MILVUS"]
 async fn refuses_a_collection_of_another_model_or_dimension_or_of_an_earlier_memgate() {
-    let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
-    let same = settings(server(MILVUS).unwrap(), "suite");
+    let (store, _alone) = store(MILVUS, &SERVER).await;
+    let same = settings(server(MILVUS), "suite");
     for (space, dimension) in [("other/4/mean", 4), ("test/4/mean", 5)] {
         let other = MilvusSettings { space: space.into(), dimension, ..same.clone() };
         let refusal = MilvusStore::open(other).await.err().unwrap();
@@ -177,12 +181,13 @@ async fn refuses_a_collection_of_another_model_or_dimension_or_of_an_earlier_mem
 
 /// Bounded reads miss the latest writes; strong ones wait for them.
 #[tokio::test]
+#[ignore = "needs a Milvus server: MEMGATE_TEST_MILVUS"]
 async fn a_new_process_sees_the_latest_writes_of_others() {
-    let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
+    let (store, _alone) = store(MILVUS, &SERVER).await;
     for n in 0..5 {
         let begun = MilvusSettings {
             staleness: Duration::from_secs(60),
-            ..settings(server(MILVUS).unwrap(), "suite")
+            ..settings(server(MILVUS), "suite")
         };
         let id = format!("m{n}");
         let opening = MilvusStore::open(begun).await.unwrap();
@@ -195,10 +200,10 @@ async fn a_new_process_sees_the_latest_writes_of_others() {
 
 /// Another model's vectors are created beside those in use, which are searched until the end.
 #[tokio::test]
+#[ignore = "needs a Milvus server: MEMGATE_TEST_MILVUS"]
 async fn a_new_model_is_switched_to_in_one_step_after_embedding() {
-    let Some(address) = server(MILVUS) else { return };
     let _alone = SERVER.lock().await;
-    let old = settings(address, "reindex");
+    let old = settings(server(MILVUS), "reindex");
     let new = MilvusSettings { space: "new/2/mean".into(), dimension: 2, ..old.clone() };
     let live = MilvusStore::open(old.clone()).await.unwrap();
     live.check().await.unwrap();
@@ -230,8 +235,9 @@ async fn a_new_model_is_switched_to_in_one_step_after_embedding() {
 
 /// The caller of a write may stop waiting; the write arrives anyway, without being recorded here.
 #[tokio::test]
+#[ignore = "needs a Milvus server: MEMGATE_TEST_MILVUS"]
 async fn an_abandoned_write_is_seen_by_the_next_one() {
-    let Some((store, _alone)) = store(MILVUS, &SERVER).await else { return };
+    let (store, _alone) = store(MILVUS, &SERVER).await;
     let session = store.link.session().unwrap();
     for n in 0..20 {
         let memory = note("hasty", &format!("m{n}"), "x");
