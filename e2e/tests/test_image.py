@@ -39,7 +39,7 @@ def run_steps() -> list[list[str]]:
 def test_the_dockerfile_runs_the_scripts_and_nothing_else():
     steps = run_steps()
     assert steps == [["tools/image/packages.sh"], ["tools/image/build.sh", "/image"]]
-    for script in SCRIPTS.glob("*.sh"):
+    for script in [*SCRIPTS.glob("*.sh"), paths.REPOSITORY / "tools/release.sh"]:
         assert os.access(script, os.X_OK), script
         subprocess.run(["sh", "-n", script], check=True)
 
@@ -118,7 +118,7 @@ class Container:
         return done.returncode == 0
 
     def list(self) -> subprocess.CompletedProcess:
-        """The command of README.md: `memgate list` beside the running server."""
+        """The command of docs/docker.md: `memgate list` beside the running server."""
         command = self.command(["memgate", "list", "--user", "alice", "--json"])
         return subprocess.run(command, env=self.environment, capture_output=True, timeout=30)
 

@@ -7,7 +7,7 @@ programs=$1 assets=$2 out=$3
 
 program() { # NAME IMAGE
     mkdir -p "$out/$2/usr/local/bin"
-    # Line tables make half of a program and are of no use where nobody debugs.
+    # A release program has no line tables; those that the tests lay out have.
     strip --strip-debug -o "$out/$2/usr/local/bin/$1" "$programs/$1"
     chmod 755 "$out/$2/usr/local/bin/$1"
 }

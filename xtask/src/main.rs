@@ -7,7 +7,10 @@ mod bench;
 mod build;
 mod cldr;
 mod data;
+mod document;
 mod envoy_config;
+mod figures;
+mod machine;
 mod milvus;
 mod ports;
 mod postgres;
@@ -40,6 +43,8 @@ enum Command {
     Test(test::Args),
     /// Measure memgate against a no-op ext_proc server behind the same Envoy filters.
     Bench(bench::Args),
+    /// Measure the quality that README.md and docs/quality.md state, and write it there.
+    Figures(figures::Args),
     /// Download Envoy, ONNX Runtime, the embedding model, Python tools, Milvus servers and
     /// PostgreSQL into .assets/.
     Assets(assets::command::Args),
@@ -65,6 +70,7 @@ fn main() -> ExitCode {
         Command::Up(args) => args.run(),
         Command::Test(args) => args.run(),
         Command::Bench(args) => args.run(),
+        Command::Figures(args) => args.run(),
         Command::Assets(args) => args.run(),
         Command::Milvus(args) => args.run(),
         Command::Postgres(args) => args.run(),

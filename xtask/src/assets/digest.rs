@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
 /// A file's SHA-256 in lower-case hexadecimal.
-pub(super) fn of_file(path: &Path) -> Result<String> {
+pub(crate) fn of_file(path: &Path) -> Result<String> {
     let mut file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut hasher = Sha256::new();
     io::copy(&mut file, &mut hasher).with_context(|| format!("cannot read {}", path.display()))?;

@@ -4,10 +4,8 @@
 //! Everything runs at the same time and is measured in turn, round after round, so that other load
 //! affects all of it alike. Compare only numbers of one run.
 
-mod document;
 mod figures;
 mod load;
-mod machine;
 mod plan;
 mod proc;
 mod report;
@@ -27,7 +25,12 @@ use self::servers::Servers;
 use crate::assets::progress::say;
 use crate::assets::{self, Kind, repository};
 use crate::build::{self, Profile};
+use crate::document::Document;
+use crate::machine::{self, Machine};
 use crate::signals::until_signal;
+
+/// Names itself in the document.
+const COMMAND: &str = "cargo xtask bench --out";
 
 /// Arguments of `cargo xtask bench`.
 #[derive(clap::Args)]
@@ -50,7 +53,7 @@ impl Args {
     /// One sentence: what is missing or failed; also when a request failed during the measurement.
     pub(crate) fn run(self) -> Result<()> {
         crate::tls::provide()?;
-        let document = self.out.as_deref().map(document::Document::open).transpose()?;
+        let document = self.out.as_deref().map(|file| Document::open(file, COMMAND)).transpose()?;
         let assets = assets::ensure(&[Kind::Envoy, Kind::Runtime, Kind::Model])?;
         let programs = Programs {
             binaries: build::binaries(self.profile)?,
@@ -83,7 +86,7 @@ async fn measure(programs: &Programs, plan: &Plan) -> Result<(String, usize)> {
         .prefix("bench-")
         .tempdir_in(target)
         .context("cannot create a folder in target/")?;
-    let mut before = machine::Machine::look()?;
+    let mut before = Machine::look()?;
     for store in plan.stores() {
         seed::fill(programs, folder.path(), store).await?;
     }

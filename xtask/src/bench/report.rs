@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 
-use super::machine::Machine;
 use super::plan::{
     AT_ONCE, Case, FIRST_TOKEN_MS, MEMORIES, Message, Plan, SIZES, Subject, kinds, streams,
 };
 use super::proc::Memory;
 use super::rounds::{Measured, Results};
 use crate::assets::MODEL;
+use crate::machine::Machine;
 
 /// Renders a run.
 ///

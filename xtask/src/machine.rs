@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use crate::assets::repository;
 
 /// The machine and the versions.
-pub(super) struct Machine {
+pub(crate) struct Machine {
     pub processor: String,
     pub cores: usize,
     /// In GiB.
@@ -25,7 +25,7 @@ impl Machine {
     ///
     /// # Errors
     /// When it does not run Linux.
-    pub(super) fn look() -> Result<Self> {
+    pub(crate) fn look() -> Result<Self> {
         let processors = read("/proc/cpuinfo")?;
         let processor = processors
             .lines()
@@ -54,7 +54,7 @@ impl Machine {
 ///
 /// # Errors
 /// When the machine does not run Linux.
-pub(super) fn load_average() -> Result<String> {
+pub(crate) fn load_average() -> Result<String> {
     let text = read("/proc/loadavg")?;
     Ok(text.split(' ').take(3).collect::<Vec<_>>().join(" "))
 }
@@ -69,7 +69,8 @@ fn commit() -> String {
     let git =
         |arguments: &[&str]| said(Command::new("git").args(arguments).current_dir(repository()));
     let commit = git(&["rev-parse", "--short=12", "HEAD"]);
-    let sources = ["status", "--porcelain", "--untracked-files=no", "--", "src", "Cargo.lock"];
+    let sources =
+        ["status", "--porcelain", "--untracked-files=no", "--", "src", "crates", "Cargo.lock"];
     if git(&sources).is_empty() { commit } else { format!("{commit} with changes") }
 }
 
