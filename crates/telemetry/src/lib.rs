@@ -5,6 +5,7 @@
 mod error;
 mod log;
 mod metrics;
+mod panics;
 mod settings;
 mod table;
 mod trace;
@@ -14,6 +15,7 @@ use std::time::Duration;
 pub use error::TelemetryError;
 pub use log::LogControl;
 pub use metrics::{InFlight, METRICS_CONTENT_TYPE, Metrics, Phase};
+pub use panics::PanicIn;
 pub use settings::{LogFormat, LogLevel, TelemetryConfig};
 pub use table::Label;
 use trace::Exporter;
@@ -26,14 +28,15 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// Sets up logs, and traces if an endpoint is configured, for the whole process. Call it once,
-    /// inside a tokio runtime.
+    /// Sets up logs, and traces if an endpoint is configured, for the whole process, and the logging of panics. Call it
+    /// once, inside a tokio runtime.
     ///
     /// # Errors
     /// [`TelemetryError`] for an invalid endpoint, or when logging was already set up.
     pub fn start(config: &TelemetryConfig) -> Result<Self, TelemetryError> {
         let exporter = config.otlp_endpoint.as_deref().map(Exporter::start).transpose()?;
         let log = log::install(config, exporter.as_ref())?;
+        panics::log_without_messages();
         Ok(Self { log, exporter })
     }
 

@@ -76,13 +76,13 @@ where
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
 
     #[derive(Clone, Default)]
-    struct Sink(Arc<Mutex<Vec<u8>>>);
+    pub(crate) struct Sink(Arc<Mutex<Vec<u8>>>);
 
     impl io::Write for Sink {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -96,8 +96,15 @@ mod tests {
     }
 
     impl Sink {
-        fn text(&self) -> String {
+        pub(crate) fn text(&self) -> String {
             String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+
+        /// Takes what `work` logs on this thread.
+        pub(crate) fn logs(&self, format: LogFormat, work: impl FnOnce()) {
+            let out = self.clone();
+            let layer = lines(format, false, move || out.clone());
+            tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), work);
         }
     }
 
@@ -139,11 +146,7 @@ mod tests {
     #[test]
     fn json_lines_are_objects_with_level_and_message() {
         let sink = Sink::default();
-        let out = sink.clone();
-        let layer = lines(LogFormat::Json, true, move || out.clone());
-        tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || {
-            tracing::warn!(hits = 3, "Memory search timeout, skipping");
-        });
+        sink.logs(LogFormat::Json, || tracing::warn!(hits = 3, "Memory search timeout, skipping"));
         let line: serde_json::Value = serde_json::from_str(sink.text().trim()).unwrap();
         assert_eq!(line["level"], "WARN");
         assert_eq!(line["message"], "Memory search timeout, skipping");

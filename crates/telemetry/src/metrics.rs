@@ -35,6 +35,9 @@ metrics! {
         /// Counts a failed memory step: `embedding`, `store`, `deadline`, `identity`, …
         pub failed(kind = "kind") = Counter
             "failures": "Number of failed memory steps by kind";
+        /// Counts a caught panic.
+        pub(crate) panicked(part = "part") = Counter
+            "panics": "Number of caught panics by the part of memgate that caught them";
         /// Records the duration of a phase of a request.
         pub phase(phase = "phase"; took: Duration) = Histogram(SECONDS)
             "phase_seconds": "Duration of the phases of a request, in seconds";

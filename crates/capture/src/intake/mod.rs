@@ -1,5 +1,7 @@
 //! From the gateway into the journal. Nothing here waits.
 
+mod backlog;
+mod capture_drop;
 mod in_flight;
 #[cfg(test)]
 mod labelled;
@@ -7,11 +9,14 @@ mod on_disk;
 mod queue;
 mod rate_limited_log;
 mod screen;
+mod scribe;
+#[cfg(test)]
+mod tests;
 
+pub use capture_drop::CaptureDrop;
 pub(crate) use in_flight::Exchanges;
 pub use in_flight::InFlight;
 pub use on_disk::{OnDisk, on_disk};
-pub use queue::CaptureDrop;
-pub(crate) use queue::{Intake, Scribe};
-#[cfg(test)]
+pub(crate) use queue::Intake;
 pub(crate) use screen::screened;
+pub(crate) use scribe::Scribe;

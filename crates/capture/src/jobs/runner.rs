@@ -1,9 +1,8 @@
 //! The runner: takes jobs that are due, one a lane and a few at a time, runs them, and settles them. It
 //! sleeps until it is woken or the next job is due, and for as long as the store is away.
 
-use std::{mem, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{mem, sync::Arc, time::Duration};
 
-use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio::{
     sync::Semaphore,
@@ -24,6 +23,7 @@ use crate::{
     parts::Parts,
 };
 use memgate_sqlite::DatabaseError;
+use memgate_telemetry::PanicIn;
 
 /// The pause when the journal cannot be read.
 const JOURNAL_PAUSE: Duration = Duration::from_secs(1);
@@ -166,13 +166,14 @@ impl Runner {
     async fn run_job(self: Arc<Self>, job: ClaimedJob, lane: Running) {
         let mut runs_again = true;
         let result = loop {
-            let run = AssertUnwindSafe(kinds::run(&self.parts, &job)).catch_unwind();
+            let work = kinds::run(&self.parts, &job);
+            let run = self.parts.writer.metrics.catch_async(PanicIn::Job, work);
             let result = tokio::select! {
                 // Not settled: it is still owed, unless what it is about is gone.
                 () = lane.stopped() => return,
                 result = run => result,
             };
-            let result = result.unwrap_or_else(|_| Err(JobError::retry("the job panicked")));
+            let result = result.unwrap_or_else(|| Err(JobError::retry("the job panicked")));
             let no_answer = matches!(result, Err(JobError::NoAnswer(_)));
             if (no_answer || matches!(result, Err(JobError::Away(_)))) && self.store_is_away().await
             {

@@ -7,7 +7,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     backfill::{EMBED_REST, owe_vectors},
-    intake::{InFlight, Intake, Scribe},
+    intake::{InFlight, Intake, Scribe, screened},
     jobs::{Runner, Slots},
     journal::Journal,
     parts::Parts,
@@ -71,6 +71,7 @@ impl Capture {
             metrics: parts.writer.metrics.clone(),
             trail: parts.writer.trail.clone(),
             wake: parts.wake.clone(),
+            screen: Arc::new(screened),
             refused: false.into(),
         };
         let (intake, writing) = Intake::new(bounds.queue, scribe, stop_intake.clone());
