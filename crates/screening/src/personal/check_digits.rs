@@ -1,6 +1,6 @@
-//! Check digits of national numbers. Every function gets as many digits or characters as the number has.
+//! Check digits of national numbers. The types say how many digits a number has; a text of another length has none.
 
-pub(super) fn cpf(digits: &[u32]) -> bool {
+pub(super) fn cpf(digits: &[u32; 11]) -> bool {
     let check = |count: u32| {
         let sum: u32 =
             digits.iter().zip((2..=count + 1).rev()).map(|(digit, weight)| digit * weight).sum();
@@ -20,14 +20,13 @@ pub(super) fn dni(plain: &str) -> bool {
         Some(b'Z') => format!("2{}", &upper[1..]),
         _ => upper,
     };
-    let (digits, letter) = number.split_at(number.len() - 1);
+    let Some((digits, letter)) = number.split_at_checked(8) else { return false };
     let index = digits.parse::<usize>().map(|number| number % 23);
-    digits.len() == 8
-        && index.is_ok_and(|index| letter.as_bytes() == [b"TRWAGMYFPDXBNJZSQVHLCKE"[index]])
+    index.is_ok_and(|index| letter.as_bytes() == [b"TRWAGMYFPDXBNJZSQVHLCKE"[index]])
 }
 
 pub(super) fn insee(plain: &str) -> bool {
-    let (number, key) = plain.split_at(13);
+    let Some((number, key)) = plain.split_at_checked(13) else { return false };
     let parsed = number.parse::<u64>().ok().zip(key.parse::<u64>().ok());
     parsed.is_some_and(|(number, key)| 97 - number % 97 == key)
 }
@@ -58,14 +57,14 @@ pub(super) fn verhoeff(digits: &[u32]) -> bool {
 }
 
 /// Dutch BSN: the weighted sum of its nine digits is a multiple of eleven.
-pub(super) fn bsn(digits: &[u32]) -> bool {
+pub(super) fn bsn(digits: &[u32; 9]) -> bool {
     let sum: u32 =
         digits[..8].iter().zip((2..=9).rev()).map(|(digit, weight)| digit * weight).sum();
     sum > 0 && (sum + 10 * digits[8]).is_multiple_of(11)
 }
 
 /// German Steuer-ID, by ISO 7064 mod 11,10. One or two of its first ten digits appear more than once.
-pub(super) fn steuer_id(digits: &[u32]) -> bool {
+pub(super) fn steuer_id(digits: &[u32; 11]) -> bool {
     let (body, check) = digits.split_at(10);
     let distinct = (0..10).filter(|digit| body.contains(digit)).count();
     let product = body.iter().fold(10, |product, digit| {
@@ -79,14 +78,14 @@ pub(super) fn steuer_id(digits: &[u32]) -> bool {
 }
 
 /// Russian SNILS: the weighted sum of nine digits, by 101.
-pub(super) fn snils(digits: &[u32]) -> bool {
+pub(super) fn snils(digits: &[u32; 11]) -> bool {
     let sum: u32 =
         digits[..9].iter().zip((1..=9).rev()).map(|(digit, weight)| digit * weight).sum();
     sum > 0 && sum % 101 % 100 == digits[9] * 10 + digits[10]
 }
 
 /// Japanese My Number: the weighted sum of eleven digits, by 11.
-pub(super) fn my_number(digits: &[u32]) -> bool {
+pub(super) fn my_number(digits: &[u32; 12]) -> bool {
     let weight = |place: u32| if place <= 6 { place + 1 } else { place - 5 };
     let sum: u32 =
         digits[..11].iter().rev().zip(1..).map(|(digit, place)| digit * weight(place)).sum();

@@ -66,9 +66,8 @@ static OFFICE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 pub(super) fn find(text: &str) -> Vec<Finding> {
-    let digits = |value: &str| value.bytes().filter(u8::is_ascii_digit).count();
     let mut found = Vec::new();
-    collect(&LABELLED, Class::NationalId, text, |value| digits(value) >= 5, &mut found);
+    collect(&LABELLED, Class::NationalId, text, |value| digits(value).len() >= 5, &mut found);
     collect(&STRICT, Class::NationalId, text, |_| true, &mut found);
     collect(&CHECKED, Class::NationalId, text, is_valid, &mut found);
     if OFFICE.is_match(text) {
@@ -77,24 +76,34 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     found
 }
 
+/// Numbers are computed with `[0-9]` alone: a value with digits of another script, which `\d` matches, has none.
 fn is_valid(value: &str) -> bool {
     let plain: String = value.chars().filter(char::is_ascii_alphanumeric).collect();
-    let digits: Vec<u32> = plain.chars().filter_map(|c| c.to_digit(10)).collect();
+    let digits = digits(value);
+    let eleven = || <&[u32; 11]>::try_from(&digits[..]).ok();
     match (plain.len(), digits.len(), value.contains('.')) {
-        (11, 11, true) => cpf(&digits),
-        (11, 11, _) if value.contains('-') => snils(&digits),
-        (11, 11, _) => steuer_id(&digits),
+        (11, 11, true) => eleven().is_some_and(cpf),
+        (11, 11, _) if value.contains('-') => eleven().is_some_and(snils),
+        (11, 11, _) => eleven().is_some_and(steuer_id),
         (15, 15, _) => insee(&plain),
         (18, 17 | 18, _) => resident(&plain),
-        (12, 12, _) => my_number(&digits) || (digits[0] >= 2 && verhoeff(&digits)),
+        (12, 12, _) => {
+            <&[u32; 12]>::try_from(&digits[..]).is_ok_and(my_number)
+                || (digits[0] >= 2 && verhoeff(&digits))
+        }
         (8 | 9, 7 | 8, _) => dni(&plain),
         _ => false,
     }
 }
 
 fn is_valid_at_an_office(value: &str) -> bool {
-    let digits: Vec<u32> = value.chars().filter_map(|c| c.to_digit(10)).collect();
-    if digits.len() == 9 { bsn(&digits) } else { steuer_id(&digits) }
+    let digits = digits(value);
+    <&[u32; 9]>::try_from(&digits[..]).is_ok_and(bsn)
+        || <&[u32; 11]>::try_from(&digits[..]).is_ok_and(steuer_id)
+}
+
+fn digits(value: &str) -> Vec<u32> {
+    value.chars().filter_map(|c| c.to_digit(10)).collect()
 }
 
 #[cfg(test)]
@@ -121,6 +130,24 @@ mod tests {
             "役所で1234 5678 9018って書いた",
         ] {
             assert!(!find(text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn digits_of_another_script_are_no_number_to_compute_with() {
+        let offices = ["De gemeente kent me als", "Das Finanzamt kennt mich als", "I told digid"];
+        let values = [
+            "12345678\u{669}x",
+            "1\u{FF12}\u{FF13}\u{FF14}\u{FF15}\u{FF16}\u{FF17}\u{FF18}\u{FF19}\u{FF10}1",
+            "\u{967}\u{968}\u{969}456789",
+            "1234.56.78\u{6F9}",
+            "8609574271\u{0E59}",
+            "1234567\u{966}-Z",
+            "111.444.777-3\u{9EB}",
+            "234\u{661} 2341 2346",
+        ];
+        for text in offices.iter().flat_map(|it| values.map(|value| format!("{it} {value}."))) {
+            assert!(find(&text).is_empty(), "{text} {:?}", find(&text));
         }
     }
 
