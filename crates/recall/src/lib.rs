@@ -23,7 +23,7 @@ mod services;
 mod settings;
 pub mod signals;
 mod state;
-mod tokens;
+mod text;
 mod trail;
 
 pub use decide::{Decided, decide};
@@ -44,7 +44,7 @@ pub use settings::{
 };
 pub use signals::{Earlier, Name};
 pub use state::{AccessTracker, LoopKey, ToolLoopCache};
-pub use tokens::{prepare as prepare_tokens, tokens};
+pub use text::tokens::{prepare as prepare_tokens, tokens};
 pub use trail::{
     Candidate, Cut, QueryRecord, RecallRecord, RecallTrail, Recalled, Standing, Step, Trace,
     TrailSettings,

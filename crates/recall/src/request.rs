@@ -6,6 +6,7 @@ use tokio::time::Instant;
 use crate::{
     hit::HitScope,
     settings::{QueryConfig, RankingConfig, ScopesConfig},
+    text::view,
     trail::Trace,
 };
 use memgate_core::memory::{
@@ -128,10 +129,12 @@ impl RecallRequest<'_> {
         visible
     }
 
-    /// Whether the user asked to forget a memory that is not yet deleted.
+    /// Whether the user asked to forget a memory that is not yet deleted, by the part of it that could be shown.
     pub(super) fn forgets(&self, memory: &Memory) -> bool {
         let texts = || memory.sides().chain(memory.raw.as_deref());
-        self.forgotten.iter().any(|it| texts().any(|text| !it.said_in(text).is_empty()))
+        self.forgotten
+            .iter()
+            .any(|it| texts().any(|text| !it.said_in(view::showable(text)).is_empty()))
     }
 }
 

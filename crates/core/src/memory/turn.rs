@@ -83,8 +83,16 @@ impl Memory {
     /// the API shows it.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
-        let content = &self.content;
-        match (self.kind, &self.reply) {
+        self.text_within(usize::MAX)
+    }
+
+    /// The text with at most this many bytes of each side.
+    #[must_use]
+    pub fn text_within(&self, bytes: usize) -> Cow<'_, str> {
+        let within = |side: &'_ str| side.floor_char_boundary(bytes);
+        let content = &self.content[..within(&self.content)];
+        let reply = self.reply.as_deref().map(|reply| &reply[..within(reply)]);
+        match (self.kind, reply) {
             (MemoryKind::Turn, Some(reply)) => {
                 Cow::Owned(format!("User: {content}\nAssistant: {reply}"))
             }

@@ -10,7 +10,7 @@ use crate::{
     hit::{Hit, PresentedMemory, Why},
     present::{line, snippet::Wanted},
     request::Budget,
-    tokens::tokens,
+    text::tokens::tokens,
 };
 use memgate_core::{
     fence,

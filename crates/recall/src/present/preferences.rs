@@ -3,7 +3,7 @@
 
 use tokio::time::{Instant, timeout_at};
 
-use crate::{hit::Hit, request::RecallRequest};
+use crate::{hit::Hit, request::RecallRequest, text::view};
 use memgate_core::memory::{
     Evidence, ListQuery, Memory, MemoryKind, MemoryStore, PreferenceInForce, preference::in_force,
 };
@@ -61,6 +61,8 @@ pub(crate) async fn fetch_preferences(
         .filter(|memory| memory.valid_until.is_none_or(|until| until > request.now))
         .filter(|memory| !request.forgets(memory))
         .partition(Memory::is_wish_for_every_answer);
+    // A wish is shown whole or not at all.
+    wishes.retain(|memory| memory.content.len() <= view::SHOWABLE);
     wishes.sort_by_key(|memory| std::cmp::Reverse(memory.preference_said_at()));
     wishes.truncate(MOST_WISHES);
     Wanted { preferences: in_force(stated), wishes }

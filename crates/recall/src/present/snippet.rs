@@ -4,11 +4,9 @@ use std::{borrow::Cow, collections::HashSet};
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::hit::Hit;
+use crate::{hit::Hit, text::view};
 use memgate_text::index;
 
-/// Bytes of a text that are searched; the rest of a longer one is not shown.
-const LOOKED_THROUGH: usize = 16 * 1024;
 /// The longest piece, in bytes: a longer sentence is cut.
 const PIECE: usize = 200;
 /// The share of the place that the side of a turn has at least, of which the other one is what matters.
@@ -24,7 +22,7 @@ impl Wanted {
     }
 
     fn of(&self, text: &str) -> usize {
-        let found = index::token_set(&text[..text.floor_char_boundary(LOOKED_THROUGH)]);
+        let found = index::token_set(view::showable(text));
         self.0.intersection(&found).count()
     }
 }
@@ -35,12 +33,13 @@ impl Wanted {
 pub(super) fn snippet<'m>(hit: &'m Hit, wanted: &Wanted, chars: usize) -> Cow<'m, str> {
     let (memory, part) = (&hit.memory, hit.breakdown.part);
     let (user, reply) = match memory.as_turn() {
-        None => return cut(memory.text(), wanted, chars),
+        None => return cut(memory.text_within(view::SHOWABLE), wanted, chars),
         Some((user, Some(reply))) if hit.breakdown.replies || memory.is_answer() => (user, reply),
         // The assistant may have repeated what a page or a tool made it say.
         Some((user, _)) => return cut(Cow::Borrowed(user), wanted, chars),
     };
-    if user.chars().count() + reply.chars().count() <= chars {
+    let size = |side: &str| view::showable(side).chars().count();
+    if size(user) + size(reply) <= chars {
         return Cow::Owned(both(user, reply));
     }
     let passage = part.and_then(|part| {
@@ -57,7 +56,7 @@ pub(super) fn snippet<'m>(hit: &'m Hit, wanted: &Wanted, chars: usize) -> Cow<'m
     };
     let sides = |first: &str, second: &str| {
         let other = chars / OTHER_SIDE;
-        let first = cut(first.into(), wanted, chars - other.min(second.chars().count()));
+        let first = cut(first.into(), wanted, chars - other.min(size(second)));
         let left = chars.saturating_sub(first.chars().count());
         let second = cut(second.into(), wanted, left);
         (first.into_owned(), second.into_owned())
@@ -90,7 +89,7 @@ fn cut<'t>(text: Cow<'t, str>, wanted: &Wanted, chars: usize) -> Cow<'t, str> {
     if text.chars().nth(chars).is_none() {
         return text;
     }
-    let text = &text[..text.floor_char_boundary(LOOKED_THROUGH)];
+    let text = view::showable(&text);
     let start = best_start(text, wanted, chars);
     from(text, start, chars).into()
 }

@@ -1,6 +1,6 @@
 //! Collapses a turn with the statements taken from it.
 
-use crate::{hit::Hit, retrieve::quoted};
+use crate::{hit::Hit, retrieve::quoted, text::view};
 use memgate_core::memory::Memory;
 
 /// Keeps of a turn and the statements taken from it either the statements or the turn. A statement says the fact alone, so
@@ -53,7 +53,9 @@ fn completes(statement: &Memory, turn: &Memory) -> bool {
     match (statement.said(), turn.as_turn()) {
         (Some(words), Some((said, _))) => {
             let own = quoted(words);
-            own.len() < words.len() && !said.contains(words) && own.len() * 2 > said.len()
+            own.len() < words.len()
+                && own.len() * 2 > said.len()
+                && !view::showable(said).contains(words)
         }
         _ => false,
     }
@@ -64,7 +66,7 @@ fn is_statement_of(memory: &Memory, turn: &Memory) -> bool {
     memory.owner == turn.owner
         && memory.provenance.turn == turn.provenance.turn
         && match (memory.as_turn(), memory.said(), turn.as_turn()) {
-            (None, Some(words), Some((said, _))) => said.contains(quoted(words)),
+            (None, Some(words), Some((said, _))) => view::showable(said).contains(quoted(words)),
             _ => false,
         }
 }

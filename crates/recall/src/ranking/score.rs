@@ -11,6 +11,7 @@ use crate::{
         priors::PriorFeatures,
     },
     settings::RankingConfig,
+    text::view,
 };
 use memgate_core::memory::{Evidence, Memory};
 use memgate_models::{Form, Nearness, Wording};
@@ -100,7 +101,7 @@ fn form(memory: &Memory, replies: bool) -> Form {
 /// How much a memory says. Text that is not the user's own words was made to be remembered, however
 /// short it is.
 fn length(memory: &Memory) -> f32 {
-    let width = memory.said().map_or(SENTENCE, |words| width(words).min(SENTENCE));
+    let width = memory.said().map_or(SENTENCE, |words| width(view::head(words)).min(SENTENCE));
     width as f32 / SENTENCE as f32
 }
 

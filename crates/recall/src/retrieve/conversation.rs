@@ -1,6 +1,7 @@
 //! Leaves out what the conversation holds: the model sees it anyway, so presenting it again would cost tokens and
 //! push out what the model does not know.
 
+use crate::text::view;
 use memgate_core::memory::{Evidence, Memory};
 use memgate_text::{normal::one_line, sentences::sentences};
 
@@ -27,10 +28,10 @@ pub(super) fn without_conversation(
     (evidence, held)
 }
 
-/// The words of a turn without the name of who said them.
+/// The first words of a turn without the name of who said them.
 fn words_of<'t>(user: &'t str, speaker: Option<&str>) -> &'t str {
     let words = speaker.and_then(|name| user.strip_prefix(name)?.strip_prefix(": "));
-    words.unwrap_or(user)
+    view::head(words.unwrap_or(user))
 }
 
 /// Whether a memory was made of a turn, with the words of one of these messages.
@@ -39,9 +40,10 @@ fn is_statement_of(memory: &Memory, messages: &[String]) -> bool {
 }
 
 /// The part of a statement that stands in the message it was taken from. A statement that points back was put after a
-/// sentence of an earlier message, so it is the last sentence.
+/// sentence of an earlier message, so it is the last sentence; of a very long one, its end.
 pub(crate) fn quoted(statement: &str) -> &str {
-    sentences(statement).pop().unwrap_or(statement)
+    let end = view::tail(statement);
+    sentences(end).pop().unwrap_or(end)
 }
 
 /// The first characters, with single spaces.
@@ -63,6 +65,7 @@ fn beginning(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::growth::assert_no_square;
     use memgate_core::memory::{MemoryId, MemoryType, Owner, Source};
 
     fn evidence(content: &str, turn: bool) -> Evidence {
@@ -76,6 +79,25 @@ mod tests {
         );
         memory.provenance.turn = turn.then(|| "t".to_owned());
         Evidence { memory, cosine: None, part: None, lexical: None }
+    }
+
+    #[test]
+    fn contents_of_any_size_are_compared_as_fast_as_short_ones() {
+        for unit in ["A. B. C. D. ", "z", "д. ", "क। ख। ", "一。二。", "Ana: ", " "] {
+            assert_no_square(unit, 60_000, |bytes| {
+                let text = unit.repeat(bytes / unit.len());
+                let found = vec![evidence(&text, true), turn(&text, Some(&text))];
+                let _ = without_conversation(found, &["I fly to Rome", "A. B."]);
+            });
+        }
+    }
+
+    #[test]
+    fn a_statement_of_any_length_is_left_out_by_its_end() {
+        let message = format!("{} I fly to Rome", "Это было давно. ".repeat(1000));
+        let found = vec![evidence(&message, true), evidence("I fly to Rome", true)];
+        let (left, held) = without_conversation(found, &[&message]);
+        assert_eq!((left.len(), held.len()), (0, 2));
     }
 
     fn turn(user: &str, reply: Option<&str>) -> Evidence {

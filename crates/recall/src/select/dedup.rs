@@ -23,7 +23,7 @@ pub(super) struct Presented(Vec<HashSet<String>>);
 impl Presented {
     /// Whether a hit says something else than the hits before it; then it counts from now on.
     pub(super) fn is_new(&mut self, hit: &Hit) -> bool {
-        let content = hit.memory.text();
+        let content = hit.memory.text_within(COMPARED);
         let tokens = index::token_set(&content[..content.floor_char_boundary(COMPARED)]);
         let is_new = !self.0.iter().any(|other| overlap(other, &tokens) >= NEAR_DUPLICATE);
         if is_new {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     hit::{HitScope, PresentedMemory, ScoreBreakdown, Why},
     query::Query,
-    tokens::tokens,
+    text::tokens::tokens,
     trail::trace::{Cut, Seen, Step, Trace},
 };
 use memgate_core::memory::{Evidence, MemoryId, Owner, Space};
