@@ -1,7 +1,7 @@
 //! The one small language that narrows searches and lists. A store renders it
 //! into its own query language, or evaluates it with [`Filter::matches`].
 
-use std::fmt;
+use std::{cell::LazyCell, fmt};
 
 use jiff::Timestamp;
 use serde::{
@@ -179,10 +179,15 @@ impl Filter {
     /// Whether a memory meets the condition: the meaning every store must keep.
     #[must_use]
     pub fn matches(&self, memory: &Memory) -> bool {
+        self.meets(memory, &LazyCell::new(|| memory.lines().to_lowercase()))
+    }
+
+    /// `lower`: the memory's text in lower case, for all conditions on it.
+    fn meets<F: FnOnce() -> String>(&self, memory: &Memory, lower: &LazyCell<String, F>) -> bool {
         match self {
-            Self::And(all) => all.iter().all(|f| f.matches(memory)),
-            Self::Or(any) => any.iter().any(|f| f.matches(memory)),
-            Self::Not(inner) => !inner.matches(memory),
+            Self::And(all) => all.iter().all(|f| f.meets(memory, lower)),
+            Self::Or(any) => any.iter().any(|f| f.meets(memory, lower)),
+            Self::Not(inner) => !inner.meets(memory, lower),
             Self::Kind(all) => all.contains(&memory.kind),
             Self::Type(names) => names.iter().any(|n| n == memory.memory_type.as_str()),
             Self::Status(all) => all.contains(&memory.status),
@@ -191,7 +196,7 @@ impl Filter {
             Self::Metadata(test) => {
                 memory.metadata.get(&test.key).unwrap_or(&serde_json::Value::Null) == &test.equals
             }
-            Self::Text(text) => memory.lines().to_lowercase().contains(&text.to_lowercase()),
+            Self::Text(text) => lower.contains(&text.to_lowercase()),
             Self::Importance(how, value) => how.holds(memory.importance.into(), (*value).into()),
             Self::Confidence(how, value) => {
                 memory.confidence.is_some_and(|known| how.holds(known.into(), (*value).into()))

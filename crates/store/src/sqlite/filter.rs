@@ -1,6 +1,8 @@
 //! Renders filters and scopes as SQL. Values are always parameters; the text has only constant
 //! names and operators. The semantics are those of `Filter::matches`.
 
+use std::sync::{Mutex, PoisonError};
+
 use jiff::Timestamp;
 use rusqlite::{
     Connection,
@@ -252,8 +254,15 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
         | FunctionFlags::SQLITE_DIRECTONLY;
-    connection.create_scalar_function("memgate_contains", 2, flags, |call| {
-        Ok(text(call, 0)?.to_lowercase().contains(text(call, 1)?))
+    // The last text and its lower case: a filter may have many conditions on one text.
+    let last = Mutex::new((String::new(), String::new()));
+    connection.create_scalar_function("memgate_contains", 2, flags, move |call| {
+        let (content, wanted) = (text(call, 0)?, text(call, 1)?);
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.0 != content {
+            *last = (content.to_owned(), content.to_lowercase());
+        }
+        Ok(last.1.contains(wanted))
     })?;
     connection.create_scalar_function("memgate_has_tag", 2, flags, |call| {
         let tags: Vec<String> = serde_json::from_str(text(call, 0)?).unwrap_or_default();
