@@ -4,5 +4,7 @@
 pub mod api;
 pub mod cli;
 pub mod gateway;
+#[cfg(test)]
+mod injected;
 mod placement;
 pub mod startup;

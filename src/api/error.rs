@@ -97,6 +97,18 @@ impl ApiError {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "interrupted", "memgate is shutting down")
     }
 
+    /// 503: too many long texts are worked on.
+    pub(super) fn texts_busy() -> Self {
+        let message = "too many long texts are being checked; try again later";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+    }
+
+    /// 500: a bug in memgate.
+    pub(super) fn internal() -> Self {
+        let message = "memgate failed to answer this request; its log has the place of the bug";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", message)
+    }
+
     /// The body as REST sends it and the command line prints it.
     #[must_use]
     pub fn body(&self) -> ErrorBody {

@@ -37,7 +37,7 @@ pub use caller::{Caller, Key};
 pub use error::{ApiError, ErrorBody, ErrorDetail};
 pub use openapi::openapi;
 pub use operation::{Entry, Operation, RequestOf, ViewOf, Visitor};
-pub use operations::{DecisionStream, Operations, Streams};
+pub use operations::{DecisionStream, Operations, Streams, TextWork};
 pub use output::{LineStream, Output, Tagged};
 pub use read::{
     description::Description,

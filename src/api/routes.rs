@@ -7,8 +7,8 @@ use axum::{
     Json, Router,
     extract::{DefaultBodyLimit, Request, State},
     http::{Method, StatusCode},
-    middleware,
-    response::Response,
+    middleware::{self, Next},
+    response::{IntoResponse, Response},
     routing::{MethodFilter, get, on},
 };
 use utoipa::openapi::OpenApi;
@@ -24,6 +24,7 @@ use crate::api::{
     state::ApiState,
     table,
 };
+use memgate_telemetry::PanicIn;
 
 /// All routes. `key` is the one of the configuration.
 pub fn router(state: ApiState, key: Option<Key>) -> Router {
@@ -81,7 +82,14 @@ fn finished(routes: Router<ApiState>, state: ApiState) -> Router {
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(middleware::from_fn_with_state(state.clone(), answer_panics))
         .with_state(state)
+}
+
+/// Answers 500 to a request that panics. Else its connection would break off, and with it others' requests of a proxy.
+async fn answer_panics(State(state): State<ApiState>, request: Request, next: Next) -> Response {
+    let answer = state.metrics.catch_async(PanicIn::Api, next.run(request)).await;
+    answer.unwrap_or_else(|| ApiError::internal().into_response())
 }
 
 /// `/openapi.json`, which needs no key: it shows nothing that is stored.

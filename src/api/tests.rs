@@ -10,6 +10,7 @@ mod guard;
 mod health;
 mod journal;
 mod learning;
+mod long_texts;
 mod memories;
 mod preferences;
 mod records;
@@ -168,6 +169,7 @@ fn operations(store: Arc<dyn MemoryStore>, folder: &Path, config: Config) -> Ope
         access,
         store,
         embedder,
+        texts: TextWork::new(metrics.clone()),
         metrics,
         clock,
         streams: Streams::new(tokio_util::sync::CancellationToken::new()),

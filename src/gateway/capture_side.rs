@@ -17,6 +17,7 @@ use crate::gateway::{
 };
 use memgate_capture::{CaptureDrop, Circumstances, FinishedTurn, InFlight, SessionKey};
 use memgate_dialect::{Ask, Dialect, Reply, ReplyCollector, Role};
+use memgate_telemetry::PanicIn;
 use memgate_text::command::Commands;
 
 /// The longest message whose place is told by the one before it, in bytes: of a longer one nobody edits the next.
@@ -151,9 +152,8 @@ impl CaptureSide {
         };
         let Some(dialect) = head.dialect() else { return };
         let config = self.parts.config.get();
-        let Ok(Some((ask, admitted))) = read(&config, dialect, &head, body, judge).await else {
-            return;
-        };
+        let read = read(&self.parts, PanicIn::Capture, &config, dialect, &head, body, judge).await;
+        let Ok(Some((ask, admitted))) = read else { return };
         let asked = Asked {
             dialect,
             ask,
@@ -240,6 +240,8 @@ impl CaptureSide {
         let large = reply.is_work() || asked.weight() > PARSED_INLINE;
         let ended = parts.clock.now();
         let read = move || reply.read(dialect, max).map(|reply| turn(*asked, reply, ended));
+        let metrics = parts.metrics.clone();
+        let read = move || metrics.catch(PanicIn::Capture, read).flatten();
         let read =
             if large { tokio::task::spawn_blocking(read).await.ok().flatten() } else { read() };
         drop(share);

@@ -3,9 +3,8 @@
 //! Whatever happens here, the request is answered: a failed step leaves the
 //! context out, and our own fields are removed all the same.
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use futures_util::FutureExt;
 use tokio::time::{Instant, timeout_at};
 
 use crate::gateway::{
@@ -24,7 +23,7 @@ use memgate_recall::{
     Context, Conversation, PresentedMemory, RecallError, RecallRequest, Trace, context_for_exchange,
 };
 use memgate_screening::Screener;
-use memgate_telemetry::Phase;
+use memgate_telemetry::{PanicIn, Phase};
 use memgate_text::command::{Command, Commands};
 
 /// A search that a model helps ends by itself this much earlier than it is cancelled.
@@ -61,17 +60,17 @@ pub(super) async fn answer(
     extension: TimeoutExtension<'_>,
 ) -> (Answer, Option<Command>) {
     let arrived = Instant::now();
-    let read = read(config, dialect, head, body, |read| read).await;
+    let read = read(parts, PanicIn::Recall, config, dialect, head, body, |read| read).await;
     parts.metrics.phase(Phase::Read, arrived.elapsed());
     let ReadRequest { plain, decoded, request, admission } = match read {
         Ok(read) => read,
-        Err(unread) => return (without_memory(unread), None),
+        Err(unread) => return (without_memory(parts, unread), None),
     };
     let mut commands = Commands::default();
     let mut placement = Placement::System;
     let (mut traced, mut owner) = (None, None);
     let without_context = |outcome| (outcome, Context::default());
-    let (outcome, context) = match admission {
+    let (mut outcome, mut context) = match admission {
         Admission::Invalid(field) => return (Answer::Rejected(field), None),
         Admission::Off => without_context(Outcome::Off),
         Admission::BadHeader(InvalidField { message, .. }) => {
@@ -84,23 +83,39 @@ pub(super) async fn answer(
         Admission::Refused => without_context(Outcome::Failed(FailedBecause::Identity)),
         Admission::Admitted(admitted) => {
             let ask = request.ask();
-            commands = commands_to_memory(parts, config, ask, &admitted);
             placement = admitted.placement;
-            let commands = &commands;
             traced = Traced::begin(parts, head, &admitted, arrived);
             let (admitted, trace) = (&*admitted, traced.as_ref().map(Traced::trace));
-            let work = Recalling { parts, config, head, ask, commands, admitted, extension, trace };
             owner = Some(admitted.identity.owner().clone());
-            work.within_deadline(arrived).await
+            // A panic in here is this request's alone, and costs it the context and nothing else.
+            let work = async {
+                commands = commands_to_memory(parts, config, ask, admitted);
+                let commands = &commands;
+                let recalling =
+                    Recalling { parts, config, head, ask, commands, admitted, extension, trace };
+                recalling.within_deadline(arrived).await
+            };
+            let found = parts.metrics.catch_async(PanicIn::Recall, work).await;
+            found.unwrap_or_else(|| without_context(panicked(parts)))
         }
     };
-    let edits = request.plan(Some((&context.text, placement)));
-    let personalised = matches!(edits.placed(), Placed::At(_));
+    let edited = |context: &str| {
+        let edit = || {
+            let edits = request.plan(Some((context, placement)));
+            let personalised = matches!(edits.placed(), Placed::At(_));
+            ((!edits.is_empty()).then(|| edits.apply(&plain)), personalised)
+        };
+        parts.metrics.catch(PanicIn::Recall, edit)
+    };
+    let (body, personalised) = edited(&context.text).unwrap_or_else(|| {
+        // Our own fields are still to be removed.
+        (outcome, context) = without_context(panicked(parts));
+        edited("").unwrap_or_default()
+    });
     let hits = if personalised { context.hits() } else { 0 };
     if let Some(owner) = owner.filter(|_| personalised) {
         audit(parts, head, &owner, &context);
     }
-    let body = (!edits.is_empty()).then(|| edits.apply(&plain));
     let wanted = body.is_some() && personalised && config.memory.debug_metadata;
     let scores = if wanted { context.scores.clone() } else { Vec::new() };
     if let Some(traced) = traced {
@@ -113,6 +128,12 @@ pub(super) async fn answer(
     (answer, commands.kind())
 }
 
+/// The outcome of a request whose recall panicked.
+fn panicked(parts: &Parts) -> Outcome {
+    parts.metrics.failed(FailedBecause::Internal.as_str());
+    Outcome::Failed(FailedBecause::Internal)
+}
+
 /// Logs that memories of other projects are presented.
 fn audit(parts: &Parts, head: &RequestHead, owner: &Owner, context: &Context) {
     let Some(memory) = parts.memory.get().filter(|_| context.cross_project > 0) else { return };
@@ -122,7 +143,7 @@ fn audit(parts: &Parts, head: &RequestHead, owner: &Owner, context: &Context) {
 }
 
 /// The answer to a request that cannot be read.
-fn without_memory(unread: Unread) -> Answer {
+fn without_memory(parts: &Parts, unread: Unread) -> Answer {
     Answer::Unchanged(match unread {
         Unread::Invalid(field) => return Answer::Rejected(field),
         Unread::TooLarge => Outcome::SkippedTooLarge,
@@ -130,7 +151,7 @@ fn without_memory(unread: Unread) -> Answer {
             tracing::debug!(reason, "the body cannot be read and passes as it is");
             Outcome::SkippedUnreadable
         }
-        Unread::Panicked => Outcome::Failed(FailedBecause::Internal),
+        Unread::Panicked => panicked(parts),
     })
 }
 
@@ -141,6 +162,8 @@ fn commands_to_memory(parts: &Parts, config: &Config, ask: &Ask, admitted: &Admi
     else {
         return Commands::default();
     };
+    #[cfg(test)]
+    crate::injected::panic_at(text);
     let mut commands = Commands::of(&fence::strip(text));
     let screener = Screener::new(config.memory.screening);
     let admits = |words: &String| admitted.learn && may_become_memory(screener, words);
@@ -165,8 +188,7 @@ struct Recalling<'a> {
 }
 
 impl Recalling<'_> {
-    /// The context, within the deadline. A panic in here is
-    /// this request's alone, and costs it the context and nothing else.
+    /// The context, within the deadline.
     async fn within_deadline(&self, arrived: Instant) -> (Outcome, Context) {
         let Self { parts, config, .. } = self;
         let deadline = arrived + config.memory.deadline();
@@ -174,23 +196,16 @@ impl Recalling<'_> {
         let helped = parts.memory.get().is_some_and(|memory| memory.recall.has_rewriter());
         let longer =
             if helped { config.memory.query.rewrite_deadline() + GRACE } else { Duration::ZERO };
-        let work = AssertUnwindSafe(self.context(deadline)).catch_unwind();
-        let error = match timeout_at(deadline + longer, work).await {
-            Ok(Ok(Ok(Some(context)))) => {
+        let error = match timeout_at(deadline + longer, self.context(deadline)).await {
+            Ok(Ok(Some(context))) => {
                 return (context.skipped.map_or(Outcome::Searched, Outcome::from), context);
             }
-            Ok(Ok(Ok(None))) => return (Outcome::SkippedNoUserMessage, Context::default()),
-            Ok(Ok(Err(error))) => Some(error),
-            Err(_) => Some(RecallError::Deadline),
-            Ok(Err(_)) => None,
+            Ok(Ok(None)) => return (Outcome::SkippedNoUserMessage, Context::default()),
+            Ok(Err(error)) => error,
+            Err(_) => RecallError::Deadline,
         };
-        match &error {
-            Some(error) => {
-                error.log(self.head.request_id(), config.memory.deadline(), arrived.elapsed());
-            }
-            None => tracing::error!("recall panicked; the request goes on without a context"),
-        }
-        let because = error.as_ref().map_or(FailedBecause::Internal, FailedBecause::from);
+        error.log(self.head.request_id(), config.memory.deadline(), arrived.elapsed());
+        let because = FailedBecause::from(&error);
         parts.metrics.failed(because.as_str());
         (Outcome::Failed(because), Context::default())
     }

@@ -19,6 +19,8 @@ use tonic::{
 };
 use tracing::Instrument;
 
+use memgate_telemetry::PanicIn;
+
 use crate::gateway::{
     exchange::Exchange, parts::Parts, replies::Answered, replies::Step,
     timeout_extension::TimeoutExtension,
@@ -125,7 +127,10 @@ async fn run(
     let _in_flight = parts.metrics.exchange();
     let mut exchange = Exchange::New;
     while let Ok(Some(message)) = messages.message().await {
-        let sent = match exchange.take(&parts, message, TimeoutExtension::new(&answers)).await {
+        let step = exchange.take(&parts, message, TimeoutExtension::new(&answers));
+        // Where nothing else caught it, Envoy sends the exchange on without memory.
+        let Some(step) = parts.metrics.catch_async(PanicIn::Gateway, step).await else { break };
+        let sent = match step {
             Step::Wait => continue,
             Step::Over => break,
             Step::Reply(reply) => answers.send(Ok(*reply)).await,

@@ -583,3 +583,51 @@ async fn no_model_is_called_if_the_timeout_cannot_be_extended() {
     assert_eq!(decision(&stack.recall("alice", VAGUE).await), "searched");
     assert!(began.elapsed() < Duration::from_secs(30), "the model is asked and awaited");
 }
+
+#[tokio::test]
+async fn a_panic_over_a_message_costs_it_its_context_and_our_own_fields_are_removed_all_the_same() {
+    let stack = Stack::new(|_| {});
+    stack.observe("alice", "200", FACT, &[(REPLY, true)]).await;
+    stack.flushed("alice").await;
+    for words in [
+        "Please remember that I live in Gent",
+        "What's my budget for the Hawaii trip?",
+        "Vergiss bitte, dass ich in Wien wohne",
+        "请记住我住在里昂",
+    ] {
+        let asked = format!("{words} {}", crate::injected::PANICS);
+        let body = serde_json::json!({
+            "messages": [{"role": "user", "content": asked}],
+            "memory_context": {"user_id": "alice", "project_id": "p7"},
+            "temperature": 0.5,
+        });
+        let answer = stack.recall("alice", &body.to_string()).await;
+        assert_eq!(decision(&answer), "failed:internal", "{words}");
+        let sent: serde_json::Value = serde_json::from_str(&replaced(&answer).unwrap()).unwrap();
+        let wanted = serde_json::json!({"messages": body["messages"], "temperature": 0.5});
+        assert_eq!(sent, wanted, "{words}");
+    }
+    let metrics = stack.parts.metrics.encode();
+    for line in [
+        "memgate_panics_total{part=\"recall\"} 4",
+        "memgate_failures_total{kind=\"internal\"} 4",
+        "memgate_decisions_total{decision=\"failed:internal\"} 4",
+    ] {
+        assert!(metrics.lines().any(|shown| shown == line), "no {line} in {metrics}");
+    }
+    assert_eq!(decision(&stack.recall("alice", QUESTION).await), "searched");
+}
+
+#[tokio::test]
+async fn a_panic_in_the_search_costs_a_request_its_context_and_nothing_else() {
+    let store = FaultyStore::new(Arc::new(InMemoryStore::new()), Mode::Works);
+    let stack = Stack::on(store.clone(), |_| {});
+    stack.observe("alice", "200", FACT, &[(REPLY, true)]).await;
+    stack.flushed("alice").await;
+    store.set(Mode::Panics);
+    let answer = stack.recall("alice", QUESTION).await;
+    assert_eq!(decision(&answer), "failed:internal");
+    assert!(!replaced(&answer).unwrap().contains("memory_config"));
+    store.set(Mode::Works);
+    assert!(replaced(&stack.recall("alice", QUESTION).await).unwrap().contains("$10,000"));
+}

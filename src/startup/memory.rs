@@ -6,7 +6,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    api::{Operations, Streams},
+    api::{Operations, Streams, TextWork},
     gateway,
     startup::{
         StartError,
@@ -154,6 +154,7 @@ impl OpenMemory {
             metrics: metrics.clone(),
             clock: self.clock.clone(),
             streams: Streams::new(shutdown),
+            texts: TextWork::new(metrics.clone()),
         }
     }
 

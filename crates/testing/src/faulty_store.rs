@@ -25,6 +25,8 @@ pub enum Mode {
     ReadsOnly,
     /// Reports that it is busy.
     Busy,
+    /// Panics when it is read or changed.
+    Panics,
 }
 
 /// A store that fails on demand.
@@ -94,7 +96,8 @@ impl FaultyStore {
         let works = |mode: Mode| match (mode, &what) {
             (Mode::Works, _)
             | (Mode::ReadsOnly, What::Check | What::Read)
-            | (Mode::Busy, What::Check) => Some(Ok(())),
+            | (Mode::Busy | Mode::Panics, What::Check) => Some(Ok(())),
+            (Mode::Panics, _) => panic!("of a test"),
             (Mode::Busy, _) => Some(Err(StoreError::Busy("switched to it"))),
             (Mode::Refuses | Mode::ReadsOnly, _) => {
                 Some(Err(StoreError::Unavailable("switched off".into())))

@@ -1,6 +1,6 @@
 //! Test doubles, and a world with recall and capture. Only tests depend on it.
 
-#![expect(clippy::unwrap_used, reason = "tests alone depend on this crate")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests alone depend on this crate")]
 
 mod faulty_store;
 #[cfg(feature = "world")]

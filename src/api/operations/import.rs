@@ -7,21 +7,22 @@ use std::{sync::Arc, time::Duration};
 
 use axum::http::StatusCode;
 use futures_util::{StreamExt, stream::FuturesOrdered};
-use tokio::{io::AsyncBufRead, task::spawn_blocking, time::timeout};
+use tokio::{io::AsyncBufRead, time::timeout};
 
 use self::admit::{Refused, admit};
 use crate::api::{
     ApiError, Caller, ImportOptions, ImportRequest, ImportedView, LineReader, ProblemView,
     WithLines,
-    operations::{Operations, orders_to_model, write, write::visibility},
+    operations::{Operations, TextWork, orders_to_model, write, write::visibility},
 };
 use memgate_access::{Action, Subject};
 use memgate_capture::OrdersToModel;
 use memgate_config::Config;
 use memgate_core::memory::{Owner, Restored, StoreError, Whole, Write};
 use memgate_store::transfer::{Line, Lines, MAX_LINE_BYTES, Raw};
+use memgate_telemetry::PanicIn;
 
-/// Timeout for the next line.
+/// Timeout for the next line, and for its turn to be checked.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Number of memories stored concurrently, as long as their lines together do not exceed the limit
 /// of one line.
@@ -65,7 +66,8 @@ impl Operations {
         let (orders, config) = (orders_to_model(options.admit_quoted), self.config.get());
         let may_publish = visibility::may_publish(caller, &config);
         let write = write("imported", caller);
-        let import = Import { owner, orders, config, may_publish, write };
+        let texts = self.texts.clone();
+        let import = Import { texts, owner, orders, config, may_publish, write };
         let mut view = ImportedView::default();
         let done = self.import_lines(&import, from, &mut view).await;
         // Also of an import that was stopped: what was written stays.
@@ -179,13 +181,14 @@ struct Import {
     owner: Option<Owner>,
     orders: OrdersToModel,
     config: Arc<Config>,
+    texts: TextWork,
     /// Whether shared memories are taken.
     may_publish: bool,
     write: Write,
 }
 
 impl Import {
-    /// Parses and checks a line on a blocking thread, because it may be long.
+    /// Parses and checks a line on a blocking thread, because it may be long. A panic refuses the line.
     async fn read(&self, raw: Raw, begun: bool) -> Result<Result<Line, Refused>, ApiError> {
         let Raw::Line(bytes) = raw else {
             let cause = format!("must have at most {MAX_LINE_BYTES} bytes");
@@ -202,7 +205,11 @@ impl Import {
             }
             other => Ok(other),
         };
-        spawn_blocking(read).await.map_err(|_| ApiError::interrupted())
+        let read = self.texts.within(PATIENCE, PanicIn::Import, read).await?;
+        Ok(read.unwrap_or_else(|| {
+            let cause = "cannot be checked because of a bug in memgate; its log has the place";
+            Err(Refused { field: None, cause: cause.to_owned() })
+        }))
     }
 }
 

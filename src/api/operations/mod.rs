@@ -11,11 +11,13 @@ mod learn;
 mod preferences;
 mod read;
 mod records;
+mod text_work;
 mod trail;
 mod write;
 
 use std::sync::Arc;
 
+pub use text_work::TextWork;
 pub use trail::{DecisionStream, Streams};
 
 use crate::api::{ApiError, Caller};
@@ -53,6 +55,8 @@ pub struct Operations {
     pub clock: Clock,
     /// The open streams of decisions.
     pub streams: Streams,
+    /// Works on long texts.
+    pub texts: TextWork,
 }
 
 impl Operations {

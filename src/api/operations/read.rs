@@ -10,7 +10,7 @@ use crate::api::{
     operations::{Operations, not_empty, page, share},
 };
 use memgate_core::memory::{Filter, ListQuery, Owner, ScopeQuery, Within};
-use memgate_recall::{Hit, Query, RecallError, RecallRequest, Selection};
+use memgate_recall::{Hit, Query, RecallRequest, Selection};
 
 /// Maximum number of hits, as for a model request.
 pub(super) const MAX_HITS: usize = 50;
@@ -129,10 +129,13 @@ impl Operations {
         selection: &Selection,
         projects: &Within,
         filter: Option<Filter>,
-    ) -> Result<Vec<Hit>, RecallError> {
+    ) -> Result<Vec<Hit>, ApiError> {
         let config = self.config.get();
         let (now, zone) = (self.clock.now(), config.memory.timezone.get().clone());
-        let query = Query::of(query, now.to_zoned(zone.clone()).date(), &config.memory.query);
+        let (text, today, of) =
+            (query.to_owned(), now.to_zoned(zone.clone()).date(), config.clone());
+        let read = move || Query::of(&text, today, &of.memory.query);
+        let query = self.texts.run(query.len(), read).await?;
         let wanted = RecallRequest {
             owner,
             projects,
@@ -149,7 +152,7 @@ impl Operations {
             deadline: Instant::now() + SEARCH_TIME,
             trace: None,
         };
-        self.recall.search(&query, &wanted).await
+        Ok(self.recall.search(&query, &wanted).await?)
     }
 }
 

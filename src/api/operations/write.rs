@@ -1,31 +1,19 @@
 //! Creates memories. New and changed contents pass the screening.
 
+mod admit;
 mod change;
 mod idempotent;
 pub(super) mod visibility;
 
-use serde_json::{Map, Value};
-
+use self::admit::{Beside, fits};
 use crate::api::{
     ApiError, Caller, CreateRequest, IdempotencyKey, MemoryView, Tagged, WithHeader,
-    operations::{Operations, entities, not_empty, orders_to_model, share, write},
+    operations::{Operations, not_empty, orders_to_model, share, text_work::size, write},
 };
 use memgate_access::{Action, Subject};
-use memgate_capture::{
-    Author, admit_memory, admit_text, may_become_memory, screened_value, set_preference,
-};
-use memgate_core::memory::{
-    Embedding, Memory, MemoryId, MemoryKind, MemoryType, Preference, Source, Space, StoreError,
-};
-use memgate_screening::{MAX_MESSAGE_BYTES, Screener};
-use memgate_text::preferences::only_preferences_in;
-
-/// Maximum number of tags.
-const MAX_TAGS: usize = 64;
-/// Maximum length of a tag, in bytes.
-const MAX_TAG: usize = 256;
-/// Maximum size of the metadata as JSON, in bytes.
-const MAX_METADATA: usize = 16 * 1024;
+use memgate_capture::set_preference;
+use memgate_core::memory::{Embedding, Memory, MemoryId, MemoryType, Source, Space, StoreError};
+use memgate_screening::Screener;
 
 impl Operations {
     /// Stores a memory.
@@ -48,7 +36,7 @@ impl Operations {
         self.known_types("type", &request.memory_type)?;
         share("importance", request.importance)?;
         share("confidence", request.confidence)?;
-        let screener = self.screener();
+        let (screener, bytes) = (self.screener(), size(&request));
         let memory_type =
             MemoryType::new(request.memory_type.as_deref().unwrap_or(MemoryType::SEMANTIC));
         let mut memory = Memory::new(
@@ -60,8 +48,6 @@ impl Operations {
             self.clock.now(),
         );
         let orders = orders_to_model(request.admit_quoted);
-        admit_memory(screener, &mut memory, MAX_MESSAGE_BYTES, orders)
-            .map_err(|why| ApiError::invalid(why.field(), why.cause()))?;
         memory.project_id = request.project_id;
         memory.agent_id = request.agent_id;
         memory.session_id = request.session_id;
@@ -72,13 +58,16 @@ impl Operations {
         }
         memory.importance = request.importance.unwrap_or(Memory::DEFAULT_IMPORTANCE);
         memory.confidence = request.confidence;
-        memory.tags = tags(screener, request.tags)?;
-        memory.metadata = metadata(screener, request.metadata)?;
-        memory.set_may_have_changed(None);
-        memory.mentions = entities::mentions(screener, request.mentions)?;
-        memory.entity_relations = entities::relations(screener, request.entity_relations)?;
         memory.valid_from = request.valid_from;
         memory.valid_until = request.valid_until;
+        let beside = Beside {
+            tags: request.tags,
+            metadata: request.metadata,
+            mentions: request.mentions,
+            entity_relations: request.entity_relations,
+        };
+        let admit = move || admit::created(screener, memory, orders, beside);
+        let (mut memory, stated) = self.texts.run(bytes, admit).await??;
         let (write, now) = (write("created", caller), self.clock.now());
         if let Some(key) = &key {
             if let Some(stored) = self.stored_before(key, &memory, now).await? {
@@ -86,10 +75,6 @@ impl Operations {
             }
             memory.id = idempotent::id(&memory.owner, key, now);
         }
-        let may_state = memory.tags.is_empty()
-            && memory.kind != MemoryKind::Quotation
-            && memory.owner.user().is_some();
-        let stated = may_state.then(|| stated(screener, &memory.content)).flatten();
         let (stored, whole) = match stated {
             Some(preference) => {
                 memory.set_preference(Some(preference));
@@ -149,54 +134,4 @@ impl Operations {
             }
         }
     }
-}
-
-/// The preference that a content states, if it states one and nothing else.
-fn stated(screener: Screener, content: &str) -> Option<Preference> {
-    let mut stated = only_preferences_in(content);
-    let preference = stated.pop().filter(|_| stated.is_empty());
-    preference.filter(|_| may_become_memory(screener, content))
-}
-
-/// Checks the length of a content.
-fn fits(text: String) -> Result<String, ApiError> {
-    if text.len() > MAX_MESSAGE_BYTES {
-        let cause = format!("must have at most {MAX_MESSAGE_BYTES} bytes of UTF-8");
-        return Err(ApiError::invalid("content", cause));
-    }
-    Ok(text)
-}
-
-/// Checks and screens a new content.
-fn content(screener: Screener, text: String) -> Result<String, ApiError> {
-    match admit_text(screener, &fits(text)?, MAX_MESSAGE_BYTES, Author::Caller) {
-        Err(refusal) => Err(ApiError::invalid("content", refusal.cause())),
-        Ok(text) if text.trim().is_empty() => {
-            Err(ApiError::invalid("content", "must not be empty"))
-        }
-        Ok(text) => Ok(text),
-    }
-}
-
-fn tags(screener: Screener, tags: Vec<String>) -> Result<Vec<String>, ApiError> {
-    if tags.len() > MAX_TAGS || tags.iter().any(|tag| tag.is_empty() || tag.len() > MAX_TAG) {
-        let cause = format!("must be at most {MAX_TAGS} texts of 1 to {MAX_TAG} bytes");
-        return Err(ApiError::invalid("tags", cause));
-    }
-    Ok(tags.iter().map(|tag| screener.screen(tag, MAX_TAG).text).collect())
-}
-
-fn metadata(
-    screener: Screener,
-    members: Map<String, Value>,
-) -> Result<Map<String, Value>, ApiError> {
-    let size = serde_json::to_string(&members).map_or(usize::MAX, |text| text.len());
-    if size > MAX_METADATA {
-        let cause = format!("must have at most {MAX_METADATA} bytes as JSON");
-        return Err(ApiError::invalid("metadata", cause));
-    }
-    Ok(members
-        .into_iter()
-        .map(|(name, value)| (name, screened_value(screener, value, MAX_METADATA)))
-        .collect())
 }

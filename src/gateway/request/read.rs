@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::gateway::request::{
-    admission::{Admission, admit},
-    head::RequestHead,
+use crate::gateway::{
+    parts::Parts,
+    request::{
+        admission::{Admission, admit},
+        head::RequestHead,
+    },
 };
 use memgate_config::Config;
 use memgate_dialect::{DecodeError, Dialect, InvalidField, ReadError};
+use memgate_telemetry::PanicIn;
 
 /// Larger bodies are parsed off the async runtime, and so are compressed ones,
 /// whatever they hold; others take less time to parse than to hand over.
@@ -37,23 +41,29 @@ pub(crate) enum Unread {
     Panicked,
 }
 
-/// Reads a body, judges the request and does `then`; off the async runtime where that takes long.
+/// Reads a body, judges the request and does `then`; off the async runtime where that takes long. A panic is counted for
+/// `part`.
 ///
 /// # Errors
 /// [`Unread`].
 pub(crate) async fn read<T: Send + 'static>(
+    parts: &Parts,
+    part: PanicIn,
     config: &Arc<Config>,
     dialect: Dialect,
     head: &RequestHead,
     body: Vec<u8>,
     then: fn(ReadRequest) -> T,
 ) -> Result<T, Unread> {
-    if body.len() <= PARSED_INLINE && head.headers().content_encoding().is_none() {
-        return read_here(config, dialect, head, body).map(then);
-    }
-    let (config, head) = (Arc::clone(config), head.clone());
-    let work = move || read_here(&config, dialect, &head, body).map(then);
-    tokio::task::spawn_blocking(work).await.unwrap_or(Err(Unread::Panicked))
+    let done = if body.len() <= PARSED_INLINE && head.headers().content_encoding().is_none() {
+        parts.metrics.catch(part, || read_here(config, dialect, head, body).map(then))
+    } else {
+        let (metrics, config, head) = (parts.metrics.clone(), config.clone(), head.clone());
+        let work =
+            move || metrics.catch(part, || read_here(&config, dialect, &head, body).map(then));
+        tokio::task::spawn_blocking(work).await.ok().flatten()
+    };
+    done.unwrap_or(Err(Unread::Panicked))
 }
 
 fn read_here(

@@ -105,6 +105,8 @@ fn keep(
     memory: &mut Memory,
     orders: OrdersToModel,
 ) -> Result<(), Refused> {
+    #[cfg(test)]
+    crate::injected::panic_at(&memory.content);
     let named = |field: &str, cause: &str| Refused::new(&format!("{place}.{field}"), cause);
     let scopes = [
         ("project_id", &memory.project_id),

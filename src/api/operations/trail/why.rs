@@ -12,7 +12,6 @@ use memgate_core::memory::{
     Filter, ListQuery, Memory, MemoryId, Owner, ScopeQuery, Search, Status, Within,
 };
 use memgate_recall::{Hit, RecallRecord, Selection};
-use memgate_screening::Screener;
 
 /// Maximum length of the text and of the query, in bytes.
 const MAX_TEXT: usize = 8 * 1024;
@@ -65,7 +64,7 @@ impl Operations {
             now: self.clock.now(),
         };
         let found = self.store.retrieve(&search).await?;
-        Ok(those_saying(found.into_iter().map(|found| found.memory), text))
+        self.those_saying(found.into_iter().map(|found| found.memory).collect(), text).await
     }
 
     async fn superseded_saying(
@@ -81,7 +80,17 @@ impl Operations {
             now: self.clock.now(),
         };
         let old = self.store.list(&query).await?.memories;
-        Ok(those_saying(old.into_iter(), text).into_iter().next())
+        Ok(self.those_saying(old, text).await?.into_iter().next())
+    }
+
+    async fn those_saying(
+        &self,
+        memories: Vec<Memory>,
+        text: &str,
+    ) -> Result<Vec<Memory>, ApiError> {
+        let text = text.to_owned();
+        let bytes = memories.iter().map(|memory| memory.text().len()).sum::<usize>() + text.len();
+        self.texts.run(bytes, move || those_saying(memories.into_iter(), &text)).await
     }
 
     async fn superseded(&self, owner: &Owner, memory: Memory) -> Result<WhyView, ApiError> {
@@ -94,8 +103,9 @@ impl Operations {
     }
 
     async fn never_stored(&self, owner: &Owner, text: &str) -> Result<WhyView, ApiError> {
-        let screener = Screener::new(self.config.get().memory.screening);
-        let refused = admit_text(screener, text, MAX_TEXT, Author::Extractor).err();
+        let (screener, said) = (self.screener(), text.to_owned());
+        let admit = move || admit_text(screener, &said, MAX_TEXT, Author::Extractor).err();
+        let refused = self.texts.run(text.len(), admit).await?;
         let lost = |turn: &TurnRecord| {
             let lost = [Became::Refused, Became::Redacted, Became::Dropped];
             turn.events.iter().any(|event| lost.contains(&event.became))

@@ -5,13 +5,16 @@ use jiff::Timestamp;
 use crate::api::{
     ApiError, Caller, ChangeRequest, IfMatch, MemoryView, PatchRequest, Tagged, WithHeader, WithId,
     operations::{
-        Operations, entities, not_empty, share, write,
-        write::{content, metadata, stated, tags, visibility},
+        Operations, entities, not_empty, share,
+        text_work::size,
+        write,
+        write::{admit, visibility},
     },
 };
 use memgate_access::{Action, Subject};
-use memgate_core::memory::{Memory, MemoryId, MemoryType, Relation, Status, StoreError};
-use memgate_screening::Screener;
+use memgate_core::memory::{
+    Memory, MemoryId, MemoryType, Preference, Relation, Status, StoreError,
+};
 
 /// Maximum number of attempts of a change without a version that conflicts with others.
 const TRIES: usize = 3;
@@ -38,7 +41,7 @@ impl Operations {
         }
         let owner = caller.owner(&whose)?;
         let id = MemoryId::from_outside(&id);
-        let mut change = self.checked(change)?;
+        let (mut change, stated) = self.checked(change).await?;
         if change.visibility.is_some() {
             change.visibility = Some(visibility::checked(change.visibility, &owner)?);
         }
@@ -51,7 +54,7 @@ impl Operations {
             let mut memory = self.store.get(&owner, &id, self.clock.now()).await?;
             memory.version = change.version.unwrap_or(memory.version);
             let before = memory.clone();
-            apply(&change, &mut memory, self.screener(), self.clock.now());
+            apply(&change, stated.as_ref(), &mut memory, self.clock.now());
             visibility::permitted(caller, &self.config.get(), Some(&before), &memory)?;
             match self.store.update(memory, vectors.clone(), &write).await {
                 // The caller named no version, so the change applies to the newer one too.
@@ -78,7 +81,10 @@ impl Operations {
         Err(ApiError::no_such("memory"))
     }
 
-    fn checked(&self, mut change: PatchRequest) -> Result<PatchRequest, ApiError> {
+    async fn checked(
+        &self,
+        change: PatchRequest,
+    ) -> Result<(PatchRequest, Option<Preference>), ApiError> {
         self.known_types("type", &change.memory_type)?;
         not_empty("project_id", change.project_id.as_ref().and_then(Option::as_ref))?;
         share("importance", change.importance)?;
@@ -87,25 +93,17 @@ impl Operations {
             let cause = "cannot be set; use DELETE to forget a memory";
             return Err(ApiError::invalid("status", cause));
         }
-        let screener = self.screener();
-        change.content = change.content.map(|text| content(screener, text)).transpose()?;
-        change.tags = change.tags.map(|given| tags(screener, given)).transpose()?;
-        change.metadata = change.metadata.map(|given| metadata(screener, given)).transpose()?;
-        change.mentions =
-            change.mentions.map(|given| entities::mentions(screener, given)).transpose()?;
-        change.entity_relations = change
-            .entity_relations
-            .map(|given| entities::relations(screener, given))
-            .transpose()?;
-        Ok(change)
+        let (screener, bytes) = (self.screener(), size(&change));
+        self.texts.run(bytes, move || admit::changed(screener, change)).await?
     }
 }
 
-fn apply(change: &PatchRequest, memory: &mut Memory, screener: Screener, now: Timestamp) {
+/// `stated`: the preference that the new content states.
+fn apply(change: &PatchRequest, stated: Option<&Preference>, memory: &mut Memory, now: Timestamp) {
     memory.updated_at = now;
     if let Some(content) = &change.content {
         if memory.preference().is_some() {
-            memory.set_preference(stated(screener, content));
+            memory.set_preference(stated.cloned());
         }
         memory.set_text(content);
         memory.set_may_have_changed(None);
