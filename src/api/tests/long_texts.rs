@@ -28,8 +28,9 @@ async fn a_text_that_panics_is_answered_with_500_in_openais_shape() {
 
 #[tokio::test]
 async fn a_panic_of_the_store_is_answered_with_500_and_the_next_request_is_served() {
-    let store = FaultyStore::new(Arc::new(InMemoryStore::new()), Mode::Panics);
+    let store = FaultyStore::new(Arc::new(InMemoryStore::new()), Mode::Works);
     let server = Server::with(store.clone(), Some(KEY)).await;
+    store.set(Mode::Panics);
     for _ in 0..3 {
         let answer = server.get("/v1/memory?user_id=alice").await;
         assert_eq!(error(&answer), (500, "internal_error", None));
