@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use regex::Regex;
+use memgate_text::pattern::Pattern;
 
 use crate::policy::Class;
 
@@ -32,33 +32,23 @@ macro_rules! ascii_boundary {
 }
 pub(crate) use ascii_boundary;
 
-/// Adds the first group that matched, of each match whose value `counts`.
+/// Adds the value of each match whose value `counts`.
 pub(crate) fn collect(
-    pattern: &Regex,
+    pattern: &Pattern,
     class: Class,
     text: &str,
     counts: impl Fn(&str) -> bool,
     found: &mut Vec<Finding>,
 ) {
-    found.extend(
-        pattern
-            .captures_iter(text)
-            .filter_map(|captures| {
-                let whole = captures.get(0)?;
-                Some((captures.iter().skip(1).flatten().next().unwrap_or(whole), whole.range()))
-            })
-            .filter(|(value, _)| counts(value.as_str()))
-            .map(|(value, labelled)| Finding { span: value.range(), labelled, class }),
-    );
+    let matches = pattern.values(text).filter(|it| counts(&text[it.value.clone()]));
+    found.extend(matches.map(|it| Finding { span: it.value, labelled: it.whole, class }));
 }
 
 /// One of this crate's constant patterns.
-#[expect(
-    clippy::expect_used,
-    reason = "constant; every test compiles them all, and to screen without one would be worse"
-)]
-pub(crate) fn pattern(source: &str) -> Regex {
-    Regex::new(source).expect("a screening pattern does not compile")
+pub(crate) fn pattern(source: &str) -> Pattern {
+    #[cfg(test)]
+    crate::tests::COMPILED.lock().unwrap().insert(source.to_owned());
+    Pattern::constant(source)
 }
 
 /// Shannon entropy, in bits a character.

@@ -12,7 +12,7 @@ mod personal;
 mod policy;
 mod secrets;
 
-use std::{cmp::Reverse, ops::Range};
+use std::ops::Range;
 
 use memgate_text::sentences::sentences;
 
@@ -67,7 +67,7 @@ impl Screener {
             .flat_map(|it| [it.labelled, it.span])
             .map(|range| visible[range].to_owned())
             .collect();
-        kept.sort_by_key(|value| Reverse(value.len()));
+        kept.sort_by(|a, b| (b.len(), a).cmp(&(a.len(), b)));
         kept.dedup();
         if acted.is_empty() {
             return Screened { text: visible.into_owned(), removed: Vec::new(), kept, clipped };
@@ -85,11 +85,15 @@ impl Screener {
 
     /// The sentences that the policy drops.
     fn dropped(&self, text: &str, found: &[Finding]) -> Vec<Range<usize>> {
-        let drops: Vec<_> =
-            found.iter().filter(|it| self.policy.action(it.class) == Action::Drop).collect();
+        let drops = found.iter().filter(|it| self.policy.action(it.class) == Action::Drop);
+        let mut drops: Vec<Range<usize>> = drops.map(|it| it.span.clone()).collect();
         if drops.is_empty() {
             return Vec::new();
         }
+        drops.sort_by_key(|span| span.start);
+        let mut drops = drops.into_iter().peekable();
+        // The furthest end of the spans that begin before the end of a sentence.
+        let mut reached = 0;
         sentences(text)
             .into_iter()
             .map(|sentence| {
@@ -97,7 +101,10 @@ impl Screener {
                 start..start + sentence.len()
             })
             .filter(|range| {
-                drops.iter().any(|it| it.span.start < range.end && range.start < it.span.end)
+                while let Some(span) = drops.next_if(|span| span.start < range.end) {
+                    reached = reached.max(span.end);
+                }
+                range.start < reached
             })
             .collect()
     }
@@ -130,9 +137,9 @@ fn redact(text: &str, mut found: Vec<Finding>, dropped: &[Range<usize>]) -> (Str
         }
         if span.start < done {
             // Inside one already removed, or overlapping it.
-            if span.end > done
-                || dropped.iter().any(|it| it.start <= span.start && span.start < it.end)
-            {
+            let sentence = dropped.partition_point(|it| it.end <= span.start);
+            let is_dropped = dropped.get(sentence).is_some_and(|it| it.start <= span.start);
+            if span.end > done || is_dropped {
                 removed.push(class);
             }
             done = done.max(span.end);

@@ -1,6 +1,49 @@
+use std::{collections::BTreeSet, fs, path::Path, sync::Mutex};
+
+use memgate_text::pattern::{Found, Pattern};
 use proptest::prelude::*;
+use regex::Regex;
 
 use crate::{Action, Class, MAX_MESSAGE_BYTES, Policy, Screened, Screener};
+
+/// The sources of the patterns that are compiled.
+pub(crate) static COMPILED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// The texts of all test rows.
+fn rows() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/screening");
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|file| file.extension().is_some_and(|it| it == "jsonl"));
+    let texts: Vec<String> = files.map(|file| fs::read_to_string(file).unwrap()).collect();
+    let row = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap();
+    let lines = texts.iter().flat_map(|text| text.lines()).map(row);
+    lines.map(|row| row["text"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn in_every_test_row_each_pattern_finds_what_the_regex_crate_finds() {
+    let rows = rows();
+    let drop = Screener::new(Policy {
+        addresses: Action::Drop,
+        health: Action::Drop,
+        ..Policy::default()
+    });
+    // Some patterns are compiled where another one has a match.
+    rows.iter().for_each(|row| _ = drop.screen(row, MAX_MESSAGE_BYTES));
+    let sources = COMPILED.lock().unwrap().clone();
+    assert!(rows.len() > 1000 && sources.len() > 50, "{} {}", rows.len(), sources.len());
+    for source in sources {
+        let (regex, pattern) = (Regex::new(&source).unwrap(), Pattern::constant(&source));
+        for row in &rows {
+            let found = regex.captures_iter(row).map(|it| {
+                let whole = it.get_match();
+                let value = it.iter().skip(1).flatten().next().unwrap_or(whole);
+                Found { whole: whole.range(), value: value.range() }
+            });
+            assert!(pattern.values(row).eq(found), "{source}: {row}");
+        }
+    }
+}
 
 fn screen(text: &str, max: usize) -> Screened {
     Screener::default().screen(text, max)

@@ -67,7 +67,9 @@ impl<'a> Piece<'a> {
         let mut found = Vec::new();
         let mut start = 0;
         let mut enclosed_until = 0;
+        let mut japanese = false;
         for (at, c) in words.char_indices() {
+            japanese |= ('\u{3040}'..='\u{30FF}').contains(&c);
             if at < enclosed_until {
                 continue;
             }
@@ -76,7 +78,7 @@ impl<'a> Piece<'a> {
                 continue;
             }
             let rest = &words[at + c.len_utf8()..];
-            if parts(&words[..at], c, rest) {
+            if parts(&words[..at], c, rest, japanese) {
                 found.push(start..at);
                 start = at + c.len_utf8();
             }
@@ -113,13 +115,13 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// Whether a mark parts clauses.
-fn parts(before: &str, mark: char, after: &str) -> bool {
+/// Whether a mark parts clauses. `japanese` says that Japanese characters stand before it.
+fn parts(before: &str, mark: char, after: &str, japanese: bool) -> bool {
     let unspaced = |c: Option<char>| c.is_some_and(|c| ('\u{3040}'..='\u{9FFF}').contains(&c));
     match mark {
         '，' | '；' | '：' | '—' => true,
         // In Chinese this joins the items of a list.
-        '、' => before.contains(|c| ('\u{3040}'..='\u{30FF}').contains(&c)),
+        '、' => japanese,
         ',' | ';' | ':' => {
             after.starts_with(char::is_whitespace)
                 || (unspaced(before.chars().next_back()) && unspaced(after.chars().next()))

@@ -3,13 +3,13 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexSet};
 use serde::Deserialize;
 
 use crate::{
     introduced::without_names,
     lang::{self, keys::Rule},
     normal::plain,
+    pattern::{Pattern, PatternSet},
 };
 
 /// Findings of rules in a text that must not be stored.
@@ -44,14 +44,14 @@ struct Shared {
 }
 
 struct Rules {
-    secret: RegexSet,
-    harmless: Regex,
-    injection: RegexSet,
-    forgery: RegexSet,
-    no_store: RegexSet,
+    secret: PatternSet,
+    harmless: Pattern,
+    injection: PatternSet,
+    forgery: PatternSet,
+    no_store: PatternSet,
     /// Sentences that are not said of the user: supposed, quoted, invented, or code.
-    excluding: RegexSet,
-    housekeeping: RegexSet,
+    excluding: PatternSet,
+    housekeeping: PatternSet,
 }
 
 static RULES: LazyLock<Rules> = LazyLock::new(|| {
@@ -67,13 +67,13 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| {
         shared.code,
     ];
     Rules {
-        secret: set(&of(Rule::Secret, &shared.secret)),
-        harmless: one(&shared.harmless),
-        injection: set(&of(Rule::Injection, &shared.injection)),
-        forgery: set(&shared.forgery),
-        no_store: set(&of(Rule::NoStore, &shared.no_store)),
-        excluding: set(&excluding.concat()),
-        housekeeping: set(&shared.housekeeping),
+        secret: PatternSet::constant(&of(Rule::Secret, &shared.secret)),
+        harmless: Pattern::constant(&shared.harmless.join("|")),
+        injection: PatternSet::constant(&of(Rule::Injection, &shared.injection)),
+        forgery: PatternSet::constant(&shared.forgery),
+        no_store: PatternSet::constant(&of(Rule::NoStore, &shared.no_store)),
+        excluding: PatternSet::constant(&excluding.concat()),
+        housekeeping: PatternSet::constant(&shared.housekeeping),
     }
 });
 
@@ -81,22 +81,6 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| {
 fn shared() -> Shared {
     toml::from_str(include_str!("rules_shared.toml"))
         .expect("rules_shared.toml is not as it must be")
-}
-
-#[expect(
-    clippy::expect_used,
-    reason = "constant; every test here compiles them all, and to extract without one would be worse"
-)]
-fn set(patterns: &[String]) -> RegexSet {
-    RegexSet::new(patterns).expect("a rule does not compile")
-}
-
-#[expect(
-    clippy::expect_used,
-    reason = "constant; every test here compiles it, and to extract without one would be worse"
-)]
-fn one(patterns: &[String]) -> Regex {
-    Regex::new(&patterns.join("|")).expect("a rule does not compile")
 }
 
 /// Whether nothing of a message may become a statement.
@@ -116,7 +100,7 @@ pub fn forbidden_to_write(text: &str) -> Option<Forbidden> {
 
 fn first(text: &str, forgery_counts: bool) -> Option<Forbidden> {
     let plain = plain(text.trim());
-    let found = |set: &RegexSet, why| set.is_match(&plain).then_some(why);
+    let found = |set: &PatternSet, why| set.is_match(&plain).then_some(why);
     let forges = || RULES.forgery.is_match(&self::plain(without_label(text).trim()));
     let forged = || (forgery_counts && forges()).then_some(Forbidden::Injection);
     let harmless = RULES.harmless.replace_all(&plain, " ");
@@ -153,6 +137,10 @@ pub(crate) fn housekeeping(plain: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::{fs, path::Path};
+
+    use regex::RegexSet;
+
     use super::*;
 
     #[test]
@@ -213,6 +201,22 @@ mod tests {
             "Ne garde pas le dentiste mercredi, c'est vendredi",
         ] {
             assert!(!drops(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn in_every_test_row_the_rules_find_what_the_regex_crate_finds() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/screening");
+        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let files = files.filter(|file| file.extension().is_some_and(|it| it == "jsonl"));
+        let rows: String = files.map(|file| fs::read_to_string(file).unwrap()).collect();
+        let rows: Vec<String> = rows.lines().map(plain).collect();
+        let Rules { secret, injection, forgery, no_store, excluding, .. } = &*RULES;
+        for set in [secret, injection, forgery, no_store, excluding] {
+            let exact = RegexSet::new(set.sources()).unwrap();
+            for row in &rows {
+                assert_eq!(set.is_match(row), exact.is_match(row), "{row}");
+            }
         }
     }
 

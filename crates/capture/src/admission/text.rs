@@ -1,14 +1,16 @@
 //! Admission of texts: removes refused sentences from a message or reply, and finds why a statement or
 //! a content is refused. It does not read the store.
 
-use std::{ops::Range, sync::LazyLock};
+use std::{iter::successors, ops::Range, sync::LazyLock};
 
+use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
 
 use memgate_screening::Screened;
 use memgate_text::{
     command::Commands,
     index::content_words,
+    pattern::Pattern,
     preferences,
     rules::{self, Forbidden},
     sentences::sentences,
@@ -72,7 +74,8 @@ pub(crate) struct Admitted {
 /// pasted text only the order is removed.
 pub(crate) fn admit(screened: &Screened) -> Admitted {
     let text = screened.text.as_str();
-    let refusal = |text: &str| refusal(text, &screened.kept);
+    let kept = Kept::of(screened);
+    let refusal = |text: &str| refusal(text, &kept);
     let pasted = text.chars().nth(PIECE).is_some();
     // Sentences of a long text are only checked where a window is refused: it may have ten thousand of them.
     let windows = pieces(text).filter(|it| !pasted || refusal(it).is_some());
@@ -80,7 +83,8 @@ pub(crate) fn admit(screened: &Screened) -> Admitted {
     let mut refused: Vec<(Range<usize>, Refusal)> = Vec::new();
     for sentence in sentences(text) {
         let range = range_of(sentence, text);
-        let checked = suspicious.iter().any(|it| it.start < range.end && range.start < it.end);
+        let window = suspicious.partition_point(|it| it.end <= range.start);
+        let checked = suspicious.get(window).is_some_and(|it| it.start < range.end);
         if checked && let Some(why) = refusal(sentence) {
             refused.push((range, why));
         } else if is_empty_without_secret(sentence) {
@@ -93,7 +97,7 @@ pub(crate) fn admit(screened: &Screened) -> Admitted {
     let all = over.is_some()
         || reasons.contains(&Refusal::NoStore)
         || (reasons.contains(&Refusal::Injection) && !pasted);
-    let text = if all { String::new() } else { without(text.to_owned(), &refused) };
+    let text = if all { String::new() } else { without(text, &refused) };
     Admitted { text, refused: reasons }
 }
 
@@ -108,7 +112,7 @@ pub(crate) fn admit_reply(screened: &Screened) -> Admitted {
         .collect();
     if !orders.is_empty() {
         admitted.refused.extend(orders.iter().map(|(_, why)| *why));
-        admitted.text = without(admitted.text, &orders);
+        admitted.text = without(&admitted.text, &orders);
     }
     admitted
 }
@@ -130,28 +134,50 @@ fn range_of(part: &str, text: &str) -> Range<usize> {
     start..start + part.len()
 }
 
-fn without(mut text: String, refused: &[(Range<usize>, Refusal)]) -> String {
-    for (range, _) in refused.iter().rev() {
-        text.replace_range(range.clone(), "");
-    }
-    match text.chars().any(char::is_alphanumeric) {
-        true if refused.is_empty() => text,
-        true => text.trim().to_owned(),
+fn without(text: &str, refused: &[(Range<usize>, Refusal)]) -> String {
+    let starts = refused.iter().map(|(range, _)| range.start).chain([text.len()]);
+    let ends = [0].into_iter().chain(refused.iter().map(|(range, _)| range.end));
+    let rest: String = ends.zip(starts).filter_map(|(from, to)| text.get(from..to)).collect();
+    match rest.chars().any(char::is_alphanumeric) {
+        true if refused.is_empty() => rest,
+        true => rest.trim().to_owned(),
         false => String::new(),
     }
 }
 
 /// Why a screened text is refused.
-fn refusal(text: &str, kept: &[String]) -> Option<Refusal> {
+fn refusal(text: &str, kept: &Kept) -> Option<Refusal> {
     let text = judged(text, kept);
     pieces(&text).find_map(rules::forbidden).map(Refusal::from)
 }
 
 /// The text that the rules see: without the values that the policy keeps, and without the marks of redacted ones,
 /// which are no secrets any more.
-fn judged(text: &str, kept: &[String]) -> String {
-    let text = REDACTED.replace_all(text, "").into_owned();
-    kept.iter().fold(text, |text, value| text.replace(value.as_str(), ""))
+fn judged(text: &str, kept: &Kept) -> String {
+    kept.removed_from(&REDACTED.replace_all(text, ""))
+}
+
+/// The values that the policy keeps, found all at once: a pasted text has thousands of them.
+struct Kept(Option<AhoCorasick>);
+
+impl Kept {
+    #[expect(clippy::expect_used, reason = "the values of a screened text, which is short enough")]
+    fn of(screened: &Screened) -> Self {
+        let values = Some(&screened.kept).filter(|kept| !kept.is_empty());
+        Self(values.map(|kept| {
+            AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(kept)
+                .expect("an automaton has room for the values of a text")
+        }))
+    }
+
+    fn removed_from(&self, text: &str) -> String {
+        let Some(values) = &self.0 else { return text.to_owned() };
+        let mut rest = String::with_capacity(text.len());
+        values.replace_all_with(text, &mut rest, |_, _, _| true);
+        rest
+    }
 }
 
 /// Whether a sentence says nothing lasting without its redacted value: "my PIN is [removed: code]".
@@ -162,19 +188,18 @@ fn is_empty_without_secret(sentence: &str) -> bool {
 }
 
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    let at = |chars: usize| text.char_indices().nth(chars).map(|(at, _)| at);
-    (0..).step_by(PIECE - OVERLAP).map_while(move |from| {
-        let start = if from == 0 { 0 } else { at(from)? };
-        Some(&text[start..at(from + PIECE).unwrap_or(text.len())])
+    let after = |text: &str, chars| text.char_indices().nth(chars).map(|(at, _)| at);
+    let starts = successors(Some(0), move |start| {
+        after(&text[*start..], PIECE - OVERLAP).map(|step| start + step)
+    });
+    starts.map(move |start| {
+        &text[start..after(&text[start..], PIECE).map_or(text.len(), |it| start + it)]
     })
 }
 
 /// Why a statement about the user, in an extractor's words, is refused. The text must be screened already.
 pub(crate) fn refusal_of_statement(screened: &Screened) -> Option<Refusal> {
-    let text = screened
-        .kept
-        .iter()
-        .fold(screened.text.clone(), |text, value| text.replace(value.as_str(), ""));
+    let text = Kept::of(screened).removed_from(&screened.text);
     pieces(&of_speaker(&text)).find_map(rules::forbidden).map(Refusal::from)
 }
 
@@ -182,7 +207,7 @@ pub(crate) fn refusal_of_statement(screened: &Screened) -> Option<Refusal> {
 /// message is allowed, because the context escapes it and a caller with the key may write about anything. Orders to the
 /// model are named last, since a quotation may hold them and nothing else that is refused.
 pub(crate) fn refusal_of_content(screened: &Screened) -> Option<Refusal> {
-    let content = judged(&screened.text, &screened.kept);
+    let content = judged(&screened.text, &Kept::of(screened));
     sentences(&content)
         .into_iter()
         .chain([content.as_str()])
@@ -211,11 +236,12 @@ static LABEL: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A date as extractors write it: 2026-05-01 or 2026-05.
-static DAY: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?\b"));
+static DAY: LazyLock<Pattern> =
+    LazyLock::new(|| Pattern::constant(r"\b[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?\b"));
 
 /// How an extractor names the user, in the supported languages.
-static THE_USER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
+static THE_USER: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::constant(concat!(
         r"(?i)\b(?:the user|d(?:er|ie|em|en|es) (?:be)?nutzer(?:in|s)?|(?:el|la) usuari[oa]",
         r"|l['’]utilisat(?:eur|rice)|[oa] usuári[oa]|l['’]utente|de gebruik(?:er|ster)|пользовател\w*)\b",
         r"|用户|用戶|使用者|利用者|ユーザー|사용자|उपयोगकर्ता|यूज़र",

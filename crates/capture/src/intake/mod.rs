@@ -5,6 +5,8 @@ mod capture_drop;
 mod in_flight;
 #[cfg(test)]
 mod labelled;
+#[cfg(test)]
+mod linear;
 mod on_disk;
 mod queue;
 mod rate_limited_log;

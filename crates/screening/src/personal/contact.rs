@@ -2,19 +2,19 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use memgate_text::pattern::Pattern;
 
 use crate::{
     finding::{Finding, collect, pattern},
     policy::Class,
 };
 
-static EMAIL: LazyLock<Regex> =
+static EMAIL: LazyLock<Pattern> =
     LazyLock::new(|| pattern(r"\b([\p{L}0-9._%+-]+@[\p{L}0-9-]+(?:\.[\p{L}0-9-]+)+)\b"));
 
 /// An international number, a national one with its leading zero, an American or Brazilian one, or a number after a
 /// label.
-static PHONE: LazyLock<Regex> = LazyLock::new(|| {
+static PHONE: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(\b0\d{2,5}(?:[ .()/-]{1,2}\d{2,8}){1,4}\b|\b0\d{9,11}\b|\(\d{2}\) ?9?\d{4}-\d{4}|\b01[016789]-\d{3,4}-\d{4})|([\u{0660}-\u{0669}]{9,12})|(\+\d{1,3}[ .()/-]{0,2}\d(?:[ .()/-]{0,2}\d){6,12})|(\(?\b\d{3}\)?[ .-]\d{3}[ .-]\d{4})\b",
         r"|(?i:\b(?:phone|telephone|tel|mobile|cell|call me (?:on|at)|text me (?:on|at)|whatsapp|handy|telefon|festnetz|móvil|movil|teléfono|telefono",
@@ -24,7 +24,7 @@ static PHONE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Street and number.
-static ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
+static ADDRESS: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)(\b\d{1,5}[a-z]?,? (?:[\p{L}'.-]+ ){1,4}(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|square|terrace|close|crescent|way)\b",
         r"|\b[\p{L}-]{2,}(?:straße|strasse|str\.|weg|gasse|allee|platz|ring|ufer|damm|straat|laan|gracht|plein) ?\d{1,4}[a-z]?\b",

@@ -5,14 +5,14 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use memgate_text::pattern::Pattern;
 
 use crate::{
     finding::{Finding, collect, pattern},
     policy::Class,
 };
 
-static WORDS: LazyLock<Regex> = LazyLock::new(|| {
+static WORDS: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)(\b(?:diagnos\w+|allerg\w*|asthma\w*|diabet\w*|cancer|tumou?r\w*|depress\w+|anxiety|adhd|autis\w+|epil[eé]p\w+|hiv|miscarr\w+|chemo\w*",
         r"|blood pressure|insulin|migraine\w*|pregnan\w+|therapist|psychiatr\w+|antidepressant\w*|medication|surgery|disabilit\w+|mg of \w+",
@@ -27,7 +27,7 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Roots of conditions with their endings, as European languages write them: arthritis, Arthrose, sclérose, анемия.
-static CONDITIONS: LazyLock<Regex> = LazyLock::new(|| {
+static CONDITIONS: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)(\b\p{L}*(?:arthr|artr|gastr|nephr|nefr|hepat|épat|bronch|bronqu|dermat|neur|col|cyst|cist|phleb|fleb|sinus|pancreat|encephal|encefal|mening|tendin",
         r"|tonsill|conjunctiv|congiuntiv|prostat|myel|cardi|thyr[eo]o?id)(?:itis|itide|ite|ita|iti|algi\w+|opath\w+|opat[ií]\w+)\b",
@@ -43,7 +43,7 @@ static CONDITIONS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Substances by the endings of their international names, as European languages write them.
-static SUBSTANCES: LazyLock<Regex> = LazyLock::new(|| {
+static SUBSTANCES: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)(\b\p{L}{2,}(?:[aeiou]pril|sartan|[aeiou]statina?e?|prazole?|oxetine?a?|traline?a?|citalopram|triptan|[lf]o?dipine?a?|cillina?e?|[ao]mycine?|micina|azepam|azolam",
         r"|gliptine?a?|floxacine?a?|floxacino|tidine?a?|xaban|gatran|tinib|[mtlx][uio]mab|setron|fenac|profène|profen[oe]?|terol|thyroxine?a?|tiroxina|metformin\w*|cortisone?a?)\b",

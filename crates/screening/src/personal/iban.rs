@@ -2,14 +2,14 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use memgate_text::pattern::Pattern;
 
 use crate::{
     finding::{Finding, ascii_boundary, collect, pattern},
     policy::Class,
 };
 
-static IBAN: LazyLock<Regex> = LazyLock::new(|| {
+static IBAN: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         ascii_boundary!(),
         r"(?i)([a-z]{2}\d{2}(?:[ -]?[a-z0-9]{4}){2,7}(?:[ -]?[a-z0-9]{1,4})?)",
@@ -18,7 +18,7 @@ static IBAN: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A number that its label names, whatever its check digits: part of it may be masked.
-static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
+static LABELLED: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(
         r"(?i)(?:\b|(?-u:\b))(?:iban|account (?:number|no\.?)|kontonummer|sort code|routing number|numéro de compte|número de cuenta)(?:\b|(?-u:\b))[^\n\d]{0,20}?([a-z]{0,2}\d[\dx -]{4,34})",
     )

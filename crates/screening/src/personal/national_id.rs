@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use memgate_text::pattern::Pattern;
 
 use super::check_digits::{bsn, cpf, dni, insee, my_number, resident, snils, steuer_id, verhoeff};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// A label and a number after it.
-static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
+static LABELLED: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)(?:\b(?:ssn|social security(?: number)?|national insurance(?: number)?|nino|nhs(?: number)?|tax (?:id|number)|tin|itin",
         r"|passport(?: (?:number|no\.?|nr\.?))?|driv(?:er|ing)(?:'s)? licen[cs]e(?: (?:number|no\.?))?|id card(?: (?:number|no\.?))?|identity (?:card|number)",
@@ -27,7 +27,7 @@ static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Formats that nothing else has. US social security, UK national insurance, Spanish DNI and NIE, Italian
 /// codice fiscale, Indian PAN, Korean registration number.
-static STRICT: LazyLock<Regex> = LazyLock::new(|| {
+static STRICT: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         ascii_boundary!(),
         r"(\d{3}-\d{2}-\d{4}|(?i:[a-ceghj-prstw-z][a-ceghj-nprstw-z] ?\d{2} ?\d{2} ?\d{2} ?[a-d])",
@@ -38,7 +38,7 @@ static STRICT: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Numbers whose check digit decides: Brazilian CPF, Russian SNILS, Spanish DNI and NIE, French INSEE, Chinese resident
 /// number, Indian Aadhaar and Japanese My Number in groups, German Steuer-ID in groups.
-static CHECKED: LazyLock<Regex> = LazyLock::new(|| {
+static CHECKED: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         ascii_boundary!(),
         r"(\d{3}\.\d{3}\.\d{3}-\d{2}|\d{3}-\d{3}-\d{3}[ -]\d{2}|[12] ?\d{2} ?(?:0[1-9]|1[0-2]) ?\d{2} ?\d{3} ?\d{3} ?\d{2}",
@@ -49,7 +49,7 @@ static CHECKED: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Eleven or nine digits with a check digit. By chance one of ten or eleven numbers has it, so words of the office that
 /// issues the number must be in the text.
-static PLAIN: LazyLock<Regex> = LazyLock::new(|| {
+static PLAIN: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         ascii_boundary!(),
         r"([1-9]\d{10}|\d{9}|\d{4}[.-]\d{2}[.-]\d{3})",
@@ -58,7 +58,7 @@ static PLAIN: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Words of tax, health and civil offices.
-static OFFICE: LazyLock<Regex> = LazyLock::new(|| {
+static OFFICE: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)\b(?:finanzamt|steuer\p{L}*|lohnsteuer\p{L}*|elster|gemeente|zorg\p{L}*|burger\p{L}*|belasting\p{L}*|digid|duo|bsn",
         r"|huisarts|uwv|werkgever|salarisadministratie)\b",

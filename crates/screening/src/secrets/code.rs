@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use memgate_text::pattern::Pattern;
 
 use super::unlabelled::DIGIT;
 use crate::{
@@ -30,7 +30,7 @@ const LABEL_UNSPACED: &str = concat!(
 );
 
 /// A label, an optional place, a word or sign for "is", and a value with digits.
-static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
+static LABELLED: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(&format!(
         concat!(
             r"(?i)(?:\b(?:{label})\b|{unspaced})",
@@ -44,7 +44,7 @@ static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A list of recovery codes, one a line or separated by commas.
-static LIST: LazyLock<Regex> = LazyLock::new(|| {
+static LIST: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)\b(?:recovery|backup|rescue|2fa|wiederherstellungs|ersatz|récupération|secours|recuperación|recuperação|recupero|herstel)",
         r"[ -]?(?:codes?|keys?|códigos|codici)?\b[^\n]{0,60}[:\n]\s*((?:[a-z0-9]{4,12}(?:[ -][a-z0-9]{4,12})?[\s,;]{1,3}){1,19}[a-z0-9]{4,12}(?:-[a-z0-9]{4,12})?)",
@@ -52,7 +52,7 @@ static LIST: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A short code with words between it and its label: "PIN of the new card, 6120".
-static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
+static LOOSE: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)\b(?:pin|puk|otp|cvv2?|cvc2?)\b(?:[\s,]+\p{L}+){0,5}?[\s,:]+(\d{3,8}(?: \d{3,4})?)\b",
         r"|\b(?:safe|tresor|locker|spind|coffre|cofre|caja fuerte|kluis|cassaforte|schloss|lock|padlock)\b[^.!?\n\d]{0,30}?\b(\d{1,2}[- ]\d{1,2}[- ]\d{1,2})\b",
@@ -61,12 +61,12 @@ static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A code in words: "pin is three eight oh one".
-static SPELLED: LazyLock<Regex> = LazyLock::new(|| {
+static SPELLED: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(&format!(r"(?i)\b(?:{LABEL})\b[^.!?\n]{{0,30}}?\b((?:{DIGIT}[\s,-]+){{2,9}}{DIGIT})\b"))
 });
 
 /// The digits on the back of a card whose number is in the text, too.
-static BACK: LazyLock<Regex> = LazyLock::new(|| {
+static BACK: LazyLock<Pattern> = LazyLock::new(|| {
     let back = "(?:on the back|hinten|rückseite|achterkant|achterop|au dos|sul retro|dorso|no verso|atrás|на обороте|сзади|背面|裏面|裏の|뒷면|뒤에|पीछे)";
     pattern(&format!(
         r"(?i){back}[^\d\n]{{0,16}}(\d{{3}})(?-u:\b)|(?-u:\b)(\d{{3}})[^\d\n]{{0,16}}{back}"
@@ -74,11 +74,11 @@ static BACK: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Groups of digits as on a card.
-static CARD: LazyLock<Regex> =
+static CARD: LazyLock<Pattern> =
     LazyLock::new(|| pattern(r"\d{4}[ -]?\d{4}[ -]?\d{4}|\d{4} \d{6} \d{5}"));
 
 /// The code before its label: "445 013 is my verification code".
-static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+static BEFORE: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(&format!(
         r"(?i)\b(\d{{3,8}}(?:[ -]\d{{3,4}})?[#*]?)(?:,?\s+(?:that|ese|eso|das|dat|quello|esse))?\s+(?:is|as|ist|es|est|é|è|to)\s+(?:\p{{L}}+\s+){{0,4}}?(?:{LABEL})\b"
     ))

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use memgate_text::pattern::Pattern;
 
 use crate::{
     finding::{Finding, collect, pattern},
@@ -22,7 +22,7 @@ const LABEL: &str = concat!(
 const LABEL_UNSPACED: &str = r"密码|密碼|口令|密钥|密鑰|パスワード|パスフレーズ|暗証|비밀번호|암호|पासवर्ड|парол\p{L}{1,3}|كلمة المرور|كلمة السر";
 
 /// A label, an optional "for …", a word or sign for "is", and the value.
-static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
+static LABELLED: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(&format!(
         concat!(
             r"(?i)(?:\b(?:{label})\b|{unspaced})",
@@ -36,14 +36,14 @@ static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A label and, later in the clause, a value that no word looks like: "the new password I set is Moss!Hill9".
-static NEAR: LazyLock<Regex> = LazyLock::new(|| {
+static NEAR: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(&format!(
         r#"(?i)(?:\b(?:{LABEL}|log-?in|inloggen)\b|{LABEL_UNSPACED})[^\n.!?;]{{1,48}}?[\s"'“„«`]([^\s"'”“»`,;，。、:=/\d]{{0,40}}\d[^\s"'”“»`,;，。、:=/]{{0,40}})"#
     ))
 });
 
 /// A label and a passphrase in quotation marks: 'the passphrase was "seven purple kettles"'.
-static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
+static QUOTED: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(&format!(
         concat!(
             r#"(?i)(?:\b(?:{label})\b|{unspaced})[^\n.!?;"“„«「]{{0,48}}?(?:\b(?:is|was|to|ist|war|es|era|est|était|è|é)\b|[:=：]|是|は|が)\s*"#,
@@ -55,14 +55,14 @@ static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A label and, directly after it, a word of letters with digits or signs: "password hunter2hunter2".
-static DIRECT: LazyLock<Regex> = LazyLock::new(|| {
+static DIRECT: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(&format!(
         r#"(?i)(?:\b(?:{LABEL})\b|{LABEL_UNSPACED})\s+["'“„«`]?([^\s"'”“»`,;，。、:=]{{6,128}})"#
     ))
 });
 
 /// An assignment in shell, .env, YAML, JSON or properties syntax.
-static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
+static ASSIGNED: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)\b[a-z0-9_.-]*(?:secret|token|passwo?r?d|passwd|pwd|api_?key|access_?key|private_?key|secret_?key|credentials?|_pass|sessionid|session_?id)[a-z0-9_]*",
         r#"["']?\s*(?:=|:\s*["']|"\s*:)\s*["']?([^\s"',;]{6,512})"#,
@@ -70,12 +70,12 @@ static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// `scheme://user:password@host`
-static URL: LazyLock<Regex> = LazyLock::new(|| {
+static URL: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@]{0,128}:([^\s/@]{1,128})@")
 });
 
 /// `curl -u user:password`, `mysql -psecret`, `sshpass -p secret`.
-static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
+static COMMAND: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r#"(?:\b(?:ldap\w+|plink|pscp|psftp|rdesktop|xfreerdp|snmpwalk)\b[^\n]{0,200}?\s-(?:w|p|pw|A)\s+|"#,
         r#"\bcurl\b[^\n]{0,200}?\s(?:-u|--user)[ =]["']?[^\s:"']{1,128}:|\bsshpass\s+-p\s*|"#,
@@ -84,14 +84,14 @@ static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A cookie that carries a session.
-static COOKIE: LazyLock<Regex> = LazyLock::new(|| {
+static COOKIE: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(
         r"(?i)\b(?:set-)?cookie\s*[:=]\s*[^\n]*?(?:sess|sid|auth|token|remember)[a-z0-9_.-]*=([^\s;]{8,512})",
     )
 });
 
 /// A signature or key in the query of a URL: presigned links.
-static SIGNED: LazyLock<Regex> = LazyLock::new(|| {
+static SIGNED: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(
         r"(?i)[?&](?:sig|signature|x-amz-signature|x-goog-signature|access_token|token|key|api_?key)=([A-Za-z0-9%._~+/=-]{12,512})",
     )
@@ -166,7 +166,7 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
 }
 
 /// A call or an index: the value is elsewhere.
-static CALL: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[A-Za-z_][A-Za-z0-9_.]*[(\[]"));
+static CALL: LazyLock<Pattern> = LazyLock::new(|| pattern(r"^[A-Za-z_][A-Za-z0-9_.]*[(\[]"));
 
 /// A reference to a value that is elsewhere: `${DB_PASSWORD}`, `os.environ[…]`, `<your-token>`.
 fn is_placeholder(value: &str) -> bool {

@@ -149,11 +149,15 @@ impl Allowlist {
     }
 }
 
+/// The bytes on either side of a match that count as its line.
+const MAX_LINE: usize = 500;
+
 fn line_of(text: &str, at: &Range<usize>) -> Range<usize> {
-    let start =
-        text.as_bytes()[..at.start].iter().rposition(|b| *b == b'\n').map_or(0, |it| it + 1);
-    let end = text.as_bytes()[at.end..].iter().position(|b| *b == b'\n');
-    start..end.map_or(text.len(), |it| at.end + it)
+    let (from, to) = (at.start.saturating_sub(MAX_LINE), (at.end + MAX_LINE).min(text.len()));
+    let (before, after) = (&text.as_bytes()[from..at.start], &text.as_bytes()[at.end..to]);
+    let start = before.iter().rposition(|b| *b == b'\n').map_or(from, |it| from + it + 1);
+    let end = after.iter().position(|b| *b == b'\n').map_or(to, |it| at.end + it);
+    start..end
 }
 
 /// A pattern for Go: its classes are ASCII.

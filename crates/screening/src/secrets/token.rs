@@ -2,28 +2,28 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use memgate_text::pattern::Pattern;
 
 use crate::{
     finding::{Finding, ascii_boundary, entropy, pattern},
     policy::Class,
 };
 
-/// Armour from BEGIN to END; without an END, the lines of base64 after BEGIN.
-static PRIVATE_KEY: LazyLock<Regex> = LazyLock::new(|| {
+/// Armour from BEGIN to END, without another armour between; without an END, the lines of base64 after BEGIN.
+static PRIVATE_KEY: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?s)-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
-        r"(?:.*?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
+        r"(?:(?:-{0,4}[^-])*?-{5,}END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
         r"|(?:(?:\\[nr]|\s)*[A-Za-z0-9+/=]{32,})*(?:(?:\\[nr]|\s)*[A-Za-z0-9+/]*={1,2})?)",
     ))
 });
 
 /// A PuTTY key file: the lines after its first.
-static PUTTY: LazyLock<Regex> =
+static PUTTY: LazyLock<Pattern> =
     LazyLock::new(|| pattern(r"(?s)PuTTY-User-Key-File-\d.*?(?:Private-MAC: ?[0-9a-fA-F]+|$)"));
 
 /// 64 hexadecimal digits after a word that says that they are a key: without it they may be a digest.
-static HEX_KEY: LazyLock<Regex> = LazyLock::new(|| {
+static HEX_KEY: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)(?:\b(?:private|secret|admin|master|encryption|privada|privado|privée?|privata|privat\w*|wallet|metamask|seed)\b|私钥|私鑰|秘密鍵|개인 ?키|приватн\w+)",
         r"[^\n]{0,80}?(?-u:\b)(?:0x)?([0-9a-f]{32,64})(?-u:\b)",
@@ -31,30 +31,30 @@ static HEX_KEY: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A bare run of 32 or 64 hexadecimal digits. Commits have 40.
-static HEX: LazyLock<Regex> =
+static HEX: LazyLock<Pattern> =
     LazyLock::new(|| pattern(r"(?-u:\b)[0-9a-f]{32}(?:[0-9a-f]{32})?(?-u:\b)"));
 
 /// Words for what such a run is, if it is no key.
-static DIGEST: LazyLock<Regex> = LazyLock::new(|| {
+static DIGEST: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(
         r"(?i)commit|sha-?\d|md5|checksum|digest|hash|etag|uuid|guid|prüfsumme|contrôle|校验|哈希|ハッシュ|해시|хеш|контрольн",
     )
 });
 
 /// A run of characters that may be a key.
-static RUN: LazyLock<Regex> = LazyLock::new(|| pattern(r"[A-Za-z0-9+/_.~-]{24,256}={0,2}"));
+static RUN: LazyLock<Pattern> = LazyLock::new(|| pattern(r"[A-Za-z0-9+/_.~-]{24,256}={0,2}"));
 
 /// The least entropy of a run that is taken for a key, in bits a character. A random run of 24 characters of base64
 /// has about 4.3; words joined by hyphens have below 3.9.
 const KEY_ENTROPY: f64 = 4.0;
 
 /// A word for a secret, or for the service that issues it.
-static SECRET: LazyLock<Regex> = LazyLock::new(|| {
+static SECRET: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(r"(?i)secret|token|api|credential|webhook|密钥|密鑰|秘钥|トークン|토큰|токен|ключ|टोकन")
 });
 
 /// A word of [`SECRET`], or one for how a key is used.
-static KEY: LazyLock<Regex> = LazyLock::new(|| {
+static KEY: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)secret|token|\bapi|credential|webhook|密钥|密鑰|秘钥|トークン|토큰|токен|ключ|टोकन",
         r"|\b(?:keys?|admin|header|base64|auth\w*|signatures?)\b|헤더|ヘッダー",
@@ -73,13 +73,17 @@ fn is_random(run: &str, beside: bool) -> bool {
         && entropy(run) > KEY_ENTROPY
 }
 
+/// The longest address that is read back to its scheme, in bytes. Browsers and servers take few longer ones.
+const MAX_URL: usize = 2_000;
+
 /// Whether a run is part of an address: documents and videos have random names.
 fn is_in_url(text: &str, at: usize) -> bool {
-    text[..at].rsplit(char::is_whitespace).next().is_some_and(|head| head.contains("://"))
+    let before = &text[text.floor_char_boundary(at.saturating_sub(MAX_URL))..at];
+    before.rsplit(char::is_whitespace).next().is_some_and(|head| head.contains("://"))
 }
 
 /// Formats that their prefix alone identifies.
-static PREFIXED: LazyLock<Regex> = LazyLock::new(|| {
+static PREFIXED: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         ascii_boundary!(),
         r"(?:",
@@ -102,7 +106,7 @@ static PREFIXED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Formats that ordinary words can match: they must contain a digit.
-static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
+static LOOSE: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         ascii_boundary!(),
         r"sk-[A-Za-z0-9_-]{16,}|(?i:",
@@ -114,28 +118,24 @@ static LOOSE: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) fn find(text: &str) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut take = |span, class| found.push(Finding::bare(span, class));
-    PRIVATE_KEY.find_iter(text).for_each(|m| take(m.range(), Class::PrivateKey));
-    PUTTY.find_iter(text).for_each(|m| take(m.range(), Class::PrivateKey));
-    HEX_KEY
-        .captures_iter(text)
-        .filter_map(|captures| captures.get(1))
-        .for_each(|m| take(m.range(), Class::PrivateKey));
-    PREFIXED.find_iter(text).for_each(|m| take(m.range(), Class::Token));
+    PRIVATE_KEY.find_iter(text).for_each(|span| take(span, Class::PrivateKey));
+    PUTTY.find_iter(text).for_each(|span| take(span, Class::PrivateKey));
+    HEX_KEY.values(text).for_each(|it| take(it.value, Class::PrivateKey));
+    PREFIXED.find_iter(text).for_each(|span| take(span, Class::Token));
     let beside = PREFIXED.is_match(text) || SECRET.is_match(text);
     RUN.find_iter(text)
-        .filter(|m| {
-            is_random(m.as_str(), beside)
-                && !is_in_url(text, m.start())
-                && !m.as_str().contains("://")
+        .filter(|span| {
+            let run = &text[span.clone()];
+            is_random(run, beside) && !is_in_url(text, span.start) && !run.contains("://")
         })
-        .for_each(|m| take(m.range(), Class::Token));
+        .for_each(|span| take(span, Class::Token));
     if KEY.is_match(text) && !DIGEST.is_match(text) {
-        HEX.find_iter(text).for_each(|m| take(m.range(), Class::Token));
+        HEX.find_iter(text).for_each(|span| take(span, Class::Token));
     }
     LOOSE
-        .captures_iter(text)
-        .filter_map(|c| c.get(1).or_else(|| c.get(0)))
-        .filter(|m| m.as_str().bytes().any(|b| b.is_ascii_digit()))
-        .for_each(|m| take(m.range(), Class::Token));
+        .values(text)
+        .map(|it| it.value)
+        .filter(|span| text[span.clone()].bytes().any(|b| b.is_ascii_digit()))
+        .for_each(|span| take(span, Class::Token));
     found
 }

@@ -2,7 +2,7 @@
 
 mod labels;
 
-use std::{borrow::Cow, ops::Range, sync::LazyLock};
+use std::{borrow::Cow, collections::HashSet, ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
@@ -65,14 +65,19 @@ pub fn without_envelope(message: &str) -> Cow<'_, str> {
 fn cut(message: &str, parts: impl Iterator<Item = (Range<usize>, bool)>) -> String {
     let mut out = String::with_capacity(message.len());
     let mut done = 0;
+    let mut after_mark = false;
     for (range, marked) in parts {
         if range.end <= done {
             continue;
         }
-        out.push_str(message.get(done..range.start).unwrap_or_default());
+        let kept = message.get(done..range.start).unwrap_or_default();
+        out.push_str(kept);
         done = range.end;
-        if marked && !out.trim_end().ends_with(LEFT_OUT) {
+        let own = kept.trim_end();
+        after_mark = own.ends_with(LEFT_OUT) || (own.is_empty() && after_mark);
+        if marked && !after_mark {
             out.push_str(LEFT_OUT);
+            after_mark = true;
         }
     }
     out.push_str(&message[done..]);
@@ -109,10 +114,8 @@ fn is_conversation(text: &str, alone: bool) -> bool {
         .captures_iter(text)
         .filter_map(|it| Some((it.get(1)?.as_str().trim(), it.get(2)?.as_str())))
         .collect();
-    let again = lines
-        .iter()
-        .enumerate()
-        .any(|(at, (label, _))| lines[..at].iter().any(|it| it.0 == *label));
+    let mut labels = HashSet::new();
+    let again = lines.iter().any(|(label, _)| !labels.insert(*label));
     let words: usize =
         lines.iter().map(|(_, said)| said.split_whitespace().count() + unspaced_words(said)).sum();
     if again || words < SPOKEN_WORDS * lines.len().max(1) {

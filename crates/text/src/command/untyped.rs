@@ -7,13 +7,16 @@
 
 mod quoted;
 
-use std::{ops::Range, sync::LazyLock};
+use std::{collections::HashMap, ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
-use crate::lang::{
-    self, Language,
-    keys::{Pasted, TimePhrase},
+use crate::{
+    lang::{
+        self, Language,
+        keys::{Pasted, TimePhrase},
+    },
+    pattern::Pattern,
 };
 
 /// A tag that opens something.
@@ -21,9 +24,9 @@ static TAG: LazyLock<Regex> = LazyLock::new(|| pattern(r"<(/?)([a-zA-Z][\w:.-]*)
 
 /// A line that starts retrieved passages: "Context: …", "### Documents", "[1] …", "Document 2: …", or the sentence with
 /// which prompt templates announce them.
-static CONTEXT: LazyLock<Regex> = LazyLock::new(|| {
+static CONTEXT: LazyLock<Pattern> = LazyLock::new(|| {
     let (titles, announced) = (any(Pasted::ContextTitle), any(Pasted::Announced));
-    pattern(&format!(
+    Pattern::constant(&format!(
         concat!(
             r"(?im)^[ \t]*(?:#{{1,6}}[ \t]*|[*]{{2}}|[-=]{{2,}}[ \t]*(?:begin |start of )?|\[)?",
             r"(?:retrieved |relevant |additional |supporting |provided |following )?(?:{titles})",
@@ -74,8 +77,8 @@ static SUBTITLE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?m)^[ \t]*(?:\d+\n[ \t]*)?\d{1,2}:\d{2}(?::\d{2})?[.,]?\d* *-->"));
 
 /// The heading of a retrieved file: a file name, or the number of a chunk.
-static FILE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+static FILE: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::constant(
         r"(?im)^[ \t]*(?:#{1,6}|[*-]|\[)[^\n]{0,80}(?:\.(?:pdf|docx?|txt|md|html?|pptx?|xlsx?|csv|json)\b|\bchunk[ _#]*\d)",
     )
 });
@@ -105,13 +108,13 @@ macro_rules! bracketed {
 
 /// Frames that a chat channel's bridge puts around a message: a bracket with a time or an id, the line that a channel's system
 /// message is, the label of data about the message.
-static ENVELOPE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(concat!(
+static ENVELOPE: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::constant(concat!(
         r"(?im)^[ \t]*system:[ \t]*\[[^\]\n]*\d{1,2}:\d{2}[^\]\n]*\][^\n]*$",
         "|",
         bracketed!(),
         r"|^[ \t]*\[[\w ]{0,30}\bid: ?[^\]\n]{1,80}\]|^[ \t]*\[\w*_id: ?[^\]\n]{1,80}\]",
-        r"|^[^\n:]{0,60}\((?:untrusted|external) (?:meta)?(?:data|content|context|info|information)\):[ \t]*(?:\n```(?s:.*?)```[ \t]*)?$",
+        r"|^[^\n:]{0,60}\((?:untrusted|external) (?:meta)?(?:data|content|context|info|information)\):[ \t]*(?:\n```[^`]*```[ \t]*)?$",
         // In any language: a message that begins with a label, a note on it in brackets, and JSON.
         r"|\A[^\n:：]{0,60}[(（][^()（）\n]{2,40}[)）][ \t]*[:：][ \t]*\n```json(?s:.*?)```[ \t]*$",
     ))
@@ -182,9 +185,10 @@ pub(super) fn parts(message: &str) -> Vec<(Part, Range<usize>)> {
     if let [first, _, ..] = stamped[..] {
         marked.push(first.start()..message.len());
     }
-    let rest = [&FORWARDED, &ADDRESSED, &SUBTITLE, &FILE]
-        .map(|mark| mark.find(message).map(|it| it.start()..message.len()));
-    marked.extend(rest.into_iter().flatten());
+    let rest = [&FORWARDED, &ADDRESSED, &SUBTITLE].map(|mark| mark.find(message));
+    let starts = rest.into_iter().flatten().map(|it| it.start());
+    let file = FILE.find(message).map(|it| it.start);
+    marked.extend(starts.chain(file).map(|start| start..message.len()));
     let mut dividers = DIVIDER.find_iter(message);
     if let Some(first) = dividers.next() {
         marked.push(first.start()..dividers.last().map_or(message.len(), |last| last.end()));
@@ -202,16 +206,18 @@ fn tagged(message: &str) -> Vec<Range<usize>> {
             Some((tag.get(0)?.range(), tag.get(2)?.as_str(), closes))
         })
         .collect();
+    let closing = tags.iter().filter(|(.., closes)| *closes);
+    // The last one of each name.
+    let last: HashMap<String, &Range<usize>> =
+        closing.map(|(range, name, _)| (name.to_ascii_lowercase(), range)).collect();
     let mut found = Vec::new();
     let mut from = 0;
-    for (index, (range, name, closes)) in tags.iter().enumerate() {
+    for (range, name, closes) in &tags {
         if range.start < from {
             continue;
         }
-        let close = tags[index + 1..]
-            .iter()
-            .rfind(|(_, other, is_close)| *is_close && !closes && other.eq_ignore_ascii_case(name));
-        from = close.map_or(range.end, |(close, ..)| close.end);
+        let close = last.get(&name.to_ascii_lowercase()).filter(|_| !closes);
+        from = close.map_or(range.end, |close| close.end.max(range.end));
         found.push(range.start..from);
     }
     found
@@ -219,7 +225,7 @@ fn tagged(message: &str) -> Vec<Range<usize>> {
 
 /// The envelope around a message. Several dated brackets are the lines of several speakers and no envelope.
 pub(super) fn envelopes(message: &str) -> Vec<Range<usize>> {
-    let found: Vec<_> = ENVELOPE.find_iter(message).map(|it| it.range()).collect();
+    let found: Vec<_> = ENVELOPE.find_iter(message).collect();
     let dated = |range: &&Range<usize>| DATED.is_match(&message[(*range).clone()]);
     if found.iter().filter(dated).count() > 1 { Vec::new() } else { found }
 }
@@ -261,9 +267,10 @@ fn closed(message: &str, start: usize) -> Option<usize> {
 fn passages(message: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut from = 0;
-    while let Some(begin) = CONTEXT.find_at(message, from) {
-        let end = QUESTION.find_at(message, begin.end()).map_or(message.len(), |label| label.end());
-        found.push(begin.start()..end);
+    let context = CONTEXT.finder(message);
+    while let Some(begin) = context(from) {
+        let end = QUESTION.find_at(message, begin.end).map_or(message.len(), |label| label.end());
+        found.push(begin.start..end);
         from = end;
     }
     found
@@ -272,12 +279,16 @@ fn passages(message: &str) -> Vec<Range<usize>> {
 /// From the first line of a transcript to the end of the paragraph of its last line. The labels of passages look like
 /// transcript lines and are skipped.
 fn transcript(message: &str, passages: &[Range<usize>]) -> Option<Range<usize>> {
-    let mut lines = SPOKEN
-        .find_iter(message)
-        .filter(|line| !passages.iter().any(|part| part.contains(&line.start())));
+    let mut lines = SPOKEN.find_iter(message).filter(|line| !is_within(line.start(), passages));
     let (first, last) = (lines.next()?, lines.last()?);
     let end = message[last.end()..].find("\n\n").map_or(message.len(), |at| last.end() + at);
     Some(first.start()..end)
+}
+
+/// Whether a place is in one of these parts, which are in ascending order.
+fn is_within(place: usize, parts: &[Range<usize>]) -> bool {
+    let at = parts.partition_point(|part| part.end <= place);
+    parts.get(at).is_some_and(|part| part.start <= place)
 }
 
 #[cfg(test)]

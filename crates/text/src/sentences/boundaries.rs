@@ -11,6 +11,9 @@ use crate::lang;
 /// The most bytes between brackets or quotation marks that belong together.
 const MAX_ENCLOSED: usize = 400;
 
+/// The most bytes before a full stop that are read for the word that it follows. All abbreviations are shorter.
+const MAX_WORD: usize = 64;
+
 /// The most digits of an ordinal.
 const MAX_ORDINAL: usize = 3;
 
@@ -86,8 +89,8 @@ pub(crate) fn closing_mark(text: &str, start: usize, at: usize, mark: char) -> O
 
 fn closing_of(text: &str, at: usize, mark: char, closing: &[char]) -> Option<usize> {
     let rest = text.get(at + mark.len_utf8()..)?;
-    let line = rest.split('\n').next()?;
-    let mut near = line.char_indices().take_while(|(end, _)| *end <= MAX_ENCLOSED);
+    let on_line = |(end, c): &(usize, char)| *end <= MAX_ENCLOSED && *c != '\n';
+    let mut near = rest.char_indices().take_while(on_line);
     let (end, found) = near.find(|(_, c)| closing.contains(c))?;
     Some(at + mark.len_utf8() + end + found.len_utf8())
 }
@@ -110,7 +113,8 @@ fn ends_at_stop(text: &str, start: usize, at: usize) -> bool {
     if rest.starts_with(|c: char| !c.is_whitespace()) {
         return false;
     }
-    let word = word_before(&text[start..at]);
+    let from = start.max(text.ceil_char_boundary(at.saturating_sub(MAX_WORD)));
+    let word = word_before(&text[from..at]);
     if rest.trim_start().is_empty() || word.is_empty() {
         return true;
     }

@@ -3,7 +3,7 @@
 
 use std::{ops::Range, sync::LazyLock};
 
-use regex::Regex;
+use memgate_text::pattern::Pattern;
 
 use super::{
     near::{NEAR, around, is_near},
@@ -15,14 +15,14 @@ use crate::{
 };
 
 /// A number that may be a code.
-static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+static NUMBER: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(
         r"(?:^|[^A-Za-z0-9_.,:/€$£¥+#*-])(\d{2}-\d{2}-\d{2}|\d{3}[ -]\d{3}|\d{3,8})(?:[^A-Za-z0-9.,:/%€$£¥*#-]|[.,:](?:\s|$)|$)",
     )
 });
 
 /// A form that only codes have: keys of a keypad among the digits, single digits, one letter among digits.
-static FORM: LazyLock<Regex> = LazyLock::new(|| {
+static FORM: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?:^|[^A-Za-z0-9_.,:/€$£¥+#*-])([#*]?\d{1,6}(?:[#*]\d{1,6})+[#*]?|[#*]\d{3,8}[#*]?|\d{3,8}[#*]|\d(?:-\d){3,7}",
         r"|\d{1,4}(?:[A-GI-WYZa-gi-wyz]|\p{Cyrillic})\d{1,6}|[A-Za-z]\d{3,6})(?:[^A-Za-z0-9/%€$£¥*#-]|$)",
@@ -30,7 +30,7 @@ static FORM: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Things that a code opens and that have no other number.
-static LOCK: LazyLock<Regex> = LazyLock::new(|| {
+static LOCK: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)\b(?:padlocks?|lockers?|lockbox|key ?(?:box|safe)|keypads?|star key|(?:bike|bicycle|suitcase|luggage|door|shed)[ -]?lock|suitcase|unlock\w*",
         r"|(?:the|my|our|his|her|their|hotel|gun|wall|office|'s) (?:\w+ )?safe",
@@ -45,7 +45,7 @@ static LOCK: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Doors, gates and alarms, which have other numbers, too.
-static DOOR: LazyLock<Regex> = LazyLock::new(|| {
+static DOOR: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)\b(?:doors?|gates?|alarms?|intercom|entrance|\p{L}*tür|\p{L}*tor|alarm\w*|klingel|eingang|\p{L}*deur|poort|hek",
         r"|porte|portail|alarme|interphone|entrée|puerta|portal|portón|alarma|telefonillo|porta|portone|cancell(?:o|etto)|l['’]allarme|allarme|citofono",
@@ -55,7 +55,7 @@ static DOOR: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Words for entering a code.
-static ENTERED: LazyLock<Regex> = LazyLock::new(|| {
+static ENTERED: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)\b(?:press|punch|type|dial|key in|opens? with|drück\w*|tipp\w*|eingeb\w*|auf|druk\w*|toets\w*|open met|tape[rz]?|compose[rz]?|appu\w*|s['’]ouvre",
         r"|marca\w*|pulsa\w*|teclea\w*|se abre|premi|digit\w*|si apre|apert\w*|abre|khul\w*|daba\w*)\b",
@@ -64,26 +64,26 @@ static ENTERED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Telephones, which a code opens and which have other numbers.
-static PHONE: LazyLock<Regex> = LazyLock::new(|| {
+static PHONE: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(
         r"(?i)\b(?:i?phone|mobile|ipad|tablet|handy|telefoon|téléphone|portable|móvil|celular|cellulare|telefono)\b|телефон|スマホ|携帯|手机|手機|휴대폰|핸드폰|फ़ोन|फोन|मोबाइल",
     )
 });
 
 /// Words for what a code does to it.
-static OPENED: LazyLock<Regex> = LazyLock::new(|| {
+static OPENED: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(
         r"(?i)\b(?:opens?|unlocks?|aufgeht|s['’]ouvre|se abre|si apre|abre|khul\w*)\b|открыва|開|打开|解锁|解鎖|解除|열[리려어]|खुल",
     )
 });
 
 /// Other uses of a code in words.
-static CODE: LazyLock<Regex> = LazyLock::new(|| {
+static CODE: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(r"(?i)\b(?:pin|code|código|codice|şifre\w*)\b|暗証|番号|密码|비밀번호|пин|код|पिन|कोड")
 });
 
 /// Three numbers with words between them: the turns of a dial.
-static TURNS: LazyLock<Regex> = LazyLock::new(|| {
+static TURNS: LazyLock<Pattern> = LazyLock::new(|| {
     let gap = r"[^\d.!?。\n]{0,14}?\p{L}[^\d.!?。\n]{0,14}?";
     pattern(&format!(
         r"(?:^|[^\d])((?:[\p{{L}}\p{{M}}]+ ?)?\b\d{{1,2}}{gap}\d{{1,2}}{gap}\d{{1,2}})(?:[^\d]|$)|([\p{{L}}\p{{M}}]{{1,3}}\d{{1,2}}{gap}\d{{1,2}}{gap}\d{{1,2}})(?:[^\d]|$)"
@@ -91,7 +91,7 @@ static TURNS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Words for directions and for order.
-static ORDER: LazyLock<Regex> = LazyLock::new(|| {
+static ORDER: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)\b(?:left|right|then|first|links|rechts|dann|erst|dan|eerst|gauche|droite|puis|ensuite|d['’]abord|izquierda|derecha|luego|primero",
         r"|sinistra|destra|poi|prima|esquerda|direita|depois|primeiro|phir|pehle)\b|лев|прав|потом|сначала|затем|[左右先再]|然后|次に|왼쪽|오른쪽|먼저|다음|फिर|पहले|बाएँ|दाएँ",
@@ -99,7 +99,7 @@ static ORDER: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Words for numbers that are no codes.
-static COUNTED: LazyLock<Regex> = LazyLock::new(|| {
+static COUNTED: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)^\s*(?:(?:%|km|kg|g|m|cm|mm|ml|l|h|w|kw|min|uhr|am|pm|euro?s?|eur|usd|dollars?|pounds?|years?|days?|weeks?|months?|people|jahre|tage|leute|ans|años|anos|anni|jaar|lat|лет",
         r"|pages?|seiten|pieces|times|steps|li(?:t|tr)[a-z]*|reais|rupees?|rupaye|°)(?:[^\p{L}]|$)|[年月日円元人个個本度]|원|살|руб|रुप)",
@@ -107,10 +107,10 @@ static COUNTED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A number directly after a lock is the lock's own: "locker 212".
-static OWN: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\p{L}\s$"));
+static OWN: LazyLock<Pattern> = LazyLock::new(|| pattern(r"(?i)\p{L}\s$"));
 
 /// A number with one of these before it is that of a place: "my locker is number 114".
-static PLACE: LazyLock<Regex> = LazyLock::new(|| {
+static PLACE: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)(?:^|[^\p{L}])(?:n[ro]\.?|n°|nº|№|number|nummer|numéro|número|numero|room|zimmer|raum|kamer|chambre|habitación|stanza|quarto",
         r"|комнат\p{L}*|номер)\s?$|号室|房间?$",
@@ -158,15 +158,13 @@ fn is_own(text: &str, number: &Range<usize>) -> bool {
     }
     let Some(own) = OWN.find(before) else { return false };
     // Only the word directly before the number counts.
-    let lock =
-        &before[..own.start() + before[own.start()..].chars().next().map_or(0, char::len_utf8)];
-    LOCK.find_iter(lock).last().is_some_and(|it| it.end() == lock.len())
+    let lock = &before[..own.start + before[own.start..].chars().next().map_or(0, char::len_utf8)];
+    LOCK.find_iter(lock).last().is_some_and(|it| it.end == lock.len())
 }
 
-/// The first group that matched, of each match.
-fn values<'a>(form: &'a Regex, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
-    form.captures_iter(text)
-        .filter_map(|it| it.iter().skip(1).flatten().next().map(|it| it.range()))
+/// The value of each match.
+fn values<'a>(form: &'a Pattern, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+    form.values(text).map(|it| it.value)
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use regex::Regex;
+use memgate_text::pattern::Pattern;
 
 /// How far a cue may be from its value, in bytes.
 pub(super) const NEAR: usize = 90;
 
-pub(super) fn is_near(cue: &Regex, text: &str, span: &Range<usize>) -> bool {
+pub(super) fn is_near(cue: &Pattern, text: &str, span: &Range<usize>) -> bool {
     let (before, after) = around(text, span, NEAR);
     cue.is_match(before) || cue.is_match(after)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use memgate_text::pattern::Pattern;
 
 use crate::{
     finding::{Finding, collect, pattern},
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A network, a word for "only", a word for typing, and three or more words; or the words before the typing.
-static TYPED: LazyLock<Regex> = LazyLock::new(|| {
+static TYPED: LazyLock<Pattern> = LazyLock::new(|| {
     let network = r"\b(?:wi-?fi|wlan|internet|hotspot|\p{L}*netz|\p{L}*net|la box|router|réseau|rete|rede|red|conectarse|net)\b|интернет|вай-?фай";
     let words = r"((?:[\p{L}\p{M}'’]+ ){2,7}[\p{L}\p{M}'’]+)";
     pattern(&format!(

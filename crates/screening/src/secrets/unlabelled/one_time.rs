@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use memgate_text::pattern::Pattern;
 
 use super::near::around;
 use crate::{
@@ -14,14 +14,14 @@ use crate::{
 const NEAR: usize = 60;
 
 /// Six digits, in one or two groups, perhaps with the letter of the service.
-static DIGITS: LazyLock<Regex> = LazyLock::new(|| {
+static DIGITS: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(
         r"(?:^|[^A-Za-z0-9_.,:/€$£¥+#*-])((?:[A-Z]-)?(?:\d{3}[ -]\d{3}|\d{6}))(?:[^A-Za-z0-9.,:/%€$£¥*#-]|[.,:](?:\s|$)|$)",
     )
 });
 
 /// Words that say that a message arrived, or by which way.
-static ARRIVED: LazyLock<Regex> = LazyLock::new(|| {
+static ARRIVED: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?i)\b(?:texted|text message|sms|just (?:got|received|came)|(?:gerade|eben)[^.!?\n]{0,20}(?:bekommen|gekommen|gekriegt|geschickt)|kam (?:gerade|eben)|(?:gerade|eben) kam|kriegte?",
         r"|kreeg net|zojuist|net[^.!?\n]{0,20}(?:binnen|gekregen)|viens de recevoir|reçu|par texto|acaba de llegar|llegó|recibí|arrivat[oa]|ricevuto|chegou|acabou de chegar|recebi",
@@ -30,7 +30,7 @@ static ARRIVED: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Units that make it an amount.
-static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
+static AMOUNT: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(
         r"(?i)^\s*(?:[%€$£¥₹元円원]|(?:euros?|eur|usd|dollars?|pounds?|francs?|reais|rubl|rupees?|rupaye|followers?|views?|people)\b|руб|रुप)",
     )
@@ -38,13 +38,13 @@ static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
 
 pub(super) fn find(text: &str) -> Vec<Finding> {
     DIGITS
-        .captures_iter(text)
-        .filter_map(|it| it.get(1))
+        .values(text)
+        .map(|it| it.value)
         .filter(|digits| {
-            let (before, after) = around(text, &digits.range(), NEAR);
+            let (before, after) = around(text, digits, NEAR);
             !AMOUNT.is_match(after) && (ARRIVED.is_match(before) || ARRIVED.is_match(after))
         })
-        .map(|digits| Finding::bare(digits.range(), Class::Code))
+        .map(|digits| Finding::bare(digits, Class::Code))
         .collect()
 }
 

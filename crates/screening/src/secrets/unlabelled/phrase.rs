@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use memgate_text::pattern::Pattern;
 
 use super::near::is_near;
 use crate::{
@@ -11,29 +11,29 @@ use crate::{
     policy::Class,
 };
 
-static QUOTE: LazyLock<Regex> =
+static QUOTE: LazyLock<Pattern> =
     LazyLock::new(|| pattern(r#"[“"«「„]\s?([^“”"«»「」„\n]{6,80}?)\s?[”"»」“]"#));
 
 /// Words for a passphrase.
-static PASSPHRASE: LazyLock<Regex> =
+static PASSPHRASE: LazyLock<Pattern> =
     LazyLock::new(|| pattern(r"(?i)pass ?phrase|合言葉|パスフレーズ|口令|암호문"));
 
 /// Words for words.
-static PHRASE: LazyLock<Regex> = LazyLock::new(|| {
+static PHRASE: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(
         r"(?i)\b(?:phrase|frase|satz|zin|woorden|wörter|words|palabras|palavras|parole|mots)\b|фраз|слов|عبارة|문구|词|句|フレーズ|वाक्य",
     )
 });
 
 /// Words for opening.
-static OPENS: LazyLock<Regex> = LazyLock::new(|| {
+static OPENS: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(
         r"(?i)\b(?:opens?|unlocks?|decrypts?|öffne\w*|entsperr\w*|ontgrendel\w*|ouvre|déverrouill\w*|abre|desbloque\w*|desbloqu\w*|apre|sblocc\w*)\b|открыва|разблокир|تفتح|開|打开|解锁|열[리려어]|खुल",
     )
 });
 
 /// Devices and places for secrets.
-static DEVICE: LazyLock<Regex> = LazyLock::new(|| {
+static DEVICE: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(
         r"(?i)\b(?:disk|drive|disque|disco|festplatte|schijf|wallet|vault|safe|tresor|coffre|cofre|laptop|back-?up|sauvegarde)\b|архив|диск|القرص|バックアップ|ディスク|백업|备份|硬盘|डिस्क",
     )
@@ -41,13 +41,13 @@ static DEVICE: LazyLock<Regex> = LazyLock::new(|| {
 
 pub(super) fn find(text: &str) -> Vec<Finding> {
     QUOTE
-        .captures_iter(text)
-        .filter_map(|it| it.get(1))
+        .values(text)
+        .map(|it| it.value)
         .filter(|quote| {
-            let near = |cue: &Regex| is_near(cue, text, &quote.range());
+            let near = |cue: &Pattern| is_near(cue, text, quote);
             near(&PASSPHRASE) || (near(&PHRASE) && near(&OPENS) && near(&DEVICE))
         })
-        .map(|quote| Finding::bare(quote.range(), Class::Credential))
+        .map(|quote| Finding::bare(quote, Class::Credential))
         .collect()
 }
 

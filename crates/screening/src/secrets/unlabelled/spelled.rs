@@ -2,7 +2,7 @@
 
 use std::{ops::Range, sync::LazyLock};
 
-use regex::Regex;
+use memgate_text::pattern::Pattern;
 
 use crate::finding::pattern;
 
@@ -15,7 +15,7 @@ pub(in crate::secrets) const DIGIT: &str = concat!(
 );
 
 /// Three or more of them.
-static SEQUENCE: LazyLock<Regex> = LazyLock::new(|| {
+static SEQUENCE: LazyLock<Pattern> = LazyLock::new(|| {
     let kana = "(?:ゼロ|ぜろ|れい|いち|さん|よん|ろく|なな|しち|はち|きゅう|に|し|ご|[〇零一二三四五六七八九])";
     let hangul = "[공영일이삼사오육칠팔구]";
     pattern(&format!(
@@ -37,9 +37,7 @@ const LONGEST: usize = 8;
 
 /// Every sequence of three or more digits in words.
 pub(super) fn sequences(text: &str) -> impl Iterator<Item = Range<usize>> {
-    SEQUENCE
-        .captures_iter(text)
-        .filter_map(|it| it.iter().skip(1).flatten().next().map(|it| it.range()))
+    SEQUENCE.values(text).map(|it| it.value)
 }
 
 /// The sequences of words, in scripts with spaces, that need no cue. Who counts says each digit once: "one two three

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use memgate_text::pattern::Pattern;
 
 use memgate_text::introduced::is_name;
 
@@ -14,14 +14,14 @@ use crate::{
 };
 
 /// A word that may be a password. Scripts without cases have none, and the words beside it may follow without a space.
-static WORD: LazyLock<Regex> = LazyLock::new(|| {
+static WORD: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(
         r#"[^\s"'“”„«»「」`,;，。、()<>\[\]{}:：？！?\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Devanagari}\p{Arabic}]{6,48}"#,
     )
 });
 
 /// Words for what a password opens (networks, accounts), for opening it, and for using one everywhere.
-static ACCESS: LazyLock<Regex> = LazyLock::new(|| {
+static ACCESS: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         // Networks and accounts.
         r"(?i)wi-?fi|вай-?фай|와이파이|वाई-?फाई|واي ?فاي|интернет|인터넷|इंटरनेट|[连連联聯][网網]|\b(?:wlan|hotspot|internet|router|nas",
@@ -41,7 +41,7 @@ static ACCESS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Words that stand before a product and not before a password; between them may be its maker's name: "an HP Envy6022e".
-static PRODUCT: LazyLock<Regex> = LazyLock::new(|| {
+static PRODUCT: LazyLock<Pattern> = LazyLock::new(|| {
     pattern(concat!(
         r"(?:^|[^\p{L}])(?i:an?|eine?n?|een|un[ae]?|uma?|runs?|running|installed|issue|ticket)\s",
         r"(?:\p{Lu}[\p{L}\d-]*\s){0,2}$",
@@ -55,9 +55,9 @@ pub(super) fn find(text: &str) -> Vec<Finding> {
     let mut found = Vec::new();
     for word in WORD.find_iter(text) {
         // Marks of emphasis and punctuation around a word are no part of it.
-        let value = word.as_str().trim_end_matches(['.', '-', '!', '*', '_', '~', '%', '…']);
+        let value = text[word.clone()].trim_end_matches(['.', '-', '!', '*', '_', '~', '%', '…']);
         let inner = value.trim_start_matches(['*', '_', '~', '-']);
-        let start = word.start() + value.len() - inner.len();
+        let start = word.start + value.len() - inner.len();
         let span = start..start + inner.len();
         let secret = match shape(inner) {
             Shape::Password => true,
