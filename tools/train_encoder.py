@@ -7,8 +7,8 @@ The encoder reads a question and a memory separately, so a memory's vector is co
 change; their output is computed once and kept in memory. Questions get one more matrix. Each message is scored against
 all memories of its user and against "nothing", whose score is learned as well. So one threshold fits all messages.
 
-FOLDER receives layers.safetensors (the trained layers, as integers that the exported graph computes with) and the
-matrix, as `query_adapter`. No user of testdata/ordinary is trained on, because the relevance is fitted to them. The
+FOLDER receives layers.safetensors (the trained layers, as integers that the exported graph computes with). The
+matrix is made anew by tools/train_turn.py. No user of testdata/ordinary is trained on, because the relevance is fitted to them. The
 trainer prints how well their memories are ranked before and after.
 """
 
@@ -243,7 +243,7 @@ def tell(name, parameters, batches, users):
     print(line, flush=True)
 
 
-def save(parameters, folder, command):
+def save(parameters, folder):
     tensors = {}
     for index, layer in enumerate(parameters["layers"], FROZEN):
         for name, value in named_weights(layer, index).items():
@@ -253,10 +253,6 @@ def save(parameters, folder, command):
             tensors[name] = value
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "layers.safetensors").write_bytes(model_file.packed(tensors, {}))
-    # The program multiplies a row of the matrix with the vector.
-    matrix, step = model_file.quantised(np.asarray(parameters["turn"]).T)
-    tensors = {"query_adapter.matrix": matrix, "query_adapter.scale": model_file.scalar(step)}
-    model_file.save("query_adapter", tensors, data=data.files(), command=command, folder=folder)
 
 
 def main():
@@ -286,7 +282,7 @@ def main():
     parameters = train(parameters, batches, order)
     tell("after", parameters, batches, sets["ordinary"])
     print(f"scale {float(parameters['scale']):.2f}, nothing {float(parameters['nothing']):.2f}, all in {time.monotonic() - started:.0f} s")
-    save(parameters, given.into, "tools/train_encoder.py E5_SMALL_Q4_BIN")
+    save(parameters, given.into)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,10 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(super) enum Model {
-    /// The embedding model's upper layers, and how a question is turned before it is compared.
+    /// The embedding model's upper layers.
     Encoder,
+    /// How a question is turned before it is compared.
+    QueryAdapter,
     /// Whether a message needs memory.
     Need,
     /// Whether a client wrote a message.
@@ -25,8 +27,9 @@ pub(super) enum Model {
 }
 
 impl Model {
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Encoder,
+        Self::QueryAdapter,
         Self::Need,
         Self::Housekeeping,
         Self::Answers,
@@ -41,6 +44,7 @@ impl Model {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Encoder => "encoder",
+            Self::QueryAdapter => "query_adapter",
             Self::Need => "need",
             Self::Housekeeping => "housekeeping",
             Self::Answers => "answers",

@@ -80,6 +80,10 @@ impl Stage<'_> {
         self.train("train_encoder.py", &[weights])
     }
 
+    pub(super) fn query_adapter(&self) -> Result<()> {
+        self.train("train_turn.py", &[])
+    }
+
     pub(super) fn relevance(&self) -> Result<()> {
         let stories = "testdata/scenarios/train.jsonl";
         let features = self.features("scenarios", stories, "train")?;
@@ -90,8 +94,14 @@ impl Stage<'_> {
         let mut cross = self.python("cross_scenarios.py");
         run(cross.arg(stories).stdout(out))?;
         let crossed = self.features("scenarios", crossed, "crossed")?;
-        let nothing = [Path::new("--nothing"), &crossed, Path::new("--write")];
-        self.train("calibrate.py", &[&[features.as_path(), &conversations], &nothing[..]].concat())
+        let asked = self.scratch.join("asked.jsonl");
+        let mut small = self.python("small_memories.py");
+        run(small.arg("testdata/asked/pairs.jsonl").stdout(fs::File::create(&asked)?))?;
+        let asked = self.features("ordinary", asked, "asked")?;
+        let [asked, nothing] = [("--asked", &asked), ("--nothing", &crossed)]
+            .map(|(name, file)| [Path::new(name), file.as_path()]);
+        let told = [features.as_path(), &conversations];
+        self.train("calibrate.py", &[&told[..], &asked, &nothing, &[Path::new("--write")]].concat())
     }
 
     /// All conversations of folders of testdata in one file.
@@ -118,10 +128,6 @@ impl Stage<'_> {
             compare.arg("--pairs").arg(pairs);
         }
         compare.arg("--only").args(models.iter().map(|model| model.name()));
-        if models.contains(&Model::Encoder) {
-            // This trainer makes it, too.
-            compare.arg("query_adapter");
-        }
         run(&mut compare)
     }
 
