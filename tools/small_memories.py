@@ -21,8 +21,11 @@ MOST = {1: 1000, 3: 120, 8: 60, 30: 24, 300: 4}
 MATTERS = (
     ("allergy", "diet", "drink", "food", "health", "medicine", "religion", "doctor", "fear", "trip"),
     ("partner", "child", "sibling", "name", "pet"),
-    ("home", "origin", "trip", "language"),
-    ("job", "employer", "boss", "school", "hobby", "sport", "health"),
+    ("home", "origin", "trip", "language", "workplace"),
+    ("job", "employer", "boss", "school", "hobby", "sport", "health", "workplace", "project", "tool", "computer"),
+    ("workplace", "home", "drink", "food", "diet", "allergy"),
+    ("transport", "trip", "fear", "car", "home"),
+    ("project", "tool", "hobby", "music"),
     ("hobby", "instrument", "music", "team", "sport"),
     ("phone", "computer"),
     ("age", "birthday", "child"),

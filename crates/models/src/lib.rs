@@ -25,7 +25,7 @@ pub use error::ModelsError;
 use error::Unreadable;
 pub use features::Features;
 pub use memorable::{Clause, MemorableModel};
-pub use message::{AnswersModel, HousekeepingModel, Need, NeedModel, Opinion};
+pub use message::{AnswersModel, HousekeepingModel, Need, NeedModel, Opinion, ResumingModel};
 pub use pairs::{ForgettingModel, Outdated, Pair, Standing, UpdateFeatures, UpdateModel};
 pub use query_adapter::QueryAdapter;
 pub use reader::Reader;
@@ -61,6 +61,8 @@ pub struct Models {
     pub housekeeping: HousekeepingModel,
     /// Tells messages that ask for the assistant's earlier words.
     pub answers: AnswersModel,
+    /// Tells messages that take up the last conversation as a whole.
+    pub resuming: ResumingModel,
     /// Decides which statements are worth keeping.
     pub memorable: MemorableModel,
     /// Reads messages piece by piece. Only for inner layers of an embedder that [`Models::are_trained_with`].
@@ -108,6 +110,7 @@ impl Models {
             need: NeedModel::read(&tensors)?,
             housekeeping: HousekeepingModel::read(&tensors)?,
             answers: AnswersModel::read(&tensors)?,
+            resuming: ResumingModel::read(&tensors)?,
             memorable: MemorableModel::read(&tensors)?,
             reader: Reader::read(&tensors)?,
             update: UpdateModel::read(&tensors)?,

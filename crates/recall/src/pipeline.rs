@@ -5,6 +5,7 @@ mod candidates;
 mod expansion;
 mod merge;
 mod metadata_boost;
+mod resumed;
 
 use std::time::Instant;
 

@@ -2,7 +2,7 @@
 //! Those of all-MiniLM-L6-v2 are trained one by one: docs/models.md.
 //!
 //! The order is that of [`Model`]. The encoder learns from labelled rows alone, and is then exported anew. query_adapter, need,
-//! answers, reader, memorable, update and forgetting learn from labelled rows and from what the encoder makes of them. relevance is fitted last, to
+//! answers, resuming, reader, memorable, update and forgetting learn from labelled rows and from what the encoder makes of them. relevance is fitted last, to
 //! stories replayed with all of these; the program has them compiled in, so it is built again before.
 
 mod model;
@@ -73,6 +73,7 @@ impl Args {
                 Model::Need => stage.need()?,
                 Model::Housekeeping => stage.housekeeping()?,
                 Model::Answers => stage.answers()?,
+                Model::Resuming => stage.resuming()?,
                 Model::Reader => stage.reader()?,
                 Model::Memorable => stage.memorable()?,
                 Model::Update => pairs = Some(stage.update()?),
@@ -113,6 +114,6 @@ mod tests {
     fn models_are_trained_in_their_order_and_those_that_replay_stories_last() {
         assert!(Model::ALL.is_sorted());
         let replay = Model::ALL.map(Model::needs_those_before);
-        assert_eq!(replay, [[false; 9].as_slice(), &[true]].concat()[..]);
+        assert_eq!(replay, [[false; 10].as_slice(), &[true]].concat()[..]);
     }
 }

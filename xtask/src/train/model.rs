@@ -14,6 +14,8 @@ pub(super) enum Model {
     Housekeeping,
     /// Whether a message asks for what the assistant said.
     Answers,
+    /// Whether a message takes up the last conversation as a whole.
+    Resuming,
     /// Whose words a piece of a message is, and whether it is worth keeping.
     Reader,
     /// The model of memorable statements by words alone.
@@ -27,12 +29,13 @@ pub(super) enum Model {
 }
 
 impl Model {
-    pub(super) const ALL: [Self; 10] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::Encoder,
         Self::QueryAdapter,
         Self::Need,
         Self::Housekeeping,
         Self::Answers,
+        Self::Resuming,
         Self::Reader,
         Self::Memorable,
         Self::Update,
@@ -48,6 +51,7 @@ impl Model {
             Self::Need => "need",
             Self::Housekeeping => "housekeeping",
             Self::Answers => "answers",
+            Self::Resuming => "resuming",
             Self::Reader => "reader",
             Self::Memorable => "memorable",
             Self::Update => "update",

@@ -47,6 +47,10 @@ impl Stage<'_> {
         self.train("train_answers.py", &[])
     }
 
+    pub(super) fn resuming(&self) -> Result<()> {
+        self.train("train_resuming.py", &[])
+    }
+
     pub(super) fn reader(&self) -> Result<()> {
         self.train("train_reader.py", &[])
     }

@@ -5,7 +5,7 @@ use futures_util::future::join_all;
 use crate::{
     decision::RecallError,
     hit::Hit,
-    pipeline::merge::merged_apart,
+    pipeline::{merge::merged_apart, resumed::resumed},
     ranking::{Question, best_cosine, rank_apart},
     retrieve::{Lookup, Retrieval, evidence},
     services::Services,
@@ -18,6 +18,10 @@ pub(super) async fn ranked(
     services: &Services,
     retrieval: &Retrieval<'_>,
 ) -> Result<Vec<Hit>, RecallError> {
+    let resumed = resumed(services, retrieval).await;
+    if !resumed.is_empty() {
+        return Ok(resumed);
+    }
     let part = |part| candidates(services, retrieval, Lookup::of(part));
     let parts = join_all(retrieval.query.parts.iter().map(|text| part(text)));
     let whole = candidates(services, retrieval, Lookup::whole(retrieval));

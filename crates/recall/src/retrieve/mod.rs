@@ -3,6 +3,7 @@
 mod beside;
 mod candidates;
 mod conversation;
+mod last_session;
 mod lookup;
 mod query_embedding;
 mod told;
@@ -10,6 +11,7 @@ mod told;
 pub(super) use self::{
     candidates::evidence,
     conversation::quoted,
+    last_session::last_session,
     lookup::{Lookup, Retrieval},
     query_embedding::{QueryEmbedding, embed_query},
     told::is_told_of,
