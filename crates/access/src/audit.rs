@@ -81,9 +81,13 @@ pub enum Action {
     ForgetHide,
     /// Memories were erased at once because the user asked to forget them.
     ForgetSaid,
-    /// Memories that a request to forget had hidden were erased.
+    /// Memories were hidden because the user sent another version of their message.
+    EditHide,
+    /// Memories were erased at once because the user sent another version of their message.
+    EditErase,
+    /// Memories that a request to forget, or an edit, had hidden were erased.
     ForgetErase,
-    /// Memories that a request to forget had hidden were restored.
+    /// Memories that a request to forget, or an edit, had hidden were restored.
     ForgetUndo,
     /// A session was ended.
     SessionEnd,
@@ -108,8 +112,8 @@ impl Action {
             Self::ScopeErase => "scope.erase",
             Self::CrossProject => "recall.cross_project",
             Self::MemoryImport => "memory.import",
-            Self::ForgetHide => "forget.hide",
-            Self::ForgetSaid | Self::ForgetErase => "forget.erase",
+            Self::ForgetHide | Self::EditHide => "forget.hide",
+            Self::ForgetSaid | Self::EditErase | Self::ForgetErase => "forget.erase",
             Self::ForgetUndo => "forget.undo",
             Self::SessionEnd => "session.end",
             Self::MemoryFlush => "memory.flush",
@@ -123,8 +127,11 @@ impl Action {
     fn reason(self) -> &'static str {
         match self {
             Self::ForgetHide | Self::ForgetSaid => "the user asked to forget it in a message",
+            Self::EditHide | Self::EditErase => "the user sent another version of the message",
             Self::CrossProject => "requests without a project search all projects",
-            Self::ForgetErase => "the user asked to forget it, and the grace period is over",
+            Self::ForgetErase => {
+                "the user asked to forget it or edited it, and the grace period is over"
+            }
             _ => "requested",
         }
     }

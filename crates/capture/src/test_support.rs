@@ -8,7 +8,7 @@ use crate::{
     turn::{Circumstances, FinishedTurn, StoredTurn},
 };
 use memgate_core::memory::Owner;
-use memgate_dialect::{Ask, Ending, Reply, Role, ToolItem, Utterance};
+use memgate_dialect::{Ask, Dialect, Ending, Reply, Role, ToolItem, Utterance};
 use memgate_embed::llm::Helper;
 
 pub(super) fn owner(user: &str) -> Owner {
@@ -72,6 +72,22 @@ pub(super) fn said(user: &str, ordinal: u32, text: &str) -> Said {
     }
 }
 
+/// A request of Alice's in this dialect, with a whole conversation: her messages and the answers in turn.
+pub(super) fn talk(dialect: Dialect, messages: &[&str]) -> Said {
+    let of = |(at, text): (usize, &&str)| {
+        let role = if at % 2 == 0 { "user" } else { "assistant" };
+        serde_json::json!({"role": role, "content": text})
+    };
+    let list = match dialect {
+        Dialect::Chat => "messages",
+        Dialect::Responses => "input",
+    };
+    let messages: Vec<_> = messages.iter().enumerate().map(of).collect();
+    let body = serde_json::json!({"model": "m", (list): messages}).to_string();
+    let ask = memgate_dialect::read(dialect, body.as_bytes()).unwrap().ask().clone();
+    Said { ask, ..said("alice", 1, "") }
+}
+
 impl Said {
     pub(super) fn reply(mut self, text: &str) -> Self {
         self.reply.text = text.into();
@@ -80,6 +96,7 @@ impl Said {
 
     /// After this message of the user.
     pub(super) fn before(mut self, text: Option<&str>) -> Self {
+        self.ask.history_digest = text.map(str::to_owned);
         let said = text.map(|text| Utterance { role: Role::User, text: text.into() });
         self.ask.history = said.into_iter().collect();
         self

@@ -28,6 +28,8 @@ pub struct FinishedTurn {
     pub speaker: Option<String>,
     /// The user message before it, where the request holds one that is not too long.
     pub before: Option<String>,
+    /// A digest of all messages before it, where the request holds any.
+    pub history_digest: Option<String>,
     /// A digest of its images and files, if it has any.
     pub media: Option<String>,
     /// Tool calls of this turn so far, with their results where known.
@@ -88,6 +90,7 @@ impl FinishedTurn {
         Some(Self {
             speaker: ask.user_name.as_deref().and_then(|name| speaker(name, &of.owner)),
             before: before.map(|said| said.text.clone()),
+            history_digest: ask.history_digest.clone(),
             owner: of.owner,
             project_id: of.project_id,
             agent_id: of.agent_id,

@@ -28,6 +28,9 @@ pub struct Ask {
     /// The conversation before the last user message, oldest first: the last [`Ask::MAX_HISTORY`]
     /// messages that have text.
     pub history: Vec<Utterance>,
+    /// A digest of everything before the last user message but system and developer messages, byte for byte as it was sent;
+    /// `None` where there is nothing. Two requests with the same one go on from the same conversation.
+    pub history_digest: Option<String>,
     /// Tool calls and their results after the last user message: the open tool loop. At most
     /// [`Ask::MAX_TOOL_ITEMS`], the first ones.
     pub tool_items: Vec<ToolItem>,

@@ -74,6 +74,7 @@ pub(super) fn digest(
         None => (&[][..], entries),
     };
     ask.history = history(before);
+    ask.history_digest = history_digest(before);
     for entry in after {
         for event in entry.node.object().iter().flat_map(events) {
             ask.in_tool_loop |= matches!(event, ToolEvent::Result(_));
@@ -102,6 +103,22 @@ fn history(before: &[Entry<'_>]) -> Vec<Utterance> {
         .collect();
     history.reverse();
     history
+}
+
+fn history_digest(before: &[Entry<'_>]) -> Option<String> {
+    let mut hash = None;
+    for entry in before.iter().filter(|entry| entry.speaker != Speaker::System) {
+        let sent = entry.node.text().as_bytes();
+        let hash = hash.get_or_insert_with(Sha256::new);
+        hash.update((sent.len() as u64).to_be_bytes());
+        hash.update(sent);
+    }
+    Some(hexadecimal(hash?, 16))
+}
+
+/// The first bytes of a hash as hexadecimal digits.
+fn hexadecimal(hash: Sha256, bytes: usize) -> String {
+    hash.finalize().iter().take(bytes).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Gives a result to the call it answers, by id, or by name where there are no ids.
@@ -167,7 +184,7 @@ fn media(content: Node<'_>) -> Option<String> {
             hash.update(part.get(part.len().saturating_sub(MEDIA_END)..).unwrap_or_default());
         }
     }
-    Some(hash?.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+    Some(hexadecimal(hash?, 8))
 }
 
 /// A value as text: a string's own, a content's text, or else the JSON as it was sent.

@@ -1,4 +1,4 @@
-//! Forgetting by a sentence, with a grace period: the named memories are hidden at once (status `forgotten`) and erased
+//! Forgetting by a sentence, or by an edit of a message, with a grace period: the named memories are hidden at once (status `forgotten`) and erased
 //! when the grace period ends; of one that tells something else, too, only what was named goes. Until then the request can be undone. The turns they came from are erased at once, because
 //! their pending jobs would recreate the memories; undoing restores memories, not turns.
 
@@ -31,6 +31,7 @@ pub(crate) async fn hide(
     owner: &Owner,
     matches: Matches,
     grace: Duration,
+    reason: &'static str,
 ) -> Result<u64, JobError> {
     let turns = parts.journal.to_forget(owner, &matches.origins.turns).await?;
     parts.exchanges.forget_turns(turns);
@@ -41,7 +42,7 @@ pub(crate) async fn hide(
     let (of, kept, now) = (owner.clone(), hidden.clone(), parts.journal.now());
     let due = now.checked_add(grace).unwrap_or(Timestamp::MAX);
     parts.journal.write(move |c| journal::erase_later(c, subject, &of, &kept, (due, now))).await?;
-    let write = Write::by(Actor::Capture, "asked to forget");
+    let write = Write::by(Actor::Capture, reason);
     for id in hidden.memories.keys() {
         set_status(parts, owner, id, &write, |_| Some(Status::Forgotten)).await?;
     }
@@ -134,13 +135,14 @@ pub(crate) async fn erase_at_once(
     parts: &Parts,
     owner: &Owner,
     matches: Matches,
+    reason: &'static str,
 ) -> Result<u64, JobError> {
     let turns = parts.journal.to_forget(owner, &matches.origins.turns).await?;
     parts.exchanges.forget_turns(turns);
     // First: asked again after a failure, the memories still show where the rest is.
     let mut deleted = forget_origins(parts, owner, &matches.origins).await?;
     let store = &parts.writer.store;
-    let write = Write::by(Actor::Capture, "asked to forget");
+    let write = Write::by(Actor::Capture, reason);
     deleted += store.forget_all(owner, &matches.memories, &write).await?;
     let shorter: Vec<MemoryId> = matches.cuts.keys().cloned().collect();
     for left in matches.cuts.into_values() {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::{
     admission::{Admitted, Refusal, admit, admit_reply, may_become_memory},
-    journal::{Entry, EntryReply, Orders},
+    journal::{Entry, EntryReply, History, Orders},
     session::message_digest,
     turn::FinishedTurn,
 };
@@ -14,6 +14,7 @@ use memgate_dialect::ToolItem;
 use memgate_screening::{Class, MAX_MESSAGE_BYTES, MAX_TOOL_BYTES, Screened, Screener};
 use memgate_text::{
     command::{Commands, own_words, without_envelope},
+    greeting::is_greeting,
     housekeeping::is_housekeeping,
     pieces::Piece,
     preferences::{Reading, Stated, only_preferences_in},
@@ -64,9 +65,11 @@ pub(crate) fn screened(
         screened
     };
     let digest = message_digest(said, turn.media.as_deref(), &turn.place);
-    let before_digest = turn.before.map(|text| {
+    let history = turn.before.zip(turn.history_digest).and_then(|(text, whole)| {
         let screened = screener.screen(&fence::strip(&text), MAX_MESSAGE_BYTES);
-        message_digest(&without_envelope(&screened.text), None, &turn.place)
+        let before = without_envelope(&screened.text);
+        (!is_greeting(&before))
+            .then(|| History { before: message_digest(&before, None, &turn.place), whole })
     });
     let (mut orders, rest, withdrawn) = orders(said, screener);
     let is_prompt = is_housekeeping(said);
@@ -123,7 +126,7 @@ pub(crate) fn screened(
         place: turn.place,
         user_text,
         speaker: turn.speaker,
-        before_digest,
+        history,
         had_media: turn.media.is_some(),
         before,
         reply,

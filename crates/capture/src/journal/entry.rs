@@ -24,8 +24,7 @@ pub(crate) struct Entry {
     pub(crate) user_text: String,
     /// Who said it, where that was another person than the owner.
     pub(crate) speaker: Option<String>,
-    /// Digest of the user message before it, where the request holds one.
-    pub(crate) before_digest: Option<String>,
+    pub(crate) history: Option<History>,
     pub(crate) had_media: bool,
     /// Calls of this turn before this exchange's reply.
     pub(crate) before: Vec<ToolItem>,
@@ -36,6 +35,16 @@ pub(crate) struct Entry {
     pub(crate) zone: TimeZone,
     /// The session ends with this exchange.
     pub(crate) ends_session: bool,
+}
+
+/// The messages before a user message, where the request holds them and the last one of the user's is more than a greeting:
+/// many chats begin with the same greeting and answer.
+#[derive(Debug)]
+pub(crate) struct History {
+    /// Digest of the user message right before.
+    pub(crate) before: String,
+    /// Digest of all messages before.
+    pub(crate) whole: String,
 }
 
 /// The reply of a screened exchange.

@@ -25,7 +25,8 @@ mod tests;
 
 pub(crate) use chain::{chain, of_session};
 pub(crate) use database::Journal;
-pub(crate) use entry::{Entry, EntryReply, Forgotten};
+pub(crate) use edits::EditOrder;
+pub(crate) use entry::{Entry, EntryReply, Forgotten, History};
 pub use forget::{Forget, Forgetting};
 pub(crate) use forget::{
     Hidden, cancel_forgetting, erase_later, hidden_by, hidden_for, pending_forgettings,

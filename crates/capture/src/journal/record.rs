@@ -51,15 +51,16 @@ pub(crate) fn record(c: &Connection, entry: &Entry, rules: &Rules) -> rusqlite::
         },
         Place::Numbered(_) | Place::After(_) | Place::Next => {
             let session = sessions::resolve(c, entry, rules)?;
-            find_or_begin(c, entry, &session)?
+            find_or_begin(c, entry, &session, rules)?
         }
     };
     let depth = depth(c, entry, turn)?;
-    c.prepare_cached("DELETE FROM replies WHERE turn = ?1 AND depth >= ?2")?
+    let replaced = c
+        .prepare_cached("DELETE FROM replies WHERE turn = ?1 AND depth >= ?2")?
         .execute(params![turn, depth])?;
     tools::write(c, entry, turn, depth)?;
     write_reply(c, entry, turn, depth)?;
-    touch(c, entry, turn, rules)?;
+    touch(c, entry, turn, replaced > 0, rules)?;
     if !entry.leaves_open() {
         sessions::complete(c, turn, rules, entry.ended)?;
     }
@@ -84,6 +85,7 @@ fn find_or_begin(
     c: &Connection,
     entry: &Entry,
     session: &Session,
+    rules: &Rules,
 ) -> rusqlite::Result<(i64, Recorded)> {
     let ordinal = ordinal(c, entry, session)?;
     let known = c
@@ -91,6 +93,7 @@ fn find_or_begin(
         .query_row(params![session.id, ordinal, entry.digest], |row| row.get(0))
         .optional()?;
     if let Some(turn) = known {
+        edits::keep(c, turn)?;
         return Ok((turn, Recorded::Known));
     }
     let number = ordinal.to_string();
@@ -99,7 +102,12 @@ fn find_or_begin(
         .prepare_cached("SELECT started_at FROM sessions WHERE id = ?1")?
         .query_row([session.id], |row| row.get(0))?;
     let session_key = format!("{} {began}", session.name);
-    let key = digest(&[&entry.owner.key(), &session_key, &number, &entry.digest]);
+    let edited = edits::edited(c, entry, session.id, ordinal, rules)?;
+    // The memories of a first version are hidden under its own key when its words come back.
+    let owner = entry.owner.key();
+    let mut made_of = vec![&*owner, &session_key, &number, &entry.digest];
+    made_of.extend(edited.as_ref().map(|edited| &*edited.key));
+    let key = digest(&made_of);
     let follows = match &entry.place {
         Place::After(id) => Some(id),
         _ => None,
@@ -107,9 +115,10 @@ fn find_or_begin(
     let zone = entry.zone.iana_name().filter(|_| entry.zone != TimeZone::UTC);
     c.prepare_cached(
         "INSERT INTO turns (key, tenant, user, session, ordinal, digest, project, agent, follows,
-                            user_text, speaker, zone, had_media, state, began_at, ended_at, orders, withheld)
+                            user_text, speaker, zone, had_media, state, began_at, ended_at, orders, withheld,
+                            history)
          VALUES (:key, :tenant, :user, :session, :ordinal, :digest, :project, :agent, :follows,
-                 :text, :speaker, :zone, :media, 'open', :began, :ended, :orders, :withheld)",
+                 :text, :speaker, :zone, :media, 'open', :began, :ended, :orders, :withheld, :history)",
     )?
     .execute(named_params! {
         ":key": key, ":tenant": entry.owner.tenant(), ":user": entry.owner.name(),
@@ -118,9 +127,12 @@ fn find_or_begin(
         ":text": entry.user_text, ":speaker": entry.speaker, ":zone": zone, ":media": entry.had_media,
         ":began": millis(entry.began), ":ended": millis(entry.ended),
         ":orders": entry.orders.json(), ":withheld": !entry.orders.forget.is_empty(),
+        ":history": entry.history.as_ref().map(|history| &history.whole),
     })?;
     let turn = c.last_insert_rowid();
-    edits::owe_edited(c, entry, session.id, ordinal, turn)?;
+    if let Some(edited) = edited {
+        edits::owe(c, entry, &edited, turn)?;
+    }
     Ok((turn, Recorded::New))
 }
 
@@ -193,13 +205,19 @@ fn write_reply(c: &Connection, entry: &Entry, turn: i64, depth: i64) -> rusqlite
 }
 
 /// The turn is open until it is said to be complete, and its session will be idle later.
-fn touch(c: &Connection, entry: &Entry, turn: i64, rules: &Rules) -> rusqlite::Result<()> {
+fn touch(
+    c: &Connection,
+    entry: &Entry,
+    turn: i64,
+    repeated: bool,
+    rules: &Rules,
+) -> rusqlite::Result<()> {
     let session: i64 = c
         .prepare_cached(
-            "UPDATE turns SET state = 'open', ended_at = max(ended_at, ?2) WHERE id = ?1
-             RETURNING session",
+            "UPDATE turns SET state = 'open', ended_at = max(ended_at, ?2), repeated = repeated OR ?3
+             WHERE id = ?1 RETURNING session",
         )?
-        .query_row(params![turn, millis(entry.ended)], |row| row.get(0))?;
+        .query_row(params![turn, millis(entry.ended), repeated], |row| row.get(0))?;
     let active: i64 = c
         .prepare_cached(
             "UPDATE sessions SET active_at = max(active_at, ?2), ended_at = NULL, left_at = NULL

@@ -73,6 +73,10 @@ CREATE TABLE turns (
     zone TEXT,
     -- Whether a client wrote the message on the user's account; NULL until a job has asked the model.
     is_prompt INTEGER,
+    -- Digest of all messages before it, where its request held them.
+    history TEXT,
+    -- Whether its message came again: regenerated, or as the beginning of another conversation.
+    repeated INTEGER NOT NULL DEFAULT 0,
     UNIQUE (session, ordinal, digest)
 ) STRICT;
 CREATE UNIQUE INDEX turns_by_key ON turns (tenant, user, key);

@@ -325,3 +325,40 @@ fn very_many_tool_results_are_read_in_one_pass_and_the_first_ones_kept() {
     assert_eq!(ask.tool_items.len(), Ask::MAX_TOOL_ITEMS);
     assert_eq!(ask.tool_items[0].call_id, "call_0");
 }
+
+/// The digest of the history of a request in each dialect.
+fn history_digests(messages: &str) -> [Option<String>; 2] {
+    [(Dialect::Chat, "messages"), (Dialect::Responses, "input")].map(|(dialect, list)| {
+        let body = format!(r#"{{"model": "m", "{list}": [{messages}]}}"#);
+        read(dialect, body.as_bytes()).unwrap().ask().history_digest.clone()
+    })
+}
+
+#[test]
+fn the_digest_of_the_history_is_that_of_all_messages_before_the_last_user_message() {
+    let before = r#"{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"}"#;
+    let digests = history_digests(&format!(r#"{before}, {{"role": "user", "content": "a"}}"#));
+    assert!(digests.iter().all(Option::is_some));
+    for same in [
+        format!(r#"{before}, {{"role": "user", "content": "b"}}"#),
+        format!(
+            r#"{{"role": "system", "content": "s"}}, {before}, {{"role": "user", "content": "b"}}"#
+        ),
+        format!(
+            r#"{before},{{"role": "user", "content": "b"}}, {{"role": "assistant", "content": "c"}}"#
+        ),
+    ] {
+        assert_eq!(history_digests(&same), digests, "{same}");
+    }
+    for other in [
+        before.replace("Hi", "Ho"),
+        before.replace("Yes?", "Yes!"),
+        before.replace(": \"Hi\"", ":  \"Hi\""),
+        format!(r#"{before}, {before}"#),
+    ] {
+        let found = history_digests(&format!(r#"{other}, {{"role": "user", "content": "a"}}"#));
+        assert!(found.iter().zip(&digests).all(|(one, other)| one != other), "{other}");
+    }
+    let first = r#"{"role": "system", "content": "s"}, {"role": "user", "content": "a"}"#;
+    assert_eq!(history_digests(first), [None, None]);
+}

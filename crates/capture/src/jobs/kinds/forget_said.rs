@@ -2,14 +2,37 @@
 
 use crate::{
     error::JobError,
-    forget::{erase_at_once, forget_turn, hide, matching},
-    jobs::payload::payload,
-    journal::{self, ClaimedJob, ForgetOrder, lanes_of},
+    forget::{Matches, erase_at_once, hide, made_of, matching},
+    jobs::{payload::payload, prompts::is_clients_prompt},
+    journal::{self, ClaimedJob, EditOrder, ForgetOrder, lanes_of},
     parts::Parts,
     trail::TurnEvent,
+    turn::StoredTurn,
 };
 use memgate_access::{Action, Actor, Subject};
 use memgate_core::memory::Owner;
+
+/// Why memories are forgotten, as the audit log, the memories' histories and the metrics say it.
+struct Cause {
+    hidden: Action,
+    erased: Action,
+    reason: &'static str,
+    command: &'static str,
+}
+
+const ASKED: Cause = Cause {
+    hidden: Action::ForgetHide,
+    erased: Action::ForgetSaid,
+    reason: "asked to forget",
+    command: "forget",
+};
+
+const EDITED: Cause = Cause {
+    hidden: Action::EditHide,
+    erased: Action::EditErase,
+    reason: "message edited",
+    command: "edit",
+};
 
 /// Carries out a request to forget: hides the memories that certainly match, to be erased after the grace period.
 pub(crate) async fn run(parts: &Parts, job: &ClaimedJob) -> Result<(), JobError> {
@@ -31,24 +54,9 @@ async fn carry_out(
     let held = parts.lanes.hold(&extractions).await;
     let embedder = parts.writer.embedder.as_ref();
     let found = matching(parts, embedder, owner, job.subject, order).await?;
-    let grace = parts.live.get().forget_grace;
-    let turn = job.subject;
-    let said = parts.journal.read(move |c| journal::turn(c, turn)).await?;
+    let said = turn_of(parts, job.subject).await?;
     if let Some(matches) = found {
-        let (action, forgotten) = if grace.is_zero() {
-            (Action::ForgetSaid, erase_at_once(parts, owner, matches).await?)
-        } else {
-            let hidden = hide(parts, job.subject, owner, matches, grace).await?;
-            (Action::ForgetHide, hidden)
-        };
-        parts.writer.trail.drop_words(owner).await?;
-        let subject = Subject::of(owner).count(forgotten);
-        parts.writer.audit.record(Actor::Message, action, subject, None).await;
-        parts.writer.metrics.command_done("forget", forgotten);
-        if let Some(said) = &said {
-            parts.writer.trail.note(said.into(), [TurnEvent::forgotten(forgotten)]);
-            parts.writer.trail.log(said);
-        }
+        put_away(parts, job, owner, matches, (said.as_ref(), &ASKED)).await?;
     } else {
         tracing::warn!("A request to forget matches too much, nothing is forgotten");
     }
@@ -57,16 +65,51 @@ async fn carry_out(
     Ok(())
 }
 
-/// Forgets a turn whose message was edited and sent anew, with what was made of it alone. Nothing to do where it is gone.
-pub(crate) async fn run_edited(parts: &Parts, turn: i64) -> Result<(), JobError> {
-    let Some(turn) = parts.journal.read(move |c| journal::turn(c, turn)).await? else {
+/// Forgets a turn whose message was edited and sent anew, with what was made of it alone, like what a user asked to be
+/// forgotten. Nothing to do where the turn is gone, or where a client wrote the message at its place.
+pub(crate) async fn run_edited(parts: &Parts, job: &ClaimedJob) -> Result<(), JobError> {
+    let order: EditOrder = payload(job)?;
+    let Some(first) = turn_of(parts, job.subject).await? else { return Ok(()) };
+    if let Some(by) = turn_of(parts, order.by).await?
+        && is_clients_prompt(parts, &by).await?
+    {
         return Ok(());
-    };
+    }
     // As above.
-    let [_, extractions] = lanes_of(&turn.owner);
+    let [_, extractions] = lanes_of(&first.owner);
     let held = parts.lanes.hold(&extractions).await;
-    let forgotten = forget_turn(parts, &turn).await;
+    let matches = made_of(parts, &first).await?;
+    put_away(parts, job, &first.owner, matches, (Some(&first), &EDITED)).await?;
     drop(held);
-    parts.writer.metrics.command_done("edit", forgotten?);
+    Ok(())
+}
+
+async fn turn_of(parts: &Parts, number: i64) -> Result<Option<StoredTurn>, JobError> {
+    Ok(parts.journal.read(move |c| journal::turn(c, number)).await?)
+}
+
+/// Hides memories until the grace period is over, or erases them at once where none is configured, and records it.
+async fn put_away(
+    parts: &Parts,
+    job: &ClaimedJob,
+    owner: &Owner,
+    matches: Matches,
+    (said, cause): (Option<&StoredTurn>, &Cause),
+) -> Result<(), JobError> {
+    let grace = parts.live.get().forget_grace;
+    let (action, forgotten) = if grace.is_zero() {
+        (cause.erased, erase_at_once(parts, owner, matches, cause.reason).await?)
+    } else {
+        let hidden = hide(parts, job.subject, owner, matches, grace, cause.reason).await?;
+        (cause.hidden, hidden)
+    };
+    parts.writer.trail.drop_words(owner).await?;
+    let subject = Subject::of(owner).count(forgotten);
+    parts.writer.audit.record(Actor::Message, action, subject, None).await;
+    parts.writer.metrics.command_done(cause.command, forgotten);
+    if let Some(said) = said {
+        parts.writer.trail.note(said.into(), [TurnEvent::forgotten(forgotten)]);
+        parts.writer.trail.log(said);
+    }
     Ok(())
 }

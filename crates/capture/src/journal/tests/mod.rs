@@ -1,4 +1,5 @@
 mod due;
+mod edits;
 mod ledger;
 mod prune;
 

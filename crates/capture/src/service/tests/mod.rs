@@ -1,6 +1,7 @@
 //! Capture as a whole, on real SQLite files.
 mod crash;
 mod drift;
+mod edits;
 mod facts;
 mod forget;
 mod grace;

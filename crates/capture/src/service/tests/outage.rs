@@ -208,10 +208,10 @@ async fn life(lost: Option<(usize, Mode)>) -> (Vec<Told>, usize) {
         // An edited message.
         (4, "Remember that I'm allergic to walnuts."),
     ];
-    for (ordinal, text) in texts {
+    for ((ordinal, text), step) in texts.into_iter().zip(0..) {
         doll.broken.store(ordinal == 7, Ordering::SeqCst);
         let before = texts.iter().find(|(place, _)| *place + 1 == ordinal).map(|(_, text)| *text);
-        outage.house.offer(said("alice", ordinal, text).session("s").before(before));
+        outage.house.offer(said("alice", ordinal, text).session("s").before(before).at(10 * step));
         outage.house.capture.intake.barrier().await;
         let done = || async {
             let left =
