@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use memgate_text::pattern::Pattern;
+use memgate_text::rules::pattern::Pattern;
 
 use crate::policy::Class;
 

@@ -1,6 +1,6 @@
 use std::{collections::BTreeSet, fs, path::Path, sync::Mutex};
 
-use memgate_text::pattern::{Found, Pattern};
+use memgate_text::rules::pattern::{Found, Pattern};
 use proptest::prelude::*;
 use regex::Regex;
 

@@ -1,6 +1,6 @@
 //! Prompts that a chat client sends on its own, beside what the user types: for a conversation's title, its tags, questions
 //! that might follow. Nobody asks memory in them, and nobody tells it anything. The shapes are those of well-known clients
-//! (`rules_shared.toml`); clients write them in English whatever the user speaks.
+//! (`rules/shared.toml`); clients write them in English whatever the user speaks.
 
 use crate::{normal::plain, rules};
 

@@ -16,7 +16,6 @@ pub mod introduced;
 pub mod lang;
 pub mod names;
 pub mod normal;
-pub mod pattern;
 pub mod pieces;
 pub mod preferences;
 pub mod pronouns;

@@ -10,8 +10,8 @@ use memgate_screening::Screened;
 use memgate_text::{
     command::Commands,
     index::content_words,
-    pattern::Pattern,
     preferences,
+    rules::pattern::Pattern,
     rules::{self, Forbidden},
     sentences::sentences,
 };

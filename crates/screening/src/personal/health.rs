@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use memgate_text::pattern::Pattern;
+use memgate_text::rules::pattern::Pattern;
 
 use crate::{
     finding::{Finding, collect, pattern},

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use memgate_text::pattern::Pattern;
+use memgate_text::rules::pattern::Pattern;
 
 use crate::{
     finding::{Finding, ascii_boundary, collect, pattern},

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use memgate_text::pattern::Pattern;
+use memgate_text::rules::pattern::Pattern;
 
 use super::check_digits::{bsn, cpf, dni, insee, my_number, resident, snils, steuer_id, verhoeff};
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use memgate_text::pattern::Pattern;
+use memgate_text::rules::pattern::Pattern;
 
 use super::unlabelled::DIGIT;
 use crate::{

@@ -16,7 +16,7 @@ use crate::{
         self, Language,
         keys::{Pasted, TimePhrase},
     },
-    pattern::Pattern,
+    rules::pattern::Pattern,
 };
 
 /// A tag that opens something.

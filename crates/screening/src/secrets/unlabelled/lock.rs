@@ -3,7 +3,7 @@
 
 use std::{ops::Range, sync::LazyLock};
 
-use memgate_text::pattern::Pattern;
+use memgate_text::rules::pattern::Pattern;
 
 use super::{
     near::{NEAR, around, is_near},

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memgate_text::pattern::Pattern;
+use memgate_text::rules::pattern::Pattern;
 
 /// How far a cue may be from its value, in bytes.
 pub(super) const NEAR: usize = 90;

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use memgate_text::pattern::Pattern;
+use memgate_text::rules::pattern::Pattern;
 
 use super::near::is_near;
 use crate::{

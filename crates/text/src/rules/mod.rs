@@ -1,5 +1,7 @@
 //! Patterns that are sure: what matches is no statement to keep. Patterns of one language are in `lang/`, those that hold
-//! in several in `rules_shared.toml`.
+//! in several in `rules/shared.toml`.
+
+pub mod pattern;
 
 use std::sync::LazyLock;
 
@@ -9,7 +11,7 @@ use crate::{
     introduced::without_names,
     lang::{self, keys::Rule},
     normal::plain,
-    pattern::{Pattern, PatternSet},
+    rules::pattern::{Pattern, PatternSet},
 };
 
 /// Findings of rules in a text that must not be stored.
@@ -79,8 +81,7 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| {
 
 #[expect(clippy::expect_used, reason = "constant; every test here reads it")]
 fn shared() -> Shared {
-    toml::from_str(include_str!("rules_shared.toml"))
-        .expect("rules_shared.toml is not as it must be")
+    toml::from_str(include_str!("shared.toml")).expect("rules/shared.toml is not as it must be")
 }
 
 /// Whether nothing of a message may become a statement.
