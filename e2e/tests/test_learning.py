@@ -53,7 +53,6 @@ BAD_ENDS = {
     "status=503": [("responses", False)],
     "cut_after=3": [("chat", True), ("responses", True)],
     "failed": [("responses", False), ("responses", True)],
-    "refusal": [("chat", True), ("responses", False)],
 }
 
 
@@ -66,6 +65,14 @@ def test_a_reply_that_did_not_end_well_is_not_learnt_from(stack, double, dialect
     talk = person.say if dialect == "chat" else person.respond
     talk(FACT, {"x-double": double}, stream=stream)
     assert not learned(person)
+
+
+@pytest.mark.parametrize("dialect, stream", [("chat", True), ("responses", False)])
+def test_of_a_refused_reply_the_users_words_are_learnt(stack, dialect, stream):
+    person = stack.person()
+    talk = person.say if dialect == "chat" else person.respond
+    talk(FACT, {"x-double": "refusal"}, stream=stream)
+    assert learned(person)
 
 
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
