@@ -55,7 +55,7 @@ def test_it_learns_the_clients_words_and_not_the_context(one):
     assert "Relevant Context" not in one.memgate.texts(alice.id)
 
 
-@pytest.mark.parametrize("double", ["status=500", "cut_after=3", "refusal"])
+@pytest.mark.parametrize("double", ["status=500", "cut_after=3"])
 def test_a_failed_exchange_is_not_learned_from(one, double):
     alice = one.person()
     alice.say(FACT, {"x-double": double}, stream=True)
