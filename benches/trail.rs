@@ -100,6 +100,7 @@ impl Kind {
                 trace,
                 presented: context.scores,
                 context: context.text,
+                message: Some(text),
             });
         }
         self.waited.push(arrived.elapsed());
@@ -129,7 +130,7 @@ async fn run(requests: usize, folder: &Path, config: &Config) {
     let trailed = |file| {
         let settings =
             TrailSettings { requests: 1_000, bytes: TrailConfig::MAX_BYTES, content: false };
-        let (trail, keeping) = RecallTrail::new(settings, file);
+        let (trail, keeping) = RecallTrail::new(settings, file, Arc::new(|_: &str| true));
         tokio::spawn(keeping);
         recall.clone().with_trail(trail)
     };

@@ -84,7 +84,7 @@ pub(super) async fn answer(
         Admission::Admitted(admitted) => {
             let ask = request.ask();
             placement = admitted.placement;
-            traced = Traced::begin(parts, head, &admitted, arrived);
+            traced = Traced::begin(parts, head, ask, &admitted, arrived);
             let (admitted, trace) = (&*admitted, traced.as_ref().map(Traced::trace));
             owner = Some(admitted.identity.owner().clone());
             // A panic in here is this request's alone, and costs it the context and nothing else.

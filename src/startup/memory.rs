@@ -16,7 +16,7 @@ use crate::{
 use memgate_access::{Access, Retention as AuditRetention};
 use memgate_capture::{
     self, AnonymousBounds, Bounds, Capture, Least, Policy, Retention, SessionRules, Settings,
-    Tools, TurnTrail,
+    Tools, TurnTrail, may_be_kept_whole,
 };
 use memgate_config::{
     Config, ExternalModel, ExtractionMode, Live, LlmProvider, ModelRole, ReconcilePolicy,
@@ -107,7 +107,10 @@ impl OpenMemory {
         let recall =
             Recall::new(store.clone(), embedder.clone(), models.clone(), tracker, metrics.clone())
                 .with_rewriter(rewriter.map(|model| Rewriter::new(Arc::new(model))));
-        let (trail, tracing) = RecallTrail::new(trail_settings(&config.memory.trail), filed);
+        let screener = Screener::new(config.memory.screening);
+        let may_store = move |message: &str| may_be_kept_whole(message, screener);
+        let settings = trail_settings(&config.memory.trail);
+        let (trail, tracing) = RecallTrail::new(settings, filed, Arc::new(may_store));
         let (recall, tracing) = (recall.with_trail(trail), tokio::spawn(tracing));
         // Started last, because from here on `close` is required.
         let monitoring = tokio::spawn(async move { monitored.monitor().await });

@@ -42,7 +42,7 @@ pub use backfill::Backfill;
 pub use error::ForgetError;
 #[cfg(fuzzing)]
 pub use extract::llm::fuzz as fuzz_helper_answer;
-pub use intake::{CaptureDrop, InFlight, OnDisk, on_disk};
+pub use intake::{CaptureDrop, InFlight, OnDisk, may_be_kept_whole, on_disk};
 pub use journal::{Forget, Forgetting, JobQuery, JobRow, JobStanding, SessionRow, TurnRow};
 pub use preferences::{preference_memory, preferences_of, set_preference};
 pub use reconcile::{Judged, judged, told};

@@ -46,8 +46,8 @@ pub use signals::{Earlier, Name};
 pub use state::{AccessTracker, LoopKey, ToolLoopCache};
 pub use text::tokens::{prepare as prepare_tokens, tokens};
 pub use trail::{
-    Candidate, Cut, QueryRecord, RecallRecord, RecallTrail, Recalled, Standing, Step, Trace,
-    TrailSettings,
+    Candidate, Cut, MayStore, QueryRecord, QueryWords, RecallRecord, RecallTrail, Recalled,
+    Standing, Step, Trace, TrailSettings,
 };
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use memgate_access::Audit;
-use memgate_capture::{Bounds, Capture, Settings, Tools, TurnTrail};
+use memgate_capture::{Bounds, Capture, Settings, Tools, TurnTrail, may_be_kept_whole};
 use memgate_core::{clock::Clock, memory::MemoryStore};
 use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
 use memgate_models::Models;
@@ -95,13 +95,14 @@ impl World {
                 .map_or_else(TurnTrail::off, |it| TurnTrail::new(it.requests, it.bytes, None)),
             clock: clock.clone(),
         };
-        let file = folder.join("journal.db");
+        let (file, screener) = (folder.join("journal.db"), settings.screener);
         let capture = Capture::open(&file, journal, bounds, settings, tools).unwrap();
         let (access, _) = AccessTracker::new(store.clone());
         let mut recall =
             Recall::new(store.clone(), embedder.clone(), models.clone(), access, metrics.clone());
         if let Some(settings) = trail {
-            let (trail, keeping) = RecallTrail::new(settings, None);
+            let may_store = move |message: &str| may_be_kept_whole(message, screener);
+            let (trail, keeping) = RecallTrail::new(settings, None, Arc::new(may_store));
             tokio::spawn(keeping);
             recall = recall.with_trail(trail);
         }

@@ -48,6 +48,7 @@ impl Server {
             trace,
             presented: context.scores,
             context: context.text,
+            message: Some(question.to_owned()),
         });
     }
 }

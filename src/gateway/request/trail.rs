@@ -7,7 +7,9 @@ use crate::gateway::{
     parts::Parts,
     request::{Admitted, RequestHead},
 };
+use memgate_dialect::Ask;
 use memgate_recall::{Context, RecallTrail, Recalled, Step, Trace};
+use memgate_screening::MAX_MESSAGE_BYTES;
 
 /// A request that leaves a trail.
 pub(in crate::gateway) struct Traced<'a> {
@@ -22,12 +24,16 @@ impl<'a> Traced<'a> {
     pub(in crate::gateway) fn begin(
         parts: &'a Parts,
         head: &RequestHead,
+        ask: &Ask,
         admitted: &Admitted,
         arrived: Instant,
     ) -> Option<Self> {
         let trail = parts.memory.get()?.recall.trail();
         let request_id = head.request_id().filter(|_| trail.is_kept())?.to_owned();
         let trace = Trace::default();
+        let message = ask.user_text.as_ref().filter(|text| {
+            admitted.learn && trail.keeps_words() && text.len() <= MAX_MESSAGE_BYTES
+        });
         trace.step(Step::Read, arrived.elapsed());
         let recalled = Recalled {
             request_id,
@@ -40,6 +46,7 @@ impl<'a> Traced<'a> {
             trace,
             presented: Vec::new(),
             context: String::new(),
+            message: message.cloned(),
         };
         Some(Self { trail, arrived, recalled })
     }

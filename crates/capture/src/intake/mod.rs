@@ -18,7 +18,8 @@ mod tests;
 pub use capture_drop::CaptureDrop;
 pub(crate) use in_flight::Exchanges;
 pub use in_flight::InFlight;
-pub use on_disk::{OnDisk, on_disk};
+pub use on_disk::{OnDisk, may_be_kept_whole, on_disk};
 pub(crate) use queue::Intake;
+#[cfg(test)]
 pub(crate) use screen::screened;
 pub(crate) use scribe::Scribe;

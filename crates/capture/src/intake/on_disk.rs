@@ -1,4 +1,5 @@
-//! The traces of one message on disk, for measuring. It takes the same steps as a finished turn.
+//! The traces of one message on disk, without a turn: for measuring, and for the trail. It takes the same steps as a
+//! finished turn.
 
 use crate::{
     admission::Refusal,
@@ -29,6 +30,17 @@ pub struct OnDisk {
     pub forgets: bool,
     /// Whether it counts as a prompt that a chat client sends on its own.
     pub housekeeping: bool,
+}
+
+/// Whether a message may be kept word for word: nothing of it is redacted, refused, typed by somebody else, a request to
+/// forget or a client's own prompt. It takes the same steps as a finished turn.
+#[must_use]
+pub fn may_be_kept_whole(text: &str, screener: Screener) -> bool {
+    if text.len() > MAX_MESSAGE_BYTES {
+        return false;
+    }
+    let OnDisk { redacted, refused, untyped, forgets, housekeeping, .. } = on_disk(text, screener);
+    redacted.is_empty() && refused.is_empty() && !untyped && !forgets && !housekeeping
 }
 
 /// The traces of a message on disk.

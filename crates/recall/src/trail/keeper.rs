@@ -6,10 +6,13 @@ use std::{
 };
 
 use jiff::Timestamp;
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::{
+    sync::{broadcast, mpsc, oneshot},
+    task::spawn_blocking,
+};
 
 use crate::trail::{
-    record::{RecallRecord, Recalled},
+    record::{QueryWords, RecallRecord, Recalled},
     trace::Step,
 };
 use memgate_core::memory::Owner;
@@ -32,6 +35,9 @@ pub struct TrailSettings {
     pub content: bool,
 }
 
+/// Decides whether all words of a message may be stored.
+pub type MayStore = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
 /// The trail of recall; clones share it. Its task ends when the last clone is gone.
 #[derive(Clone)]
 pub struct RecallTrail(Option<Keeper>);
@@ -42,6 +48,8 @@ struct Keeper {
     news: broadcast::Sender<Arc<RecallRecord>>,
     kept: Arc<Mutex<Kept>>,
     file: Option<TrailFile>,
+    /// Whether words are kept.
+    content: bool,
 }
 
 #[derive(Debug)]
@@ -69,22 +77,25 @@ impl RecallTrail {
     }
 
     /// The trail, which also writes its records into a file if there is one, and the task that keeps it; spawn the task
-    /// where it is owned.
+    /// where it is owned. The words of a query are kept if `may_store` says so of its message.
     pub fn new(
         settings: TrailSettings,
         file: Option<TrailFile>,
+        may_store: MayStore,
     ) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let (queue, mut waiting) = mpsc::channel(QUEUE);
         let TrailSettings { requests, bytes, content } = settings;
         let kept = Kept { ring: Ring::new(requests, bytes), forgotten: None, erased: None };
         let kept = Arc::new(Mutex::new(kept));
         let (news, _) = broadcast::channel(NEWS);
-        let writer = Writer { news: news.clone(), kept: kept.clone(), file: file.clone(), content };
-        let trail = Self((requests > 0).then_some(Keeper { queue, news, kept, file }));
+        let may_store = content.then_some(may_store);
+        let writer =
+            Writer { news: news.clone(), kept: kept.clone(), file: file.clone(), may_store };
+        let trail = Self((requests > 0).then_some(Keeper { queue, news, kept, file, content }));
         let task = async move {
             while let Some(message) = waiting.recv().await {
                 match message {
-                    Message::Recalled(recalled) => writer.keep(*recalled),
+                    Message::Recalled(recalled) => writer.keep(*recalled).await,
                     Message::Barrier(answer) => drop(answer.send(())),
                 }
             }
@@ -96,6 +107,12 @@ impl RecallTrail {
     #[must_use]
     pub fn is_kept(&self) -> bool {
         self.0.is_some()
+    }
+
+    /// Whether the words of queries are kept, where they may be.
+    #[must_use]
+    pub fn keeps_words(&self) -> bool {
+        self.0.as_ref().is_some_and(|keeper| keeper.content)
     }
 
     /// Hands over a request that was answered; it does not wait.
@@ -197,14 +214,18 @@ struct Writer {
     news: broadcast::Sender<Arc<RecallRecord>>,
     kept: Arc<Mutex<Kept>>,
     file: Option<TrailFile>,
-    /// Whether words are kept.
-    content: bool,
+    /// Decides about words; none where no words are kept.
+    may_store: Option<MayStore>,
 }
 
 impl Writer {
-    fn keep(&self, recalled: Recalled) {
+    async fn keep(&self, mut recalled: Recalled) {
         let began = recalled.began;
-        let mut record = RecallRecord::of(recalled, self.content);
+        let words = match recalled.message.take() {
+            Some(message) if self.may_keep(message).await => QueryWords::OfMessage,
+            _ => QueryWords::None,
+        };
+        let mut record = RecallRecord::of(recalled, words);
         log(&record);
         let mut kept = lock(&self.kept);
         if kept.erased.is_some_and(|at| began <= at) {
@@ -222,6 +243,13 @@ impl Writer {
             let _ = self.news.send(Arc::new(record.clone()));
         }
         kept.ring.push(record);
+    }
+
+    /// Whether the words of a message may be kept. A long message is screened for a while, so another thread does it;
+    /// words that nobody could judge are not kept.
+    async fn may_keep(&self, message: String) -> bool {
+        let Some(may_store) = self.may_store.clone() else { return false };
+        spawn_blocking(move || may_store(&message)).await.unwrap_or(false)
     }
 }
 

@@ -44,6 +44,20 @@ pub struct Recalled {
     pub presented: Vec<PresentedMemory>,
     /// The context; empty where none was added.
     pub context: String,
+    /// The user's message, where something may be learned from the request: the words of its query are kept if all of
+    /// these may be stored.
+    pub message: Option<String>,
+}
+
+/// The words of a query that its record has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueryWords {
+    /// None.
+    None,
+    /// Those of the message alone. Earlier messages may have come with a wish not to store them.
+    OfMessage,
+    /// All: the caller wrote the messages.
+    All,
 }
 
 /// The recall for one request.
@@ -123,17 +137,21 @@ pub enum Standing {
 }
 
 impl RecallRecord {
-    /// The record of a request. `words`: whether the query is kept; that of a session without a user never is.
+    /// The record of a request. Of a session without a user it never has words.
     #[must_use]
-    pub fn of(recalled: Recalled, words: bool) -> Self {
+    pub fn of(recalled: Recalled, words: QueryWords) -> Self {
         let Recalled { request_id, owner, at, decision, threshold, limit, .. } = recalled;
         let Recalled { trace, presented, context, .. } = recalled;
         let Seen { decided, query, rewritten, left_out, cut, selected, steps } = trace.into_seen();
         let used = query.iter().flat_map(|query| &query.used);
         let techniques =
             used.map(|(technique, _)| Cow::from(<&'static str>::from(*technique))).collect();
-        let words = words && !matches!(owner.space(), Space::Session(_));
-        let query = query.filter(|_| words).map(|query| QueryRecord::of(query, rewritten));
+        let named = !matches!(owner.space(), Space::Session(_));
+        let query = query.filter(|_| named).and_then(|query| match words {
+            QueryWords::None => None,
+            QueryWords::OfMessage => Some(QueryRecord::of_message(query)),
+            QueryWords::All => Some(QueryRecord::of(query, rewritten)),
+        });
         let mut candidates = Candidates::default();
         presented.into_iter().for_each(|it| candidates.presented(it));
         let selected = selected.into_iter().map(|hit| (hit, Cut::Budget));
@@ -210,6 +228,12 @@ impl Stored for RecallRecord {
 impl QueryRecord {
     fn of(query: Query, rewritten: Option<String>) -> Self {
         Self { text: query.text, statement: query.statement, parts: query.parts, rewritten }
+    }
+
+    /// Without the words of earlier messages: key terms, and a question that a model completed by them.
+    fn of_message(query: Query) -> Self {
+        let text = if query.key_terms.is_empty() { query.text } else { query.message };
+        Self { text, statement: query.statement, parts: query.parts, rewritten: None }
     }
 }
 

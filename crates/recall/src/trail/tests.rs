@@ -6,9 +6,9 @@ use std::{
 use jiff::{Timestamp, civil::Date};
 
 use crate::{
-    Cut, DecidedBy, Hit, PresentedMemory, Query, QueryConfig, RankingConfig, RecallRecord,
-    RecallTrail, Recalled, ScoreBreakdown, Selection, Standing, Step, Trace, TrailSettings, Why,
-    request::tests::request, tests::recall_on,
+    Cut, DecidedBy, Hit, PresentedMemory, Query, QueryConfig, QueryWords, RankingConfig,
+    RecallRecord, RecallTrail, Recalled, ScoreBreakdown, Selection, Standing, Step, Trace,
+    TrailSettings, Why, request::tests::request, tests::recall_on,
 };
 use memgate_core::memory::{Memory, MemoryId, MemoryStore, MemoryType, Owner, Source};
 use memgate_embed::{Embedder, deterministic::DeterministicEmbedder};
@@ -44,12 +44,15 @@ fn recalled(id: &str, trace: Trace) -> Recalled {
         trace,
         presented: Vec::new(),
         context: String::new(),
+        message: Some("where do I live".to_owned()),
     }
 }
 
 /// A trail with a running task.
 fn trail(requests: usize, content: bool) -> RecallTrail {
-    let (trail, task) = RecallTrail::new(TrailSettings { requests, bytes: 1 << 20, content }, None);
+    let settings = TrailSettings { requests, bytes: 1 << 20, content };
+    let may_store = |message: &str| !message.contains("secret");
+    let (trail, task) = RecallTrail::new(settings, None, Arc::new(may_store));
     tokio::spawn(task);
     trail
 }
@@ -61,7 +64,7 @@ fn the_words_of_a_session_without_a_user_are_not_kept() {
         let query = Query::of("where is my boat?", Date::default(), &QueryConfig::default());
         trace.searched(query);
         let recalled = Recalled { owner, ..recalled("r", trace) };
-        RecallRecord::of(recalled, true).query.is_some()
+        RecallRecord::of(recalled, QueryWords::All).query.is_some()
     };
     assert!(words(owner()));
     assert!(!words(Owner::session("default", "s").unwrap()));
@@ -159,6 +162,28 @@ async fn words_are_kept_only_where_configured_and_go_with_what_their_user_forget
         let record = trail.find(id, |_| true).await.unwrap().unwrap();
         assert_eq!(words(record).is_some(), kept, "{id}");
     }
+}
+
+#[tokio::test]
+async fn words_are_kept_only_of_a_message_that_may_be_stored_and_never_of_earlier_ones() {
+    let trail = trail(9, true);
+    let kept = async |id: &str, message: Option<&str>| {
+        let trace = Trace::default();
+        trace.searched(Query {
+            text: "and that one? Geneva".to_owned(),
+            key_terms: vec!["Geneva".to_owned()],
+            message: "and that one?".to_owned(),
+            ..Query::default()
+        });
+        trace.rewritten("What about Geneva?");
+        let message = message.map(str::to_owned);
+        trail.record(Recalled { message, ..recalled(id, trace) });
+        trail.find(id, |_| true).await.unwrap().unwrap().query
+    };
+    let query = kept("fine", Some("and that one?")).await.unwrap();
+    assert_eq!((&*query.text, query.rewritten), ("and that one?", None));
+    assert_eq!(kept("not learned from", None).await, None);
+    assert_eq!(kept("refused", Some("my secret, and that one?")).await, None);
 }
 
 #[tokio::test]

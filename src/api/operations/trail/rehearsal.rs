@@ -14,7 +14,9 @@ use memgate_config::Placement;
 use memgate_core::memory::{Reader, Within};
 use memgate_dialect::Dialect;
 use memgate_embed::model_names;
-use memgate_recall::{Earlier, Message, RecallRecord, RecallRequest, Recalled, Skip, Step, Trace};
+use memgate_recall::{
+    Earlier, Message, QueryWords, RecallRecord, RecallRequest, Recalled, Skip, Step, Trace,
+};
 
 /// Maximum number of earlier messages.
 const MAX_EARLIER: usize = 64;
@@ -108,8 +110,9 @@ impl Operations {
             trace,
             presented: context.scores,
             context: context.text.clone(),
+            message: None,
         };
-        let recall = self.shown(RecallRecord::of(record, true), true).await;
+        let recall = self.shown(RecallRecord::of(record, QueryWords::All), true).await;
         let embedding_models = embedding_models.into_iter().map(str::to_owned).collect();
         Ok(ContextView { recall, context: context.text, messages, embedding_models })
     }
